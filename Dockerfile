@@ -1,0 +1,30 @@
+# The app with its judge. With a GPU: docker run --gpus all; without one it judges values only.
+FROM nvidia/cuda:13.0.1-base-ubuntu24.04
+
+ENV DEBIAN_FRONTEND=noninteractive PYTHONUNBUFFERED=1 PIP_NO_CACHE_DIR=1
+# a C compiler: triton builds its launchers with it; bubblewrap: the judge's sandbox
+RUN apt-get update && apt-get install -y --no-install-recommends \
+      python3 python3-venv python3-dev gcc g++ bubblewrap procps \
+    && rm -rf /var/lib/apt/lists/*
+
+RUN useradd --create-home --uid 10001 playground
+WORKDIR /opt/passnet
+RUN python3 -m venv .venv
+COPY requirements.txt ./
+RUN .venv/bin/python -m pip install --requirement requirements.txt
+COPY app.py pyproject.toml README.md LICENSE ./
+COPY .streamlit .streamlit
+COPY passnet_core passnet_core
+COPY pages pages
+COPY assets assets
+COPY data data
+RUN .venv/bin/python -m compileall -q passnet_core pages
+
+ENV PASSNET_HOME=/home/playground/passnet
+RUN mkdir -p "$PASSNET_HOME" && chown playground:playground "$PASSNET_HOME"
+USER playground
+VOLUME ["/home/playground/passnet"]
+EXPOSE 8501
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
+  CMD [".venv/bin/python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8501/_stcore/health', timeout=4)"]
+CMD [".venv/bin/python", "-m", "streamlit", "run", "app.py", "--server.address=0.0.0.0", "--server.port=8501"]

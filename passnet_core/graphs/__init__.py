@@ -1,0 +1,1 @@
+"""Subgraphs as plain data: parsing, drawing, matching and rewriting, without torch."""

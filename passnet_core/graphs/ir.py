@@ -1,0 +1,240 @@
+"""A tensor computation as plain data: inputs, one call per node, results. No torch, no execution."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from passnet_core.errors import BadInput
+
+
+@dataclass(frozen=True)
+class Ref:
+    """The value of another node."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A named constant, spelled as in canonical source: "torch.float32", "torch.strided", "builtins.Ellipsis"."""
+
+    path: str
+
+
+@dataclass(frozen=True)
+class DeviceLiteral:
+    """torch.device(type, index)."""
+
+    type: str
+    index: int | None = None
+
+
+@dataclass(frozen=True)
+class Slice:
+    start: "Value" = None
+    stop: "Value" = None
+    step: "Value" = None
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A list literal; tuple literals are Python tuples. They index tensors differently, and match alike elsewhere."""
+
+    items: tuple["Value", ...]
+
+
+Value: TypeAlias = Ref | Symbol | DeviceLiteral | Slice | Listed | tuple["Value", ...] | bool | int | float | str | None
+
+
+class NodeKind(StrEnum):
+    INPUT = "input"
+    CALL = "call"
+    """target is a dotted path: "torch.nn.functional.relu", "operator.add", "operator.getitem", "builtins.getattr"."""
+    METHOD = "method"
+    """target is the method's name; the first argument is the object."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """One operation. name is unique in its graph; line is that of the source, from 1, where there is one."""
+
+    name: str
+    kind: NodeKind
+    target: str
+    args: tuple[Value, ...] = ()
+    kwargs: tuple[tuple[str, Value], ...] = ()
+    line: int | None = None
+
+    @cached_property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the nodes it reads, in order, each as often as it is read."""
+        return tuple(references((self.args, tuple(value for _, value in self.kwargs))))
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Inputs first, then operations in an order in which every value exists before it is used.
+
+    result is what forward returns: a Ref, a tuple (possibly nested), or a constant.
+    """
+
+    nodes: tuple[Node, ...]
+    result: Value
+
+    @cached_property
+    def by_name(self) -> dict[str, Node]:
+        return {node.name: node for node in self.nodes}
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return tuple(node for node in self.nodes if node.kind is NodeKind.INPUT)
+
+    @property
+    def operations(self) -> tuple[Node, ...]:
+        return tuple(node for node in self.nodes if node.kind is not NodeKind.INPUT)
+
+    @cached_property
+    def returned(self) -> frozenset[str]:
+        return frozenset(references(self.result))
+
+    @cached_property
+    def users(self) -> dict[str, tuple[str, ...]]:
+        """Per node the names of the nodes that read it, in order, each once."""
+        users: dict[str, list[str]] = {node.name: [] for node in self.nodes}
+        for node in self.nodes:
+            for name in dict.fromkeys(node.inputs):
+                users[name].append(node.name)
+        return {name: tuple(each) for name, each in users.items()}
+
+    def check(self) -> None:
+        """Raises BadInput where a name is used before it exists, or exists twice."""
+        seen: set[str] = set()
+        for node in self.nodes:
+            for name in node.inputs:
+                if name not in seen:
+                    raise BadInput(f"{node.name} reads {name}, which does not exist before it.")
+            if node.name in seen:
+                raise BadInput(f"Two nodes are named {node.name}.")
+            seen.add(node.name)
+        for name in self.returned:
+            if name not in seen:
+                raise BadInput(f"The graph returns {name}, which does not exist.")
+
+
+def references(value: Any) -> Iterator[str]:
+    """Names of the nodes that a value reads, left to right."""
+    if isinstance(value, Ref):
+        yield value.name
+    elif isinstance(value, Listed):
+        yield from references(value.items)
+    elif isinstance(value, Slice):
+        yield from references((value.start, value.stop, value.step))
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from references(each)
+
+
+def substituted(value: Value, replacements: dict[str, Value]) -> Value:
+    """The value with each Ref whose name is a key replaced."""
+    if isinstance(value, Ref):
+        return replacements.get(value.name, value)
+    if isinstance(value, Listed):
+        return Listed(tuple(substituted(each, replacements) for each in value.items))
+    if isinstance(value, Slice):
+        return Slice(*(substituted(each, replacements) for each in (value.start, value.stop, value.step)))
+    if isinstance(value, tuple):
+        return tuple(substituted(each, replacements) for each in value)
+    return value
+
+
+# --- JSON: how graphs cross the boundary between processes ---
+
+
+def value_to_json(value: Value) -> Any:
+    """Plain literals stay; everything else is a one-key object."""
+    match value:
+        case Ref(name):
+            return {"ref": name}
+        case Symbol(path):
+            return {"symbol": path}
+        case DeviceLiteral(kind, index):
+            return {"device": [kind, index]}
+        case Slice(start, stop, step):
+            return {"slice": [value_to_json(each) for each in (start, stop, step)]}
+        case Listed(items):
+            return {"list": [value_to_json(each) for each in items]}
+        case tuple():
+            return {"tuple": [value_to_json(each) for each in value]}
+        case float() if value != value or value in (float("inf"), float("-inf")):
+            return {"float": repr(value)}
+    return value
+
+
+def value_from_json(data: Any) -> Value:
+    """Inverse of value_to_json. Raises BadInput on anything else."""
+    if data is None or isinstance(data, bool | int | float | str):
+        return data
+    if isinstance(data, dict) and len(data) == 1:
+        ((kind, content),) = data.items()
+        match kind, content:
+            case "ref", str():
+                return Ref(content)
+            case "symbol", str():
+                return Symbol(content)
+            case "device", [str(kind), int() | None as index]:
+                return DeviceLiteral(kind, index)
+            case "slice", [start, stop, step]:
+                return Slice(value_from_json(start), value_from_json(stop), value_from_json(step))
+            case "list", list():
+                return Listed(tuple(value_from_json(each) for each in content))
+            case "tuple", list():
+                return tuple(value_from_json(each) for each in content)
+            case "float", "nan" | "inf" | "-inf":
+                return float(content)
+    raise BadInput(f"Not a graph value: {str(data)[:80]}")
+
+
+def graph_to_json(graph: Graph) -> dict[str, Any]:
+    return {
+        "nodes": [
+            {
+                "name": node.name,
+                "kind": node.kind.value,
+                "target": node.target,
+                "line": node.line,
+                "args": [value_to_json(each) for each in node.args],
+                "kwargs": [[name, value_to_json(each)] for name, each in node.kwargs],
+            }
+            for node in graph.nodes
+        ],
+        "result": value_to_json(graph.result),
+    }
+
+
+def graph_from_json(data: Any) -> Graph:
+    """Inverse of graph_to_json. Raises BadInput on anything that is not a well-formed graph."""
+    try:
+        nodes = tuple(
+            Node(
+                name=_text(each["name"]),
+                kind=NodeKind(each["kind"]),
+                target=_text(each["target"]),
+                args=tuple(value_from_json(value) for value in each["args"]),
+                kwargs=tuple((_text(name), value_from_json(value)) for name, value in each["kwargs"]),
+                line=each["line"] if isinstance(each["line"], int) else None,
+            )
+            for each in data["nodes"]
+        )
+        graph = Graph(nodes, value_from_json(data["result"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadInput(f"Not a graph: {error!r}") from error
+    graph.check()
+    return graph
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is not text")
+    return value

@@ -1,0 +1,610 @@
+"""The nouns that flow between the parts, as frozen dataclasses, with their JSON form and their digests."""
+
+import dataclasses
+import hashlib
+import json
+import math
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache, cached_property
+from typing import Any, TypeVar
+
+from passnet_core.errors import BadInput
+
+T = TypeVar("T")
+
+LEVELS = tuple(range(-10, 5))
+"""The tolerance levels t of ES(t) in the default interpretation."""
+
+
+class Stage(StrEnum):
+    """How far a job goes. Each stage includes those before it."""
+
+    CHECK = "check"
+    """Static rules and matching."""
+    VERIFY = "verify"
+    """Values, compared with eager at every t."""
+    MEASURE = "measure"
+    """Time, on three clocks."""
+
+
+class Capture(StrEnum):
+    """How the rewritten graph is called."""
+
+    COMPILED = "compiled"
+    """torch.compile with the rewriting backend: Dynamo's guards are paid."""
+    DIRECT = "direct"
+    """The rewritten graph module called as it is."""
+
+
+class Profile(StrEnum):
+    """Which inputs are drawn for VERIFY."""
+
+    RECORDED = "recorded"
+    """Only as PassNet replays them."""
+    STRICT = "strict"
+    """As recorded, and the judge's five harder drawings."""
+
+
+class Device(StrEnum):
+    CPU = "cpu"
+    CUDA = "cuda"
+
+
+class Solver(StrEnum):
+    """What runs against eager."""
+
+    PASSES = "passes"
+    INDUCTOR = "inductor"
+
+
+class Isolation(StrEnum):
+    SANDBOXED = "sandboxed"
+    """Own namespaces, read-only system, limits; through bubblewrap."""
+    PROCESS = "process"
+    """The same limits without namespaces."""
+
+
+class Verdict(StrEnum):
+    """What the judge says of one job, in order of precedence."""
+
+    INFRASTRUCTURE = "infrastructure error"
+    CANCELLED = "cancelled"
+    EAGER_FAILED = "eager failed"
+    REJECTED = "rejected by a rule"
+    DOES_NOT_LOAD = "does not load"
+    NO_MATCH = "no match"
+    REWRITE_FAILED = "rewrite failed"
+    COMPILE_FAILED = "compile failed"
+    CRASHED = "crashed"
+    TIMED_OUT = "timed out"
+    WRONG_TYPE = "wrong type"
+    """Number of outputs, their type, dtype or device."""
+    WRONG_SHAPE = "wrong shape"
+    NON_FINITE = "wrong NaN or infinity"
+    WRONG_VALUES = "wrong values"
+    MATCHED = "matches"
+    """All that CHECK can say."""
+    VALUES_ONLY = "right, not timed"
+    SLOWER = "right, slower"
+    NO_DIFFERENCE = "right, no measurable difference"
+    FASTER = "right, faster"
+
+    @property
+    def accepted(self) -> bool:
+        return self in ACCEPTED
+
+    @property
+    def judged(self) -> bool:
+        """Whether this says something about the candidate, so that it may be scored."""
+        return self not in (Verdict.INFRASTRUCTURE, Verdict.CANCELLED)
+
+
+TIMED = frozenset({Verdict.SLOWER, Verdict.NO_DIFFERENCE, Verdict.FASTER})
+RIGHT = TIMED | {Verdict.VALUES_ONLY}
+ACCEPTED = RIGHT | {Verdict.MATCHED}
+WRONG = frozenset({Verdict.WRONG_TYPE, Verdict.WRONG_SHAPE, Verdict.NON_FINITE, Verdict.WRONG_VALUES})
+
+
+class ErrorClass(StrEnum):
+    """GraphNet's classes of failure, which ES(t) tolerates from different levels on."""
+
+    ACCURACY = "accuracy"
+    TYPE = "type"
+    """NaN, infinity, a mismatch of type or shape."""
+    RUNTIME = "runtime"
+    COMPILE = "compile"
+    EAGER = "eager"
+    """Eager itself failed: never tolerated."""
+
+
+ERROR_CLASS: Mapping[Verdict, ErrorClass | None] = {
+    Verdict.INFRASTRUCTURE: None,
+    Verdict.CANCELLED: None,
+    Verdict.EAGER_FAILED: ErrorClass.EAGER,
+    Verdict.REJECTED: ErrorClass.COMPILE,
+    Verdict.DOES_NOT_LOAD: ErrorClass.COMPILE,
+    Verdict.NO_MATCH: ErrorClass.RUNTIME,
+    Verdict.REWRITE_FAILED: ErrorClass.COMPILE,
+    Verdict.COMPILE_FAILED: ErrorClass.COMPILE,
+    Verdict.CRASHED: ErrorClass.RUNTIME,
+    Verdict.TIMED_OUT: ErrorClass.RUNTIME,
+    Verdict.WRONG_TYPE: ErrorClass.TYPE,
+    Verdict.WRONG_SHAPE: ErrorClass.TYPE,
+    Verdict.NON_FINITE: ErrorClass.TYPE,
+    Verdict.WRONG_VALUES: ErrorClass.ACCURACY,
+    Verdict.MATCHED: None,
+    Verdict.VALUES_ONLY: None,
+    Verdict.SLOWER: None,
+    Verdict.NO_DIFFERENCE: None,
+    Verdict.FASTER: None,
+}
+
+
+class MissKind(StrEnum):
+    """Why a pattern does not match."""
+
+    OPERATOR = "other operator"
+    LITERAL = "other literal or argument"
+    NOT_RETURNED = "value used outside the match but not returned"
+    USES = "number of uses"
+    OVERLAP = "overlapping"
+    DEAD_INPUT = "dead pattern input"
+    ABSENT = "operator absent from the graph"
+    OTHER = "pattern cannot match"
+
+
+class Clock(StrEnum):
+    """The three clocks; all figures are microseconds per call."""
+
+    END_TO_END = "end to end"
+    """Host clock around the call and a device synchronise."""
+    EVENT = "event"
+    """Device events around the call: PassNet's "gpu"."""
+    KERNEL = "kernel"
+    """Sum of the kernel durations in the device trace."""
+
+
+class Contender(StrEnum):
+    """Whose time it is."""
+
+    EAGER = "eager"
+    BASELINE = "inductor"
+    PASSES = "passes"
+
+
+class Family(StrEnum):
+    SINGLE = "single-operator"
+    FUSIBLE = "fusible"
+    TYPICAL = "typical"
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """One input of a subgraph. dtype without "torch."; low, high and data as recorded, or None."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    device: str = "cuda:0"
+    mean: float | None = None
+    std: float | None = None
+    low: float | None = None
+    high: float | None = None
+    data: tuple[float, ...] | None = None
+    original_name: str = ""
+
+
+@dataclass(frozen=True)
+class Subgraph:
+    """One recorded PyTorch computation. id is unique in its task and is its folder below graphs/, "float16/3/name"."""
+
+    id: str
+    task_id: str
+    source_model: str
+    code: str
+    inputs: tuple[TensorSpec, ...]
+
+    @cached_property
+    def digest(self) -> str:
+        """Covers what is computed (code and inputs), not the names."""
+        return digest_of({"code": self.code, "inputs": to_json(self.inputs)})
+
+    @property
+    def dtype(self) -> str:
+        """The floating dtype most of its input elements have, else that of the first input."""
+        sizes: dict[str, int] = {}
+        for spec in self.inputs:
+            if "float" in spec.dtype:
+                sizes[spec.dtype] = sizes.get(spec.dtype, 0) + math.prod(spec.shape)
+        return max(sizes, key=lambda dtype: sizes[dtype]) if sizes else (self.inputs[0].dtype if self.inputs else "")
+
+
+@dataclass(frozen=True)
+class Task:
+    """One benchmark unit: the subgraphs that one bundle must handle together."""
+
+    id: str
+    family: Family
+    split: str
+    subgraphs: tuple[Subgraph, ...]
+
+
+@dataclass(frozen=True)
+class PassFile:
+    """One Python file of a bundle; name without folder, with ".py"."""
+
+    name: str
+    code: str
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """An ordered list of passes with their helper modules. The digest covers code and order, not the author."""
+
+    passes: tuple[PassFile, ...]
+    helpers: tuple[PassFile, ...] = ()
+    author: str = ""
+
+    @cached_property
+    def digest(self) -> str:
+        return digest_of(
+            {
+                "passes": [[file.name, file.code] for file in self.passes],
+                "helpers": sorted([file.name, file.code] for file in self.helpers),
+            }
+        )
+
+    @property
+    def files(self) -> tuple[PassFile, ...]:
+        return self.passes + self.helpers
+
+
+@dataclass(frozen=True)
+class EvalSpec:
+    """How a job is judged. trials: timed blocks of MEASURE. seed None: drawn after the candidate is loaded."""
+
+    stage: Stage = Stage.VERIFY
+    device: Device = Device.CPU
+    capture: Capture = Capture.DIRECT
+    profile: Profile = Profile.STRICT
+    trials: int = 5
+    seed: int | None = None
+    deadline_s: float = 120.0
+    replacement_cap: int | None = None
+    """Most distinct replacement functions per bundle; None: no cap. PassNet's is 1."""
+
+    def __post_init__(self) -> None:
+        if self.trials < 1:
+            raise BadInput(f"Trials must be at least 1, not {self.trials}.")
+        if not self.deadline_s > 0:
+            raise BadInput(f"The deadline must be above 0 seconds, not {self.deadline_s}.")
+
+
+@dataclass(frozen=True)
+class Job:
+    """Self-contained: a remote machine needs nothing else. Without a bundle the solver is Inductor."""
+
+    subgraph: Subgraph
+    bundle: Bundle | None
+    spec: EvalSpec
+
+    @property
+    def solver(self) -> Solver:
+        return Solver.INDUCTOR if self.bundle is None else Solver.PASSES
+
+    @cached_property
+    def digest(self) -> str:
+        return digest_of(
+            {
+                "subgraph": self.subgraph.digest,
+                "bundle": self.bundle.digest if self.bundle else None,
+                "spec": to_json(self.spec),
+            }
+        )
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One remark of a static rule. line and column count from 1. fatal: the bundle is rejected."""
+
+    file: str
+    line: int
+    column: int
+    rule: str
+    message: str
+    remedy: str
+    fatal: bool = True
+
+
+@dataclass(frozen=True)
+class NearestMiss:
+    """Where the closest attempt failed. graph_node None: no node could even be the anchor."""
+
+    kind: MissKind
+    pattern_node: str
+    graph_node: str | None
+    reason: str
+    matched: tuple[tuple[str, str], ...] = ()
+    """(pattern node, graph node) pairs that did fit before it failed."""
+
+
+@dataclass(frozen=True)
+class PassMatches:
+    """What one pass matched: per match the names of the graph's nodes, in graph order; or the nearest miss."""
+
+    name: str
+    matches: tuple[tuple[str, ...], ...]
+    miss: NearestMiss | None = None
+
+
+@dataclass(frozen=True)
+class MatchReport:
+    """Per pass, in order, against the subgraph's source. rewritten: the graph afterwards, as Python source."""
+
+    passes: tuple[PassMatches, ...]
+    rewritten: str | None = None
+
+    @property
+    def count(self) -> int:
+        return sum(len(each.matches) for each in self.passes)
+
+
+@dataclass(frozen=True)
+class OutputAccuracy:
+    """How one output compares with eager, over all drawings.
+
+    smallest_t: the smallest t from -10 to 0 at which every drawing is close, None: not even at 0.
+    correct_at: every t in LEVELS at which every drawing is close. Errors are absolute; None where they have no meaning.
+    index: of the worst element; profile: the drawing it was in.
+    """
+
+    output: int
+    shape: tuple[int, ...]
+    dtype: str
+    smallest_t: int | None
+    correct_at: tuple[int, ...]
+    max_error: float | None
+    mean_error: float | None
+    index: tuple[int, ...] | None = None
+    expected: float | None = None
+    actual: float | None = None
+    profile: str = ""
+    wrong_fraction: float = 0.0
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    outputs: tuple[OutputAccuracy, ...]
+    profiles: tuple[str, ...]
+    """The drawings that were compared."""
+    reduced: str = ""
+    """Why and to what sizes the inputs were reduced; empty: recorded sizes."""
+
+    def correct_at(self, t: int) -> bool:
+        return all(t in output.correct_at for output in self.outputs)
+
+    @property
+    def smallest_t(self) -> int | None:
+        levels = [output.smallest_t for output in self.outputs]
+        known = [t for t in levels if t is not None]
+        return max(known) if known and len(known) == len(levels) else None
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One contender on one clock: raw samples in microseconds per call, block after block, and their median."""
+
+    contender: Contender
+    clock: Clock
+    samples: tuple[float, ...]
+    blocks: int
+    median: float
+
+
+@dataclass(frozen=True)
+class Speedup:
+    """Eager time over the contender's, dimensionless: median of block ratios with a bootstrap 95% interval."""
+
+    contender: Contender
+    clock: Clock
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Where an outcome was made. A stored outcome answers again only for an equal environment."""
+
+    device: str
+    driver: str
+    python: str
+    torch: str
+    triton: str
+    isolation: Isolation
+    judge_digest: str
+    platform: str = ""
+
+    @cached_property
+    def digest(self) -> str:
+        return digest_of(to_json(self))
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One fact behind a verdict: what was looked at, and what was seen."""
+
+    topic: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The one answer to a job. The verdict decides which fields exist; impossible combinations cannot be built."""
+
+    job_digest: str
+    task_id: str
+    subgraph_id: str
+    subgraph_digest: str
+    dtype: str
+    solver: Solver
+    bundle_digest: str | None
+    spec: EvalSpec
+    verdict: Verdict
+    reason: str
+    environment: Environment | None
+    wall_s: float
+    finished_at: str
+    """UTC, ISO 8601."""
+    findings: tuple[Finding, ...] = ()
+    match: MatchReport | None = None
+    accuracy: Accuracy | None = None
+    timings: tuple[Timing, ...] = ()
+    speedups: tuple[Speedup, ...] = ()
+    warnings: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    log_tail: str = ""
+
+    def __post_init__(self) -> None:
+        problem = self._problem()
+        if problem:
+            raise ValueError(f"Impossible outcome, {self.verdict.value!r}: {problem}.")
+
+    def _problem(self) -> str:
+        verdict = self.verdict
+        if not self.reason:
+            return "no reason"
+        if (self.bundle_digest is None) != (self.solver is Solver.INDUCTOR):
+            return "a bundle digest belongs to passes, and only to them"
+        if verdict is Verdict.REJECTED and not any(finding.fatal for finding in self.findings):
+            return "rejected without a fatal finding"
+        if verdict is Verdict.NO_MATCH and (self.match is None or self.match.count):
+            return "no match needs a match report without matches"
+        if verdict is Verdict.MATCHED and (self.match is None or not self.match.count):
+            return "a match needs matches"
+        if verdict in RIGHT | WRONG and self.accuracy is None:
+            return "values were judged without accuracy"
+        if verdict in RIGHT and self.solver is Solver.PASSES and (self.match is None or not self.match.count):
+            return "passes were accepted without a match"
+        if (verdict in TIMED) != bool(self.speedups):
+            return "speedups belong to timed verdicts, and only to them"
+        if verdict.judged and self.environment is None:
+            return "no environment"
+        return ""
+
+    @property
+    def error_class(self) -> ErrorClass | None:
+        return ERROR_CLASS[self.verdict]
+
+    def speedup(self, clock: Clock = Clock.END_TO_END, contender: Contender | None = None) -> Speedup | None:
+        """Of the solver itself unless another contender is named."""
+        who = contender or (Contender.BASELINE if self.solver is Solver.INDUCTOR else Contender.PASSES)
+        return next((each for each in self.speedups if each.clock is clock and each.contender is who), None)
+
+    def timing(self, contender: Contender, clock: Clock) -> Timing | None:
+        return next((each for each in self.timings if each.contender is contender and each.clock is clock), None)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What was asked at one time: a solver on subgraphs of one or more tasks. recorded: loaded from a data file."""
+
+    id: str
+    label: str
+    started_at: str
+    solver: Solver
+    bundle_digest: str | None
+    spec: EvalSpec
+    task_ids: tuple[str, ...]
+    job_digests: tuple[str, ...]
+    recorded: str = ""
+    """Where and when it was recorded; empty: made here."""
+
+
+# --- JSON ------------------------------------------------------------------------------------------------------------
+
+
+def to_json(value: Any) -> Any:
+    """A record as JSON-ready data: dataclasses become objects, enums their values, tuples lists; NaN stays a string."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {each.name: to_json(getattr(value, each.name)) for each in dataclasses.fields(value)}
+    if isinstance(value, StrEnum):
+        return value.value
+    if isinstance(value, tuple | list):
+        return [to_json(each) for each in value]
+    if isinstance(value, Mapping):
+        return {str(key): to_json(each) for key, each in value.items()}
+    if isinstance(value, float) and not math.isfinite(value):
+        return repr(value)
+    return value
+
+
+def from_json(kind: type[T], data: Any) -> T:
+    """The record of this kind; raises BadInput naming the field that does not fit. Unknown fields are refused."""
+    try:
+        return _read(kind, data, kind.__name__)
+    except (TypeError, ValueError, KeyError) as error:
+        raise BadInput(f"This is not a {kind.__name__}: {error}") from error
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
+
+
+def _read(kind: Any, data: Any, where: str) -> Any:
+    origin = typing.get_origin(kind)
+    if origin in (typing.Union, types.UnionType):
+        options = typing.get_args(kind)
+        if data is None and type(None) in options:
+            return None
+        return _read(next(option for option in options if option is not type(None)), data, where)
+    if origin is tuple:
+        if not isinstance(data, list):
+            raise BadInput(f"{where} must be a list, not {type(data).__name__}.")
+        items = typing.get_args(kind)
+        if items[-1] is Ellipsis:
+            return tuple(_read(items[0], each, f"{where}[{index}]") for index, each in enumerate(data))
+        if len(items) != len(data):
+            raise BadInput(f"{where} must have {len(items)} items, not {len(data)}.")
+        return tuple(_read(item, each, f"{where}[{index}]") for index, (item, each) in enumerate(zip(items, data)))
+    if dataclasses.is_dataclass(kind):
+        if not isinstance(data, Mapping):
+            raise BadInput(f"{where} must be an object, not {type(data).__name__}.")
+        known = {each.name: each for each in dataclasses.fields(kind)}
+        strange = sorted(set(data) - set(known))
+        if strange:
+            raise BadInput(f"{where} has an unknown field {strange[0]!r}.")
+        for name, each in known.items():
+            needed = each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING
+            if needed and name not in data:
+                raise BadInput(f"{where} lacks the field {name!r}.")
+        hints = _hints(typing.cast(type, kind))
+        return typing.cast(Any, kind)(**{name: _read(hints[name], data[name], f"{where}.{name}") for name in data})
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        try:
+            return kind(data)
+        except ValueError:
+            raise BadInput(f"{where} is {data!r}, not one of {', '.join(each.value for each in kind)}.") from None
+    if kind is float:
+        if isinstance(data, bool) or not isinstance(data, int | float | str):
+            raise BadInput(f"{where} must be a number, not {data!r}.")
+        if isinstance(data, str) and data not in ("nan", "inf", "-inf"):
+            raise BadInput(f"{where} must be a number, not {data!r}.")
+        return float(data)
+    if kind is Any:
+        return data
+    if not isinstance(data, kind) or (kind is int and isinstance(data, bool)):
+        raise BadInput(f"{where} must be {kind.__name__}, not {data!r}.")
+    return data
+
+
+def digest_of(data: Any) -> str:
+    """Twenty hexadecimal characters of the SHA-256 of the data's canonical JSON."""
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:20]

@@ -1,0 +1,97 @@
+"""Who may import whom: the architecture, held by reading every import statement."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[2]
+CORE = PROJECT / "passnet_core"
+
+PURE = {"passes", "graphs", "scoring", "charts"}
+EDGES = {"settings", "corpus", "store", "backends"}
+ALLOWED: dict[str, set[str]] = {
+    "errors": set(),
+    "records": {"errors"},
+    **{part: {"records", "errors", part, *PURE} for part in PURE},
+    **{part: {"records", "errors", part, *PURE} for part in EDGES},
+    "judge": {"records", "errors", "passes", "graphs", "scoring", "judge"},
+    "service": {"records", "errors", "service", *PURE, *EDGES},
+    "recording": {"records", "errors", "service", "recording", *PURE, *EDGES},
+    "__main__": {"records", "errors", "service", *PURE, *EDGES},
+    "__init__": set(),
+}
+ONLY_IN = {
+    "torch": ("judge", "corpus/extraction.py", "corpus/architectures.py", "corpus/recipes.py"),
+    "triton": ("judge",),
+    "transformers": ("corpus/extraction.py", "corpus/architectures.py", "corpus/recipes.py"),
+    "duckdb": ("store",),
+    "streamlit": (),
+    "ray": (),
+    "openai": (),
+}
+
+
+def sources() -> list[Path]:
+    return sorted(CORE.rglob("*.py"))
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(CORE).parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> Iterator[tuple[str, int]]:
+    """Every module a file imports, at whatever depth, with the line."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, f"{path}:{node.lineno}: imports are absolute"
+            if node.module == "passnet_core":
+                yield from ((f"passnet_core.{alias.name}", node.lineno) for alias in node.names)
+            else:
+                yield node.module, node.lineno
+
+
+def test_every_part_has_a_rule() -> None:
+    parts = {part_of(path) for path in sources()}
+    assert parts <= set(ALLOWED), f"no rule says what {sorted(parts - set(ALLOWED))} may import"
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(CORE)))
+def test_a_part_imports_only_what_its_layer_may(path: Path) -> None:
+    for name, line in imports(path):
+        if name.startswith("passnet_core."):
+            wanted = name.split(".")[1]
+            assert wanted in ALLOWED[part_of(path)] | {"__version__"}, f"{path}:{line} imports {name}"
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(CORE)))
+def test_heavy_packages_stay_where_they_belong(path: Path) -> None:
+    inside = str(path.relative_to(CORE))
+    for name, line in imports(path):
+        package = name.split(".")[0]
+        if package in ONLY_IN:
+            assert inside.startswith(ONLY_IN[package]), f"{path}:{line} imports {name}"
+
+
+def test_pages_hold_no_sql_and_no_judge() -> None:
+    for path in [PROJECT / "app.py", *sorted((PROJECT / "pages").rglob("*.py"))]:
+        for name, line in imports(path):
+            assert name.split(".")[0] not in {"torch", "triton", "duckdb"}, f"{path}:{line} imports {name}"
+            assert not name.startswith(("passnet_core.judge", "passnet_core.store")), f"{path}:{line} imports {name}"
+
+
+def test_no_script_lies_flat_under_pages() -> None:
+    """Streamlit would serve it alone, without the frame."""
+    assert not list((PROJECT / "pages").glob("*.py"))
+
+
+def test_the_service_leaves_the_heavy_packages_unloaded() -> None:
+    heavy = ("torch", "triton", "ray", "streamlit")
+    code = f"import sys, passnet_core.service; print([name for name in {heavy} if name in sys.modules])"
+    asked = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=PROJECT, check=True)
+    assert asked.stdout.strip() == "[]"

@@ -1,0 +1,18 @@
+class Program_weight_tensor_meta_matmul:
+	name = "in_0"
+	original_name = "matmul"
+	shape = [1, 32, 128, 128]
+	dtype = "torch.bfloat16"
+	device = "cuda:0"
+	mean = -0.00208634
+	std = 6.50772
+
+
+class Program_weight_tensor_meta_mask:
+	name = "in_1"
+	original_name = "mask"
+	shape = [1, 1, 128, 128]
+	dtype = "torch.bfloat16"
+	device = "cuda:0"
+	mean = 0.0
+	std = 0.0

@@ -1,0 +1,18 @@
+class Program_weight_tensor_meta_matmul:
+	name = "in_0"
+	original_name = "matmul"
+	shape = [4, 12, 256, 256]
+	dtype = "torch.bfloat16"
+	device = "cuda:0"
+	mean = -0.0158309
+	std = 2.35675
+
+
+class Program_weight_tensor_meta_mask:
+	name = "in_1"
+	original_name = "mask"
+	shape = [4, 1, 256, 256]
+	dtype = "torch.bfloat16"
+	device = "cuda:0"
+	mean = 0.0
+	std = 0.0

@@ -1,0 +1,18 @@
+class Program_weight_tensor_meta_matmul:
+	name = "in_0"
+	original_name = "matmul"
+	shape = [4, 32, 256, 256]
+	dtype = "torch.float32"
+	device = "cuda:0"
+	mean = -0.0011564
+	std = 6.54869
+
+
+class Program_weight_tensor_meta_mask:
+	name = "in_1"
+	original_name = "mask"
+	shape = [4, 1, 256, 256]
+	dtype = "torch.float32"
+	device = "cuda:0"
+	mean = 0.0
+	std = 0.0

@@ -1,0 +1,8 @@
+class Program_weight_tensor_meta_linear_2:
+	name = "in_0"
+	original_name = "linear_2"
+	shape = [1, 128, 4096]
+	dtype = "torch.float16"
+	device = "cuda:0"
+	mean = -0.00082139
+	std = 0.641609

@@ -1,0 +1,8 @@
+class Program_weight_tensor_meta_hidden_states_3:
+	name = "in_0"
+	original_name = "hidden_states_3"
+	shape = [4, 77, 2048]
+	dtype = "torch.float32"
+	device = "cuda:0"
+	mean = -0.0162039
+	std = 0.709102

@@ -1,0 +1,8 @@
+class Program_weight_tensor_meta_out:
+	name = "in_0"
+	original_name = "out"
+	shape = [128, 2048]
+	dtype = "torch.bfloat16"
+	device = "cuda:0"
+	mean = 0.000870559
+	std = 0.641902

@@ -1,0 +1,8 @@
+class Program_weight_tensor_meta_out:
+	name = "in_0"
+	original_name = "out"
+	shape = [128, 2048]
+	dtype = "torch.float32"
+	device = "cuda:0"
+	mean = 0.000907813
+	std = 0.64187

@@ -1,0 +1,8 @@
+class Program_weight_tensor_meta_out:
+	name = "in_0"
+	original_name = "out"
+	shape = [256, 2048]
+	dtype = "torch.float32"
+	device = "cuda:0"
+	mean = 0.000529084
+	std = 0.641349

@@ -1,0 +1,8 @@
+class Program_weight_tensor_meta_x:
+	name = "in_0"
+	original_name = "x"
+	shape = [128, 2304]
+	dtype = "torch.bfloat16"
+	device = "cuda:0"
+	mean = 0.000409775
+	std = 0.551451

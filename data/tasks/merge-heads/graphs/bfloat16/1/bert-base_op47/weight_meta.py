@@ -1,0 +1,8 @@
+class Program_weight_tensor_meta_attn_output:
+	name = "in_0"
+	original_name = "attn_output"
+	shape = [4, 12, 256, 64]
+	dtype = "torch.bfloat16"
+	device = "cuda:0"
+	mean = 0.00916768
+	std = 0.319935

@@ -1,0 +1,18 @@
+class Program_weight_tensor_meta_inputs_embeds:
+	name = "in_0"
+	original_name = "inputs_embeds"
+	shape = [1, 128, 2048]
+	dtype = "torch.bfloat16"
+	device = "cuda:0"
+	mean = 3.09428e-05
+	std = 0.0200583
+
+
+class Program_weight_tensor_meta_l_self_modules_layers_modules_0_modules_input_layernorm_parameters_weight_:
+	name = "in_1"
+	original_name = "l_self_modules_layers_modules_0_modules_input_layernorm_parameters_weight_"
+	shape = [2048]
+	dtype = "torch.bfloat16"
+	device = "cuda:0"
+	mean = 1.0
+	std = 0.0

@@ -1,0 +1,28 @@
+class Program_weight_tensor_meta_linear:
+	name = "in_0"
+	original_name = "linear"
+	shape = [1, 128, 2048]
+	dtype = "torch.float32"
+	device = "cuda:0"
+	mean = -0.00211988
+	std = 0.902611
+
+
+class Program_weight_tensor_meta_cos_3:
+	name = "in_1"
+	original_name = "cos_3"
+	shape = [1, 1, 128, 64]
+	dtype = "torch.float32"
+	device = "cuda:0"
+	mean = 0.503766
+	std = 0.680281
+
+
+class Program_weight_tensor_meta_sin_3:
+	name = "in_2"
+	original_name = "sin_3"
+	shape = [1, 1, 128, 64]
+	dtype = "torch.float32"
+	device = "cuda:0"
+	mean = 0.170002
+	std = 0.504516

@@ -1,0 +1,28 @@
+class Program_weight_tensor_meta_linear:
+	name = "in_0"
+	original_name = "linear"
+	shape = [4, 256, 2048]
+	dtype = "torch.float32"
+	device = "cuda:0"
+	mean = -0.000257695
+	std = 0.904554
+
+
+class Program_weight_tensor_meta_cos_3:
+	name = "in_1"
+	original_name = "cos_3"
+	shape = [1, 1, 256, 64]
+	dtype = "torch.float32"
+	device = "cuda:0"
+	mean = 0.431822
+	std = 0.700466
+
+
+class Program_weight_tensor_meta_sin_3:
+	name = "in_2"
+	original_name = "sin_3"
+	shape = [1, 1, 256, 64]
+	dtype = "torch.float32"
+	device = "cuda:0"
+	mean = 0.167029
+	std = 0.543119

@@ -1,0 +1,38 @@
+class Program_weight_tensor_meta_hidden_states_18:
+	name = "in_0"
+	original_name = "hidden_states_18"
+	shape = [4, 3136, 96]
+	dtype = "torch.bfloat16"
+	device = "cuda:0"
+	mean = 0.0010753
+	std = 0.0392055
+
+
+class Program_weight_tensor_meta_hidden_states_14:
+	name = "in_1"
+	original_name = "hidden_states_14"
+	shape = [4, 3136, 96]
+	dtype = "torch.bfloat16"
+	device = "cuda:0"
+	mean = -0.000290009
+	std = 1.00027
+
+
+class Program_weight_tensor_meta_l_self_modules_encoder_modules_layers_modules_0_modules_downsample_modules_norm_parameters_weight_:
+	name = "in_2"
+	original_name = "l_self_modules_encoder_modules_layers_modules_0_modules_downsample_modules_norm_parameters_weight_"
+	shape = [384]
+	dtype = "torch.bfloat16"
+	device = "cuda:0"
+	mean = 1.0
+	std = 0.0
+
+
+class Program_weight_tensor_meta_l_self_modules_encoder_modules_layers_modules_0_modules_downsample_modules_norm_parameters_bias_:
+	name = "in_3"
+	original_name = "l_self_modules_encoder_modules_layers_modules_0_modules_downsample_modules_norm_parameters_bias_"
+	shape = [384]
+	dtype = "torch.bfloat16"
+	device = "cuda:0"
+	mean = 0.0
+	std = 0.0

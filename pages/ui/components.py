@@ -1,0 +1,166 @@
+"""Pieces that several pages draw: graphs, verdicts, environments, tables of a subgraph's inputs."""
+
+from collections.abc import Collection, Mapping
+
+import streamlit as st
+
+from pages.ui.text import code_span, count, figure, plain, seconds, shape, when
+from pages.ui.words import VERDICTS, Words
+from passnet_core.graphs import drawing, vocabulary
+from passnet_core.graphs.ir import Graph, Node
+from passnet_core.records import Clock, Contender, Environment, MatchReport, Outcome, Solver, Subgraph
+
+
+def is_dark() -> bool:
+    """Whether the visitor looks at the dark theme, as far as the browser has said."""
+    return st.context.theme.type == "dark"
+
+
+def graph_view(
+    graph: Graph,
+    *,
+    title: str,
+    groups: Mapping[str, int] | None = None,
+    miss: str | None = None,
+    added: Collection[str] = (),
+    removed: Collection[str] = (),
+    height: int | None = None,
+) -> None:
+    """The graph as a drawing, and as a list below it. groups: nodes by the number of the pass that matched them."""
+    shown, note = drawing.fold(graph, around=[*(groups or {}), *([miss] if miss else [])])
+    dot = drawing.dot(
+        shown, groups=groups, miss=miss, added=added, removed=removed, title="", dark=is_dark(), details=None
+    )
+    with st.container(height=height or "content", border=False):
+        st.graphviz_chart(dot, width="content", alt=f"{title}: {count(len(graph.operations), 'operation')}")
+    if note:
+        st.caption(plain(note))
+    with st.expander("The same as a list", icon=":material/list:"):
+        st.dataframe(node_rows(graph, groups or {}), hide_index=True, width="stretch", alt=f"{title}, as a list")
+
+
+def node_rows(graph: Graph, groups: Mapping[str, int]) -> list[dict[str, str | int | None]]:
+    """One row per node: its name, operator, what it reads, its line, and which pass matched it."""
+    return [
+        {
+            "node": node.name,
+            "operator": vocabulary.operator_label(node) if node in graph.operations else "input",
+            "reads": ", ".join(dict.fromkeys(node.inputs)),
+            "line": node.line,
+            "pass": drawing.mark(groups[node.name]) if node.name in groups else "",
+        }
+        for node in graph.nodes
+    ]
+
+
+def matched_groups(match: MatchReport | None) -> dict[str, int]:
+    """Per matched node the number of its pass, from 1."""
+    passes = match.passes if match else ()
+    return {node: number for number, each in enumerate(passes, 1) for nodes in each.matches for node in nodes}
+
+
+def missed_node(match: MatchReport | None) -> str | None:
+    """The graph's node at which the first nearest miss failed, where nothing matched."""
+    if match is None or match.count:
+        return None
+    return next((each.miss.graph_node for each in match.passes if each.miss and each.miss.graph_node), None)
+
+
+def verdict_badge(outcome: Outcome) -> None:
+    words = VERDICTS[outcome.verdict]
+    st.badge(outcome.verdict.value, icon=f":material/{words.icon}:", color=words.tone)
+
+
+def verdict_card(outcome: Outcome, *, recorded: str = "", next_step: str | None = None) -> None:
+    """The verdict, why, on what, and one next step."""
+    words = VERDICTS[outcome.verdict]
+    with st.container(border=True):
+        st.markdown(f"### :{words.tone}[:material/{words.icon}: {plain(_headline(outcome))}]")
+        st.markdown(plain(outcome.reason))
+        if words.concern:
+            st.caption(f"Whose concern: {words.concern}.")
+        for warning in outcome.warnings:
+            st.caption(f":material/info: {plain(warning)}")
+        st.markdown(f"**Next:** {next_step or plain(words.next_step)}")
+        st.caption(" · ".join(plain(each) for each in conditions(outcome, recorded)))
+
+
+def _headline(outcome: Outcome) -> str:
+    speedup = outcome.speedup()
+    text = outcome.verdict.value[:1].upper() + outcome.verdict.value[1:]
+    return f"{text}: {speedup.value:.2f}× eager" if speedup else text
+
+
+def conditions(outcome: Outcome, recorded: str = "") -> tuple[str, ...]:
+    """Under which conditions an outcome holds, as short pieces of text."""
+    spec, environment = outcome.spec, outcome.environment
+    pieces = [
+        environment.device if environment else "",
+        f"{spec.capture.value} capture" if spec.stage.value != "check" else "check only",
+        f"{outcome.dtype}" if outcome.dtype else "",
+        when(outcome.finished_at),
+        f"took {seconds(outcome.wall_s)}",
+        f"recorded: {recorded}" if recorded else "",
+    ]
+    return tuple(each for each in pieces if each)
+
+
+def speedup_text(outcome: Outcome, clock: Clock = Clock.END_TO_END, contender: Contender | None = None) -> str:
+    """ "1.42× (1.38 to 1.47)", or a dash."""
+    speedup = outcome.speedup(clock, contender)
+    return f"{speedup.value:.2f}× ({speedup.low:.2f} to {speedup.high:.2f})" if speedup else "–"
+
+
+def environment_rows(environment: Environment) -> list[dict[str, str]]:
+    pieces = {
+        "device": environment.device,
+        "driver": environment.driver,
+        "Python": environment.python,
+        "torch": environment.torch,
+        "triton": environment.triton,
+        "isolation": environment.isolation.value,
+        "judge": environment.judge_digest,
+        "platform": environment.platform,
+    }
+    return [{"what": name, "which": text} for name, text in pieces.items() if text]
+
+
+def input_rows(subgraph: Subgraph) -> list[dict[str, str]]:
+    """One row per input of a subgraph, as recorded."""
+    return [
+        {
+            "input": spec.name,
+            "shape": shape(spec.shape),
+            "dtype": spec.dtype,
+            "mean": figure(spec.mean),
+            "std": figure(spec.std),
+            "range": f"{figure(spec.low)} to {figure(spec.high)}" if spec.low is not None else "",
+            "was": spec.original_name,
+        }
+        for spec in subgraph.inputs
+    ]
+
+
+def subgraph_title(subgraph: Subgraph) -> str:
+    """A subgraph in one line of plain text: id, dtype, and the shape of its largest input."""
+    largest = max((spec.shape for spec in subgraph.inputs), key=lambda sizes: _elements(sizes), default=())
+    return f"{subgraph.id} · {subgraph.dtype} · {shape(largest)}"
+
+
+def _elements(sizes: tuple[int, ...]) -> int:
+    product = 1
+    for size in sizes:
+        product *= size
+    return product
+
+
+def words_of(outcome: Outcome) -> Words:
+    return VERDICTS[outcome.verdict]
+
+
+def solver_name(solver: Solver, label: str) -> str:
+    return "TorchInductor" if solver is Solver.INDUCTOR else label or "unnamed passes"
+
+
+def node_line(node: Node) -> str:
+    return code_span(f"{node.name} = {vocabulary.operator_label(node)}({', '.join(node.inputs)})")

@@ -1,0 +1,117 @@
+"""What every page shares: navigation, the strip that says where jobs run, and the one place that shows errors."""
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import ParamSpec
+
+import streamlit as st
+from streamlit.navigation.page import Page
+
+from pages.ui import links, resources
+from pages.ui.text import count, plain
+from passnet_core.errors import InfrastructureError, PlaygroundError, StoreError, UnknownItem
+from passnet_core.records import Device, Isolation
+
+P = ParamSpec("P")
+ASSETS = Path(__file__).resolve().parents[2] / "assets"
+FAILURE = "failure"
+ISOLATION = {
+    Isolation.SANDBOXED: "sandboxed",
+    Isolation.PROCESS: "not sandboxed: run only passes you trust",
+}
+
+PAGES: tuple[tuple[links.Name, str, str], ...] = (
+    ("start", "Start", "home"),
+    ("explore", "Explore", "travel_explore"),
+    ("workbench", "Workbench", "construction"),
+    ("runs", "Runs", "history"),
+    ("scores", "Scores", "show_chart"),
+    ("help", "Help", "help"),
+)
+
+
+def pages() -> dict[str, Page]:
+    """The navigation table, in its order."""
+    return {
+        name: st.Page(
+            links.script(name),
+            title=title,
+            icon=f":material/{icon}:",
+            url_path=name if name != "start" else None,
+            default=name == "start",
+        )
+        for name, title, icon in PAGES
+    }
+
+
+def show(page: Page) -> None:
+    """Draws the frame and in it the page; whatever cannot be done is said once, without a traceback."""
+    st.html(ASSETS / "style.css")
+    with errors_shown():
+        strip()
+        report_failed_action()
+        page.run()
+
+
+@contextmanager
+def errors_shown() -> Iterator[None]:
+    """Shows a PlaygroundError in place of what could not be drawn."""
+    try:
+        yield
+    except PlaygroundError as error:
+        show_error(error)
+
+
+def show_error(error: PlaygroundError) -> None:
+    """What failed, whose concern it is, and what to do next."""
+    st.error(f"{plain(str(error))}", icon=":material/error:", title=_concern(error))
+    if isinstance(error, UnknownItem):
+        with st.container(horizontal=True):
+            links.link("explore", "Browse the tasks", icon=":material/travel_explore:")
+            links.link("runs", "See the runs", icon=":material/history:")
+
+
+def _concern(error: PlaygroundError) -> str:
+    if isinstance(error, StoreError | InfrastructureError):
+        return "The system has a problem"
+    return "Not found" if isinstance(error, UnknownItem) else "This cannot be done"
+
+
+def action(function: Callable[P, None]) -> Callable[P, None]:
+    """For callbacks of widgets, which run outside the page: an error is shown at the top of the next drawing."""
+
+    @functools.wraps(function)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            function(*args, **kwargs)
+        except PlaygroundError as error:
+            st.session_state[FAILURE] = error
+
+    return guarded
+
+
+def report_failed_action() -> None:
+    error = st.session_state.pop(FAILURE, None)
+    if error is not None:
+        show_error(error)
+
+
+def strip() -> None:
+    """Where jobs run, how isolated they are, and what waits."""
+    info = resources.service().device()
+    with st.container(horizontal=True, gap="small", key="strip"):
+        if info.problem:
+            st.badge(plain(f"Cannot judge: {info.problem}"), icon=":material/cloud_off:", color="orange")
+        elif info.device is Device.CPU:
+            st.badge("CPU: values only, times are not comparable", icon=":material/memory:", color="gray")
+        else:
+            st.badge(plain(info.label), icon=":material/developer_board:", color="green")
+        st.badge(ISOLATION[info.isolation], icon=":material/shield:", color="gray")
+        waiting = sum(each.done < each.total for each in resources.service().runs(20, checks=True))
+        st.badge(
+            f"{count(waiting, 'run')} under way" if waiting else "no run under way",
+            icon=":material/queue:",
+            color="blue" if waiting else "gray",
+        )

@@ -1,0 +1,53 @@
+"""Links between pages. Everything that can be selected is in the URL, so a link is all it takes to select it."""
+
+from typing import Literal
+
+import streamlit as st
+
+Name = Literal["start", "explore", "workbench", "runs", "scores", "help"]
+
+
+def script(name: Name) -> str:
+    return f"pages/views/{name}.py"
+
+
+def link(name: Name, label: str, *, icon: str | None = None, **selected: str | None) -> None:
+    """A link to a page with these things selected; those that are None are left out."""
+    chosen = {key: value for key, value in selected.items() if value}
+    st.page_link(script(name), label=label, icon=icon or "", query_params=chosen or None)
+
+
+def selected(key: str) -> str | None:
+    """What the URL selects, or None."""
+    return st.query_params.get(key) or None
+
+
+def select(key: str, value: str | None) -> None:
+    """Puts a selection that no widget is bound to into the URL."""
+    if value is None:
+        st.query_params.pop(key, None)
+    elif st.query_params.get(key) != value:
+        st.query_params[key] = value
+
+
+def hand_over(key: str, value: str, context: str) -> None:
+    """From a callback: this selection shall come into the URL of the page that is drawn next, in this context."""
+    st.session_state[f"coming-{key}"] = (context, st.query_params.get(key), value)
+
+
+def arrived(key: str, context: str) -> str | None:
+    """What the URL selects, once a selection that was handed over has come into it.
+
+    A message that the browser sent before it learned of the new URL still carries the old one: that is no choice of
+    the visitor's. So the old value counts as the new one until the new one has been seen.
+    """
+    here = selected(key)
+    coming = st.session_state.get(f"coming-{key}")
+    if coming is None:
+        return here
+    where, before, value = coming
+    if where == context and here == before:
+        select(key, value)
+        return str(value)
+    del st.session_state[f"coming-{key}"]
+    return here

@@ -1,0 +1,55 @@
+"""A run while it is under way: stage, elapsed time, place in the queue, log, Cancel."""
+
+import streamlit as st
+
+from pages.ui import frame, resources
+from pages.ui.text import count, plain, seconds
+from pages.ui.words import stage_name
+from passnet_core.service import Progress
+
+POLL_S = 0.5
+
+
+def await_run(run_id: str) -> Progress | None:
+    """The progress of a run that is final; for one under way draws it live, until it is final, and returns None."""
+    progress = resources.service().progress(run_id)
+    if progress.finished:
+        return progress
+    _live(run_id)
+    return None
+
+
+@st.fragment(run_every=POLL_S)
+def _live(run_id: str) -> None:
+    with frame.errors_shown():
+        progress = resources.service().progress(run_id)
+        if progress.finished:
+            st.rerun()
+        with st.container(border=True):
+            draw_progress(progress)
+            st.button("Cancel", key=f"cancel-{run_id}", icon=":material/stop_circle:", on_click=cancel, args=(run_id,))
+
+
+@frame.action
+def cancel(run_id: str) -> None:
+    resources.service().cancel(run_id)
+
+
+def draw_progress(progress: Progress) -> None:
+    """Stage, time and log of a run that is not final."""
+    waiting = bool(progress.queue_position)
+    stage = "queued" if waiting else progress.stage
+    st.markdown(f"**{':material/hourglass_top:' if waiting else ':material/autorenew:'} {plain(stage_name(stage))}…**")
+    if progress.total > 1:
+        st.progress(progress.done / progress.total, text=f"{progress.done} of {progress.total} subgraphs judged")
+    facts = [seconds(progress.elapsed_s)]
+    if waiting:
+        facts.append(f"{count(progress.queue_position or 0, 'run')} before this one")
+    if progress.subgraph_id:
+        facts.append(progress.subgraph_id)
+    if progress.cancelled:
+        facts.append("cancelling")
+    st.caption(" · ".join(plain(each) for each in facts))
+    if progress.log_tail.strip():
+        with st.expander("Log", icon=":material/terminal:"):
+            st.code(progress.log_tail, language=None, wrap_lines=True, height=200)

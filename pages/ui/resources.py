@@ -1,0 +1,23 @@
+"""The one place that builds the service and keeps what the pages share."""
+
+import functools
+import os
+
+import streamlit as st
+
+from passnet_core.graphs import source
+from passnet_core.graphs.ir import Graph
+from passnet_core.service import Service, open_service
+from passnet_core.settings import read_settings
+
+
+@st.cache_resource(show_spinner="Opening the playground…")
+def service() -> Service:
+    """The service of this process, with a warm judge. Raises StoreError where the store cannot be opened."""
+    return open_service(read_settings(os.environ), keep_warm=True)
+
+
+@functools.lru_cache(maxsize=512)
+def graph(code: str) -> Graph:
+    """A subgraph's source as a graph. Raises BadInput naming the line that cannot be read."""
+    return source.parse(code)

@@ -1,0 +1,65 @@
+"""Tables in which a row can be chosen. The choice is an event: what is selected stands in the URL."""
+
+import functools
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from pages.ui import frame
+from passnet_core.records import Outcome
+
+
+def choose_row(
+    rows: Sequence[Mapping[str, Any]],
+    ids: Sequence[str],
+    *,
+    key: str,
+    choose: Callable[[str], None],
+    height: int | None = None,
+    column_config: Mapping[str, Any] | None = None,
+) -> None:
+    """A table; choosing a row calls choose with its id.
+
+    A table keeps the position of the chosen row when its rows change, so its key changes with them, and the position
+    is looked up in the ids that were drawn.
+    """
+    revision = hashlib.sha256("\n".join(ids).encode()).hexdigest()[:12]
+    full_key = f"{key}-{revision}"
+    st.dataframe(
+        list(rows),
+        key=full_key,
+        hide_index=True,
+        width="stretch",
+        height=height or "auto",
+        on_select=functools.partial(_chosen, full_key, tuple(ids), choose),
+        selection_mode="single-row",
+        column_config=column_config,
+    )
+
+
+@frame.action
+def _chosen(key: str, ids: tuple[str, ...], choose: Callable[[str], None]) -> None:
+    positions = st.session_state[key].selection.rows
+    if positions and positions[0] < len(ids):
+        choose(ids[positions[0]])
+
+
+def choose_outcome(outcomes: Sequence[Outcome], *, key: str, choose: Callable[[str], None]) -> None:
+    """The outcomes of a run, one row per subgraph."""
+    choose_row(
+        [outcome_row(each) for each in outcomes], [each.subgraph_id for each in outcomes], key=key, choose=choose
+    )
+
+
+def outcome_row(outcome: Outcome) -> dict[str, Any]:
+    speedup = outcome.speedup()
+    return {
+        "subgraph": outcome.subgraph_id,
+        "verdict": outcome.verdict.value,
+        "speedup": speedup.value if speedup else None,
+        "smallest t": outcome.accuracy.smallest_t if outcome.accuracy else None,
+        "dtype": outcome.dtype,
+        "reason": outcome.reason,
+    }

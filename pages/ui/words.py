@@ -1,0 +1,82 @@
+"""What each verdict and stage is called on the page: sign, colour, whose concern it is, and one next step."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from passnet_core.records import Verdict
+
+Tone = Literal["green", "blue", "orange", "red", "gray"]
+
+
+@dataclass(frozen=True)
+class Words:
+    icon: str
+    tone: Tone
+    concern: str
+    """Whose concern it is: your passes, this subgraph, the system; empty: nobody's."""
+    next_step: str
+
+
+YOURS = "your passes"
+VERDICTS: Mapping[Verdict, Words] = {
+    Verdict.INFRASTRUCTURE: Words(
+        "report", "gray", "the system", "Run again. If it stays, Help shows the diagnostics to report."
+    ),
+    Verdict.CANCELLED: Words("cancel", "gray", "", "Run again when you are ready."),
+    Verdict.EAGER_FAILED: Words(
+        "broken_image", "gray", "this subgraph", "Choose another subgraph: this one does not run unmodified either."
+    ),
+    Verdict.REJECTED: Words("gavel", "red", YOURS, "Mend the lines named under Code, then Check again."),
+    Verdict.DOES_NOT_LOAD: Words("error", "red", YOURS, "Read the traceback under Log, mend the line, then Check."),
+    Verdict.NO_MATCH: Words(
+        "link_off", "orange", YOURS, "Look at the nearest miss under Match and make the pattern say the same."
+    ),
+    Verdict.REWRITE_FAILED: Words(
+        "error", "red", YOURS, "Compare what replacement_args returns with what the replacement takes."
+    ),
+    Verdict.COMPILE_FAILED: Words("error", "red", YOURS, "Read the compiler's message under Log and mend the kernel."),
+    Verdict.CRASHED: Words(
+        "bolt", "red", YOURS, "Look for an access out of bounds: check masks and strides; the end of the log helps."
+    ),
+    Verdict.TIMED_OUT: Words(
+        "timer_off", "red", YOURS, "Look for an endless loop, or launch fewer, larger programs; or raise the deadline."
+    ),
+    Verdict.WRONG_TYPE: Words(
+        "rule", "red", YOURS, "Return the same number of outputs with eager's dtypes; Values shows which differ."
+    ),
+    Verdict.WRONG_SHAPE: Words("rule", "red", YOURS, "Give the outputs eager's shapes; Values shows which differ."),
+    Verdict.NON_FINITE: Words(
+        "rule", "red", YOURS, "Look for overflow, or a division by zero that eager avoids; Values shows where."
+    ),
+    Verdict.WRONG_VALUES: Words(
+        "rule", "red", YOURS, "Values shows the worst element: compute it by hand and compare."
+    ),
+    Verdict.MATCHED: Words("link", "blue", "", "Run it: values are compared next."),
+    Verdict.VALUES_ONLY: Words(
+        "check_circle", "green", "", "The values are right. Run it on a machine with a GPU to learn how fast it is."
+    ),
+    Verdict.SLOWER: Words(
+        "trending_down", "orange", "", "Time shows which clock loses: fewer launches, or fewer bytes moved?"
+    ),
+    Verdict.NO_DIFFERENCE: Words(
+        "trending_flat", "blue", "", "The interval contains 1: match more operations, or try a larger subgraph."
+    ),
+    Verdict.FASTER: Words("trending_up", "green", "", "Compare it with others under Scores."),
+}
+
+STAGES: Mapping[str, str] = {
+    "queued": "waiting for its turn",
+    "start": "starting the judge",
+    "rules": "reading the rules",
+    "load": "loading the passes",
+    "match": "matching",
+    "prepare": "building and compiling",
+    "verify": "comparing values",
+    "measure": "measuring time",
+}
+
+
+def stage_name(stage: str) -> str:
+    """The stage in words; an unknown one as it is called."""
+    return STAGES.get(stage, stage or "starting")

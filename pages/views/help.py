@@ -1,0 +1,50 @@
+"""Help: the contract of a pass, what verdicts mean, glossary, command line, limits, and what to report."""
+
+import json
+import platform
+
+import streamlit as st
+
+from pages.ui import frame, resources
+from pages.ui.text import plain
+from passnet_core import __version__
+from passnet_core.records import to_json
+
+CHAPTERS = {
+    "The contract of a pass": "contract",
+    "What verdicts and scores mean": "verdicts",
+    "Glossary": "glossary",
+    "Command line": "command-line",
+    "Limits, privacy, keys": "limits",
+}
+DIAGNOSTICS = "Diagnostics"
+
+
+def diagnostics() -> dict[str, object]:
+    """What helps to explain a problem: versions, the device, what could not be read. No code, no names of tasks."""
+    service = resources.service()
+    info = service.device()
+    return {
+        "playground": __version__,
+        "streamlit": st.__version__,
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "device": info.label,
+        "isolation": info.isolation.value,
+        "problem": info.problem,
+        "judge": to_json(info.environment),
+        "tasks": len(service.corpus.tasks()),
+        "left out": list(service.problems),
+    }
+
+
+st.title("Help")
+for tab, name in zip(st.tabs([*CHAPTERS, DIAGNOSTICS]), [*CHAPTERS.values(), None]):
+    with tab:
+        if name:
+            st.markdown((frame.ASSETS / "help" / f"{name}.md").read_text(encoding="utf-8"))
+        else:
+            st.markdown("Copy this into a report of a problem: it holds no passes and no drafts.")
+            for problem in resources.service().problems:
+                st.warning(plain(problem))
+            st.code(json.dumps(diagnostics(), indent=2), language="json")

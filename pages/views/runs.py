@@ -1,0 +1,158 @@
+"""Runs: what was judged, newest first; each run has its own page, with everything needed to repeat it."""
+
+import functools
+
+import streamlit as st
+
+from pages.ui import links, live, resources
+from pages.ui.components import environment_rows, solver_name, verdict_card
+from pages.ui.results import result_tabs
+from pages.ui.tables import choose_outcome, choose_row
+from pages.ui.text import code_span, count, plain, when
+from pages.ui.uploads import import_run
+from passnet_core.corpus.catalogue import find_subgraph
+from passnet_core.records import Outcome, Run, Solver, to_json
+from passnet_core.service import Progress, RunSummary
+
+SOLVERS = {"passes": Solver.PASSES, "TorchInductor": Solver.INDUCTOR}
+
+
+def history() -> None:
+    st.title("Runs")
+    first, second, third = st.columns([1.2, 1, 1], vertical_alignment="bottom")
+    tasks = [task.id for task in resources.service().corpus.tasks()]
+    of_task = first.selectbox("Task", tasks, index=None, key="of", bind="query-params", placeholder="all tasks")
+    solver = second.pills("Solver", list(SOLVERS), key="solver", bind="query-params")
+    checks = third.toggle("Also runs that only checked", key="checks", bind="query-params")
+    runs = resources.service().runs(500, of_task, SOLVERS.get(solver or ""), checks=checks)
+    if runs:
+        choose_row(
+            [run_row(each) for each in runs],
+            [each.run.id for each in runs],
+            key="runs",
+            choose=functools.partial(links.select, "run"),
+            height=560 if len(runs) > 14 else None,
+            column_config={"speedup": st.column_config.NumberColumn("median speedup", format="%.2f×")},
+        )
+        st.caption(f"{count(len(runs), 'run')}. Choose one to open it.")
+    else:
+        st.info("No run yet that fits. Check or Run passes in the Workbench, and they appear here.")
+        links.link("explore", "Choose a task", icon=":material/travel_explore:")
+    with st.expander("Import a run", icon=":material/upload_file:"):
+        import_run()
+
+
+def run_row(summary: RunSummary) -> dict[str, object]:
+    run = summary.run
+    return {
+        "started": when(run.started_at),
+        "solver": solver_name(run.solver, run.label),
+        "tasks": ", ".join(run.task_ids[:3]) + (f" and {len(run.task_ids) - 3} more" if len(run.task_ids) > 3 else ""),
+        "accepted": f"{summary.accepted} of {summary.total}",
+        "speedup": summary.median_speedup,
+        "verdicts": ", ".join(f"{number} {verdict.value}" for verdict, number in summary.counts),
+        "stage": run.spec.stage.value,
+        "device": summary.device,
+        "recorded": run.recorded,
+        "run": run.id,
+    }
+
+
+def permanent_page(run_id: str) -> None:
+    """One run: verdicts, details of one subgraph, how to repeat it."""
+    links.link("runs", "All runs", icon=":material/arrow_back:")
+    service = resources.service()
+    run = service.run(run_id)
+    st.title(f"Run {plain(run.id)}")
+    st.caption(
+        f"{plain(solver_name(run.solver, run.label))} on {plain(', '.join(run.task_ids[:4]))} · "
+        f"{when(run.started_at)} · {run.spec.stage.value}, {run.spec.capture.value} capture, "
+        f"{run.spec.profile.value} inputs" + (f" · recorded: {plain(run.recorded)}" if run.recorded else "")
+    )
+    progress = live.await_run(run_id)
+    if progress is None:
+        return
+    if progress.problem:
+        st.error(plain(progress.problem), title="The run ended early")
+    if not progress.outcomes:
+        st.info("This run has no outcome.")
+        return
+    outcome = chosen_outcome(progress)
+    table, card = st.columns([1.4, 1], gap="medium")
+    with table:
+        choose_outcome(progress.outcomes, key=f"outcomes-{run_id}", choose=functools.partial(links.select, "subgraph"))
+        actions(run, outcome)
+    with card:
+        verdict_card(outcome, recorded=run.recorded)
+    details(outcome)
+    repeat(run, outcome)
+
+
+def chosen_outcome(progress: Progress) -> Outcome:
+    asked = links.selected("subgraph")
+    return next((each for each in progress.outcomes if each.subgraph_id == asked), progress.outcomes[0])
+
+
+def actions(run: Run, outcome: Outcome) -> None:
+    with st.container(horizontal=True):
+        links.link(
+            "workbench",
+            "Open in the Workbench",
+            icon=":material/construction:",
+            task=outcome.task_id,
+            subgraph=outcome.subgraph_id,
+            bundle=run.bundle_digest,
+            run=run.id,
+        )
+        st.download_button(
+            "Export",
+            functools.partial(resources.service().export_run, run.id),
+            file_name=f"{run.id}.jsonl",
+            mime="application/jsonl",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+    others = [each.run.id for each in resources.service().runs(200, outcome.task_id) if each.run.id != run.id]
+    if others:
+        against = st.selectbox(
+            "Compare with",
+            others,
+            index=None,
+            key="against",
+            bind="query-params",
+            placeholder="another run of this task",
+        )
+        if against:
+            compare(outcome, against)
+
+
+def compare(outcome: Outcome, against: str) -> None:
+    """The same subgraph in another run, side by side."""
+    other = next((o for o in resources.service().outcomes(against) if o.subgraph_id == outcome.subgraph_id), None)
+    if other is None:
+        st.info("That run did not judge this subgraph.")
+        return
+    verdict_card(other, recorded=resources.service().run(against).recorded)
+    if outcome.environment and other.environment and outcome.environment.digest != other.environment.digest:
+        st.caption(":material/warning: They were judged in different environments: times are not comparable.")
+
+
+def details(outcome: Outcome) -> None:
+    bundle = resources.service().bundle(outcome.bundle_digest) if outcome.bundle_digest else None
+    subgraph = find_subgraph(resources.service().corpus.task(outcome.task_id), outcome.subgraph_id)
+    result_tabs(outcome, subgraph, bundle, key=f"tabs-{outcome.job_digest}")
+
+
+def repeat(run: Run, outcome: Outcome) -> None:
+    with st.expander("Everything needed to repeat it", icon=":material/replay:"):
+        st.markdown(f"Passes {code_span(run.bundle_digest or 'TorchInductor')}, job {code_span(outcome.job_digest)}")
+        st.json(to_json(run.spec))
+        if outcome.environment:
+            st.dataframe(environment_rows(outcome.environment), hide_index=True, width="content")
+
+
+chosen = links.selected("run")
+if chosen is None:
+    history()
+else:
+    permanent_page(chosen)

@@ -1,0 +1,141 @@
+"""Scores: ES(t) of bundles against TorchInductor and eager; solvers are ranked on equal ground only."""
+
+import functools
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.ui import links, resources
+from pages.ui.tables import choose_row
+from pages.ui.text import count, plain
+from passnet_core.charts.curves import CurvePoint, curve_chart
+from passnet_core.records import RIGHT
+from passnet_core.scores_view import Board, Contestant, Ranked, ranked
+from passnet_core.scoring.report import contributions
+from passnet_core.scoring.scores import LEVELS, Interpretation
+
+CHOICE = "subgraph-behind"
+
+
+def choose_board(boards: Sequence[Board]) -> Board:
+    """The board that the URL selects, else the one with most subgraphs."""
+    names = {f"{each.title} · {each.device} · {each.capture.value} · {each.id[:4]}": each for each in boards}
+    return names[st.selectbox("Measured on", list(names), key="board", bind="query-params")]
+
+
+def caption(board: Board) -> str:
+    """Samples tried of total, device, days, and where it was recorded."""
+    first, last = board.dates
+    days = first if first == last else f"{first} to {last}"
+    pieces = [
+        f"{len(board.places)} of {count(board.total, 'subgraph')} of {count(len(board.task_ids), 'task')}",
+        board.device,
+        f"{board.capture.value} capture, end to end",
+        days,
+        *(f"recorded: {each}" for each in board.recorded),
+    ]
+    return " · ".join(plain(each) for each in pieces)
+
+
+def table(lines: Sequence[Ranked], t: int) -> None:
+    name = f"ES({t})"
+    rows = []
+    for line in lines:
+        level = line.report.at(t)
+        right = sum(row.verdict in RIGHT for row in line.contestant.rows)
+        rows.append(
+            {
+                "place": line.place,
+                "solver": line.contestant.name,
+                name: line.score,
+                "95% from": level.low if level else None,
+                "to": level.high if level else None,
+                "aggregate score": line.report.aggregate,
+                "right": f"{right} of {len(line.contestant.rows)}",
+            }
+        )
+    figures = {each: st.column_config.NumberColumn(each, format="%.3f") for each in (name, "95% from", "to")}
+    figures["aggregate score"] = st.column_config.NumberColumn("aggregate score", format="%.3f")
+    st.dataframe(rows, hide_index=True, width="stretch", column_config=figures)
+    st.caption("Eager is 1 by definition. Intervals are bootstrapped over the subgraphs.")
+
+
+def behind(contestant: Contestant, t: int, interpretation: Interpretation) -> None:
+    """The subgraphs behind a point, worst first, and what the score would be if each were fixed."""
+    lines = contributions(contestant.entries, t, interpretation=interpretation)
+    fixed = f"ES({t}) if fixed"
+    choose_row(
+        [
+            {
+                "task": line.task_id,
+                "subgraph": line.subgraph_id,
+                "verdict": line.verdict.value,
+                "speedup": line.speedup,
+                "counts": line.factor,
+                fixed: line.if_fixed,
+            }
+            for line in lines
+        ],
+        [f"{line.task_id}\n{line.subgraph_id}" for line in lines],
+        key="behind",
+        choose=functools.partial(st.session_state.__setitem__, CHOICE),
+        height=380 if len(lines) > 9 else None,
+        column_config={
+            name: st.column_config.NumberColumn(name, format="%.3f") for name in ("speedup", "counts", fixed)
+        },
+    )
+    st.caption("Fixed means: right, and no slower than eager. Choose a row to open its run.")
+    run_of = {f"{row.task_id}\n{row.subgraph_id}": row for row in contestant.rows}
+    chosen = run_of.get(st.session_state.get(CHOICE, ""))
+    if chosen:
+        links.link(
+            "runs",
+            f"Open {plain(chosen.task_id)}, {plain(chosen.subgraph_id)}",
+            icon=":material/open_in_new:",
+            run=chosen.run_id,
+            subgraph=chosen.subgraph_id,
+        )
+
+
+def scores(boards: Sequence[Board]) -> None:
+    left, right = st.columns([2, 1], vertical_alignment="bottom", gap="medium")
+    with left:
+        board = choose_board(boards)
+    with right:
+        errors = st.segmented_control(
+            "Errors are tolerated",
+            [each.value for each in Interpretation],
+            key="errors",
+            bind="query-params",
+            default=Interpretation.DEFAULT.value,
+            required=True,
+        )
+    interpretation = Interpretation(errors or Interpretation.DEFAULT.value)
+    st.caption(caption(board))
+    t = st.select_slider("Tolerance level t", LEVELS[interpretation], value=0, key="t", bind="query-params")
+    lines = ranked(board, t, interpretation=interpretation)
+    points = [
+        CurvePoint(line.contestant.name, level.t, level.es, level.low, level.high)
+        for line in sorted(lines, key=lambda line: line.contestant.name)
+        for level in line.report.levels
+    ]
+    st.altair_chart(curve_chart(points, t), width="stretch")
+    table(lines, t)
+    st.subheader("The subgraphs behind a point")
+    contestants = {line.contestant.name: line.contestant for line in lines}
+    first = next(iter(contestants))
+    name = st.pills("Solver", sorted(contestants), default=first, key=f"solver-{board.id}", required=True)
+    behind(contestants[name or first], t, interpretation)
+
+
+st.title("Scores")
+available = resources.service().boards()
+if available:
+    scores(available)
+else:
+    st.info(
+        "Nothing was measured yet. Scores need times, and times need a GPU: run passes there, or import a run that "
+        "was measured on one.",
+        icon=":material/show_chart:",
+    )
+    links.link("runs", "Import a run", icon=":material/upload_file:")

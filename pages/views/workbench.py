@@ -1,0 +1,191 @@
+"""Workbench: one subgraph, the passes being written for it, and what the judge says of them."""
+
+import streamlit as st
+
+from pages.ui import drafting, frame, links, live, resources
+from pages.ui.components import graph_view, input_rows, matched_groups, missed_node, subgraph_title, verdict_card
+from pages.ui.drafting import Draft
+from pages.ui.options import options_menu, spec_of
+from pages.ui.results import finding_list, result_tabs
+from pages.ui.tables import choose_outcome
+from pages.ui.text import count, plain, when
+from passnet_core.corpus.catalogue import find_subgraph
+from passnet_core.passes import rules
+from passnet_core.records import Outcome, Stage, Subgraph, Task
+
+
+def workbench(task: Task) -> None:
+    context = f"workbench {task.id}"
+    subgraph, slot = selectors(task)
+    draft = drafting.open_draft(task, slot)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        toolbar(task, draft, context)
+    left, centre, right = st.columns([0.85, 1.35, 1], gap="medium")
+    with centre:
+        findings = rules.findings(draft.bundle)
+        drafting.draw_editors(draft, {finding.file: " :material/error:" for finding in findings if finding.fatal})
+        passes = count(len(draft.drawn.passes), "pass", "passes")
+        st.caption(f":material/save: Kept as a draft · {passes} · digest {draft.bundle.digest[:8]}")
+        finding_list(findings, draft.bundle)
+    with right:
+        outcome = result(links.arrived("run", context), draft, subgraph)
+    with left:
+        match = outcome.match if outcome else None
+        graph_view(
+            resources.graph(subgraph.code),
+            title=f"Subgraph {subgraph.id}",
+            groups=matched_groups(match),
+            miss=missed_node(match),
+            height=430,
+        )
+        with st.expander("Inputs", icon=":material/input:"):
+            st.dataframe(input_rows(subgraph), hide_index=True, width="stretch")
+        with st.expander("Source", icon=":material/code:"):
+            st.code(subgraph.code, language="python", line_numbers=True)
+    if outcome:
+        judged = outcome.bundle_digest and resources.service().bundle(outcome.bundle_digest)
+        result_tabs(outcome, subgraph, judged or None, key=f"tabs-{outcome.job_digest}")
+
+
+def selectors(task: Task) -> tuple[Subgraph, str]:
+    """Which subgraph, and which passes. Raises UnknownItem where the URL names others than there are."""
+    asked_subgraph, asked_slot = links.selected("subgraph"), links.selected("bundle")
+    titles = drafting.slot_titles(task, asked_slot)
+    if asked_subgraph:
+        find_subgraph(task, asked_subgraph)
+    heading, which, whose = st.columns([0.85, 1.35, 1], gap="medium", vertical_alignment="bottom")
+    heading.markdown(f"### {plain(task.id)}")
+    with which:
+        subgraph_id = st.selectbox(
+            f"Subgraph (of {len(task.subgraphs)})",
+            [each.id for each in task.subgraphs],
+            key="subgraph",
+            bind="query-params",
+        )
+    with whose:
+        slot = st.selectbox(
+            "Passes",
+            list(titles),
+            key="bundle",
+            bind="query-params",
+            help="Your own, or a reference bundle. Each keeps its own draft, so nothing is overwritten.",
+        )
+    subgraph = find_subgraph(task, subgraph_id)
+    st.caption(
+        f"{plain(subgraph_title(subgraph))} · {plain(task.family.value)}, from {plain(subgraph.source_model)} · "
+        f"{plain(titles[slot])}"
+    )
+    return subgraph, slot
+
+
+def toolbar(task: Task, draft: Draft, context: str) -> None:
+    with_files = bool(draft.drawn.files)
+    st.button(
+        "Check",
+        icon=":material/fact_check:",
+        on_click=start,
+        args=(task, draft, Stage.CHECK, False, context),
+        disabled=not with_files,
+        help="Static rules and matching. Needs no GPU.",
+    )
+    st.button(
+        "Run",
+        type="primary",
+        icon=":material/play_arrow:",
+        on_click=start,
+        args=(task, draft, None, False, context),
+        disabled=not with_files,
+        help="Judges the values on this subgraph, and with a GPU the time.",
+    )
+    if len(task.subgraphs) > 1:
+        st.button(
+            f"Run all {len(task.subgraphs)}",
+            on_click=start,
+            args=(task, draft, None, True, context),
+            disabled=not with_files,
+            help="Judges every subgraph of the task: a bundle has to handle them all.",
+        )
+    with st.popover("Options", icon=":material/tune:"):
+        options_menu(resources.service().device().device)
+    with st.popover("Files", icon=":material/folder:"):
+        drafting.file_menu(draft)
+    beginning = drafting.original(task, draft.slot.name)
+    st.button(
+        "Start over",
+        icon=":material/restart_alt:",
+        type="tertiary",
+        on_click=drafting.start_over,
+        args=(draft, beginning),
+        disabled=draft.bundle.digest == beginning.digest,
+        help="Puts back the text these passes began with.",
+    )
+
+
+@frame.action
+def start(task: Task, draft: Draft, stage: Stage | None, everything: bool, context: str) -> None:
+    """Submits what the editors hold, on the subgraph that is selected, as the click found them."""
+    run_id = resources.service().submit(
+        task,
+        draft.bundle,
+        spec_of(resources.service().device().device, stage),
+        subgraph_ids=None if everything else [st.session_state["subgraph"]],
+        label=draft.slot.name,
+    )
+    links.hand_over("run", run_id, context)
+
+
+def result(run_id: str | None, draft: Draft, subgraph: Subgraph) -> Outcome | None:
+    """What a run says of the subgraph; None while it says nothing."""
+    if run_id is None:
+        st.info(
+            "**Check** tells at once whether the rules hold and what the pattern matches. "
+            "**Run** compares the values, and with a GPU the time.",
+            icon=":material/lightbulb:",
+        )
+        return None
+    progress = live.await_run(run_id)
+    if progress is None:
+        return None
+    if progress.problem:
+        st.error(plain(progress.problem), title="The run ended early")
+    outcome = next((each for each in progress.outcomes if each.subgraph_id == subgraph.id), None)
+    if progress.run.bundle_digest != draft.bundle.digest:
+        st.caption(":material/edit_note: The passes have changed since this run, or it judged others.")
+    if outcome is None:
+        st.info(f"This run did not judge the selected subgraph, but {count(progress.done, 'other')}.")
+    else:
+        verdict_card(outcome, recorded=progress.run.recorded)
+    if progress.total > 1:
+        accepted = sum(each.verdict.accepted for each in progress.outcomes)
+        with st.expander(f"{accepted} of {progress.total} subgraphs accepted", icon=":material/dataset:"):
+            choose_outcome(progress.outcomes, key=f"outcomes-{run_id}", choose=turn_to)
+    links.link("runs", "The page of this run", icon=":material/link:", run=run_id)
+    return outcome
+
+
+def turn_to(subgraph_id: str) -> None:
+    st.session_state["subgraph"] = subgraph_id
+
+
+def choose_task() -> None:
+    st.title("Workbench")
+    st.markdown("Choose a task first: a few subgraphs that one bundle of passes has to handle together.")
+    links.link("explore", "Browse the tasks", icon=":material/travel_explore:")
+    drafts = resources.service().drafts()
+    if drafts:
+        st.subheader("Your drafts")
+    for each in drafts[:12]:
+        links.link(
+            "workbench",
+            f"{plain(each.task_id)} · {plain(each.slot)} · {when(each.saved_at)}",
+            icon=":material/edit_note:",
+            task=each.task_id,
+            bundle=None if each.slot == drafting.MINE else each.slot,
+        )
+
+
+chosen = links.selected("task")
+if chosen is None:
+    choose_task()
+else:
+    workbench(resources.service().corpus.task(chosen))

@@ -1,0 +1,71 @@
+"""The seam between the service and whatever judges: a job goes in, exactly one outcome comes out."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
+
+from passnet_core.records import Device, Environment, Evidence, Isolation, Job, Outcome, Verdict
+
+
+@dataclass(frozen=True)
+class JobEvent:
+    """What happens to a job meanwhile. stage: "queued", "start", "rules", "load", "match", "prepare", "verify" or
+    "measure", with a sentence; or "log", with the end of what the candidate has printed."""
+
+    stage: str
+    text: str
+
+
+@dataclass(frozen=True)
+class DeviceInfo:
+    """Where jobs run. environment None: it could not be found out. problem: why nothing can be judged here."""
+
+    device: Device
+    label: str
+    isolation: Isolation
+    environment: Environment | None = None
+    problem: str = ""
+
+
+class Backend(Protocol):
+    """Where a job runs. Safe to call from several threads."""
+
+    def run(self, job: Job, listen: Callable[[JobEvent], None], cancelled: threading.Event) -> Outcome:
+        """Judges the job and returns its one outcome, whatever happens; CANCELLED soon after the event is set."""
+        ...
+
+    def info(self) -> DeviceInfo:
+        """Quick, and the same each time."""
+        ...
+
+
+def outcome_without_judge(
+    job: Job,
+    verdict: Verdict,
+    reason: str,
+    *,
+    environment: Environment | None = None,
+    wall_s: float = 0.0,
+    evidence: tuple[Evidence, ...] = (),
+    log_tail: str = "",
+) -> Outcome:
+    """The outcome of a job that no judge could finish: an infrastructure error, or cancelled."""
+    return Outcome(
+        job_digest=job.digest,
+        task_id=job.subgraph.task_id,
+        subgraph_id=job.subgraph.id,
+        subgraph_digest=job.subgraph.digest,
+        dtype=job.subgraph.dtype,
+        solver=job.solver,
+        bundle_digest=job.bundle.digest if job.bundle else None,
+        spec=job.spec,
+        verdict=verdict,
+        reason=reason,
+        environment=environment,
+        wall_s=wall_s,
+        finished_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        evidence=evidence,
+        log_tail=log_tail,
+    )

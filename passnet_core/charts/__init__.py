@@ -1,0 +1,1 @@
+"""Rows in, chart specifications out."""

@@ -1,0 +1,105 @@
+"""ES(t) curves as Altair charts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
+"""Okabe and Ito's, told apart by colour-blind readers; shapes and dashes say the same again."""
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2), (4, 4), (1, 3), (10, 3))
+TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 20, 50, 100)
+EAGER = "eager"
+POINT = "point"
+"""Name of the selection that a click on a point makes: its fields are solver and t."""
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """One point of one solver's curve, with the ends of its interval where there is one."""
+
+    solver: str
+    t: int
+    es: float
+    low: float | None = None
+    high: float | None = None
+
+
+def curve_chart(points: Sequence[CurvePoint], t: int, *, height: int = 360) -> alt.LayerChart:
+    """ES(t) of each solver on a logarithmic axis, eager as the line at 1, and a rule at the level t in question.
+
+    Solvers are told apart by colour, shape and dashes, in the order in which they come.
+    """
+    solvers = list(dict.fromkeys(point.solver for point in points))
+    rows = [{"solver": each.solver, "t": each.t, "es": each.es, "low": each.low, "high": each.high} for each in points]
+    levels = sorted({each.t for each in points} | {t})
+    x = alt.X(
+        "t:Q",
+        title="t (tolerance level; from 1 on, errors are tolerated)",
+        scale=alt.Scale(domain=[levels[0], levels[-1]], nice=False),
+        axis=alt.Axis(values=levels, format="d", grid=False),
+    )
+    low, high = _domain(points)
+    ticks = [tick for tick in TICKS if low <= tick <= high]
+    y = alt.Y(
+        "es:Q",
+        title="ES(t), eager = 1",
+        scale=alt.Scale(type="log", domain=[low, high], nice=False),
+        axis=alt.Axis(values=ticks, format="~g"),
+    )
+    base = alt.Chart(alt.Data(values=rows))
+    colour = alt.Color("solver:N", title="Solver", sort=solvers, scale=_scale(solvers, COLOURS))
+    line = base.mark_line(strokeWidth=2).encode(
+        x=x,
+        y=y,
+        color=colour,
+        strokeDash=alt.StrokeDash(
+            "solver:N", title="Solver", sort=solvers, scale=_scale(solvers, [list(each) for each in DASHES])
+        ),
+    )
+    # a band for each solver, with its colour written in: an encoding would wash out the legend of the lines
+    bands = [
+        alt.Chart(alt.Data(values=[row for row in rows if row["solver"] == solver]))
+        .mark_area(opacity=0.15, color=COLOURS[place % len(COLOURS)])
+        .encode(x=x, y=alt.Y("low:Q"), y2="high:Q")
+        for place, solver in enumerate(solvers)
+    ]
+    chosen = alt.selection_point(name=POINT, fields=["solver", "t"], on="click", empty=True)
+    marks = (
+        base.mark_point(filled=True, size=70, opacity=1)
+        .encode(
+            x=x,
+            y=y,
+            color=colour,
+            shape=alt.Shape("solver:N", title="Solver", sort=solvers, scale=_scale(solvers, SHAPES)),
+            tooltip=[
+                alt.Tooltip("solver:N", title="solver"),
+                alt.Tooltip("t:Q"),
+                alt.Tooltip("es:Q", title="ES(t)", format=".4f"),
+                alt.Tooltip("low:Q", title="interval from", format=".4f"),
+                alt.Tooltip("high:Q", title="to", format=".4f"),
+            ],
+        )
+        .add_params(chosen)
+    )
+    eager = alt.Chart(alt.Data(values=[{"es": 1.0, "label": EAGER, "t": levels[0]}]))
+    eager_rule = eager.mark_rule(color="#888888", strokeDash=[3, 3]).encode(y="es:Q")
+    eager_label = eager.mark_text(align="left", dx=4, dy=-7, color="#888888").encode(y="es:Q", x=x, text="label:N")
+    level = alt.Chart(alt.Data(values=[{"t": t}])).mark_rule(color="#888888", strokeWidth=2).encode(x=x)
+    spoken = f"ES(t) of {', '.join(solvers) or 'no solver'} against t, compared at t = {t}."
+    return alt.layer(*bands, eager_rule, eager_label, level, line, marks).properties(
+        height=height, width="container", description=spoken
+    )
+
+
+def _domain(points: Sequence[CurvePoint]) -> tuple[float, float]:
+    """What the axis shows: every point with its interval, and eager, with some room."""
+    figures = [1.0, *(each for point in points for each in (point.es, point.low, point.high) if each)]
+    return min(figures) / 1.1, max(figures) * 1.1
+
+
+def _scale(solvers: Sequence[str], values: Sequence[Any]) -> alt.Scale:
+    """One value for each solver, from the start again where there are more solvers than values."""
+    return alt.Scale(domain=list(solvers), range=[values[place % len(values)] for place in range(len(solvers))])

@@ -1,0 +1,1 @@
+"""Tasks and subgraphs: reading, writing and indexing them, and extracting new ones from models."""

@@ -1,0 +1,215 @@
+"""PassNet's folder layout of a task: read_task and write_task are inverse."""
+
+import ast
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from passnet_core.corpus.metadata import read_example_sizes, read_specs, write_specs
+from passnet_core.errors import BadInput, InfrastructureError
+from passnet_core.graphs.fingerprint import structure
+from passnet_core.graphs.source import parse
+from passnet_core.records import Family, Subgraph, Task, TensorSpec
+
+GRAPH_LIST = "graph_list.txt"
+ABOUT = "task.json"
+"""Family and split. Ours alone: PassNet's tools pass over it, and tasks without it are read too."""
+IMPORTED = "imported"
+LARGEST_FILE_BYTES = 64 * 1024 * 1024
+
+
+def is_task(folder: Path) -> bool:
+    """Whether the folder is a task, or one subgraph without a task around it."""
+    return any((folder / name).is_file() for name in (GRAPH_LIST, "model.py")) or (folder / "graphs").is_dir()
+
+
+def read_task(folder: Path) -> Task:
+    """The task in this folder; one that holds model.py alone is a task of one subgraph. Raises BadInput, naming it.
+
+    Only what graph_list.txt names is read; without that file, every subgraph below graphs/. Nothing is executed.
+    """
+    root = folder.resolve()
+    if not root.is_dir():
+        raise BadInput(f"There is no folder {folder}. Name a task of the corpus or a folder in PassNet's layout.")
+    family, split = _about(root)
+    places = _places(root)
+    subgraphs = tuple(read_subgraph(root, place, root.name) for place in places)
+    return Task(root.name, family or guess_family(subgraphs), split, subgraphs)
+
+
+def read_subgraph(root: Path, place: PurePosixPath, task_id: str) -> Subgraph:
+    """The subgraph in root/place."""
+    folder = root / place
+    code = _read(root, folder / "model.py")
+    if code is None:
+        raise BadInput(f"{_shown(root, folder)} has no model.py. Restore it, or take its line out of {GRAPH_LIST}.")
+    specs: dict[str, TensorSpec] = {}
+    for name in ("weight_meta.py", "input_meta.py"):
+        path = folder / name
+        for spec in read_specs(_read(root, path) or "", _shown(root, path)):
+            specs[spec.name] = spec
+    constraints = folder / "input_tensor_constraints.py"
+    sizes = read_example_sizes(_read(root, constraints) or "", _shown(root, constraints))
+    inputs: list[TensorSpec] = []
+    for name, symbolic in forward_arguments(code, _shown(root, folder / "model.py")):
+        if name in specs:
+            inputs.append(specs[name])
+        elif symbolic and name.lower() in sizes:
+            inputs.append(TensorSpec(name, (), "int64", data=(float(sizes[name.lower()]),)))
+        else:
+            what = "weight_meta.py nor input_meta.py describes"
+            raise BadInput(f"{_shown(root, folder)}: forward takes {name!r}, which neither {what}.")
+    parts = place.parts[1:] if place.parts[:1] == ("graphs",) else place.parts
+    subgraph_id = "/".join(parts) or root.name
+    return Subgraph(subgraph_id, task_id, _source_model(root, folder), code, tuple(inputs))
+
+
+def forward_arguments(code: str, where: str) -> tuple[tuple[str, bool], ...]:
+    """Names of forward's inputs, each with whether it is a symbolic size. Raises BadInput naming the file."""
+    try:
+        module = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = f" line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
+        reason = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise BadInput(f"{where}{line} is not Python: {reason}. Restore the file from where it was made.") from None
+    for statement in module.body:
+        for inner in statement.body if isinstance(statement, ast.ClassDef) else ():
+            if isinstance(inner, ast.FunctionDef) and inner.name == "forward":
+                arguments = [*inner.args.posonlyargs, *inner.args.args][1:]
+                return tuple((each.arg, _is_symbolic(each.annotation)) for each in arguments)
+    raise BadInput(f"{where} has no class with a forward method. It must hold a GraphModule, as PassNet records it.")
+
+
+def write_task(task: Task, folder: Path) -> None:
+    """Writes the task; the folder must not exist, or be empty. It appears whole or not at all."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BadInput(f"{folder} exists already. Name a new folder.")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        growing = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        try:
+            growing.chmod(0o755)
+            for name, text in task_files(task):
+                path = growing / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+            os.replace(growing, folder)
+        except BaseException:
+            shutil.rmtree(growing, ignore_errors=True)
+            raise
+    except OSError as error:
+        raise InfrastructureError(f"Task {task.id!r} cannot be written to {folder}: {error.strerror}.") from error
+
+
+def task_files(task: Task) -> Iterator[tuple[str, str]]:
+    """Path below the task's folder and text of every file of a task."""
+    places = [f"graphs/{safe_path(subgraph.id)}" for subgraph in task.subgraphs]
+    if len(set(places)) != len(places):
+        raise BadInput(f"Task {task.id!r} holds two subgraphs of the same name.")
+    yield GRAPH_LIST, "".join(f"{place}\n" for place in places)
+    yield ABOUT, json.dumps({"family": task.family.value, "split": task.split}, indent=4) + "\n"
+    for place, subgraph in zip(places, task.subgraphs):
+        about = {
+            "framework": "torch",
+            "num_devices_required": 1,
+            "num_nodes_required": 1,
+            "dynamic": False,
+            "model_name": subgraph.source_model,
+        }
+        yield f"{place}/model.py", subgraph.code
+        yield f"{place}/weight_meta.py", write_specs(subgraph.inputs)
+        yield f"{place}/input_meta.py", ""
+        yield f"{place}/graph_net.json", json.dumps(about, indent=4) + "\n"
+        yield f"{place}/graph_hash.txt", structure(parse(subgraph.code)) + "\n"
+
+
+def safe_path(text: str) -> PurePosixPath:
+    """A relative path that stays below where it is put. Raises BadInput on any other."""
+    path = PurePosixPath(text)
+    if not path.parts or path.is_absolute() or ".." in path.parts or "\\" in text or not text.isprintable():
+        raise BadInput(f"{text!r} is not a path below the task. Paths are relative and have no '..'.")
+    return path
+
+
+def guess_family(subgraphs: tuple[Subgraph, ...]) -> Family:
+    """By the lines of the longest forward: one operation, a fusible run, or more than one would fuse."""
+    longest = max((_statements(subgraph.code) for subgraph in subgraphs), default=0)
+    return Family.SINGLE if longest <= 1 else Family.FUSIBLE if longest <= 64 else Family.TYPICAL
+
+
+def _statements(code: str) -> int:
+    return sum(
+        1
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.Assign | ast.AugAssign) and not isinstance(node.value, ast.Constant | ast.Name)
+    )
+
+
+def _places(root: Path) -> list[PurePosixPath]:
+    listed = _read(root, root / GRAPH_LIST)
+    lines = [line.strip() for line in (listed or "").splitlines()]
+    if any(lines):
+        return list(dict.fromkeys(safe_path(line) for line in lines if line))
+    if (root / "model.py").is_file():
+        return [PurePosixPath(".")]
+    found = sorted(path.parent.relative_to(root) for path in root.glob("graphs/**/model.py"))
+    if not found:
+        raise BadInput(f"{root.name} is not a task: it has neither {GRAPH_LIST} nor model.py.")
+    return [PurePosixPath(path.as_posix()) for path in found]
+
+
+def _about(root: Path) -> tuple[Family | None, str]:
+    text = _read(root, root / ABOUT)
+    if not text:
+        return None, IMPORTED
+    about = _json(text, f"{root.name}/{ABOUT}")
+    family, split = about.get("family"), about.get("split")
+    names = [each.value for each in Family]
+    if family not in names or not isinstance(split, str):
+        raise BadInput(f"{root.name}/{ABOUT} must give split, a text, and family, one of {', '.join(names)}.")
+    return Family(family), split
+
+
+def _source_model(root: Path, folder: Path) -> str:
+    text = _read(root, folder / "graph_net.json")
+    name = _json(text, _shown(root, folder / "graph_net.json")).get("model_name") if text and text.strip() else None
+    return name if isinstance(name, str) and name else folder.resolve().name
+
+
+def _json(text: str, where: str) -> dict[str, object]:
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{where} is not JSON: {error}.") from None
+    if not isinstance(data, dict):
+        raise BadInput(f"{where} must be a JSON object.")
+    return data
+
+
+def _read(root: Path, path: Path) -> str | None:
+    """The file's text; None where there is none. A link that leads out of the task is refused."""
+    try:
+        real = path.resolve()
+        if not real.is_relative_to(root):
+            raise BadInput(f"{_shown(root, path)} leads out of the task's folder. Copy the file there instead.")
+        if not real.is_file():
+            return None
+        if real.stat().st_size > LARGEST_FILE_BYTES:
+            raise BadInput(f"{_shown(root, path)} is larger than {LARGEST_FILE_BYTES >> 20} MiB.")
+        return real.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise BadInput(f"{_shown(root, path)} is not UTF-8 text.") from None
+    except (OSError, RuntimeError) as error:
+        raise BadInput(f"{_shown(root, path)} cannot be read: {error}.") from None
+
+
+def _shown(root: Path, path: Path) -> str:
+    """The path as a person knows it: from the task's name on."""
+    return f"{root.name}/{path.relative_to(root).as_posix()}" if path != root else root.name
+
+
+def _is_symbolic(annotation: ast.expr | None) -> bool:
+    return annotation is not None and "SymInt" in ast.unparse(annotation)

@@ -1,0 +1,143 @@
+"""Which runs become tasks, and under what name."""
+
+from dataclasses import dataclass
+
+DEVELOP = "develop"
+EVALUATE = "evaluate"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A task: the runs with one of these spellings, from these architectures.
+
+    runs: the last parts of the operations' targets, in order; the first of each spelling per model, dtype and size is
+    taken. results: how many values leave the run, None: any.
+    """
+
+    name: str
+    split: str
+    architectures: tuple[str, ...]
+    runs: tuple[str, ...]
+    results: int | None = None
+
+
+LAYER_NORM_RESIDUAL = ("dropout add layer_norm",)
+ROTATED = "mul getitem getitem neg cat mul add"
+ROTARY_HALVES = f"view transpose {ROTATED}"
+RMS_NORM = "to pow mean add rsqrt mul to mul"
+GELU_TANH = "mul pow mul add mul tanh add mul"
+
+RECIPES: tuple[Recipe, ...] = (
+    # pointwise chains
+    Recipe("clip-quick-gelu", DEVELOP, ("clip-text-base",), ("mul sigmoid mul",)),
+    Recipe("bloom-gelu-tanh", DEVELOP, ("bloom-560m",), ("mul mul mul mul add mul tanh add mul",)),
+    Recipe("gpt2-gelu-new", DEVELOP, ("gpt2",), (f"view {GELU_TANH} view",)),
+    Recipe("esm-gelu-erf", DEVELOP, ("esm2-150m",), ("mul truediv erf add mul",)),
+    Recipe("nemotron-squared-relu", DEVELOP, ("nemotron-mini",), ("relu square",)),
+    # gates
+    Recipe("swiglu-gate", DEVELOP, ("llama-1b", "qwen3-0.6b"), ("silu mul",)),
+    Recipe("gemma2-geglu-gate", DEVELOP, ("gemma2-2b",), ("gelu mul",)),
+    Recipe("t5-gelu-gate", EVALUATE, ("t5-v1_1-base",), (f"{GELU_TANH} mul dropout",)),
+    Recipe("phi3-chunked-gate", DEVELOP, ("phi3-mini",), ("chunk getitem getitem silu mul",)),
+    Recipe(
+        "gpt-oss-clamped-gate",
+        EVALUATE,
+        ("gpt-oss-small",),
+        ("getitem getitem clamp clamp mul sigmoid mul add mul to",),
+    ),
+    # normalisations, alone and after a residual
+    Recipe("rmsnorm", DEVELOP, ("llama-1b", "qwen3-0.6b"), (RMS_NORM,)),
+    Recipe("rmsnorm-residual", DEVELOP, ("llama-1b", "phi3-mini"), (f"add {RMS_NORM}", f"dropout add {RMS_NORM}"), 2),
+    Recipe(
+        "gemma2-norm-residual-norm",
+        EVALUATE,
+        ("gemma2-2b",),
+        ("float pow mean add rsqrt mul float add mul type_as add float pow mean add rsqrt mul float add mul type_as",),
+        2,
+    ),
+    Recipe(
+        "t5-rmsnorm-residual",
+        DEVELOP,
+        ("t5-v1_1-base",),
+        (
+            "dropout add to pow mean add rsqrt mul mul",
+            f"dropout add {RMS_NORM}",
+            f"dropout add isinf any where neg clamp {RMS_NORM}",
+        ),
+        2,
+    ),
+    Recipe("cohere-layernorm", DEVELOP, ("cohere-small",), ("to mean sub pow mean sub add rsqrt mul to mul to",)),
+    Recipe("layernorm-residual", DEVELOP, ("bert-base", "deberta-v3-base"), LAYER_NORM_RESIDUAL, 1),
+    Recipe("layernorm-residual-kept", DEVELOP, ("vit-base", "esm2-150m"), LAYER_NORM_RESIDUAL, 2),
+    Recipe("gpt-neox-parallel-residual", DEVELOP, ("gpt-neox-410m",), ("dropout add add layer_norm",)),
+    Recipe("dinov2-layerscale-layernorm", EVALUATE, ("dinov2-base",), ("mul add layer_norm",), 2),
+    Recipe("resnet-batchnorm-relu", DEVELOP, ("resnet-50",), ("batch_norm relu", "batch_norm iadd relu"), 1),
+    Recipe(
+        "convnextv2-response-norm",
+        DEVELOP,
+        ("convnextv2-tiny",),
+        ("gelu linalg_vector_norm mean add truediv mul mul add add",),
+    ),
+    Recipe("wav2vec2-groupnorm-gelu", EVALUATE, ("wav2vec2-base",), ("group_norm gelu",)),
+    # softmax with what surrounds it
+    Recipe(
+        "attention-softmax",
+        DEVELOP,
+        ("llama-1b", "bert-base", "vit-base"),
+        ("mul add softmax to dropout", "mul add softmax dropout", "mul softmax to dropout"),
+    ),
+    Recipe("gemma2-softcap-softmax", DEVELOP, ("gemma2-2b",), ("mul truediv tanh mul add softmax to dropout",)),
+    Recipe("bloom-alibi-softmax", EVALUATE, ("bloom-560m",), ("view add softmax to dropout view",)),
+    Recipe("t5-bias-softmax", DEVELOP, ("t5-v1_1-base",), ("mul add add softmax dropout",)),
+    Recipe(
+        "gpt-oss-sink-softmax",
+        EVALUATE,
+        ("gpt-oss-small",),
+        ("mul add reshape expand cat max getitem sub softmax getitem dropout to",),
+    ),
+    # changes of layout with computation
+    Recipe("rotary-halves", DEVELOP, ("llama-1b", "gemma2-2b"), (ROTARY_HALVES,)),
+    Recipe(
+        "gpt-neox-partial-rotary",
+        EVALUATE,
+        ("gpt-neox-410m",),
+        (
+            "view transpose chunk getitem getitem getitem getitem getitem getitem getitem "
+            f"{ROTATED} {ROTATED} cat cat transpose",
+        ),
+    ),
+    Recipe(
+        "cohere-interleaved-rotary",
+        EVALUATE,
+        ("cohere-small",),
+        ("view transpose float mul getitem getitem neg stack flatten mul add to",),
+    ),
+    Recipe(
+        "qwen3-norm-rotary",
+        EVALUATE,
+        ("qwen3-0.6b",),
+        (f"view {RMS_NORM} transpose {ROTATED}",),
+    ),
+    Recipe("merge-heads", DEVELOP, ("bert-base", "gpt-neox-410m"), ("transpose contiguous reshape contiguous",)),
+    Recipe(
+        "gpt2-split-heads",
+        DEVELOP,
+        ("gpt2",),
+        ("view split getitem getitem getitem view transpose view transpose view transpose transpose",),
+    ),
+    Recipe("vit-embedding", EVALUATE, ("vit-base",), ("flatten transpose expand cat add dropout layer_norm",)),
+    Recipe("convnextv2-block-end", EVALUATE, ("convnextv2-tiny",), ("permute add permute layer_norm permute",)),
+    Recipe(
+        "swin-window-partition",
+        EVALUATE,
+        ("swin-tiny",),
+        ("dropout add layer_norm view pad roll view transpose contiguous view view",),
+    ),
+    Recipe(
+        "swin-patch-merging",
+        DEVELOP,
+        ("swin-tiny",),
+        ("dropout add view getitem getitem getitem getitem cat view layer_norm",),
+    ),
+)
+"""The bundled tasks."""

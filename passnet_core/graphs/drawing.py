@@ -1,0 +1,202 @@
+"""Graphs as DOT text, for any viewer: families by colour, matches, misses and changes by mark and colour."""
+
+from collections.abc import Collection, Iterator, Mapping
+
+import graphviz
+
+from passnet_core.errors import BadInput
+from passnet_core.graphs.emission import expression, written
+from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice, Value, references
+from passnet_core.graphs.vocabulary import FAMILIES, operator_family, operator_label
+
+LIMIT = 200
+"""Operations above which a drawing shows a window of the graph."""
+_LONGEST_LABEL = 44
+_LONGEST_TOOLTIP = 400
+
+_OKABE_ITO = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#0072b2", "#f0e442", "#d55e00", "#999999")
+FAMILY_COLOUR: Mapping[str, str] = {
+    "pointwise": _OKABE_ITO[0],
+    "reduction": _OKABE_ITO[1],
+    "normalisation": _OKABE_ITO[2],
+    "matmul": _OKABE_ITO[3],
+    "convolution": _OKABE_ITO[3],
+    "attention": _OKABE_ITO[3],
+    "layout": _OKABE_ITO[7],
+    "indexing": _OKABE_ITO[7],
+    "creation": _OKABE_ITO[5],
+    "softmax": _OKABE_ITO[6],
+    "embedding": _OKABE_ITO[4],
+    "other": _OKABE_ITO[7],
+}
+"""The border of a node; families that share a colour do alike work. The label always says which operator it is."""
+GROUP_COLOUR = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+"""The fill of matched nodes, by pass; the numbered mark says the same without colour."""
+
+
+def mark(number: int) -> str:
+    """The sign of a pass in a drawing, from 1: ①, ②, ... and (21) beyond twenty."""
+    return chr(0x2460 + number - 1) if 1 <= number <= 20 else f"({number})"
+
+
+def dot(
+    graph: Graph,
+    *,
+    groups: Mapping[str, int] | None = None,
+    miss: str | None = None,
+    added: Collection[str] = (),
+    removed: Collection[str] = (),
+    title: str = "",
+    dark: bool = False,
+    details: Mapping[str, str] | None = None,
+) -> str:
+    """DOT text of a graph. Names may be anything: they are written as text, never as markup.
+
+    groups: node -> number of the pass that matched it, from 1. miss: the node where the nearest miss failed.
+    added, removed: nodes that a rewrite brought or takes away. details: more words per node, shown when pointed at.
+    """
+    ink, paper = ("#e6e6e6", "#262730") if dark else ("#1f2328", "#ffffff")
+    drawing = graphviz.Digraph("graph")
+    drawing.attr(
+        rankdir="TB", bgcolor="transparent", fontname="sans-serif", fontcolor=ink, ranksep="0.3", nodesep="0.2"
+    )
+    if title:
+        drawing.attr(label=_lines(title, longest=_LONGEST_TOOLTIP), labelloc="t", labeljust="l")
+    drawing.attr(
+        "node", shape="box", style="rounded,filled", fillcolor=paper, color=ink, fontcolor=ink, fontname="sans-serif",
+        fontsize="11", height="0.3", margin="0.12,0.05",
+    )  # fmt: skip
+    drawing.attr("edge", color="#8b949e", arrowsize="0.6")
+    # names are free text, and in DOT a colon in one would mean a port
+    ids = {node.name: f"n{index}" for index, node in enumerate(graph.nodes)}
+    for node in graph.nodes:
+        number = (groups or {}).get(node.name)
+        looks: dict[str, str] = {}
+        marks: list[str] = []
+        if node.kind is NodeKind.INPUT:
+            looks.update(shape="ellipse", style="filled", color="#8b949e")
+        else:
+            looks.update(color=FAMILY_COLOUR[operator_family(node)], penwidth="1.6")
+        if number is not None:
+            colour = GROUP_COLOUR[(number - 1) % len(GROUP_COLOUR)]
+            looks.update(fillcolor=f"{colour}55", penwidth="3", color=colour)
+            marks.append(mark(number))
+        if node.name in added:
+            looks.update(style="rounded,filled,bold")
+            marks.append("+")
+        if node.name in removed:
+            looks.update(style="rounded,filled,dashed")
+            marks.append("−")
+        if node.name == miss:
+            looks.update(style="rounded,filled,dashed", color="#d55e00", penwidth="3", peripheries="2")
+            marks.append("✗ nearest miss")
+        drawing.node(
+            ids[node.name],
+            label=_lines(*_label(node, " ".join(marks))),
+            tooltip=_lines(*_tooltip(node, (details or {}).get(node.name, "")), longest=_LONGEST_TOOLTIP),
+            **looks,
+        )
+    for node in graph.nodes:
+        for name in dict.fromkeys(node.inputs):
+            drawing.edge(ids[name], ids[node.name])
+    drawing.node("result", label=_lines("return"), shape="ellipse", style="filled", color="#8b949e",
+                 tooltip=_lines(_or_repr(graph.result), longest=_LONGEST_TOOLTIP))  # fmt: skip
+    for name in dict.fromkeys(references(graph.result)):
+        drawing.edge(ids[name], "result")
+    return str(drawing.source)
+
+
+def fold(graph: Graph, limit: int = LIMIT, *, around: Collection[str] = ()) -> tuple[Graph, str]:
+    """At most limit operations of the graph, from the first of around on, and a sentence saying so ("": all of it).
+
+    Values that come from before the window appear as inputs.
+    """
+    operations = graph.operations
+    if len(operations) <= limit:
+        return graph, ""
+    wanted = next((index for index, node in enumerate(operations) if node.name in around), 0)
+    start = max(0, min(wanted - limit // 10, len(operations) - limit))
+    window = operations[start : start + limit]
+    names = {node.name for node in window}
+    read = [name for node in window for name in node.inputs]
+    outside = [node for node in graph.nodes if node.name in set(read) and node.name not in names]
+    inputs = tuple(Node(node.name, NodeKind.INPUT, "", line=node.line) for node in outside)
+    leaving = tuple(
+        Ref(node.name)
+        for node in window
+        if node.name in graph.returned or any(user not in names for user in graph.users[node.name])
+    )
+    sentence = (
+        f"This graph has {len(operations)} operations; shown are {start + 1} to {start + len(window)}, "
+        f"{window[0].name} to {window[-1].name}."
+    )
+    return Graph((*inputs, *window), leaving), sentence
+
+
+def families(graph: Graph) -> tuple[str, ...]:
+    """The families that occur in a graph, in the order of FAMILIES: for a legend."""
+    present = {operator_family(node) for node in graph.operations}
+    return tuple(family for family in FAMILIES if family in present)
+
+
+def _label(node: Node, marks: str) -> Iterator[str]:
+    if node.kind is NodeKind.INPUT:
+        yield f"{marks} {node.name}".strip()
+        return
+    yield f"{marks} {operator_label(node)}".strip()
+    literals = ", ".join([*_literals(node.args), *(f"{key}={each}" for key, value in node.kwargs
+                                                   for each in _literals((value,)))])  # fmt: skip
+    if literals and node.target != "builtins.getattr":
+        yield literals
+    yield node.name
+
+
+def _literals(values: tuple[Value, ...]) -> Iterator[str]:
+    for value in values:
+        if not any(references(value)):
+            yield ":" if value == Slice() else _short(value)
+
+
+def _short(value: Value) -> str:
+    match value:
+        case Slice(start, stop, step):
+            ends = ["" if each is None else _short(each) for each in (start, stop)]
+            return ":".join(ends if step is None else [*ends, _short(step)])
+        case Listed(items):
+            return f"[{', '.join(map(_short, items))}]"
+        case tuple():
+            return f"({', '.join(map(_short, value))})"
+    return _or_repr(value)
+
+
+def _or_repr(value: Value) -> str:
+    try:
+        return written(value)
+    except BadInput:
+        return repr(value)
+
+
+def _tooltip(node: Node, detail: str) -> Iterator[str]:
+    if node.kind is NodeKind.INPUT:
+        yield f"input {node.name}"
+    else:
+        try:
+            yield f"{node.name} = {expression(node)}"
+        except BadInput:
+            yield f"{node.name} = {node.target}(...)"
+    if node.line is not None:
+        yield f"line {node.line}"
+    yield from detail.splitlines()
+
+
+def _lines(*lines: str, longest: int = _LONGEST_LABEL) -> str:
+    # a label in angle brackets would be taken for markup
+    return graphviz.nohtml("\\n".join(_text(each, longest) for each in lines))
+
+
+def _text(text: str, longest: int = _LONGEST_LABEL) -> str:
+    """One line of label text: backslashes and ampersands mean themselves, control characters are shown as blanks."""
+    plain = "".join(each if each.isprintable() else " " for each in text)
+    if len(plain) > longest:
+        plain = plain[: longest - 1] + "…"
+    return plain.replace("\\", "\\\\").replace("&", "&amp;")

@@ -1,0 +1,148 @@
+"""What an operation does besides giving a value: changes in place, random numbers, global switches."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, Value
+from passnet_core.graphs.spelling import INPLACE
+
+SWITCHES = ("_set_grad_enabled", "_enter_autocast", "_exit_autocast", "_assert", "_assert_async", "manual_seed")
+"""Called for what they change, not for a value."""
+RANDOM = frozenset(
+    {
+        "rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "normal", "bernoulli",
+        "multinomial", "poisson",
+    }
+)  # fmt: skip
+DROPOUT = frozenset({"dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_dropout", "rrelu"})
+VIEWS = frozenset(
+    {
+        "view", "view_as", "transpose", "t", "permute", "expand", "expand_as", "squeeze", "unsqueeze", "getitem", "T",
+        "mT", "chunk", "split", "tensor_split", "unbind", "narrow", "select", "detach", "diagonal", "movedim",
+        "swapaxes", "unfold", "unflatten", "as_strided", "real", "imag",
+    }
+)  # fmt: skip
+"""Their result shares memory with their first operand."""
+
+
+def last_part(node: Node) -> str:
+    """The last word of an operation's target: "relu_" of torch.relu_, "shape" of an attribute."""
+    match node:
+        case Node(target="builtins.getattr", args=(_, str(member))):
+            return member
+    return node.target.rpartition(".")[2]
+
+
+def changed(node: Node) -> tuple[Ref, ...]:
+    """The values that the operation changes in place."""
+    if node.kind is NodeKind.INPUT:
+        return ()
+    kwargs = dict(node.kwargs)
+    name = last_part(node)
+    touched: list[Value] = []
+    is_operator = node.target in INPLACE or node.target == "operator.setitem"
+    in_place_name = name.endswith("_") and not name.endswith("__") and not node.target.startswith("operator.")
+    asked = kwargs.get("inplace") is True or (name in _INPLACE_LAST and node.args[1:] and node.args[-1] is True)
+    if node.args and (is_operator or in_place_name or asked):
+        touched.append(node.args[0])
+    elif asked:
+        touched.append(kwargs.get("input"))
+    if "out" in kwargs:
+        touched.append(kwargs["out"])
+    return tuple(each for each in touched if isinstance(each, Ref))
+
+
+# functions whose last positional parameter is inplace, so that a bare True there asks for it
+_INPLACE_LAST = frozenset(
+    {"relu", "relu6", "silu", "mish", "hardswish", "hardsigmoid", "selu", "elu", "celu", "leaky_relu", "hardtanh",
+     "threshold", "dropout", "dropout2d", "dropout3d", "alpha_dropout"}
+)  # fmt: skip
+
+
+def is_random(node: Node) -> bool:
+    """Whether it draws random numbers, so that its order among others of its kind counts."""
+    name = last_part(node).rstrip("_")
+    if name in DROPOUT:
+        # training is the second or third argument; literal False switches the drawing off
+        kwargs = dict(node.kwargs)
+        training = kwargs.get("training", kwargs.get("train", node.args[2] if len(node.args) > 2 else None))
+        return training is not False
+    return name in RANDOM
+
+
+def is_switch(node: Node) -> bool:
+    return node.kind is NodeKind.CALL and last_part(node) in SWITCHES
+
+
+def has_effect(node: Node) -> bool:
+    """Whether it matters even where nobody reads its value."""
+    return bool(changed(node)) or is_random(node) or is_switch(node)
+
+
+def shares_memory(node: Node) -> Ref | None:
+    """The operand whose memory the result shares: of views, and of operators that work in place."""
+    first = changed(node)
+    if first:
+        return first[0]
+    if last_part(node) in VIEWS and node.args and isinstance(node.args[0], Ref):
+        return node.args[0]
+    return None
+
+
+@dataclass(frozen=True)
+class Effects:
+    """Which operations must keep their order although no value flows between them.
+
+    storage: per node the name of the node whose memory its value lives in.
+    before: per node the nodes that must come earlier for an effect's sake; after: the inverse.
+    """
+
+    storage: Mapping[str, str]
+    before: Mapping[str, tuple[str, ...]]
+    after: Mapping[str, tuple[str, ...]]
+
+
+def effects(graph: Graph) -> Effects:
+    """Reads and changes of the same memory, draws of random numbers and switches, each kept in the graph's order."""
+    storage: dict[str, str] = {}
+    for node in graph.nodes:
+        shared = shares_memory(node)
+        storage[node.name] = storage[shared.name] if shared else node.name
+    disturbed = {storage[each.name] for node in graph.nodes for each in changed(node)}
+    pairs: list[tuple[str, str]] = []
+    writer: dict[str, str] = {}
+    readers: dict[str, list[str]] = {}
+    for node in graph.nodes:
+        for resource, is_write in _touched(node, storage, disturbed):
+            if resource in writer:
+                pairs.append((writer[resource], node.name))
+            if is_write:
+                pairs.extend((reader, node.name) for reader in readers.get(resource, ()))
+                writer[resource] = node.name
+                readers[resource] = []
+            else:
+                readers.setdefault(resource, []).append(node.name)
+    before: dict[str, list[str]] = {}
+    after: dict[str, list[str]] = {}
+    for first, second in dict.fromkeys(pairs):
+        before.setdefault(second, []).append(first)
+        after.setdefault(first, []).append(second)
+    return Effects(
+        storage,
+        {name: tuple(each) for name, each in before.items()},
+        {name: tuple(each) for name, each in after.items()},
+    )
+
+
+def _touched(node: Node, storage: Mapping[str, str], disturbed: set[str]) -> Iterator[tuple[str, bool]]:
+    written = dict.fromkeys(storage[each.name] for each in changed(node))
+    for resource in written:
+        yield resource, True
+    for resource in dict.fromkeys(storage[name] for name in node.inputs):
+        if resource in disturbed and resource not in written:
+            yield resource, False
+    # no value is called so: these stand for the machine's state
+    if is_random(node):
+        yield "random numbers", True
+    if is_switch(node):
+        yield "switches", True

@@ -1,0 +1,563 @@
+"""Where a pattern occurs in a graph, and if nowhere, where it came closest and what stood in the way.
+
+Matching goes through phases, each of which can say what it refused: candidates (nodes that could be the pattern's
+last operation) - structure (same calls, same arguments) - contained (nothing outside needs what disappears) - order
+(the match can become one call) - not overlapping. Operands are never swapped: a + b does not match b + a.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
+
+from passnet_core.errors import BadInput
+from passnet_core.graphs.effects import has_effect
+from passnet_core.graphs.emission import written
+from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, Node, NodeKind, Ref, Slice, Value, references
+from passnet_core.graphs.ordering import Order
+from passnet_core.graphs.vocabulary import operator_label
+from passnet_core.records import MissKind, NearestMiss
+
+BUDGET = 500_000
+"""Steps after which a search is given up: a pattern may be written to make it endless."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """The canonical reading of a node: equal for every spelling of the same call."""
+
+    target: str
+    arguments: tuple[tuple[str, Value], ...]
+
+
+Bind: TypeAlias = Callable[[Node], Call]
+
+
+def plain_bind(node: Node) -> Call:
+    """The call as it is spelled: positional arguments named "0", "1", ..., methods with a dot before their name."""
+    positional = tuple((str(index), value) for index, value in enumerate(node.args))
+    return Call(f".{node.target}" if node.kind is NodeKind.METHOD else node.target, positional + node.kwargs)
+
+
+def remembered(bind: Bind) -> Bind:
+    """The same bind, asked once per node."""
+    # by identity: equal nodes can differ in 1, 1.0 and True
+    known: dict[int, tuple[Node, Call]] = {}
+
+    def ask(node: Node) -> Call:
+        if id(node) not in known:
+            known[id(node)] = (node, bind(node))
+        return known[id(node)][1]
+
+    return ask
+
+
+@dataclass(frozen=True)
+class Match:
+    """One occurrence. nodes: pattern operation -> graph operation; inputs: pattern input -> the graph's value."""
+
+    nodes: Mapping[str, str]
+    inputs: Mapping[str, Value]
+    names: tuple[str, ...]
+    """The graph's operations of the match, in graph order."""
+
+
+@dataclass(frozen=True)
+class Matching:
+    """All matches in graph order, or the nearest miss."""
+
+    matches: tuple[Match, ...]
+    miss: NearestMiss | None = None
+
+
+def find_matches(
+    pattern: Graph,
+    graph: Graph,
+    *,
+    bind: Bind = plain_bind,
+    pattern_bind: Bind | None = None,
+    needed: Collection[str] | None = None,
+    taken: Mapping[str, str] | None = None,
+) -> Matching:
+    """Every non-overlapping match, the earliest first.
+
+    bind: the canonical reading of a node, for both sides unless pattern_bind is given.
+    needed: pattern inputs that the replacement reads, so that they must mean something; None: no matter.
+    taken: nodes that no match may hold, with the reason in words.
+    """
+    return _Search(pattern, graph, bind, pattern_bind or bind, needed or (), taken or {}).matching()
+
+
+class _Spent(Exception):
+    """The search took more steps than it may."""
+
+
+@dataclass
+class _Fit:
+    """What is assigned so far. images: the inverse of nodes."""
+
+    nodes: dict[str, str] = field(default_factory=dict)
+    images: dict[str, str] = field(default_factory=dict)
+    inputs: dict[str, Value] = field(default_factory=dict)
+
+    def copy(self) -> "_Fit":
+        return _Fit(dict(self.nodes), dict(self.images), dict(self.inputs))
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Which argument of which pair of operations is being compared; None above the pattern's last operation."""
+
+    pattern: Node
+    graph: Node
+    argument: str
+    index: int
+
+    @property
+    def words(self) -> str:
+        if self.pattern.target.startswith("operator.") and self.index < 2:
+            which = ("the first operand", "the second operand")[self.index]
+        else:
+            which = f"argument {self.index + 1}" if self.argument.isdigit() else f"the argument {self.argument}"
+        return f"{which} of {called(self.pattern)}"
+
+
+@dataclass(frozen=True)
+class _Problem:
+    kind: MissKind
+    pattern_node: str
+    graph_node: str | None
+    reason: str
+
+
+# how far an attempt came: a later phase is nearer to a match
+_STRUCTURE, _CONTAINED, _ORDER = range(3)
+# among attempts that came equally far: the nearer kind of failure is larger
+_NEARNESS = {MissKind.LITERAL: 2, MissKind.USES: 2, MissKind.OVERLAP: 3}
+_MOST_SINKS = 64
+
+
+class _Search:
+    """One pattern in one graph."""
+
+    def __init__(
+        self,
+        pattern: Graph,
+        graph: Graph,
+        bind: Bind,
+        pattern_bind: Bind,
+        needed: Collection[str],
+        taken: Mapping[str, str],
+    ) -> None:
+        self.pattern = pattern
+        self.graph = graph
+        self.read = remembered(bind)
+        self.read_pattern = remembered(pattern_bind)
+        self.needed = needed
+        self.taken = dict(taken)
+        self.order = Order(graph, self._step)
+        self.steps = 0
+        self.diagnosing = False
+        self.best: tuple[tuple[int, int, int], NearestMiss] | None = None
+
+    # --- what is known of both sides beforehand ---
+
+    @cached_property
+    def live(self) -> dict[str, Node]:
+        """The pattern's operations that its results or its effects need, in order."""
+        wanted = set(self.pattern.returned)
+        wanted.update(node.name for node in self.pattern.operations if has_effect(node))
+        live: dict[str, Node] = {}
+        for node in reversed(self.pattern.nodes):
+            if node.name in wanted and node.kind is not NodeKind.INPUT:
+                live[node.name] = node
+                wanted.update(node.inputs)
+        return dict(reversed(live.items()))
+
+    @cached_property
+    def readers(self) -> dict[str, tuple[str, ...]]:
+        """Per live operation of the pattern the live operations that read it."""
+        return {name: tuple(user for user in self.pattern.users[name] if user in self.live) for name in self.live}
+
+    @cached_property
+    def sinks(self) -> tuple[Node, ...]:
+        """The anchors: live operations that no other one reads."""
+        return tuple(node for name, node in self.live.items() if not self.readers[name])
+
+    @cached_property
+    def by_target(self) -> dict[str, list[Node]]:
+        targets: dict[str, list[Node]] = {}
+        for node in self.graph.operations:
+            targets.setdefault(self.read(node).target, []).append(node)
+        return targets
+
+    # --- the search ---
+
+    def matching(self) -> Matching:
+        hopeless = self._hopeless()
+        if hopeless:
+            return Matching((), NearestMiss(hopeless.kind, hopeless.pattern_node, None, hopeless.reason))
+        matches: list[Match] = []
+        try:
+            for anchor in self._candidates(self.sinks[0]):
+                fit = next(self._fits(0, _Fit(), (anchor,)), None)
+                if fit is not None:
+                    matches.append(self._accepted(fit))
+            if matches:
+                return Matching(tuple(matches))
+            self.diagnosing = True
+            for _ in self._fits(0, _Fit(), tuple(self._candidates(self.sinks[0], free=False))):
+                break
+            self._look_beside_the_anchor()
+        except _Spent:
+            if matches or self.best is None:
+                reason = f"The search was given up after {BUDGET} steps. Make the pattern smaller or less repetitive."
+                return Matching(tuple(matches), NearestMiss(MissKind.OTHER, self.sinks[0].name, None, reason))
+        assert self.best is not None
+        return Matching((), self.best[1])
+
+    def _hopeless(self) -> _Problem | None:
+        """What keeps the pattern from matching any graph."""
+        if not self.live:
+            first = self.pattern.nodes[-1].name if self.pattern.nodes else ""
+            return _Problem(MissKind.OTHER, first, None, "The pattern returns no value that it computes.")
+        if len(self.sinks) > _MOST_SINKS:
+            reason = f"The pattern has {len(self.sinks)} separate results, more than {_MOST_SINKS}."
+            return _Problem(MissKind.OTHER, self.sinks[0].name, None, reason)
+        values = [value for node in self.live.values() for _, value in self.read_pattern(node).arguments]
+        read = set(references(tuple(values)))
+        for node in self.pattern.inputs:
+            if node.name in self.needed and node.name not in read:
+                reason = (
+                    f"The pattern's input {node.name} is not used by anything it returns, so no value can be found "
+                    f"for it. Use it in the pattern, or leave it out of replacement_args."
+                )
+                return _Problem(MissKind.DEAD_INPUT, node.name, None, reason)
+        return None
+
+    def _candidates(self, sink: Node, *, free: bool = True) -> Iterator[Node]:
+        for node in self.by_target.get(self.read_pattern(sink).target, ()):
+            if not free or node.name not in self.taken:
+                yield node
+
+    def _fits(self, index: int, fit: _Fit, candidates: Iterable[Node] | None = None) -> Iterator[_Fit]:
+        """Every way to place the sinks from index on, given what is placed."""
+        if index == len(self.sinks):
+            problem = self._disorder(fit)
+            if problem is None:
+                yield fit
+            else:
+                self._note(_ORDER, fit, problem)
+            return
+        sink = self.sinks[index]
+        tried = False
+        for candidate in self._candidates(sink, free=not self.diagnosing) if candidates is None else candidates:
+            tried = True
+            extended, problem = self._structure(fit, sink, candidate)
+            if problem is not None:
+                self._note(_STRUCTURE, extended, problem)
+                continue
+            problem = self._leak(extended)
+            if problem is not None:
+                self._note(_CONTAINED, extended, problem)
+                continue
+            yield from self._fits(index + 1, extended)
+        if self.diagnosing and not tried:
+            self._note(_STRUCTURE, fit, self._absent(sink))
+
+    def _accepted(self, fit: _Fit) -> Match:
+        names = tuple(sorted(fit.images, key=self.order.position.__getitem__))
+        self.taken.update({name: f"{name} already belongs to another match of this pattern" for name in names})
+        self.order.accept(names)
+        return Match(fit.nodes, fit.inputs, names)
+
+    def _step(self, count: int = 1) -> None:
+        self.steps += count
+        if self.steps > BUDGET:
+            raise _Spent
+
+    # --- phase: structure ---
+
+    def _structure(self, fit: _Fit, sink: Node, candidate: Node) -> tuple[_Fit, _Problem | None]:
+        """The fit with the sink and all it reads placed on the candidate, or the first thing that differs.
+
+        A diagnosis goes on after a difference, so that the attempt which fits best overall is found.
+        """
+        fit = fit.copy()
+        first: _Problem | None = None
+        work: list[tuple[Value, Value, _Place | None]] = [(Ref(sink.name), Ref(candidate.name), None)]
+        while work:
+            self._step()
+            pattern_value, graph_value, place = work.pop()
+            problem, operands = self._compared(fit, pattern_value, graph_value, place)
+            work.extend(reversed(operands))
+            if problem is not None:
+                first = first or problem
+                if not self.diagnosing:
+                    break
+        return fit, first
+
+    def _compared(
+        self, fit: _Fit, wanted: Value, found: Value, place: _Place | None
+    ) -> tuple[_Problem | None, Sequence[tuple[Value, Value, _Place | None]]]:
+        """One pair of values: what differs at the top, and the pairs below it that are still to be compared."""
+        if isinstance(wanted, Ref):
+            node = self.pattern.by_name[wanted.name]
+            if node.kind is NodeKind.INPUT:
+                return self._input(fit, node, found, place), ()
+            return self._operation(fit, node, found, place)
+        assert place is not None
+        match wanted, found:
+            case (tuple() | Listed(), tuple() | Listed()):
+                indexing = place.pattern.target in ("operator.getitem", "operator.setitem")
+                left, right = _items(wanted), _items(found)
+                # x[[0, 1]] picks rows, x[(0, 1)] an element
+                if len(left) == len(right) and not (
+                    indexing and isinstance(wanted, Listed) != isinstance(found, Listed)
+                ):
+                    return None, [(each, other, place) for each, other in zip(left, right)]
+            case (Slice(), Slice()):
+                ends = zip((wanted.start, wanted.stop, wanted.step), (found.start, found.stop, found.step))
+                return None, [(each, other, place) for each, other in ends]
+            case _ if same(wanted, found):
+                return None, ()
+        in_graph = f"a computed value ({found.name})" if isinstance(found, Ref) else shown(found)
+        reason = f"{place.words} is {shown(wanted)} in the pattern, but {in_graph} in the graph ({place.graph.name})."
+        return _Problem(MissKind.LITERAL, place.pattern.name, place.graph.name, _capital(reason)), ()
+
+    def _input(self, fit: _Fit, node: Node, found: Value, place: _Place | None) -> _Problem | None:
+        before = fit.inputs.setdefault(node.name, found)
+        if same(before, found):
+            return None
+        assert place is not None
+        reason = (
+            f"The pattern uses its input {node.name} in more than one place; in the graph these are "
+            f"{shown(before)} and {shown(found)} ({place.graph.name})."
+        )
+        return _Problem(MissKind.LITERAL, place.pattern.name, place.graph.name, reason)
+
+    def _operation(
+        self, fit: _Fit, node: Node, found: Value, place: _Place | None
+    ) -> tuple[_Problem | None, Sequence[tuple[Value, Value, _Place | None]]]:
+        if not isinstance(found, Ref):
+            assert place is not None
+            reason = (
+                f"{place.words} comes from {called(node)} in the pattern, "
+                f"but is {shown(found)} in the graph ({place.graph.name})."
+            )
+            return _Problem(MissKind.LITERAL, place.pattern.name, place.graph.name, _capital(reason)), ()
+        other = self.graph.by_name[found.name]
+        problem = self._clash(fit, node, other, place)
+        if problem is not None or fit.nodes.get(node.name) == other.name:
+            return problem, ()
+        wanted_call, found_call = self.read_pattern(node), self.read(other)
+        if wanted_call.target != found_call.target:
+            return self._other_operator(node, other, place), ()
+        fit.nodes[node.name] = other.name
+        fit.images[other.name] = node.name
+        wanted, given = dict(wanted_call.arguments), dict(found_call.arguments)
+        places = {key: _Place(node, other, key, index) for index, key in enumerate({**wanted, **given})}
+        pairs = [(wanted[key], given[key], places[key]) for key in wanted if key in given]
+        # literals first: they tell candidates apart at once
+        pairs.sort(key=lambda pair: isinstance(pair[0], Ref))
+        for key, at in places.items():
+            if key not in wanted or key not in given:
+                where = "the pattern" if key in wanted else f"the graph ({other.name})"
+                reason = f"{at.words} is given only in {where}, as {shown({**given, **wanted}[key])}."
+                return _Problem(MissKind.LITERAL, node.name, other.name, _capital(reason)), pairs
+        return self._swapped(node, other, wanted, given), pairs
+
+    def _clash(self, fit: _Fit, node: Node, other: Node, place: _Place | None) -> _Problem | None:
+        """Why the two cannot be a pair whatever they compute."""
+        if node.name in fit.nodes:
+            if fit.nodes[node.name] == other.name:
+                return None
+            reason = (
+                f"The pattern computes {node.name} once and uses it in more than one place; "
+                f"the graph has {fit.nodes[node.name]} and {other.name} there, computed separately."
+            )
+            return _Problem(MissKind.USES, node.name, other.name, reason)
+        if other.name in fit.images:
+            reason = (
+                f"The pattern computes {fit.images[other.name]} and {node.name} separately; "
+                f"the graph computes {other.name} once and uses it for both."
+            )
+            return _Problem(MissKind.USES, node.name, other.name, reason)
+        if other.name in self.taken:
+            return _Problem(MissKind.OVERLAP, node.name, other.name, f"{_capital(self.taken[other.name])}.")
+        if other.kind is NodeKind.INPUT:
+            where = f"{place.words} comes from" if place else "has"
+            reason = f"In the pattern {where} {called(node)}; in the graph it is the input {other.name}."
+            return _Problem(MissKind.OPERATOR, node.name, other.name, reason)
+        return None
+
+    def _other_operator(self, node: Node, other: Node, place: _Place | None) -> _Problem:
+        if called(node) == called(other):
+            reason = f"{called(node)} is called in another form in the graph ({other.name})."
+        elif operator_label(node) == operator_label(other):
+            reason = (
+                f"The graph calls {called(other)} ({other.name}) where the pattern calls {called(node)}. "
+                f"Both may compute the same, but only the same function matches: use the graph's."
+            )
+        else:
+            where = f"For {place.words} the" if place else "The"
+            reason = f"{where} pattern has {called(node)}, the graph has {called(other)} ({other.name})."
+        return _Problem(MissKind.OPERATOR, node.name, other.name, reason)
+
+    def _swapped(
+        self, node: Node, other: Node, wanted: Mapping[str, Value], given: Mapping[str, Value]
+    ) -> _Problem | None:
+        """Says so where the operands of + or * fit only the other way round."""
+        if operator_label(node) not in ("add", "mul") or len(wanted) < 2:
+            return None
+        first, second = list(wanted)[:2]
+        straight = self._alike(wanted[first], given[first]) and self._alike(wanted[second], given[second])
+        crossed = self._alike(wanted[first], given[second]) and self._alike(wanted[second], given[first])
+        if straight or not crossed:
+            return None
+        reason = (
+            f"The operands of {called(node)} are the other way round in the graph: "
+            f"{shown(given[first])}, then {shown(given[second])} ({other.name}). Swap them in the pattern."
+        )
+        return _Problem(MissKind.LITERAL, node.name, other.name, reason)
+
+    def _alike(self, wanted: Value, found: Value) -> bool:
+        """Whether two operands agree as far as one can see without going deeper."""
+        if not isinstance(wanted, Ref):
+            return same(wanted, found)
+        node = self.pattern.by_name[wanted.name]
+        if node.kind is NodeKind.INPUT:
+            return True
+        other = self.graph.by_name[found.name] if isinstance(found, Ref) else None
+        if other is None or other.kind is NodeKind.INPUT:
+            return False
+        return self.read_pattern(node).target == self.read(other).target
+
+    # --- phase: contained ---
+
+    def _leak(self, fit: _Fit) -> _Problem | None:
+        """A value that would disappear although something outside the match needs it."""
+        for name, image in fit.nodes.items():
+            if name in self.pattern.returned or any(reader not in fit.nodes for reader in self.readers[name]):
+                continue
+            outside = [user for user in self.graph.users[image] if user not in fit.images]
+            if outside or image in self.graph.returned:
+                where = f"{outside[0]} also uses it" if outside else "the graph returns it"
+                reason = (
+                    f"{image} ({called(self.graph.by_name[image])}) is needed outside the match: {where}. "
+                    f"Return {name} from the pattern, and its value from the replacement."
+                )
+                return _Problem(MissKind.NOT_RETURNED, name, image, reason)
+        for name, value in fit.inputs.items():
+            for read in references(value):
+                if read in fit.images:
+                    reason = (
+                        f"The pattern's input {name} would be {read}, which the match itself computes "
+                        f"(as {fit.images[read]}): the graph uses that value once more than the pattern."
+                    )
+                    return _Problem(MissKind.USES, fit.images[read], read, reason)
+        return None
+
+    # --- phase: order ---
+
+    def _disorder(self, fit: _Fit) -> _Problem | None:
+        """Why the matched operations cannot become one call at one place."""
+        last = max(fit.images, key=self.order.position.__getitem__)
+        between = self.order.between(fit.images)
+        if between is not None:
+            reason = (
+                f"{between} lies between the matched operations: it needs a value of theirs, and they need its. "
+                f"One call cannot be both before and after it."
+            )
+            return _Problem(MissKind.OTHER, fit.images[last], between, reason)
+        between = self.order.between(fit.images, with_effects=True)
+        if between is not None:
+            reason = (
+                f"{between} lies between the matched operations, and a value is changed in place there: "
+                f"one call would move a read across that change."
+            )
+            return _Problem(MissKind.OTHER, fit.images[last], between, reason)
+        late = self.order.late_read(fit.images)
+        if late is None:
+            return None
+        reason = (
+            f"{late.changer} changes {late.changed} in place, and {late.reader or 'the result of the graph'} reads it "
+            f"afterwards as {late.read}: a replacement that returns a new value would leave that read with the old one."
+        )
+        return _Problem(MissKind.NOT_RETURNED, fit.images[late.changer], late.changer, reason)
+
+    # --- the nearest miss ---
+
+    def _note(self, phase: int, fit: _Fit, problem: _Problem) -> None:
+        if not self.diagnosing:
+            return
+        score = (phase, len(fit.nodes), _NEARNESS.get(problem.kind, 1))
+        if self.best is not None and self.best[0] >= score:
+            return
+        pairs = tuple((name, fit.nodes[name]) for name in self.live if name in fit.nodes)
+        self.best = (score, NearestMiss(problem.kind, problem.pattern_node, problem.graph_node, problem.reason, pairs))
+
+    def _absent(self, sink: Node) -> _Problem:
+        twin = next((each for each in self.graph.operations if operator_label(each) == operator_label(sink)), None)
+        if twin is not None:
+            return self._other_operator(sink, twin, None)
+        return _Problem(MissKind.ABSENT, sink.name, None, f"The graph has no {called(sink)}.")
+
+    def _look_beside_the_anchor(self) -> None:
+        """Looks for the largest part of the pattern that does occur, or nearly, and what the graph does there."""
+        for node in reversed(self.live.values()):
+            for candidate in self._candidates(node) if self.readers[node.name] else ():
+                fit, problem = self._structure(_Fit(), node, candidate)
+                self._note(_STRUCTURE, fit, problem or self._instead(node, candidate))
+
+    def _instead(self, node: Node, candidate: Node) -> _Problem:
+        expected = self.live[self.readers[node.name][0]]
+        follower = next(iter(self.graph.users[candidate.name]), None)
+        after = f"After {candidate.name} ({called(candidate)}) the pattern has {called(expected)}"
+        if follower is None:
+            reason = f"{after}; the graph returns the value."
+            return _Problem(MissKind.OPERATOR, expected.name, candidate.name, reason)
+        reason = f"{after}, the graph has {called(self.graph.by_name[follower])} ({follower})."
+        return _Problem(MissKind.OPERATOR, expected.name, follower, reason)
+
+
+def same(left: Value, right: Value) -> bool:
+    """Whether two values are equal as arguments: 1 is 1.0 but not True, a list is a tuple, NaN is NaN."""
+    match left, right:
+        case (tuple() | Listed(), tuple() | Listed()):
+            ours, theirs = _items(left), _items(right)
+            return len(ours) == len(theirs) and all(same(each, other) for each, other in zip(ours, theirs))
+        case (Slice(), Slice()):
+            return same((left.start, left.stop, left.step), (right.start, right.stop, right.step))
+        case (DeviceLiteral(), DeviceLiteral()):
+            return (left.type, left.index or 0) == (right.type, right.index or 0)
+        case (bool(), _) | (_, bool()):
+            return isinstance(left, bool) and isinstance(right, bool) and left == right
+        case (int() | float(), int() | float()):
+            return left == right or (left != left and right != right)
+    return type(left) is type(right) and left == right
+
+
+def called(node: Node) -> str:
+    """What an operation calls, for a sentence."""
+    return f"the method {node.target}" if node.kind is NodeKind.METHOD else node.target or f"the input {node.name}"
+
+
+def shown(value: Value) -> str:
+    """A value for a sentence, short."""
+    try:
+        text = written(value)
+    except BadInput:
+        text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _items(value: Value) -> tuple[Value, ...]:
+    if isinstance(value, Listed):
+        return value.items
+    assert isinstance(value, tuple)
+    return value
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]

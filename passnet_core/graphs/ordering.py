@@ -1,0 +1,120 @@
+"""Whether operations of a graph can become one call, beside those that already did."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from passnet_core.graphs.effects import Effects, changed, effects, shares_memory
+from passnet_core.graphs.ir import Graph, Ref
+
+
+@dataclass(frozen=True)
+class LateRead:
+    """A read of memory after changer changed it, by another name than changer's result. reader "": the result."""
+
+    changer: str
+    changed: str
+    reader: str
+    read: str
+
+
+class Order:
+    """Which operations must come before which, where accepted groups of operations count as one each.
+
+    step is told how much work is done, and may raise to end it.
+    """
+
+    def __init__(self, graph: Graph, step: Callable[[int], None]) -> None:
+        self.graph = graph
+        self.step = step
+        self.position = {node.name: index for index, node in enumerate(graph.nodes)}
+        # equal within a group, rising along every need: bounds each search to what lies before the last member
+        self.rank = dict(self.position)
+        self.groups: dict[str, frozenset[str]] = {}
+
+    @cached_property
+    def effects(self) -> Effects:
+        return effects(self.graph)
+
+    def between(self, names: Collection[str], *, with_effects: bool = False) -> str | None:
+        """An operation outside that needs one of the names and that another one needs: they cannot be one call.
+
+        with_effects: needs also include the order of reads and changes in place.
+        """
+        last = max(self.rank[name] for name in names)
+        seen: set[str] = set()
+        work = list(names)
+        while work:
+            name = work.pop()
+            self.step(1)
+            for follower in self._followers(name, with_effects):
+                if follower in names:
+                    if name not in names:
+                        return name
+                elif follower not in seen and self.rank[follower] < last:
+                    # whoever follows one operation of a group follows all of them
+                    members = self.groups.get(follower, (follower,))
+                    seen.update(members)
+                    work.extend(members)
+        return None
+
+    def late_read(self, names: Collection[str]) -> LateRead | None:
+        """A read outside, after one of the names changed that memory in place, that goes past all of the names."""
+        storage = self.effects.storage
+        for changer in sorted(names, key=self.position.__getitem__):
+            for value in changed(self.graph.by_name[changer]):
+                for reader, read in self._reads_after(changer, names):
+                    if storage[read] == storage[value.name] and not self._flows_from(read, names):
+                        return LateRead(changer, value.name, reader, read)
+        return None
+
+    def accept(self, names: Sequence[str]) -> None:
+        """From now on these are one."""
+        group = frozenset(names)
+        self.groups.update(dict.fromkeys(names, group))
+        last = max(self.rank[name] for name in names)
+        followers = (follower for name in names for follower in self._followers(name, True))
+        if all(follower in group or self.rank[follower] > last for follower in followers):
+            self.rank.update(dict.fromkeys(names, last))
+        else:
+            self._rank_anew()
+
+    def _rank_anew(self) -> None:
+        units = {name: self.groups.get(name, frozenset((name,))) for name in self.position}
+        waits = dict.fromkeys(units.values(), 0)
+        for name, unit in units.items():
+            for follower in self._followers(name, True):
+                waits[units[follower]] += follower not in unit
+        ready = [unit for unit, count in waits.items() if not count]
+        self.rank.clear()
+        while ready:
+            unit = ready.pop()
+            self.rank.update(dict.fromkeys(unit, len(self.rank)))
+            for name in unit:
+                for follower in self._followers(name, True):
+                    if follower not in unit:
+                        waits[units[follower]] -= 1
+                        if not waits[units[follower]]:
+                            ready.append(units[follower])
+
+    def _followers(self, name: str, with_effects: bool) -> tuple[str, ...]:
+        users = self.graph.users[name]
+        return users + self.effects.after.get(name, ()) if with_effects else users
+
+    def _reads_after(self, changer: str, names: Collection[str]) -> Iterator[tuple[str, str]]:
+        """(reader, value) of all later reads outside the names, the graph's result last."""
+        late = self.graph.nodes[self.position[changer] + 1 :]
+        self.step(len(late))
+        for node in late:
+            if node.name not in names:
+                yield from ((node.name, read) for read in node.inputs)
+        yield from (("", read) for read in sorted(self.graph.returned))
+
+    def _flows_from(self, name: str, names: Collection[str]) -> bool:
+        """Whether a value is one of the names', or a view of one."""
+        shared: Ref | None = Ref(name)
+        while shared is not None:
+            if shared.name in names:
+                return True
+            shared = shares_memory(self.graph.by_name[shared.name])
+        return False

@@ -1,0 +1,216 @@
+"""Replacing what passes match: each match becomes one call of the pass's replacement function."""
+
+import heapq
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from passnet_core.errors import BadInput
+from passnet_core.graphs.effects import effects, has_effect
+from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Value, references, substituted
+from passnet_core.graphs.matching import Bind, Match, Matching, find_matches, plain_bind, remembered
+from passnet_core.graphs.spelling import Names
+from passnet_core.records import MissKind, NearestMiss, PassMatches
+
+
+@dataclass(frozen=True)
+class TracedPass:
+    """A pass as plain data.
+
+    arguments: replacement_args traced, with the pattern's inputs in the same order; its result are the arguments.
+    replacement: the key under which emitted source calls the replacement function, "replacement_0".
+    """
+
+    name: str
+    pattern: Graph
+    arguments: Graph
+    replacement: str
+
+
+@dataclass(frozen=True)
+class Rewriting:
+    """A graph after its passes. calls: (replacement key, name of the node that calls it), in order of application."""
+
+    graph: Graph
+    reports: tuple[PassMatches, ...]
+    calls: tuple[tuple[str, str], ...]
+
+
+def rewrite(
+    graph: Graph, passes: Sequence[TracedPass], *, bind: Bind = plain_bind, pattern_bind: Bind | None = None
+) -> Rewriting:
+    """Applies each pass, in order, to all its matches; a pass without a match changes nothing and says why.
+
+    A report names the graph's nodes as they are when its pass comes; replaced values keep their names.
+    Raises BadInput where a pass's arguments do not fit its pattern.
+    """
+    bind = remembered(bind)
+    reports: list[PassMatches] = []
+    calls: list[tuple[str, str]] = []
+    current = graph
+    replaced: dict[str, str] = {}
+    for each in passes:
+        needed = _needed(each)
+        matching = find_matches(each.pattern, current, bind=bind, pattern_bind=pattern_bind, needed=needed)
+        if not matching.matches and replaced:
+            matching = _too_late(each, graph, matching, replaced, bind, pattern_bind, needed)
+        reports.append(PassMatches(each.name, tuple(match.names for match in matching.matches), matching.miss))
+        if matching.matches:
+            current, names = _replaced(current, each, matching.matches)
+            calls.extend((each.replacement, name) for name in names)
+        for match in matching.matches:
+            replaced.update(dict.fromkeys(match.names, each.name))
+    return Rewriting(current, tuple(reports), tuple(calls))
+
+
+def _needed(each: TracedPass) -> frozenset[str]:
+    """The pattern's inputs whose values the replacement gets."""
+    pattern, arguments = each.pattern.inputs, each.arguments.inputs
+    if len(pattern) != len(arguments):
+        raise BadInput(
+            f"In pass {each.name!r} pattern takes {len(pattern)} arguments and replacement_args {len(arguments)}. "
+            f"Give both the same parameters."
+        )
+    read = set(each.arguments.returned)
+    for node in each.arguments.operations:
+        read.update(node.inputs)
+    return frozenset(ours.name for ours, theirs in zip(pattern, arguments) if theirs.name in read)
+
+
+def _too_late(
+    each: TracedPass,
+    graph: Graph,
+    matching: Matching,
+    replaced: Mapping[str, str],
+    bind: Bind,
+    pattern_bind: Bind | None,
+    needed: Collection[str],
+) -> Matching:
+    """The miss, told of the graph as it was first where that says more: passes before this one changed it."""
+    alone = find_matches(each.pattern, graph, bind=bind, pattern_bind=pattern_bind, needed=needed)
+    if matching.miss is None or alone.miss is not None:
+        vague = matching.miss is not None and matching.miss.graph_node not in graph.by_name
+        return alone if vague else matching
+    for match in alone.matches:
+        for name, image in match.nodes.items():
+            if image in replaced:
+                reason = (
+                    f"{image} was already replaced by {replaced[image]}, which comes earlier. "
+                    f"Change the order of the passes, or the patterns, so that they do not overlap."
+                )
+                return Matching((), NearestMiss(MissKind.OVERLAP, name, image, reason))
+    return matching
+
+
+def _replaced(graph: Graph, each: TracedPass, matches: Sequence[Match]) -> tuple[Graph, list[str]]:
+    """The graph with each match made into one call, and the calls' names. Values keep the names they had."""
+    names = Names((*graph.by_name, each.replacement))
+    blocks = [_block(each, match, names) for match in matches]
+    return _ordered(graph, matches, [nodes for _, nodes in blocks]), [call for call, _ in blocks]
+
+
+def _block(each: TracedPass, match: Match, names: Names) -> tuple[str, list[Node]]:
+    """The name of the call that stands for a match, and the nodes: its arguments', itself, its results'."""
+    added: list[Node] = []
+
+    def add(name: str, target: str, args: tuple[Value, ...], like: Node | None = None) -> Ref:
+        kind = like.kind if like else NodeKind.CALL
+        kwargs = tuple((key, substituted(value, bound)) for key, value in like.kwargs) if like else ()
+        added.append(Node(name, kind, target, args, kwargs))
+        return Ref(name)
+
+    parameters = zip(each.pattern.inputs, each.arguments.inputs)
+    bound: dict[str, Value] = {theirs.name: match.inputs.get(ours.name) for ours, theirs in parameters}
+    for node in each.arguments.operations:
+        args = tuple(substituted(value, bound) for value in node.args)
+        bound[node.name] = add(names.free(node.name), node.target, args, node)
+    result = substituted(each.arguments.result, bound)
+    arguments = result.items if isinstance(result, Listed) else result if isinstance(result, tuple) else (result,)
+    outputs = _outputs(each.pattern.result, match)
+    whole = next((name for name, path in outputs if not path), None)
+    call = add(whole or names.free("fused"), each.replacement, arguments)
+    parts: dict[tuple[int, ...], Ref] = {(): call}
+    for name, path in outputs:
+        for depth in range(1, len(path) + 1):
+            if path[:depth] not in parts:
+                item = (parts[path[: depth - 1]], path[depth - 1])
+                chosen = name if depth == len(path) else names.free(f"{call.name}_part")
+                parts[path[:depth]] = add(chosen, "operator.getitem", item)
+    return call.name, added
+
+
+def _outputs(result: Value, match: Match) -> list[tuple[str, tuple[int, ...]]]:
+    """(name of the graph's value, where it is in what the replacement returns), each value once."""
+    found: dict[str, tuple[int, ...]] = {}
+
+    def walk(value: Value, path: tuple[int, ...]) -> None:
+        if isinstance(value, Ref) and value.name in match.nodes:
+            found.setdefault(match.nodes[value.name], path)
+        elif isinstance(value, tuple | Listed):
+            for index, each in enumerate(value.items if isinstance(value, Listed) else value):
+                walk(each, (*path, index))
+
+    walk(result, ())
+    return list(found.items())
+
+
+def _ordered(graph: Graph, matches: Sequence[Match], blocks: Sequence[Sequence[Node]]) -> Graph:
+    """The graph with each match's nodes exchanged for its block, everything after what it needs.
+
+    Otherwise the graph's order stays, and reads and changes in place keep theirs. A block takes the place of the
+    match's last operation.
+    """
+    before = effects(graph).before
+    units: dict[str, Sequence[Node]] = {node.name: (node,) for node in graph.nodes}
+    unit_of = {name: name for name in units}
+    position = {name: index for index, name in enumerate(units)}
+    for match, block in zip(matches, blocks):
+        last = match.names[-1]
+        for name in match.names:
+            unit_of[name] = last
+            del units[name]
+        units[last] = block
+    needs: dict[str, set[str]] = {}
+    for unit, nodes in units.items():
+        own = {node.name for node in nodes}
+        read = [name for node in nodes for name in node.inputs if name not in own]
+        needs[unit] = {unit_of[name] for name in read}
+    for name, earlier in before.items():
+        needs[unit_of[name]].update(unit_of[each] for each in earlier)
+    followers: dict[str, list[str]] = {}
+    for unit, needed in needs.items():
+        needed.discard(unit)
+        for need in needed:
+            followers.setdefault(need, []).append(unit)
+    waits = {unit: len(needed) for unit, needed in needs.items()}
+    ready = [(position[unit], unit) for unit, count in waits.items() if not count]
+    heapq.heapify(ready)
+    ordered: list[Node] = []
+    while ready:
+        _, unit = heapq.heappop(ready)
+        ordered.extend(units[unit])
+        waits.pop(unit)
+        for follower in followers.get(unit, ()):
+            waits[follower] -= 1
+            if not waits[follower]:
+                heapq.heappush(ready, (position[follower], follower))
+    assert not waits, "a match that cannot become one call was let through"
+    read_before = {name for match in matches for each in match.names for name in graph.by_name[each].inputs}
+    parts = {node.name for block in blocks for node in block if node.target == "operator.getitem"}
+    result = Graph(_without_dead(ordered, graph.result, read_before | parts), graph.result)
+    result.check()
+    return result
+
+
+def _without_dead(nodes: Sequence[Node], result: Value, suspects: set[str]) -> tuple[Node, ...]:
+    """The nodes without those of the suspects, and of what only they read, that nobody reads any more."""
+    suspects = set(suspects)
+    read = set(references(result))
+    kept: list[Node] = []
+    for node in reversed(nodes):
+        dead = node.name in suspects and node.name not in read and node.kind is not NodeKind.INPUT
+        if dead and not has_effect(node):
+            suspects.update(node.inputs)
+            continue
+        read.update(node.inputs)
+        kept.append(node)
+    return tuple(reversed(kept))

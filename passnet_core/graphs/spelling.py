@@ -1,0 +1,106 @@
+"""How operations and values are spelled in source: signs, names, and what may be written there at all."""
+
+import ast
+import keyword
+import math
+import operator
+import re
+from collections.abc import Iterable
+
+BINARY: dict[type[ast.operator], tuple[str, str]] = {
+    ast.Add: ("add", "+"),
+    ast.Sub: ("sub", "-"),
+    ast.Mult: ("mul", "*"),
+    ast.Div: ("truediv", "/"),
+    ast.FloorDiv: ("floordiv", "//"),
+    ast.Mod: ("mod", "%"),
+    ast.Pow: ("pow", "**"),
+    ast.MatMult: ("matmul", "@"),
+    ast.BitAnd: ("and_", "&"),
+    ast.BitOr: ("or_", "|"),
+    ast.BitXor: ("xor", "^"),
+    ast.LShift: ("lshift", "<<"),
+    ast.RShift: ("rshift", ">>"),
+}
+UNARY: dict[type[ast.unaryop], tuple[str, str]] = {
+    ast.USub: ("neg", "-"),
+    ast.UAdd: ("pos", "+"),
+    ast.Invert: ("invert", "~"),
+    ast.Not: ("not_", "not "),
+}
+COMPARED: dict[type[ast.cmpop], tuple[str, str]] = {
+    ast.Lt: ("lt", "<"),
+    ast.LtE: ("le", "<="),
+    ast.Gt: ("gt", ">"),
+    ast.GtE: ("ge", ">="),
+    ast.Eq: ("eq", "=="),
+    ast.NotEq: ("ne", "!="),
+    ast.Is: ("is_", "is"),
+    ast.IsNot: ("is_not", "is not"),
+}
+INFIX = {f"operator.{name}": sign for name, sign in (*BINARY.values(), *COMPARED.values())}
+PREFIX = {f"operator.{name}": sign for name, sign in UNARY.values()}
+INPLACE = {f"operator.i{name.rstrip('_')}": f"{sign}=" for name, sign in BINARY.values()}
+
+BUILTINS = frozenset({"abs", "bool", "float", "getattr", "int", "len", "max", "min", "pow", "round", "sum"})
+"""Builtin functions that a recorded computation may call."""
+ROOTS = frozenset({"torch", "operator", "math", "builtins"})
+"""Modules that a dotted path may begin with."""
+DUNDERS = frozenset(
+    f"__{prefix}{name.strip('_')}__" for name in operator.__all__ if name != "call" for prefix in ("", "r")
+)
+"""The double-underscore names that are tensor operators; every other one leads out of the computation."""
+RESERVED = BUILTINS | ROOTS | {"self", "device", "slice", "inf", "nan", "Ellipsis"}
+"""Names that emitted source reads, so that no value may take them."""
+NUMBERS = {
+    "inf": math.inf, "nan": math.nan, "torch.inf": math.inf, "torch.nan": math.nan, "math.inf": math.inf,
+    "math.nan": math.nan, "math.pi": math.pi, "math.e": math.e, "torch.pi": math.pi,
+}  # fmt: skip
+
+
+def is_name(text: str) -> bool:
+    """Whether a value can be called so in emitted source."""
+    return text.isidentifier() and text.isascii() and not keyword.iskeyword(text) and text not in RESERVED
+
+
+class Names:
+    """Hands out names for values, each once."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self.taken = set(taken)
+        self.last: dict[str, int] = {}
+
+    def free(self, wished: str) -> str:
+        """The wished name made into an identifier, numbered where it is taken; it is taken from now on."""
+        stem = re.sub(r"\W", "_", wished, flags=re.ASCII).strip("_") or "value"
+        if stem[0].isdigit():
+            stem = f"value_{stem}"
+        name = stem
+        while not is_name(name) or name in self.taken:
+            self.last[stem] = self.last.get(stem, 0) + 1
+            name = f"{stem}_{self.last[stem]}"
+        self.taken.add(name)
+        return name
+
+
+def member_problem(member: str) -> str:
+    """Why an attribute or method of this name cannot belong to a computation; empty where it can."""
+    if not member.isidentifier() or keyword.iskeyword(member):
+        return f"{member!r} is not a name"
+    if member.startswith("__") and member not in DUNDERS:
+        return f"{member} is not a tensor operation"
+    return ""
+
+
+def path_problem(path: str) -> str:
+    """Why a dotted path cannot belong to a computation; empty where it can."""
+    root, *members = path.split(".")
+    if root not in ROOTS:
+        return f"{path} is neither torch, operator nor math"
+    if root == "builtins" and (len(members) != 1 or members[0] not in BUILTINS | {"Ellipsis"}):
+        return f"{path.partition('.')[2]} is not a tensor operation"
+    for member in members:
+        problem = member_problem(member)
+        if problem:
+            return f"{path}: {problem}"
+    return ""

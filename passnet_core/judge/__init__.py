@@ -1,0 +1,1 @@
+"""The evaluation processes: the only code that imports torch or triton at run time. Started, never imported."""

@@ -1,0 +1,28 @@
+"""The programs of the judge, started by a backend and by each other; not for people."""
+
+import sys
+from pathlib import Path
+
+
+def main(arguments: list[str]) -> None:
+    """describe ISOLATION | referee CHANNEL ISOLATION HOME | nursery CONTROL DEVICE SCRATCH."""
+    match arguments:
+        case ["describe", isolation]:
+            from passnet_core.judge import machine
+
+            print(machine.description_as_json(isolation))
+        case ["referee", channel, isolation, home]:
+            from passnet_core.judge import referee
+
+            referee.main(int(channel), isolation, Path(home))
+        case ["nursery", control, device, scratch]:
+            from passnet_core.judge import nursery
+            from passnet_core.records import Device
+
+            nursery.main(int(control), Device(device), Path(scratch))
+        case _:
+            sys.exit(f"Not a program of the judge: {arguments}. To judge a pass, use python -m passnet_core evaluate.")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

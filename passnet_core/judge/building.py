@@ -1,0 +1,243 @@
+"""Callables from source: eager, its float64 form, Inductor, and the graph with its replacements. Runs in the children.
+
+Source is never executed as it came: it is parsed, checked against the known operations, and written anew.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+
+from passnet_core.errors import BadInput
+from passnet_core.graphs.effects import is_random
+from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Slice, Symbol, Value
+from passnet_core.graphs.placement import placed
+from passnet_core.graphs.rewriting import TracedPass, rewrite
+from passnet_core.graphs.source import emit, parse
+from passnet_core.judge import signatures, tracing
+from passnet_core.judge.candidacy import Preparation
+from passnet_core.records import Capture, Contender
+
+Function = Callable[..., Any]
+
+RANDOM_SEED = 1024
+"""Graphs that draw random numbers start from here at each call, so that every contender draws the same."""
+
+NARROW = frozenset({"torch.float16", "torch.bfloat16", "torch.float32"})
+NARROWING_METHODS = frozenset({"half", "bfloat16", "float"})
+
+
+@dataclass
+class Prepared:
+    """A contender, called with the list of its inputs. matches: of compiled passes, how many were rewritten so far."""
+
+    function: Function
+    matches: int | None = None
+    before: tuple[Callable[[], object], ...] = field(default=())
+
+    def __call__(self, inputs: Sequence[Any]) -> Any:
+        for each in self.before:
+            each()
+        return self.function(*inputs)
+
+
+def prepared(
+    preparation: Preparation, traced: Sequence[TracedPass], replacements: Mapping[str, Function]
+) -> Callable[[list[Any]], object]:
+    """The callable of one preparation, called as call(inputs). Raises BadInput for source that must not be executed.
+
+    Compiling waits for the first call, since it needs the inputs, and holds for their shapes alone.
+    """
+    rewritten = preparation.contender is Contender.PASSES and preparation.capture is Capture.DIRECT
+    functions = dict(replacements) if rewritten else {}
+    graph = parse(preparation.source)
+    problem = signatures.refusal(graph, frozenset(functions))
+    if problem:
+        raise BadInput(problem)
+    call = _prepared(preparation, graph, traced, replacements, functions)
+    if any(is_random(node) for node in graph.operations):
+        call.before = (_seed,)
+    return call
+
+
+def _prepared(
+    preparation: Preparation,
+    graph: Graph,
+    traced: Sequence[TracedPass],
+    replacements: Mapping[str, Function],
+    functions: Mapping[str, Function],
+) -> Prepared:
+    if preparation.float64:
+        return Prepared(_in_double(module_of(in_float64(graph), {})))
+    match preparation.contender, preparation.capture:
+        case Contender.BASELINE, Capture.COMPILED:
+            return Prepared(_compiled(module_of(graph, {}), "inductor"))
+        case Contender.BASELINE, Capture.DIRECT:
+            return _inductor_direct(module_of(graph, {}))
+        case Contender.PASSES, Capture.COMPILED:
+            here = _placed_passes(traced, preparation.device.value)
+            backend = _RewritingBackend(here, dict(replacements))
+            call = Prepared(_compiled(module_of(graph, {}), backend), matches=0)
+            backend.report_to = call
+            return call
+    return Prepared(module_of(graph, functions))
+
+
+def module_of(graph: Graph, functions: Mapping[str, Function]) -> torch.nn.Module:
+    """The graph as a module, with these functions under their names. Raises BadInput for unknown operations."""
+    problem = signatures.refusal(graph, frozenset(functions))
+    if problem:
+        raise BadInput(problem)
+    space: dict[str, Any] = dict(functions)
+    # values are dropped after their last use, as captured modules do: peak memory is part of how a graph behaves
+    exec(compile(emit(graph, release=True), "<subgraph>", "exec"), space)
+    module: torch.nn.Module = space["GraphModule"]()
+    return module.eval()
+
+
+def _seed() -> None:
+    torch.manual_seed(RANDOM_SEED)
+
+
+# --- float64 ---------------------------------------------------------------------------------------------------------
+
+
+def in_float64(graph: Graph) -> Graph:
+    """The same computation with float64 wherever it asks for a narrower float; random numbers are drawn as before."""
+    return Graph(tuple(_widened(node) for node in graph.nodes), graph.result)
+
+
+def _widened(node: Node) -> Node:
+    if node.kind is NodeKind.INPUT or is_random(node):
+        return node
+    if node.kind is NodeKind.METHOD and node.target in NARROWING_METHODS:
+        return replace(node, target="double")
+    return replace(
+        node,
+        args=tuple(_wide(each) for each in node.args),
+        kwargs=tuple((name, _wide(each)) for name, each in node.kwargs),
+    )
+
+
+def _wide(value: Value) -> Value:
+    match value:
+        case Symbol(path):
+            return Symbol("torch.float64") if str(signatures.constant(path)) in NARROW else value
+        case Listed(items):
+            return Listed(tuple(_wide(each) for each in items))
+        case Slice(start, stop, step):
+            return Slice(_wide(start), _wide(stop), _wide(step))
+        case tuple():
+            return tuple(_wide(each) for each in value)
+    return value
+
+
+def _in_double(function: Function) -> Function:
+    """Calls with floats widened, and with float64 as what torch.zeros and its kind give."""
+
+    def call(*inputs: Any) -> Any:
+        before = torch.get_default_dtype()
+        torch.set_default_dtype(torch.float64)
+        try:
+            return function(*(_doubled(each) for each in inputs))
+        finally:
+            torch.set_default_dtype(before)
+
+    return call
+
+
+def _doubled(value: Any) -> Any:
+    if isinstance(value, torch.Tensor) and value.is_floating_point():
+        return value.double()
+    if isinstance(value, torch.Tensor) and value.is_complex():
+        return value.to(torch.complex128)
+    return value
+
+
+# --- torch.compile ---------------------------------------------------------------------------------------------------
+
+
+def _compiled(module: torch.nn.Module, backend: Any) -> Function:
+    """torch.compile in its default mode, from a clean state. Shapes are static: others are compiled anew."""
+    torch._dynamo.reset()
+    compiled: Function = torch.compile(module, backend=backend, dynamic=False)
+    return compiled
+
+
+@dataclass
+class _RewritingBackend:
+    """A backend of torch.compile that applies the passes to what Dynamo captured and runs the result as it is."""
+
+    passes: Sequence[TracedPass]
+    functions: Mapping[str, Function]
+    report_to: Prepared | None = None
+
+    def __call__(self, captured: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Function:
+        reading = tracing.graph_of_fx(captured.graph)
+        rewriting = rewrite(reading.graph, self.passes, bind=signatures.bind)
+        if self.report_to is not None:
+            matches = sum(len(report.matches) for report in rewriting.reports)
+            self.report_to.matches = (self.report_to.matches or 0) + matches
+        module = module_of(rewriting.graph, self.functions)
+        constants = tuple(_attribute(captured, path) for path in reading.attributes.values())
+        if not constants:
+            return module.forward
+        return lambda *inputs: module.forward(*inputs, *constants)
+
+
+def _attribute(module: torch.nn.Module, path: str) -> Any:
+    found: Any = module
+    for part in path.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _placed_passes(traced: Sequence[TracedPass], device: str) -> tuple[TracedPass, ...]:
+    """The passes as if written for this device, as the captured graph is."""
+    return tuple(
+        replace(each, pattern=placed(each.pattern, device), arguments=placed(each.arguments, device)) for each in traced
+    )
+
+
+def _inductor_direct(module: torch.nn.Module) -> Prepared:
+    """Inductor on the captured graph, its result called as it is: no guards, so that the shapes must stay the same."""
+
+    def compile_first(*inputs: Any) -> Any:
+        call.function = _inductor(module, inputs)
+        return call.function(*inputs)
+
+    call = Prepared(compile_first)
+    return call
+
+
+def _inductor(module: torch.nn.Module, inputs: Sequence[Any]) -> Function:
+    """The module compiled for tensors of these shapes; numbers among the inputs become constants."""
+    torch._dynamo.reset()
+    traced = torch.fx.GraphModule(torch.nn.Module(), tracing.fx_graph(module))
+    tensors = [index for index, value in enumerate(inputs) if isinstance(value, torch.Tensor)]
+    for index, node in enumerate(traced.graph.find_nodes(op="placeholder")):
+        if index not in tensors:
+            node.replace_all_uses_with(inputs[index])
+            traced.graph.erase_node(node)
+    bare = _return_tuple(traced.graph)
+    traced.recompile()
+    compiled: Function = torch._inductor.compile(traced, [inputs[index] for index in tensors])
+    if len(tensors) == len(inputs) and not bare:
+        return compiled
+
+    def call(*given: Any) -> Any:
+        results = compiled(*(given[index] for index in tensors))
+        return results[0] if bare else results
+
+    return call
+
+
+def _return_tuple(graph: torch.fx.Graph) -> bool:
+    """Makes the graph return a tuple, as Inductor needs; whether it returned a bare value."""
+    (output,) = graph.find_nodes(op="output")
+    (result,) = output.args
+    if isinstance(result, tuple | list):
+        return False
+    output.args = ((result,),)
+    return True

@@ -1,0 +1,330 @@
+"""Outputs compared: what a call had to return, and what it did return.
+
+Two measures, with two purposes. *Closeness at t* is GraphNet's: |actual - eager| <= atol(t) + rtol(t) |eager|, and goes
+into the score. The judge's own verdict asks less of an honest fusion and more of a sloppy one: against float64, an
+element may be off by FACTOR times the sum of two errors, plus a slack of a few units in the last place:
+- eager's own error, the largest one among elements of similar or smaller size;
+- the change of the float64 result when every input moves by one unit in its last place, likewise;
+- SLACK_UNITS units of the element's dtype, at the size of the element or of the median element, whichever is larger.
+Without a float64 reference the verdict is closeness at FALLBACK_T.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from passnet_core.judge.candidacy import Produced, Returned
+from passnet_core.records import LEVELS, OutputAccuracy, Verdict
+from passnet_core.scoring.tolerances import tolerance
+
+FACTOR = 4.0
+FALLBACK_T = -3
+LEAST_T, MOST_T = -10, 0
+SIMILAR_BINADES = 1
+"""Elements up to twice as large as one count among those of its size."""
+
+SLACK_UNITS = {torch.float16: 1.0, torch.bfloat16: 1.0, torch.float32: 16.0, torch.float64: 16.0}
+"""Half precision: computed in float32 and rounded once, a result is at most one unit off. Single precision: the order
+of a sum and another form of exp or tanh cost a few units, while lower precision than asked costs thousands."""
+
+WIDER = {"complex64": "float32", "complex128": "float64", "complex32": "float16"}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How one output of one drawing differs. verdict None: right. wrong: as a share of its elements."""
+
+    verdict: Verdict | None
+    problem: str
+    shape: tuple[int, ...]
+    dtype: str
+    correct_at: frozenset[int]
+    smallest_t: int | None
+    max_error: float | None = None
+    mean_error: float | None = None
+    index: tuple[int, ...] | None = None
+    expected: float | None = None
+    actual: float | None = None
+    wrong_fraction: float = 0.0
+
+
+@dataclass(frozen=True)
+class References:
+    """What an output is judged by. exact: by the float64 form; moved: by it, of inputs moved by one unit."""
+
+    eager: Produced
+    exact: Produced | None = None
+    moved: tuple[Produced, ...] = ()
+
+
+def structure_problem(eager: Returned, actual: Returned) -> str:
+    """Why the two returns cannot be compared output by output; empty: they can."""
+    if len(eager.outputs) != len(actual.outputs):
+        return f"it returns {_counted(len(actual.outputs))}, eager returns {len(eager.outputs)}"
+    if bool(eager.container) != bool(actual.container):
+        expected = f"a {eager.container}" if eager.container else "a bare value"
+        return f"it returns {f'a {actual.container}' if actual.container else 'a bare value'}, eager returns {expected}"
+    return ""
+
+
+def _counted(count: int) -> str:
+    return "1 value" if count == 1 else f"{count} values"
+
+
+def compare(references: References, actual: Produced) -> Difference:
+    """How one output differs from its references."""
+    eager = references.eager
+    if not isinstance(eager.value, torch.Tensor):
+        return _compare_plain(eager, actual)
+    if actual.type != eager.type:
+        return _unlike(Verdict.WRONG_TYPE, f"it is a {actual.type}, eager's a {eager.type}", eager)
+    if actual.dtype != eager.dtype:
+        return _unlike(Verdict.WRONG_TYPE, f"its dtype is {actual.dtype}, eager's {eager.dtype}", eager)
+    if actual.shape != eager.shape:
+        return _unlike(Verdict.WRONG_SHAPE, f"its shape is {list(actual.shape)}, eager's {list(eager.shape)}", eager)
+    if actual.device != eager.device:
+        return _unlike(Verdict.WRONG_TYPE, f"it is on {actual.device}, eager's on {eager.device}", eager)
+    if not isinstance(actual.value, torch.Tensor) or actual.value.shape != eager.value.shape:
+        return _unlike(Verdict.WRONG_TYPE, f"its values cannot be read ({actual.type}, {actual.dtype})", eager)
+    return _compare_tensors(references, eager.value, actual.value)
+
+
+def _unlike(verdict: Verdict, problem: str, eager: Produced) -> Difference:
+    return Difference(verdict, problem, eager.shape, eager.dtype or eager.type, frozenset(), None, wrong_fraction=1.0)
+
+
+def _compare_plain(eager: Produced, actual: Produced) -> Difference:
+    """Numbers, None and the like are equal or wrong."""
+    if actual.type != eager.type:
+        return _unlike(Verdict.WRONG_TYPE, f"it is {_a(actual.type)}, eager's {_a(eager.type)}", eager)
+    left, right = eager.value, actual.value
+    both_nan = left != left and right != right
+    if left == right or both_nan:
+        return Difference(None, "", (), eager.type, frozenset(LEVELS), LEAST_T, 0.0, 0.0)
+    return _unlike(Verdict.WRONG_VALUES, f"it is {right!r}, eager's {left!r}", eager)
+
+
+def _a(kind: str) -> str:
+    return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
+
+
+def _compare_tensors(references: References, eager: torch.Tensor, actual: torch.Tensor) -> Difference:
+    dtype = references.eager.dtype
+    shape = tuple(eager.shape)
+    if eager.is_complex():
+        eager, actual = torch.view_as_real(eager.resolve_conj()), torch.view_as_real(actual.resolve_conj())
+    exact = _values(references.exact, eager)
+    moved = [value for each in references.moved if (value := _values(each, eager)) is not None]
+    expected64, actual64 = eager.double(), actual.double()
+    error = (actual64 - expected64).abs()
+    same = (expected64 == actual64) | (expected64.isnan() & actual64.isnan())
+    error[same] = 0.0
+    closeness = _closeness(dtype, error, expected64, same)
+    if eager.is_floating_point():
+        finite, wrong = _wrong_floats(dtype, expected64, actual64, exact, moved, error, same)
+    else:
+        finite, wrong = torch.ones_like(same), _wrong_whole(eager, actual, exact)
+    verdict = None
+    if bool(wrong.any()):
+        non_finite = wrong & ~(expected64.isfinite() & actual64.isfinite())
+        verdict = Verdict.NON_FINITE if bool(non_finite.any()) else Verdict.WRONG_VALUES
+        finite = finite & ~non_finite
+    place = _place(wrong, verdict, error, finite)
+    measurable = error[finite & error.isfinite()]
+    index = _index(place, tuple(eager.shape))
+    fraction = float(wrong.double().mean()) if wrong.numel() else 0.0
+    return Difference(
+        verdict=verdict,
+        problem=_sentence(verdict, fraction, place, expected64, actual64),
+        shape=shape,
+        dtype=dtype,
+        correct_at=frozenset(t for t, close in closeness.items() if close),
+        smallest_t=next((t for t in sorted(closeness) if t <= MOST_T and closeness[t]), None),
+        max_error=float(measurable.max()) if measurable.numel() else (0.0 if verdict is None else None),
+        mean_error=float(measurable.mean()) if measurable.numel() else (0.0 if verdict is None else None),
+        index=index[: len(shape)] if index is not None else None,
+        expected=float(expected64.reshape(-1)[place]) if place is not None else None,
+        actual=float(actual64.reshape(-1)[place]) if place is not None else None,
+        wrong_fraction=fraction,
+    )
+
+
+def _values(produced: Produced | None, like: torch.Tensor) -> torch.Tensor | None:
+    """A reference in float64, where it has the form of eager's output."""
+    value = produced.value if produced is not None else None
+    if not isinstance(value, torch.Tensor):
+        return None
+    if value.is_complex():
+        value = torch.view_as_real(value.resolve_conj())
+    return value.double() if value.shape == like.shape else None
+
+
+def _closeness(dtype: str, error: torch.Tensor, expected: torch.Tensor, same: torch.Tensor) -> dict[int, bool]:
+    """Per level, whether every element is close. NaN is close to NaN, infinity to the same infinity."""
+    found = {}
+    known: dict[tuple[float, float], bool] = {}
+    size = expected.abs()
+    for t in LEVELS:
+        allowed = tolerance(dtype, t)
+        key = (allowed.atol, allowed.rtol)
+        if key not in known:
+            bound = allowed.atol + allowed.rtol * size
+            # an infinite reference would make every value close to it
+            close = same | ((error <= bound) & size.isfinite() & error.isfinite())
+            known[key] = bool(close.all())
+        found[t] = known[key]
+    return found
+
+
+def _wrong_floats(
+    dtype: str,
+    expected: torch.Tensor,
+    actual: torch.Tensor,
+    exact: torch.Tensor | None,
+    moved: Sequence[torch.Tensor],
+    error: torch.Tensor,
+    same: torch.Tensor,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """(elements whose error means something, elements that are wrong)."""
+    finite = expected.isfinite() & actual.isfinite()
+    if exact is None:
+        allowed = tolerance(dtype, FALLBACK_T)
+        close = same | (finite & (error <= allowed.atol + allowed.rtol * expected.abs()))
+        return finite, ~close
+    bound = _bound(dtype, expected, exact, moved)
+    right = same | (actual.isfinite() & exact.isfinite() & ((actual - exact).abs() <= bound))
+    # where eager overflowed and float64 did not, a finite result is the better one; and beyond the dtype's range
+    # both infinity and the largest number will do
+    largest = torch.finfo(_torch_dtype(dtype)).max
+    beyond = exact.abs() >= largest * (1 - 2**-8)
+    right |= beyond & (actual.sign() == exact.sign()) & (actual.abs() >= largest * (1 - 2**-6))
+    return finite, ~right
+
+
+def _bound(dtype: str, eager: torch.Tensor, exact: torch.Tensor, moved: Sequence[torch.Tensor]) -> torch.Tensor:
+    """How far from float64 each element may be."""
+    own = (eager - exact).abs()
+    if moved:
+        own = own + torch.stack([(each - exact).abs() for each in moved]).amax(0)
+    own = torch.where(own.isfinite(), own, torch.zeros_like(own))
+    size = torch.where(exact.isfinite(), exact.abs(), torch.zeros_like(exact))
+    typical = float(_median(size))
+    units = _unit(_torch_dtype(dtype), size.clamp(min=typical)) * SLACK_UNITS[_torch_dtype(dtype)]
+    return FACTOR * _envelope(own, size) + units
+
+
+def _envelope(own: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
+    """Per element the largest error among elements of similar or smaller size."""
+    if not own.numel():
+        return own
+    _, exponent = torch.frexp(size)
+    # zeros are the smallest of all
+    exponent = torch.where(size == 0, torch.full_like(exponent, -1100), exponent).clamp(-1100, 1100).long() + 1100
+    largest = torch.zeros(2202 + SIMILAR_BINADES, dtype=own.dtype)
+    largest.scatter_reduce_(0, exponent.reshape(-1), own.reshape(-1), "amax")
+    upto = largest.cummax(0).values
+    return upto[exponent + SIMILAR_BINADES]
+
+
+def _median(size: torch.Tensor) -> torch.Tensor:
+    flat = size.reshape(-1)
+    if not flat.numel():
+        return torch.zeros((), dtype=size.dtype)
+    # of a million elements, every tenth tells the same
+    return flat[:: max(1, flat.numel() // 100_000)].median()
+
+
+def _unit(dtype: torch.dtype, size: torch.Tensor) -> torch.Tensor:
+    """One unit in the last place of numbers of this size."""
+    info = torch.finfo(dtype)
+    _, exponent = torch.frexp(size.clamp(min=info.smallest_normal))
+    return torch.ldexp(torch.full_like(size, info.eps), exponent - 1)
+
+
+def _torch_dtype(dtype: str) -> torch.dtype:
+    found: torch.dtype = getattr(torch, WIDER.get(dtype, dtype))
+    return found if found in SLACK_UNITS else torch.bfloat16
+
+
+def _wrong_whole(eager: torch.Tensor, actual: torch.Tensor, exact: torch.Tensor | None) -> torch.Tensor:
+    """Integers and booleans: equal to eager, or to float64 where eager itself was thrown by its rounding."""
+    wrong = eager != actual
+    if exact is not None:
+        wrong &= actual.double() != exact
+    return wrong
+
+
+def _place(wrong: torch.Tensor, verdict: Verdict | None, error: torch.Tensor, finite: torch.Tensor) -> int | None:
+    """The element to show: the first non-finite wrong one, else the wrong one farthest off, else the farthest off."""
+    if not error.numel():
+        return None
+    flat = error.reshape(-1)
+    if verdict is Verdict.NON_FINITE:
+        return int((wrong & ~(finite & error.isfinite())).reshape(-1).double().argmax())
+    shown = torch.where(flat.isfinite(), flat, torch.full_like(flat, -1.0))
+    if verdict is not None:
+        shown = torch.where(wrong.reshape(-1), shown, torch.full_like(flat, -1.0))
+    return int(shown.argmax())
+
+
+def _index(place: int | None, shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    if place is None:
+        return None
+    index: list[int] = []
+    for size in reversed(shape):
+        place, rest = divmod(place, size)
+        index.append(rest)
+    return tuple(reversed(index))
+
+
+def _sentence(
+    verdict: Verdict | None, fraction: float, place: int | None, expected: torch.Tensor, actual: torch.Tensor
+) -> str:
+    if verdict is None or place is None:
+        return ""
+    index = list(_index(place, tuple(expected.shape)) or ())
+    there = f"at {index} it is {float(actual.reshape(-1)[place]):.6g}, eager's {float(expected.reshape(-1)[place]):.6g}"
+    return f"{percent(fraction)} of its elements are wrong: {there}"
+
+
+def percent(fraction: float) -> str:
+    """A share for people: never 0 % or 100 % of what is only nearly so."""
+    if fraction in (0.0, 1.0):
+        return f"{fraction:.0%}"
+    return f"{min(max(fraction, 0.0001), 0.9999):.2%}"
+
+
+def gather(differences: Sequence[tuple[str, Difference]], output: int) -> OutputAccuracy:
+    """One output over all its drawings, each with the name of its drawing; the worst one is shown."""
+    found = [difference for _, difference in differences]
+    levels = [each.smallest_t for each in found]
+    passing = [t for t in levels if t is not None]
+    correct = frozenset(LEVELS).intersection(*(each.correct_at for each in found))
+    profile, worst = max(differences, key=lambda each: _badness(each[1]))
+    errors = [each.max_error for each in found if each.max_error is not None]
+    means = [each.mean_error for each in found if each.mean_error is not None]
+    return OutputAccuracy(
+        output=output,
+        shape=worst.shape,
+        dtype=worst.dtype,
+        smallest_t=max(passing) if len(passing) == len(levels) else None,
+        correct_at=tuple(sorted(correct)),
+        max_error=max(errors) if errors else None,
+        mean_error=max(means) if means else None,
+        index=worst.index,
+        expected=worst.expected,
+        actual=worst.actual,
+        profile=profile,
+        wrong_fraction=max(each.wrong_fraction for each in found),
+        problem=worst.problem,
+    )
+
+
+ORDER = (None, Verdict.WRONG_VALUES, Verdict.NON_FINITE, Verdict.WRONG_SHAPE, Verdict.WRONG_TYPE)
+
+
+def _badness(difference: Difference) -> tuple[int, float, float]:
+    error = difference.max_error if difference.max_error is not None else math.inf
+    return ORDER.index(difference.verdict), difference.wrong_fraction, error

@@ -1,0 +1,305 @@
+"""Triton's interpreter on the CPU, mended where it computes something else than a GPU.
+
+Two things are wrong in it: it takes the bits of bfloat16 for integers, so that a product of two bfloat16 blocks is
+nonsense and a conversion from float32 is cut off instead of rounded; and it lacks libdevice altogether. Here bfloat16
+blocks are held as float32 arrays whose every value is a bfloat16, rounded after each operation as a GPU would.
+"""
+
+import math
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import triton.language as tl
+import triton.runtime.interpreter as interpreter
+from triton.language.extra import libdevice
+from triton.language.extra.cuda import libdevice as cuda_libdevice
+
+FLOAT32_MANTISSA_BITS_LOST = 16
+
+
+def mend() -> None:
+    """Repairs the interpreter of this process. Call before a bundle is loaded; a second call changes nothing."""
+    # what a GPU computes silently, numpy remarks on
+    np.seterr(all="ignore")
+    if not getattr(interpreter.InterpreterBuilder, "mended", False):
+        _mend_bfloat16()
+        _mend_libdevice()
+        interpreter.InterpreterBuilder.mended = True
+
+
+# --- bfloat16 --------------------------------------------------------------------------------------------------------
+
+
+def rounded(values: np.ndarray) -> np.ndarray:
+    """float32 values rounded to the nearest bfloat16, ties to even; still float32."""
+    bits = np.ascontiguousarray(values, dtype=np.float32).view(np.uint32)
+    up = np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))
+    # adding would turn some NaNs into zero or infinity
+    kept = np.where((bits & np.uint32(0x7FFFFFFF)) > np.uint32(0x7F800000), bits | np.uint32(0x400000), bits + up)
+    return (kept & np.uint32(0xFFFF0000)).view(np.float32).reshape(np.shape(values))
+
+
+def to_bits(values: np.ndarray) -> np.ndarray:
+    """The 16 bits of each bfloat16 that is held as a float32."""
+    return (rounded(values).view(np.uint32) >> np.uint32(FLOAT32_MANTISSA_BITS_LOST)).astype(np.uint16)
+
+
+def from_bits(bits: np.ndarray) -> np.ndarray:
+    return (np.ascontiguousarray(bits).view(np.uint16).astype(np.uint32) << np.uint32(16)).view(np.float32)
+
+
+def _is_bfloat16(kind: Any) -> bool:
+    return getattr(kind, "scalar", kind) == tl.bfloat16
+
+
+def _mend_bfloat16() -> None:
+    builder = interpreter.InterpreterBuilder
+    numpy_type, fits = interpreter._get_np_dtype, interpreter._validate_np_data_size
+    handle = interpreter.TensorHandle
+
+    def holding_type(kind: Any) -> Any:
+        element = kind.element_ty if isinstance(kind, tl.block_type) else kind
+        return np.dtype(np.float32) if element == tl.bfloat16 else numpy_type(kind)
+
+    interpreter._get_np_dtype = holding_type
+    interpreter._validate_np_data_size = lambda data, kind: (
+        data.itemsize <= 4 if kind == tl.bfloat16 else fits(data, kind)
+    )
+    _round_results(handle)
+    masked_load, masked_store = builder.create_masked_load, builder.create_masked_store
+    bitcast, fabs, to_float = builder.create_bitcast, builder.create_fabs, builder.create_fp_to_fp
+    cast = builder.cast_impl
+
+    def load(self: Any, pointers: Any, mask: Any, other: Any, *rest: Any, **named: Any) -> Any:
+        if pointers.get_element_ty() != tl.bfloat16:
+            return masked_load(self, pointers, mask, other, *rest, **named)
+        shape = np.shape(pointers.data)
+        spare = np.zeros(shape, np.uint16) if other is None else to_bits(np.broadcast_to(other.data, shape))
+        chosen = getattr(mask, "data", mask) if not isinstance(mask, np.ndarray) else mask
+        bits = interpreter._interpreter.load(pointers.data, chosen, spare, np.dtype(np.uint16))
+        return handle(from_bits(bits), tl.bfloat16)
+
+    def store(self: Any, pointers: Any, value: Any, mask: Any, *rest: Any, **named: Any) -> Any:
+        if _is_bfloat16(value.dtype):
+            value = handle(to_bits(value.data), tl.uint16)
+        return masked_store(self, pointers, value, mask, *rest, **named)
+
+    def view(self: Any, source: Any, kind: Any) -> Any:
+        if _is_bfloat16(source.dtype):
+            source = handle(to_bits(source.data), tl.uint16)
+        if _is_bfloat16(kind):
+            return handle(from_bits(source.data), tl.bfloat16)
+        return bitcast(self, source, kind)
+
+    def absolute(self: Any, value: Any) -> Any:
+        return handle(np.abs(value.data), tl.bfloat16) if _is_bfloat16(value.dtype) else fabs(self, value)
+
+    def convert(self: Any, source: Any, kind: Any, *rest: Any) -> Any:
+        if _is_bfloat16(source.dtype) or _is_bfloat16(kind):
+            if _is_float8(source.dtype):
+                source = to_float(self, source, tl.float32, *rest)
+            if _is_float8(kind):
+                return to_float(self, handle(source.data.astype(np.float32), tl.float32), kind, *rest)
+            return handle(source.data.astype(holding_type(kind)), kind.scalar)
+        return to_float(self, source, kind, *rest)
+
+    def plain_cast(self: Any, source: Any, kind: Any) -> Any:
+        if _is_bfloat16(source.dtype) or _is_bfloat16(kind):
+            return handle(source.data.astype(holding_type(kind)), kind.scalar)
+        return cast(self, source, kind)
+
+    def refuse_bfloat16(name: str) -> Callable[..., Any]:
+        before = getattr(builder, name)
+
+        def atomic(self: Any, *args: Any) -> Any:
+            if any(_is_bfloat16(getattr(each, "dtype", None)) for each in args):
+                raise NotImplementedError("The interpreter has no atomic operations on bfloat16: use float32.")
+            return before(self, *args)
+
+        return atomic
+
+    builder.create_masked_load = load
+    builder.create_masked_store = store
+    builder.create_bitcast = view
+    builder.create_int_to_ptr = view
+    builder.create_ptr_to_int = view
+    builder.create_fabs = absolute
+    builder.create_fp_to_fp = convert
+    builder.cast_impl = plain_cast
+    builder.get_bf16 = lambda self, value: handle(np.array([value], dtype=np.float32), tl.bfloat16)
+    for name in ("create_atomic_rmw", "create_atomic_cas"):
+        setattr(builder, name, refuse_bfloat16(name))
+
+
+def _is_float8(kind: Any) -> bool:
+    scalar = getattr(kind, "scalar", kind)
+    return scalar.primitive_bitwidth == 8 and scalar.is_floating()
+
+
+def _round_results(handle: Any) -> None:
+    """Whatever is called a bfloat16 is one: numpy leaves float32 results between the bfloat16 values."""
+    check = handle.__post_init__
+
+    def check_and_round(self: Any) -> None:
+        check(self)
+        if self.dtype == tl.bfloat16 and self.data.dtype != np.bool_:
+            self.data = rounded(self.data)
+
+    handle.__post_init__ = check_and_round
+
+
+# --- libdevice -------------------------------------------------------------------------------------------------------
+
+
+def _each(function: Callable[..., float]) -> Callable[..., np.ndarray]:
+    """A function of Python numbers for arrays; where it has no value, NaN."""
+
+    def one(*values: float) -> float:
+        try:
+            return function(*values)
+        except (ValueError, OverflowError):
+            return math.nan
+
+    return np.vectorize(one, otypes=[np.float64])
+
+
+def _gamma(value: float) -> float:
+    try:
+        return math.gamma(value)
+    except OverflowError:
+        return math.inf
+
+
+def _log_gamma(value: float) -> float:
+    try:
+        return math.lgamma(value)
+    except (OverflowError, ValueError):
+        return math.inf
+
+
+FLOAT_FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
+    "abs": np.abs,
+    "acos": np.arccos,
+    "acosh": np.arccosh,
+    "asin": np.arcsin,
+    "asinh": np.arcsinh,
+    "atan": np.arctan,
+    "atan2": np.arctan2,
+    "atanh": np.arctanh,
+    "cbrt": np.cbrt,
+    "ceil": np.ceil,
+    "copysign": np.copysign,
+    "cos": np.cos,
+    "cosh": np.cosh,
+    "cospi": lambda x: np.cos(np.pi * x),
+    "erf": _each(math.erf),
+    "erfc": _each(math.erfc),
+    "exp": np.exp,
+    "exp10": lambda x: np.power(10.0, x),
+    "exp2": np.exp2,
+    "expm1": np.expm1,
+    "fdim": lambda x, y: np.maximum(x - y, 0),
+    "floor": np.floor,
+    "fma": lambda x, y, z: x * y + z,
+    "fmod": np.fmod,
+    "hypot": np.hypot,
+    "lgamma": _each(_log_gamma),
+    "log": np.log,
+    "log10": np.log10,
+    "log1p": np.log1p,
+    "log2": np.log2,
+    "nearbyint": np.rint,
+    "nextafter": np.nextafter,
+    "normcdf": lambda x: 0.5 * FLOAT_FUNCTIONS["erfc"](-x / math.sqrt(2)),
+    "pow": np.power,
+    "rcbrt": lambda x: 1 / np.cbrt(x),
+    "remainder": lambda x, y: x - y * np.rint(x / y),
+    "rhypot": lambda x, y: 1 / np.hypot(x, y),
+    "rint": np.rint,
+    "round": lambda x: np.copysign(np.floor(np.abs(x) + 0.5), x),
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "saturatef": lambda x: np.clip(np.nan_to_num(x, nan=0.0), 0.0, 1.0),
+    "sin": np.sin,
+    "sinh": np.sinh,
+    "sinpi": lambda x: np.sin(np.pi * x),
+    "sqrt": np.sqrt,
+    "tan": np.tan,
+    "tanh": np.tanh,
+    "tgamma": _each(_gamma),
+    "trunc": np.trunc,
+}
+"""Computed in float64 and rounded once, which is as near as a GPU's own or nearer."""
+
+SAME_AS: dict[str, Callable[..., np.ndarray]] = {
+    "add_rn": np.add,
+    "div_rn": np.divide,
+    "fast_dividef": np.divide,
+    "mul_rn": np.multiply,
+    "rcp_rn": lambda x: 1 / x,
+    "sub_rn": np.subtract,
+    "fast_cosf": np.cos,
+    "fast_exp10f": lambda x: np.power(10.0, x),
+    "fast_expf": np.exp,
+    "fast_log10f": np.log10,
+    "fast_log2f": np.log2,
+    "fast_logf": np.log,
+    "fast_powf": np.power,
+    "fast_sinf": np.sin,
+    "fast_tanf": np.tan,
+    "fast_tanhf": np.tanh,
+    "fma_rn": lambda x, y, z: x * y + z,
+    "rsqrt_rn": lambda x: 1 / np.sqrt(x),
+    "sqrt_rn": np.sqrt,
+}
+"""Fast and explicitly rounded forms: exact here, so an interpreter's verdict says nothing of their error."""
+
+TESTS: dict[str, Callable[..., np.ndarray]] = {
+    "finitef": np.isfinite,
+    "isfinited": np.isfinite,
+    "isinf": np.isinf,
+    "isnan": np.isnan,
+    "signbit": np.signbit,
+}
+WHOLE: dict[str, tuple[Callable[..., np.ndarray], Any]] = {
+    "llrint": (np.rint, tl.int64),
+    "llround": (FLOAT_FUNCTIONS["round"], tl.int64),
+    "float2int_rn": (np.rint, tl.int32),
+    "float2int_rz": (np.trunc, tl.int32),
+    "float2int_rd": (np.floor, tl.int32),
+    "float2int_ru": (np.ceil, tl.int32),
+}
+
+
+def _mend_libdevice() -> None:
+    for name, function in (FLOAT_FUNCTIONS | SAME_AS).items():
+        _define(name, _computing(function, None))
+    for name, function in TESTS.items():
+        _define(name, _computing(function, tl.int32))
+    for name, (function, kind) in WHOLE.items():
+        _define(name, _computing(function, kind))
+
+
+def _define(name: str, function: Callable[..., Any]) -> None:
+    modules: tuple[ModuleType, ...] = (libdevice, cuda_libdevice)
+    for module in modules:
+        if hasattr(module, name):
+            setattr(module, name, function)
+
+
+def _computing(function: Callable[..., np.ndarray], kind: Any) -> Callable[..., Any]:
+    """A libdevice function on the interpreter's tensors. kind: the result's type; None: that of the arguments."""
+
+    def call(*args: Any, _semantic: Any = None, **_named: Any) -> Any:
+        tensors = [interpreter.interpreter_semantic.to_tensor(each) for each in args]
+        widest = max((each.dtype for each in tensors), key=lambda each: each.primitive_bitwidth)
+        first = next((each.dtype for each, given in zip(tensors, args) if isinstance(given, tl.tensor)), widest)
+        result = function(*(each.handle.data.astype(np.float64) for each in tensors))
+        scalar = kind or first
+        data = np.asarray(result).astype(interpreter._get_np_dtype(scalar))
+        is_block = any(each.type.is_block() for each in tensors)
+        shaped = tl.block_type(scalar, list(data.shape)) if is_block else scalar
+        return tl.tensor(interpreter.TensorHandle(data, scalar), shaped)
+
+    return call

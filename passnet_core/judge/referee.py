@@ -1,0 +1,335 @@
+"""The referee: takes jobs from a backend, has children do the dangerous work, and says of each job what is true.
+
+It runs no candidate code, holds references and verdicts, and answers every job with exactly one outcome. It talks over
+a private channel, one JSON object a line: {"job": …} or {"warm": …} come in, {"event": …} and {"outcome": …} go out.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import secrets
+import select
+import signal
+import socket
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError
+from passnet_core.judge import machine, sandbox
+from passnet_core.judge.candidacy import (
+    CandidateEnd,
+    CandidateFault,
+    Facts,
+    Preparation,
+)
+from passnet_core.judge.pool import Nursery, Place, Pool
+from passnet_core.records import (
+    Bundle,
+    Capture,
+    Contender,
+    Device,
+    Environment,
+    Evidence,
+    Finding,
+    Job,
+    MatchReport,
+    Outcome,
+    Stage,
+    Verdict,
+    from_json,
+    to_json,
+)
+
+if TYPE_CHECKING:
+    from passnet_core.graphs.ir import Graph
+    from passnet_core.judge.client import Child
+
+Emit = Callable[[str, str], None]
+
+LOCK_SIGN_OF_LIFE_S = 5.0
+
+
+def main(descriptor: int, isolation: str, home: Path) -> None:
+    """Serves until the channel closes or SIGTERM comes. To be run as a program of its own."""
+    signal.signal(signal.SIGTERM, _leave)
+    channel = socket.socket(fileno=descriptor)
+    channel.set_inheritable(False)
+    threading.Thread(target=_leave_when_alone, args=(channel,), daemon=True).start()
+    scratch = home / "scratch"
+    scratch.mkdir(parents=True, exist_ok=True)
+    pool = Pool(Place(sandbox.chosen(isolation), scratch))
+    try:
+        with channel.makefile("rw", encoding="utf-8", newline="\n") as lines:
+            for line in lines:
+                request = json.loads(line)
+                if "warm" in request:
+                    pool.refill(Device(request["warm"]["device"]), witness=request["warm"]["witness"])
+                    _load_the_rest()
+                else:
+                    _answer(request["job"], pool, home, lines)
+    except (BrokenPipeError, ConnectionResetError):
+        return
+    finally:
+        pool.close()
+
+
+def _load_the_rest() -> None:
+    """Loads torch, and what else a job needs: late, so that nurseries start meanwhile, and before the first job."""
+    import passnet_core.graphs.placement
+    import passnet_core.graphs.rewriting
+    import passnet_core.judge.client
+    import passnet_core.judge.deciding
+    import passnet_core.judge.measuring
+    import passnet_core.judge.signatures
+    import passnet_core.judge.verifying
+    import passnet_core.passes.rules  # noqa: F401
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    sys.exit(0)
+
+
+def _leave_when_alone(channel: socket.socket) -> None:
+    """Ends this process when the backend is gone, also amid a job. (A death signal would come with the thread that
+    started this process, which may end long before its program.)"""
+    poll = select.poll()
+    poll.register(channel, select.POLLRDHUP)
+    poll.poll()
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _answer(asked: Any, pool: Pool, home: Path, lines: Any) -> None:
+    """Judges one job and writes its events and its outcome."""
+
+    def write(**fields: Any) -> None:
+        lines.write(json.dumps(fields, allow_nan=False) + "\n")
+        lines.flush()
+
+    def emit(stage: str, text: str) -> None:
+        write(event={"stage": stage, "text": text})
+
+    job = from_json(Job, asked)
+    trial = Trial(job, pool, home, emit)
+    write(outcome=to_json(trial.outcome()))
+    # the next job's processes start now, when nobody waits
+    if trial.environment is not None:
+        pool.refill(trial.device, witness=job.spec.stage is not Stage.CHECK)
+
+
+class Trial:
+    """One job, from its rules to its outcome."""
+
+    def __init__(self, job: Job, pool: Pool, home: Path, emit: Emit) -> None:
+        self.job = job
+        self.pool = pool
+        self.home = home
+        self.emit = emit
+        self.device = job.spec.device
+        self.environment: Environment | None = None
+        self.facts = Facts()
+        self.logs: dict[str, str] = {}
+
+    def outcome(self) -> Outcome:
+        """The one outcome of this job, whatever happens."""
+        start = time.monotonic()
+        try:
+            with contextlib.ExitStack() as children:
+                self._judge(children)
+        except CandidateEnd as end:
+            self.facts = replace(self.facts, end=end)
+        except PlaygroundError as error:
+            self.facts = replace(self.facts, problem=str(error))
+        except Exception as error:
+            # a bug of the judge: the job still gets its outcome, with all that is needed to mend it
+            trace = Evidence("the judge's own failure", traceback.format_exc()[-8000:])
+            problem = f"The judge itself failed while it had to {self.facts.during or 'start'}: {error!r}"
+            self.facts = replace(self.facts, problem=problem, evidence=(*self.facts.evidence, trace))
+        from passnet_core.judge import deciding
+
+        return deciding.outcome(
+            self.job,
+            self.facts,
+            environment=self.environment,
+            wall_s=round(time.monotonic() - start, 4),
+            finished_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            log_tail=self.logs.get("candidate", ""),
+        )
+
+    def _judge(self, children: contextlib.ExitStack) -> None:
+        """The stages, one after the other; leaves in self.facts what each found."""
+        stage = self.job.spec.stage
+        if self.job.bundle is None and stage is Stage.CHECK:
+            raise InfrastructureError("Inductor has no passes to check. Ask for the stage verify or measure.")
+        self._find_device()
+        from passnet_core.graphs import source
+
+        try:
+            graph = source.parse(self.job.subgraph.code)
+        except BadInput as error:
+            raise BadInput(f"Subgraph {self.job.subgraph.id!r} cannot be read: {error}") from error
+        candidate: Child | None = None
+        rewritten = graph
+        if self.job.bundle is not None:
+            if self._rejected(self.job.bundle):
+                return
+            candidate = self._child(children, "candidate")
+            rewritten_or_none = self._matched(self.job.bundle, candidate, graph)
+            if rewritten_or_none is None or stage is Stage.CHECK:
+                return
+            rewritten = rewritten_or_none
+        witness = self._child(children, "witness")
+        self._compute(graph, rewritten, candidate or witness, witness)
+
+    def _find_device(self) -> None:
+        isolation = self.pool.place.isolation
+        try:
+            self.environment = machine.environment(self.device, isolation)
+        except InfrastructureError:
+            if self.job.spec.stage is not Stage.CHECK:
+                raise
+            # rules and matching need no device
+            self.device = Device.CPU
+            self.environment = machine.environment(self.device, isolation)
+        self.pool.refill(self.device, witness=self.job.spec.stage is not Stage.CHECK)
+
+    def _rejected(self, bundle: Bundle) -> bool:
+        from passnet_core.passes import rules
+
+        self._enter("rules", "Reading the passes.")
+        findings = rules.findings(bundle, self.job.spec.replacement_cap)
+        self.facts = replace(self.facts, findings=findings)
+        return any(finding.fatal for finding in findings)
+
+    def _matched(self, bundle: Bundle, candidate: "Child", graph: "Graph") -> "Graph | None":
+        """Loads the bundle and rewrites the graph; None where that is the end of it."""
+        from passnet_core.graphs import rewriting, source
+        from passnet_core.judge import signatures
+
+        self._enter("load", "Loading the passes and tracing their patterns.")
+        loaded = candidate.load(bundle)
+        self.facts = replace(self.facts, warnings=loaded.warnings)
+        cap = self.job.spec.replacement_cap
+        if cap is not None and len(loaded.replacements) > cap:
+            self.facts = replace(self.facts, findings=(*self.facts.findings, _over_the_cap(bundle, loaded, cap)))
+            return None
+        self._enter("match", "Matching the patterns against the graph.")
+        try:
+            changed = rewriting.rewrite(graph, loaded.passes, bind=signatures.bind)
+        except BadInput as error:
+            self.facts = replace(self.facts, during="rewrite", rewrite_problem=str(error))
+            return None
+        report = MatchReport(changed.reports)
+        if report.count:
+            report = replace(report, rewritten=source.emit(changed.graph))
+        self.facts = replace(self.facts, match=report)
+        return changed.graph if report.count else None
+
+    def _compute(self, graph: "Graph", rewritten: "Graph", candidate: "Child", witness: "Child") -> None:
+        from passnet_core.graphs import placement
+        from passnet_core.judge import measuring, verifying
+
+        self._enter("verify", "Comparing values with eager.")
+        preparations = self._preparations(
+            placement.placed(graph, self.device.value), placement.placed(rewritten, self.device.value)
+        )
+        # drawn only now that the candidate has been loaded: it cannot have prepared for it
+        seed = self.job.spec.seed if self.job.spec.seed is not None else secrets.randbelow(1 << 31)
+        found = verifying.verify(
+            self.job, graph, preparations, candidate, witness, seed=seed, report=lambda text: self.emit("verify", text)
+        )
+        self.facts = replace(self.facts, verification=found)
+        if self.job.spec.stage is not Stage.MEASURE or found.verdict is not Verdict.VALUES_ONLY:
+            return
+        self._enter("measure", "Measuring time.")
+        with self._device_to_itself():
+            measured = measuring.measure(
+                self.job, graph, preparations, candidate, witness,
+                seed=seed, report=lambda text: self.emit("measure", text),
+            )  # fmt: skip
+        self.facts = replace(self.facts, measurement=measured)
+
+    def _preparations(self, graph: "Graph", rewritten: "Graph") -> dict[str, Preparation]:
+        from passnet_core.graphs import source
+
+        capture = self.job.spec.capture
+        original = source.emit(graph)
+        for_passes = original if capture is Capture.COMPILED else source.emit(rewritten)
+        eager = Preparation(Contender.EAGER, original, capture, self.device)
+        return {
+            "eager": eager,
+            "float64": replace(eager, float64=True),
+            "baseline": replace(eager, contender=Contender.BASELINE),
+            "passes": replace(eager, contender=Contender.PASSES, source=for_passes),
+        }
+
+    def _child(self, children: contextlib.ExitStack, who: str) -> "Child":
+        """A fresh child, which ends with the trial; its nursery too, where the child did not end well."""
+        from passnet_core.judge.client import Child
+
+        trusted = who == "witness"
+        bundle = self.job.bundle
+        if trusted or bundle is None:
+            nursery = self.pool.for_witness(self.device)
+        else:
+            nursery = self.pool.for_bundle(bundle.digest, self.device)
+        on_log = (lambda text: None) if trusted else (lambda text: self.emit("log", text))
+        spec = self.job.spec
+        compiled = spec.capture is Capture.COMPILED or (trusted and bundle is None)
+        compiling = spec.stage is not Stage.CHECK and (compiled or spec.stage is Stage.MEASURE)
+        try:
+            child = Child(nursery, who, deadline_s=spec.deadline_s, on_log=on_log, compiling=compiling)
+        except InfrastructureError:
+            self.pool.retire(nursery)
+            raise
+        children.push(lambda kind, error, trace: self._over(child, nursery, error))
+        return child
+
+    def _over(self, child: "Child", nursery: Nursery, error: BaseException | None) -> None:
+        self.logs[child.who] = child.close()
+        blamed = isinstance(error, CandidateEnd) and error.who == child.who
+        harmless = isinstance(error, CandidateFault) and error.kind not in ("protocol", "memory")
+        if (blamed and not harmless) or not nursery.alive:
+            self.pool.retire(nursery)
+
+    @contextlib.contextmanager
+    def _device_to_itself(self) -> Iterator[None]:
+        """Holds the lock under which only one judge measures at a time."""
+        if self.device is Device.CPU:
+            yield
+            return
+        with (self.home / "device.lock").open("a") as file:
+            last_sign = 0.0
+            while True:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() - last_sign > LOCK_SIGN_OF_LIFE_S:
+                        last_sign = time.monotonic()
+                        self.emit("measure", "Waiting for another measurement to end.")
+                    time.sleep(0.1)
+            yield
+
+    def _enter(self, stage: str, text: str) -> None:
+        self.facts = replace(self.facts, during=stage)
+        self.emit(stage, text)
+
+
+def _over_the_cap(bundle: Bundle, loaded: Any, cap: int) -> Finding:
+    return Finding(
+        file=bundle.passes[0].name,
+        line=1,
+        column=1,
+        rule="replacement-cap",
+        message=f"The bundle has {len(loaded.replacements)} distinct replacement functions; at most {cap} may be.",
+        remedy="Return one shared function from every replacement_func(), and tell it by a literal what to do.",
+    )

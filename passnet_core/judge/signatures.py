@@ -1,0 +1,535 @@
+"""What a call means: names of operations resolved under an allow-list, and arguments bound to their parameters."""
+
+import builtins
+import inspect
+import math
+import operator
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import torch
+from torch.jit._builtins import _find_builtin
+
+from passnet_core.errors import BadInput
+from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, Node, NodeKind, Ref, Slice, Symbol, Value
+from passnet_core.graphs.matching import Call
+
+FORBIDDEN = frozenset({"from_file", "from_numpy", "frombuffer", "load", "save", "compile"})
+"""Functions among the operations that reach outside of the computation."""
+
+FORBIDDEN_METHODS = frozenset(
+    [
+        "apply_",
+        "map_",
+        "map2_",
+        "backward",
+        "register_hook",
+        "register_post_accumulate_grad_hook",
+        "share_memory_",
+        "storage",
+        "untyped_storage",
+        "storage_type",
+        "data_ptr",
+        "const_data_ptr",
+        "module_load",
+        "record_stream",
+        "set_",
+        "numpy",
+        "reinforce",
+        "as_subclass",
+        "retain_grad",
+    ]
+)
+
+TORCH_FUNCTIONS = frozenset(
+    [name for name in dir(torch._C._VariableFunctions) if not name.startswith("_")]
+    + list(torch.functional.__all__)
+    + [
+        "tensor",
+        "as_tensor",
+        "sym_int",
+        "sym_float",
+        "sym_max",
+        "sym_min",
+        "sym_not",
+        "sym_sum",
+        "sym_ite",
+        "sym_sqrt",
+        "is_tensor",
+        "numel",
+    ]
+)
+BUILTIN_FUNCTIONS = frozenset(
+    ["getattr", "len", "int", "float", "bool", "max", "min", "abs", "round", "sum", "slice", "tuple", "list"]
+)
+OPERATOR_FUNCTIONS = frozenset(
+    name
+    for name in dir(operator)
+    if not name.startswith("_") and name not in ("attrgetter", "itemgetter", "methodcaller", "call", "length_hint")
+)
+PRIVATE_FUNCTIONS = frozenset({"_set_grad_enabled"})
+
+
+def _public(module: object) -> frozenset[str]:
+    """The names of a module that are functions of torch, not what it happens to import."""
+    return frozenset(
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("__")
+        and callable(value)
+        and not isinstance(value, type)
+        and str(getattr(value, "__module__", None) or "torch").startswith("torch")
+    )
+
+
+SPACES: Mapping[str, tuple[Any, frozenset[str]]] = {
+    "torch": (torch, TORCH_FUNCTIONS),
+    "torch.nn.functional": (torch.nn.functional, _public(torch.nn.functional)),
+    "torch.functional": (torch.functional, frozenset(torch.functional.__all__)),
+    "torch.special": (torch.special, _public(torch.special)),
+    "torch.linalg": (torch.linalg, _public(torch.linalg)),
+    "torch.fft": (torch.fft, _public(torch.fft)),
+    "torch._C._nn": (torch._C._nn, _public(torch._C._nn)),
+    "torch._C._special": (torch._C._special, _public(torch._C._special)),
+    "torch._C._linalg": (torch._C._linalg, _public(torch._C._linalg)),
+    "torch._C._fft": (torch._C._fft, _public(torch._C._fft)),
+    "torch._C": (torch._C, PRIVATE_FUNCTIONS),
+    "operator": (operator, OPERATOR_FUNCTIONS),
+    "builtins": (builtins, BUILTIN_FUNCTIONS),
+    "math": (math, frozenset(name for name in dir(math) if not name.startswith("_") and callable(getattr(math, name)))),
+}
+"""Where operations may come from. Of several names of one function, that of the first space is canonical."""
+
+CONSTANTS = (torch.dtype, torch.layout, torch.memory_format, types.EllipsisType, int, float, bool, type(None))
+
+MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
+"""In the order of their numbers in torch's schemas."""
+
+VARIADIC_METHODS = frozenset(
+    [
+        "view",
+        "reshape",
+        "permute",
+        "expand",
+        "repeat",
+        "tile",
+        "flip",
+        "new_zeros",
+        "new_ones",
+        "new_empty",
+        "resize_",
+        "broadcast_to",
+    ]
+)
+VARIADIC_FUNCTIONS = frozenset(["zeros", "ones", "empty", "rand", "randn"])
+"""Calls that take their sizes one by one as well as in a list."""
+
+ALIASES = {"input": "self", "axis": "dim", "keepdims": "keepdim"}
+"""Spellings of keywords that torch's schemas know by another name."""
+
+IGNORED = frozenset({"_stacklevel"})
+
+
+# --- names -----------------------------------------------------------------------------------------------------------
+
+
+@cache
+def resolve(target: str) -> Any:
+    """The function of a dotted path. Raises BadInput for everything that is no operation of torch or of numbers."""
+    space, _, name = target.rpartition(".")
+    if space in SPACES:
+        module, names = SPACES[space]
+        if name in names and name not in FORBIDDEN and hasattr(module, name):
+            return getattr(module, name)
+    if target.startswith("torch.ops.aten."):
+        found: Any = torch.ops.aten
+        for part in target.removeprefix("torch.ops.aten.").split("."):
+            found = None if part.startswith("_") else getattr(found, part, None)
+            if found is None:
+                break
+        if isinstance(found, torch._ops.OpOverload | torch._ops.OpOverloadPacket):
+            return found
+    raise BadInput(f"{target!r} is not an operation that the judge knows. Use functions of torch and Tensor methods.")
+
+
+@cache
+def _names() -> dict[Any, str]:
+    names: dict[Any, str] = {}
+    for space, (module, members) in SPACES.items():
+        for name in sorted(members - FORBIDDEN):
+            function = getattr(module, name, None)
+            if function is not None:
+                names.setdefault(function, f"{space}.{name}")
+    return names
+
+
+def name_of(function: Any) -> str:
+    """The canonical dotted path of a function; of a foreign one, its module and qualified name."""
+    try:
+        known = _names().get(function)
+    except TypeError:
+        known = None
+    if known:
+        return known
+    if isinstance(function, torch._ops.OpOverload | torch._ops.OpOverloadPacket):
+        return f"torch.ops.{str(function).replace('::', '.')}"
+    return f"{getattr(function, '__module__', None)}.{getattr(function, '__qualname__', type(function).__name__)}"
+
+
+def canonical(target: str) -> str:
+    """One name for all spellings of the same function; unknown targets stay as they are."""
+    try:
+        return name_of(resolve(target))
+    except BadInput:
+        return target
+
+
+# --- literals --------------------------------------------------------------------------------------------------------
+
+
+def literal(value: Any) -> Value:
+    """A Python constant of a call as a graph value. Raises BadInput for what a graph cannot hold."""
+    match value:
+        case torch.dtype() | torch.layout() | torch.memory_format():
+            return Symbol(str(value))
+        case types.EllipsisType():
+            return Symbol("builtins.Ellipsis")
+        case torch.device():
+            return DeviceLiteral(value.type, value.index)
+        case slice():
+            return Slice(literal(value.start), literal(value.stop), literal(value.step))
+        case list():
+            return Listed(tuple(literal(each) for each in value))
+        case tuple():
+            return tuple(literal(each) for each in value)
+        case bool() | int() | float() | str() | None:
+            return value
+    raise BadInput(f"A graph cannot hold a constant of type {type(value).__name__}: {str(value)[:60]}")
+
+
+@cache
+def constant(path: str) -> Any:
+    """What a Symbol stands for. Raises BadInput for everything but dtypes, layouts, formats and plain numbers."""
+    if path in ("builtins.Ellipsis", "Ellipsis"):
+        return ...
+    root, _, name = path.rpartition(".")
+    module = {"torch": torch, "math": math}.get(root)
+    value = getattr(module, name, object) if module and not name.startswith("_") else object
+    if not isinstance(value, CONSTANTS):
+        raise BadInput(f"{path!r} is not a constant that the judge knows.")
+    return value
+
+
+# --- what may be executed --------------------------------------------------------------------------------------------
+
+
+def refusal(graph: Graph, functions: frozenset[str] = frozenset()) -> str:
+    """Why this graph must not be executed, naming the line; empty: it is made of known operations only.
+
+    functions: names of further functions that it may call, such as "replacement_0".
+    """
+    for node in graph.operations:
+        where = f"Line {node.line}: " if node.line else f"{node.name}: "
+        try:
+            if node.kind is NodeKind.METHOD:
+                _check_attribute(node.target, "method")
+            elif node.target == "builtins.getattr":
+                name = node.args[1] if len(node.args) > 1 else None
+                _check_attribute(name if isinstance(name, str) else "_", "attribute")
+            elif node.target not in functions:
+                resolve(node.target)
+            for symbol in _symbols((node.args, tuple(value for _, value in node.kwargs))):
+                constant(symbol.path)
+        except BadInput as problem:
+            return where + str(problem)
+    try:
+        for symbol in _symbols(graph.result):
+            constant(symbol.path)
+    except BadInput as problem:
+        return f"In the result: {problem}"
+    return ""
+
+
+def _check_attribute(name: str, what: str) -> None:
+    if name.startswith("_") or name in FORBIDDEN_METHODS or not hasattr(torch.Tensor, name):
+        raise BadInput(f"{name!r} is not a Tensor {what} that the judge knows.")
+
+
+def _symbols(value: Any) -> Iterator[Symbol]:
+    match value:
+        case Symbol():
+            yield value
+        case Listed(items):
+            yield from _symbols(items)
+        case Slice(start, stop, step):
+            yield from _symbols((start, stop, step))
+        case tuple():
+            for each in value:
+                yield from _symbols(each)
+
+
+# --- binding ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a form. default None with required False is the literal None."""
+
+    name: str
+    required: bool
+    default: Value = None
+    keyword_only: bool = False
+    variadic: bool = False
+    type: str = ""
+    """As torch's schemas spell it, "List[int]"; empty: anything."""
+    length: int | None = None
+    """What a single number in place of a list is repeated to."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """One way to call a function: an overload."""
+
+    parameters: tuple[Parameter, ...]
+
+
+@cache
+def _function_forms(target: str) -> tuple[Form, ...]:
+    try:
+        function = resolve(target)
+    except BadInput:
+        return ()
+    if isinstance(function, torch._ops.OpOverload):
+        return (_schema_form(function._schema),)
+    if isinstance(function, torch._ops.OpOverloadPacket):
+        return tuple(_schema_form(getattr(function, name)._schema) for name in function.overloads())
+    if isinstance(function, types.FunctionType):
+        return _python_forms(function)
+    if not target.startswith("torch."):
+        return _python_forms(function)
+    name = _find_builtin(function)
+    return _schema_forms(name) if name else ()
+
+
+@cache
+def _method_forms(name: str) -> tuple[Form, ...]:
+    method = getattr(torch.Tensor, name, None)
+    if isinstance(method, types.FunctionType):
+        return _python_forms(method)
+    forms = _schema_forms(f"aten::{name}")
+    return tuple(form for form in forms if form.parameters and form.parameters[0].type == "Tensor")
+
+
+def _python_forms(function: Any) -> tuple[Form, ...]:
+    function = _dispatched(function)
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return ()
+    parameters = []
+    for each in signature.parameters.values():
+        required = each.default is inspect.Parameter.empty
+        if each.kind is inspect.Parameter.VAR_KEYWORD:
+            return ()
+        try:
+            default = None if required else literal(each.default)
+        except BadInput:
+            return ()
+        parameters.append(
+            Parameter(
+                name=each.name,
+                required=required and each.kind is not inspect.Parameter.VAR_POSITIONAL,
+                default=default,
+                keyword_only=each.kind is inspect.Parameter.KEYWORD_ONLY,
+                variadic=each.kind is inspect.Parameter.VAR_POSITIONAL,
+            )
+        )
+    return (Form(tuple(parameters)),)
+
+
+def _dispatched(function: Any) -> Any:
+    """max_pool2d and its kind hide their signature behind (*args, **kwargs)."""
+    from torch._jit_internal import boolean_dispatched
+
+    table = boolean_dispatched.get(function)
+    return table["if_false"] if table else function
+
+
+def _schema_forms(name: str) -> tuple[Form, ...]:
+    schemas = torch._C._jit_get_schemas_for_operator(name)
+    return tuple(_schema_form(schema) for schema in schemas if not any(each.is_out for each in schema.arguments))
+
+
+def _schema_form(schema: Any) -> Form:
+    parameters = []
+    for each in schema.arguments:
+        optional = each.has_default_value()
+        default = each.default_value if optional else None
+        if optional and "MemoryFormat" in str(each.real_type) and isinstance(default, int):
+            default = Symbol(f"torch.{MEMORY_FORMATS[default]}")
+        else:
+            default = tuple(default) if isinstance(default, list) else default
+        kind = str(each.type)
+        parameters.append(
+            Parameter(
+                name=each.name,
+                required=not optional,
+                default=default,
+                keyword_only=each.kwarg_only,
+                type=kind.removeprefix("Optional[").removesuffix("]") if kind.startswith("Optional[") else kind,
+                length=each.N,
+            )
+        )
+    return Form(tuple(parameters))
+
+
+def bind(node: Node) -> Call:
+    """The canonical reading of a call: arguments by parameter name, defaults filled in. Never fails.
+
+    Positional, keyword and default spellings of a call give equal readings. Where no signature is known, positional
+    arguments are numbered.
+    """
+    kwargs = {name: value for name, value in node.kwargs if name not in IGNORED}
+    if node.kind is NodeKind.METHOD:
+        target, short, forms = f"Tensor.{node.target}", node.target, _method_forms(node.target)
+        if node.target == "to":
+            return Call(target, _bound_to(node.args, kwargs))
+        variadic, fixed = VARIADIC_METHODS, 1
+    else:
+        target = canonical(node.target)
+        short, forms = target.rpartition(".")[2], _function_forms(node.target)
+        variadic, fixed = VARIADIC_FUNCTIONS, 0
+    args = node.args
+    if short in variadic and len(args) > fixed and all(_whole(each) for each in args[fixed:]):
+        args = (*args[:fixed], tuple(args[fixed:]))
+    fallback: tuple[tuple[str, Value], ...] | None = None
+    for form in forms:
+        bound = _bound(form, args, kwargs)
+        if bound is None:
+            continue
+        if all(_fits(parameter, value) for parameter, value in bound):
+            return Call(target, _named(bound))
+        fallback = fallback or _named(bound)
+    return Call(target, fallback or _plain(node.args, kwargs))
+
+
+def _plain(args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> tuple[tuple[str, Value], ...]:
+    numbered = [(str(index), _settled(value)) for index, value in enumerate(args)]
+    return (*numbered, *((name, _settled(kwargs[name])) for name in sorted(kwargs)))
+
+
+def _bound(form: Form, args: tuple[Value, ...], kwargs: dict[str, Value]) -> list[tuple[Parameter, Value]] | None:
+    """Each parameter with its value, in order; None where the arguments do not fit in number or name."""
+    names = {parameter.name for parameter in form.parameters}
+    left = {name if name in names else ALIASES.get(name, name): value for name, value in kwargs.items()}
+    waiting = list(args)
+    bound: list[tuple[Parameter, Value]] = []
+    for parameter in form.parameters:
+        if parameter.variadic:
+            bound.append((parameter, tuple(waiting)))
+            waiting = []
+        elif waiting and not parameter.keyword_only:
+            if parameter.name in left:
+                return None
+            bound.append((parameter, waiting.pop(0)))
+        elif parameter.name in left:
+            bound.append((parameter, left.pop(parameter.name)))
+        elif parameter.required:
+            return None
+        else:
+            bound.append((parameter, parameter.default))
+    return None if waiting or left else bound
+
+
+def _named(bound: list[tuple[Parameter, Value]]) -> tuple[tuple[str, Value], ...]:
+    return tuple((each.name, _shaped(each, value)) for each, value in bound if each.name not in IGNORED)
+
+
+def _shaped(parameter: Parameter, value: Value) -> Value:
+    """The value as the parameter's type takes it: a number for a list of them, a text for a device."""
+    if parameter.type.startswith("List[") and isinstance(value, int) and not isinstance(value, bool):
+        return (value,) * (parameter.length or 1)
+    if parameter.type.startswith("List[") and isinstance(value, Listed):
+        return value.items
+    if parameter.type == "Device" and isinstance(value, str):
+        return _device(value)
+    return _settled(value)
+
+
+def _settled(value: Value) -> Value:
+    """Aliases of a dtype, torch.half and torch.float16, are one."""
+    if isinstance(value, Symbol):
+        try:
+            known = constant(value.path)
+        except BadInput:
+            return value
+        return Symbol(str(known)) if isinstance(known, torch.dtype) else value
+    return value
+
+
+def _device(text: str) -> Value:
+    kind, _, index = text.partition(":")
+    return DeviceLiteral(kind, int(index) if index.isdecimal() else None)
+
+
+def _whole(value: Value) -> bool:
+    return isinstance(value, Ref) or (isinstance(value, int) and not isinstance(value, bool))
+
+
+def _fits(parameter: Parameter, value: Value) -> bool:
+    """Whether a literal may stand for a parameter of this type; a value of the graph may always."""
+    kind = parameter.type
+    if not kind or isinstance(value, Ref):
+        return True
+    if value is None:
+        return not parameter.required or parameter.type == "NoneType" or kind.startswith("List[")
+    if kind == "Tensor":
+        # numbers stand for tensors in many calls, such as torch.where(mask, x, 0.0)
+        return isinstance(value, int | float) and parameter.name not in ("self", "input")
+    if kind.startswith("List["):
+        return isinstance(value, tuple | Listed) or (_whole(value) and parameter.length is not None)
+    if kind == "bool":
+        return isinstance(value, bool)
+    if kind == "int":
+        return (isinstance(value, int) and not isinstance(value, bool)) or isinstance(value, Symbol)
+    if kind in ("float", "number"):
+        return isinstance(value, int | float)
+    if kind == "str":
+        return isinstance(value, str)
+    if kind == "Device":
+        return isinstance(value, DeviceLiteral | str)
+    return True
+
+
+TO_DEFAULTS: Mapping[str, Value] = {
+    "other": None,
+    "device": None,
+    "dtype": None,
+    "non_blocking": False,
+    "copy": False,
+    "memory_format": None,
+}
+
+
+def _bound_to(args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> tuple[tuple[str, Value], ...]:
+    """Tensor.to tells its forms apart by the type of the first argument."""
+    given: dict[str, Value] = {}
+    flags = ["non_blocking", "copy"]
+    for value in args[1:]:
+        settled = _settled(value)
+        if isinstance(settled, DeviceLiteral | str):
+            given["device"] = settled
+        elif isinstance(settled, Symbol):
+            given["memory_format" if "format" in settled.path or "channels" in settled.path else "dtype"] = settled
+        elif isinstance(settled, bool) and flags:
+            given[flags.pop(0)] = settled
+        elif settled is not None:
+            given["other" if not given else "dtype"] = settled
+    given |= {name: _settled(value) for name, value in kwargs.items()}
+    device = given.get("device")
+    if isinstance(device, str):
+        given["device"] = _device(device)
+    return (("self", args[0] if args else None), *({**TO_DEFAULTS, **given}.items()))

@@ -1,0 +1,471 @@
+"""VERIFY: the same inputs to eager and to the candidate, for each drawing, and what the comparison says."""
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from passnet_core.errors import BadInput
+from passnet_core.graphs.ir import Graph
+from passnet_core.graphs.placement import placed
+from passnet_core.judge import building, comparing, signatures
+from passnet_core.judge.candidacy import (
+    CandidateClient,
+    CandidateFault,
+    CandidateGone,
+    Preparation,
+    Returned,
+    Verification,
+)
+from passnet_core.judge.comparing import Difference, References
+from passnet_core.judge.inputs import PROFILES, Drawn, Role, draw, dtype_of, roles
+from passnet_core.records import (
+    WRONG,
+    Accuracy,
+    Capture,
+    Device,
+    Evidence,
+    Job,
+    Solver,
+    TensorSpec,
+    Verdict,
+)
+
+Shapes = tuple[tuple[int, ...], ...]
+
+INTERPRETER_BUDGET_S = 20.0
+"""What all drawings together may take in the interpreter at the recorded sizes, by estimate; else they are reduced."""
+
+CAUTION = 0.6
+"""Share of the budget that an estimate may fill: the interpreter's time is only roughly proportional."""
+
+PROBE_ELEMENTS = 32_768
+"""The estimate comes from a run on about so many input elements; smaller subgraphs need none."""
+
+LEAST_SIZE = 2
+MOST_STEPS = 40
+
+
+@dataclass(frozen=True)
+class Step:
+    """One choice of sizes. elements: of all inputs together."""
+
+    shapes: Shapes
+    elements: int
+
+
+class _EagerFailed(Exception):
+    """Eager, not the candidate, could not compute."""
+
+
+def verify(
+    job: Job,
+    graph: Graph,
+    preparations: Mapping[str, Preparation],
+    candidate: CandidateClient,
+    witness: CandidateClient,
+    *,
+    seed: int,
+    report: Callable[[str], None],
+) -> Verification:
+    """Compares the candidate with eager on every drawing of the job's profile.
+
+    The candidate's faults pass through as CandidateEnd; eager's become the verdict EAGER_FAILED.
+    """
+    problem = _subgraph_problem(job, graph)
+    if problem:
+        return Verification(Verdict.EAGER_FAILED, f"Eager cannot run this subgraph: {problem}", None)
+    trial = _Trial(job, graph, preparations, candidate, witness, seed, report)
+    try:
+        return trial.verification()
+    except _EagerFailed as failure:
+        return Verification(Verdict.EAGER_FAILED, f"Eager failed: {failure}", None, tuple(trial.warnings))
+
+
+def _subgraph_problem(job: Job, graph: Graph) -> str:
+    problem = signatures.refusal(graph)
+    if problem:
+        return problem
+    names = [node.name for node in graph.inputs]
+    if names != [spec.name for spec in job.subgraph.inputs]:
+        return f"its metadata describes {len(job.subgraph.inputs)} inputs, forward takes {', '.join(names) or 'none'}."
+    try:
+        for spec in job.subgraph.inputs:
+            dtype_of(spec)
+    except BadInput as error:
+        return str(error)
+    return ""
+
+
+class _Trial:
+    """One verification. What is kept between drawings lies here."""
+
+    def __init__(
+        self,
+        job: Job,
+        graph: Graph,
+        preparations: Mapping[str, Preparation],
+        candidate: CandidateClient,
+        witness: CandidateClient,
+        seed: int,
+        report: Callable[[str], None],
+    ) -> None:
+        self.job = job
+        self.graph = graph
+        self.preparations = preparations
+        self.candidate = candidate
+        self.witness = witness
+        self.seed = seed
+        self.report = report
+        self.name = "baseline" if job.solver is Solver.INDUCTOR else "passes"
+        self.specs: tuple[TensorSpec, ...] = job.subgraph.inputs
+        self.roles: Mapping[str, Role] = roles(graph, self.specs)
+        self.drawings = PROFILES[job.spec.profile]
+        self.warnings: list[str] = []
+        self.differences: dict[int, list[tuple[str, Difference]]] = {}
+        self.compared: list[str] = []
+        self.exact_problem = ""
+        self.prepared_for: Shapes | None = None
+        self.full = Step(tuple(spec.shape for spec in self.specs), _elements([spec.shape for spec in self.specs]))
+        self.reduced = ""
+
+    def verification(self) -> Verification:
+        self._prepare_eager()
+        steps = self._steps()
+        at = self._first_step(steps)
+        spent = 0.0
+        for index, drawing in enumerate(self.drawings):
+            self.report(f"comparing {drawing} inputs ({index + 1} of {len(self.drawings)})")
+            start = time.monotonic()
+            structural = self._compare(drawing, steps[at])
+            if structural is not None:
+                return structural
+            spent += time.monotonic() - start
+            left = len(self.drawings) - index - 1
+            if self._interpreted and left and spent + left * (time.monotonic() - start) > 2 * INTERPRETER_BUDGET_S:
+                if at + 1 == len(steps):
+                    self._stop_early(index + 1, spent)
+                    break
+                at += 1
+        if at and not self.reduced:
+            self.reduced = self._reduction(steps[at])
+        return self._concluded()
+
+    # --- what is computed ---
+
+    def _prepare_eager(self) -> None:
+        self._witnessed(lambda: self.witness.prepare("eager", self.preparations["eager"]))
+        try:
+            self.witness.prepare("float64", self.preparations["float64"])
+        except CandidateFault as fault:
+            self.exact_problem = fault.text
+
+    def _prepare(self, shapes: Shapes) -> None:
+        """Compiled callables hold for the shapes of their first call."""
+        preparation = self.preparations[self.name]
+        bound = self.name == "baseline" or preparation.capture is Capture.COMPILED
+        if self.prepared_for is None or (bound and shapes != self.prepared_for):
+            self.candidate.prepare(self.name, preparation)
+            self.prepared_for = shapes
+
+    def _compare(self, drawing: str, step: Step) -> Verification | None:
+        """Adds one drawing to what is known; a verdict at once where the returns have not even the same form."""
+        try:
+            inputs = self._draw(drawing, step)
+            self.witness.give(inputs)
+            eager = self._witnessed(lambda: self.witness.run("eager"))
+        except _EagerFailed as failure:
+            if not self.compared and drawing == self.drawings[0]:
+                raise
+            self.warnings.append(f"Eager fails on {drawing} inputs, which were left out: {failure}")
+            return None
+        exact = self._exact()
+        actual = self._run(inputs, step.shapes)
+        problem = comparing.structure_problem(eager, actual) if self.name == "passes" else ""
+        if problem or len(eager.outputs) != len(actual.outputs):
+            return self._unlike(eager, problem or "it returns another number of values", drawing)
+        self.compared.append(drawing)
+        moved: tuple[Returned, ...] | None = None
+        for index, (wanted, given) in enumerate(zip(eager.outputs, actual.outputs)):
+            references = References(wanted, exact.outputs[index] if exact else None)
+            difference = comparing.compare(references, given)
+            if difference.verdict is Verdict.WRONG_VALUES and exact:
+                # only a result that is not plainly right is worth two more runs
+                moved = self._moved(inputs) if moved is None else moved
+                difference = comparing.compare(
+                    replace(references, moved=tuple(each.outputs[index] for each in moved)), given
+                )
+            self.differences.setdefault(index, []).append((drawing, difference))
+        return None
+
+    def _draw(self, drawing: str, step: Step) -> list[Drawn]:
+        return draw(self.specs, drawing, self.seed, roles=self.roles, shapes=step.shapes)
+
+    def _run(self, inputs: Sequence[Drawn], shapes: Shapes) -> Returned:
+        self._prepare(shapes)
+        self.candidate.give(inputs)
+        returned = self.candidate.run(self.name)
+        if returned.matches == 0 and self.name == "passes":
+            raise CandidateFault(
+                "rewrite",
+                "The passes match the recorded graph, but nothing in the graph that torch.compile captured. "
+                "Try direct capture, or write the pattern as torch.compile records it.",
+            )
+        return returned
+
+    def _exact(self) -> Returned | None:
+        """The float64 form on the given inputs; None where it cannot be had, which is said once."""
+        if self.exact_problem:
+            return None
+        try:
+            exact = self.witness.run("float64")
+        except CandidateFault as fault:
+            self.exact_problem = fault.text
+            return None
+        return exact
+
+    def _moved(self, inputs: Sequence[Drawn]) -> tuple[Returned, ...]:
+        """float64 on inputs moved by one unit in the last place: up, and at random up and down."""
+        found = []
+        for random in (False, True):
+            self.witness.give([moved(value, self.seed + index, random) for index, value in enumerate(inputs)])
+            try:
+                found.append(self.witness.run("float64"))
+            except CandidateFault:
+                continue
+        same = [each for each in found if len(each.outputs) == len(found[0].outputs)]
+        return tuple(same)
+
+    def _witnessed(self, ask: Callable[[], Any]) -> Any:
+        try:
+            return ask()
+        except (CandidateFault, CandidateGone) as end:
+            if isinstance(end, CandidateFault) or (end.status is not None and end.status not in (0, -9)):
+                raise _EagerFailed(end.text) from end
+            raise
+
+    # --- sizes ---
+
+    @property
+    def _interpreted(self) -> bool:
+        return self.job.spec.device is Device.CPU and self.name == "passes"
+
+    def _steps(self) -> tuple[Step, ...]:
+        """The recorded sizes and smaller ones, where the interpreter may need them."""
+        if not self._interpreted or self.full.elements <= PROBE_ELEMENTS:
+            return (self.full,)
+        return (self.full, *smaller(self.graph, self.specs, self.roles))
+
+    def _first_step(self, steps: Sequence[Step]) -> int:
+        """The largest sizes that the interpreter should finish in time, by a run on small ones."""
+        if len(steps) == 1:
+            return 0
+        probe = next((step for step in steps if step.elements <= PROBE_ELEMENTS), steps[-1])
+        self.report("estimating how long the interpreter takes")
+        inputs = self._draw("typical", probe)
+        self.witness.give(inputs)
+        try:
+            self._witnessed(lambda: self.witness.run("eager"))
+        except _EagerFailed:
+            return 0
+        try:
+            self._run(inputs, probe.shapes)
+            start = time.monotonic()
+            self.candidate.run(self.name)
+        except CandidateFault:
+            # a pass for the recorded sizes alone may be right: let the recorded sizes speak
+            return 0
+        per_element = (time.monotonic() - start) / probe.elements
+        affordable = INTERPRETER_BUDGET_S * CAUTION / len(self.drawings)
+        for index, step in enumerate(steps):
+            if per_element * step.elements <= affordable:
+                return index
+        return len(steps) - 1
+
+    def _reduction(self, step: Step) -> str:
+        changed = [
+            f"{spec.name} {list(spec.shape)} → {list(shape)}"
+            for spec, shape in zip(self.specs, step.shapes)
+            if spec.shape != shape
+        ]
+        shown = ", ".join(changed[:4]) + (f" and {len(changed) - 4} more" if len(changed) > 4 else "")
+        return (
+            f"The recorded sizes would take Triton's interpreter over {INTERPRETER_BUDGET_S:.0f} s, so smaller ones"
+            f" were compared: {shown}."
+        )
+
+    def _stop_early(self, done: int, spent: float) -> None:
+        left_out = ", ".join(self.drawings[done:])
+        self.reduced = (
+            f"{spent:.0f} s of Triton's interpreter were spent and the sizes cannot be reduced further, so these"
+            f" drawings were left out: {left_out}."
+        )
+
+    # --- what it means ---
+
+    def _unlike(self, eager: Returned, problem: str, drawing: str) -> Verification:
+        outputs = tuple(
+            comparing.gather([(drawing, Difference(
+                Verdict.WRONG_TYPE, problem, each.shape, each.dtype or each.type, frozenset(), None, wrong_fraction=1.0
+            ))], index)
+            for index, each in enumerate(eager.outputs)
+        )  # fmt: skip
+        accuracy = Accuracy(outputs, (drawing,))
+        return Verification(Verdict.WRONG_TYPE, f"The result has the wrong form: {problem}.", accuracy)
+
+    def _concluded(self) -> Verification:
+        accuracy = Accuracy(
+            tuple(comparing.gather(found, index) for index, found in sorted(self.differences.items())),
+            tuple(self.compared),
+            self.reduced,
+        )
+        warnings, evidence = list(self.warnings), []
+        if self.reduced:
+            warnings.append(self.reduced)
+        if self.exact_problem:
+            warnings.append(f"No float64 reference: values are judged by closeness at t = {comparing.FALLBACK_T}.")
+            evidence.append(Evidence("float64 reference", self.exact_problem))
+        worst = _worst(self.differences)
+        if worst is None:
+            count = len(self.compared)
+            reason = f"Every output is right on {count} drawing{'s' if count != 1 else ''} of inputs."
+            return Verification(Verdict.VALUES_ONLY, reason, accuracy, tuple(warnings), tuple(evidence))
+        index, drawing, difference = worst
+        assert difference.verdict is not None
+        reason = f"Output {index} is wrong on {drawing} inputs: {difference.problem}.{_hint(difference)}"
+        if self.reduced:
+            evidence.append(Evidence("sizes", self.reduced))
+        return Verification(difference.verdict, reason, accuracy, tuple(warnings), tuple(evidence))
+
+
+def _worst(found: Mapping[int, Sequence[tuple[str, Difference]]]) -> tuple[int, str, Difference] | None:
+    """The gravest difference, the earliest of equals."""
+    order = [verdict for verdict in Verdict if verdict in WRONG]
+    wrong = [
+        (order.index(difference.verdict), turn, index, drawing, difference)
+        for index, differences in found.items()
+        for turn, (drawing, difference) in enumerate(differences)
+        if difference.verdict is not None
+    ]
+    if not wrong:
+        return None
+    _, _, index, drawing, difference = min(wrong, key=lambda each: each[:3])
+    return index, drawing, difference
+
+
+def _hint(difference: Difference) -> str:
+    """What the numbers look like, where they look like something."""
+    if difference.verdict is Verdict.WRONG_VALUES and comparing.FALLBACK_T in difference.correct_at:
+        return (
+            f" It is close at t = {comparing.FALLBACK_T}, but less precise than eager and the dtype allow:"
+            " accumulate in float32 and round once."
+        )
+    if difference.verdict is Verdict.WRONG_VALUES and difference.actual == 0 and difference.wrong_fraction < 1:
+        return " The wrong element is 0: is every element written?"
+    return ""
+
+
+def moved(value: Drawn, seed: int, random: bool) -> Drawn:
+    """Floats moved by one unit in the last place: all up, or each up or down at random. Everything else as it is."""
+    if not isinstance(value, torch.Tensor) or not value.is_floating_point():
+        return value
+    size = math.inf
+    towards = torch.full_like(value, size)
+    if random:
+        generator = torch.Generator().manual_seed(seed)
+        down = torch.rand(value.shape, generator=generator) < 0.5
+        towards = torch.where(down, torch.full_like(value, -size), towards)
+    else:
+        # away from zero, so that products and sums move as one
+        towards = torch.where(value < 0, torch.full_like(value, -size), towards)
+    stepped = next_after(value, towards)
+    return torch.where(value == 0, value, stepped)
+
+
+def next_after(value: torch.Tensor, towards: torch.Tensor) -> torch.Tensor:
+    """torch.nextafter, also for the half precisions, which lack it: by their bits."""
+    if value.dtype in (torch.float32, torch.float64):
+        return torch.nextafter(value, towards)
+    if value.dtype not in (torch.float16, torch.bfloat16):
+        return value
+    bits = value.view(torch.int16)
+    grows = (towards > value) == (value > 0)
+    stepped = (bits + torch.where(grows, 1, -1)).to(torch.int16).view(value.dtype)
+    return torch.where(value.isfinite() & stepped.isfinite(), stepped, value)
+
+
+# --- smaller sizes ---------------------------------------------------------------------------------------------------
+
+
+def smaller(graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping[str, Role]) -> tuple[Step, ...]:
+    """Ever smaller sizes at which the subgraph still computes the same kind of thing, down to PROBE_ELEMENTS or so.
+
+    All axes of one size shrink together, leading axes first; the source's own literals decide what may shrink.
+    """
+    probe = _Probe(graph, specs, known_roles)
+    shapes: Shapes = tuple(spec.shape for spec in specs)
+    form = probe.form(shapes)
+    steps: list[Step] = []
+    stuck: set[int] = set()
+    while form is not None and len(steps) < MOST_STEPS and _elements(shapes) > PROBE_ELEMENTS:
+        size = next((each for each in _sizes(shapes) if each not in stuck), None)
+        if size is None:
+            break
+        halved: Shapes = tuple(tuple(_half(each) if each == size else each for each in shape) for shape in shapes)
+        if probe.form(halved) == form:
+            shapes = halved
+            steps.append(Step(shapes, _elements(shapes)))
+        else:
+            stuck.add(size)
+    return tuple(steps)
+
+
+def _half(size: int) -> int:
+    return max(LEAST_SIZE, size // 2)
+
+
+def _sizes(shapes: Shapes) -> Iterator[int]:
+    """Distinct sizes that can shrink: those of leading axes first, of the same axis the largest first."""
+    places: dict[int, int] = {}
+    for shape in shapes:
+        for axis, size in enumerate(shape):
+            if size > LEAST_SIZE:
+                places[size] = min(places.get(size, axis), axis)
+    return iter(sorted(places, key=lambda size: (places[size], -size)))
+
+
+def _elements(shapes: Sequence[Sequence[int]]) -> int:
+    return max(1, sum(math.prod(shape) for shape in shapes))
+
+
+class _Probe:
+    """Runs the subgraph on tensors without content, to see whether sizes fit."""
+
+    def __init__(self, graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping[str, Role]) -> None:
+        self.module = building.module_of(placed(graph, "cpu"), {})
+        self.specs = specs
+        self.numbers = {spec.name for spec in specs if known_roles.get(spec.name, Role()).number}
+
+    def form(self, shapes: Shapes) -> tuple[Any, ...] | None:
+        """Rank and dtype of every output; None where it does not run."""
+        from torch._subclasses.fake_tensor import FakeTensorMode
+
+        try:
+            with FakeTensorMode(), torch.no_grad():
+                result = self.module(*(self._input(spec, shape) for spec, shape in zip(self.specs, shapes)))
+        except Exception:
+            # whatever a shape can make torch raise means the same: these sizes do not fit
+            return None
+        finally:
+            # a subgraph may switch gradients off for good
+            torch.set_grad_enabled(True)
+        outputs = result if isinstance(result, tuple | list) else (result,)
+        return tuple((each.dim(), each.dtype) if isinstance(each, torch.Tensor) else type(each) for each in outputs)
+
+    def _input(self, spec: TensorSpec, shape: tuple[int, ...]) -> Any:
+        if spec.name in self.numbers:
+            return int(spec.data[0]) if spec.data else 1
+        return torch.empty(shape, dtype=dtype_of(spec))

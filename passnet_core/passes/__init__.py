@@ -1,0 +1,1 @@
+"""Pass bundles: reading, writing, static rules and starting points. Their code is never executed here."""

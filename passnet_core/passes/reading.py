@@ -1,0 +1,125 @@
+"""A pass bundle as a folder: Python files and the JSON list that orders its passes. Nothing is imported."""
+
+import json
+from pathlib import Path
+
+from passnet_core.errors import BadInput, InfrastructureError
+from passnet_core.records import Bundle, PassFile
+
+ORDER_FILE = "sorted_output_pass_rule_names.json"
+LARGEST_FILE_BYTES = 1_000_000
+
+
+def read_bundle(folder: Path, author: str = "") -> Bundle:
+    """The bundle in a folder, or in its pass_dir/: passes in the order of the JSON list, other *.py as helpers.
+
+    Raises BadInput naming the file, what is wrong with it and the remedy.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        what = "is a file, not a folder" if folder.exists() else "does not exist"
+        raise BadInput(f"The bundle folder '{folder}' {what}. Name the folder that holds {ORDER_FILE}.")
+    if not (folder / ORDER_FILE).exists() and (folder / "pass_dir").is_dir():
+        folder = folder / "pass_dir"
+    try:
+        files = {path.name: path for path in sorted(folder.glob("*.py")) if path.is_file()}
+    except OSError as error:
+        raise BadInput(f"The bundle folder '{folder}' cannot be read: {error.strerror}.") from error
+    names = _order(folder, files)
+    return Bundle(
+        passes=tuple(PassFile(name, _text(files[name], folder)) for name in names),
+        helpers=tuple(PassFile(name, _text(path, folder)) for name, path in files.items() if name not in names),
+        author=author,
+    )
+
+
+def write_bundle(bundle: Bundle, folder: Path) -> None:
+    """Writes the bundle so that read_bundle gives it back.
+
+    Raises BadInput where a file name leaves the folder or other Python files lie there, InfrastructureError where the
+    disk refuses.
+    """
+    folder = Path(folder)
+    for problem in naming_problems(bundle):
+        raise BadInput(problem)
+    ours = {file.name for file in bundle.files}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        strangers = sorted(path.name for path in folder.glob("*.py") if path.name not in ours)
+        if strangers:
+            raise BadInput(
+                f"The folder '{folder}' already holds {', '.join(strangers[:5])}, which would become part of the "
+                "bundle. Choose an empty folder."
+            )
+        for file in bundle.files:
+            (folder / file.name).write_text(file.code, encoding="utf-8", newline="")
+        order = [file.name.removesuffix(".py") for file in bundle.passes]
+        (folder / ORDER_FILE).write_text(json.dumps(order, indent=2) + "\n", encoding="utf-8")
+    except (OSError, UnicodeEncodeError) as error:
+        raise InfrastructureError(f"The bundle could not be written to '{folder}': {error}.") from error
+
+
+def naming_problems(bundle: Bundle) -> list[str]:
+    """One sentence for each file of the bundle whose name is no plain, unique *.py name."""
+    problems = []
+    seen: set[str] = set()
+    for file in bundle.files:
+        if not is_plain_name(file.name):
+            problems.append(f"{file.name!r} is not a file name for a bundle. Use a plain name that ends in .py.")
+        elif file.name in seen:
+            problems.append(f"Two files of the bundle are named {file.name!r}. Give each its own name.")
+        seen.add(file.name)
+    return problems
+
+
+def is_plain_name(name: str) -> bool:
+    """Whether it names a Python file directly in its folder, on every system."""
+    stem = name.removesuffix(".py")
+    return stem != name and bool(stem) and not stem.startswith(".") and all(c.isalnum() or c in "_-." for c in stem)
+
+
+def _order(folder: Path, files: dict[str, Path]) -> list[str]:
+    """File names of the passes, as the JSON list orders them."""
+    path = folder / ORDER_FILE
+    example = json.dumps([name.removesuffix(".py") for name in files][:3] or ["MyPass"])
+    if not path.is_file():
+        found = f"It holds {', '.join(list(files)[:5])}. " if files else "It holds no Python file either. "
+        raise BadInput(
+            f"The bundle folder '{folder}' lacks {ORDER_FILE}. {found}"
+            f"Add that file with the names of the passes in order, such as {example}."
+        )
+    try:
+        listed = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadInput(f"'{path}' cannot be read as JSON: {error}. It must be a list of names: {example}.") from error
+    if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
+        raise BadInput(f"'{path}' must be a JSON list of pass names, such as {example}.")
+    if not listed:
+        raise BadInput(f"'{path}' names no pass. Write the names of the passes in order, such as {example}.")
+    names = [f"{name.removesuffix('.py')}.py" for name in listed]
+    for name, as_listed in zip(names, listed):
+        if not is_plain_name(name):
+            raise BadInput(f"'{path}' names {as_listed!r}, which is no plain file name. Passes lie beside that file.")
+        if name not in files:
+            here = ", ".join(list(files)[:5]) or "no Python file"
+            raise BadInput(f"'{path}' names {as_listed!r}, but there is no {name} beside it (found: {here}).")
+        if names.count(name) > 1:
+            raise BadInput(f"'{path}' names {as_listed!r} twice. Each pass runs once: remove one of them.")
+    return names
+
+
+def _text(path: Path, folder: Path) -> str:
+    root = folder.resolve()
+    if not path.resolve().is_relative_to(root):
+        raise BadInput(f"'{path}' is a link that leaves the bundle folder. Put a copy of the file there.")
+    try:
+        if path.stat().st_size > LARGEST_FILE_BYTES:
+            raise BadInput(f"'{path}' is larger than {LARGEST_FILE_BYTES:,} bytes, the limit for one file of a bundle.")
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return file.read()
+    except UnicodeDecodeError as error:
+        raise BadInput(
+            f"'{path}' is not UTF-8 text: {error.reason} at byte {error.start}. Save it as UTF-8."
+        ) from error
+    except OSError as error:
+        raise BadInput(f"'{path}' cannot be read: {error.strerror}.") from error

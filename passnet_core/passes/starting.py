@@ -1,0 +1,271 @@
+"""A first pass for a subgraph: one that is already right where its largest pointwise part can be written out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from string import Template
+from textwrap import dedent, indent
+
+from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, Value, substituted
+from passnet_core.graphs.source import emit
+from passnet_core.records import Bundle, PassFile
+
+LARGEST = 16
+"""More operations than this do not make a first example."""
+
+_ADD, _SUB, _MUL, _DIV = "{0} + {1}", "{0} - {1}", "{0} * {1}", "{0} / {1}"
+_RELU = "tl.where({0} < 0, 0.0, {0})"
+_SILU = "{0} * tl.sigmoid({0})"
+_TANH = "2 * tl.sigmoid(2 * {0}) - 1"
+_NAN = "propagate_nan=tl.PropagateNan.ALL"
+KERNEL_CODE: Mapping[str, tuple[int, str]] = {
+    **dict.fromkeys(("operator.add", "torch.add", ".add"), (2, _ADD)),
+    **dict.fromkeys(("operator.sub", "torch.sub", ".sub"), (2, _SUB)),
+    **dict.fromkeys(("operator.mul", "torch.mul", ".mul"), (2, _MUL)),
+    **dict.fromkeys(("operator.truediv", "torch.div", ".div"), (2, _DIV)),
+    **dict.fromkeys(("operator.neg", "torch.neg", ".neg"), (1, "-{0}")),
+    **dict.fromkeys(("torch.sigmoid", "torch.nn.functional.sigmoid", ".sigmoid"), (1, "tl.sigmoid({0})")),
+    **dict.fromkeys(("torch.relu", "torch.nn.functional.relu", ".relu"), (1, _RELU)),
+    **dict.fromkeys(("torch.tanh", "torch.nn.functional.tanh", ".tanh"), (1, _TANH)),
+    **dict.fromkeys(("torch.exp", ".exp"), (1, "tl.exp({0})")),
+    **dict.fromkeys(("torch.sqrt", ".sqrt"), (1, "tl.sqrt({0})")),
+    **dict.fromkeys(("torch.rsqrt", ".rsqrt"), (1, "1 / tl.sqrt({0})")),
+    **dict.fromkeys(("torch.erf", ".erf"), (1, "tl.erf({0})")),
+    **dict.fromkeys(("torch.abs", ".abs"), (1, "tl.abs({0})")),
+    **dict.fromkeys(("torch.square", ".square"), (1, "{0} * {0}")),
+    **dict.fromkeys(("torch.maximum", ".maximum"), (2, f"tl.maximum({{0}}, {{1}}, {_NAN})")),
+    **dict.fromkeys(("torch.minimum", ".minimum"), (2, f"tl.minimum({{0}}, {{1}}, {_NAN})")),
+    "torch.nn.functional.silu": (1, _SILU),
+}
+"""Per operator (methods with a dot before them) how many operands it takes, and the same in Triton on float32."""
+
+_HARMLESS = {"inplace": (False,), "alpha": (1,)}
+"""Keywords that change nothing at these values."""
+_READS = ("size", "shape", "dim", "ndim", "numel", "stride", "item", "dtype", "device")
+"""Methods and attributes of a tensor that are no tensors."""
+
+_TAKEN = {
+    "at", "inside", "out", "out_pointer", "count", "kernel", "replacement", "tensors", "shape", "widest", "broadcast",
+    "tl", "torch", "triton", "BLOCK",
+}  # fmt: skip
+"""Names that the templates use themselves."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A connected piece of the graph with one result, as a graph of its own."""
+
+    graph: Graph
+    supported: bool
+
+    @property
+    def operations(self) -> tuple[Node, ...]:
+        return self.graph.operations
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        return tuple(node.name for node in self.graph.inputs)
+
+
+def starting_point(graph: Graph) -> Bundle:
+    """A bundle of one pass that matches this graph, to begin from.
+
+    Its kernel is complete where the graph has pointwise operations on floating-point tensors that can be written out;
+    otherwise it matches the first operation, and the kernel is left to write. Never fails: a graph without any
+    operation gives an empty frame.
+    """
+    part = _largest_pointwise(graph) or _first_operation(graph)
+    if part is None:
+        return Bundle((PassFile("MyPass.py", _FRAME.substitute(_EMPTY)),))
+    template = _COMPLETE if part.supported else _FRAME
+    return Bundle((PassFile("MyPass.py", template.substitute(_filled(part))),))
+
+
+def kernel_code(node: Node) -> str | None:
+    """The operation as a Triton expression over the names of its operands; None: it cannot be written out."""
+    name = node.target if node.kind is NodeKind.CALL else f".{node.target}"
+    if any(value not in _HARMLESS.get(key, ()) for key, value in node.kwargs):
+        return None
+    arity, code = KERNEL_CODE.get(name, (0, ""))
+    if not arity or len(node.args) != arity or not node.inputs:
+        return None
+    if not all(isinstance(each, Ref) or _is_number(each) for each in node.args):
+        return None
+    return code.format(*(each.name if isinstance(each, Ref) else f"({each!r})" for each in node.args))
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e30
+
+
+def _largest_pointwise(graph: Graph) -> _Part | None:
+    """The largest piece of operations that can be written out, of which only the last one is used outside."""
+    numbers = _numbers(graph)
+    usable = {
+        node.name
+        for node in graph.operations
+        if kernel_code(node) is not None and not numbers.intersection((node.name, *node.inputs))
+    }
+    best: list[Node] = []
+    for last in graph.operations:
+        if last.name in usable:
+            piece = _piece(graph, last, usable)
+            if len(best) < len(piece) <= LARGEST:
+                best = piece
+    return _part(best, supported=True) if best else None
+
+
+def _numbers(graph: Graph) -> set[str]:
+    """Values that are sizes and the like, not tensors."""
+    found: set[str] = set()
+    for node in graph.nodes:
+        read = node.target in _READS or (node.target == "builtins.getattr" and set(_READS).intersection(node.args))
+        derived = node.inputs and found.issuperset(node.inputs)
+        if read or derived or (node.kind is NodeKind.INPUT and node.target.startswith("torch.Sym")):
+            found.add(node.name)
+    return found
+
+
+def _piece(graph: Graph, last: Node, usable: set[str]) -> list[Node]:
+    """last, and before it every usable operation whose value goes nowhere else."""
+    inside = {last.name}
+    for node in reversed(graph.operations):
+        users = graph.users[node.name]
+        if node.name in usable and node.name not in graph.returned and users and inside.issuperset(users):
+            inside.add(node.name)
+    return [node for node in graph.operations if node.name in inside]
+
+
+def _first_operation(graph: Graph) -> _Part | None:
+    first = next((node for node in graph.operations if node.inputs), None)
+    return None if first is None else _part([first], supported=False)
+
+
+def _part(operations: Sequence[Node], *, supported: bool) -> _Part:
+    own = {node.name for node in operations}
+    outside = dict.fromkeys(name for node in operations for name in node.inputs if name not in own)
+    names = {name: f"{name}_" if name in _TAKEN else name for name in (*outside, *own)}
+    values: dict[str, Value] = {old: Ref(new) for old, new in names.items()}
+    inputs = tuple(Node(names[name], NodeKind.INPUT, names[name]) for name in outside)
+    renamed = tuple(
+        replace(
+            node,
+            name=names[node.name],
+            args=tuple(substituted(each, values) for each in node.args),
+            kwargs=tuple((key, substituted(each, values)) for key, each in node.kwargs),
+        )
+        for node in operations
+    )
+    return _Part(Graph((*inputs, *renamed), Ref(renamed[-1].name)), supported)
+
+
+def _filled(part: _Part) -> dict[str, str]:
+    names = part.input_names
+    header, body = emit(part.graph).split("def forward(", 1)
+    imports = [line for line in header.splitlines() if line.startswith(("import ", "from ")) and line != "import torch"]
+    steps = [f"{node.name} = {kernel_code(node)}" for node in part.operations] if part.supported else []
+    loads = [f"{name} = tl.load({name}_pointer + at, mask=inside).to(tl.float32)" for name in names]
+    return {
+        "imports": "".join(f"{line}\n" for line in imports),
+        "inputs": ", ".join(names),
+        "returned": ", ".join(names) + ("," if len(names) == 1 else ""),
+        "pattern": indent(dedent(body.split("\n", 1)[1]).strip(), "    "),
+        "pointers": ", ".join(f"{name}_pointer" for name in names),
+        "loads": indent("\n".join(loads), "    "),
+        "steps": indent("\n".join(steps), "    "),
+        "result": part.operations[-1].name,
+        "body": (_ONE_INPUT if len(names) == 1 else _SEVERAL_INPUTS).substitute(inputs=", ".join(names)),
+    }
+
+
+_HEAD = """\
+import torch
+import triton
+import triton.language as tl
+$imports
+
+def pattern($inputs):
+    # What to look for: this code is traced, not run. Values that are used outside the match must be returned.
+$pattern
+
+
+def replacement_args($inputs):
+    # What the replacement below is called with.
+    return ($returned)
+
+"""
+
+_COMPLETE = Template(
+    _HEAD
+    + """
+@triton.jit
+def kernel($pointers, out_pointer, count, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < count
+$loads
+$steps
+    tl.store(out_pointer + at, $result, mask=inside)
+
+
+$body
+
+def replacement_func():
+    return replacement
+"""
+)
+
+_ONE_INPUT = Template("""\
+@torch.fx.wrap
+def replacement($inputs):
+    $inputs = $inputs.contiguous()
+    out = torch.empty_like($inputs)
+    count = out.numel()
+    if count:
+        kernel[(triton.cdiv(count, 1024),)]($inputs, out, count, BLOCK=1024)
+    return out
+""")
+
+_SEVERAL_INPUTS = Template('''\
+def broadcast(tensors):
+    """The shape that the tensors have together, and each at that shape, one element after the other."""
+    rank = max(tensor.dim() for tensor in tensors)
+    shapes = [(1,) * (rank - tensor.dim()) + tuple(tensor.shape) for tensor in tensors]
+    shape = [next((size for size in sizes if size != 1), 1) for sizes in zip(*shapes)]
+    return shape, [tensor.expand(shape).contiguous() for tensor in tensors]
+
+
+@torch.fx.wrap
+def replacement($inputs):
+    tensors = [$inputs]
+    widest = max(tensors, key=lambda tensor: (tensor.dim() > 0, tensor.dtype.itemsize))
+    shape, tensors = broadcast(tensors)
+    out = torch.empty(shape, dtype=widest.dtype, device=widest.device)
+    count = out.numel()
+    if count:
+        kernel[(triton.cdiv(count, 1024),)](*tensors, out, count, BLOCK=1024)
+    return out
+''')
+
+_FRAME = Template(
+    _HEAD
+    + """
+@triton.jit
+def kernel(in_pointer, out_pointer, count, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < count
+    value = tl.load(in_pointer + at, mask=inside)
+    # compute here
+    tl.store(out_pointer + at, value, mask=inside)
+
+
+@torch.fx.wrap
+def replacement($inputs):
+    # Allocate the result, launch the kernel, return what pattern returns.
+    raise NotImplementedError("The kernel is not written yet.")
+
+
+def replacement_func():
+    return replacement
+"""
+)
+
+_EMPTY = {"imports": "", "inputs": "x", "returned": "x,", "pattern": "    return x"}

@@ -1,0 +1,185 @@
+"""Measures Inductor and the reference bundles over the bundled subgraphs, into run files that a new store takes in.
+
+Needs a CUDA machine with Python, torch, triton and this package: neither a store nor the app.
+"""
+
+import argparse
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from passnet_core.backends.base import Backend
+from passnet_core.backends.local import LocalBackend
+from passnet_core.corpus.catalogue import Corpus
+from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError
+from passnet_core.records import (
+    Bundle,
+    Capture,
+    Device,
+    EvalSpec,
+    Outcome,
+    Profile,
+    Solver,
+    Stage,
+    Task,
+    Timing,
+    Verdict,
+)
+from passnet_core.service import corpus_of, jobs_of, judged, new_run, read_references
+from passnet_core.settings import read_settings
+from passnet_core.store import exchange
+
+KEPT_SAMPLES = 10
+"""Raw samples kept per contender and clock: enough to show their spread, and the data file stays small."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one file holds: a solver on one task. name: of the reference bundle, or "inductor"."""
+
+    name: str
+    task: Task
+    bundle: Bundle | None
+    spec: EvalSpec
+
+    @property
+    def file_name(self) -> str:
+        return f"{self.name}-{self.spec.capture.value}-{self.task.id}.jsonl.gz"
+
+
+def record(
+    parts: Sequence[Part],
+    folder: Path,
+    backend: Backend,
+    *,
+    kept_samples: int = KEPT_SAMPLES,
+    until: float | None = None,
+) -> int:
+    """Judges each part that has no file in the folder yet and returns how many were written.
+
+    until: on the monotonic clock, when to begin no further part. Raises InfrastructureError when the judge fails.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    info = backend.info()
+    if info.problem:
+        raise InfrastructureError(info.problem)
+    count = 0
+    for part in parts:
+        path = folder / part.file_name
+        if path.exists():
+            continue
+        if until is not None and time.monotonic() > until:
+            break
+        jobs = jobs_of(part.task, part.bundle, part.spec)
+        run = new_run(jobs, label=f"{part.name} on {part.task.id}")
+        run = replace(run, recorded=f"{info.label}, {run.started_at[:10]}")
+        outcomes = []
+        for job in jobs:
+            outcome = judged(backend, job, lambda event: None, threading.Event())
+            if outcome.verdict is Verdict.INFRASTRUCTURE:
+                raise InfrastructureError(f"{part.task.id} {job.subgraph.id}: {outcome.reason}")
+            outcomes.append(thinned(outcome, kept_samples))
+            print(f"{part.name} {part.task.id} {job.subgraph.id}: {_line(outcome)}", flush=True)
+        bundles = () if part.bundle is None else (part.bundle,)
+        growing = path.with_suffix(".part")
+        exchange.write_file(growing, [exchange.RunFile(run, bundles, tuple(outcomes))])
+        os.replace(growing, path)
+        count += 1
+    return count
+
+
+def thinned(outcome: Outcome, kept: int) -> Outcome:
+    """The outcome with at most so many samples per timing, spread evenly, to 0.01 microseconds; medians stay."""
+    return replace(outcome, timings=tuple(_thinned(timing, kept) for timing in outcome.timings), log_tail="")
+
+
+def _thinned(timing: Timing, kept: int) -> Timing:
+    step = max(1, -(-len(timing.samples) // kept))
+    return replace(timing, samples=tuple(round(sample, 2) for sample in timing.samples[::step]))
+
+
+def _line(outcome: Outcome) -> str:
+    speedup = outcome.speedup()
+    figure = "" if speedup is None else f", {speedup.value:.3f} times eager's speed"
+    return f"{outcome.verdict.value}{figure} ({outcome.wall_s:.1f} s)"
+
+
+def parts_of(
+    corpus: Corpus, bundles_folder: Path, *, solvers: Sequence[Solver], captures: Sequence[Capture], trials: int
+) -> Iterator[Part]:
+    """Inductor on every task, then every reference bundle on each of its tasks. Raises BadInput for a broken bundle."""
+    references, problems = read_references(bundles_folder)
+    if problems:
+        raise BadInput(problems[0])
+    for capture in captures:
+        spec = EvalSpec(Stage.MEASURE, Device.CUDA, capture, Profile.STRICT, trials)
+        if Solver.INDUCTOR in solvers:
+            for summary in corpus.tasks():
+                yield Part("inductor", corpus.task(summary.id), None, spec)
+        if Solver.PASSES in solvers:
+            for reference in references:
+                for task_id in reference.task_ids:
+                    yield Part(reference.name, corpus.task(task_id), reference.bundle, spec)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m passnet_core.recording", description=__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="folder for the run files; those in it are kept")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="only these tasks or reference bundles")
+    parser.add_argument("--capture", choices=[each.value for each in Capture], help="default: both")
+    parser.add_argument("--solver", choices=[each.value for each in Solver], help="default: both")
+    parser.add_argument("--trials", type=int, default=EvalSpec().trials, help="timed blocks")
+    parser.add_argument("--samples", type=int, default=KEPT_SAMPLES, help="raw samples kept per contender and clock")
+    parser.add_argument("--share", default="1/1", metavar="N/OF", help="every OF-th part, from the N-th on")
+    parser.add_argument("--within", type=float, metavar="SECONDS", help="begin no further part after this time")
+    options = parser.parse_args(arguments)
+    started = time.monotonic()
+    try:
+        number, _, of = options.share.partition("/")
+        if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+            raise BadInput(f"--share is {options.share!r}. Write it like 2/4, the second of four.")
+        if options.samples < 1:
+            raise BadInput(f"--samples must be at least 1, not {options.samples}.")
+        settings = read_settings()
+        corpus = corpus_of(settings)
+        parts = list(
+            parts_of(
+                corpus,
+                settings.data / "bundles",
+                solvers=[Solver(options.solver)] if options.solver else list(Solver),
+                captures=[Capture(options.capture)] if options.capture else list(Capture),
+                trials=options.trials,
+            )
+        )
+        if options.only:
+            parts = [part for part in parts if {part.name, part.task.id} & set(options.only)]
+        if not parts:
+            raise BadInput("There is nothing to measure. Check --only, and that the data folder has tasks.")
+        backend = LocalBackend(settings.python, settings.isolation, settings.home)
+        try:
+            count = record(
+                parts[int(number) - 1 :: int(of)],
+                options.out,
+                backend,
+                kept_samples=options.samples,
+                until=None if options.within is None else started + options.within,
+            )
+        finally:
+            backend.close()
+    except InfrastructureError as error:
+        print(error, file=sys.stderr)
+        return 3
+    except PlaygroundError as error:
+        print(error, file=sys.stderr)
+        return 2
+    left = sum(not (options.out / part.file_name).exists() for part in parts)
+    print(f"{count} files written to {options.out}, {left} of {len(parts)} still to measure.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,194 @@
+"""What may be ranked together: measured outcomes as boards, on which every solver ran the same subgraphs alike."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from passnet_core.records import Capture, ErrorClass, Solver, digest_of
+from passnet_core.scoring.report import Entry, ScoreReport, score_report
+from passnet_core.scoring.scores import PENALTY_FAILED, PENALTY_SLOW, Interpretation, Sample, SampleTable
+from passnet_core.store.rows import SampleColumns, ScoreRow
+
+INDUCTOR = "TorchInductor"
+
+Place = tuple[str, str]
+"""(task id, subgraph id)."""
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A solver on a board, with its outcome on each of the board's subgraphs, in their order.
+
+    bundle_digest: None for Inductor, and for an author whose bundles together cover the board. entries: as
+    scoring.report takes them; rows: the same with their runs.
+    """
+
+    name: str
+    solver: Solver
+    bundle_digest: str | None
+    rows: tuple[ScoreRow, ...]
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        return tuple(entry_of(row) for row in self.rows)
+
+
+@dataclass(frozen=True)
+class Board:
+    """Solvers measured on the same subgraphs, device and capture. total: subgraphs of these tasks in the corpus."""
+
+    id: str
+    device: str
+    capture: Capture
+    places: tuple[Place, ...]
+    total: int
+    contestants: tuple[Contestant, ...]
+
+    @property
+    def task_ids(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(task_id for task_id, _ in self.places))
+
+    @property
+    def title(self) -> str:
+        tasks = self.task_ids
+        return tasks[0] if len(tasks) == 1 else f"{len(tasks)} tasks"
+
+    @property
+    def recorded(self) -> tuple[str, ...]:
+        """Where and when the recorded outcomes among these were made; empty: all were made here."""
+        return tuple(sorted({row.recorded for each in self.contestants for row in each.rows} - {""}))
+
+    @property
+    def dates(self) -> tuple[str, str]:
+        """The first and the last day of measurement."""
+        days = [row.finished_at[:10] for each in self.contestants for row in each.rows]
+        return min(days), max(days)
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A contestant with its figures, at its place for one t; equal scores share a place."""
+
+    place: int
+    contestant: Contestant
+    score: float
+    """ES(t)."""
+    report: ScoreReport
+
+
+def boards(
+    rows: Iterable[ScoreRow], *, names: Mapping[str, str] | None = None, totals: Mapping[str, int] | None = None
+) -> tuple[Board, ...]:
+    """The boards that these outcomes make, those with most subgraphs first.
+
+    names: bundle digest to name; totals: subgraphs per task. Each set of subgraphs that a solver ran makes a board per
+    device and capture, with every solver that ran all of it.
+    """
+    grouped: dict[tuple[str, Capture], list[ScoreRow]] = {}
+    for row in rows:
+        # right but not timed: no sample
+        if row.error_class is not None or row.speedup is not None:
+            grouped.setdefault((row.device, row.capture), []).append(row)
+    made = [
+        board
+        for (device, capture), each in grouped.items()
+        for board in _boards_of(device, capture, each, names or {}, totals or {})
+    ]
+    return tuple(sorted(made, key=lambda board: (-len(board.places), board.title, board.device, board.capture)))
+
+
+def ranked(
+    board: Board,
+    t: int,
+    *,
+    p: float = PENALTY_SLOW,
+    b: float = PENALTY_FAILED,
+    interpretation: Interpretation = Interpretation.DEFAULT,
+) -> tuple[Ranked, ...]:
+    """The board's contestants by ES(t), best first; none where the interpretation has no such level."""
+    lines = []
+    for each in board.contestants:
+        report = _report(each, p, b, interpretation)
+        level = report.at(t)
+        if level is not None:
+            lines.append(Ranked(0, each, level.es, report))
+    lines.sort(key=lambda line: (-line.score, line.contestant.name))
+    return tuple(replace(line, place=1 + sum(other.score > line.score for other in lines)) for line in lines)
+
+
+def entry_of(row: ScoreRow) -> Entry:
+    return Entry(
+        solver=row.solver,
+        bundle_digest=row.bundle_digest,
+        device=row.device,
+        capture=row.capture,
+        task_id=row.task_id,
+        subgraph_id=row.subgraph_id,
+        verdict=row.verdict,
+        finished_at=row.finished_at,
+        sample=Sample(row.speedup, row.correct_at, row.error_class),
+    )
+
+
+def table_of(columns: SampleColumns) -> SampleTable:
+    """The store's columns as those that scores are reckoned over. Raises EmptyScore on none."""
+    codes = {each.value: code for code, each in enumerate(ErrorClass)}
+    codes[""] = codes[ErrorClass.ACCURACY.value]
+    speedups = np.array(columns.speedups, dtype=np.float64)
+    timed = ~np.isnan(speedups)
+    return SampleTable.of(
+        SampleTable(
+            np.log(np.where(timed, speedups, 1.0)),
+            np.where(timed, np.array(columns.correct_bits, dtype=np.int64), 0),
+            np.array([codes[each] for each in columns.error_classes], dtype=np.int8),
+        )
+    )
+
+
+@lru_cache(maxsize=256)
+def _report(contestant: Contestant, p: float, b: float, interpretation: Interpretation) -> ScoreReport:
+    return score_report(contestant.entries, p=p, b=b, interpretation=interpretation)
+
+
+def _boards_of(
+    device: str, capture: Capture, rows: Sequence[ScoreRow], names: Mapping[str, str], totals: Mapping[str, int]
+) -> list[Board]:
+    baseline: dict[Place, ScoreRow] = {}
+    bundles: dict[str, dict[Place, ScoreRow]] = {}
+    authors: dict[str, dict[Place, ScoreRow]] = {}
+    for row in sorted(rows, key=lambda row: (row.finished_at, row.run_id)):
+        place = (row.task_id, row.subgraph_id)
+        if row.bundle_digest is None:
+            baseline[place] = row
+            continue
+        bundles.setdefault(row.bundle_digest, {})[place] = row
+        if row.author:
+            authors.setdefault(row.author, {})[place] = row
+    made = []
+    for places in {frozenset(each) for each in (baseline, *bundles.values(), *authors.values())} - {frozenset()}:
+        order = tuple(sorted(places))
+
+        def covering(found: Mapping[Place, ScoreRow], order: tuple[Place, ...] = order) -> tuple[ScoreRow, ...]:
+            """Its row at each place; none where it lacks one."""
+            return tuple(found[place] for place in order) if all(place in found for place in order) else ()
+
+        contestants = [
+            Contestant(names.get(digest, f"bundle {digest[:6]}"), Solver.PASSES, digest, whole)
+            for digest, found in sorted(bundles.items())
+            if (whole := covering(found))
+        ]
+        # an author whose one bundle covers the board needs no second line
+        single = {row.author for each in contestants for row in each.rows}
+        contestants += [
+            Contestant(f"{author} bundles", Solver.PASSES, None, whole)
+            for author, found in sorted(authors.items())
+            if author not in single and (whole := covering(found))
+        ]
+        if whole := covering(baseline):
+            contestants.append(Contestant(INDUCTOR, Solver.INDUCTOR, None, whole))
+        total = sum(totals.get(task_id, 0) for task_id in {task_id for task_id, _ in order})
+        key = digest_of([device, capture.value, [list(place) for place in order]])
+        made.append(Board(key[:10], device, capture, order, max(total, len(order)), tuple(contestants)))
+    return made

@@ -1,0 +1,1 @@
+"""Tolerances, S(t), ES(t), aggregate scores and intervals: pure numbers."""

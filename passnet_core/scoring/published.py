@@ -1,0 +1,82 @@
+"""Outcomes in the documented JSON form of the command line: written for programs, read back by scores."""
+
+import json
+from typing import Any
+
+from passnet_core.records import LEVELS, Accuracy, Clock, Contender, Outcome, PassMatches, to_json
+
+VERSION = 1
+CONTENDERS = {Contender.EAGER: "eager", Contender.BASELINE: "baseline", Contender.PASSES: "pass"}
+CLOCKS = {Clock.END_TO_END: "end_to_end", Clock.EVENT: "event", Clock.KERNEL: "kernel"}
+
+
+def published(outcome: Outcome) -> dict[str, Any]:
+    """The outcome as one JSON object; its fields are described in docs/command-line.md."""
+    accuracy = outcome.accuracy or Accuracy((), ())
+    return {
+        "version": VERSION,
+        "task": outcome.task_id,
+        "subgraph": outcome.subgraph_id,
+        "subgraph_digest": outcome.subgraph_digest,
+        "dtype": outcome.dtype,
+        "solver": outcome.solver.value,
+        "bundle_digest": outcome.bundle_digest,
+        "job_digest": outcome.job_digest,
+        "stage": outcome.spec.stage.value,
+        "device": outcome.spec.device.value,
+        "capture": outcome.spec.capture.value,
+        "inputs": outcome.spec.profile.value,
+        "trials": outcome.spec.trials,
+        "verdict": outcome.verdict.value,
+        "accepted": outcome.verdict.accepted,
+        "error_class": outcome.error_class.value if outcome.error_class else None,
+        "reason": outcome.reason,
+        "findings": to_json(outcome.findings),
+        "matches": [_matches(each) for each in outcome.match.passes] if outcome.match else [],
+        "rewritten": outcome.match.rewritten if outcome.match else None,
+        "outputs": to_json(accuracy.outputs),
+        "drawings": list(accuracy.profiles),
+        "reduced": accuracy.reduced,
+        "correct_at": [t for t in LEVELS if outcome.accuracy and accuracy.correct_at(t)],
+        "timings": _timings(outcome),
+        "speedups": _speedups(outcome),
+        "warnings": list(outcome.warnings),
+        "evidence": to_json(outcome.evidence),
+        "environment": to_json(outcome.environment),
+        "log_tail": outcome.log_tail,
+        "wall_s": outcome.wall_s,
+        "finished_at": outcome.finished_at,
+    }
+
+
+def published_line(outcome: Outcome) -> str:
+    """The outcome as one line of a JSONL file."""
+    return json.dumps(published(outcome), separators=(",", ":"), allow_nan=False) + "\n"
+
+
+def _matches(of: PassMatches) -> dict[str, Any]:
+    return {
+        "pass": of.name,
+        "count": len(of.matches),
+        "matches": to_json(of.matches),
+        "miss": to_json(of.miss),
+    }
+
+
+def _timings(outcome: Outcome) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for each in outcome.timings:
+        found.setdefault(CONTENDERS[each.contender], {})[CLOCKS[each.clock]] = {
+            "median_us": to_json(each.median),
+            "samples_us": to_json(each.samples),
+            "blocks": each.blocks,
+        }
+    return found
+
+
+def _speedups(outcome: Outcome) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for each in outcome.speedups:
+        figures = {"value": each.value, "low": each.low, "high": each.high}
+        found.setdefault(CONTENDERS[each.contender], {})[CLOCKS[each.clock]] = to_json(figures)
+    return found

@@ -1,0 +1,364 @@
+"""Outcomes in, score reports out: which are samples, what was left out and why, and the curve of each solver."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import exp
+from typing import Any
+
+from passnet_core import records
+from passnet_core.errors import BadInput, EmptyScore
+from passnet_core.records import (
+    ERROR_CLASS,
+    TIMED,
+    Capture,
+    Device,
+    ErrorClass,
+    Outcome,
+    Solver,
+    Stage,
+    Verdict,
+    from_json,
+)
+from passnet_core.scoring.scores import (
+    LEVELS,
+    PENALTY_FAILED,
+    PENALTY_SLOW,
+    Interpretation,
+    Sample,
+    SampleTable,
+    aggregate,
+    error_aware_logs,
+    error_aware_score,
+    parameters,
+    score,
+    score_interval,
+)
+
+VALUES_ONLY = "values only"
+NOT_MEASURED = "not measured"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a score needs of one outcome. sample None: not scored, and left_out says why."""
+
+    solver: Solver
+    bundle_digest: str | None
+    device: str
+    """The device's name; empty where it is not known."""
+    capture: Capture
+    task_id: str
+    subgraph_id: str
+    verdict: Verdict
+    finished_at: str
+    sample: Sample | None
+    left_out: str = ""
+
+
+@dataclass(frozen=True)
+class LevelScore:
+    """The figures at one t, named as in GraphNet's tables. low and high: the 95% bootstrap interval of ES."""
+
+    t: int
+    alpha: float
+    beta: float
+    correct: float
+    """Lambda."""
+    slower: float
+    """Eta."""
+    gamma: float
+    s: float | None
+    """S(t), which is defined below t = 1 only."""
+    es: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class ScoreReport:
+    """How one solver does on one device with one way of capture. aggregate None and no levels: no sample."""
+
+    solver: Solver
+    bundle_digest: str | None
+    device: str
+    capture: Capture
+    interpretation: Interpretation
+    p: float
+    b: float
+    subgraphs: tuple[tuple[str, str], ...]
+    """(task, subgraph) of each sample, sorted."""
+    left_out: tuple[tuple[str, int], ...]
+    """Why outcomes are not samples, and how many of them."""
+    levels: tuple[LevelScore, ...]
+    aggregate: float | None
+
+    @property
+    def samples(self) -> int:
+        return len(self.subgraphs)
+
+    def at(self, t: int) -> LevelScore | None:
+        return next((level for level in self.levels if level.t == t), None)
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one subgraph does to ES(t). factor: what it contributes to the geometric mean.
+
+    if_fixed: ES(t) if this subgraph were right and as fast as eager.
+    """
+
+    task_id: str
+    subgraph_id: str
+    verdict: Verdict
+    speedup: float | None
+    factor: float
+    if_fixed: float
+
+
+def entry_of(outcome: Outcome) -> Entry:
+    """What scores need of an outcome."""
+    left_out = why_left_out(outcome.verdict, outcome.spec.stage, outcome.spec.device)
+    sample = None
+    if not left_out:
+        speedup = outcome.speedup()
+        correct = [t for t in records.LEVELS if outcome.accuracy is not None and outcome.accuracy.correct_at(t)]
+        sample = Sample(speedup.value if speedup else None, frozenset(correct), outcome.error_class)
+    return Entry(
+        solver=outcome.solver,
+        bundle_digest=outcome.bundle_digest,
+        device=outcome.environment.device if outcome.environment else "",
+        capture=outcome.spec.capture,
+        task_id=outcome.task_id,
+        subgraph_id=outcome.subgraph_id,
+        verdict=outcome.verdict,
+        finished_at=outcome.finished_at,
+        sample=sample,
+        left_out=left_out,
+    )
+
+
+def read_entries(lines: Iterable[str]) -> Iterator[Entry]:
+    """The entries of a file of outcomes: in the documented form, or an exported run. Raises BadInput with the line."""
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            data = json.loads(line)
+            if not isinstance(data, dict):
+                raise BadInput("it must be a JSON object.")
+            if "verdict" in data:
+                yield _entry_from_json(data)
+            elif "outcome" in data:
+                yield entry_of(from_json(Outcome, data["outcome"]))
+            elif "run" not in data and "bundle" not in data:
+                raise BadInput("it is no outcome of this playground.")
+        except (ValueError, KeyError, TypeError, RecursionError, BadInput) as error:
+            said = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+            raise BadInput(
+                f"Line {number} cannot be scored: {said} Use a file that evaluate --outcomes or runs export wrote."
+            ) from error
+
+
+def _entry_from_json(data: Mapping[str, Any]) -> Entry:
+    verdict = Verdict(data["verdict"])
+    left_out = why_left_out(verdict, Stage(data["stage"]), Device(data["device"]))
+    solver = Solver(data["solver"])
+    sample = None
+    if not left_out:
+        contender = "baseline" if solver is Solver.INDUCTOR else "pass"
+        clock = data["speedups"].get(contender, {}).get("end_to_end")
+        error_class = data["error_class"]
+        sample = Sample(
+            speedup=None if clock is None else float(clock["value"]),
+            correct_at=frozenset(int(t) for t in data["correct_at"]),
+            error_class=None if error_class is None else ErrorClass(error_class),
+        )
+    return Entry(
+        solver=solver,
+        bundle_digest=data["bundle_digest"],
+        device=(data["environment"] or {}).get("device", ""),
+        capture=Capture(data["capture"]),
+        task_id=str(data["task"]),
+        subgraph_id=str(data["subgraph"]),
+        verdict=verdict,
+        finished_at=str(data["finished_at"]),
+        sample=sample,
+        left_out=left_out,
+    )
+
+
+def why_left_out(verdict: Verdict, stage: Stage, device: Device) -> str:
+    """Why an outcome is not a sample; empty: it is one.
+
+    Samples are what a GPU timed, and the candidate's failures on the way there. A failure found without a GPU is none:
+    what is right cannot be timed there, so only failures would count.
+    """
+    if verdict in TIMED:
+        return ""
+    if not verdict.judged:
+        return verdict.value
+    if verdict is Verdict.VALUES_ONLY:
+        return VALUES_ONLY
+    if stage is not Stage.MEASURE or device is not Device.CUDA or ERROR_CLASS[verdict] is None:
+        return NOT_MEASURED
+    return ""
+
+
+def newest(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """Of several entries of one solver for one subgraph the one that finished last; a sample before what is none."""
+    kept: dict[tuple[Any, ...], Entry] = {}
+    for entry in entries:
+        key = (entry.solver, entry.bundle_digest, entry.device, entry.capture, entry.task_id, entry.subgraph_id)
+        old = kept.get(key)
+        if old is None or (entry.sample is not None, entry.finished_at) >= (old.sample is not None, old.finished_at):
+            kept[key] = entry
+    return tuple(kept.values())
+
+
+def score_reports(
+    outcomes: Iterable[Outcome | Entry],
+    *,
+    p: float = PENALTY_SLOW,
+    b: float = PENALTY_FAILED,
+    interpretation: Interpretation | str = Interpretation.DEFAULT,
+) -> tuple[ScoreReport, ...]:
+    """One report per solver, device and way of capture; of several outcomes for a subgraph the newest counts."""
+    entries = [each if isinstance(each, Entry) else entry_of(each) for each in outcomes]
+    groups: dict[tuple[Solver, str | None, str, Capture], list[Entry]] = {}
+    for entry in newest(_with_devices(entries)):
+        groups.setdefault((entry.solver, entry.bundle_digest, entry.device, entry.capture), []).append(entry)
+    return tuple(score_report(group, p=p, b=b, interpretation=interpretation) for group in groups.values())
+
+
+def score_report(
+    entries: Sequence[Entry],
+    *,
+    p: float = PENALTY_SLOW,
+    b: float = PENALTY_FAILED,
+    interpretation: Interpretation | str = Interpretation.DEFAULT,
+) -> ScoreReport:
+    """The report of entries that share solver, device and way of capture. Raises EmptyScore on none."""
+    if not entries:
+        raise EmptyScore("There is no outcome to report on. Evaluate something first.")
+    scored = sorted((each for each in entries if each.sample), key=lambda each: (each.task_id, each.subgraph_id))
+    samples = [each.sample for each in scored if each.sample]
+    levels = curve(samples, p=p, b=b, interpretation=interpretation) if samples else ()
+    first = entries[0]
+    return ScoreReport(
+        solver=first.solver,
+        bundle_digest=first.bundle_digest,
+        device=first.device,
+        capture=first.capture,
+        interpretation=Interpretation(interpretation),
+        p=p,
+        b=b,
+        subgraphs=tuple((each.task_id, each.subgraph_id) for each in scored),
+        left_out=tuple(Counter(each.left_out for each in entries if not each.sample).items()),
+        levels=levels,
+        aggregate=aggregate({level.t: level.es for level in levels}) if levels else None,
+    )
+
+
+def curve(
+    samples: Sequence[Sample] | SampleTable,
+    *,
+    p: float = PENALTY_SLOW,
+    b: float = PENALTY_FAILED,
+    interpretation: Interpretation | str = Interpretation.DEFAULT,
+) -> tuple[LevelScore, ...]:
+    """The figures at every level of the interpretation. Raises EmptyScore on none."""
+    table = SampleTable.of(samples)
+    return tuple(
+        _level(table, t, p=p, b=b, interpretation=interpretation) for t in LEVELS[Interpretation(interpretation)]
+    )
+
+
+def _level(table: SampleTable, t: int, *, p: float, b: float, interpretation: Interpretation | str) -> LevelScore:
+    of = parameters(table, t, b=b, interpretation=interpretation)
+    interval = score_interval(table, t, p=p, b=b, interpretation=interpretation)
+    return LevelScore(
+        t=t,
+        alpha=of.alpha,
+        beta=of.beta,
+        correct=of.correct,
+        slower=of.slower,
+        gamma=of.gamma,
+        s=score(table, t, p=p, b=b) if t < 1 else None,
+        es=error_aware_score(table, t, p=p, b=b, interpretation=interpretation),
+        low=interval.low,
+        high=interval.high,
+    )
+
+
+def contributions(
+    entries: Sequence[Entry],
+    t: int,
+    *,
+    p: float = PENALTY_SLOW,
+    b: float = PENALTY_FAILED,
+    interpretation: Interpretation | str = Interpretation.DEFAULT,
+) -> tuple[Contribution, ...]:
+    """The samples behind one point of a curve, worst first. Entries must be of one report."""
+    scored = [(each, each.sample) for each in entries if each.sample]
+    if not scored:
+        return ()
+    logs = error_aware_logs([sample for _, sample in scored], t, p=p, b=b, interpretation=interpretation)
+    mean = float(logs.mean())
+    found = [
+        Contribution(
+            task_id=entry.task_id,
+            subgraph_id=entry.subgraph_id,
+            verdict=entry.verdict,
+            speedup=sample.speedup,
+            factor=exp(float(contributed)),
+            if_fixed=exp(mean - (float(contributed) - max(float(contributed), 0.0)) / len(scored)),
+        )
+        for (entry, sample), contributed in zip(scored, logs)
+    ]
+    return tuple(sorted(found, key=lambda each: (each.factor, each.task_id, each.subgraph_id)))
+
+
+def report_to_json(report: ScoreReport) -> dict[str, Any]:
+    """The documented JSON form, with the names of GraphNet's tables."""
+    return {
+        "solver": report.solver.value,
+        "bundle_digest": report.bundle_digest,
+        "device": report.device,
+        "capture": report.capture.value,
+        "interpretation": report.interpretation.value,
+        "p": report.p,
+        "b": report.b,
+        "samples": report.samples,
+        "tasks": len({task for task, _ in report.subgraphs}),
+        "left_out": dict(report.left_out),
+        "aggregate_score": report.aggregate,
+        "levels": [_level_to_json(level) for level in report.levels],
+    }
+
+
+def _level_to_json(level: LevelScore) -> Mapping[str, float | None]:
+    return {
+        "t": level.t,
+        "alpha": level.alpha,
+        "beta": level.beta,
+        "lambda": level.correct,
+        "eta": level.slower,
+        "s": level.s,
+        "gamma": level.gamma,
+        "es": level.es,
+        "low": level.low,
+        "high": level.high,
+    }
+
+
+def _with_devices(entries: Sequence[Entry]) -> list[Entry]:
+    """Where the machine failed, its device is not known: such entries go with others of the same solver."""
+    known = {(each.solver, each.bundle_digest, each.capture): each.device for each in reversed(entries) if each.device}
+    return [
+        each
+        if each.device
+        else replace(each, device=known.get((each.solver, each.bundle_digest, each.capture), "unknown device"))
+        for each in entries
+    ]

@@ -1,0 +1,285 @@
+"""S(t), ES(t) and the aggregate score of GraphNet (arXiv 2510.24035), per sample and in aggregate form."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+from passnet_core.errors import BadInput, EmptyScore
+from passnet_core.records import ErrorClass
+from passnet_core.scoring.intervals import LEVEL, RESAMPLES, Interval
+
+PENALTY_SLOW = 0.0
+"""p, the exponent added for slowdowns."""
+PENALTY_FAILED = 0.1
+"""b, what a failure contributes."""
+LOWEST, HIGHEST = -10, 5
+
+
+class Interpretation(StrEnum):
+    """From which level on each class of error is tolerated."""
+
+    DEFAULT = "default"
+    EXTENDED = "extended"
+
+
+NEVER = math.inf
+THRESHOLDS: Mapping[Interpretation, Mapping[ErrorClass, float]] = {
+    Interpretation.DEFAULT: {
+        ErrorClass.ACCURACY: 1,
+        ErrorClass.TYPE: 3,
+        ErrorClass.RUNTIME: 3,
+        ErrorClass.COMPILE: 3,
+        ErrorClass.EAGER: NEVER,
+    },
+    Interpretation.EXTENDED: {
+        ErrorClass.ACCURACY: 1,
+        ErrorClass.TYPE: 2,
+        ErrorClass.RUNTIME: 3,
+        ErrorClass.COMPILE: 4,
+        ErrorClass.EAGER: NEVER,
+    },
+}
+LEVELS: Mapping[Interpretation, tuple[int, ...]] = {
+    Interpretation.DEFAULT: tuple(range(-10, 5)),
+    Interpretation.EXTENDED: tuple(range(-10, 6)),
+}
+WEIGHTS: Mapping[int, float] = {
+    **dict.fromkeys(range(-10, -5), 0.001),
+    **dict.fromkeys((-5, -4, -3), 1.0),
+    -2: 0.8,
+    -1: 0.64,
+    0: 0.512,
+    1: 0.4096,
+    2: 0.32768,
+    3: 0.262144,
+    4: 0.001,
+}
+"""What the levels weigh in the aggregate score, before they are normalised. Level 5 has no weight."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One subgraph: speedup = eager time / time, dimensionless, None where nothing was timed (never correct then).
+
+    correct_at: the levels at which the values are close. error_class: of the failure, None: accuracy where not close.
+    """
+
+    speedup: float | None
+    correct_at: frozenset[int] = frozenset()
+    error_class: ErrorClass | None = None
+
+    def __post_init__(self) -> None:
+        if self.speedup is not None and not (self.speedup > 0 and math.isfinite(self.speedup)):
+            raise BadInput(f"A speedup must be a finite number above 0, not {self.speedup}.")
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The aggregate form: S = alpha^lambda beta^(lambda eta p) b^(1-lambda); ES has gamma for b."""
+
+    alpha: float
+    """Geometric mean speedup of the correct samples; 1 where there are none."""
+    beta: float
+    """The same of those correct ones that are slower than 1."""
+    correct: float
+    """Lambda: the fraction that is correct."""
+    slower: float
+    """Eta: the fraction of the correct ones that is slower than 1."""
+    gamma: float
+    """What an erroneous sample contributes, as a geometric mean."""
+
+
+_CLASSES = tuple(ErrorClass)
+_CODES = {each: code for code, each in enumerate(_CLASSES)}
+
+
+class SampleTable:
+    """Samples as columns, so that scores over hundreds of thousands of them are instant."""
+
+    def __init__(
+        self, log_speedup: npt.NDArray[np.float64], correct: npt.NDArray[np.int64], error: npt.NDArray[np.int8]
+    ) -> None:
+        self.log_speedup = log_speedup
+        """Natural logarithm, 0 where there is no speedup."""
+        self.correct = correct
+        """Bit t + 10: correct at t."""
+        self.error = error
+        """Place of the error class in ErrorClass."""
+
+    @classmethod
+    def of(cls, samples: "Sequence[Sample] | SampleTable") -> "SampleTable":
+        """Raises EmptyScore on none."""
+        if len(samples) == 0:
+            raise EmptyScore("There is no sample to score. Evaluate something with --stage measure first.")
+        if isinstance(samples, SampleTable):
+            return samples
+        accuracy = _CODES[ErrorClass.ACCURACY]
+        speedup = np.array([1.0 if each.speedup is None else each.speedup for each in samples], dtype=np.float64)
+        correct = np.array([0 if each.speedup is None else _mask(each.correct_at) for each in samples], dtype=np.int64)
+        error = np.array(
+            [accuracy if each.error_class is None else _CODES[each.error_class] for each in samples], dtype=np.int8
+        )
+        return cls(np.log(speedup), correct, error)
+
+    def __len__(self) -> int:
+        return len(self.log_speedup)
+
+    def correct_at(self, t: int) -> npt.NDArray[np.bool_]:
+        return (self.correct >> (t - LOWEST)) & 1 == 1
+
+
+@lru_cache(maxsize=4096)
+def _mask(levels: frozenset[int]) -> int:
+    return sum(1 << (t - LOWEST) for t in levels if LOWEST <= t <= HIGHEST)
+
+
+def score(
+    samples: Sequence[Sample] | SampleTable, t: int, *, p: float = PENALTY_SLOW, b: float = PENALTY_FAILED
+) -> float:
+    """S(t): geometric mean of the rectified speedups, a failure at t contributing b. Raises EmptyScore on none."""
+    _check(t, p, b)
+    table = SampleTable.of(samples)
+    logs = np.where(table.correct_at(t), _rectified_logs(table, p), math.log(b))
+    return math.exp(float(logs.mean()))
+
+
+def error_aware_score(
+    samples: Sequence[Sample] | SampleTable,
+    t: int,
+    *,
+    p: float = PENALTY_SLOW,
+    b: float = PENALTY_FAILED,
+    interpretation: Interpretation | str = Interpretation.DEFAULT,
+) -> float:
+    """ES(t): geometric mean of the error-aware rectified speedups (GraphNet, arXiv 2510.24035).
+
+    samples: one per subgraph. For t < 1 it is S(t); for t >= 1 a sample that is not correct at 1 contributes 1 where
+    its class of error is tolerated at t, else b. Raises EmptyScore on none.
+    """
+    return math.exp(float(error_aware_logs(samples, t, p=p, b=b, interpretation=interpretation).mean()))
+
+
+def error_aware_logs(
+    samples: Sequence[Sample] | SampleTable,
+    t: int,
+    *,
+    p: float = PENALTY_SLOW,
+    b: float = PENALTY_FAILED,
+    interpretation: Interpretation | str = Interpretation.DEFAULT,
+) -> npt.NDArray[np.float64]:
+    """Natural logarithm of what each sample contributes to ES(t), in the order of the samples."""
+    _check(t, p, b)
+    table = SampleTable.of(samples)
+    # default of a failure: b; tolerated ones contribute 1, whose logarithm is 0
+    failed = np.where(_tolerated(table, t, interpretation), 0.0, math.log(b))
+    return np.where(table.correct_at(min(t, 1)), _rectified_logs(table, p), failed)
+
+
+def parameters(
+    samples: Sequence[Sample] | SampleTable,
+    t: int,
+    *,
+    b: float = PENALTY_FAILED,
+    interpretation: Interpretation | str = Interpretation.DEFAULT,
+) -> Parameters:
+    """Alpha, beta, lambda, eta and gamma of ES(t); those of S(t) where t < 1, as gamma is b there."""
+    _check(t, 0.0, b)
+    table = SampleTable.of(samples)
+    correct = table.correct_at(min(t, 1))
+    slower = correct & (table.log_speedup < 0)
+    wrong = ~correct
+    untolerated = wrong & ~_tolerated(table, t, interpretation)
+    share = float(untolerated.sum() / wrong.sum()) if wrong.any() else float(t < 1)
+    return Parameters(
+        alpha=math.exp(float(table.log_speedup[correct].mean())) if correct.any() else 1.0,
+        beta=math.exp(float(table.log_speedup[slower].mean())) if slower.any() else 1.0,
+        correct=float(correct.mean()),
+        slower=float(slower.sum() / correct.sum()) if correct.any() else 0.0,
+        gamma=b**share,
+    )
+
+
+def combined(of: Parameters, *, p: float = PENALTY_SLOW) -> float:
+    """ES(t) in its aggregate form; with gamma = b it is S(t)."""
+    return of.alpha**of.correct * of.beta ** (of.correct * of.slower * p) * of.gamma ** (1 - of.correct)
+
+
+def aggregate_score(
+    samples: Sequence[Sample] | SampleTable,
+    *,
+    p: float = PENALTY_SLOW,
+    b: float = PENALTY_FAILED,
+    interpretation: Interpretation | str = Interpretation.DEFAULT,
+) -> float:
+    """AS: the weighted geometric mean of ES(t) over the levels. Raises EmptyScore on none."""
+    table = SampleTable.of(samples)
+    return aggregate({t: error_aware_score(table, t, p=p, b=b, interpretation=interpretation) for t in WEIGHTS})
+
+
+def aggregate(scores: Mapping[int, float]) -> float:
+    """AS of given ES(t). Raises BadInput where a weighted level is missing."""
+    missing = [t for t in WEIGHTS if t not in scores]
+    if missing:
+        raise BadInput(f"The aggregate score needs ES(t) at t = {missing[0]} as well.")
+    total = sum(WEIGHTS.values())
+    return 10 ** sum(weight / total * math.log10(scores[t]) for t, weight in WEIGHTS.items())
+
+
+def score_interval(
+    samples: Sequence[Sample] | SampleTable,
+    t: int,
+    *,
+    p: float = PENALTY_SLOW,
+    b: float = PENALTY_FAILED,
+    interpretation: Interpretation | str = Interpretation.DEFAULT,
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Interval:
+    """ES(t) with its percentile bootstrap interval over the samples; the same samples and seed give the same interval.
+
+    Where many subgraphs contribute alike, drawing how often each distinct value comes is the same as drawing samples,
+    and faster.
+    """
+    logs = error_aware_logs(samples, t, p=p, b=b, interpretation=interpretation)
+    values, counts = np.unique(logs, return_counts=True)
+    centre = float(logs.mean())
+    if len(values) == 1:
+        return Interval(math.exp(centre), math.exp(centre), math.exp(centre))
+    if len(values) > 5000:
+        # the mean of so many is normal to well below the width of a line on the chart
+        half = NormalDist().inv_cdf((1 + level) / 2) * float(logs.std()) / math.sqrt(len(logs))
+        return Interval(math.exp(centre), math.exp(centre - half), math.exp(centre + half))
+    draws = np.random.default_rng(seed).multinomial(len(logs), counts / len(logs), size=resamples)
+    means = draws @ values / len(logs)
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(math.exp(centre), math.exp(min(float(low), centre)), math.exp(max(float(high), centre)))
+
+
+def _rectified_logs(table: SampleTable, p: float) -> npt.NDArray[np.float64]:
+    return np.where(table.log_speedup < 0, (p + 1) * table.log_speedup, table.log_speedup)
+
+
+def _tolerated(table: SampleTable, t: int, interpretation: Interpretation | str) -> npt.NDArray[np.bool_]:
+    """Per sample whether an error of its class is tolerated at t."""
+    try:
+        thresholds = THRESHOLDS[Interpretation(interpretation)]
+    except ValueError:
+        known = " or ".join(each.value for each in Interpretation)
+        raise BadInput(f"The interpretation is {interpretation!r}; it must be {known}.") from None
+    return (np.array([t >= thresholds[each] for each in _CLASSES]))[table.error]
+
+
+def _check(t: int, p: float, b: float) -> None:
+    if not LOWEST <= t <= HIGHEST:
+        raise BadInput(f"The level t must lie between {LOWEST} and {HIGHEST}, not {t}.")
+    if not (0 < b <= 1):
+        raise BadInput(f"The failure penalty b must be above 0 and at most 1, not {b}.")
+    if not (p >= 0 and math.isfinite(p)):
+        raise BadInput(f"The slowdown penalty p must be 0 or more, not {p}.")

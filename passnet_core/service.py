@@ -1,0 +1,623 @@
+"""What the pages and the command line call: jobs, known already or judged by a backend, kept in the store."""
+
+import atexit
+import json
+import queue
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from passnet_core.backends.base import Backend, DeviceInfo, JobEvent, outcome_without_judge
+from passnet_core.backends.local import LocalBackend
+from passnet_core.corpus.catalogue import Corpus, find_subgraph
+from passnet_core.errors import BadInput, PlaygroundError, StoreRefusal, UnknownItem
+from passnet_core.passes.reading import read_bundle
+from passnet_core.records import (
+    Bundle,
+    Device,
+    EvalSpec,
+    Job,
+    Outcome,
+    Run,
+    Solver,
+    Stage,
+    Subgraph,
+    Task,
+    Verdict,
+)
+from passnet_core.settings import Settings
+from passnet_core.store import exchange, owner
+from passnet_core.store.rows import Draft, RunSummary, ScoreRow, Standing, name_of
+
+if TYPE_CHECKING:  # numpy and DuckDB load only where scores and a store are asked for
+    from passnet_core.scores_view import Board
+    from passnet_core.scoring.scores import SampleTable
+    from passnet_core.store.base import Store
+
+OnOutcome = Callable[[int, Outcome], None]
+"""Called with the place in the run, from 0, and the outcome, after it is stored."""
+
+REUSED = frozenset(each for each in Verdict if each.judged) - {Verdict.TIMED_OUT, Verdict.CRASHED}
+"""Known answers that hold again: a timeout or a crash may have been the machine's load."""
+
+LOG_TAIL_CHARACTERS = 8_000
+LIVE_RUNS_KEPT = 50
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is. finished: nothing more will come.
+
+    done: jobs with an outcome; outcomes: those, in the order of the jobs. stage (one word), detail (a sentence),
+    subgraph_id, log_tail: of the job being judged now. elapsed_s: since its first job began.
+    queue_position: runs ahead of it, None unless it waits.
+    problem: why it ended before its last outcome; empty otherwise.
+    """
+
+    run: Run
+    total: int
+    done: int
+    stage: str
+    subgraph_id: str
+    log_tail: str
+    elapsed_s: float
+    queue_position: int | None
+    finished: bool
+    cancelled: bool
+    outcomes: tuple[Outcome, ...]
+    problem: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class ReferenceBundle:
+    """A bundle that comes with the playground."""
+
+    name: str
+    title: str
+    description: str
+    task_ids: tuple[str, ...]
+    bundle: Bundle
+
+
+def open_service(settings: Settings, *, keep_warm: bool = False, backend: Backend | None = None) -> "Service":
+    """The service over the settings' store and data; without a backend, jobs run on this machine.
+
+    keep_warm: start judge processes before the first job needs them. Raises StoreError, BadInput.
+    """
+    from passnet_core.store.opening import open_store
+
+    store = open_store(settings.home)
+    try:
+        service = Service(settings, store, backend or _local_backend(settings, keep_warm=keep_warm))
+    except BaseException:
+        store.close()
+        raise
+    atexit.register(service.close)
+    return service
+
+
+class Service:
+    """All that a person can ask for. Safe to share by threads; close() it at the end."""
+
+    def __init__(self, settings: Settings, store: "Store", backend: Backend) -> None:
+        self.settings = settings
+        self.corpus = corpus_of(settings)
+        self._store = store
+        self._backend = backend
+        self._process = owner.this_process()
+        self._lock = threading.Lock()
+        self._live: dict[str, _LiveRun] = {}
+        self._closing = threading.Event()
+        self._references, self._reference_problems = read_references(settings.data / "bundles")
+        self._recorded_problems: tuple[str, ...] = ()
+        self._close_orphans()
+        self._lanes = {lane: _Lane(lane, self._judge) for lane in ("check", "run")}
+        self._loading = threading.Thread(target=self._load_recorded, name="passnet-recorded", daemon=True)
+        self._loading.start()
+
+    # --- what is here ---
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What could not be read of the tasks, bundles and recorded runs, one sentence each; nothing of it is fatal."""
+        self._loading.join()
+        return self.corpus.problems + self._reference_problems + self._recorded_problems
+
+    def device(self) -> DeviceInfo:
+        """Where jobs run."""
+        return self._backend.info()
+
+    def reference_bundles(self) -> tuple[ReferenceBundle, ...]:
+        return self._references
+
+    # --- judging ---
+
+    def submit(
+        self,
+        task: Task,
+        bundle: Bundle | None,
+        spec: EvalSpec,
+        *,
+        subgraph_ids: Sequence[str] | None = None,
+        label: str = "",
+        fresh: bool = False,
+    ) -> str:
+        """Starts a run in the background and returns its id; without a bundle the solver is Inductor.
+
+        subgraph_ids None: all of the task's. fresh: judge anew even where the answer is known. Raises UnknownItem for a
+        subgraph that the task has not, StoreError where the run cannot be kept.
+        """
+        if self._closing.is_set():
+            raise StoreRefusal("The playground is shutting down. Start it again, then run this once more.")
+        jobs = jobs_of(task, bundle, spec, subgraph_ids)
+        run = new_run(jobs, label=label)
+        if bundle is not None:
+            self._store.add_bundle(bundle)
+        self._store.start_run(run, tuple(name_of(job) for job in jobs), self._process)
+        live = _LiveRun(run, jobs, fresh)
+        with self._lock:
+            self._live[run.id] = live
+            finished = [run_id for run_id, each in self._live.items() if each.finished]
+            for run_id in finished[:-LIVE_RUNS_KEPT]:
+                del self._live[run_id]
+        self._lane(spec).put(live)
+        return run.id
+
+    def progress(self, run_id: str) -> Progress:
+        """How far a run is, live or kept. Raises UnknownItem."""
+        live = self._live.get(run_id)
+        if live is not None:
+            return live.progress(self._lane(live.run.spec).ahead_of(live))
+        run = self.run(run_id)
+        outcomes = self._store.outcomes(run_id)
+        # another process of this store may be judging it
+        working = self._store.unfinished(run_id)
+        elsewhere = any(owner.alive(each.owner) for each in working)
+        return Progress(
+            run=run,
+            total=len(run.job_digests),
+            done=len(outcomes),
+            stage="judged by another process" if elsewhere else "",
+            subgraph_id=working[0].jobs[0].subgraph_id if elsewhere else "",
+            log_tail="",
+            elapsed_s=sum(outcome.wall_s for outcome in outcomes),
+            queue_position=None,
+            finished=not elsewhere,
+            cancelled=any(outcome.verdict is Verdict.CANCELLED for outcome in outcomes),
+            outcomes=outcomes,
+            problem="" if elsewhere or not working else "The process that judged this run ended before its last job.",
+        )
+
+    def cancel(self, run_id: str) -> None:
+        """Ends a run of this process: each job still without an outcome gets "cancelled". Raises UnknownItem."""
+        live = self._live.get(run_id)
+        if live is not None:
+            live.cancelled.set()
+        elif self._store.unfinished(run_id):
+            raise StoreRefusal(f"Run {run_id!r} is judged by another process. Cancel it there.")
+        else:
+            self.run(run_id)
+
+    def wait(self, run_id: str, on_outcome: OnOutcome | None = None) -> tuple[Outcome, ...]:
+        """The outcomes of a run of this process, once it has finished; on_outcome sees each as it comes.
+
+        Raises UnknownItem, and StoreError where an outcome could not be kept.
+        """
+        live = self._live.get(run_id)
+        if live is None:
+            self.run(run_id)
+            return self._store.outcomes(run_id)
+        for position, outcome in live.arriving():
+            if on_outcome is not None:
+                on_outcome(position, outcome)
+        if live.failure is not None:
+            raise live.failure
+        return live.progress(None).outcomes
+
+    def check(self, task: Task, bundle: Bundle, subgraph_id: str, *, device: Device | None = None) -> Outcome:
+        """Static rules and matching on one subgraph, now."""
+        spec = EvalSpec(stage=Stage.CHECK, device=device or self.device().device)
+        known = self._known(jobs_of(task, bundle, spec, [subgraph_id])[0])
+        return known or self.evaluate(task, bundle, spec, subgraph_ids=[subgraph_id], fresh=True)[0]
+
+    def evaluate(
+        self,
+        task: Task,
+        bundle: Bundle | None,
+        spec: EvalSpec,
+        on_outcome: OnOutcome | None = None,
+        *,
+        subgraph_ids: Sequence[str] | None = None,
+        label: str = "",
+        fresh: bool = False,
+        on_run: Callable[[str], None] | None = None,
+    ) -> tuple[Outcome, ...]:
+        """Like submit, but waits for the outcomes; on_run is told the run's id first. An interrupt cancels the run."""
+        run_id = self.submit(task, bundle, spec, subgraph_ids=subgraph_ids, label=label, fresh=fresh)
+        try:
+            if on_run is not None:
+                on_run(run_id)
+            return self.wait(run_id, on_outcome)
+        except BaseException:
+            self.cancel(run_id)
+            raise
+
+    # --- what was judged ---
+
+    def run(self, run_id: str) -> Run:
+        """Raises UnknownItem."""
+        live = self._live.get(run_id)
+        if live is not None:
+            return live.run
+        run = self._store.run(run_id)
+        if run is None:
+            self._loading.join()
+            run = self._store.run(run_id)
+        if run is None:
+            raise UnknownItem(f"There is no run {run_id!r} here. See them with: python -m passnet_core runs list")
+        return run
+
+    def runs(
+        self, limit: int = 200, task_id: str | None = None, solver: Solver | None = None, *, checks: bool = False
+    ) -> tuple[RunSummary, ...]:
+        """Newest first. checks: also the runs that only checked."""
+        self._loading.join()
+        return self._store.runs(limit, task_id, solver, checks)
+
+    def outcomes(self, run_id: str) -> tuple[Outcome, ...]:
+        """In the order of the jobs; fewer than jobs while the run lasts. Raises UnknownItem."""
+        self.run(run_id)
+        return self._store.outcomes(run_id)
+
+    def bundle(self, digest: str) -> Bundle:
+        """Raises UnknownItem."""
+        bundle = self._store.bundle(digest)
+        if bundle is None:
+            self._loading.join()
+            bundle = self._store.bundle(digest)
+        if bundle is None:
+            raise UnknownItem(f"There is no bundle {digest!r} here. Open it from a run that lists it.")
+        return bundle
+
+    def score_rows(self, task_id: str | None = None) -> tuple[ScoreRow, ...]:
+        """What scores are made of: the newest measured outcome per solver, subgraph, device and capture."""
+        self._loading.join()
+        return self._store.score_rows(task_id)
+
+    def samples(self, run_id: str | None = None) -> "SampleTable":
+        """The scored outcomes of one run, or of all, ready for scoring.scores. Raises UnknownItem, EmptyScore."""
+        from passnet_core.scores_view import table_of
+
+        if run_id is not None:
+            self.run(run_id)
+        return table_of(self._store.samples(run_id))
+
+    def boards(self, task_id: str | None = None) -> "tuple[Board, ...]":
+        """What may be ranked together (scores_view says how), of one task or of all."""
+        from passnet_core.scores_view import boards
+
+        names = {each.bundle.digest: each.title for each in self._references}
+        totals = {each.id: each.subgraphs for each in self.corpus.tasks()}
+        return boards(self.score_rows(task_id), names=names, totals=totals)
+
+    def standings(self) -> tuple[Standing, ...]:
+        """Per subgraph that was ever judged: attempts, and the best and Inductor's speedup."""
+        self._loading.join()
+        return self._store.standings()
+
+    def export_run(self, run_id: str) -> str:
+        """The run as the text of one JSONL file. Raises UnknownItem, StoreRefusal while it is not finished."""
+        run = self.run(run_id)
+        outcomes = self._store.outcomes(run_id)
+        if len(outcomes) != len(run.job_digests):
+            raise StoreRefusal(
+                f"Run {run_id!r} has {len(outcomes)} of {len(run.job_digests)} outcomes. "
+                "Export it when it has finished."
+            )
+        bundles = () if run.bundle_digest is None else (self.bundle(run.bundle_digest),)
+        return exchange.written(exchange.RunFile(run, bundles, outcomes))
+
+    def import_run(self, text: str) -> str:
+        """Keeps the run of an exported file, marked as recorded elsewhere, and returns its id; all of it or nothing.
+
+        Raises BadInput naming the line, StoreRefusal where another run has that id.
+        """
+        files = tuple(exchange.read(text.splitlines()))
+        if len(files) != 1:
+            raise BadInput(f"A run file holds one run, this one {len(files)}. Import them one file at a time.")
+        file = files[0]
+        if not file.run.recorded:
+            file = replace(file, run=replace(file.run, recorded=exchange.origin(file)))
+        self._store.import_runs("", (file,))
+        return file.run.id
+
+    # --- drafts ---
+
+    def save_draft(self, task_id: str, slot: str, bundle: Bundle) -> None:
+        """Keeps what a person has written; one per task and slot counts, the last."""
+        if self._store.draft(task_id, slot) != bundle:
+            self._store.save_draft(task_id, slot, bundle)
+
+    def draft(self, task_id: str, slot: str) -> Bundle | None:
+        return self._store.draft(task_id, slot)
+
+    def drafts(self) -> tuple[Draft, ...]:
+        """Newest first."""
+        return self._store.drafts()
+
+    def close(self) -> None:
+        """Cancels what runs, ends the judge's processes and releases the store. May be called twice."""
+        if self._closing.is_set():
+            return
+        self._closing.set()
+        atexit.unregister(self.close)
+        for live in tuple(self._live.values()):
+            live.cancelled.set()
+        for lane in self._lanes.values():
+            lane.close()
+        close_backend = getattr(self._backend, "close", None)
+        if close_backend is not None:
+            close_backend()
+        self._loading.join()
+        self._store.close()
+
+    # --- inside ---
+
+    def _lane(self, spec: EvalSpec) -> "_Lane":
+        return self._lanes["check" if spec.stage is Stage.CHECK else "run"]
+
+    def _judge(self, live: "_LiveRun") -> None:
+        """Gives every job of a run its one outcome, stored before it is shown."""
+        live.start()
+        try:
+            for position, job in enumerate(live.jobs):
+                outcome = self._outcome(live, job)
+                self._store.append(live.run.id, position, outcome)
+                live.add(outcome)
+            live.finish(None)
+        except PlaygroundError as error:
+            live.finish(error)
+
+    def _outcome(self, live: "_LiveRun", job: Job) -> Outcome:
+        if live.cancelled.is_set():
+            return outcome_without_judge(job, Verdict.CANCELLED, "Cancelled before it was judged.")
+        live.turn_to(job.subgraph)
+        known = None if live.fresh else self._known(job)
+        return known or judged(self._backend, job, live.listen, live.cancelled)
+
+    def _known(self, job: Job) -> Outcome | None:
+        """The answer to an equal job in the environment that would judge it now, under this job's names."""
+        info = self._backend.info()
+        if info.environment is None or info.device is not job.spec.device:
+            return None
+        known = self._store.known(job.digest, info.environment.digest)
+        if known is None or known.verdict not in REUSED:
+            return None
+        return replace(known, task_id=job.subgraph.task_id, subgraph_id=job.subgraph.id)
+
+    def _close_orphans(self) -> None:
+        """Runs whose process is gone: the jobs it left get their outcome now."""
+        for left in self._store.unfinished(None):
+            if owner.alive(left.owner):
+                continue
+            for position, job in zip(left.positions, left.jobs):
+                outcome = Outcome(
+                    job_digest=job.job_digest,
+                    task_id=job.task_id,
+                    subgraph_id=job.subgraph_id,
+                    subgraph_digest=job.subgraph_digest,
+                    dtype=job.dtype,
+                    solver=left.run.solver,
+                    bundle_digest=left.run.bundle_digest,
+                    spec=left.run.spec,
+                    verdict=Verdict.INFRASTRUCTURE,
+                    reason="The playground ended before this job was judged. Run it again.",
+                    environment=None,
+                    wall_s=0.0,
+                    finished_at=now(),
+                )
+                self._store.append(left.run.id, position, outcome)
+
+    def _load_recorded(self) -> None:
+        """Takes in the recorded runs that come with the playground, each file once."""
+        problems = []
+        known = set(self._store.recorded_files())
+        for path in sorted((self.settings.data / "baselines").glob("*.jsonl.gz")):
+            try:
+                digest, files = exchange.read_file(path, known)
+                for file in files:
+                    # one by one: others write meanwhile, and what is here already is passed over
+                    self._store.import_runs("", (file,))
+                if digest not in known:
+                    self._store.import_runs(digest, ())
+            except PlaygroundError as error:
+                problems.append(f"The recorded runs in {path.name} are left out: {error}")
+        self._recorded_problems = tuple(problems)
+
+
+class _LiveRun:
+    """A run of this process, as its worker fills it and others look at it."""
+
+    def __init__(self, run: Run, jobs: tuple[Job, ...], fresh: bool) -> None:
+        self.run = run
+        self.jobs = jobs
+        self.fresh = fresh
+        self.cancelled = threading.Event()
+        self.failure: PlaygroundError | None = None
+        self.finished = False
+        self._changed = threading.Condition()
+        self._outcomes: list[Outcome] = []
+        self._stage = "waiting"
+        self._detail = ""
+        self._subgraph_id = ""
+        self._log = ""
+        self._started: float | None = None
+        self._ended: float | None = None
+
+    def start(self) -> None:
+        self._started = time.monotonic()
+
+    def turn_to(self, subgraph: Subgraph) -> None:
+        with self._changed:
+            self._stage, self._detail, self._subgraph_id, self._log = "starting", "", subgraph.id, ""
+
+    def listen(self, event: JobEvent) -> None:
+        with self._changed:
+            if event.stage == "log":
+                self._log = event.text[-LOG_TAIL_CHARACTERS:]
+            else:
+                self._stage, self._detail = event.stage, event.text
+
+    def add(self, outcome: Outcome) -> None:
+        with self._changed:
+            self._outcomes.append(outcome)
+            self._changed.notify_all()
+
+    def finish(self, failure: PlaygroundError | None) -> None:
+        with self._changed:
+            self.failure = failure
+            self._stage, self._detail, self._ended, self.finished = "", "", time.monotonic(), True
+            self._changed.notify_all()
+
+    def arriving(self) -> Iterator[tuple[int, Outcome]]:
+        """Each outcome with its place, as they come, until the run has finished."""
+        for position in range(len(self.jobs)):
+            with self._changed:
+                while len(self._outcomes) <= position and not self.finished:
+                    self._changed.wait()
+                if len(self._outcomes) <= position:
+                    return
+                outcome = self._outcomes[position]
+            yield position, outcome
+        with self._changed:
+            while not self.finished:
+                self._changed.wait()
+
+    def progress(self, ahead: int | None) -> Progress:
+        with self._changed:
+            elapsed_s = 0.0 if self._started is None else (self._ended or time.monotonic()) - self._started
+            cancelled = any(outcome.verdict is Verdict.CANCELLED for outcome in self._outcomes)
+            return Progress(
+                run=self.run,
+                total=len(self.jobs),
+                done=len(self._outcomes),
+                stage=self._stage,
+                subgraph_id=self._subgraph_id,
+                log_tail=self._log,
+                elapsed_s=elapsed_s,
+                queue_position=None if self._started is not None else ahead,
+                finished=self.finished,
+                cancelled=cancelled or (self.cancelled.is_set() and not self.finished),
+                outcomes=tuple(self._outcomes),
+                problem=str(self.failure or ""),
+                detail=self._detail,
+            )
+
+
+class _Lane:
+    """One worker thread with its queue: runs are judged one after the other."""
+
+    def __init__(self, name: str, judge: Callable[[_LiveRun], None]) -> None:
+        self._judge = judge
+        self._queue: queue.SimpleQueue[_LiveRun | None] = queue.SimpleQueue()
+        self._waiting: list[_LiveRun] = []
+        self._thread = threading.Thread(target=self._work, name=f"passnet-{name}", daemon=True)
+        self._thread.start()
+
+    def put(self, live: _LiveRun) -> None:
+        self._waiting.append(live)
+        self._queue.put(live)
+
+    def ahead_of(self, live: _LiveRun) -> int | None:
+        """Runs that come before this one, the one being judged among them; None when its turn has come."""
+        waiting = tuple(self._waiting)
+        return waiting.index(live) if live in waiting else None
+
+    def close(self) -> None:
+        """Returns when what is queued has been judged; cancel it before."""
+        self._queue.put(None)
+        self._thread.join()
+
+    def _work(self) -> None:
+        while (live := self._queue.get()) is not None:
+            self._judge(live)
+            self._waiting.remove(live)
+
+
+def corpus_of(settings: Settings) -> Corpus:
+    """The bundled tasks, and those imported."""
+    return Corpus([settings.data / "tasks", settings.home / "tasks"])
+
+
+def jobs_of(
+    task: Task, bundle: Bundle | None, spec: EvalSpec, subgraph_ids: Sequence[str] | None = None
+) -> tuple[Job, ...]:
+    """One job per subgraph. Raises UnknownItem for a subgraph that the task has not, BadInput where none is left."""
+    subgraphs = task.subgraphs if subgraph_ids is None else [find_subgraph(task, each) for each in subgraph_ids]
+    if not subgraphs:
+        raise BadInput(f"Task {task.id!r} has no subgraph to judge. Choose another task.")
+    return tuple(Job(subgraph, bundle, spec) for subgraph in subgraphs)
+
+
+def new_run(jobs: Sequence[Job], *, label: str = "", recorded: str = "") -> Run:
+    """A run of these jobs, which share bundle and spec, starting now."""
+    first = jobs[0]
+    return Run(
+        id=f"{datetime.now(UTC):%y%m%d}-{secrets.token_hex(4)}",
+        label=label,
+        started_at=now(),
+        solver=first.solver,
+        bundle_digest=None if first.bundle is None else first.bundle.digest,
+        spec=first.spec,
+        task_ids=tuple(dict.fromkeys(job.subgraph.task_id for job in jobs)),
+        job_digests=tuple(job.digest for job in jobs),
+        recorded=recorded,
+    )
+
+
+def judged(backend: Backend, job: Job, listen: Callable[[JobEvent], None], cancelled: threading.Event) -> Outcome:
+    """The backend's outcome; a backend that breaks its promise of one gives an infrastructure error."""
+    try:
+        return backend.run(job, listen, cancelled)
+    except Exception as error:  # whatever a backend meets, its job has one outcome and the lane goes on
+        reason = f"The place where jobs run failed: {type(error).__name__}: {error}"
+        return outcome_without_judge(job, Verdict.INFRASTRUCTURE, reason)
+
+
+def read_references(folder: Path) -> tuple[tuple[ReferenceBundle, ...], tuple[str, ...]]:
+    """The bundles in a folder, by name, and what could not be read."""
+    references, problems = [], []
+    for place in sorted(folder.glob("*/about.json")):
+        try:
+            references.append(_reference(place.parent))
+        except BadInput as error:
+            problems.append(f"Reference bundle {place.parent.name!r} is left out: {error}")
+    return tuple(references), tuple(problems)
+
+
+def _reference(folder: Path) -> ReferenceBundle:
+    try:
+        about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
+        title, description, task_ids = str(about["title"]), str(about["description"]), tuple(map(str, about["tasks"]))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadInput(f"about.json must have title, description and tasks ({error!r}).") from error
+    return ReferenceBundle(folder.name, title, description, task_ids, read_bundle(folder, author="reference"))
+
+
+def _local_backend(settings: Settings, *, keep_warm: bool) -> Backend:
+    backend = LocalBackend(settings.python, settings.isolation, settings.home, keep_warm=keep_warm)
+    if keep_warm:
+        # finding out what this machine is takes a moment that nobody need wait for
+        threading.Thread(target=backend.prepare, name="passnet-warm", daemon=True).start()
+    return backend
+
+
+def now() -> str:
+    """UTC, ISO 8601."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

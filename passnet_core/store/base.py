@@ -1,0 +1,79 @@
+"""What can be asked of a store, wherever its file is open."""
+
+from typing import Protocol
+
+from passnet_core.errors import StoreError
+from passnet_core.records import Bundle, Outcome, Run, Solver
+from passnet_core.store.rows import (
+    Draft,
+    JobName,
+    RunFile,
+    RunSummary,
+    SampleColumns,
+    ScoreRow,
+    Standing,
+    Unfinished,
+)
+
+
+class StoreBusy(StoreError):
+    """Another process has the file open."""
+
+
+class StoreGone(StoreError):
+    """The process that had the file open no longer answers; another may open it now."""
+
+
+class Store(Protocol):
+    """Every method may be called from any thread; what it has written when it returns survives the process.
+
+    Asked again with the same arguments, a writing method changes nothing. All raise StoreError.
+    """
+
+    def add_bundle(self, bundle: Bundle) -> None: ...
+
+    def start_run(self, run: Run, jobs: tuple[JobName, ...], owner: str) -> None: ...
+
+    def append(self, run_id: str, place: int, outcome: Outcome) -> None:
+        """The first outcome of a place stays."""
+        ...
+
+    def import_runs(self, file_digest: str, files: tuple[RunFile, ...]) -> None:
+        """All or nothing. file_digest: of the data file they come from, or "". StoreRefusal where an id is taken."""
+        ...
+
+    def recorded_files(self) -> tuple[str, ...]:
+        """Digests of the data files taken in."""
+        ...
+
+    def run(self, run_id: str) -> Run | None: ...
+
+    def runs(self, limit: int, task_id: str | None, solver: Solver | None, checks: bool) -> tuple[RunSummary, ...]: ...
+
+    def outcomes(self, run_id: str) -> tuple[Outcome, ...]: ...
+
+    def unfinished(self, run_id: str | None) -> tuple[Unfinished, ...]: ...
+
+    def bundle(self, digest: str) -> Bundle | None: ...
+
+    def known(self, job_digest: str, environment_digest: str) -> Outcome | None:
+        """The newest judged outcome made here."""
+        ...
+
+    def save_draft(self, task_id: str, slot: str, bundle: Bundle) -> None: ...
+
+    def draft(self, task_id: str, slot: str) -> Bundle | None: ...
+
+    def drafts(self) -> tuple[Draft, ...]: ...
+
+    def score_rows(self, task_id: str | None) -> tuple[ScoreRow, ...]: ...
+
+    def samples(self, run_id: str | None) -> SampleColumns: ...
+
+    def standings(self) -> tuple[Standing, ...]: ...
+
+    def close(self) -> None: ...
+
+
+QUESTIONS = frozenset(name for name in vars(Store) if not name.startswith("_")) - {"close"}
+"""The methods that another process may call."""

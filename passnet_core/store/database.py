@@ -1,0 +1,364 @@
+"""The store's DuckDB file, opened by this process: migrations, appending, and one function per question."""
+
+import contextlib
+import functools
+import json
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from passnet_core.errors import StoreError, StoreRefusal
+from passnet_core.records import (
+    Bundle,
+    Capture,
+    Clock,
+    Contender,
+    Environment,
+    ErrorClass,
+    Outcome,
+    Run,
+    Solver,
+    Verdict,
+    from_json,
+    to_json,
+)
+from passnet_core.store.base import StoreBusy
+from passnet_core.store.rows import (
+    Draft,
+    JobName,
+    RunFile,
+    RunSummary,
+    SampleColumns,
+    ScoreRow,
+    Standing,
+    Unfinished,
+    bits_of,
+)
+
+HERE = Path(__file__).parent
+CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    "threads": 2,
+    "memory_limit": "2GB",
+    # the file holds strangers' text: no question may reach other files or the network
+    "enable_external_access": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+}
+DISK_FULL = re.compile(r"no space left|file too large|disk quota|quota exceeded|out of disk", re.IGNORECASE)
+PID = re.compile(r"\(PID (\d+)\)")
+
+
+class Database:
+    """The store in one DuckDB file; see base.Store for what it promises."""
+
+    def __init__(self, path: Path) -> None:
+        """Opens or creates the file. Raises StoreBusy where another process has it open, StoreError."""
+        self.path = path
+        self._writing = threading.Lock()
+        self._connection = self._open()
+        try:
+            self._migrate()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def close(self) -> None:
+        with self._writing, self._translated():
+            self._connection.close()
+
+    # --- appending ---
+
+    def add_bundle(self, bundle: Bundle) -> None:
+        with self._transaction() as cursor:
+            _add_bundle(cursor, bundle)
+
+    def start_run(self, run: Run, jobs: tuple[JobName, ...], owner: str) -> None:
+        with self._transaction() as cursor:
+            _add_run(cursor, run, jobs, owner)
+
+    def append(self, run_id: str, place: int, outcome: Outcome) -> None:
+        with self._transaction() as cursor:
+            _add_outcomes(cursor, run_id, [(place, outcome)])
+
+    def import_runs(self, file_digest: str, files: tuple[RunFile, ...]) -> None:
+        with self._transaction() as cursor:
+            for file in files:
+                if self._is_here(cursor, file):
+                    continue
+                for bundle in file.bundles:
+                    _add_bundle(cursor, bundle)
+                _add_run(cursor, file.run, [_job_name(outcome) for outcome in file.outcomes], owner="")
+                _add_outcomes(cursor, file.run.id, list(enumerate(file.outcomes)))
+            if file_digest:
+                cursor.execute(_sql("add_recorded_file"), {"digest": file_digest})
+
+    def save_draft(self, task_id: str, slot: str, bundle: Bundle) -> None:
+        values = {"task_id": task_id, "slot": slot, "saved_at": _now(), "content": _text(bundle)}
+        with self._transaction() as cursor:
+            cursor.execute(_sql("save_draft"), values)
+
+    # --- questions ---
+
+    def recorded_files(self) -> tuple[str, ...]:
+        return tuple(digest for (digest,) in self._rows("recorded_files"))
+
+    def run(self, run_id: str) -> Run | None:
+        rows = self._rows("run", run_id=run_id)
+        return _read(Run, rows[0][0]) if rows else None
+
+    def runs(self, limit: int, task_id: str | None, solver: Solver | None, checks: bool) -> tuple[RunSummary, ...]:
+        rows = self._rows("runs", limit=limit, task_id=task_id, solver=solver and solver.value, checks=checks)
+        summaries = []
+        for content, verdicts, numbers, accepted, device, median in rows:
+            run = _read(Run, content)
+            counts = tuple((Verdict(verdict), number) for verdict, number in zip(verdicts, numbers))
+            summaries.append(RunSummary(run, counts, accepted, len(run.job_digests), device, median))
+        return tuple(summaries)
+
+    def outcomes(self, run_id: str) -> tuple[Outcome, ...]:
+        return tuple(_read(Outcome, content) for (content,) in self._rows("outcomes", run_id=run_id))
+
+    def unfinished(self, run_id: str | None) -> tuple[Unfinished, ...]:
+        found: dict[str, Unfinished] = {}
+        for each_id, content, owner, place, *job in self._rows("unfinished", run_id=run_id):
+            so_far = found.get(each_id) or Unfinished(_read(Run, content), owner, (), ())
+            found[each_id] = Unfinished(so_far.run, owner, (*so_far.positions, place), (*so_far.jobs, JobName(*job)))
+        return tuple(found.values())
+
+    def bundle(self, digest: str) -> Bundle | None:
+        rows = self._rows("bundle", digest=digest)
+        return _read(Bundle, rows[0][0]) if rows else None
+
+    def known(self, job_digest: str, environment_digest: str) -> Outcome | None:
+        rows = self._rows("known", job_digest=job_digest, environment_digest=environment_digest)
+        return _read(Outcome, rows[0][0]) if rows else None
+
+    def draft(self, task_id: str, slot: str) -> Bundle | None:
+        rows = self._rows("draft", task_id=task_id, slot=slot)
+        return _read(Bundle, rows[0][0]) if rows else None
+
+    def drafts(self) -> tuple[Draft, ...]:
+        return tuple(Draft(*row) for row in self._rows("drafts"))
+
+    def score_rows(self, task_id: str | None) -> tuple[ScoreRow, ...]:
+        return tuple(
+            ScoreRow(
+                run_id=row[0],
+                recorded=row[1],
+                solver=Solver(row[2]),
+                bundle_digest=row[3],
+                author=row[4],
+                task_id=row[5],
+                subgraph_id=row[6],
+                subgraph_digest=row[7],
+                dtype=row[8],
+                device=row[9],
+                capture=Capture(row[10]),
+                verdict=Verdict(row[11]),
+                error_class=row[12] and ErrorClass(row[12]),
+                speedup=row[13],
+                correct_bits=row[14],
+                finished_at=row[15],
+            )
+            for row in self._rows("score_rows", task_id=task_id)
+        )
+
+    def samples(self, run_id: str | None) -> SampleColumns:
+        rows = self._rows("samples", run_id=run_id)
+        return SampleColumns(*zip(*rows)) if rows else SampleColumns((), (), ())
+
+    def standings(self) -> tuple[Standing, ...]:
+        return tuple(Standing(*row) for row in self._rows("standings"))
+
+    # --- inside ---
+
+    def _open(self) -> duckdb.DuckDBPyConnection:
+        with self._translated():
+            return duckdb.connect(str(self.path), config=CONFIG)
+
+    def _migrate(self) -> None:
+        """Applies the migrations that this file has not had, each in its own transaction."""
+        with self._transaction() as cursor:
+            cursor.execute("CREATE TABLE IF NOT EXISTS migrations (name VARCHAR PRIMARY KEY)")
+        with self._translated(), self._connection.cursor() as cursor:
+            applied = {name for (name,) in cursor.execute("SELECT name FROM migrations").fetchall()}
+        files = {path.name: path for path in sorted((HERE / "migrations").glob("*.sql"))}
+        unknown = sorted(applied - set(files))
+        if unknown:
+            raise StoreError(
+                f"The results file {self.path} was written by a newer version of the playground, "
+                f"with {unknown[-1]}. Install that version, or set PASSNET_HOME to another folder."
+            )
+        for name, path in files.items():
+            if name not in applied:
+                with self._transaction() as cursor:
+                    cursor.execute(path.read_text(encoding="utf-8"))
+                    cursor.execute("INSERT INTO migrations VALUES ($name)", {"name": name})
+
+    def _rows(self, question: str, **values: Any) -> list[Any]:
+        with self._translated(), self._connection.cursor() as cursor:
+            return cursor.execute(_sql(question), values).fetchall()
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Commits at the end, durably; rolls back on any error. One at a time."""
+        with self._writing, self._translated(), self._connection.cursor() as cursor:
+            cursor.begin()
+            try:
+                yield cursor
+                cursor.commit()
+            except BaseException:
+                # a failed commit has ended the transaction already
+                with contextlib.suppress(duckdb.Error):
+                    cursor.rollback()
+                raise
+
+    def _is_here(self, cursor: duckdb.DuckDBPyConnection, file: RunFile) -> bool:
+        """Whether the run was imported before. Raises StoreRefusal where another one has its id."""
+        run_id = {"run_id": file.run.id}
+        rows = cursor.execute(_sql("run"), run_id).fetchall()
+        if not rows:
+            return False
+        here = _read(Run, rows[0][0])
+        outcomes = [content for (content,) in cursor.execute(_sql("outcomes"), run_id).fetchall()]
+        same = _unlabelled(here) == _unlabelled(file.run) and outcomes == [_text(each) for each in file.outcomes]
+        if not same:
+            raise StoreRefusal(
+                f"Another run has the id {file.run.id!r} here. Its file was changed: export it again where it was made."
+            )
+        return True
+
+    @contextlib.contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Turns DuckDB's errors into ones that say what to do."""
+        try:
+            yield
+        except duckdb.Error as error:
+            raise self._explained(error) from error
+
+    def _explained(self, error: duckdb.Error) -> StoreError:
+        text = str(error)
+        if "lock" in text.lower() and isinstance(error, duckdb.IOException):
+            found = PID.search(text)
+            who = f"process {found.group(1)}" if found else "another process"
+            return StoreBusy(
+                f"The results file {self.path} is open in {who}, which does not share it. "
+                "End that process, or set PASSNET_HOME to another folder."
+            )
+        if DISK_FULL.search(text):
+            return StoreError(
+                f"The disk with the results file {self.path} is full: nothing more can be kept. "
+                "Free some space there, then do this again."
+            )
+        if isinstance(error, duckdb.ConnectionException):
+            return StoreError("The results file is closed: the playground is shutting down. Start it again.")
+        first_line = text.strip().partition("\n")[0]
+        return StoreError(
+            f"The results file {self.path} cannot be used: {first_line} "
+            "Check the file and its folder; moved away, a new one is made in its place."
+        )
+
+
+@functools.cache
+def _sql(name: str) -> str:
+    return (HERE / "sql" / f"{name}.sql").read_text(encoding="utf-8")
+
+
+def _text(record: Any) -> str:
+    return json.dumps(to_json(record), separators=(",", ":"), allow_nan=False)
+
+
+def _read(kind: type, text: str) -> Any:
+    return from_json(kind, json.loads(text))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _unlabelled(run: Run) -> tuple[Any, ...]:
+    return (run.started_at, run.solver, run.bundle_digest, run.spec, run.task_ids, run.job_digests)
+
+
+def _job_name(outcome: Outcome) -> JobName:
+    return JobName(outcome.job_digest, outcome.task_id, outcome.subgraph_id, outcome.subgraph_digest, outcome.dtype)
+
+
+def _add_bundle(cursor: duckdb.DuckDBPyConnection, bundle: Bundle) -> None:
+    values = {"digest": bundle.digest, "author": bundle.author, "content": _text(bundle)}
+    cursor.execute(_sql("add_bundle"), values)
+
+
+def _add_run(cursor: duckdb.DuckDBPyConnection, run: Run, jobs: Sequence[JobName], owner: str) -> None:
+    cursor.execute(
+        _sql("add_run"),
+        {
+            "id": run.id,
+            "started_at": run.started_at,
+            "solver": run.solver.value,
+            "bundle_digest": run.bundle_digest,
+            "stage": run.spec.stage.value,
+            "recorded": run.recorded,
+            "owner": owner,
+            "content": _text(run),
+        },
+    )
+    cursor.execute(
+        _sql("add_jobs"),
+        {
+            "run_id": run.id,
+            "places": list(range(len(jobs))),
+            "job_digests": [job.job_digest for job in jobs],
+            "task_ids": [job.task_id for job in jobs],
+            "subgraph_ids": [job.subgraph_id for job in jobs],
+            "subgraph_digests": [job.subgraph_digest for job in jobs],
+            "dtypes": [job.dtype for job in jobs],
+        },
+    )
+
+
+def _add_outcomes(cursor: duckdb.DuckDBPyConnection, run_id: str, outcomes: Sequence[tuple[int, Outcome]]) -> None:
+    environments: dict[str, Environment] = {
+        outcome.environment.digest: outcome.environment for _, outcome in outcomes if outcome.environment is not None
+    }
+    cursor.execute(
+        _sql("add_environments"),
+        {"digests": list(environments), "contents": [_text(each) for each in environments.values()]},
+    )
+    rows = [_columns(place, outcome) for place, outcome in outcomes]
+    columns = {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
+    if columns:
+        cursor.execute(_sql("add_outcomes"), {"run_id": run_id, **columns})
+
+
+def _columns(place: int, outcome: Outcome) -> dict[str, Any]:
+    own, baseline = outcome.speedup(), outcome.speedup(Clock.END_TO_END, Contender.BASELINE)
+    return {
+        "place": place,
+        "job_digest": outcome.job_digest,
+        "environment_digest": None if outcome.environment is None else outcome.environment.digest,
+        "solver": outcome.solver.value,
+        "bundle_digest": outcome.bundle_digest,
+        "task_id": outcome.task_id,
+        "subgraph_id": outcome.subgraph_id,
+        "subgraph_digest": outcome.subgraph_digest,
+        "dtype": outcome.dtype,
+        "device": outcome.spec.device.value,
+        "device_name": "" if outcome.environment is None else outcome.environment.device,
+        "stage": outcome.spec.stage.value,
+        "capture": outcome.spec.capture.value,
+        "verdict": outcome.verdict.value,
+        "judged": outcome.verdict.judged,
+        "accepted": outcome.verdict.accepted,
+        "error_class": None if outcome.error_class is None else outcome.error_class.value,
+        "speedup": None if own is None else own.value,
+        "baseline_speedup": None if baseline is None else baseline.value,
+        "correct_bits": bits_of(outcome),
+        "finished_at": outcome.finished_at,
+        "content": _text(outcome),
+    }

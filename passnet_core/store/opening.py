@@ -1,0 +1,97 @@
+"""Opening the store from any process: the first one opens the file and serves the others over a local socket."""
+
+import contextlib
+import functools
+import threading
+import time
+from pathlib import Path
+from typing import Any, cast
+
+from passnet_core.errors import StoreError
+from passnet_core.store.base import QUESTIONS, Store, StoreBusy, StoreGone
+from passnet_core.store.database import Database
+from passnet_core.store.remote import RemoteStore, Server
+
+FILE = "results.duckdb"
+SOCKET = "store.sock"
+PATIENCE_S = 10.0
+"""How long the file may be locked by a process that does not answer: it is starting, or ending."""
+
+
+def open_store(home: Path, *, patience_s: float = PATIENCE_S) -> Store:
+    """The store of this folder, made when it is not there.
+
+    Raises StoreError where the folder or the file cannot be used, or a process holds it that does not share it.
+    """
+    return cast(Store, SharedStore(home, patience_s))
+
+
+class SharedStore:
+    """Has the file open, or asks the process that has; when that one ends, takes its place."""
+
+    def __init__(self, home: Path, patience_s: float) -> None:
+        self._home = home
+        self._patience_s = patience_s
+        self._lock = threading.RLock()
+        self._closed = False
+        self._server: Server | None = None
+        try:
+            home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"The folder {home} for the results cannot be made: {error.strerror}. "
+                "Set PASSNET_HOME to another folder."
+            ) from error
+        self._current: Database | RemoteStore | None = self._open()
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in QUESTIONS:
+            raise AttributeError(name)
+        return functools.partial(self._ask, name)
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            if self._server is not None:
+                self._server.close()
+            if self._current is not None:
+                self._current.close()
+            self._current, self._server = None, None
+
+    def _ask(self, name: str, *arguments: Any) -> Any:
+        current = self._reached(None)
+        try:
+            return getattr(current, name)(*arguments)
+        except StoreGone:
+            # its process has ended; what it confirmed is in the file, and asking again changes nothing twice
+            return getattr(self._reached(current), name)(*arguments)
+
+    def _reached(self, gone: Database | RemoteStore | None) -> Database | RemoteStore:
+        """The open store, opened anew when it is the one that was found gone."""
+        with self._lock:
+            if self._closed:
+                raise StoreError("The results file is closed: the playground is shutting down. Start it again.")
+            if self._current is None or self._current is gone:
+                self._current = None
+                self._current = self._open()
+            return self._current
+
+    def _open(self) -> Database | RemoteStore:
+        socket = self._home / SOCKET
+        deadline = time.monotonic() + self._patience_s
+        while True:
+            with contextlib.suppress(StoreGone):
+                return RemoteStore(socket)
+            try:
+                database = Database(self._home / FILE)
+            except StoreBusy:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+                continue
+            try:
+                self._server = Server(database, socket)
+            except BaseException:
+                database.close()
+                raise
+            return database

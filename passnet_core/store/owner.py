@@ -1,0 +1,36 @@
+"""Which process works on a run, told apart from a later one that was given the same number."""
+
+import os
+from pathlib import Path
+
+
+def this_process() -> str:
+    return _name(os.getpid())
+
+
+def alive(owner: str) -> bool:
+    """Whether the process of this name still lives on this machine."""
+    number = owner.partition(":")[0]
+    return number.isdecimal() and _exists(int(number)) and _name(int(number)) == owner
+
+
+def _name(pid: int) -> str:
+    return f"{pid}:{_started(pid)}"
+
+
+def _started(pid: int) -> str:
+    try:
+        # the command's name, in parentheses, may hold anything; the start time is the 20th field after it
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""  # a system without /proc: the number alone must do
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,144 @@
+"""What the store answers: small records, made from rows."""
+
+from dataclasses import dataclass
+
+from passnet_core.records import (
+    LEVELS,
+    Bundle,
+    Capture,
+    ErrorClass,
+    Job,
+    Outcome,
+    Run,
+    Solver,
+    Verdict,
+)
+
+
+@dataclass(frozen=True)
+class JobName:
+    """Which job stands at one place of a run: enough to answer for it without its code."""
+
+    job_digest: str
+    task_id: str
+    subgraph_id: str
+    subgraph_digest: str
+    dtype: str
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """A run in one line. counts: outcomes per verdict; total: jobs asked for; median_speedup: end to end, if timed."""
+
+    run: Run
+    counts: tuple[tuple[Verdict, int], ...]
+    accepted: int
+    total: int
+    device: str
+    median_speedup: float | None
+
+    @property
+    def done(self) -> int:
+        return sum(count for _, count in self.counts)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """That something was written for a task. slot: the name of the bundle it started from, or "mine"."""
+
+    task_id: str
+    slot: str
+    saved_at: str
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """A run with jobs that have no outcome. owner: the process that judges it."""
+
+    run: Run
+    owner: str
+    positions: tuple[int, ...]
+    jobs: tuple[JobName, ...]
+
+
+@dataclass(frozen=True)
+class RunFile:
+    """A run with all that belongs to it: what one exchange file says. One outcome per job, in order."""
+
+    run: Run
+    bundles: tuple[Bundle, ...]
+    outcomes: tuple[Outcome, ...]
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """The newest judged MEASURE outcome of one solver on one subgraph, device and capture, as scores need it.
+
+    device: the device's name; correct_bits: bit i says correct at LEVELS[i]; speedup: end to end.
+    """
+
+    run_id: str
+    recorded: str
+    solver: Solver
+    bundle_digest: str | None
+    author: str
+    task_id: str
+    subgraph_id: str
+    subgraph_digest: str
+    dtype: str
+    device: str
+    capture: Capture
+    verdict: Verdict
+    error_class: ErrorClass | None
+    speedup: float | None
+    correct_bits: int
+    finished_at: str
+
+    @property
+    def correct_at(self) -> frozenset[int]:
+        return levels_of(self.correct_bits)
+
+
+@dataclass(frozen=True)
+class SampleColumns:
+    """The scored outcomes of a run, or of all, as columns of equal length.
+
+    speedups: end to end, NaN where nothing was timed; correct_bits as in ScoreRow; error_classes: "" for none.
+    """
+
+    speedups: tuple[float, ...]
+    correct_bits: tuple[int, ...]
+    error_classes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What is known of one subgraph, over all runs: how many bundles were judged on it, and how many were right.
+
+    Speedups are end to end, None: not measured. inductor_speedup: the newest; best_speedup: of any bundle's runs.
+    """
+
+    task_id: str
+    subgraph_id: str
+    attempts: int
+    right: int
+    inductor_speedup: float | None
+    best_speedup: float | None
+    best_run_id: str | None
+
+
+def bits_of(outcome: Outcome) -> int:
+    """The levels at which all outputs are correct, bit i for LEVELS[i]."""
+    if outcome.accuracy is None:
+        return 0
+    return sum(1 << index for index, t in enumerate(LEVELS) if outcome.accuracy.correct_at(t))
+
+
+def levels_of(bits: int) -> frozenset[int]:
+    """Inverse of bits_of."""
+    return frozenset(t for index, t in enumerate(LEVELS) if bits >> index & 1)
+
+
+def name_of(job: Job) -> JobName:
+    subgraph = job.subgraph
+    return JobName(job.digest, subgraph.task_id, subgraph.id, subgraph.digest, subgraph.dtype)

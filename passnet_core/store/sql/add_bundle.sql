@@ -1,0 +1,1 @@
+INSERT INTO bundles (digest, author, content) VALUES ($digest, $author, $content) ON CONFLICT DO NOTHING

@@ -1,0 +1,1 @@
+INSERT INTO recorded_files (digest) VALUES ($digest) ON CONFLICT DO NOTHING

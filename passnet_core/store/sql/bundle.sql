@@ -1,0 +1,1 @@
+SELECT content FROM bundles WHERE digest = $digest

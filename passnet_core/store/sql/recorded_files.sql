@@ -1,0 +1,1 @@
+SELECT digest FROM recorded_files

@@ -1,0 +1,1 @@
+SELECT content FROM runs WHERE id = $run_id

@@ -1,0 +1,1 @@
+INSERT INTO drafts (task_id, slot, saved_at, content) VALUES ($task_id, $slot, $saved_at, $content)

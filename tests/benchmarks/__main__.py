@@ -1,0 +1,236 @@
+"""python -m tests.benchmarks: the playground's figures as a table. Not timed tests: machines differ."""
+
+import contextlib
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from passnet_core.backends.local import LocalBackend
+from passnet_core.corpus.catalogue import Corpus
+from passnet_core.records import (
+    Bundle,
+    EvalSpec,
+    Job,
+    Outcome,
+    PassFile,
+    Stage,
+    Subgraph,
+    TensorSpec,
+    Verdict,
+)
+from passnet_core.scores_view import table_of
+from passnet_core.scoring.scores import LEVELS, Interpretation, error_aware_score
+from passnet_core.service import read_references
+from passnet_core.settings import read_settings
+from passnet_core.store.opening import open_store
+from passnet_core.store.rows import RunFile
+from tests.conftest import missing_browser
+from tests.contract.made import BUNDLE, job, outcome, run_of
+
+PROJECT = Path(__file__).resolve().parents[2]
+OUTCOMES = 100_000
+WAIT_S = 120
+REPEATS = 5
+
+CHAIN = """import torch
+
+
+class GraphModule(torch.nn.Module):
+    def forward(self, in_0, in_1):
+{lines}
+        return (x_29,)
+"""
+RELU_ADD = """import torch
+import triton
+import triton.language as tl
+
+
+def pattern(a, b):
+    return torch.nn.functional.relu(a) + b
+
+
+def replacement_args(a, b):
+    return (a, b)
+
+
+@triton.jit
+def kernel(a, b, out, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = at < n
+    tl.store(out + at, tl.maximum(tl.load(a + at, mask), 0.0) + tl.load(b + at, mask), mask)
+
+
+@torch.fx.wrap
+def relu_add(a, b):
+    out = torch.empty_like(a)
+    kernel[(triton.cdiv(a.numel(), 1024),)](a, b, out, a.numel(), BLOCK=1024)
+    return out
+
+
+def replacement_func():
+    return relu_add
+"""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line of the table. seconds None: it was not run, and note says why."""
+
+    what: str
+    aim_s: float | None
+    seconds: float | None
+    note: str = ""
+
+
+def chain() -> Subgraph:
+    """A graph of 30 operations: relu, add in turn."""
+    lines = []
+    for number in range(30):
+        before = f"x_{number - 1}" if number else "in_0"
+        call = f"torch.nn.functional.relu({before})" if number % 2 == 0 else f"{before} + in_1"
+        lines.append(f"        x_{number} = {call}")
+    spec = TensorSpec("in_0", (64, 64), "float32", mean=0.0, std=1.0)
+    return Subgraph(
+        "float32/0", "chain", "none", CHAIN.format(lines="\n".join(lines)), (spec, replace(spec, name="in_1"))
+    )
+
+
+def judging() -> Iterator[Figure]:
+    settings = read_settings()
+    with tempfile.TemporaryDirectory() as folder:
+        backend = LocalBackend(settings.python, settings.isolation, Path(folder))
+        try:
+            check = Job(chain(), Bundle((PassFile("ReluAdd.py", RELU_ADD),)), EvalSpec(stage=Stage.CHECK))
+            yield _judged("CHECK, 30 operations, cold", None, backend, lambda _: check, repeats=1)
+            # another bundle each time, as while a person types
+            yield _judged("CHECK, 30 operations, warm", 0.2, backend, lambda number: _edited(check, number))
+            references, _ = read_references(settings.data / "bundles")
+            if not references:
+                yield Figure("VERIFY on CPU, warm", 3.0, None, "no reference bundle in the data folder")
+                return
+            chosen = next((each for each in references if "gelu" in each.name), references[0])
+            subgraph = Corpus([settings.data / "tasks"]).task(chosen.task_ids[0]).subgraphs[0]
+            verify = Job(subgraph, chosen.bundle, EvalSpec(stage=Stage.VERIFY))
+            yield _judged(f"VERIFY {chosen.name} on CPU, cold", None, backend, lambda _: verify, repeats=1)
+            yield _judged(
+                f"VERIFY {chosen.name} on CPU, warm", 3.0, backend, lambda number: _edited(verify, number), pause_s=3.0
+            )
+        finally:
+            backend.close()
+
+
+def _edited(job: Job, number: int) -> Job:
+    assert job.bundle is not None
+    first, *others = job.bundle.passes
+    edited = replace(first, code=f"{first.code}\n# edit {number}\n")
+    return replace(job, bundle=replace(job.bundle, passes=(edited, *others)))
+
+
+def _judged(
+    what: str,
+    aim_s: float | None,
+    backend: LocalBackend,
+    job_of: Callable[[int], Job],
+    *,
+    repeats: int = REPEATS,
+    pause_s: float = 1.0,
+) -> Figure:
+    """The median over several jobs; pause_s: what a person takes between two, in which the judge may prepare."""
+    seconds = []
+    for number in range(repeats):
+        if number:
+            time.sleep(pause_s)
+        start = time.perf_counter()
+        judged: Outcome = backend.run(job_of(number), lambda event: None, threading.Event())
+        seconds.append(time.perf_counter() - start)
+        if not judged.verdict.accepted:
+            return Figure(what, aim_s, None, f"{judged.verdict.value}: {judged.reason}"[:100])
+    return Figure(what, aim_s, statistics.median(seconds), f"median of {repeats}" if repeats > 1 else "")
+
+
+def scoring() -> Iterator[Figure]:
+    with tempfile.TemporaryDirectory() as folder:
+        store = open_store(Path(folder))
+        verdicts = (Verdict.FASTER, Verdict.SLOWER, Verdict.WRONG_VALUES, Verdict.CRASHED)
+        one = job()
+        kinds = [outcome(one, verdict, speedup=0.5 + number) for number, verdict in enumerate(verdicts)]
+        size = 10_000
+        for number in range(OUTCOMES // size):
+            run = replace(run_of(one, run_id=f"run-{number}"), job_digests=(one.digest,) * size, recorded="benchmark")
+            store.import_runs("", (RunFile(run, (BUNDLE,), tuple(kinds[place % 4] for place in range(size))),))
+        seconds = []
+        for _ in range(REPEATS):
+            start = time.perf_counter()
+            table = table_of(store.samples(None))
+            for t in LEVELS[Interpretation.DEFAULT]:
+                error_aware_score(table, t)
+            seconds.append(time.perf_counter() - start)
+        assert len(table) == OUTCOMES
+        store.close()
+    yield Figure(f"ES(t) at 15 levels over {OUTCOMES:,} outcomes", 0.3, statistics.median(seconds), "from the store")
+
+
+def first_paint() -> Iterator[Figure]:
+    """Cold start: from starting the app to the first heading in a browser that is open already."""
+    what = "app, cold start to first paint"
+    missing = missing_browser()
+    if missing:
+        yield Figure(what, 2.0, None, missing)
+        return
+    from playwright.sync_api import sync_playwright
+
+    from tests.conftest import chromium
+
+    with sync_playwright() as tools, tempfile.TemporaryDirectory() as folder:
+        browser = tools.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        for kind in ("first start ever", "later start"):
+            page = browser.new_page()
+            start = time.perf_counter()
+            with _app(Path(folder)) as address:
+                page.goto(address, wait_until="commit")
+                page.get_by_role("heading").first.wait_for(timeout=WAIT_S * 1000)
+                seconds = time.perf_counter() - start
+            page.close()
+            yield Figure(f"{what}, {kind}", 2.0, seconds)
+        browser.close()
+
+
+@contextlib.contextmanager
+def _app(home: Path) -> Iterator[str]:
+    """The app in a process of its own, ended at the end; its address, once it answers."""
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true", "--server.port", "0"]
+    environment = os.environ | {"PASSNET_HOME": str(home), "PYTHONUNBUFFERED": "1"}
+    app = subprocess.Popen(
+        command, cwd=PROJECT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        assert app.stdout is not None
+        port = next((found[1] for line in app.stdout if (found := re.search(r"http://[^/\s]+:(\d+)", line))), None)
+        if port is None:
+            raise SystemExit("The app did not start.")
+        threading.Thread(target=app.stdout.read, daemon=True).start()
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        app.terminate()
+        app.wait(WAIT_S)
+
+
+def main() -> None:
+    print(f"{'figure':58} {'aim':>8} {'measured':>10}")
+    for figures in (scoring, judging, first_paint):
+        for figure in figures():
+            aim = "" if figure.aim_s is None else f"{figure.aim_s:.1f} s"
+            measured = "not run" if figure.seconds is None else f"{figure.seconds:.2f} s"
+            print(f"{figure.what:58} {aim:>8} {measured:>10}  {figure.note}".rstrip(), flush=True)
+
+
+if __name__ == "__main__":
+    main()

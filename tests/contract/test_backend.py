@@ -1,0 +1,349 @@
+"""The local backend with the real judge: jobs in, exactly one true outcome out, whatever the candidate does."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from judging import RIGHT, WRONG, Listener, bundle, hostile_at_import, hostile_in_call, job, judged
+
+from passnet_core.backends.base import outcome_without_judge
+from passnet_core.backends.fake import FakeBackend
+from passnet_core.backends.local import LocalBackend
+from passnet_core.records import Device, EvalSpec, Isolation, Job, PassFile, Stage, Verdict, from_json, to_json
+
+SHORT_S = 4.0
+"""A deadline that a hostile pass is meant to miss."""
+
+
+@pytest.fixture(scope="module")
+def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalBackend]:
+    made = LocalBackend(sys.executable, "auto", tmp_path_factory.mktemp("home"), lanes=("run",))
+    made.prepare()
+    yield made
+    made.close()
+
+
+def test_check_says_that_it_matches_and_shows_the_graph_afterwards(backend: LocalBackend) -> None:
+    listener = Listener()
+    outcome = backend.run(job(RIGHT, Stage.CHECK), listener, threading.Event())
+    assert outcome.verdict is Verdict.MATCHED, outcome.reason
+    assert outcome.match is not None
+    assert [len(each.matches) for each in outcome.match.passes] == [1]
+    assert "replacement_0(" in (outcome.match.rewritten or "")
+    assert outcome.environment is not None
+    assert outcome.environment.isolation is backend.info().isolation
+    assert outcome.environment == backend.info().environment or backend.info().device is Device.CUDA
+    assert listener.stages[:4] == ["start", "rules", "load", "match"]
+    assert from_json(type(outcome), to_json(outcome)) == outcome
+
+
+def test_verify_accepts_a_right_triton_pass(backend: LocalBackend) -> None:
+    outcome = judged(backend, job(RIGHT))
+    assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
+    assert outcome.accuracy is not None
+    assert outcome.accuracy.smallest_t == -10
+    assert not outcome.speedups
+
+
+def test_verify_rejects_a_wrong_one(backend: LocalBackend) -> None:
+    outcome = judged(backend, job(WRONG))
+    assert outcome.verdict is Verdict.WRONG_VALUES, outcome.reason
+    assert outcome.accuracy is not None
+    assert (outcome.accuracy.outputs[0].max_error or 0) > 0.01
+
+
+def test_measure_without_a_gpu_gives_values_only(backend: LocalBackend) -> None:
+    outcome = judged(backend, job(RIGHT, Stage.MEASURE))
+    assert outcome.verdict is Verdict.VALUES_ONLY, outcome.reason
+    assert any("values only" in warning for warning in outcome.warnings)
+
+
+def test_helpers_are_imported_under_both_names_and_are_one_module(backend: LocalBackend) -> None:
+    head, _, kernel = RIGHT.partition("@triton.jit")
+    helper = PassFile(
+        "shared_kernel.py", "import torch\nimport triton\nimport triton.language as tl\n\n\n@triton.jit" + kernel
+    )
+    first = head + "import os, sys\nsys.path.insert(0, os.path.dirname(__file__))\nfrom shared_kernel import add_relu\n"
+    second = head + "from pass_dir.shared_kernel import add_relu\n"
+    tail = "\n\ndef replacement_func():\n    return add_relu\n"
+    asked = bundle(first + tail, second + tail, helpers=(helper,))
+    spec = EvalSpec(stage=Stage.VERIFY, replacement_cap=1, seed=1, deadline_s=240)
+    outcome = judged(backend, Job(job(RIGHT).subgraph, asked, spec))
+    assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.findings}"
+    assert outcome.match is not None
+    assert [len(each.matches) for each in outcome.match.passes] == [1, 0]
+
+
+def test_more_replacements_than_the_cap_allows_are_rejected(backend: LocalBackend) -> None:
+    asked = Job(job(RIGHT).subgraph, bundle(RIGHT, WRONG), EvalSpec(stage=Stage.CHECK, replacement_cap=1))
+    assert judged(backend, asked).verdict is Verdict.REJECTED
+
+
+@pytest.mark.parametrize(
+    ("statement", "verdict", "word"),
+    [
+        ("raise KeyboardInterrupt('mine')", Verdict.DOES_NOT_LOAD, "KeyboardInterrupt"),
+        ("class Own(BaseException): pass\nraise Own('unusual')", Verdict.DOES_NOT_LOAD, "unusual"),
+        ("sys.exit(0)", Verdict.DOES_NOT_LOAD, "sys.exit"),
+        ("os._exit(0)", Verdict.CRASHED, "status 0"),
+        ("ctypes.string_at(0)", Verdict.CRASHED, "SIGSEGV"),
+        ("os.kill(os.getpid(), signal.SIGKILL)", Verdict.CRASHED, "SIGKILL"),
+        ("os.kill(os.getppid(), signal.SIGKILL)", Verdict.CRASHED, "process it lives in"),
+        ("os.closerange(0, 1000)", Verdict.CRASHED, ""),
+        ("os.closerange(0, 1000)\ntime.sleep(1000)", Verdict.CRASHED, "closed its channel"),
+        ("while True: pass", Verdict.TIMED_OUT, "load"),
+        ("time.sleep(1000)", Verdict.TIMED_OUT, "load"),
+        ("signal.signal(signal.SIGTERM, signal.SIG_IGN)\nos.fork()\ntime.sleep(1000)", Verdict.TIMED_OUT, ""),
+    ],
+    ids=["keyboard-interrupt", "base-exception", "sys-exit", "os-exit", "segfault", "kill-self", "kill-parent",
+         "close-fds", "close-fds-and-stay", "endless-loop", "sleep", "fork-and-stay"],
+)  # fmt: skip
+def test_what_a_pass_does_while_it_is_imported(
+    backend: LocalBackend, statement: str, verdict: Verdict, word: str
+) -> None:
+    deadline_s = SHORT_S if verdict is Verdict.TIMED_OUT else 240.0
+    outcome = judged(backend, job(hostile_at_import(statement), Stage.CHECK, deadline_s=deadline_s))
+    assert outcome.verdict is verdict, f"{outcome.reason} {outcome.evidence}"
+    assert word in outcome.reason + " ".join(each.text for each in outcome.evidence)
+
+
+@pytest.mark.parametrize(
+    ("statement", "verdict"),
+    [
+        ("ctypes.string_at(0)", Verdict.CRASHED),
+        ("os.kill(os.getpid(), signal.SIGTERM)", Verdict.CRASHED),
+        ("raise SystemExit(3)", Verdict.CRASHED),
+        ("raise GeneratorExit", Verdict.CRASHED),
+        ("time.sleep(1000)", Verdict.TIMED_OUT),
+    ],
+    ids=["segfault", "kill", "system-exit", "generator-exit", "sleep"],
+)
+def test_what_a_pass_does_while_it_runs(backend: LocalBackend, statement: str, verdict: Verdict) -> None:
+    deadline_s = 20.0 if verdict is Verdict.TIMED_OUT else 240.0
+    outcome = judged(backend, job(hostile_in_call(statement), deadline_s=deadline_s))
+    assert outcome.verdict is verdict, f"{outcome.reason} {outcome.evidence}"
+
+
+def test_a_gigabyte_of_prints_leaves_its_end_and_no_harm(backend: LocalBackend) -> None:
+    flood = "for _ in range(1024): sys.stdout.write('x' * (1 << 20) + '\\n')\nprint('the end of it', flush=True)"
+    outcome = judged(backend, job(hostile_at_import(flood), Stage.CHECK))
+    assert outcome.verdict is Verdict.MATCHED, outcome.reason
+    assert "the end of it" in outcome.log_tail
+    assert len(outcome.log_tail) < 10_000
+
+
+def test_a_pass_that_fills_its_disk_fails_alone(backend: LocalBackend) -> None:
+    many = (
+        "for number in range(100_000):\n"
+        "    with open(os.path.join(os.environ['TMPDIR'], f'fill-{number}'), 'wb') as file:\n"
+        "        file.write(bytes(1 << 24))\n"
+    )
+    outcome = judged(backend, job(hostile_at_import(many), Stage.CHECK))
+    assert outcome.verdict in (Verdict.DOES_NOT_LOAD, Verdict.CRASHED)
+    told = outcome.reason + " ".join(each.text for each in outcome.evidence)
+    assert "No space left" in told or "to disk" in told
+    assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
+
+
+def test_memory_has_a_limit(backend: LocalBackend) -> None:
+    outcome = judged(backend, job(hostile_at_import("kept = bytearray(1 << 36)"), Stage.CHECK))
+    assert outcome.verdict in (Verdict.DOES_NOT_LOAD, Verdict.CRASHED)
+    assert "emory" in outcome.reason + " ".join(each.text for each in outcome.evidence)
+
+
+@pytest.mark.sandbox
+def test_a_fork_bomb_is_ended(backend: LocalBackend) -> None:
+    bomb = "while True:\n    try: os.fork()\n    except OSError: pass"
+    outcome = judged(backend, job(hostile_at_import(bomb), Stage.CHECK))
+    assert outcome.verdict is Verdict.CRASHED, outcome.reason
+    assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
+
+
+def test_a_cancelled_job_ends_soon_and_the_next_one_runs(backend: LocalBackend) -> None:
+    cancelled, listener = threading.Event(), Listener(awaited="load")
+    asked = job(hostile_at_import("time.sleep(1000)"), Stage.CHECK)
+    outcomes = []
+    worker = threading.Thread(target=lambda: outcomes.append(backend.run(asked, listener, cancelled)))
+    worker.start()
+    assert listener.reached.wait(240)
+    cancelled.set()
+    worker.join(60)
+    assert [each.verdict for each in outcomes] == [Verdict.CANCELLED]
+    assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
+
+
+def test_a_job_that_is_cancelled_while_it_waits_never_starts(backend: LocalBackend) -> None:
+    first, first_cancelled = Listener(awaited="load"), threading.Event()
+    endless = job(hostile_at_import("time.sleep(1000)"), Stage.CHECK)
+    worker = threading.Thread(target=lambda: backend.run(endless, first, first_cancelled))
+    worker.start()
+    assert first.reached.wait(240)
+    second, second_cancelled = Listener(awaited="queued"), threading.Event()
+    outcomes = []
+    waiting = threading.Thread(
+        target=lambda: outcomes.append(backend.run(job(RIGHT, Stage.CHECK), second, second_cancelled))
+    )
+    waiting.start()
+    assert second.reached.wait(60)
+    second_cancelled.set()
+    waiting.join(60)
+    assert [each.verdict for each in outcomes] == [Verdict.CANCELLED]
+    assert second.stages == ["queued"]
+    first_cancelled.set()
+    worker.join(60)
+
+
+def test_jobs_from_several_threads_each_get_their_own_outcome(backend: LocalBackend) -> None:
+    asked = [job(RIGHT, Stage.CHECK), job(hostile_at_import("sys.exit()"), Stage.CHECK), job(WRONG, Stage.CHECK)]
+    outcomes: dict[int, str] = {}
+
+    def judge(index: int) -> None:
+        outcomes[index] = judged(backend, asked[index]).job_digest
+
+    workers = [threading.Thread(target=judge, args=(index,)) for index in range(len(asked))]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(300)
+    assert outcomes == {index: each.digest for index, each in enumerate(asked)}
+
+
+def test_a_referee_that_dies_gives_one_infrastructure_outcome(tmp_path: Path) -> None:
+    backend = LocalBackend(sys.executable, "auto", tmp_path, lanes=("run",))
+    try:
+        listener = Listener(awaited="load")
+        asked = job(hostile_at_import("time.sleep(1000)"), Stage.CHECK)
+        outcomes = []
+        worker = threading.Thread(target=lambda: outcomes.append(backend.run(asked, listener, threading.Event())))
+        worker.start()
+        assert listener.reached.wait(240)
+        process = backend.lanes[0].process
+        assert process is not None
+        os.kill(process.pid, signal.SIGKILL)
+        worker.join(60)
+        assert [each.verdict for each in outcomes] == [Verdict.INFRASTRUCTURE]
+        assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
+    finally:
+        backend.close()
+
+
+def test_a_silent_referee_is_ended(tmp_path: Path) -> None:
+    backend = LocalBackend(sys.executable, "auto", tmp_path, lanes=("run",), grace_s=1.0)
+    try:
+        listener = Listener(awaited="load")
+        asked = job(hostile_at_import("time.sleep(1000)"), Stage.CHECK, deadline_s=10.0)
+        outcomes = []
+        worker = threading.Thread(target=lambda: outcomes.append(backend.run(asked, listener, threading.Event())))
+        worker.start()
+        assert listener.reached.wait(240)
+        process = backend.lanes[0].process
+        assert process is not None
+        os.kill(process.pid, signal.SIGSTOP)
+        worker.join(120)
+        assert [each.verdict for each in outcomes] == [Verdict.INFRASTRUCTURE]
+        assert "silent" in outcomes[0].reason
+        assert process.poll() is not None
+    finally:
+        backend.close()
+
+
+def test_closing_ends_every_process(tmp_path: Path) -> None:
+    backend = LocalBackend(sys.executable, "auto", tmp_path, lanes=("run",))
+    listener = Listener(awaited="load")
+    asked = job(hostile_at_import("time.sleep(1000)"), Stage.CHECK)
+    outcomes = []
+    worker = threading.Thread(target=lambda: outcomes.append(backend.run(asked, listener, threading.Event())))
+    worker.start()
+    assert listener.reached.wait(240)
+    process = backend.lanes[0].process
+    assert process is not None
+    started = below(process.pid)
+    assert started
+    backend.close()
+    worker.join(60)
+    assert [each.verdict for each in outcomes] == [Verdict.CANCELLED]
+    assert process.poll() is not None
+    awaited(lambda: not [pid for pid in started if Path(f"/proc/{pid}").exists()])
+
+
+def test_a_python_without_torch_is_an_infrastructure_error_that_says_so(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+    python.chmod(0o755)
+    backend = LocalBackend(python, "process", tmp_path)
+    outcome = judged(backend, job(RIGHT, Stage.CHECK))
+    assert outcome.verdict is Verdict.INFRASTRUCTURE
+    assert "torch" in outcome.reason
+    assert "PASSNET_PYTHON" in outcome.reason
+
+
+def test_a_python_that_is_none_is_an_infrastructure_error(tmp_path: Path) -> None:
+    backend = LocalBackend(tmp_path / "absent", "process", tmp_path)
+    assert judged(backend, job(RIGHT)).verdict is Verdict.INFRASTRUCTURE
+    assert "PASSNET_PYTHON" in backend.info().problem
+
+
+def test_a_job_for_a_gpu_that_is_absent_is_an_infrastructure_error(backend: LocalBackend) -> None:
+    if backend.info().device is Device.CUDA:
+        pytest.skip("this machine has a CUDA device")
+    outcome = judged(backend, job(RIGHT, device=Device.CUDA))
+    assert outcome.verdict is Verdict.INFRASTRUCTURE
+    assert "CUDA" in outcome.reason
+
+
+def test_process_isolation_judges_too(tmp_path: Path) -> None:
+    backend = LocalBackend(sys.executable, "process", tmp_path, lanes=("run",))
+    try:
+        outcome = judged(backend, job(RIGHT))
+        assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.evidence}"
+        assert outcome.environment is not None
+        assert outcome.environment.isolation is Isolation.PROCESS
+        crashed = judged(backend, job(hostile_at_import("ctypes.string_at(0)"), Stage.CHECK))
+        assert crashed.verdict is Verdict.CRASHED
+        left = judged(backend, job(hostile_at_import("os.fork() or time.sleep(1000)"), Stage.CHECK))
+        assert left.verdict is Verdict.MATCHED, left.reason
+        assert not list((tmp_path / "scratch").rglob("*.py"))
+    finally:
+        backend.close()
+
+
+def test_the_judge_gets_no_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    assert "secret" not in str(LocalBackend(sys.executable, "auto", tmp_path).environment())
+
+
+def test_the_fake_remembers_and_answers() -> None:
+    fake = FakeBackend(lambda asked: outcome_without_judge(asked, Verdict.INFRASTRUCTURE, "Only a test."))
+    asked, listener = job(RIGHT), Listener()
+    outcome = fake.run(asked, listener, threading.Event())
+    assert outcome.job_digest == asked.digest
+    assert outcome.environment == fake.info().environment
+    assert fake.jobs == [asked]
+    assert listener.stages == ["start"]
+
+
+def below(pid: int) -> list[int]:
+    """All processes that descend from this one."""
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+    found = [pid]
+    for each in found:
+        found += [child for child, parent in parents.items() if parent == each]
+    return found[1:]
+
+
+def awaited(condition: Callable[[], bool], timeout_s: float = 60.0) -> None:
+    until = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < until, "it did not come true"
+        time.sleep(0.05)

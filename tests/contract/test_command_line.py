@@ -1,0 +1,396 @@
+"""The command line: what it prints, its exit codes, and that its JSON is what docs/command-line.md says."""
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from passnet_core.__main__ import main, printable
+from passnet_core.backends.fake import FakeBackend
+from passnet_core.corpus.layout import write_task
+from passnet_core.passes.reading import ORDER_FILE, write_bundle
+from passnet_core.records import Bundle, Device, Job, Outcome, PassFile, Stage, Verdict
+from passnet_core.settings import Settings
+from tests.contract.made import outcome, task
+
+PROJECT = Path(__file__).resolve().parents[2]
+DOCUMENT = (PROJECT / "docs" / "command-line.md").read_text()
+BUNDLE = Bundle((PassFile("Relu.py", "def pattern(x):\n    return x\n"),))
+
+
+@dataclass
+class Playground:
+    """A command line with one task, "relu", of three subgraphs, and a judge that answers as it is told."""
+
+    folder: Path
+    backend: FakeBackend
+    out: str = ""
+    err: str = ""
+
+    @property
+    def bundle(self) -> str:
+        return str(self.folder / "bundle")
+
+    def __call__(self, *argv: str) -> int:
+        out, err = io.StringIO(), io.StringIO()
+        settings = Settings(home=self.folder / "home", data=self.folder / "data", python=Path(sys.executable))
+        try:
+            return main(argv, out=out, err=err, backend=self.backend, settings=settings)
+        finally:
+            self.out, self.err = out.getvalue(), err.getvalue()
+
+    def json(self, *argv: str, code: int = 0) -> Any:
+        assert self(*argv, "--json") == code, self.err
+        return json.loads(self.out, parse_constant=pytest.fail)
+
+
+def answered(verdict: Verdict) -> Callable[[Job], Outcome]:
+    return lambda job: outcome(job, verdict)
+
+
+@pytest.fixture
+def playground(tmp_path: Path) -> Playground:
+    write_task(task(), tmp_path / "data" / "tasks" / "relu")
+    write_bundle(BUNDLE, tmp_path / "bundle")
+    return Playground(tmp_path, FakeBackend(answered(Verdict.FASTER), Device.CUDA))
+
+
+def documented(heading: str) -> set[str]:
+    """The fields that a section of the document names in its table."""
+    section = DOCUMENT.split(f"\n### {heading}\n", 1)[1].split("\n### ", 1)[0].split("\n## ", 1)[0]
+    return set(re.findall(r"^\| `(\w+)` \|", section, flags=re.M))
+
+
+# --- corpus ----------------------------------------------------------------------------------------------------------
+
+
+def test_corpus_list(playground: Playground) -> None:
+    (listed,) = playground.json("corpus", "list")
+    assert set(listed) == documented("corpus list")
+    assert (listed["task"], listed["family"], listed["split"]) == ("relu", "fusible", "develop")
+    assert (listed["subgraphs"], listed["source_models"], listed["dtypes"]) == (3, ["model"], ["float32"])
+    assert playground("corpus", "list") == 0
+    assert "1 tasks, 3 subgraphs." in playground.out
+    assert playground.json("corpus", "list", "--split", "evaluate") == []
+    assert playground.json("corpus", "list", "--family", "typical") == []
+
+
+def test_corpus_show_by_name_and_by_folder(playground: Playground) -> None:
+    shown = playground.json("corpus", "show", "relu")
+    assert set(shown) == documented("corpus show")
+    assert [each["subgraph"] for each in shown["members"]] == ["float32/0", "float32/1", "float32/2"]
+    by_folder = playground.json("corpus", "show", str(playground.folder / "data" / "tasks" / "relu"))
+    assert by_folder["members"] == shown["members"]
+    assert playground("corpus", "show", "relu") == 0
+    assert "in_0: float32 [2, 3]" in playground.out
+
+
+def test_corpus_export_and_import(playground: Playground) -> None:
+    exported = playground.json("corpus", "export", "relu", str(playground.folder / "out"))
+    assert Path(exported["folder"], "graph_list.txt").is_file()
+    (playground.folder / "data" / "tasks" / "relu").rename(playground.folder / "gone")
+    assert playground.json("corpus", "list") == []
+    imported = playground.json("corpus", "import", str(playground.folder / "out"))
+    assert set(imported) == documented("corpus import")
+    assert (imported["tasks"], imported["subgraphs"], imported["problems"]) == (["relu"], 3, [])
+    assert playground.json("corpus", "list")[0]["task"] == "relu"
+
+
+# --- check and evaluate ----------------------------------------------------------------------------------------------
+
+
+def test_check_goes_no_further_than_matching(playground: Playground) -> None:
+    playground.backend.answer = answered(Verdict.MATCHED)
+    found = playground.json("check", "relu", "--bundle", playground.bundle)
+    assert set(found) == documented("check and evaluate")
+    assert {job.spec.stage for job in playground.backend.jobs} == {Stage.CHECK}
+    assert (found["accepted"], found["total"]) == (3, 3)
+
+
+def test_evaluate_asks_for_what_its_flags_say(playground: Playground) -> None:
+    flags = "--device cuda --stage measure --capture compiled --inputs recorded --trials 7 --seed 3 --deadline 9"
+    assert playground("evaluate", "relu", "--bundle", playground.bundle, *flags.split(), "--replacement-cap", "1") == 0
+    spec = playground.backend.jobs[0].spec
+    assert (spec.stage, spec.device, spec.capture, spec.profile) == ("measure", "cuda", "compiled", "recorded")
+    assert (spec.trials, spec.seed, spec.deadline_s, spec.replacement_cap) == (7, 3, 9.0, 1)
+    assert playground.backend.jobs[0].bundle == BUNDLE
+
+
+def test_evaluate_inductor_and_chosen_subgraphs(playground: Playground) -> None:
+    found = playground.json("evaluate", "relu", "--solver", "inductor", "--subgraph", "float32/2")
+    assert found["solver"] == "inductor"
+    assert found["bundle_digest"] is None
+    assert [each["subgraph"] for each in found["outcomes"]] == ["float32/2"]
+    assert [job.bundle for job in playground.backend.jobs] == [None]
+
+
+@pytest.mark.parametrize("verdict", [each for each in Verdict if each is not Verdict.CANCELLED])
+def test_the_exit_code_and_the_json_tell_every_verdict(playground: Playground, verdict: Verdict) -> None:
+    playground.backend.answer = answered(verdict)
+    code = 3 if verdict is Verdict.INFRASTRUCTURE else 0 if verdict.accepted else 1
+    found = playground.json("evaluate", "relu", "--bundle", playground.bundle, "--stage", "measure", code=code)
+    for each in found["outcomes"]:
+        assert set(each) == documented("outcome")
+        assert (each["verdict"], each["accepted"]) == (verdict.value, verdict.accepted)
+        assert each["task"] == "relu"
+        assert each["reason"]
+    assert f"`{verdict.value}`" in DOCUMENT
+
+
+def test_one_failure_among_many_is_not_acceptance(playground: Playground) -> None:
+    verdicts = iter((Verdict.FASTER, Verdict.WRONG_VALUES, Verdict.FASTER))
+    playground.backend.answer = lambda job: outcome(job, next(verdicts))
+    assert playground("evaluate", "relu", "--bundle", playground.bundle) == 1
+    assert "2 of 3 accepted (right, faster: 2, wrong values: 1)." in playground.out
+
+
+def test_an_outcome_is_told_in_words(playground: Playground) -> None:
+    assert playground("evaluate", "relu", "--bundle", playground.bundle, "--stage", "measure") == 0
+    assert "[1/3] float32/0: right, faster. because" in playground.out
+    assert "Relu: 1 match" in playground.out
+    assert "output 0 float32 [2, 3]: close from t = -5 on, largest error 1e-06" in playground.out
+    assert "end to end: 1.500 times eager [1.350, 1.650]" in playground.out
+    assert "warning: values only" in playground.out
+    playground.backend.answer = answered(Verdict.NO_MATCH)
+    assert playground("check", "relu", "--bundle", playground.bundle) == 1
+    assert "Relu: no match; nearest miss: other literal" in playground.out
+    playground.backend.answer = answered(Verdict.REJECTED)
+    assert playground("check", "relu", "--bundle", playground.bundle, "--fresh") == 1
+    assert "Relu.py:1:1 syntax: wrong mend it" in playground.out
+
+
+def test_timings_and_matches_are_in_the_json(playground: Playground) -> None:
+    found = playground.json("evaluate", "relu", "--bundle", playground.bundle, "--stage", "measure")["outcomes"][0]
+    assert found["timings"] == {
+        "eager": {"end_to_end": {"median_us": 10.5, "samples_us": [10.25, 10.5, 11.0], "blocks": 1}}
+    }
+    assert found["speedups"]["pass"]["end_to_end"]["value"] == 1.5
+    assert found["matches"] == [{"pass": "Relu", "count": 1, "matches": [["tmp_0"]], "miss": None}]
+    assert found["outputs"][0]["smallest_t"] == -5
+    assert found["environment"]["device"] == "fake device"
+
+
+def test_a_folder_stands_for_a_task(playground: Playground) -> None:
+    folder = playground.folder / "data" / "tasks" / "relu" / "graphs" / "float32" / "0"
+    found = playground.json("evaluate", str(folder), "--bundle", playground.bundle)
+    assert found["total"] == 1
+
+
+def test_a_reference_bundle_is_called_by_its_name(playground: Playground) -> None:
+    write_bundle(BUNDLE, playground.folder / "data" / "bundles" / "my-reference")
+    found = playground.json("check", "relu", "--bundle", "my-reference")
+    assert found["bundle_digest"] == BUNDLE.digest
+
+
+def test_outcomes_are_appended_to_the_file_and_no_store_is_opened(playground: Playground) -> None:
+    file = playground.folder / "outcomes.jsonl"
+    asked = ("evaluate", "relu", "--outcomes", str(file), "--stage", "measure")
+    found = playground.json(*asked, "--bundle", playground.bundle)
+    assert found["run"] is None
+    assert [json.loads(line) for line in file.read_text().splitlines()] == found["outcomes"]
+    assert playground(*asked, "--solver", "inductor") == 0
+    assert len(file.read_text().splitlines()) == 6
+    assert not (playground.folder / "home").exists()
+
+
+def test_only_the_judges_packages_are_needed_with_outcomes(playground: Playground) -> None:
+    """A real check by the local judge, in a process that can import nothing of what only the app needs."""
+    folder = playground.folder / "data" / "tasks" / "relu"
+    code = """if True:
+        import sys
+        class Missing:
+            def find_spec(self, name, path=None, target=None):
+                if name.split(".")[0] in ("duckdb", "streamlit", "altair", "graphviz", "numpy", "pandas", "ray"):
+                    raise ModuleNotFoundError(f"No module named {name!r}")
+        sys.meta_path.insert(0, Missing())
+        from passnet_core.__main__ import main
+        sys.exit(main())
+    """
+    pattern = "import torch\ndef pattern(x):\n    return torch.nn.functional.relu(x)\n"
+    arguments = "def replacement_args(x):\n    return (x,)\n"
+    replacement = "def own(x):\n    return x\ndef replacement_func():\n    return own\n"
+    write_bundle(Bundle((PassFile("Relu.py", pattern + arguments + replacement),)), playground.folder / "real")
+    argv = ["check", str(folder), "--bundle", str(playground.folder / "real"), "--subgraph", "float32/0", "--json"]
+    environment = {**os.environ, "PASSNET_HOME": str(playground.folder / "home")}
+    asked = subprocess.run(
+        [sys.executable, "-c", code, *argv, "--outcomes", str(playground.folder / "outcomes.jsonl")],
+        cwd=PROJECT, capture_output=True, text=True, timeout=300, env=environment, check=False,
+    )  # fmt: skip
+    assert asked.returncode == 0, asked.stderr
+    (found,) = json.loads(asked.stdout)["outcomes"]
+    assert found["verdict"] == "matches"
+    assert found["matches"][0]["matches"] == [["tmp_0"]]
+
+
+# --- score -----------------------------------------------------------------------------------------------------------
+
+
+def test_score_of_a_run_of_its_export_and_of_its_outcomes_file_is_the_same(playground: Playground) -> None:
+    file, exported = playground.folder / "outcomes.jsonl", playground.folder / "run.jsonl"
+    asked = ("evaluate", "relu", "--bundle", playground.bundle, "--stage", "measure")
+    playground.json(*asked, "--outcomes", str(file))
+    run = playground.json(*asked)["run"]
+    assert playground("runs", "export", run, str(exported)) == 0
+    scores = [
+        playground.json("score", *source, "--p", "0.5", "--b", "0.2", "--interpretation", "extended")
+        for source in (("--run", run), ("--outcomes", str(file)), ("--outcomes", str(exported)))
+    ]
+    assert scores[0] == scores[1] == scores[2]
+    (report,) = scores[0]["reports"]
+    assert set(report) == documented("score")
+    assert (report["samples"], report["p"], report["b"], report["interpretation"]) == (3, 0.5, 0.2, "extended")
+    assert report["levels"][10]["es"] == pytest.approx(1.5)
+    assert [level["t"] for level in report["levels"]] == list(range(-10, 6))
+
+
+def test_score_prints_the_table(playground: Playground) -> None:
+    file = str(playground.folder / "outcomes.jsonl")
+    asked = ("evaluate", "relu", "--bundle", playground.bundle, "--stage", "measure", "--outcomes", file)
+    assert playground(*asked) == 0
+    assert playground("score", "--outcomes", file) == 0
+    assert "on fake device, capture direct: 3 samples" in playground.out
+    assert re.search(r"^0 +1\.5000 +1\.0000 +1\.0000 +0\.0000 +1\.5000 +0\.1000 +1\.5000", playground.out, flags=re.M)
+
+
+def test_outcomes_without_a_figure_are_not_scored_and_it_is_said_why(playground: Playground) -> None:
+    playground.backend.answer = answered(Verdict.VALUES_ONLY)
+    file = str(playground.folder / "outcomes.jsonl")
+    assert playground("evaluate", "relu", "--bundle", playground.bundle, "--outcomes", file) == 0
+    assert playground("score", "--outcomes", file) == 2
+    assert "Nothing can be scored: 3 values only. Evaluate with --stage measure where there is a GPU." in playground.err
+
+
+# --- runs ------------------------------------------------------------------------------------------------------------
+
+
+def test_runs_are_listed_exported_and_imported(playground: Playground) -> None:
+    run = playground.json("evaluate", "relu", "--bundle", playground.bundle, "--label", "mine")["run"]
+    (listed,) = playground.json("runs", "list", "--task", "relu")
+    assert set(listed) == documented("runs list")
+    assert (listed["run"], listed["label"], listed["accepted"], listed["total"]) == (run, "mine", 3, 3)
+    assert playground("runs", "export", run) == 0
+    file = playground.folder / "run.jsonl"
+    file.write_text(playground.out)
+    (playground.folder / "home").rename(playground.folder / "old-home")
+    assert playground.json("runs", "import", str(file)) == {"run": run}
+    (listed,) = playground.json("runs", "list")
+    assert listed["run"] == run
+    assert listed["recorded"]
+    assert playground("runs", "list") == 0
+    assert run in playground.out
+
+
+# --- wrong use -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("corpus", "show", "gone"), "'gone' is neither a task of this corpus nor a folder. See the tasks with"),
+        (("corpus", "export", "gone", "out"), "Task 'gone' is not in this corpus."),
+        (("corpus", "import", "{folder}/gone"), "There is no folder"),
+        (("check", "relu", "--bundle", "{folder}/gone"), "does not exist. Name the folder that holds"),
+        (("check", "relu", "--bundle", "{folder}/data"), f"lacks {ORDER_FILE}"),
+        (("evaluate", "{folder}/broken", "--solver", "inductor"), "model.py"),
+        (("evaluate", "relu", "--solver", "inductor", "--subgraph", "x"), "Task 'relu' has no subgraph 'x'"),
+        (("evaluate", "relu", "--solver", "inductor", "--trials", "0"), "Trials must be at least 1, not 0."),
+        (("evaluate", "relu", "--solver", "inductor", "--deadline", "0"), "The deadline must be above 0 seconds"),
+        (("evaluate", "relu", "--solver", "inductor", "--outcomes", "{folder}"), "cannot be written: Is a directory."),
+        (("score", "--run", "gone"), "There is no run 'gone' here."),
+        (("score", "--outcomes", "{folder}/gone"), "cannot be read: No such file or directory."),
+        (("score", "--outcomes", "{folder}/broken/model.py"), "Line 1 cannot be scored"),
+        (("runs", "import", "{folder}/gone"), "cannot be read: No such file or directory."),
+        (("runs", "import", "{folder}/broken/model.py"), "Line 1"),
+    ],
+)
+def test_wrong_use_is_said_once_without_a_traceback(playground: Playground, argv: tuple[str, ...], said: str) -> None:
+    (playground.folder / "broken").mkdir()
+    (playground.folder / "broken" / "model.py").write_text("def forward(:\n")
+    argv = tuple(each.format(folder=playground.folder) for each in argv)
+    assert playground(*argv) == 2
+    assert playground.err.startswith("Error: ")
+    assert said in playground.err
+    assert "Traceback" not in playground.err + playground.out
+    assert said in playground.json(*argv, code=2)["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        ((), "the following arguments are required: COMMAND"),
+        (("frobnicate",), "invalid choice: 'frobnicate'"),
+        (("check", "relu"), "the following arguments are required: --bundle"),
+        (("evaluate", "relu"), "one of the arguments --bundle --solver is required"),
+        (("evaluate", "relu", "--bundle", "x", "--solver", "inductor"), "not allowed with argument --bundle"),
+        (("evaluate", "relu", "--solver", "magic"), "invalid choice: 'magic'"),
+        (("evaluate", "relu", "--solver", "inductor", "--trials", "many"), "invalid int value: 'many'"),
+        (("score", "--run", "1", "--interpretation", "lenient"), "invalid choice: 'lenient'"),
+        (("corpus", "list", "--jso"), "unrecognized arguments: --jso"),
+    ],
+)
+def test_wrong_flags_are_said_with_where_to_look(
+    playground: Playground, capsys: pytest.CaptureFixture[str], argv: tuple[str, ...], said: str
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        playground(*argv)
+    assert left.value.code == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert "--help" in error
+
+
+def test_wrong_penalties_are_said(playground: Playground) -> None:
+    file = str(playground.folder / "outcomes.jsonl")
+    asked = ("evaluate", "relu", "--bundle", playground.bundle, "--stage", "measure", "--outcomes", file)
+    assert playground(*asked) == 0
+    assert playground("score", "--outcomes", file, "--b", "0") == 2
+    assert "The failure penalty b must be above 0" in playground.err
+
+
+def test_a_full_disk_is_infrastructure(playground: Playground) -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("this system has no /dev/full")
+    assert playground("evaluate", "relu", "--bundle", playground.bundle, "--outcomes", str(full)) == 3
+    assert "could not be written to '/dev/full': No space left on device. Make room" in playground.err
+
+
+def test_a_home_that_cannot_be_used_is_infrastructure(playground: Playground) -> None:
+    (playground.folder / "home").write_text("no folder")
+    assert playground("runs", "list") == 3
+    assert playground.err.startswith("Error: ")
+
+
+def test_an_interrupt_is_told_in_a_word(playground: Playground) -> None:
+    def interrupted(job: Job) -> Outcome:
+        raise KeyboardInterrupt
+
+    playground.backend.answer = interrupted
+    asked = ("evaluate", "relu", "--bundle", playground.bundle, "--outcomes", str(playground.folder / "o.jsonl"))
+    assert playground(*asked) == 130
+    assert playground.err.strip().endswith("Interrupted.")
+
+
+def test_names_of_strangers_do_not_steer_the_terminal() -> None:
+    assert printable("a\x1b[31mred\nünï\x00") == "a\\x1b[31mred\nünï\\x00"
+
+
+def test_the_document_names_every_flag() -> None:
+    from passnet_core.__main__ import parser
+
+    flags: set[str] = set()
+    pending = [parser()]
+    while pending:
+        for action in pending.pop()._actions:
+            flags.update(flag for flag in action.option_strings if flag.startswith("--"))
+            if isinstance(action.choices, dict):
+                pending.extend(action.choices.values())
+    assert sorted(flag for flag in flags - {"--help", "--version"} if flag not in DOCUMENT) == []

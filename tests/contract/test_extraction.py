@@ -1,0 +1,96 @@
+"""The extractor on a tiny model: captured by torch.compile, cut, written, read back, run."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from passnet_core.corpus.layout import read_task
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+TINY = """
+import json, sys
+from pathlib import Path
+from passnet_core.corpus.architectures import Architecture
+from passnet_core.corpus.extraction import extract
+from passnet_core.corpus.layout import write_task
+from passnet_core.corpus.recipes import Recipe
+
+settings = dict(num_hidden_layers=1, hidden_size=32, intermediate_size=64, num_attention_heads=2, vocab_size=64,
+                num_key_value_heads=1)
+sizes = (("text", 1, 8), ("text", 2, 12))
+tiny = Architecture("llama-tiny", "LlamaConfig", "LlamaModel", tuple(settings.items()), sizes)
+recipes = [
+    Recipe("gate", "develop", ("llama-tiny",), ("silu mul",)),
+    Recipe("norm", "evaluate", ("llama-tiny",), ("add to pow mean add rsqrt mul to mul",), 2),
+    Recipe("never", "evaluate", ("llama-tiny",), ("cos sin tan",)),
+]
+said = []
+tasks = extract([tiny], recipes, said.append)
+for task in tasks:
+    write_task(task, Path(sys.argv[1]) / task.id)
+print(json.dumps(said))
+"""
+
+
+@pytest.mark.skipif(
+    not all(map(importlib.util.find_spec, ("torch", "transformers"))), reason="no transformers library to extract from"
+)
+def test_a_tiny_model_becomes_tasks(tmp_path: Path) -> None:
+    made = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", TINY, str(tmp_path)],
+        capture_output=True, text=True, cwd=PROJECT, timeout=600, check=False,
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr[-2000:]
+    assert json.loads(made.stdout.splitlines()[-1]) == ["llama-tiny: 12 runs"]
+    assert {path.name for path in tmp_path.iterdir()} == {"gate", "norm"}
+
+    gate = read_task(tmp_path / "gate")
+    assert {(each.dtype, each.inputs[0].shape) for each in gate.subgraphs} == {
+        (dtype, shape) for dtype in ("float32", "float16", "bfloat16") for shape in ((1, 8, 64), (2, 12, 64))
+    }
+    assert "tmp_0 = torch.nn.functional.silu(in_0)" in gate.subgraphs[0].code
+    assert all(spec.std and spec.std > 0 for each in gate.subgraphs for spec in each.inputs)
+
+    norm = read_task(tmp_path / "norm")
+    half = next(each for each in norm.subgraphs if each.dtype == "float16")
+    assert ".to(torch.float16)" in half.code
+    assert "return (tmp_0, tmp_8)" in half.code
+    weight = half.inputs[-1]
+    assert (weight.mean, weight.std) == (1.0, 0.0)
+    assert "layernorm" in weight.original_name
+
+
+RUN_ALL = """
+import sys
+from pathlib import Path
+import torch
+from passnet_core.corpus.catalogue import Corpus
+from passnet_core.corpus.extraction import outputs_of
+
+torch.set_num_threads(1)
+corpus = Corpus([Path(sys.argv[1])])
+ran = 0
+for each in corpus.tasks():
+    for subgraph in corpus.task(each.id).subgraphs:
+        if subgraph.id.split("/")[1] == "0":
+            results = outputs_of(subgraph)
+            assert results, subgraph
+            ran += 1
+print(ran)
+"""
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="no torch")
+def test_every_bundled_run_computes_something() -> None:
+    """The smaller size of each; the extractor ran them all when it made them."""
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", RUN_ALL, str(PROJECT / "data" / "tasks")],
+        capture_output=True, text=True, cwd=PROJECT, timeout=600, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    assert int(ran.stdout) >= 100

@@ -1,0 +1,222 @@
+"""The channel between referee and child, with a real child in a real nursery."""
+
+import os
+import socket
+import struct
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from judging import RIGHT, bundle, hostile_at_import
+
+from passnet_core.judge import sandbox, wire
+from passnet_core.judge.candidacy import CandidateFault, CandidateGone, CandidateTimeout, Preparation
+from passnet_core.judge.client import Child
+from passnet_core.judge.pool import Place, Pool
+from passnet_core.records import Bundle, Capture, Contender, Device
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
+    made = Pool(Place(sandbox.chosen("auto"), tmp_path_factory.mktemp("scratch")))
+    made.refill(Device.CPU, witness=False)
+    yield made
+    made.close()
+
+
+def loaded(pool: Pool, asked: Bundle, *, deadline_s: float = 240.0) -> Child:
+    child = Child(pool.for_bundle(asked.digest, Device.CPU), "candidate", deadline_s=deadline_s)
+    pool.refill(Device.CPU, witness=False)
+    return child
+
+
+PREPARATION = Preparation(
+    Contender.EAGER,
+    """
+import torch
+
+class GraphModule(torch.nn.Module):
+    def forward(self, x, n):
+        y = x * n
+        return (y, x.sum())
+""",
+    Capture.DIRECT,
+    Device.CPU,
+)
+
+
+@pytest.mark.parametrize("name", [name for name in wire.DTYPES if not name.startswith("float8")])
+def test_every_dtype_crosses_the_wire(name: str) -> None:
+    dtype = wire.DTYPES[name]
+    sent = [torch.arange(7).to(dtype), torch.ones((), dtype=dtype), torch.empty((0, 3), dtype=dtype)]
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        wire.send(ours, wire.Message({"é": [1, None]}, tuple(sent)))
+        got = wire.receive(theirs)
+    assert got.fields == {"é": [1, None]}
+    for before, after in zip(sent, got.tensors):
+        assert after.dtype is dtype
+        assert after.shape == before.shape
+        assert bytes(after.reshape(-1).view(torch.uint8).tolist()) == bytes(
+            before.reshape(-1).view(torch.uint8).tolist()
+        )
+
+
+def test_strides_of_inputs_survive() -> None:
+    turned = torch.arange(6.0).reshape(2, 3).T
+    places, tensors = wire.pack_inputs([turned, 4, float("nan"), True])
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        wire.send(ours, wire.Message({"inputs": places}, tuple(tensors)))
+        got = wire.receive(theirs)
+    tensor, number, nan, flag = wire.unpack_inputs(got.fields["inputs"], got.tensors)
+    assert torch.equal(tensor, turned)
+    assert tensor.stride() == turned.stride()
+    assert (number, flag) == (4, True)
+    assert nan != nan
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        struct.pack("!IQ", 1 << 31, 0),
+        struct.pack("!IQ", 2, 1 << 62) + b"{}",
+        struct.pack("!IQ", 2, 0) + b"{}",
+        struct.pack("!IQ", 4, 0) + b"\xff\xfe[]",
+        struct.pack("!IQ", 52, 4) + b'{"fields":{},"tensors":[{"dtype":"x","shape":[1]}]} ' + b"1234",
+        struct.pack("!IQ", 60, 4) + b'{"fields":{},"tensors":[{"dtype":"float32","shape":[-1]}]}  ' + b"1234",
+        struct.pack("!IQ", 100_000, 0) + b"[" * 100_000,
+    ],
+    ids=["long-header", "long-payload", "no-fields", "no-text", "no-dtype", "no-shape", "nested"],
+)
+def test_nonsense_on_the_wire_is_refused(data: bytes) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        sender = threading.Thread(target=ours.sendall, args=(data,))
+        sender.start()
+        with pytest.raises(wire.WireError):
+            wire.receive(theirs, wire.wait_until(time.monotonic() + 60))
+        sender.join(60)
+
+
+def test_the_end_of_the_other_side_is_noticed() -> None:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        ours.sendall(b"\0\0")
+        ours.close()
+        with pytest.raises(wire.WireClosed):
+            wire.receive(theirs)
+
+
+def test_a_child_loads_prepares_and_runs(pool: Pool) -> None:
+    child = loaded(pool, bundle(RIGHT))
+    try:
+        passes = child.load(bundle(RIGHT)).passes
+        assert [each.name for each in passes] == ["pass_0"]
+        assert [node.name for node in passes[0].pattern.inputs] == ["a", "b"]
+        child.prepare("eager", PREPARATION)
+        child.give([torch.arange(4.0), 3])
+        returned = child.run("eager")
+        assert [each.type for each in returned.outputs] == ["torch.Tensor", "torch.Tensor"]
+        assert returned.container == "tuple"
+        value = returned.outputs[0].value
+        assert isinstance(value, torch.Tensor)
+        assert value.tolist() == [0.0, 3.0, 6.0, 9.0]
+        assert returned.outputs[1].shape == ()
+        child.warm_up("eager", 0.0)
+    finally:
+        child.close()
+
+
+def test_a_fault_does_not_end_the_child(pool: Pool) -> None:
+    child = loaded(pool, bundle(RIGHT))
+    try:
+        child.prepare("eager", PREPARATION)
+        child.give([torch.ones(2, 3), torch.ones(5)])
+        with pytest.raises(CandidateFault) as fault:
+            child.run("eager")
+        assert fault.value.kind == "runtime"
+        assert fault.value.who == "candidate"
+        child.give([torch.ones(2), 2])
+        assert len(child.run("eager").outputs) == 2
+    finally:
+        child.close()
+
+
+def test_the_trace_of_a_fault_names_the_authors_line(pool: Pool) -> None:
+    broken = bundle(hostile_at_import("def inner():\n    raise ValueError('of mine')\ninner()"))
+    child = loaded(pool, broken)
+    try:
+        with pytest.raises(CandidateFault) as fault:
+            child.load(broken)
+        assert fault.value.kind == "load"
+        assert "ValueError: of mine" in fault.value.text
+        assert 'File "pass_dir/pass_0.py", line 3' in fault.value.trace
+    finally:
+        child.close()
+
+
+def test_an_untraceable_pattern_is_told_apart(pool: Pool) -> None:
+    looping = bundle(RIGHT.replace("    return torch.nn", "    if a.sum() > 0: a = b\n    return torch.nn"))
+    child = loaded(pool, looping)
+    try:
+        with pytest.raises(CandidateFault) as fault:
+            child.load(looping)
+        assert fault.value.kind == "pattern"
+        assert "pass_0.py" in fault.value.text
+    finally:
+        child.close()
+
+
+def test_a_child_that_ends_says_how_and_leaves_nothing(pool: Pool) -> None:
+    leaving = bundle(hostile_at_import("os.fork() or time.sleep(1000)\nos._exit(7)"))
+    child = loaded(pool, leaving)
+    with pytest.raises(CandidateGone) as gone:
+        child.load(leaving)
+    assert gone.value.status == 7
+    with pytest.raises(CandidateGone):
+        child.run("eager")
+    child.close()
+    below = sandbox.descendants(child.nursery.process.pid)
+    # in a sandbox bubblewrap stands between
+    assert len([pid for pid in below if b"nursery" not in Path(f"/proc/{pid}/cmdline").read_bytes()]) == 0
+
+
+def test_a_deadline_is_kept_and_counts_only_its_own_time(pool: Pool) -> None:
+    sleepy = bundle(hostile_at_import("time.sleep(1000)"))
+    child = loaded(pool, sleepy, deadline_s=2.0)
+    with pytest.raises(CandidateTimeout):
+        child.load(sleepy)
+    child.close()
+    child = loaded(pool, bundle(RIGHT), deadline_s=100.0)
+    before = child.left_s
+    time.sleep(0.2)
+    assert child.left_s == before
+    child.close()
+
+
+def test_a_nursery_serves_one_bundle_only(pool: Pool) -> None:
+    first = pool.for_bundle(bundle(RIGHT).digest, Device.CPU)
+    assert pool.for_bundle(bundle(RIGHT).digest, Device.CPU) is first
+    second = pool.for_bundle("another", Device.CPU)
+    assert second is not first
+    assert not first.alive
+
+
+def test_scratch_of_process_isolation_is_watched_and_removed(tmp_path: Path) -> None:
+    own = Pool(Place(sandbox.chosen("process"), tmp_path))
+    try:
+        filling = bundle(
+            hostile_at_import("for n in range(10**6): open(os.environ['TMPDIR'] + f'/{n}', 'wb').write(bytes(1 << 20))")
+        )
+        nursery = own.for_bundle(filling.digest, Device.CPU)
+        child = Child(nursery, "candidate", deadline_s=240, limits=sandbox.Limits(scratch_bytes=8 << 20))
+        with pytest.raises(CandidateGone, match="8 MiB to disk"):
+            child.load(filling)
+        child.close()
+    finally:
+        own.close()
+    assert os.listdir(tmp_path) == []

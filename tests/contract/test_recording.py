@@ -1,0 +1,105 @@
+"""Recording measures part by part, can be continued, and what it writes fills a new store."""
+
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from passnet_core.backends.fake import FakeBackend
+from passnet_core.corpus.catalogue import Corpus
+from passnet_core.corpus.layout import write_task
+from passnet_core.errors import InfrastructureError
+from passnet_core.recording import Part, main, parts_of, record, thinned
+from passnet_core.records import Capture, Clock, Contender, Device, Job, Outcome, Solver, Timing, Verdict
+from passnet_core.service import open_service
+from passnet_core.settings import Settings
+from passnet_core.store import exchange
+from tests.contract.made import BUNDLE, MEASURE, job, outcome, task
+
+
+def timed(job: Job) -> Outcome:
+    return outcome(job, Verdict.FASTER, speedup=2.0)
+
+
+def test_every_timing_is_thinned_and_keeps_its_median() -> None:
+    samples = tuple(10 + number / 300 for number in range(200))
+    timing = Timing(Contender.EAGER, Clock.EVENT, samples, 5, 10.3333)
+    (thin,) = thinned(replace(timed(job()), timings=(timing,)), 10).timings
+    assert thin.samples == tuple(round(sample, 2) for sample in samples[::20])
+    assert (thin.median, thin.blocks) == (10.3333, 5)
+    assert thinned(timed(job()), 10).timings[0].samples == (10.25, 10.5, 11.0)
+
+
+def test_a_recording_goes_on_where_it_was_left_and_fills_a_new_store(tmp_path: Path) -> None:
+    parts = [Part("inductor", task(), None, MEASURE), Part("relu", task("other"), BUNDLE, MEASURE)]
+    data = tmp_path / "data"
+    out = data / "baselines"
+    backend = FakeBackend(timed, Device.CUDA)
+    assert record(parts, out, backend, until=time.monotonic() - 1) == 0
+    assert record(parts[:1], out, backend) == 1
+    assert record(parts, out, backend) == 1
+    assert len(backend.jobs) == 6
+    assert sorted(path.name for path in out.iterdir()) == [
+        "inductor-direct-relu.jsonl.gz",
+        "relu-direct-other.jsonl.gz",
+    ]
+    # files may be joined by writing one after the other
+    whole = b"".join(path.read_bytes() for path in sorted(out.iterdir()))
+    for path in tuple(out.iterdir()):
+        path.unlink()
+    (out / "all.jsonl.gz").write_bytes(whole)
+    service = open_service(Settings(tmp_path / "home", data, Path(sys.executable)), backend=backend)
+    assert service.problems == ()
+    assert {summary.run.solver for summary in service.runs()} == {Solver.INDUCTOR, Solver.PASSES}
+    assert all(summary.run.recorded.startswith("fake device, 20") for summary in service.runs())
+    assert len(service.boards()) == 2
+    service.close()
+
+
+def test_a_judge_in_trouble_ends_the_recording_and_scores_nothing(tmp_path: Path) -> None:
+    backend = FakeBackend(lambda job: outcome(job, Verdict.INFRASTRUCTURE), Device.CUDA)
+    with pytest.raises(InfrastructureError, match="float32/0: because"):
+        record([Part("inductor", task(), None, MEASURE)], tmp_path, backend)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_parts_cover_inductor_and_each_bundle_on_its_tasks(tmp_path: Path) -> None:
+    for name in ("relu", "other"):
+        write_task(task(name), tmp_path / "tasks" / name)
+    folder = tmp_path / "bundles" / "good"
+    folder.mkdir(parents=True)
+    (folder / "Relu.py").write_text("def pattern(x): ...\n")
+    (folder / "sorted_output_pass_rule_names.json").write_text('["Relu"]')
+    (folder / "about.json").write_text('{"title": "Relu", "description": "One kernel.", "tasks": ["relu"]}')
+    corpus = Corpus([tmp_path / "tasks"])
+    parts = parts_of(corpus, tmp_path / "bundles", solvers=list(Solver), captures=[Capture.COMPILED], trials=7)
+    assert [part.file_name for part in parts] == [
+        "inductor-compiled-other.jsonl.gz",
+        "inductor-compiled-relu.jsonl.gz",
+        "good-compiled-relu.jsonl.gz",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--share", "3/2"], "like 2/4"),
+        (["--samples", "0"], "--samples must be at least 1"),
+        (["--trials", "0"], "Trials must be at least 1"),
+        (["--only", "no-such-task"], "nothing to measure"),
+    ],
+)
+def test_wrong_flags_are_explained(
+    flags: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--out", str(tmp_path / "out"), *flags]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_written_file_reads_back(tmp_path: Path) -> None:
+    record([Part("relu", task(), BUNDLE, MEASURE)], tmp_path, FakeBackend(timed, Device.CUDA))
+    _, (file,) = exchange.read_file(tmp_path / "relu-direct-relu.jsonl.gz")
+    assert file.bundles == (BUNDLE,)
+    assert [each.subgraph_id for each in file.outcomes] == ["float32/0", "float32/1", "float32/2"]

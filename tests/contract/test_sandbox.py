@@ -1,0 +1,131 @@
+"""What a sandboxed process can see and reach, tried from inside."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from passnet_core.errors import InfrastructureError
+from passnet_core.judge import sandbox
+from passnet_core.records import Device, Isolation
+
+pytestmark = pytest.mark.sandbox
+
+
+def inside(code: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Runs Python code as a candidate would run."""
+    return subprocess.run(
+        sandbox.command([sys.executable, "-c", code], isolation=Isolation.SANDBOXED, device=Device.CPU),
+        env=sandbox.environment(Device.CPU, sandbox.PRIVATE_TEMP, {**os.environ, **more}),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def told(code: str, **more: str) -> object:
+    ran = inside(f"import json, os, socket\n{code}", **more)
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+def test_it_has_only_the_allowed_environment() -> None:
+    names = told("print(json.dumps(sorted(os.environ)))", OPENAI_API_KEY="secret", AWS_SECRET="secret")
+    assert isinstance(names, list)
+    assert set(names) <= set(sandbox.environment(Device.CPU, "/tmp", {})) | {"PWD", "LC_CTYPE"}
+
+
+def test_it_sees_this_package_but_nothing_beside_it() -> None:
+    project = Path(sandbox.PACKAGE).parent
+    seen = told(f"print(json.dumps(os.listdir({str(project)!r})))")
+    beside = {path.name for path in project.iterdir()} - {"passnet_core", ".venv", "venv"}
+    assert isinstance(seen, list)
+    assert "passnet_core" in seen
+    assert not beside & set(seen)
+
+
+def test_it_sees_no_secret_of_the_system() -> None:
+    paths = ["/etc/shadow", "/etc/ssh", "/var", "/run"]
+    assert told(f"print(json.dumps([os.path.exists(path) for path in {paths}]))") == [False] * len(paths)
+
+
+def test_it_cannot_write_where_it_could_stay() -> None:
+    tried = ["/", "/usr", "/dev", "/etc", str(sandbox.PACKAGE), sys.prefix]
+    code = f"""
+def writable(folder):
+    try:
+        open(os.path.join(folder, 'mine'), 'w').close()
+    except OSError:
+        return False
+    return True
+print(json.dumps([writable(folder) for folder in {tried!r} + ['/tmp']]))
+"""
+    assert told(code) == [False] * len(tried) + [True]
+
+
+def test_its_disk_is_limited() -> None:
+    code = """
+total = 0
+try:
+    while total < 1 << 30:
+        with open(f'/tmp/{total}', 'wb') as file:
+            file.write(bytes(1 << 24))
+        total += 1 << 24
+except OSError:
+    pass
+print(json.dumps(total))
+"""
+    total = told(code)
+    assert isinstance(total, int)
+    assert 0 < total <= sandbox.LIMITS.scratch_bytes
+
+
+def test_it_has_no_network() -> None:
+    code = """
+def reached(address):
+    try:
+        socket.create_connection(address, timeout=5).close()
+    except OSError:
+        return False
+    return True
+with socket.create_server(('127.0.0.1', 0)) as own:
+    print(json.dumps([reached(('127.0.0.1', PORT)), reached(('192.0.2.1', 80))]))
+"""
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as outside:
+        assert told(code.replace("PORT", str(outside.getsockname()[1]))) == [False, False]
+
+
+def test_it_sees_no_process_but_its_own() -> None:
+    pids = told("print(json.dumps([int(name) for name in os.listdir('/proc') if name.isdigit()]))")
+    assert isinstance(pids, list)
+    assert len(pids) <= 3
+
+
+def test_it_is_nobody_outside() -> None:
+    ran = told("print(json.dumps([os.getuid(), open('/proc/self/status').read()]))")
+    assert isinstance(ran, list)
+    uid, status = ran
+    assert uid == 1000
+    assert "CapEff:\t0000000000000000" in status
+
+
+def test_torch_and_triton_load_in_it() -> None:
+    code = "import torch, triton\nprint(json.dumps(torch.ones(3).sum().item()))"
+    assert told(code) == 3.0
+
+
+def test_where_there_is_none_sandboxed_is_refused_and_auto_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    sandbox.why_unavailable.cache_clear()
+    try:
+        assert sandbox.chosen("auto") is Isolation.PROCESS
+        with pytest.raises(InfrastructureError, match="PASSNET_ISOLATION"):
+            sandbox.chosen("sandboxed")
+    finally:
+        sandbox.why_unavailable.cache_clear()

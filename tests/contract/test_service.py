@@ -1,0 +1,471 @@
+"""Jobs go in, stored outcomes come out: queueing, cancelling, known answers, recorded runs and boards."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from passnet_core.backends.base import JobEvent, outcome_without_judge
+from passnet_core.backends.fake import FAKE_ENVIRONMENT, FakeBackend
+from passnet_core.corpus.layout import write_task
+from passnet_core.errors import BadInput, EmptyScore, StoreError, StoreRefusal, UnknownItem
+from passnet_core.records import Bundle, Capture, Device, EvalSpec, Job, Outcome, PassFile, Stage, Verdict, from_json
+from passnet_core.scores_view import ranked
+from passnet_core.scoring.scores import error_aware_score
+from passnet_core.service import Service, open_service
+from passnet_core.settings import Settings
+from passnet_core.store import exchange
+from passnet_core.store.rows import RunFile
+from tests.contract.made import BUNDLE, MEASURE, job, outcome, run_of, task
+
+PROJECT = Path(__file__).resolve().parents[2]
+WAIT_S = 120
+VERIFY = EvalSpec()
+
+Opening = Callable[..., Service]
+
+
+def settings_in(folder: Path) -> Settings:
+    (folder / "data").mkdir(exist_ok=True)
+    return Settings(home=folder / "home", data=folder / "data", python=Path(sys.executable))
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Opening]:
+    """Opens services over one folder, and closes them."""
+    services: list[Service] = []
+
+    def open_one(answer: Callable[[Job], Outcome] = outcome, device: Device = Device.CPU) -> Service:
+        services.append(open_service(settings_in(tmp_path), backend=FakeBackend(answer, device)))
+        return services[-1]
+
+    yield open_one
+    for service in services:
+        service.close()
+
+
+class Gate:
+    """An answer that waits until it is let through."""
+
+    def __init__(self) -> None:
+        self.entered = threading.Event()
+        self.opened = threading.Event()
+
+    def __call__(self, job: Job) -> Outcome:
+        self.entered.set()
+        assert self.opened.wait(WAIT_S)
+        return outcome(job)
+
+
+def jobs_of_backend(service: Service) -> list[Job]:
+    backend = service._backend
+    assert isinstance(backend, FakeBackend)
+    return backend.jobs
+
+
+def test_a_run_gives_every_job_its_outcome_and_keeps_them(opened: Opening) -> None:
+    service = opened()
+    run_id = service.submit(task(), BUNDLE, VERIFY, label="first")
+    outcomes = service.wait(run_id)
+    assert [each.subgraph_id for each in outcomes] == ["float32/0", "float32/1", "float32/2"]
+    progress = service.progress(run_id)
+    assert progress.finished
+    assert (progress.done, progress.total, progress.cancelled, progress.problem) == (3, 3, False, "")
+    service.close()
+    again = opened()
+    assert repr(again.outcomes(run_id)) == repr(outcomes)
+    assert again.progress(run_id).finished
+    assert again.bundle(BUNDLE.digest) == BUNDLE
+    (summary,) = again.runs()
+    assert (summary.run.label, summary.accepted, summary.total) == ("first", 3, 3)
+
+
+def test_an_outcome_is_stored_before_it_is_reported(opened: Opening) -> None:
+    service = opened()
+    seen: list[int] = []
+
+    def on_outcome(position: int, reported: Outcome) -> None:
+        kept = service.outcomes(run_ids[0])
+        assert repr(kept[position]) == repr(reported)
+        seen.append(position)
+
+    run_ids: list[str] = []
+    service.evaluate(task(), BUNDLE, VERIFY, on_outcome, on_run=run_ids.append)
+    assert seen == [0, 1, 2]
+
+
+def test_runs_wait_for_each_other_but_checks_do_not_wait(opened: Opening) -> None:
+    gate = Gate()
+
+    def answer(job: Job) -> Outcome:
+        return outcome(job, Verdict.MATCHED) if job.spec.stage is Stage.CHECK else gate(job)
+
+    service = opened(answer)
+    first = service.submit(task(), BUNDLE, VERIFY)
+    assert gate.entered.wait(WAIT_S)
+    second = service.submit(task("other"), BUNDLE, VERIFY)
+    third = service.submit(task("third"), BUNDLE, VERIFY)
+    assert service.progress(first).queue_position is None
+    assert service.progress(first).stage == "start"
+    assert service.progress(first).subgraph_id == "float32/0"
+    assert service.progress(second).queue_position == 1
+    assert service.progress(third).queue_position == 2
+    assert not service.progress(second).finished
+    assert service.check(task(), BUNDLE, "float32/1").verdict is Verdict.MATCHED
+    gate.opened.set()
+    assert len(service.wait(third)) == 3
+    assert service.progress(second).finished
+
+
+def test_cancelling_gives_the_rest_their_outcome(opened: Opening) -> None:
+    gate = Gate()
+    service = opened(gate)
+    running = service.submit(task(), BUNDLE, VERIFY)
+    assert gate.entered.wait(WAIT_S)
+    waiting = service.submit(task("other"), BUNDLE, VERIFY)
+    service.cancel(waiting)
+    service.cancel(running)
+    assert service.progress(running).cancelled
+    gate.opened.set()
+    assert [each.verdict for each in service.wait(running)] == [Verdict.VALUES_ONLY] + [Verdict.CANCELLED] * 2
+    assert {each.verdict for each in service.wait(waiting)} == {Verdict.CANCELLED}
+    assert len(jobs_of_backend(service)) == 1
+    assert service.progress(waiting).cancelled
+    service.cancel(running)
+
+
+def test_a_known_answer_is_not_judged_again_unless_asked(opened: Opening) -> None:
+    service = opened()
+    first = service.evaluate(task(), BUNDLE, VERIFY)
+    again = service.evaluate(task(), BUNDLE, VERIFY)
+    assert repr(again) == repr(first)
+    assert len(jobs_of_backend(service)) == 3
+    assert service.evaluate(task("twin"), BUNDLE, VERIFY)[1].task_id == "twin"
+    assert len(jobs_of_backend(service)) == 3
+    service.evaluate(task(), BUNDLE, VERIFY, fresh=True)
+    assert len(jobs_of_backend(service)) == 6
+    service.evaluate(task(), BUNDLE, replace(VERIFY, deadline_s=7.0))
+    assert len(jobs_of_backend(service)) == 9
+
+
+@pytest.mark.parametrize("verdict", [Verdict.INFRASTRUCTURE, Verdict.TIMED_OUT, Verdict.CRASHED])
+def test_what_may_have_been_the_machine_is_tried_again(opened: Opening, verdict: Verdict) -> None:
+    service = opened(lambda job: outcome(job, verdict))
+    service.evaluate(task(subgraphs=1), BUNDLE, VERIFY)
+    service.evaluate(task(subgraphs=1), BUNDLE, VERIFY)
+    assert len(jobs_of_backend(service)) == 2
+
+
+def test_a_backend_that_breaks_gives_an_infrastructure_error_and_the_next_run_goes_on(opened: Opening) -> None:
+    broken = [True]
+
+    def answer(job: Job) -> Outcome:
+        if broken:
+            broken.clear()
+            raise RuntimeError("lost")
+        return outcome(job)
+
+    service = opened(answer)
+    first = service.evaluate(task(), BUNDLE, VERIFY)
+    assert [each.verdict for each in first] == [Verdict.INFRASTRUCTURE, Verdict.VALUES_ONLY, Verdict.VALUES_ONLY]
+    assert "RuntimeError: lost" in first[0].reason
+    assert len(service.evaluate(task(), None, VERIFY)) == 3
+
+
+def test_a_store_that_fails_ends_the_run_with_a_message_not_with_an_outcome(opened: Opening) -> None:
+    gate = Gate()
+    service = opened(gate)
+    run_id = service.submit(task(), BUNDLE, VERIFY)
+    assert gate.entered.wait(WAIT_S)
+    service._store.close()
+    gate.opened.set()
+    with pytest.raises(StoreError, match="closed"):
+        service.wait(run_id)
+    progress = service.progress(run_id)
+    assert progress.finished
+    assert progress.outcomes == ()
+    assert "closed" in progress.problem
+
+
+def test_closing_ends_what_runs_and_refuses_more(opened: Opening, tmp_path: Path) -> None:
+    entered = threading.Event()
+
+    class Patient(FakeBackend):
+        def run(self, job: Job, listen: Callable[[JobEvent], None], cancelled: threading.Event) -> Outcome:
+            entered.set()
+            assert cancelled.wait(WAIT_S)
+            return outcome_without_judge(job, Verdict.CANCELLED, "Cancelled.")
+
+    service = open_service(settings_in(tmp_path), backend=Patient(outcome))
+    run_id = service.submit(task(), BUNDLE, VERIFY)
+    assert entered.wait(WAIT_S)
+    service.close()
+    service.close()
+    with pytest.raises(StoreRefusal, match="shutting down"):
+        service.submit(task(), BUNDLE, VERIFY)
+    assert [each.verdict for each in opened().outcomes(run_id)] == [Verdict.CANCELLED] * 3
+
+
+def test_jobs_left_by_a_killed_process_get_their_outcome_at_the_next_start(opened: Opening, tmp_path: Path) -> None:
+    code = """
+import os, signal, sys
+from pathlib import Path
+from passnet_core.backends.fake import FakeBackend
+from passnet_core.service import open_service
+from passnet_core.settings import Settings
+from tests.contract.made import *
+def answer(job):
+    if job.subgraph.id == "float32/1":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return outcome(job)
+home, data = map(Path, sys.argv[1:])
+service = open_service(Settings(home, data, Path(sys.executable)), backend=FakeBackend(answer))
+service.wait(service.submit(task(), BUNDLE, EvalSpec()))
+"""
+    at = settings_in(tmp_path)
+    asked = subprocess.run(
+        [sys.executable, "-c", code, str(at.home), str(at.data)],
+        cwd=PROJECT, capture_output=True, text=True, timeout=WAIT_S, check=False,
+    )  # fmt: skip
+    service = opened()
+    (summary,) = service.runs()
+    assert asked.returncode == -9, asked.stderr
+    outcomes = service.outcomes(summary.run.id)
+    assert [each.verdict for each in outcomes] == [Verdict.VALUES_ONLY] + [Verdict.INFRASTRUCTURE] * 2
+    assert "Run it again" in outcomes[1].reason
+    assert service.progress(summary.run.id).finished
+
+
+def test_a_run_of_another_process_is_seen_as_it_goes(opened: Opening) -> None:
+    gate = Gate()
+    judging = opened(gate)
+    watching = opened()
+    run_id = judging.submit(task(), BUNDLE, VERIFY)
+    assert gate.entered.wait(WAIT_S)
+    progress = watching.progress(run_id)
+    assert (progress.finished, progress.done, progress.total) == (False, 0, 3)
+    with pytest.raises(StoreRefusal, match="another process"):
+        watching.cancel(run_id)
+    with pytest.raises(StoreRefusal, match="has 0 of 3 outcomes"):
+        watching.export_run(run_id)
+    gate.opened.set()
+    judging.wait(run_id)
+    assert watching.progress(run_id).finished
+
+
+def test_a_check_is_answered_at_once_and_kept_apart(opened: Opening) -> None:
+    service = opened(lambda job: outcome(job, Verdict.MATCHED))
+    checked = service.check(task(), BUNDLE, "float32/2")
+    assert checked.spec.stage is Stage.CHECK
+    assert repr(service.check(task(), BUNDLE, "float32/2")) == repr(checked)
+    assert len(jobs_of_backend(service)) == 1
+    assert service.runs() == ()
+    assert len(service.runs(checks=True)) == 1
+
+
+def test_wrong_use_is_told_with_what_to_do(opened: Opening) -> None:
+    service = opened()
+    with pytest.raises(UnknownItem, match="no subgraph 'float32/9'"):
+        service.submit(task(), BUNDLE, VERIFY, subgraph_ids=["float32/9"])
+    with pytest.raises(BadInput, match="no subgraph to judge"):
+        service.submit(task(subgraphs=0), BUNDLE, VERIFY)
+    for ask in (service.run, service.progress, service.cancel, service.outcomes, service.export_run, service.wait):
+        with pytest.raises(UnknownItem, match="no run 'none' here"):
+            ask("none")
+    with pytest.raises(UnknownItem, match="no bundle"):
+        service.bundle("none")
+    with pytest.raises(EmptyScore):
+        service.samples()
+
+
+def test_an_exported_run_is_imported_elsewhere_as_recorded(opened: Opening, tmp_path: Path) -> None:
+    service = opened()
+    run_id = service.submit(task(), BUNDLE, VERIFY)
+    outcomes = service.wait(run_id)
+    text = service.export_run(run_id)
+    assert service.import_run(text) == run_id, "a run that is here already stays as it is"
+    assert service.run(run_id).recorded == ""
+    (tmp_path / "elsewhere").mkdir()
+    other = open_service(settings_in(tmp_path / "elsewhere"), backend=FakeBackend(outcome))
+    assert other.import_run(text) == run_id
+    assert repr(other.outcomes(run_id)) == repr(outcomes)
+    assert other.run(run_id).recorded.startswith("fake device, 20")
+    assert other.bundle(BUNDLE.digest) == BUNDLE
+    assert other.progress(run_id).finished
+    with pytest.raises(BadInput, match="holds one run, this one 2"):
+        other.import_run(text + text)
+    other.close()
+
+
+def test_drafts_are_kept_per_task_and_slot(opened: Opening) -> None:
+    service = opened()
+    service.save_draft("relu", "mine", BUNDLE)
+    service.save_draft("relu", "mine", BUNDLE)
+    service.close()
+    again = opened()
+    assert again.draft("relu", "mine") == BUNDLE
+    assert again.draft("relu", "other") is None
+    assert [(each.task_id, each.slot) for each in again.drafts()] == [("relu", "mine")]
+
+
+def recorded(*jobs: Job, run_id: str, speedup: float, verdict: Verdict = Verdict.FASTER) -> RunFile:
+    run = replace(run_of(*jobs, run_id=run_id), recorded="H200, 2026-01-02")
+    bundles = () if jobs[0].bundle is None else (jobs[0].bundle,)
+    return RunFile(run, bundles, tuple(outcome(each, verdict, speedup=speedup) for each in jobs))
+
+
+def test_recorded_runs_are_there_in_a_new_store_and_a_broken_file_is_a_problem(opened: Opening, tmp_path: Path) -> None:
+    folder = settings_in(tmp_path).data / "baselines"
+    folder.mkdir()
+    inductor = [job(number, bundle=None) for number in range(3)]
+    exchange.write_file(folder / "all.jsonl.gz", [recorded(*inductor, run_id="r-1", speedup=1.2)])
+    (folder / "broken.jsonl.gz").write_bytes(b"broken")
+    service = opened()
+    (problem,) = service.problems
+    assert "broken.jsonl.gz are left out" in problem
+    (summary,) = service.runs()
+    assert (summary.run.recorded, summary.median_speedup) == ("H200, 2026-01-02", 1.2)
+    service.close()
+    assert len(opened().runs()) == 1
+
+
+def test_reference_bundles_are_read_and_a_broken_one_is_a_problem(opened: Opening, tmp_path: Path) -> None:
+    folder = settings_in(tmp_path).data / "bundles"
+    (folder / "good").mkdir(parents=True)
+    (folder / "good" / "Relu.py").write_text("def pattern(x): ...\n")
+    (folder / "good" / "sorted_output_pass_rule_names.json").write_text('["Relu"]')
+    (folder / "good" / "about.json").write_text('{"title": "Relu", "description": "One kernel.", "tasks": ["relu"]}')
+    (folder / "broken").mkdir()
+    (folder / "broken" / "about.json").write_text("[]")
+    service = opened()
+    (reference,) = service.reference_bundles()
+    assert (reference.name, reference.title, reference.task_ids) == ("good", "Relu", ("relu",))
+    assert reference.bundle.passes[0].name == "Relu.py"
+    (problem,) = service.problems
+    assert "'broken' is left out" in problem
+
+
+def test_tasks_of_the_data_folder_are_the_corpus(opened: Opening, tmp_path: Path) -> None:
+    write_task(task(), settings_in(tmp_path).data / "tasks" / "relu")
+    service = opened()
+    assert [each.id for each in service.corpus.tasks()] == ["relu"]
+    assert len(service.evaluate(service.corpus.task("relu"), BUNDLE, VERIFY)) == 3
+
+
+# --- boards ---
+
+
+def test_only_solvers_on_the_same_subgraphs_are_ranked_together(opened: Opening) -> None:
+    service = opened()
+    elsewhere = replace(FAKE_ENVIRONMENT, device="another device")
+    passes, other = recorded(*map(job, range(2)), run_id="r-1", speedup=2.0), replace(BUNDLE, author="", helpers=())
+    files = [
+        passes,
+        recorded(*[job(number, bundle=None) for number in range(3)], run_id="r-2", speedup=1.5),
+        recorded(job(0, bundle=other), run_id="r-3", speedup=3.0),
+        recorded(job(0, bundle=None, spec=replace(MEASURE, capture=Capture.COMPILED)), run_id="r-4", speedup=9.0),
+    ]
+    moved = [replace(each, environment=elsewhere) for each in passes.outcomes]
+    files.append(replace(passes, run=replace(passes.run, id="r-5"), outcomes=tuple(moved)))
+    for file in files:
+        service.import_run(exchange.written(file))
+    seen = {
+        (board.device, board.capture.value, len(board.places)): {each.name for each in board.contestants}
+        for board in service.boards()
+    }
+    name, other_name = f"bundle {BUNDLE.digest[:6]}", f"bundle {other.digest[:6]}"
+    assert seen == {
+        ("fake device", "direct", 3): {"TorchInductor"},
+        ("fake device", "direct", 2): {"TorchInductor", name},
+        ("fake device", "direct", 1): {"TorchInductor", name, other_name},
+        ("fake device", "compiled", 1): {"TorchInductor"},
+        ("another device", "direct", 2): {name},
+    }
+    board = next(each for each in service.boards() if len(each.contestants) == 3)
+    assert [(line.place, line.contestant.name) for line in ranked(board, 0)] == [
+        (1, other_name), (2, name), (3, "TorchInductor"),
+    ]  # fmt: skip
+    assert board.recorded == ("H200, 2026-01-02",)
+    assert board.dates == ("2026-01-02", "2026-01-02")
+    assert ranked(board, 0)[1].score == pytest.approx(2.0)
+    assert ranked(board, -10)[1].score == pytest.approx(0.1), "correct only from t = -5 on"
+
+
+def test_an_author_with_a_bundle_per_task_has_a_board_over_all(opened: Opening) -> None:
+    service = opened()
+    second = replace(BUNDLE, helpers=())
+    for file in (
+        recorded(job(0), job(1), run_id="r-1", speedup=2.0),
+        recorded(job(0, task_id="other", bundle=second), run_id="r-2", speedup=0.5, verdict=Verdict.SLOWER),
+        recorded(job(2), run_id="r-3", speedup=1.0, verdict=Verdict.CRASHED),
+    ):
+        service.import_run(exchange.written(file))
+    board = service.boards()[0]
+    assert board.task_ids == ("other", "relu")
+    (line,) = ranked(board, 0)
+    assert line.contestant.name == "me bundles"
+    assert line.score == pytest.approx((2.0 * 2.0 * 0.5 * 0.1) ** 0.25)
+    assert {each.title for each in service.boards("relu")} == {"relu"}
+
+
+def test_scores_from_the_store_are_those_of_the_outcomes(opened: Opening) -> None:
+    service = opened()
+    verdicts = [Verdict.FASTER, Verdict.SLOWER, Verdict.WRONG_VALUES, Verdict.CRASHED, Verdict.VALUES_ONLY]
+    jobs = [job(number) for number in range(len(verdicts))]
+    answers = tuple(outcome(each, verdict, speedup=2.0) for each, verdict in zip(jobs, verdicts))
+    run = replace(run_of(*jobs, run_id="r-1"), recorded="elsewhere")
+    service.import_run(exchange.written(RunFile(run, (BUNDLE,), answers)))
+    table = service.samples("r-1")
+    assert len(table) == 4
+    assert error_aware_score(table, 0) == pytest.approx((2 * 2 * 0.1 * 0.1) ** 0.25)
+    assert error_aware_score(table, 1) == pytest.approx((2 * 2 * 1 * 0.1) ** 0.25)
+    (standing,) = [each for each in service.standings() if each.subgraph_id == "float32/0"]
+    assert (standing.attempts, standing.right, standing.best_speedup, standing.best_run_id) == (1, 1, 2.0, "r-1")
+
+
+def test_the_header_of_an_export_reads_as_its_run(opened: Opening) -> None:
+    service = opened()
+    run_id = service.submit(task(), None, VERIFY)
+    service.wait(run_id)
+    from passnet_core.records import Run
+
+    header = json.loads(service.export_run(run_id).splitlines()[0])
+    assert from_json(Run, header["run"]) == service.run(run_id)
+
+
+def test_the_real_judge_answers_through_the_service(tmp_path: Path) -> None:
+    """One round through the local backend: a pass that matches, and one that a rule rejects."""
+    code = (
+        "import torch\n\n\n"
+        "def pattern(x):\n    return torch.nn.functional.relu(x)\n\n\n"
+        "def replacement_args(x):\n    return (x,)\n\n\n"
+        "@torch.fx.wrap\ndef same(x):\n    return x\n\n\n"
+        "def replacement_func():\n    return same\n"
+    )
+    matching = Bundle((PassFile("Relu.py", code),))
+    rejected = Bundle((PassFile("Relu.py", code.replace("return x\n", "return torch.relu(x)\n", 1)),))
+    service = open_service(settings_in(tmp_path))
+    try:
+        assert service.check(task(), matching, "float32/0").verdict is Verdict.MATCHED
+        refused = service.check(task(), rejected, "float32/0")
+        assert (refused.verdict, refused.findings[0].file) == (Verdict.REJECTED, "Relu.py")
+        assert service.device().environment == refused.environment
+        (kept,) = service.runs(checks=True)[0].counts
+        assert kept == (Verdict.REJECTED, 1)
+    finally:
+        service.close()
+
+
+def test_jobs_can_be_made_and_judged_where_only_the_judge_is_installed() -> None:
+    code = """
+import sys
+for name in ("duckdb", "numpy", "streamlit", "altair", "graphviz", "pandas"):
+    sys.modules[name] = None  # importing it fails
+import passnet_core.service, passnet_core.recording
+"""
+    subprocess.run([sys.executable, "-c", code], cwd=PROJECT, check=True, timeout=WAIT_S)

@@ -1,0 +1,391 @@
+"""What is kept is there again: after a crash, for other processes, and as one file."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from passnet_core.errors import BadInput, StoreError, StoreRefusal
+from passnet_core.records import Bundle, PassFile, Solver, Verdict
+from passnet_core.store import exchange, owner
+from passnet_core.store.opening import FILE, SOCKET, open_store
+from passnet_core.store.remote import RemoteStore
+from passnet_core.store.rows import RunFile, name_of
+from tests.contract.made import BUNDLE, job, outcome, run_of
+
+PROJECT = Path(__file__).resolve().parents[2]
+WAIT_S = 120
+ALL_KINDS = [verdict for verdict in Verdict if verdict is not Verdict.MATCHED]
+
+
+def started(home: Path, *jobs, run_id: str = "run-1", verdicts: tuple[Verdict, ...] = ()):  # type: ignore[no-untyped-def]
+    store = open_store(home)
+    store.add_bundle(BUNDLE)
+    store.start_run(run_of(*jobs, run_id=run_id), tuple(map(name_of, jobs)), "1:2")
+    for place, (each, verdict) in enumerate(zip(jobs, verdicts)):
+        store.append(run_id, place, outcome(each, verdict))
+    return store
+
+
+def python(code: str, *arguments: object, **options: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        cwd=PROJECT, stdout=subprocess.PIPE, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options,  # type: ignore[call-overload]
+    )  # fmt: skip
+
+
+def test_everything_of_an_outcome_is_there_after_reopening(tmp_path: Path) -> None:
+    jobs = [job(number) for number in range(len(ALL_KINDS))]
+    store = started(tmp_path, *jobs, verdicts=tuple(ALL_KINDS))
+    store.close()
+    store = open_store(tmp_path)
+    kept = store.outcomes("run-1")
+    assert [each.verdict for each in kept] == ALL_KINDS
+    # NaN is not equal to itself, so compare what is written
+    assert list(map(repr, kept)) == [repr(outcome(each, verdict)) for each, verdict in zip(jobs, ALL_KINDS)]
+    assert store.run("run-1") == run_of(*jobs)
+    assert store.bundle(BUNDLE.digest) == BUNDLE
+    assert store.run("run-2") is None
+    assert store.bundle("none") is None
+    store.close()
+
+
+def test_a_summary_counts_verdicts_and_filters(tmp_path: Path) -> None:
+    verdicts = (Verdict.FASTER, Verdict.SLOWER, Verdict.FASTER, Verdict.CRASHED)
+    store = started(tmp_path, *[job(number) for number in range(5)], verdicts=verdicts)
+    baseline = job(0, task_id="other", bundle=None)
+    store.start_run(run_of(baseline, run_id="run-2"), (name_of(baseline),), "1:2")
+    newest, oldest = store.runs(10, None, None, False)
+    assert (newest.run.id, newest.counts, newest.total, newest.median_speedup) == ("run-2", (), 1, None)
+    assert dict(oldest.counts) == {Verdict.FASTER: 2, Verdict.SLOWER: 1, Verdict.CRASHED: 1}
+    assert (oldest.accepted, oldest.done, oldest.total, oldest.device) == (3, 4, 5, "fake device")
+    assert oldest.median_speedup == 1.5
+    assert [each.run.id for each in store.runs(10, "relu", None, False)] == ["run-1"]
+    assert [each.run.id for each in store.runs(10, None, Solver.INDUCTOR, False)] == ["run-2"]
+    assert len(store.runs(1, None, None, False)) == 1
+    store.close()
+
+
+def test_the_first_outcome_of_a_job_stays(tmp_path: Path) -> None:
+    store = started(tmp_path, job(), verdicts=(Verdict.FASTER,))
+    store.append("run-1", 0, outcome(job(), Verdict.CRASHED))
+    assert [each.verdict for each in store.outcomes("run-1")] == [Verdict.FASTER]
+    store.close()
+
+
+def test_a_known_answer_is_the_newest_judged_one_made_here(tmp_path: Path) -> None:
+    store = started(tmp_path, job(), job(1), verdicts=(Verdict.FASTER, Verdict.INFRASTRUCTURE))
+    environment = outcome(job()).environment
+    assert environment is not None
+    known = store.known(job().digest, environment.digest)
+    assert known is not None
+    assert known.verdict is Verdict.FASTER
+    assert store.known(job(1).digest, environment.digest) is None
+    assert store.known(job().digest, "another environment") is None
+    elsewhere = RunFile(replace(run_of(job(2), run_id="run-2"), recorded="elsewhere"), (BUNDLE,), (outcome(job(2)),))
+    store.import_runs("", (elsewhere,))
+    assert store.known(job(2).digest, environment.digest) is None
+    store.close()
+
+
+def test_the_last_draft_of_a_slot_counts(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    assert store.draft("relu", "mine") is None
+    store.save_draft("relu", "mine", BUNDLE)
+    store.save_draft("relu", "other", BUNDLE)
+    changed = Bundle((PassFile("Relu.py", "# changed"),))
+    store.save_draft("relu", "mine", changed)
+    assert store.draft("relu", "mine") == changed
+    assert [(each.task_id, each.slot) for each in store.drafts()] == [("relu", "mine"), ("relu", "other")]
+    store.close()
+
+
+def test_every_reported_outcome_survives_kill_9(tmp_path: Path) -> None:
+    code = """
+import sys
+from pathlib import Path
+from tests.contract.made import *
+from passnet_core.store.opening import open_store
+from passnet_core.store.rows import name_of
+jobs = [job(number) for number in range(500)]
+store = open_store(Path(sys.argv[1]))
+store.start_run(run_of(*jobs), tuple(map(name_of, jobs)), "1:2")
+for place, each in enumerate(jobs):
+    store.append("run-1", place, outcome(each, Verdict.FASTER))
+    print(place, flush=True)
+"""
+    for kill_after in (1, 9, 23):
+        home = tmp_path / str(kill_after)
+        with python(code, home) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if int(line) == kill_after:
+                    process.send_signal(signal.SIGKILL)
+                    break
+            reported = [kill_after, *map(int, process.stdout.read().split())][-1] + 1
+        store = open_store(home)
+        kept = store.outcomes("run-1")
+        # one more may have been kept than could still be reported
+        assert reported <= len(kept) <= reported + 1
+        left = store.unfinished("run-1")[0]
+        assert left.positions == tuple(range(len(kept), 500))
+        store.close()
+
+
+def test_a_second_process_works_through_the_first_and_takes_its_place(tmp_path: Path) -> None:
+    code = """
+import sys
+from pathlib import Path
+from tests.contract.made import *
+from passnet_core.store.opening import open_store
+from passnet_core.store.rows import name_of
+store = open_store(Path(sys.argv[1]))
+store.add_bundle(BUNDLE)
+store.start_run(run_of(job(), job(1)), (name_of(job()), name_of(job(1))), "1:2")
+store.append("run-1", 0, outcome(job(), Verdict.FASTER))
+print("ready", flush=True)
+sys.stdin.readline()
+"""
+    with python(code, tmp_path) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n", process.stderr and process.stderr.read()
+        assert (tmp_path / SOCKET).stat().st_mode & 0o777 == 0o600
+        store = open_store(tmp_path)
+        assert repr(store.outcomes("run-1")) == repr((outcome(job(), Verdict.FASTER),))
+        assert store.run("run-1") == run_of(job(), job(1))
+        assert store.bundle(BUNDLE.digest) == BUNDLE
+        assert store.bundle("none") is None
+        store.save_draft("relu", "mine", BUNDLE)
+        taken = RunFile(run_of(job(2)), (BUNDLE,), (outcome(job(2)),))
+        with pytest.raises(StoreRefusal, match="Another run has the id 'run-1'"):
+            store.import_runs("", (taken,))
+        store.append("run-1", 1, outcome(job(1), Verdict.CRASHED))
+        process.kill()
+        process.wait(WAIT_S)
+        # the next question opens the file here
+        assert [each.verdict for each in store.outcomes("run-1")] == [Verdict.FASTER, Verdict.CRASHED]
+        assert store.draft("relu", "mine") == BUNDLE
+        assert RemoteStore(tmp_path / SOCKET).draft("relu", "mine") == BUNDLE
+        store.close()
+    assert not (tmp_path / SOCKET).exists()
+
+
+def test_many_threads_and_two_openings_lose_nothing(tmp_path: Path) -> None:
+    jobs = [job(number) for number in range(40)]
+    store = started(tmp_path, *jobs)
+    other = open_store(tmp_path)
+
+    def work(first: int) -> None:
+        for place in range(first, 40, 4):
+            (store if place % 2 else other).append("run-1", place, outcome(jobs[place]))
+
+    threads = [threading.Thread(target=work, args=(first,)) for first in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(WAIT_S)
+    assert [each.job_digest for each in other.outcomes("run-1")] == [each.digest for each in jobs]
+    store.close()
+    assert len(other.outcomes("run-1")) == 40
+    other.close()
+
+
+def test_a_file_held_by_a_program_that_does_not_share_it_is_named_with_its_process(tmp_path: Path) -> None:
+    code = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('ready', flush=True); sys.stdin.readline()"
+    with python(code, tmp_path / FILE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        with pytest.raises(StoreError, match=rf"open in process {process.pid}.*PASSNET_HOME"):
+            open_store(tmp_path, patience_s=0.2)
+        process.kill()
+
+
+def test_a_deep_folder_is_no_obstacle(tmp_path: Path) -> None:
+    home = tmp_path.joinpath(*["a-folder-with-a-long-name"] * 5)
+    store = open_store(home)
+    store.save_draft("relu", "mine", BUNDLE)
+    assert open_store(home).draft("relu", "mine") == BUNDLE
+    store.close()
+
+
+def test_a_broken_file_and_a_newer_one_are_refused_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_bytes(b"this is no database" * 1000)
+    with pytest.raises(StoreError, match=r"results\.duckdb cannot be used"):
+        open_store(tmp_path)
+    import duckdb
+
+    newer = tmp_path / "newer"
+    open_store(newer).close()
+    with duckdb.connect(str(newer / FILE)) as connection:
+        connection.execute("INSERT INTO migrations VALUES ('9999_future.sql')")
+    with pytest.raises(StoreError, match="newer version"):
+        open_store(newer)
+
+
+def test_a_home_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="PASSNET_HOME"):
+        open_store(tmp_path / "file" / "home")
+
+
+FILLING = """
+import os, sys
+from pathlib import Path
+from tests.contract.made import *
+from passnet_core.errors import StoreError
+from passnet_core.store.opening import open_store
+from passnet_core.store.rows import name_of
+jobs = [job(number) for number in range(400)]
+store = open_store(Path(sys.argv[1]))
+store.start_run(run_of(*jobs), tuple(map(name_of, jobs)), "1:2")
+kept = 0
+try:
+    for place, each in enumerate(jobs):
+        store.append("run-1", place, replace(outcome(each), log_tail=os.urandom(20_000).hex()))
+        kept += 1
+except StoreError as error:
+    assert "is full" in str(error), error
+    assert len(store.outcomes("run-1")) == kept > 0
+    print("refused")
+"""
+
+
+@pytest.mark.sandbox
+def test_a_full_disk_is_said_and_nothing_reported_is_lost(tmp_path: Path) -> None:
+    home = tmp_path / "small"
+    home.mkdir()
+    sandbox = ["bwrap", "--dev-bind", "/", "/", "--size", "6000000", "--tmpfs", str(home), "--chdir", str(PROJECT)]
+    asked = subprocess.run(
+        [*sandbox, sys.executable, "-c", FILLING, str(home)],
+        capture_output=True,
+        text=True,
+        timeout=WAIT_S,
+        check=False,
+    )
+    assert asked.stdout == "refused\n", asked.stderr
+
+
+def test_a_file_size_limit_reads_as_a_full_disk(tmp_path: Path) -> None:
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (6_000_000,) * 2)\n"
+    with python(limit + FILLING, tmp_path) as process:
+        output, errors = process.communicate(timeout=WAIT_S)
+    assert output == "refused\n", errors
+
+
+def test_strange_requests_get_an_error_and_harm_nobody(tmp_path: Path) -> None:
+    import socket
+
+    store = started(tmp_path, job())
+    strange = (
+        b"",
+        b"not json\n",
+        b'{"ask": "close", "arguments": []}\n',
+        b'{"ask": "run", "arguments": [1]}\n',
+        b"[]\n",
+    )
+    for request in strange:
+        with socket.socket(socket.AF_UNIX) as connection:
+            # through a descriptor, as the folder's path may be too long for a socket
+            folder = os.open(tmp_path, os.O_RDONLY)
+            connection.connect(f"/proc/self/fd/{folder}/{SOCKET}")
+            os.close(folder)
+            connection.settimeout(WAIT_S)
+            connection.sendall(request)
+            connection.shutdown(socket.SHUT_WR)
+            assert "error" in json.loads(connection.makefile().read())
+    assert store.run("run-1") is not None
+    store.close()
+
+
+def test_an_owner_is_told_from_a_later_process() -> None:
+    here = owner.this_process()
+    assert owner.alive(here)
+    pid = here.partition(":")[0]
+    assert not owner.alive(f"{pid}:1")
+    assert not owner.alive("")
+    with python("pass") as process:
+        process.wait(WAIT_S)
+        assert not owner.alive(f"{process.pid}:1")
+
+
+# --- the exchange file ---
+
+
+def a_file() -> RunFile:
+    jobs = (job(), job(1))
+    return RunFile(run_of(*jobs), (BUNDLE,), (outcome(jobs[0], Verdict.FASTER), outcome(jobs[1], Verdict.NO_MATCH)))
+
+
+def test_a_run_survives_its_file(tmp_path: Path) -> None:
+    text = exchange.written(a_file())
+    (again,) = exchange.read(text.splitlines())
+    assert repr(again) == repr(a_file())
+    assert exchange.written(again) == text
+    exchange.write_file(tmp_path / "runs.jsonl.gz", [a_file(), a_file()])
+    digest, files = exchange.read_file(tmp_path / "runs.jsonl.gz")
+    assert repr(files) == repr((a_file(), a_file()))
+    assert exchange.read_file(tmp_path / "runs.jsonl.gz", {digest}) == (digest, ())
+
+
+def changed(line: int, **values: object) -> str:
+    lines = exchange.written(a_file()).splitlines()
+    data = json.loads(lines[line])
+    (data if line == 0 else next(iter(data.values()))).update(values)
+    lines[line] = json.dumps(data)
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "empty"),
+        ("nonsense", "Line 1 is not JSON"),
+        ("[1]", "Line 1 must be a JSON object"),
+        ('{"format": "other"}', "Line 1 is not the header"),
+        (changed(0, version=99), "version 99"),
+        (changed(0, run={}), "Line 1: Run lacks"),
+        (changed(0, outcomes=-1), "must be their number"),
+        (changed(0, outcomes=1), "2 jobs, but 1 outcomes"),
+        (changed(0, outcomes=3), "ends after 2 of 3 outcomes"),
+        (changed(1, passes=[]), "code was changed"),
+        (changed(2, verdict="splendid"), "Line 3: .*'splendid'"),
+        (changed(2, verdict="no match"), "Line 3: .*[Ii]mpossible"),
+        (changed(3, job_digest="0"), "Line 4: this outcome answers another job"),
+        (changed(3, bundle_digest="0"), "Line 4: this outcome is of another bundle"),
+        (exchange.written(a_file()).rstrip()[:-40], "Line 4 is not JSON"),
+    ],
+)
+def test_a_broken_file_is_refused_naming_the_line(text: str, message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        tuple(exchange.read(text.splitlines()))
+
+
+def test_an_import_is_all_or_nothing_and_repeats_harmlessly(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    other = replace(a_file(), run=replace(a_file().run, id="run-0"))
+    store.import_runs("file", (a_file(),))
+    store.import_runs("file", (a_file(),))
+    assert store.recorded_files() == ("file",)
+    forged = replace(a_file(), outcomes=tuple(replace(each, reason="better") for each in a_file().outcomes))
+    with pytest.raises(StoreRefusal, match="Another run has the id"):
+        store.import_runs("second", (other, forged))
+    assert [each.run.id for each in store.runs(9, None, None, True)] == ["run-1"]
+    assert store.recorded_files() == ("file",)
+    assert store.unfinished(None) == ()
+    store.close()
+
+
+def test_a_data_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl.gz"
+    exchange.write_file(path, [a_file()])
+    whole = path.read_bytes()
+    for broken in (b"", b"text", whole[:-20]):
+        path.write_bytes(broken)
+        with pytest.raises(BadInput):
+            exchange.read_file(path)

@@ -1,0 +1,206 @@
+"""A small playground for tests of the page: two tasks, a reference bundle, and outcomes without a judge."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from passnet_core.backends.fake import FAKE_ENVIRONMENT
+from passnet_core.corpus.layout import write_task
+from passnet_core.passes.reading import write_bundle
+from passnet_core.records import (
+    LEVELS,
+    Accuracy,
+    Bundle,
+    Capture,
+    Clock,
+    Contender,
+    Device,
+    EvalSpec,
+    Family,
+    Job,
+    MatchReport,
+    MissKind,
+    NearestMiss,
+    Outcome,
+    OutputAccuracy,
+    PassFile,
+    PassMatches,
+    Solver,
+    Speedup,
+    Stage,
+    Subgraph,
+    Task,
+    TensorSpec,
+    Timing,
+    Verdict,
+)
+from passnet_core.service import new_run
+from passnet_core.store import exchange
+from passnet_core.store.rows import RunFile
+
+CODE = """import torch
+
+class GraphModule(torch.nn.Module):
+
+    def forward(self, in_0, in_1):
+        tmp_0 = in_0 + in_1
+        tmp_1 = torch.nn.functional.relu(tmp_0)
+        tmp_2 = torch.sigmoid(tmp_1)
+        return (tmp_2,)
+"""
+REWRITTEN = """import torch
+
+class GraphModule(torch.nn.Module):
+
+    def forward(self, in_0, in_1):
+        replacement = replacement_0(in_0, in_1)
+        tmp_2 = torch.sigmoid(replacement)
+        return (tmp_2,)
+"""
+PASS = '''"""Adds and rectifies in one kernel."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+def pattern(a, b):
+    return torch.nn.functional.relu(a + b)
+
+
+def replacement_args(a, b):
+    return (a, b)
+
+
+@triton.jit
+def add_relu_kernel(a_ptr, b_ptr, out_ptr, count, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < count
+    s = tl.load(a_ptr + at, mask=inside) + tl.load(b_ptr + at, mask=inside)
+    tl.store(out_ptr + at, tl.where(s < 0, 0.0, s), mask=inside)
+
+
+@torch.fx.wrap
+def add_relu(a, b):
+    out = torch.empty_like(a)
+    count = out.numel()
+    add_relu_kernel[(triton.cdiv(count, 1024),)](a, b, out, count, BLOCK=1024)
+    return out
+
+
+def replacement_func():
+    return add_relu
+'''
+REFERENCE = Bundle((PassFile("add_relu.py", PASS),), author="reference")
+TASK_ID = "add-relu"
+OTHER_ID = "add-relu-wide"
+TIMED = EvalSpec(stage=Stage.MEASURE, device=Device.CUDA, capture=Capture.DIRECT)
+
+
+def task(task_id: str = TASK_ID, sizes: tuple[int, ...] = (48, 96)) -> Task:
+    subgraphs = tuple(
+        Subgraph(
+            id=f"{dtype}/{size}/toy",
+            task_id=task_id,
+            source_model="toy",
+            code=CODE,
+            inputs=tuple(TensorSpec(name, (4, size), dtype, mean=0.0, std=1.0) for name in ("in_0", "in_1")),
+        )
+        for dtype, size in zip(("float32", "float16"), sizes)
+    )
+    return Task(task_id, Family.FUSIBLE, "develop", subgraphs)
+
+
+def outcome(job: Job, verdict: Verdict, *, speedup: float = 1.5, device: str = "fake device") -> Outcome:
+    """An outcome with this verdict and everything that goes with it."""
+    right = verdict in (Verdict.VALUES_ONLY, Verdict.FASTER)
+    names = [file.name.removesuffix(".py") for file in job.bundle.passes] if job.bundle else []
+    miss = NearestMiss(MissKind.OPERATOR, "relu", "tmp_2", "The pattern wants relu, the graph has sigmoid.")
+    found = verdict is not Verdict.NO_MATCH
+    match = MatchReport(
+        tuple(PassMatches(name, (("tmp_0", "tmp_1"),) if found else (), None if found else miss) for name in names),
+        REWRITTEN if found else None,
+    )
+    output = OutputAccuracy(
+        output=0,
+        shape=(4, 48),
+        dtype="float32",
+        smallest_t=-6 if right else None,
+        correct_at=tuple(t for t in LEVELS if t >= -6) if right else (),
+        max_error=1e-7 if right else 2.5,
+        mean_error=1e-8 if right else 0.7,
+        index=(1, 2),
+        expected=1.0,
+        actual=1.0 if right else 3.5,
+        profile="typical",
+    )
+    solver = Contender.PASSES if job.bundle else Contender.BASELINE
+    timed = verdict is Verdict.FASTER
+    return Outcome(
+        job_digest=job.digest,
+        task_id=job.subgraph.task_id,
+        subgraph_id=job.subgraph.id,
+        subgraph_digest=job.subgraph.digest,
+        dtype=job.subgraph.dtype,
+        solver=Solver.PASSES if job.bundle else Solver.INDUCTOR,
+        bundle_digest=job.bundle.digest if job.bundle else None,
+        spec=job.spec,
+        verdict=verdict,
+        reason={
+            Verdict.VALUES_ONLY: "All outputs agree with eager.",
+            Verdict.WRONG_VALUES: "Output 0 differs from eager by 2.5.",
+        }.get(verdict, f"The judge says: {verdict.value}."),
+        environment=replace(FAKE_ENVIRONMENT, device=device),
+        wall_s=0.4,
+        finished_at="2026-02-03T04:05:06+00:00",
+        match=match if names else None,
+        accuracy=Accuracy((output,), ("recorded", "typical")) if job.spec.stage is not Stage.CHECK else None,
+        timings=tuple(
+            Timing(who, clock, (time, time * 1.01), 2, time)
+            for clock in Clock
+            for who, time in ((Contender.EAGER, 30.0), (solver, 30.0 / speedup))
+        )
+        if timed
+        else (),
+        speedups=tuple(Speedup(solver, clock, speedup, speedup * 0.97, speedup * 1.03) for clock in Clock)
+        if timed
+        else (),
+        log_tail="a line that the pass printed",
+    )
+
+
+def answer(job: Job) -> Outcome:
+    """What the fake judge says: passes that hold the word SIGMOID miss, those with WRONG are wrong."""
+    code = "".join(file.code for file in job.bundle.files) if job.bundle else ""
+    if "SIGMOID" in code:
+        return outcome(job, Verdict.NO_MATCH)
+    if job.spec.stage is Stage.CHECK:
+        return outcome(job, Verdict.MATCHED)
+    return outcome(job, Verdict.WRONG_VALUES if "WRONG" in code else Verdict.VALUES_ONLY)
+
+
+def measured(bundle: Bundle | None, *, speedup: float) -> RunFile:
+    """A run as if measured on a GPU elsewhere."""
+    jobs = tuple(Job(each, bundle, TIMED) for each in task().subgraphs)
+    run = replace(
+        new_run(jobs, label="reference" if bundle else "TorchInductor", recorded="NVIDIA H200, 2026-02-03"),
+        id=f"recorded-{'passes' if bundle else 'inductor'}",
+    )
+    outcomes = tuple(outcome(job, Verdict.FASTER, speedup=speedup, device="NVIDIA H200") for job in jobs)
+    return RunFile(run, (bundle,) if bundle else (), outcomes)
+
+
+def write_data(folder: Path, *, recorded: bool = True) -> Path:
+    """The data folder of the small playground."""
+    write_task(task(), folder / "tasks" / TASK_ID)
+    write_task(task(OTHER_ID, (256, 512)), folder / "tasks" / OTHER_ID)
+    place = folder / "bundles" / "fused-add-relu"
+    place.mkdir(parents=True)
+    write_bundle(REFERENCE, place)
+    about = {"title": "Add and rectify", "description": "One pointwise kernel.", "tasks": [TASK_ID]}
+    (place / "about.json").write_text(json.dumps(about), encoding="utf-8")
+    if recorded:
+        (folder / "baselines").mkdir()
+        files = [measured(REFERENCE, speedup=1.5), measured(None, speedup=0.7)]
+        exchange.write_file(folder / "baselines" / "h200.jsonl.gz", files)
+    return folder

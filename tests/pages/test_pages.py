@@ -1,0 +1,128 @@
+"""Every page opens by its link, whatever is selected or missing."""
+
+from collections.abc import Callable
+
+import pytest
+from example_playground import OTHER_ID, TASK_ID, task
+from streamlit.testing.v1 import AppTest
+
+from pages.ui.results import OPENS
+from pages.ui.words import VERDICTS
+from passnet_core.errors import StoreError
+from passnet_core.records import Verdict
+from passnet_core.service import Service
+
+Visit = Callable[..., AppTest]
+
+
+def texts(app: AppTest) -> str:
+    """All that a page says in words."""
+    kinds = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error", "success")
+    return "\n".join(str(each.value) for kind in kinds for each in getattr(app, kind))
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ("start", "PassNet Playground"),
+        ("explore", "Explore"),
+        ("workbench", "Workbench"),
+        ("runs", "Runs"),
+        ("scores", "Scores"),
+        ("help", "Help"),
+    ],
+)
+def test_a_page_opens_cold_and_says_where_jobs_run(visit: Visit, page: str, expected: str) -> None:
+    app = visit(page)
+    assert app.title[0].value == expected
+    assert not app.error
+    assert "values only, times are not comparable" in texts(app)
+
+
+def test_start_shows_a_finished_example_with_hardware_and_date(visit: Visit) -> None:
+    app = visit("start")
+    said = texts(app)
+    assert "1\\.50× eager" in said
+    assert "NVIDIA H200" in said
+    assert "2026\\-02\\-03" in said
+    assert "add_relu_kernel" in app.code[0].value
+    links = {link.label: link.query_string for link in app.get("page_link") if link.label == "Run this yourself"}
+    assert f"task={TASK_ID}" in links["Run this yourself"]
+
+
+@pytest.mark.parametrize(
+    ("page", "selected", "message"),
+    [
+        ("workbench", {"task": "nowhere"}, "nowhere"),
+        ("workbench", {"task": TASK_ID, "subgraph": "float32/1/none"}, "none"),
+        ("workbench", {"task": TASK_ID, "bundle": "feedfacecafe"}, "feedfacecafe"),
+        ("workbench", {"task": TASK_ID, "run": "run-that-is-not"}, "run"),
+        ("runs", {"run": "run-that-is-not"}, "run"),
+        ("explore", {"task": "nowhere"}, "nowhere"),
+    ],
+)
+def test_a_link_to_something_that_is_not_here_says_so(
+    visit: Visit, page: str, selected: dict[str, str], message: str
+) -> None:
+    app = visit(page, **selected)
+    assert len(app.error) == 1
+    assert message in app.error[0].value
+
+
+def test_explore_finds_by_the_url_and_previews_what_is_chosen(visit: Visit) -> None:
+    app = visit("explore", q="wide", task=OTHER_ID)
+    assert list(app.dataframe[0].value["task"]) == [OTHER_ID]
+    assert app.subheader[0].value == "add\\-relu\\-wide"
+    app = visit("explore", q="no such thing")
+    assert "No task fits" in texts(app)
+
+
+def test_a_recorded_run_opens_by_its_link_and_is_labelled(visit: Visit) -> None:
+    app = visit("runs", run="recorded-passes", subgraph=task().subgraphs[1].id)
+    said = texts(app)
+    assert "recorded\\: NVIDIA H200" in said
+    assert "float16" in said
+    assert "right, faster" in list(app.dataframe[0].value["verdict"])
+
+
+def test_two_runs_of_a_task_can_be_compared(visit: Visit) -> None:
+    app = visit("runs", run="recorded-passes", against="recorded-inductor")
+    said = texts(app)
+    assert "1\\.50× eager" in said
+    assert "0\\.70× eager" in said
+
+
+def test_scores_rank_bundles_against_inductor_at_the_t_of_the_url(visit: Visit) -> None:
+    app = visit("scores")
+    ranking = app.dataframe[0].value
+    assert list(ranking["solver"]) == ["Add and rectify", "TorchInductor"]
+    assert list(ranking["ES(0)"]) == pytest.approx([1.5, 0.7])
+    assert "2 of 2 subgraphs of 1 task" in texts(app)
+    app = visit("scores", t="-7")
+    assert "ES(-7)" in app.dataframe[0].value
+    assert list(app.dataframe[0].value["ES(-7)"]) == pytest.approx([0.1, 0.1])
+
+
+def test_help_tells_the_contract_and_what_to_report(visit: Visit) -> None:
+    app = visit("help")
+    assert "replacement_func" in texts(app)
+    assert any("judge_digest" in each.value for each in app.code)
+
+
+def test_a_store_that_cannot_be_opened_is_said_once_on_the_page(
+    visit: Visit, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise StoreError("The store is held by process 17. Close it, then reload.")
+
+    monkeypatch.setattr("pages.ui.resources.open_service", refuse)
+    from pages.ui import resources
+
+    resources.service.clear()
+    app = visit("runs")
+    assert [each.value for each in app.error] == ["The store is held by process 17\\. Close it, then reload\\."]
+
+
+def test_every_verdict_has_words_and_a_tab() -> None:
+    assert set(VERDICTS) == set(Verdict) == set(OPENS)
+    assert all(words.next_step for words in VERDICTS.values())

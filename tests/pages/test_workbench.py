@@ -1,0 +1,203 @@
+"""Writing a pass: what is typed stays where it was typed, and is what gets judged."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+from example_playground import OTHER_ID, PASS, REFERENCE, TASK_ID, answer, task
+from streamlit.testing.v1 import AppTest
+
+from pages.ui import resources
+from pages.ui.drafting import MINE
+from passnet_core.backends.fake import FakeBackend
+from passnet_core.graphs.source import parse
+from passnet_core.passes.starting import starting_point
+from passnet_core.records import Bundle, Job, Outcome, PassFile
+from passnet_core.service import Service
+
+Visit = Callable[..., AppTest]
+NAME = "fused-add-relu"
+
+
+def button(app: AppTest, label: str):  # type: ignore[no-untyped-def]
+    return next(each for each in app.button if each.label == label)
+
+
+def until(app: AppTest, said: str) -> AppTest:
+    """Draws the page again, as its polling does, until it says this."""
+    deadline = time.monotonic() + 60
+    while not any(said in str(each.value) for each in app.markdown):
+        assert time.monotonic() < deadline, [each.value for each in app.markdown]
+        app.run()
+        assert not app.exception, app.exception[0].message
+    return app
+
+
+def test_a_new_task_begins_with_a_pass_that_fits_it(visit: Visit) -> None:
+    app = visit("workbench", task=TASK_ID)
+    beginning = starting_point(parse(task().subgraphs[0].code))
+    assert [each.value for each in app.text_area] == [file.code for file in beginning.files]
+    assert button(app, "Start over").disabled
+
+
+def test_what_was_typed_is_there_after_a_reload(visit: Visit) -> None:
+    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app.text_area[0].set_value(PASS + "# mine\n").run()
+    again = visit("workbench", task=TASK_ID, bundle=NAME)
+    assert again.text_area[0].value == PASS + "# mine\n"
+    assert visit("workbench", task=OTHER_ID).text_area[0].value != PASS + "# mine\n"
+
+
+def test_text_that_arrives_together_with_another_choice_of_passes_stays_with_its_own(
+    visit: Visit, service: Service
+) -> None:
+    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app.text_area[0].set_value(PASS + "# for the reference\n")
+    app.selectbox(key="bundle").set_value(MINE)
+    app.run()
+    assert "# for the reference" not in app.text_area[0].value
+    kept = service.draft(TASK_ID, NAME)
+    assert kept is not None
+    assert kept.passes[0].code == PASS + "# for the reference\n"
+    assert service.draft(TASK_ID, MINE) is None
+    app.selectbox(key="bundle").set_value(NAME).run()
+    assert app.text_area[0].value == PASS + "# for the reference\n"
+
+
+def test_text_that_arrives_together_with_a_change_of_page_is_kept(visit: Visit) -> None:
+    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app.text_area[0].set_value(PASS + "# before leaving\n").run()
+    app.switch_page("pages/views/help.py").run()
+    assert app.title[0].value == "Help"
+    again = visit("workbench", task=TASK_ID, bundle=NAME)
+    assert again.text_area[0].value == PASS + "# before leaving\n"
+
+
+def test_a_click_judges_the_text_and_the_subgraph_that_arrive_with_it(visit: Visit, service: Service) -> None:
+    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app.text_area[0].set_value(PASS + "# WRONG\n")
+    app.selectbox(key="subgraph").set_value(task().subgraphs[1].id)
+    button(app, "Run").click()
+    app.run()
+    until(app, "Wrong values")
+    run_id = app.query_params["run"]
+    (judged,) = service.outcomes(run_id)
+    assert judged.subgraph_id == task().subgraphs[1].id
+    assert service.bundle(service.run(run_id).bundle_digest or "").passes[0].code == PASS + "# WRONG\n"
+
+
+def test_check_says_where_a_pattern_misses(visit: Visit) -> None:
+    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app.text_area[0].set_value(PASS + "# SIGMOID\n")
+    button(app, "Check").click()
+    app.run()
+    until(app, "No match")
+    said = "\n".join(each.value for each in app.markdown)
+    assert "Nearest miss of" in said
+    assert "The pattern wants relu, the graph has sigmoid\\." in said
+
+
+def test_a_run_of_the_whole_task_opens_for_each_subgraph(visit: Visit) -> None:
+    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    button(app, "Run all 2").click()
+    app.run()
+    until(app, "Right, not timed")
+    run_id = app.query_params["run"]
+    for subgraph in task().subgraphs:
+        app = visit("workbench", task=TASK_ID, bundle=NAME, run=run_id, subgraph=subgraph.id)
+        until(app, "Right, not timed")
+        assert any(subgraph.dtype in each.value and "direct" in each.value for each in app.caption)
+    listed = visit("runs").dataframe[0].value
+    assert "2 of 2" in list(listed["accepted"])
+
+
+def test_an_old_verdict_is_marked_once_the_text_has_changed(visit: Visit) -> None:
+    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    button(app, "Run").click()
+    app.run()
+    until(app, "Right, not timed")
+    assert not any("have changed since" in each.value for each in app.caption)
+    app.text_area[0].set_value(PASS + "\n# changed\n").run()
+    assert any("have changed since" in each.value for each in app.caption)
+
+
+def test_start_over_puts_back_the_beginning(visit: Visit) -> None:
+    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app.text_area[0].set_value("nothing of use").run()
+    button(app, "Start over").click()
+    app.run()
+    assert app.text_area[0].value == PASS
+
+
+def test_files_are_added_and_removed_and_keep_what_was_typed(visit: Visit, service: Service) -> None:
+    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app.text_area[0].set_value(PASS + "# typed\n")
+    name = next(each for each in app.text_input if each.label == "Name of a new file")
+    name.set_value("shared_kernel")
+    button(app, "Add helper").click()
+    app.run()
+    kept = service.draft(TASK_ID, NAME)
+    assert kept is not None
+    assert [file.name for file in kept.files] == ["add_relu.py", "shared_kernel.py"]
+    assert kept.passes[0].code == PASS + "# typed\n"
+    name = next(each for each in app.text_input if each.label == "Name of a new file")
+    name.set_value("not a name")
+    button(app, "Add pass").click()
+    app.run()
+    assert "named like a Python module" in app.error[0].value
+
+
+def test_a_rule_that_is_broken_is_named_with_its_line(visit: Visit) -> None:
+    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app.text_area[0].set_value(PASS.replace("import torch\n", "import torch\nimport torch.nn as nn\n")).run()
+    assert any("torch" in each.value for each in app.error)
+    app.text_area[0].set_value("def pattern(:\n").run()
+    assert app.error
+
+
+def test_names_that_look_like_markup_are_shown_as_text(visit: Visit, service: Service) -> None:
+    hostile = Bundle((PassFile("x.py", PASS),))
+    run_id = service.submit(task(), hostile, _values(), label="<b>bold</b> **strong** :red[x] [link](javascript:1)")
+    service.wait(run_id)
+    app = visit("runs", run=run_id)
+    caption = next(each.value for each in app.caption if "bold" in each.value)
+    assert "\\<b\\>bold\\<\\/b\\> \\*\\*strong\\*\\* \\:red\\[x\\]" in caption
+
+
+def test_a_run_under_way_shows_its_log_and_can_be_cancelled(
+    visit: Visit, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import threading
+
+    go_on = threading.Event()
+
+    def slow(job: Job) -> Outcome:
+        assert go_on.wait(60)
+        return answer(job)
+
+    monkeypatch.setattr(service, "_backend", FakeBackend(slow))
+    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    button(app, "Run all 2").click()
+    app.run()
+    try:
+        assert any(each.label == "Cancel" for each in app.button)
+        assert any("of 2 subgraphs judged" in str(each.proto) for each in app.get("progress"))
+        button(app, "Cancel").click()
+        app.run()
+    finally:
+        go_on.set()
+    service.wait(app.query_params["run"])
+    app.run()
+    assert service.progress(app.query_params["run"]).cancelled
+
+
+def _values():  # type: ignore[no-untyped-def]
+    from passnet_core.records import EvalSpec
+
+    return EvalSpec()
+
+
+def test_the_reference_opens_for_its_task_only(visit: Visit) -> None:
+    assert NAME in visit("workbench", task=TASK_ID).selectbox(key="bundle").options
+    assert NAME not in visit("workbench", task=OTHER_ID).selectbox(key="bundle").options
+    assert resources.service().reference_bundles()[0].bundle.digest == REFERENCE.digest

@@ -1,0 +1,66 @@
+import pytest
+
+from passnet_core.graphs.effects import changed, effects, has_effect, is_random
+from passnet_core.graphs.ir import Graph, Ref
+from passnet_core.graphs.source import parse_function
+
+
+def graph_of(code: str) -> Graph:
+    parameters, _, body = code.partition(": ")
+    return parse_function(f"def f({parameters}):\n    {body}\n", "f")
+
+
+@pytest.mark.parametrize(
+    ("line", "touched"),
+    [
+        ("y = torch.relu_(x)", ["x"]),
+        ("y = x.add_(1)", ["x"]),
+        ("y = torch.nn.functional.relu(x, inplace=True)", ["x"]),
+        ("y = torch.nn.functional.relu(input=x, inplace=True)", ["x"]),
+        ("y = torch.nn.functional.relu(x, True)", ["x"]),
+        ("y = torch.nn.functional.hardtanh(x, 0.0, 6.0, True)", ["x"]),
+        ("y = torch.exp(z, out=x)", ["x"]),
+        ("y = operator.iadd(x, 1)", ["x"]),
+        ("y = operator.setitem(x, 0, z)", ["x"]),
+        ("y = torch.nn.functional.relu(x, inplace=False)", []),
+        ("y = torch.sum(x, -1, True)", []),
+        ("y = operator.and_(x, z)", []),
+        ("y = operator.invert(x)", []),
+        ("y = x.__and__(z)", []),
+    ],
+)
+def test_what_an_operation_changes(line: str, touched: list[str]) -> None:
+    node = graph_of(f"x, z: {line}; return y").operations[0]
+    assert changed(node) == tuple(Ref(name) for name in touched)
+    assert has_effect(node) == bool(touched)
+
+
+@pytest.mark.parametrize(
+    ("call", "random"),
+    [
+        ("torch.nn.functional.dropout(x, 0.1, False, False)", False),
+        ("torch.nn.functional.dropout(x, p=0.1, training=False)", False),
+        ("torch.nn.functional.dropout(x, p=0.1, training=True)", True),
+        ("torch.nn.functional.dropout(x, 0.1)", True),
+        ("torch.rand([])", True),
+        ("torch.relu(x)", False),
+    ],
+)
+def test_what_draws_random_numbers(call: str, random: bool) -> None:
+    assert is_random(graph_of(f"x: y = {call}; return y").operations[0]) == random
+
+
+def test_reads_and_changes_of_one_memory_keep_their_order() -> None:
+    steps = "v = x.view(-1); a = torch.exp(x); x += 1; b = torch.sin(v); c = torch.rand(3); d = torch.rand(3)"
+    after = effects(graph_of(f"x: {steps}; return (a, b, c, d)")).after
+    assert after["a"] == ("x_1",)
+    assert after["v"] == ("x_1",)
+    assert after["x_1"] == ("b",)
+    assert after["c"] == ("d",)
+    assert "b" not in after
+
+
+def test_nothing_is_ordered_where_nothing_changes() -> None:
+    found = effects(graph_of("x: v = x.view(-1); a = torch.exp(x); b = torch.sin(v); return (a, b)"))
+    assert not found.before
+    assert not found.after

@@ -1,0 +1,187 @@
+"""From outcomes to score reports: what counts, what is left out, and what a repair would bring."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from passnet_core.errors import BadInput, EmptyScore
+from passnet_core.records import (
+    Capture,
+    Device,
+    EvalSpec,
+    Outcome,
+    Run,
+    Solver,
+    Stage,
+    Verdict,
+    to_json,
+)
+from passnet_core.scoring.published import published, published_line
+from passnet_core.scoring.report import (
+    NOT_MEASURED,
+    VALUES_ONLY,
+    contributions,
+    entry_of,
+    read_entries,
+    report_to_json,
+    score_report,
+    score_reports,
+)
+from passnet_core.scoring.scores import Sample, error_aware_score, score
+from tests.contract.made import MEASURE, job, outcome
+
+EVERYWHERE = frozenset(range(-5, 5))
+
+
+def timed(number: int, speedup: float, **changes: object) -> Outcome:
+    return replace(outcome(job(number), Verdict.FASTER, speedup=speedup), **changes)  # type: ignore[arg-type]
+
+
+def failed(number: int, verdict: Verdict = Verdict.CRASHED, spec: EvalSpec = MEASURE) -> Outcome:
+    return outcome(job(number, spec=spec), verdict)
+
+
+def test_a_report_scores_what_was_timed_and_what_failed_on_the_way() -> None:
+    (report,) = score_reports([timed(0, 2.0), timed(1, 0.5), failed(2)])
+    samples = [Sample(2.0, EVERYWHERE), Sample(0.5, EVERYWHERE), Sample(None, frozenset(), failed(2).error_class)]
+    assert report.samples == 3
+    assert report.left_out == ()
+    for level in report.levels:
+        assert level.es == pytest.approx(error_aware_score(samples, level.t))
+        assert level.low <= level.es <= level.high
+    at_zero = report.at(0)
+    assert at_zero is not None
+    assert at_zero.s == pytest.approx(score(samples, 0))
+    assert report.at(1).s is None  # type: ignore[union-attr]
+    assert (at_zero.correct, at_zero.slower) == (pytest.approx(2 / 3), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("left", "why"),
+    [
+        (outcome(job(1, spec=replace(MEASURE, device=Device.CPU)), Verdict.VALUES_ONLY), VALUES_ONLY),
+        (failed(1, spec=replace(MEASURE, device=Device.CPU)), NOT_MEASURED),
+        (failed(1, Verdict.WRONG_VALUES, replace(MEASURE, stage=Stage.VERIFY)), NOT_MEASURED),
+        (outcome(job(1), Verdict.INFRASTRUCTURE), "infrastructure error"),
+        (outcome(job(1), Verdict.CANCELLED), "cancelled"),
+        (outcome(job(1, spec=replace(MEASURE, stage=Stage.CHECK)), Verdict.MATCHED), NOT_MEASURED),
+    ],
+)
+def test_what_is_no_sample_is_counted_with_its_reason(left: Outcome, why: str) -> None:
+    (report,) = score_reports([timed(0, 2.0), left])
+    assert report.samples == 1
+    assert report.left_out == ((why, 1),)
+
+
+def test_without_samples_there_is_a_report_but_no_score() -> None:
+    (report,) = score_reports([outcome(job(0), Verdict.INFRASTRUCTURE)])
+    assert report.aggregate is None
+    assert report.levels == ()
+    assert report.device == "unknown device"
+    with pytest.raises(EmptyScore):
+        score_report([])
+
+
+def test_of_several_outcomes_for_a_subgraph_the_newest_counts() -> None:
+    old, new = timed(0, 2.0), timed(0, 4.0, finished_at="2027-01-01T00:00:00+00:00")
+    for order in ([old, new], [new, old]):
+        (report,) = score_reports(order)
+        assert report.samples == 1
+        assert report.at(0).es == pytest.approx(4.0)  # type: ignore[union-attr]
+
+
+def test_a_measured_outcome_is_not_pushed_out_by_a_newer_one_without_a_figure() -> None:
+    later = replace(outcome(job(0), Verdict.INFRASTRUCTURE), finished_at="2027-01-01T00:00:00+00:00")
+    (report,) = score_reports([timed(0, 2.0), later])
+    assert report.samples == 1
+
+
+def test_solvers_devices_and_captures_are_reported_apart() -> None:
+    compiled = replace(MEASURE, capture=Capture.COMPILED)
+    elsewhere = replace(timed(0, 1.0).environment, device="other device")  # type: ignore[type-var]
+    reports = score_reports(
+        [
+            timed(0, 2.0),
+            outcome(job(0, bundle=None), Verdict.SLOWER, speedup=0.8),
+            outcome(job(0, spec=compiled), Verdict.FASTER),
+            timed(0, 2.0, environment=elsewhere),
+        ]
+    )
+    assert {(each.solver, each.capture, each.device) for each in reports} == {
+        (Solver.PASSES, Capture.DIRECT, "fake device"),
+        (Solver.INDUCTOR, Capture.DIRECT, "fake device"),
+        (Solver.PASSES, Capture.COMPILED, "fake device"),
+        (Solver.PASSES, Capture.DIRECT, "other device"),
+    }
+
+
+def test_contributions_are_worst_first_and_say_what_a_repair_would_bring() -> None:
+    entries = [entry_of(each) for each in (timed(0, 2.0), failed(1), timed(2, 0.5))]
+    found = contributions(entries, 0)
+    assert [(each.subgraph_id, each.factor) for each in found] == [
+        ("float32/1", pytest.approx(0.1)),
+        ("float32/2", pytest.approx(0.5)),
+        ("float32/0", pytest.approx(2.0)),
+    ]
+    assert [each.if_fixed for each in found] == [
+        pytest.approx((2.0 * 1.0 * 0.5) ** (1 / 3)),
+        pytest.approx((2.0 * 0.1 * 1.0) ** (1 / 3)),
+        pytest.approx((2.0 * 0.1 * 0.5) ** (1 / 3)),
+    ]
+    assert contributions([], 0) == ()
+
+
+ONE_OF_EACH = [
+    outcome(job(0, spec=spec, bundle=bundle), verdict)
+    for verdict in Verdict
+    for spec in (MEASURE, replace(MEASURE, device=Device.CPU), replace(MEASURE, stage=Stage.VERIFY))
+    for bundle in (job().bundle, None)
+    if bundle is not None or verdict not in (Verdict.NO_MATCH, Verdict.MATCHED)
+]
+
+
+def test_the_documented_form_is_read_back_as_what_was_written() -> None:
+    lines = [published_line(each) for each in ONE_OF_EACH]
+    assert list(read_entries(lines)) == [entry_of(each) for each in ONE_OF_EACH]
+
+
+def test_an_exported_run_is_read_as_well() -> None:
+    made = timed(0, 2.0)
+    run = Run("r", "", "", made.solver, made.bundle_digest, made.spec, ("relu",), (made.job_digest,))
+    lines = [json.dumps(each) for each in ({"run": to_json(run)}, {"bundle": {}}, {"outcome": to_json(made)})]
+    assert list(read_entries([*lines, "\n"])) == [entry_of(made)]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "Line 1 cannot be scored"),
+        ("[]", "it must be a JSON object"),
+        ("{}", "it is no outcome of this playground"),
+        ('{"verdict": "right, faster"}', "it lacks 'stage'"),
+        ('{"verdict": "splendid"}', "'splendid' is not a valid Verdict"),
+        ('{"outcome": {}}', "lacks the field"),
+    ],
+)
+def test_a_line_that_is_no_outcome_is_named(line: str, said: str) -> None:
+    with pytest.raises(BadInput, match="Line 1") as error:
+        list(read_entries([line]))
+    assert said in str(error.value)
+
+
+def test_the_documented_form_is_json_whatever_the_figures() -> None:
+    text = published_line(timed(0, 2.0))
+    data = json.loads(text, parse_constant=pytest.fail)
+    assert data == published(timed(0, 2.0))
+    assert text.count("\n") == 1
+    assert data["outputs"][0]["mean_error"] == "inf"
+
+
+def test_a_report_as_json_uses_the_names_of_the_tables() -> None:
+    (report,) = score_reports([timed(0, 2.0)])
+    data = report_to_json(report)
+    assert data["samples"] == 1
+    assert data["aggregate_score"] == report.aggregate
+    assert set(data["levels"][0]) == {"t", "alpha", "beta", "lambda", "eta", "s", "gamma", "es", "low", "high"}
+    json.dumps(data, allow_nan=False)

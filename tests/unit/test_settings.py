@@ -1,0 +1,46 @@
+"""The environment is read once, and what is wrong in it is named."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from passnet_core.errors import BadInput
+from passnet_core.settings import IsolationChoice, read_settings
+
+
+def test_an_empty_environment_gives_the_defaults() -> None:
+    settings = read_settings({})
+    assert settings.home == Path.home() / ".local" / "share" / "passnet"
+    assert settings.data.name == "data"
+    assert settings.python == Path(sys.executable)
+    assert settings.isolation is IsolationChoice.AUTO
+
+
+def test_every_variable_is_read(tmp_path: Path) -> None:
+    settings = read_settings(
+        {
+            "PASSNET_HOME": str(tmp_path / "new"),
+            "PASSNET_DATA": str(tmp_path),
+            "PASSNET_PYTHON": sys.executable,
+            "PASSNET_ISOLATION": "process",
+        }
+    )
+    assert settings.home == tmp_path / "new"
+    assert not settings.home.exists()
+    assert settings.data == tmp_path
+    assert settings.isolation is IsolationChoice.PROCESS
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PASSNET_HOME", sys.executable),
+        ("PASSNET_DATA", "/absent"),
+        ("PASSNET_PYTHON", "/absent"),
+        ("PASSNET_ISOLATION", "none"),
+    ],
+)
+def test_what_is_wrong_is_named(name: str, value: str) -> None:
+    with pytest.raises(BadInput, match=name):
+        read_settings({name: value})

@@ -108,7 +108,7 @@ def main(
     except BrokenPipeError:
         # whoever read our output has seen enough; what is buffered must not fail again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return WRONG_USE
+        return INTERRUPTED
 
 
 def _is_infrastructure(error: PlaygroundError) -> bool:

@@ -1,6 +1,7 @@
 """Measures Inductor and the reference bundles over the bundled subgraphs, into run files that a new store takes in.
 
-Needs a CUDA machine with Python, torch, triton and this package: neither a store nor the app.
+Needs a CUDA machine with Python, torch, triton and this package: neither a store nor the app. On the CPU it records the
+reference bundles' values, which have no times and no score.
 """
 
 import argparse
@@ -48,7 +49,7 @@ class Part:
 
     @property
     def file_name(self) -> str:
-        return f"{self.name}-{self.spec.capture.value}-{self.task.id}.jsonl.gz"
+        return f"{self.name}-{self.spec.device.value}-{self.spec.capture.value}-{self.task.id}.jsonl.gz"
 
 
 def record(
@@ -109,14 +110,21 @@ def _line(outcome: Outcome) -> str:
 
 
 def parts_of(
-    corpus: Corpus, bundles_folder: Path, *, solvers: Sequence[Solver], captures: Sequence[Capture], trials: int
+    corpus: Corpus,
+    bundles_folder: Path,
+    *,
+    solvers: Sequence[Solver],
+    captures: Sequence[Capture],
+    trials: int,
+    device: Device = Device.CUDA,
 ) -> Iterator[Part]:
     """Inductor on every task, then every reference bundle on each of its tasks. Raises BadInput for a broken bundle."""
     references, problems = read_references(bundles_folder)
     if problems:
         raise BadInput(problems[0])
+    stage = Stage.MEASURE if device is Device.CUDA else Stage.VERIFY
     for capture in captures:
-        spec = EvalSpec(Stage.MEASURE, Device.CUDA, capture, Profile.STRICT, trials)
+        spec = EvalSpec(stage, device, capture, Profile.STRICT, trials)
         if Solver.INDUCTOR in solvers:
             for summary in corpus.tasks():
                 yield Part("inductor", corpus.task(summary.id), None, spec)
@@ -130,8 +138,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m passnet_core.recording", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="folder for the run files; those in it are kept")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="only these tasks or reference bundles")
-    parser.add_argument("--capture", choices=[each.value for each in Capture], help="default: both")
-    parser.add_argument("--solver", choices=[each.value for each in Solver], help="default: both")
+    parser.add_argument("--device", choices=[each.value for each in Device], default="cuda", help="cpu: values only")
+    parser.add_argument("--capture", choices=[each.value for each in Capture], help="default: both; on the CPU direct")
+    parser.add_argument("--solver", choices=[each.value for each in Solver], help="default: both; on the CPU passes")
     parser.add_argument("--trials", type=int, default=EvalSpec().trials, help="timed blocks")
     parser.add_argument("--samples", type=int, default=KEPT_SAMPLES, help="raw samples kept per contender and clock")
     parser.add_argument("--share", default="1/1", metavar="N/OF", help="every OF-th part, from the N-th on")
@@ -146,13 +155,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise BadInput(f"--samples must be at least 1, not {options.samples}.")
         settings = read_settings()
         corpus = corpus_of(settings)
+        device = Device(options.device)
+        on_cpu = device is Device.CPU
+        solvers = [Solver.PASSES] if on_cpu else list(Solver)
+        captures = [Capture.DIRECT] if on_cpu else list(Capture)
         parts = list(
             parts_of(
                 corpus,
                 settings.data / "bundles",
-                solvers=[Solver(options.solver)] if options.solver else list(Solver),
-                captures=[Capture(options.capture)] if options.capture else list(Capture),
+                solvers=[Solver(options.solver)] if options.solver else solvers,
+                captures=[Capture(options.capture)] if options.capture else captures,
                 trials=options.trials,
+                device=device,
             )
         )
         if options.only:

@@ -569,6 +569,9 @@ def _read(kind: Any, data: Any, where: str) -> Any:
             raise BadInput(f"{where} must be a list, not {type(data).__name__}.")
         items = typing.get_args(kind)
         if items[-1] is Ellipsis:
+            # raw samples are most of every outcome
+            if items[0] is float and all(type(each) is float for each in data):
+                return tuple(data)
             return tuple(_read(items[0], each, f"{where}[{index}]") for index, each in enumerate(data))
         if len(items) != len(data):
             raise BadInput(f"{where} must have {len(items)} items, not {len(data)}.")

@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping
 
 import streamlit as st
 
-from pages.ui.text import code_span, count, figure, plain, seconds, shape, when
-from pages.ui.words import VERDICTS, Words
+from pages.ui.text import count, figure, plain, seconds, shape, when
+from pages.ui.words import VERDICTS
 from passnet_core.graphs import drawing, vocabulary
-from passnet_core.graphs.ir import Graph, Node
-from passnet_core.records import Clock, Contender, Environment, MatchReport, Outcome, Solver, Subgraph
+from passnet_core.graphs.ir import Graph
+from passnet_core.records import Clock, Contender, Environment, MatchReport, Outcome, Solver, Stage, Subgraph
 
 
 def is_dark() -> bool:
@@ -66,11 +66,6 @@ def missed_node(match: MatchReport | None) -> str | None:
     return next((each.miss.graph_node for each in match.passes if each.miss and each.miss.graph_node), None)
 
 
-def verdict_badge(outcome: Outcome) -> None:
-    words = VERDICTS[outcome.verdict]
-    st.badge(outcome.verdict.value, icon=f":material/{words.icon}:", color=words.tone)
-
-
 def verdict_card(outcome: Outcome, *, recorded: str = "", next_step: str | None = None) -> None:
     """The verdict, why, on what, and one next step."""
     words = VERDICTS[outcome.verdict]
@@ -96,7 +91,7 @@ def conditions(outcome: Outcome, recorded: str = "") -> tuple[str, ...]:
     spec, environment = outcome.spec, outcome.environment
     pieces = [
         environment.device if environment else "",
-        f"{spec.capture.value} capture" if spec.stage.value != "check" else "check only",
+        f"{spec.capture.value} capture" if spec.stage is not Stage.CHECK else "check only",
         f"{outcome.dtype}" if outcome.dtype else "",
         when(outcome.finished_at),
         f"took {seconds(outcome.wall_s)}",
@@ -154,13 +149,5 @@ def _elements(sizes: tuple[int, ...]) -> int:
     return product
 
 
-def words_of(outcome: Outcome) -> Words:
-    return VERDICTS[outcome.verdict]
-
-
 def solver_name(solver: Solver, label: str) -> str:
     return "TorchInductor" if solver is Solver.INDUCTOR else label or "unnamed passes"
-
-
-def node_line(node: Node) -> str:
-    return code_span(f"{node.name} = {vocabulary.operator_label(node)}({', '.join(node.inputs)})")

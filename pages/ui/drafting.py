@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import streamlit as st
-from passnet_core.passes.starting import starting_point
 
 from pages.ui import frame, resources
 from pages.ui.editor import code_editor
 from pages.ui.text import plain
 from passnet_core.errors import BadInput, UnknownItem
+from passnet_core.passes.starting import starting_point
 from passnet_core.records import Bundle, PassFile, Task
 from passnet_core.service import ReferenceBundle
 

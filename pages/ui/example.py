@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import streamlit as st
+
 from pages.ui import resources
-from passnet_core.corpus.catalogue import find_subgraph
 from passnet_core.records import Bundle, Outcome, Subgraph
 from passnet_core.service import ReferenceBundle, Service
 
@@ -19,8 +20,12 @@ class Example:
     recorded: str
 
 
-def finished_example() -> Example | None:
-    """The simplest reference bundle that was judged, on the subgraph where it did best; None: there is no bundle."""
+@st.cache_resource(show_spinner=False, ttl=60, max_entries=4)
+def finished_example(home: str) -> Example | None:
+    """The simplest reference bundle that was judged, on the subgraph where it did best; None: there is no bundle.
+
+    home: whose runs these are. It is looked up again after a minute, because that reads whole runs.
+    """
     service = resources.service()
     operations = {task.id: task.operations for task in service.corpus.tasks()}
     usable = [each for each in service.reference_bundles() if set(operations).intersection(each.task_ids)]
@@ -44,15 +49,17 @@ def _difficulty(reference: ReferenceBundle, operations: Mapping[str, int]) -> tu
 
 def _best_run(service: Service, reference: ReferenceBundle) -> Example | None:
     best: Example | None = None
-    for task_id in reference.task_ids:
+    known = {task.id for task in service.corpus.tasks()}
+    for task_id in [each for each in reference.task_ids if each in known]:
+        subgraphs = {each.id: each for each in service.corpus.task(task_id).subgraphs}
         for summary in service.runs(200, task_id):
             if summary.run.bundle_digest != reference.bundle.digest or not summary.accepted:
                 continue
             for outcome in service.outcomes(summary.run.id):
-                if outcome.task_id != task_id or not outcome.verdict.accepted or outcome.match is None:
+                subgraph = subgraphs.get(outcome.subgraph_id)
+                if subgraph is None or outcome.task_id != task_id or not outcome.verdict.accepted:
                     continue
                 if best is None or _speedup(outcome) > _speedup(best.outcome):
-                    subgraph = find_subgraph(service.corpus.task(task_id), outcome.subgraph_id)
                     best = Example(reference.name, task_id, subgraph, reference.bundle, outcome, summary.run.recorded)
     return best
 

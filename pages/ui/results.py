@@ -9,6 +9,7 @@ from pages.ui.components import graph_view, matched_groups, missed_node, speedup
 from pages.ui.plots import NAMES, samples_chart
 from pages.ui.text import code_span, count, figure, plain, shape
 from passnet_core.graphs import drawing
+from passnet_core.graphs.ir import Graph
 from passnet_core.records import (
     RIGHT,
     WRONG,
@@ -60,16 +61,24 @@ def match_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> No
     rewritten = resources.graph(match.rewritten) if match.rewritten else None
     with before:
         st.markdown("**Before**" if rewritten else "**The subgraph**")
-        gone = () if rewritten is None else {node.name for node in graph.operations} - set(rewritten.by_name)
+        gone = changed(graph, rewritten) if rewritten else ()
         graph_view(graph, title="Before", groups=groups, miss=missed_node(match), removed=gone)
     with after:
         if rewritten is None:
             _nearest_misses(match.passes)
             return
         st.markdown("**After**")
-        new = {node.name for node in rewritten.operations} - set(graph.by_name)
-        graph_view(rewritten, title="After", added=new)
+        graph_view(rewritten, title="After", added=changed(rewritten, graph))
         _nearest_misses(match.passes)
+
+
+def changed(graph: Graph, other: Graph) -> set[str]:
+    """Nodes of a graph that are not in the other, by name and by what they call: a rewrite may reuse a name."""
+    return {
+        node.name
+        for node in graph.operations
+        if node.name not in other.by_name or other.by_name[node.name].target != node.target
+    }
 
 
 def _match_words(each: PassMatches) -> str:

@@ -4,7 +4,7 @@ import functools
 
 import streamlit as st
 
-from pages.ui import links, live, resources
+from pages.ui import frame, links, live, resources
 from pages.ui.components import environment_rows, solver_name, verdict_card
 from pages.ui.results import result_tabs
 from pages.ui.tables import choose_outcome, choose_row
@@ -84,7 +84,8 @@ def permanent_page(run_id: str) -> None:
         actions(run, outcome)
     with card:
         verdict_card(outcome, recorded=run.recorded)
-    details(outcome)
+    with frame.errors_shown():
+        details(outcome)
     repeat(run, outcome)
 
 

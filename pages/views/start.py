@@ -81,7 +81,7 @@ st.markdown(
     "Pick a real subgraph, write a pass for it, and get a verdict that can be trusted, with its reasons. "
     f"Here are {count(len(tasks), 'task')} with {count(sum(task.subgraphs for task in tasks), 'subgraph')}."
 )
-found = finished_example()
+found = finished_example(str(resources.service().settings.home))
 if found:
     example_view(found)
 else:

@@ -26,6 +26,7 @@ def mend() -> None:
     if not getattr(interpreter.InterpreterBuilder, "mended", False):
         _mend_bfloat16()
         _mend_libdevice()
+        _mend_speed()
         interpreter.InterpreterBuilder.mended = True
 
 
@@ -59,9 +60,15 @@ def _mend_bfloat16() -> None:
     numpy_type, fits = interpreter._get_np_dtype, interpreter._validate_np_data_size
     handle = interpreter.TensorHandle
 
+    known = {"bf16": np.dtype(np.float32)}
+
     def holding_type(kind: Any) -> Any:
         element = kind.element_ty if isinstance(kind, tl.block_type) else kind
-        return np.dtype(np.float32) if element == tl.bfloat16 else numpy_type(kind)
+        if isinstance(element, tl.pointer_type):
+            return numpy_type(kind)
+        if element.name not in known:
+            known[element.name] = numpy_type(element)
+        return known[element.name]
 
     interpreter._get_np_dtype = holding_type
     interpreter._validate_np_data_size = lambda data, kind: (
@@ -148,6 +155,46 @@ def _round_results(handle: Any) -> None:
             self.data = rounded(self.data)
 
     handle.__post_init__ = check_and_round
+
+
+# --- speed -----------------------------------------------------------------------------------------------------------
+
+
+def _mend_speed() -> None:
+    """A kernel that calls tl.sigmoid, or any function in Triton, has the whole language patched anew at each call of
+    each program, which takes longer than the computation. Once per launch is enough."""
+    if not hasattr(interpreter, "_LangPatchScope"):
+        return
+    patch = interpreter._patch_lang
+    languages: dict[Any, frozenset[int]] = {}
+    launch: list[tuple[Any, set[int]]] = []
+
+    def patch_once(function: Any) -> Any:
+        if function not in languages:
+            modules = (tl, tl.core)
+            seen = [id(value) for value in function.__globals__.values() if any(value is each for each in modules)]
+            languages[function] = frozenset(seen)
+        wanted = languages[function]
+        if not launch:
+            scope = patch(function)
+            launch.append((scope, set(wanted)))
+
+            def restore() -> None:
+                launch.clear()
+                type(scope).restore(scope)
+
+            scope.restore = restore
+            return scope
+        outermost, patched = launch[0]
+        scope = interpreter._LangPatchScope()
+        if not wanted or not wanted <= patched:
+            scope = patch(function)
+            patched |= wanted
+            # undone with the launch, in the reverse order
+            outermost._changes += scope._changes
+        return scope
+
+    interpreter._patch_lang = patch_once
 
 
 # --- libdevice -------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import json
 import os
 import secrets
 import select
+import shutil
 import signal
 import socket
 import sys
@@ -64,8 +65,7 @@ def main(descriptor: int, isolation: str, home: Path) -> None:
     channel = socket.socket(fileno=descriptor)
     channel.set_inheritable(False)
     threading.Thread(target=_leave_when_alone, args=(channel,), daemon=True).start()
-    scratch = home / "scratch"
-    scratch.mkdir(parents=True, exist_ok=True)
+    scratch = _own_scratch(home / "scratch")
     pool = Pool(Place(sandbox.chosen(isolation), scratch))
     try:
         with channel.makefile("rw", encoding="utf-8", newline="\n") as lines:
@@ -80,6 +80,18 @@ def main(descriptor: int, isolation: str, home: Path) -> None:
         return
     finally:
         pool.close()
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _own_scratch(folder: Path) -> Path:
+    """A folder of this process alone, after the folders of referees that were killed have been removed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for left in folder.iterdir():
+        if left.name.isdigit() and not Path("/proc", left.name).exists():
+            shutil.rmtree(left, ignore_errors=True)
+    own = folder / str(os.getpid())
+    own.mkdir(exist_ok=True)
+    return own
 
 
 def _load_the_rest() -> None:
@@ -95,6 +107,8 @@ def _load_the_rest() -> None:
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
+    # the backend and the end of its channel may both ask: the second must not break off the cleaning up
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     sys.exit(0)
 
 
@@ -149,17 +163,28 @@ class Trial:
         except PlaygroundError as error:
             self.facts = replace(self.facts, problem=str(error))
         except Exception as error:
-            # a bug of the judge: the job still gets its outcome, with all that is needed to mend it
-            trace = Evidence("the judge's own failure", traceback.format_exc()[-8000:])
-            problem = f"The judge itself failed while it had to {self.facts.during or 'start'}: {error!r}"
-            self.facts = replace(self.facts, problem=problem, evidence=(*self.facts.evidence, trace))
+            self.facts = self._with_own_failure(error)
+        wall_s = round(time.monotonic() - start, 4)
+        try:
+            return self._decided(wall_s)
+        except Exception as error:
+            self.facts = self._with_own_failure(error)
+            return self._decided(wall_s)
+
+    def _with_own_failure(self, error: Exception) -> Facts:
+        """A bug of the judge: the job still gets its outcome, with all that is needed to mend it."""
+        trace = Evidence("the judge's own failure", traceback.format_exc()[-8000:])
+        problem = f"The judge itself failed while it had to {self.facts.during or 'start'}: {error!r}"
+        return Facts(problem=problem, during=self.facts.during, evidence=(trace,))
+
+    def _decided(self, wall_s: float) -> Outcome:
         from passnet_core.judge import deciding
 
         return deciding.outcome(
             self.job,
             self.facts,
             environment=self.environment,
-            wall_s=round(time.monotonic() - start, 4),
+            wall_s=wall_s,
             finished_at=datetime.now(UTC).isoformat(timespec="seconds"),
             log_tail=self.logs.get("candidate", ""),
         )
@@ -284,7 +309,8 @@ class Trial:
         on_log = (lambda text: None) if trusted else (lambda text: self.emit("log", text))
         spec = self.job.spec
         compiled = spec.capture is Capture.COMPILED or (trusted and bundle is None)
-        compiling = spec.stage is not Stage.CHECK and (compiled or spec.stage is Stage.MEASURE)
+        measured = spec.stage is Stage.MEASURE and self.device is Device.CUDA
+        compiling = measured or (compiled and spec.stage is not Stage.CHECK)
         try:
             child = Child(nursery, who, deadline_s=spec.deadline_s, on_log=on_log, compiling=compiling)
         except InfrastructureError:

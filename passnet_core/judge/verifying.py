@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,9 +38,6 @@ Shapes = tuple[tuple[int, ...], ...]
 
 INTERPRETER_BUDGET_S = 20.0
 """What all drawings together may take in the interpreter at the recorded sizes, by estimate; else they are reduced."""
-
-CAUTION = 0.6
-"""Share of the budget that an estimate may fill: the interpreter's time is only roughly proportional."""
 
 PROBE_ELEMENTS = 32_768
 """The estimate comes from a run on about so many input elements; smaller subgraphs need none."""
@@ -279,7 +276,7 @@ class _Trial:
             # a pass for the recorded sizes alone may be right: let the recorded sizes speak
             return 0
         per_element = (time.monotonic() - start) / probe.elements
-        affordable = INTERPRETER_BUDGET_S * CAUTION / len(self.drawings)
+        affordable = INTERPRETER_BUDGET_S / len(self.drawings)
         for index, step in enumerate(steps):
             if per_element * step.elements <= affordable:
                 return index
@@ -403,38 +400,35 @@ def next_after(value: torch.Tensor, towards: torch.Tensor) -> torch.Tensor:
 def smaller(graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping[str, Role]) -> tuple[Step, ...]:
     """Ever smaller sizes at which the subgraph still computes the same kind of thing, down to PROBE_ELEMENTS or so.
 
-    All axes of one size shrink together, leading axes first; the source's own literals decide what may shrink.
+    All axes of one recorded size shrink together, leading axes first; the source's own literals decide what may shrink.
     """
     probe = _Probe(graph, specs, known_roles)
-    shapes: Shapes = tuple(spec.shape for spec in specs)
-    form = probe.form(shapes)
+    recorded: Shapes = tuple(spec.shape for spec in specs)
+    form = probe.form(recorded)
+    sizes = _sizes(recorded)
+    now = {size: size for size in sizes}
     steps: list[Step] = []
-    stuck: set[int] = set()
-    while form is not None and len(steps) < MOST_STEPS and _elements(shapes) > PROBE_ELEMENTS:
-        size = next((each for each in _sizes(shapes) if each not in stuck), None)
-        if size is None:
-            break
-        halved: Shapes = tuple(tuple(_half(each) if each == size else each for each in shape) for shape in shapes)
-        if probe.form(halved) == form:
-            shapes = halved
+    while form is not None and sizes and len(steps) < MOST_STEPS:
+        tried = {**now, sizes[0]: max(LEAST_SIZE, now[sizes[0]] // 2)}
+        shapes: Shapes = tuple(tuple(tried.get(size, size) for size in shape) for shape in recorded)
+        if tried != now and probe.form(shapes) == form:
+            now = tried
             steps.append(Step(shapes, _elements(shapes)))
+            if steps[-1].elements <= PROBE_ELEMENTS:
+                break
         else:
-            stuck.add(size)
+            sizes = sizes[1:]
     return tuple(steps)
 
 
-def _half(size: int) -> int:
-    return max(LEAST_SIZE, size // 2)
-
-
-def _sizes(shapes: Shapes) -> Iterator[int]:
+def _sizes(shapes: Shapes) -> list[int]:
     """Distinct sizes that can shrink: those of leading axes first, of the same axis the largest first."""
     places: dict[int, int] = {}
     for shape in shapes:
         for axis, size in enumerate(shape):
             if size > LEAST_SIZE:
                 places[size] = min(places.get(size, axis), axis)
-    return iter(sorted(places, key=lambda size: (places[size], -size)))
+    return sorted(places, key=lambda size: (places[size], -size))
 
 
 def _elements(shapes: Sequence[Sequence[int]]) -> int:
@@ -445,16 +439,14 @@ class _Probe:
     """Runs the subgraph on tensors without content, to see whether sizes fit."""
 
     def __init__(self, graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping[str, Role]) -> None:
-        self.module = building.module_of(placed(graph, "cpu"), {})
+        self.module = building.module_of(placed(graph, "meta"), {})
         self.specs = specs
         self.numbers = {spec.name for spec in specs if known_roles.get(spec.name, Role()).number}
 
     def form(self, shapes: Shapes) -> tuple[Any, ...] | None:
         """Rank and dtype of every output; None where it does not run."""
-        from torch._subclasses.fake_tensor import FakeTensorMode
-
         try:
-            with FakeTensorMode(), torch.no_grad():
+            with torch.device("meta"), torch.no_grad():
                 result = self.module(*(self._input(spec, shape) for spec, shape in zip(self.specs, shapes)))
         except Exception:
             # whatever a shape can make torch raise means the same: these sizes do not fit

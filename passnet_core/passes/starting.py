@@ -43,6 +43,9 @@ _HARMLESS = {"inplace": (False,), "alpha": (1,)}
 _READS = ("size", "shape", "dim", "ndim", "numel", "stride", "item", "dtype", "device")
 """Methods and attributes of a tensor that are no tensors."""
 
+_SHAPED = ("view", "reshape", "expand", "repeat", "torch.reshape")
+"""Operations that name a shape."""
+
 _TAKEN = {
     "at", "inside", "out", "out_pointer", "count", "kernel", "replacement", "tensors", "shape", "widest", "broadcast",
     "tl", "torch", "triton", "BLOCK",
@@ -136,7 +139,10 @@ def _piece(graph: Graph, last: Node, usable: set[str]) -> list[Node]:
 
 
 def _first_operation(graph: Graph) -> _Part | None:
-    first = next((node for node in graph.operations if node.inputs), None)
+    reading = [node for node in graph.operations if node.inputs]
+    # a shape written out in the pattern would match the subgraphs of that one size only
+    anywhere = [node for node in reading if node.target not in _SHAPED]
+    first = next(iter(anywhere or reading), None)
     return None if first is None else _part([first], supported=False)
 
 

@@ -48,6 +48,7 @@ class GraphModule(torch.nn.Module):
 )
 
 
+@pytest.mark.filterwarnings("ignore:ComplexHalf")
 @pytest.mark.parametrize("name", [name for name in wire.DTYPES if not name.startswith("float8")])
 def test_every_dtype_crosses_the_wire(name: str) -> None:
     dtype = wire.DTYPES[name]

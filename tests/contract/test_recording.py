@@ -12,7 +12,7 @@ from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.layout import write_task
 from passnet_core.errors import InfrastructureError
 from passnet_core.recording import Part, main, parts_of, record, thinned
-from passnet_core.records import Capture, Clock, Contender, Device, Job, Outcome, Solver, Timing, Verdict
+from passnet_core.records import Capture, Clock, Contender, Device, Job, Outcome, Solver, Stage, Timing, Verdict
 from passnet_core.service import open_service
 from passnet_core.settings import Settings
 from passnet_core.store import exchange
@@ -42,8 +42,8 @@ def test_a_recording_goes_on_where_it_was_left_and_fills_a_new_store(tmp_path: P
     assert record(parts, out, backend) == 1
     assert len(backend.jobs) == 6
     assert sorted(path.name for path in out.iterdir()) == [
-        "inductor-direct-relu.jsonl.gz",
-        "relu-direct-other.jsonl.gz",
+        "inductor-cuda-direct-relu.jsonl.gz",
+        "relu-cuda-direct-other.jsonl.gz",
     ]
     # files may be joined by writing one after the other
     whole = b"".join(path.read_bytes() for path in sorted(out.iterdir()))
@@ -76,9 +76,9 @@ def test_parts_cover_inductor_and_each_bundle_on_its_tasks(tmp_path: Path) -> No
     corpus = Corpus([tmp_path / "tasks"])
     parts = parts_of(corpus, tmp_path / "bundles", solvers=list(Solver), captures=[Capture.COMPILED], trials=7)
     assert [part.file_name for part in parts] == [
-        "inductor-compiled-other.jsonl.gz",
-        "inductor-compiled-relu.jsonl.gz",
-        "good-compiled-relu.jsonl.gz",
+        "inductor-cuda-compiled-other.jsonl.gz",
+        "inductor-cuda-compiled-relu.jsonl.gz",
+        "good-cuda-compiled-relu.jsonl.gz",
     ]
 
 
@@ -100,6 +100,16 @@ def test_wrong_flags_are_explained(
 
 def test_a_written_file_reads_back(tmp_path: Path) -> None:
     record([Part("relu", task(), BUNDLE, MEASURE)], tmp_path, FakeBackend(timed, Device.CUDA))
-    _, (file,) = exchange.read_file(tmp_path / "relu-direct-relu.jsonl.gz")
+    _, (file,) = exchange.read_file(tmp_path / "relu-cuda-direct-relu.jsonl.gz")
     assert file.bundles == (BUNDLE,)
     assert [each.subgraph_id for each in file.outcomes] == ["float32/0", "float32/1", "float32/2"]
+
+
+def test_the_cpu_records_the_values_of_passes(tmp_path: Path) -> None:
+    write_task(task("relu"), tmp_path / "tasks" / "relu")
+    corpus = Corpus([tmp_path / "tasks"])
+    (part,) = parts_of(
+        corpus, tmp_path, solvers=[Solver.INDUCTOR], captures=[Capture.DIRECT], trials=5, device=Device.CPU
+    )
+    assert (part.spec.stage, part.spec.device) == (Stage.VERIFY, Device.CPU)
+    assert part.file_name == "inductor-cpu-direct-relu.jsonl.gz"

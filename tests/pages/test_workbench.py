@@ -1,5 +1,6 @@
 """Writing a pass: what is typed stays where it was typed, and is what gets judged."""
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -12,7 +13,7 @@ from pages.ui.drafting import MINE
 from passnet_core.backends.fake import FakeBackend
 from passnet_core.graphs.source import parse
 from passnet_core.passes.starting import starting_point
-from passnet_core.records import Bundle, Job, Outcome, PassFile
+from passnet_core.records import Bundle, EvalSpec, Job, Outcome, PassFile
 from passnet_core.service import Service
 
 Visit = Callable[..., AppTest]
@@ -157,7 +158,7 @@ def test_a_rule_that_is_broken_is_named_with_its_line(visit: Visit) -> None:
 
 def test_names_that_look_like_markup_are_shown_as_text(visit: Visit, service: Service) -> None:
     hostile = Bundle((PassFile("x.py", PASS),))
-    run_id = service.submit(task(), hostile, _values(), label="<b>bold</b> **strong** :red[x] [link](javascript:1)")
+    run_id = service.submit(task(), hostile, EvalSpec(), label="<b>bold</b> **strong** :red[x] [link](javascript:1)")
     service.wait(run_id)
     app = visit("runs", run=run_id)
     caption = next(each.value for each in app.caption if "bold" in each.value)
@@ -167,8 +168,6 @@ def test_names_that_look_like_markup_are_shown_as_text(visit: Visit, service: Se
 def test_a_run_under_way_shows_its_log_and_can_be_cancelled(
     visit: Visit, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import threading
-
     go_on = threading.Event()
 
     def slow(job: Job) -> Outcome:
@@ -189,12 +188,6 @@ def test_a_run_under_way_shows_its_log_and_can_be_cancelled(
     service.wait(app.query_params["run"])
     app.run()
     assert service.progress(app.query_params["run"]).cancelled
-
-
-def _values():  # type: ignore[no-untyped-def]
-    from passnet_core.records import EvalSpec
-
-    return EvalSpec()
 
 
 def test_the_reference_opens_for_its_task_only(visit: Visit) -> None:

@@ -20,10 +20,12 @@ def geglu_kernel(gate_ptr, up_ptr, out_ptr, count, CHAIN: tl.constexpr, BLOCK: t
     like = tl.load(gate_ptr + offsets, mask=inside)
     up = tl.load(up_ptr + offsets, mask=inside).to(tl.float32)
     x = like.to(tl.float32)
-    cube = stepped(0.044715 * stepped(x * x * x, like, CHAIN), like, CHAIN)
+    # torch.pow multiplies in the tensor's own type as well
+    cube = stepped(stepped(x * x, like, CHAIN) * x, like, CHAIN)
+    cube = stepped(0.044715 * cube, like, CHAIN)
     inner = stepped(0.7978845608028654 * stepped(x + cube, like, CHAIN), like, CHAIN)
-    # near zero this tanh loses digits, which vanish in 1 + tanh
-    curve = 1.0 - 2.0 / (tl.exp(2.0 * inner) + 1.0)
+    # tanh, in the form that is exact where it nears -1 and 1 + tanh cancels
+    curve = 2.0 / (1.0 + tl.exp(-2.0 * inner)) - 1.0
     opening = stepped(1.0 + stepped(curve, like, CHAIN), like, CHAIN)
     opened = (stepped(0.5 * x, like, CHAIN) * opening).to(like.dtype).to(tl.float32)
     tl.store(out_ptr + offsets, (opened * up).to(like.dtype), mask=inside)

@@ -1,8 +1,8 @@
 """Rotary position embedding, the form that turns halves, on heads that were split off by view and transpose.
 
 Eager launches five kernels: two products, a negation, a concatenation that copies both halves, and a sum, most of them
-on transposed memory. Here each head's vector is read once and written once, in the order in which it lies in memory, and
-the result lies as eager's does. cos and sin are read where they lie, shared by all heads.
+on transposed memory. Here each head's vector is read once and written once, in the order in which it lies in memory,
+and the result lies as eager's does. cos and sin are read where they lie, shared by all heads.
 """
 
 import functools

@@ -1,8 +1,8 @@
 """RMS normalisation as Llama and its kin spell it, in one kernel.
 
-Eager launches eight kernels, most of them on a float32 copy twice the size of the input. Here a program keeps whole rows
-in registers: one read of the input, one write of the result. The normalised value is rounded to the narrow type before
-it meets the weight, as in eager.
+Eager launches eight kernels, most of them on a float32 copy twice the size of the input. Here a program keeps whole
+rows in registers: one read of the input, one write of the result. The normalised value is rounded to the narrow type
+before it meets the weight, as in eager.
 """
 
 import functools

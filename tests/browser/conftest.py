@@ -1,0 +1,109 @@
+"""The app in a process of its own, with its real judge, and a real browser."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from example_playground import write_data
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+PROJECT = Path(__file__).resolve().parents[2]
+PATIENCE_MS = 120_000
+"""How long a page may take on a slow and busy machine. Nothing waits that long where all is well."""
+SWITCHES = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+OpenPage = Callable[..., Page]
+
+
+def chromium() -> str | None:
+    """The browser of the system, as the tests' own choice of what can run finds it."""
+    names = ("chromium", "chromium-browser")
+    return os.environ.get("PASSNET_CHROMIUM") or next((path for name in names if (path := shutil.which(name))), None)
+
+
+@pytest.fixture(scope="session")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of an app that serves the bundled tasks and the small playground's."""
+    folder = tmp_path_factory.mktemp("app")
+    data = write_data(folder / "data")
+    for kind in ("tasks", "bundles"):
+        if (PROJECT / "data" / kind).is_dir():
+            shutil.copytree(PROJECT / "data" / kind, data / kind, dirs_exist_ok=True)
+    environment = {**os.environ, "PASSNET_DATA": str(data), "PASSNET_HOME": str(folder / "home")}
+    with (folder / "app.log").open("w") as log:
+        process, address = started(environment, log.fileno())
+        try:
+            yield address
+        finally:
+            process.terminate()
+            try:
+                process.wait(timeout=60)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def started(environment: dict[str, str], log: int) -> tuple[subprocess.Popen[bytes], str]:
+    """The app on a port that was free just now; on another one where somebody else was faster."""
+    for _ in range(5):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        address = f"http://127.0.0.1:{port}"
+        process = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", "--server.address=127.0.0.1"],
+            cwd=PROJECT, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        deadline = time.monotonic() + 180
+        while process.poll() is None:
+            try:
+                with urllib.request.urlopen(f"{address}/_stcore/health", timeout=10):
+                    return process, address
+            except (urllib.error.URLError, OSError):
+                assert time.monotonic() < deadline, "The app does not answer."
+                time.sleep(0.2)
+    raise AssertionError("The app ends as soon as it is started.")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    expect.set_options(timeout=PATIENCE_MS)
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=chromium(), args=list(SWITCHES), timeout=PATIENCE_MS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def open_page(app: str, browser: Browser) -> Iterator[OpenPage]:
+    """Opens a link in a new visit; errors of the page's own scripts fail the test."""
+    contexts, problems = [], []
+
+    def opened(link: str, scheme: str = "light") -> Page:
+        context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
+        context.set_default_timeout(PATIENCE_MS)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.goto(app + link)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert not problems

@@ -1,0 +1,103 @@
+"""What a visitor does, in a real browser, with the real judge."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from example_playground import CODE, PASS, TASK_ID, task
+from playwright.sync_api import Page, expect
+
+from passnet_core.graphs.source import parse
+from passnet_core.passes.starting import starting_point
+
+pytestmark = pytest.mark.browser
+
+OpenPage = Callable[..., Page]
+BEGINNING = starting_point(parse(CODE))
+
+
+def paste(page: Page, code: str) -> None:
+    """Puts the code into the one file that a new draft has, and waits until the app says that it has kept it."""
+    editor = page.get_by_label(f"Code of {BEGINNING.passes[0].name}")
+    expect(editor).to_have_value(re.compile("def pattern"))
+    editor.fill(code)
+    editor.press("Control+Enter")
+    bundle = replace(BEGINNING, passes=(replace(BEGINNING.passes[0], code=code),))
+    expect(page.get_by_text(f"digest {bundle.digest[:8]}")).to_be_visible()
+
+
+def choose_first_row(page: Page, heading: str) -> None:
+    """Chooses the first row of the table, which is drawn on a canvas, and waits for what it shows."""
+    table = page.get_by_test_id("stDataFrame").first
+    shown = page.get_by_role("heading", name=heading, exact=True)
+    for _ in range(5):
+        table.click(position={"x": 17, "y": 52})
+        try:
+            expect(shown).to_be_visible(timeout=20_000)
+        except AssertionError:
+            continue
+        return
+    expect(shown).to_be_visible()
+
+
+def test_from_start_to_a_verdict_and_its_permanent_link(open_page: OpenPage) -> None:
+    page = open_page("/")
+    expect(page.get_by_role("heading", name="PassNet Playground")).to_be_visible()
+    page.get_by_role("link", name="Browse the tasks").first.click()
+
+    search = page.get_by_role("textbox", name="Search", exact=True)
+    search.fill(f"{TASK_ID} toy")
+    search.press("Enter")
+    expect(page.get_by_text(re.compile(r"^2 of \d+ tasks"))).to_be_visible()
+    choose_first_row(page, TASK_ID)
+    expect(page).to_have_url(re.compile(f"task={TASK_ID}"))
+    page.get_by_role("link", name="Write a pass for it").click()
+
+    paste(page, PASS)
+    page.get_by_role("button", name="Check", exact=True).click()
+    expect(page.get_by_role("heading", name="Matches")).to_be_visible()
+    checked = page.url
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_role("heading", name=re.compile("^.*Right"))).to_be_visible()
+    expect(page).to_have_url(re.compile(r"run="))
+    assert page.url != checked
+
+    run_id = re.findall(r"run=([^&]+)", page.url)[0]
+    second = page.context.new_page()
+    second.goto(page.url.split("/workbench")[0] + f"/runs?run={run_id}")
+    expect(second.get_by_role("heading", name=f"Run {run_id}")).to_be_visible()
+    expect(second.get_by_role("heading", name=re.compile("^.*Right"))).to_be_visible()
+
+    second.get_by_role("link", name="Scores").click()
+    expect(second.get_by_text("2 of 2 subgraphs of 1 task")).to_be_visible()
+    expect(second.get_by_test_id("stVegaLiteChart").first).to_be_visible()
+
+
+def test_what_was_typed_survives_a_reload_and_links_open_cold(open_page: OpenPage) -> None:
+    page = open_page(f"/workbench?task={TASK_ID}-wide")
+    text = PASS + "# typed by a visitor\n"
+    paste(page, text)
+    page.reload()
+    expect(page.get_by_label(f"Code of {BEGINNING.passes[0].name}")).to_have_value(text)
+
+    subgraph = task().subgraphs[1].id
+    page = open_page(f"/workbench?task={TASK_ID}&subgraph={subgraph}&bundle=fused-add-relu")
+    expect(page.get_by_role("combobox", name=re.compile("^Subgraph"))).to_have_value(subgraph)
+    expect(page.get_by_role("combobox", name="Passes")).to_have_value("fused-add-relu")
+    expect(page.get_by_label("Code of add_relu.py")).to_have_value(PASS)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_draws_in_both_themes(open_page: OpenPage, scheme: str) -> None:
+    page = open_page("/", scheme)
+    expect(page.get_by_role("heading", name="PassNet Playground")).to_be_visible()
+    lightness = page.evaluate(
+        "getComputedStyle(document.querySelector('.stApp')).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number)"
+    )
+    assert (sum(lightness) > 3 * 128) == (scheme == "light")
+    for name in ("Explore", "Runs", "Scores", "Help", "Workbench"):
+        page.get_by_test_id("stHeader").get_by_role("link", name=name).click()
+        expect(page.get_by_role("heading", name=name, exact=True, level=1)).to_be_visible()
+        expect(page.get_by_text("sandboxed").first).to_be_visible()
+        expect(page.get_by_test_id("stException")).to_have_count(0)

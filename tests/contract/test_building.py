@@ -1,0 +1,142 @@
+"""Callables built from source: checked, placed, in float64, captured by torch.compile, and through Inductor."""
+
+import shutil
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from passnet_core.errors import BadInput  # noqa: E402
+from passnet_core.graphs.rewriting import TracedPass, rewrite  # noqa: E402
+from passnet_core.graphs.source import emit, parse  # noqa: E402
+from passnet_core.judge import building, signatures, timing, tracing  # noqa: E402
+from passnet_core.judge.candidacy import Preparation  # noqa: E402
+from passnet_core.records import Capture, Clock, Contender, Device  # noqa: E402
+
+SOURCE = """
+import torch
+from torch import device
+class GraphModule(torch.nn.Module):
+    def forward(self, in_0, in_1):
+        tmp_0 = in_0 + in_1
+        tmp_1 = torch.nn.functional.silu(tmp_0, inplace=True);  tmp_0 = None
+        tmp_2 = torch.arange(4, device=device(type='cpu'), dtype=torch.float32)
+        tmp_2 += 1
+        tmp_3 = tmp_2
+        tmp_4 = tmp_1 * tmp_3
+        tmp_5 = tmp_4.to(torch.float16)
+        tmp_6 = tmp_5[(slice(None, None, None), 0)]
+        return (tmp_5, tmp_6)
+"""
+
+
+def silu_of_sum(a, b):
+    total = a + b
+    return total * torch.sigmoid(total)
+
+
+def traced() -> TracedPass:
+    return TracedPass(
+        "silu_of_sum",
+        tracing.trace_pattern(lambda a, b: torch.nn.functional.silu(a + b, True)),
+        tracing.trace_arguments(lambda a, b: (a, b)),
+        "replacement_0",
+    )
+
+
+def prepared(contender: Contender, capture: Capture, source: str = SOURCE, float64: bool = False):
+    asked = Preparation(contender, source, capture, Device.CPU, float64)
+    return building.prepared(asked, (traced(),), {"replacement_0": silu_of_sum})
+
+
+def called(call, inputs):
+    with torch.no_grad():
+        return call([value.clone() for value in inputs])
+
+
+@pytest.fixture
+def inputs():
+    generator = torch.Generator().manual_seed(3)
+    return [torch.randn(3, 4, generator=generator) for _ in range(2)]
+
+
+def test_both_captures_run_the_replacement_and_give_eagers_values(inputs) -> None:
+    expected = called(prepared(Contender.EAGER, Capture.DIRECT), inputs)
+    rewritten = rewrite(parse(SOURCE), (traced(),), bind=signatures.bind)
+    assert [len(report.matches) for report in rewritten.reports] == [1]
+    direct = prepared(Contender.PASSES, Capture.DIRECT, emit(rewritten.graph))
+    captured = prepared(Contender.PASSES, Capture.COMPILED)
+    for call in (direct, captured):
+        for wanted, given in zip(expected, called(call, inputs), strict=True):
+            assert given.dtype is torch.float16
+            torch.testing.assert_close(given, wanted)
+    assert direct.matches is None
+    assert captured.matches == 1
+
+
+def test_capturing_says_when_nothing_matched(inputs) -> None:
+    call = prepared(Contender.PASSES, Capture.COMPILED, SOURCE.replace("in_0 + in_1", "in_0 - in_1"))
+    called(call, inputs)
+    assert call.matches == 0
+
+
+def test_float64_widens_inputs_casts_and_factories(inputs) -> None:
+    exact = called(prepared(Contender.EAGER, Capture.DIRECT, float64=True), inputs)
+    assert [value.dtype for value in exact] == [torch.float64, torch.float64]
+    total = inputs[0].double() + inputs[1].double()
+    by_hand = torch.nn.functional.silu(total) * torch.arange(1, 5, dtype=torch.float64)
+    torch.testing.assert_close(exact[0], by_hand, rtol=1e-12, atol=1e-12)
+    assert torch.get_default_dtype() is torch.float32
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler for Inductor")
+@pytest.mark.parametrize("capture", list(Capture))
+def test_inductor_computes_the_same_in_both_captures(capture: Capture, inputs, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
+    expected = called(prepared(Contender.EAGER, Capture.DIRECT), inputs)
+    call = prepared(Contender.BASELINE, capture)
+    for _ in range(2):
+        given = called(call, inputs)
+        for wanted, value in zip(expected, given, strict=True):
+            torch.testing.assert_close(value, wanted)
+
+
+def test_every_contender_draws_the_same_random_numbers(inputs) -> None:
+    source = SOURCE.replace("tmp_0 = in_0 + in_1", "tmp_0 = in_0 + torch.rand(3, 4)")
+    eager = called(prepared(Contender.EAGER, Capture.DIRECT, source), inputs)
+    again = called(prepared(Contender.EAGER, Capture.COMPILED, source), inputs)
+    torch.testing.assert_close(eager, again, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("line", ["torch.load('x')", "in_0.numpy()", "torch.hub.load('a', 'b')", "torch.os.getcwd()"])
+def test_source_with_anything_but_operations_is_not_executed(line: str) -> None:
+    with pytest.raises(BadInput):
+        prepared(Contender.EAGER, Capture.DIRECT, SOURCE.replace("in_0 + in_1", line))
+
+
+def test_only_the_rewritten_graph_may_call_replacements() -> None:
+    with pytest.raises(BadInput):
+        prepared(Contender.EAGER, Capture.DIRECT, SOURCE.replace("in_0 + in_1", "replacement_0(in_0, in_1)"))
+
+
+def test_the_host_clock_counts_every_call_and_device_clocks_need_a_device(inputs) -> None:
+    calls = []
+
+    def call(given) -> None:
+        calls.append(given)
+
+    timing.warm_up(call, inputs, 0.0, Device.CPU)
+    assert len(calls) == timing.LEAST_WARM_UP_CALLS
+    samples = timing.block(call, inputs, Clock.END_TO_END, 7, Device.CPU)
+    assert len(samples) == 7
+    assert all(sample >= 0 for sample in samples)
+    with pytest.raises(ValueError, match="needs a GPU"):
+        timing.block(call, inputs, Clock.KERNEL, 7, Device.CPU)
+
+
+def test_kernels_are_shared_out_among_the_calls() -> None:
+    # given out of order, as traces may be: two calls of two kernels each
+    activities = [(30.0, 3.0), (0.0, 1.0), (40.0, 4.0), (10.0, 2.0)]
+    assert timing.per_call(activities, 2) == [3.0, 7.0]
+    assert timing.per_call(activities[:3], 2) == [4.0, 4.0]
+    assert timing.per_call([], 2) == [0.0, 0.0]

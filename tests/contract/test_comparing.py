@@ -1,0 +1,208 @@
+"""Right and wrong: honest fusions pass, sloppy ones and broken ones do not, in every dtype."""
+
+import math
+import re
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from passnet_core.judge.candidacy import Produced, Returned  # noqa: E402
+from passnet_core.judge.comparing import References, compare, gather, percent, structure_problem  # noqa: E402
+from passnet_core.judge.verifying import moved  # noqa: E402
+from passnet_core.records import LEVELS, Verdict  # noqa: E402
+
+FLOATS = ("float16", "bfloat16", "float32")
+NAN, INF = math.nan, math.inf
+
+
+def produced(value, **fields) -> Produced:
+    if not isinstance(value, torch.Tensor):
+        return Produced(type(value).__name__, value)
+    dtype = str(value.dtype).removeprefix("torch.")
+    described = {"type": "torch.Tensor", "dtype": dtype, "shape": tuple(value.shape), "device": "cpu", **fields}
+    return Produced(value=value, **described)
+
+
+def noise(*shape: int, seed: int = 1, dtype: str = "float32", scale: float = 1.0):
+    generator = torch.Generator().manual_seed(seed)
+    return (torch.randn(shape, generator=generator) * scale).to(getattr(torch, dtype))
+
+
+def judged(function, actual, *inputs):
+    """actual against function on these inputs, with float64 and moved references as VERIFY has them."""
+    wide = [value.double() for value in inputs]
+    shifted = [[moved(value, index, random).double() for index, value in enumerate(inputs)] for random in (False, True)]
+    references = References(
+        produced(function(*inputs)), produced(function(*wide)), tuple(produced(function(*each)) for each in shifted)
+    )
+    return compare(references, produced(actual))
+
+
+def rms_norm(x, weight):
+    wide = x.to(torch.float32) if x.dtype is not torch.float64 else x
+    normed = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 1e-6)
+    return weight * normed.to(x.dtype)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_a_fusion_that_rounds_once_is_right(dtype: str) -> None:
+    x, weight = noise(16, 768, dtype=dtype), noise(768, seed=2, dtype=dtype)
+    fused = rms_norm(x.float(), weight.float()).to(x.dtype)
+    assert judged(rms_norm, fused, x, weight).verdict is None
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_another_order_of_summation_is_right(dtype: str) -> None:
+    x = noise(8, 4096, dtype=dtype) + 3
+    total = torch.zeros(8)
+    for part in x.float().split(64, dim=-1):
+        total = total + part.sum(-1)
+    assert judged(lambda value: value.mean(-1), (total / 4096).to(x.dtype), x).verdict is None
+
+
+def test_tanh_by_exponentials_is_right_in_float32() -> None:
+    x = noise(50_000)
+    assert judged(torch.tanh, 2 / (1 + torch.exp(-2 * x)) - 1, x).verdict is None
+
+
+def test_half_precision_inside_a_float32_computation_is_wrong() -> None:
+    x, weight = noise(16, 768), noise(768, seed=2)
+    for narrow in (torch.float16, torch.bfloat16):
+        sloppy = rms_norm(x.to(narrow).float(), weight)
+        assert judged(rms_norm, sloppy, x, weight).verdict is Verdict.WRONG_VALUES
+
+
+def test_sums_in_half_precision_are_wrong() -> None:
+    x = noise(4, 4096, dtype="float16", scale=0.1) + 1
+    total = torch.zeros(4, dtype=torch.float16)
+    for column in x.unbind(-1):
+        total = total + column
+    assert judged(lambda value: value.sum(-1), total, x).verdict is Verdict.WRONG_VALUES
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("broken", ["zeros", "input", "one element", "last row", "small elements lost"])
+def test_what_was_not_computed_is_wrong(dtype: str, broken: str) -> None:
+    x = noise(32, 256, dtype=dtype)
+    right = torch.nn.functional.gelu(x.float()).to(x.dtype)
+    wrong = {"zeros": torch.zeros_like(right), "input": x}.get(broken, right.clone())
+    if broken == "one element":
+        wrong[7, 9] += 0.5
+    if broken == "last row":
+        wrong[-1] = 0
+    if broken == "small elements lost":
+        wrong[(right.abs() < 0.01) & (right != 0)] = -0.02
+    found = judged(torch.nn.functional.gelu, wrong, x)
+    assert found.verdict is Verdict.WRONG_VALUES
+    assert found.index is not None
+    if broken == "one element":
+        assert found.index == (7, 9)
+        assert found.wrong_fraction == pytest.approx(1 / x.numel())
+        assert "[7, 9]" in found.problem
+
+
+def test_closeness_at_t_is_that_of_the_published_tolerances() -> None:
+    expected = torch.tensor([1.0, 2.0], dtype=torch.float16)
+    found = compare(References(produced(expected)), produced(expected + torch.tensor([0.0, 0.0078125]).half()))
+    # |error| <= 10^t + 10^(3t/5) * 2 from t = -4 on
+    assert found.smallest_t == -4
+    assert found.correct_at == frozenset(range(-4, 5))
+    assert found.max_error == 0.0078125
+    same = compare(References(produced(expected)), produced(expected))
+    assert (same.smallest_t, same.correct_at, same.max_error) == (-10, frozenset(LEVELS), 0.0)
+
+
+def test_integers_and_booleans_are_equal_or_wrong() -> None:
+    whole = torch.tensor([1, 2, 3])
+    assert compare(References(produced(whole)), produced(whole.clone())).smallest_t == -10
+    off = compare(References(produced(whole)), produced(torch.tensor([1, 2, 4])))
+    assert (off.verdict, off.smallest_t, off.correct_at) == (Verdict.WRONG_VALUES, None, frozenset())
+    flags = torch.tensor([True, False])
+    assert compare(References(produced(flags)), produced(~flags)).verdict is Verdict.WRONG_VALUES
+
+
+def test_nan_and_infinity_must_be_where_eager_has_them() -> None:
+    expected = torch.tensor([NAN, INF, -INF, 1.0])
+    references = References(produced(expected), produced(expected.double()))
+    assert compare(references, produced(expected.clone())).verdict is None
+    for wrong in ([0.0, INF, -INF, 1.0], [NAN, 1e30, -INF, 1.0], [NAN, INF, INF, 1.0], [NAN, INF, -INF, NAN]):
+        found = compare(references, produced(torch.tensor(wrong)))
+        assert found.verdict is Verdict.NON_FINITE, wrong
+        assert 0 not in found.correct_at
+
+
+def test_being_finite_where_only_eager_overflowed_is_no_fault() -> None:
+    x = torch.tensor([300.0, 1.0], dtype=torch.float16)
+    found = judged(lambda value: value * value / 1000, (x.float() * x.float() / 1000).half(), x)
+    assert found.verdict is None
+
+
+@pytest.mark.parametrize(
+    ("actual", "verdict", "said"),
+    [
+        (torch.zeros(3, dtype=torch.float16), Verdict.WRONG_TYPE, "dtype is float16"),
+        (torch.zeros(1, 3), Verdict.WRONG_SHAPE, r"shape is \[1, 3\]"),
+        (7, Verdict.WRONG_TYPE, "int"),
+    ],
+)
+def test_type_and_shape_are_exact(actual, verdict: Verdict, said: str) -> None:
+    found = compare(References(produced(torch.zeros(3))), produced(actual))
+    assert found.verdict is verdict
+    assert re.search(said, found.problem)
+
+
+def test_the_device_is_exact() -> None:
+    found = compare(References(produced(torch.zeros(3), device="cuda:0")), produced(torch.zeros(3)))
+    assert found.verdict is Verdict.WRONG_TYPE
+
+
+def test_numbers_are_compared_as_numbers() -> None:
+    assert compare(References(produced(3)), produced(3)).verdict is None
+    assert compare(References(produced(3)), produced(4)).verdict is Verdict.WRONG_VALUES
+    assert compare(References(produced(3)), produced(3.0)).verdict is Verdict.WRONG_TYPE
+    assert compare(References(produced(None)), produced(None)).verdict is None
+
+
+def test_complex_outputs_are_compared_by_parts() -> None:
+    x = torch.complex(noise(5), noise(5, seed=2))
+    references = References(produced(x), produced(x.to(torch.complex128)))
+    assert compare(references, produced(x.clone())).verdict is None
+    found = compare(references, produced(x + torch.tensor([0, 0, 0.1j, 0, 0])))
+    assert (found.verdict, found.index) == (Verdict.WRONG_VALUES, (2,))
+
+
+def test_empty_outputs_are_right() -> None:
+    assert compare(References(produced(torch.zeros(0, 3))), produced(torch.zeros(0, 3))).verdict is None
+
+
+def test_the_form_of_the_return_is_compared_first() -> None:
+    one, two = (produced(torch.zeros(1)),), (produced(torch.zeros(1)), produced(torch.zeros(1)))
+    assert structure_problem(Returned(two, "tuple", 0.0), Returned(one, "tuple", 0.0))
+    assert structure_problem(Returned(one, "tuple", 0.0), Returned(one, "", 0.0))
+    assert not structure_problem(Returned(one, "tuple", 0.0), Returned(one, "tuple", 0.0))
+
+
+def test_several_drawings_make_one_record_that_shows_the_worst() -> None:
+    right = compare(References(produced(torch.ones(2))), produced(torch.ones(2)))
+    wrong = compare(References(produced(torch.ones(2))), produced(torch.tensor([1.0, 5.0])))
+    record = gather([("recorded", right), ("wide", wrong)], 0)
+    assert (record.profile, record.smallest_t, record.max_error, record.index) == ("wide", None, 4.0, (1,))
+    assert record.expected == 1.0
+    assert record.actual == 5.0
+    assert 0 not in record.correct_at
+
+
+@pytest.mark.parametrize(("share", "shown"), [(0.0, "0%"), (1.0, "100%"), (1e-9, "0.01%"), (0.99999, "99.99%")])
+def test_shares_are_never_rounded_to_all_or_nothing(share: float, shown: str) -> None:
+    assert percent(share) == shown
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, "float64"])
+def test_moving_is_by_one_unit(dtype: str) -> None:
+    x = noise(100, dtype=dtype)
+    for random in (False, True):
+        step = (moved(x, 1, random).double() - x.double()).abs() / x.double().abs()
+        assert (step > 0).all()
+        assert (step <= 2 * torch.finfo(x.dtype).eps).all()
+    assert (moved(torch.zeros(3), 1, False) == 0).all()

@@ -1,0 +1,140 @@
+"""Triton's interpreter, mended: what a kernel computes on a machine without a GPU is what a GPU would compute."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("triton")
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+SCRIPT = """
+import torch
+from passnet_core.judge import interpreter
+interpreter.mend()
+interpreter.mend()
+import triton
+import triton.language as tl
+from triton.language.extra import libdevice
+from triton.language.extra.cuda import libdevice as cuda_libdevice
+
+
+@triton.jit
+def binary(x, y, z, n, KIND: tl.constexpr, B: tl.constexpr):
+    o = tl.program_id(0) * B + tl.arange(0, B)
+    a = tl.load(x + o, mask=o < n, other=0.0)
+    b = tl.load(y + o, mask=o < n)
+    if KIND == "product":
+        c = a * b
+    elif KIND == "sum":
+        c = a + b
+    elif KIND == "larger":
+        c = tl.where(a > b, a, b)
+    elif KIND == "size":
+        c = tl.abs(a)
+    elif KIND == "sigmoid":
+        c = tl.sigmoid(a.to(tl.float32)).to(a.dtype)
+    elif KIND == "bits":
+        c = a.to(tl.int16, bitcast=True).to(a.dtype, bitcast=True)
+    elif KIND == "one":
+        c = tl.full((B,), 1.0, a.dtype)
+    tl.store(z + o, c, mask=o < n)
+
+
+@triton.jit
+def rounding(x, z, n, B: tl.constexpr):
+    o = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(z + o, tl.load(x + o, mask=o < n), mask=o < n)
+
+
+@triton.jit
+def reduction(x, z, n, B: tl.constexpr):
+    o = tl.arange(0, B)
+    a = tl.load(x + o, mask=o < n, other=0.0).to(tl.float32)
+    tl.store(z, tl.sum(a, axis=0))
+    tl.store(z + 1, tl.max(a, axis=0))
+
+
+@triton.jit
+def product(x, y, z, B: tl.constexpr):
+    o = tl.arange(0, B)
+    i = o[:, None] * B + o[None, :]
+    tl.store(z + i, tl.dot(tl.load(x + i), tl.load(y + i)))
+
+
+@triton.jit
+def device_functions(x, z, n, B: tl.constexpr):
+    o = tl.arange(0, B)
+    a = tl.load(x + o, mask=o < n)
+    tl.store(z + o, libdevice.tanh(a) + libdevice.pow(a, 2.0) + cuda_libdevice.erf(a), mask=o < n)
+    tl.store(z + n + o, libdevice.log1p(libdevice.exp(a)), mask=o < n)
+
+
+@triton.jit
+def add_to_first(x, z):
+    tl.atomic_add(z, tl.load(x))
+
+
+torch.manual_seed(0)
+n = 1000
+for dtype in (torch.bfloat16, torch.float16, torch.float32):
+    x, y = torch.randn(n).to(dtype), torch.randn(n).to(dtype)
+    expected = {
+        "product": x * y, "sum": x + y, "larger": torch.maximum(x, y), "size": x.abs(), "one": torch.ones_like(x),
+        "sigmoid": torch.sigmoid(x.float()).to(dtype),
+    }
+    if dtype is not torch.float32:
+        expected["bits"] = x
+    for kind, wanted in expected.items():
+        z = torch.empty_like(x)
+        binary[(8,)](x, y, z, n, KIND=kind, B=128)
+        torch.testing.assert_close(z, wanted, rtol=1e-6 if kind == "sigmoid" else 0, atol=0, msg=f"{dtype} {kind}")
+    z = torch.empty(2)
+    reduction[(1,)](x, z, n, B=1024)
+    torch.testing.assert_close(z, torch.stack([x.double().sum().float(), x.max().float()]), rtol=1e-4, atol=1e-4)
+    a, b, z = torch.randn(32, 32).to(dtype), torch.randn(32, 32).to(dtype), torch.empty(32, 32)
+    product[(1,)](a, b, z, B=32)
+    torch.testing.assert_close(z, a.float() @ b.float(), rtol=1e-5, atol=1e-4)
+
+ties = torch.tensor([1 + 2**-8, 1 + 3 * 2**-8, float("nan"), float("inf"), -float("inf"), 3.4e38, 1e-40, -0.0])
+values = torch.cat([ties, torch.randn(992) * 10 ** torch.randn(992)])
+z = torch.empty(n, dtype=torch.bfloat16)
+rounding[(8,)](values, z, n, B=128)
+torch.testing.assert_close(z, values.to(torch.bfloat16), rtol=0, atol=0, equal_nan=True)
+
+x, z = torch.randn(100), torch.empty(200)
+device_functions[(1,)](x, z, 100, B=128)
+torch.testing.assert_close(z[:100], torch.tanh(x) + x**2 + torch.erf(x), rtol=1e-5, atol=1e-6)
+torch.testing.assert_close(z[100:], torch.nn.functional.softplus(x), rtol=1e-5, atol=1e-6)
+
+z = torch.zeros(1)
+add_to_first[(4,)](torch.ones(1), z)
+assert z.item() == 4
+try:
+    add_to_first[(1,)](torch.ones(1, dtype=torch.bfloat16), torch.zeros(2, dtype=torch.bfloat16))
+except Exception as error:
+    assert "use float32" in str(error), error
+else:
+    raise AssertionError("an atomic operation on bfloat16 would write over its neighbour")
+print("all as on a GPU")
+"""
+
+
+def test_kernels_compute_what_a_gpu_computes(tmp_path: Path) -> None:
+    # kernels need a file to be read from, and the interpreter is chosen before triton is imported
+    script = tmp_path / "kernels.py"
+    script.write_text(SCRIPT)
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(PROJECT)},
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.strip() == "all as on a GPU"

@@ -1,0 +1,86 @@
+"""The reference bundles, through the real judge: each matches every subgraph that it names, and is right."""
+
+import json
+import math
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from passnet_core.backends.local import LocalBackend
+from passnet_core.corpus.layout import read_task
+from passnet_core.passes.reading import read_bundle
+from passnet_core.passes.rules import findings
+from passnet_core.records import Bundle, EvalSpec, Job, Outcome, Profile, Stage, Subgraph, Verdict
+
+DATA = Path(__file__).resolve().parents[2] / "data"
+FOLDERS = sorted(path.parent for path in (DATA / "bundles").glob("*/about.json"))
+NAMED = [(folder, task) for folder in FOLDERS for task in json.loads((folder / "about.json").read_text())["tasks"]]
+ROUTED = ("routed-activations", "routed-softmax")
+DTYPES = ("float32", "float16", "bfloat16")
+
+named = pytest.mark.parametrize(("folder", "task_id"), NAMED, ids=[f"{folder.name}:{task}" for folder, task in NAMED])
+
+
+@pytest.fixture(scope="module")
+def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalBackend]:
+    made = LocalBackend(sys.executable, "auto", tmp_path_factory.mktemp("home"), lanes=("run",))
+    made.prepare()
+    yield made
+    made.close()
+
+
+def judged(backend: LocalBackend, subgraph: Subgraph, bundle: Bundle, stage: Stage, profile: Profile) -> Outcome:
+    spec = EvalSpec(stage=stage, profile=profile, deadline_s=300.0, seed=7)
+    return backend.run(Job(subgraph, bundle, spec), lambda event: None, threading.Event())
+
+
+def elements(subgraph: Subgraph) -> int:
+    return sum(math.prod(spec.shape) for spec in subgraph.inputs)
+
+
+def test_there_are_bundles_of_many_kinds() -> None:
+    kinds = {folder.name.split("-")[0] for folder in FOLDERS}
+    assert {"pointwise", "activation", "reduction", "normalisation", "several", "softmax", "layout", "gating"} <= kinds
+    assert len(FOLDERS) >= 8
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_it_says_what_it_is_and_breaks_no_rule(folder: Path) -> None:
+    about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
+    assert set(about) == {"title", "description", "tasks"}
+    assert f"| {folder.name} |" in (DATA / "bundles" / "README.md").read_text(encoding="utf-8")
+    bundle = read_bundle(folder)
+    assert findings(bundle) == ()
+    assert all(file.code.startswith('"""') for file in bundle.files)
+
+
+@pytest.mark.parametrize("name", ROUTED)
+def test_a_routed_bundle_needs_one_replacement_function(name: str) -> None:
+    bundle = read_bundle(DATA / "bundles" / name)
+    assert len(bundle.passes) >= 2
+    assert findings(bundle, replacement_cap=1) == ()
+
+
+@named
+def test_it_matches_every_subgraph_of_its_tasks(backend: LocalBackend, folder: Path, task_id: str) -> None:
+    bundle = read_bundle(folder)
+    for subgraph in read_task(DATA / "tasks" / task_id).subgraphs:
+        outcome = judged(backend, subgraph, bundle, Stage.CHECK, Profile.RECORDED)
+        assert outcome.verdict is Verdict.MATCHED, f"{subgraph.id}: {outcome.reason} {outcome.match}"
+
+
+@named
+def test_it_is_right_in_every_dtype(backend: LocalBackend, folder: Path, task_id: str) -> None:
+    """On the smallest subgraph of each dtype; once per bundle with the harder drawings, in turn of the dtypes."""
+    bundle = read_bundle(folder)
+    subgraphs = sorted(read_task(DATA / "tasks" / task_id).subgraphs, key=elements)
+    first = next(task for each, task in NAMED if each == folder)
+    strict = DTYPES[FOLDERS.index(folder) % len(DTYPES)] if task_id == first else ""
+    for dtype in DTYPES:
+        subgraph = next(each for each in subgraphs if each.dtype == dtype)
+        profile = Profile.STRICT if dtype == strict else Profile.RECORDED
+        outcome = judged(backend, subgraph, bundle, Stage.VERIFY, profile)
+        assert outcome.verdict is Verdict.VALUES_ONLY, f"{subgraph.id}: {outcome.reason} {outcome.log_tail}"

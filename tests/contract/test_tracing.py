@@ -1,0 +1,195 @@
+"""Patterns traced by torch.fx as plain data, and the canonical reading of calls, against the real torch."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from passnet_core.errors import BadInput  # noqa: E402
+from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice  # noqa: E402
+from passnet_core.graphs.matching import Call, same  # noqa: E402
+from passnet_core.graphs.source import emit, parse  # noqa: E402
+from passnet_core.judge import signatures, tracing  # noqa: E402
+
+PASSBENCH = Path(__file__).resolve().parents[2] / ".." / "shared" / "passbench-dev"
+
+HEAD = "import torch\nfrom torch import device\nclass GraphModule(torch.nn.Module):\n    def forward(self, x, y, z):\n"
+
+
+def graph(*lines: str) -> Graph:
+    return parse(HEAD + "".join(f"        {line}\n" for line in lines))
+
+
+def call(expression: str) -> Call:
+    return signatures.bind(graph(f"a = {expression}", "return (a,)").operations[-1])
+
+
+def equal(left: Call, right: Call) -> bool:
+    arguments, others = dict(left.arguments), dict(right.arguments)
+    alike = all(same(value, others[name]) for name, value in arguments.items() if name in others)
+    return left.target == right.target and set(arguments) == set(others) and alike
+
+
+@pytest.mark.parametrize(
+    ("spelling", "other"),
+    [
+        ("torch.sum(x, -1)", "torch.sum(x, dim=(-1,), keepdim=False)"),
+        ("x.sum(axis=1)", "x.sum(1)"),
+        ("x.view(1, -1)", "x.view([1, -1])"),
+        ("x.permute(0, 2, 1)", "x.permute((0, 2, 1))"),
+        ("x.expand(1, -1)", "x.expand((1, -1))"),
+        ("x.contiguous()", "x.contiguous(memory_format=torch.contiguous_format)"),
+        ("x.flatten(1)", "x.flatten(1, -1)"),
+        ("x.to(torch.float32)", "x.to(dtype=torch.float)"),
+        ("x.to(device(type='cuda', index=0), torch.half)", "x.to(device='cuda:0', dtype=torch.float16)"),
+        ("torch.conv2d(x, y, None, (1, 1), (0, 0), (1, 1), 1)", "torch.nn.functional.conv2d(x, y, stride=1)"),
+        ("torch.nn.functional.softmax(x, dim=-1)", "torch.nn.functional.softmax(x, -1, _stacklevel=5)"),
+        ("torch.nn.functional.gelu(x)", "torch._C._nn.gelu(x, approximate='none')"),
+        ("torch.nn.functional.max_pool2d(x, 3, 2)", "torch.nn.functional.max_pool2d(x, kernel_size=3, stride=2)"),
+        ("torch.functional.split(x, [1, 2], dim=1)", "torch.split(x, (1, 2), 1)"),
+        ("torch.cat([x, y])", "torch.cat((x, y), dim=0)"),
+        ("torch.softmax(x, -1)", "torch.softmax(input=x, dim=-1)"),
+        ("torch.zeros(2, 3)", "torch.zeros((2, 3))"),
+        (
+            "torch.nn.functional.layer_norm(x, (8,), y, z)",
+            "torch.nn.functional.layer_norm(x, [8], y, bias=z, eps=1e-05)",
+        ),
+        (
+            "torch.nn.functional.scaled_dot_product_attention(x, y, z)",
+            "torch.nn.functional.scaled_dot_product_attention(x, y, z, attn_mask=None, dropout_p=0.0, is_causal=False)",
+        ),
+    ],
+)
+def test_every_spelling_of_a_call_reads_the_same(spelling: str, other: str) -> None:
+    assert equal(call(spelling), call(other)), (call(spelling), call(other))
+
+
+@pytest.mark.parametrize(
+    ("one", "another"),
+    [
+        ("torch.relu(x)", "torch.nn.functional.relu(x)"),
+        ("torch.sum(x, 1)", "torch.sum(x, 1, True)"),
+        ("x.transpose(1, 2)", "x.transpose(2, 1)"),
+        ("torch.nn.functional.gelu(x)", "torch.nn.functional.gelu(x, approximate='tanh')"),
+        ("torch.add(x, y)", "torch.add(x, y, alpha=2)"),
+        ("x.to(torch.float16)", "x.to(torch.bfloat16)"),
+    ],
+)
+def test_different_calls_read_differently(one: str, another: str) -> None:
+    assert not equal(call(one), call(another))
+
+
+def test_binding_never_fails_on_unknown_calls() -> None:
+    strange = Node("a", NodeKind.CALL, "torch.no_such_thing", (Ref("x"), 1), (("mode", "x"),))
+    assert signatures.bind(strange) == Call("torch.no_such_thing", (("0", Ref("x")), ("1", 1), ("mode", "x")))
+    assert signatures.bind(Node("b", NodeKind.METHOD, "frobnicate", (Ref("x"),))).arguments == (("0", Ref("x")),)
+
+
+def test_a_traced_pattern_equals_the_captured_graph() -> None:
+    def pattern(x, y):
+        total = x + y
+        parts = torch.functional.split(total, 2, dim=-1)
+        return torch._C._nn.gelu(parts[0]), total
+
+    captured = graph(
+        "a = x + y", "b = torch.split(a, 2, -1)", "c = b[0]", "d = torch.nn.functional.gelu(c)", "return (d, a)"
+    )
+    traced = tracing.trace_pattern(pattern)
+    assert [signatures.bind(node).target for node in traced.operations] == [
+        signatures.bind(node).target for node in captured.operations
+    ]
+    assert [node.name for node in traced.inputs] == ["x", "y"]
+
+
+def test_patterns_keep_what_torch_fx_alone_would_lose() -> None:
+    def pattern(x, input):
+        x += input
+        positions = torch.arange(4, dtype=torch.float32)
+        positions *= 2
+        x[:, 0] = 1
+        return x * positions, input.shape[0], math.sqrt(4)
+
+    traced = tracing.trace_pattern(pattern)
+    assert [node.name for node in traced.inputs] == ["x", "input"]
+    targets = [node.target for node in traced.operations]
+    assert targets[:4] == ["operator.iadd", "torch.arange", "operator.imul", "operator.setitem"]
+    stored = traced.operations[3]
+    assert stored.args == (Ref("iadd"), (Slice(), 0), 1)
+    assert isinstance(traced.result, tuple)
+    assert traced.result[-1] == 2.0
+    assert parse(emit(traced)).operations[0].target == "operator.iadd"
+
+
+def test_switches_in_a_pattern_are_recorded_and_not_obeyed() -> None:
+    def pattern(x):
+        torch._C._set_grad_enabled(False)
+        return x.float()
+
+    assert "torch._C._set_grad_enabled" in [node.target for node in tracing.trace_pattern(pattern).operations]
+    assert torch.is_grad_enabled()
+
+
+def test_arguments_are_always_a_tuple() -> None:
+    assert tracing.trace_arguments(lambda a, b: (b, a, "route", 1e-5)).result == (Ref("b"), Ref("a"), "route", 1e-5)
+    assert tracing.trace_arguments(lambda a: a).result == (Ref("a"),)
+    assert tracing.trace_arguments(lambda a: [a, [1, 2]]).result == (Ref("a"), Listed((1, 2)))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        (lambda x: x if x.sum() > 0 else -x, "straight-line"),
+        (lambda x: list(x), "iterated"),
+        (lambda x: torch.nn.ReLU()(x), "torch.nn.functional"),
+        (lambda *x: x[0], "Name every input"),
+        (lambda x: float(x), "no number"),
+        (lambda x: x + undefined_name, "undefined_name"),  # noqa: F821
+    ],
+)
+def test_an_untraceable_pattern_says_what_to_write_instead(pattern, said: str) -> None:
+    with pytest.raises(tracing.Untraceable, match=said):
+        tracing.trace_pattern(pattern)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a = torch.load('weights.pt')",
+        "a = torch.hub.load('x', 'y')",
+        "a = x.apply_(y)",
+        "a = x.numpy()",
+        "a = x.storage()",
+        "a = torch.from_file('/etc/passwd')",
+    ],
+)
+def test_what_is_no_computation_is_refused_with_its_line(line: str) -> None:
+    problem = signatures.refusal(graph(line, "return (a,)"))
+    assert problem.startswith("Line 5: ")
+
+
+def test_resolving_stays_inside_the_operations() -> None:
+    for target in (
+        "os.system",
+        "torch.os.system",
+        "builtins.exec",
+        "operator.methodcaller",
+        "torch.utils.data.Dataset",
+    ):
+        with pytest.raises(BadInput, match="not an operation"):
+            signatures.resolve(target)
+
+
+def test_every_operation_of_the_real_tasks_is_known_and_bound() -> None:
+    if not PASSBENCH.is_dir():
+        pytest.skip("the folder shared/passbench-dev is not here")
+    plain = set()
+    for file in sorted(PASSBENCH.rglob("model.py")):
+        captured = parse(file.read_text())
+        assert signatures.refusal(captured) == "", file
+        for node in captured.operations:
+            bound = signatures.bind(node)
+            if any(name.isdecimal() for name, _ in bound.arguments):
+                plain.add(bound.target)
+    assert plain <= {"Tensor.float", "torch._C._set_grad_enabled"}

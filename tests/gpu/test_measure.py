@@ -1,0 +1,136 @@
+"""VERIFY and MEASURE where there is a GPU: natively compiled kernels, three contenders, three clocks."""
+
+import itertools
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from passnet_core.backends.local import LocalBackend
+from passnet_core.records import (
+    TIMED,
+    Bundle,
+    Capture,
+    Clock,
+    Contender,
+    Device,
+    EvalSpec,
+    Job,
+    Outcome,
+    PassFile,
+    Stage,
+    Subgraph,
+    TensorSpec,
+    Verdict,
+)
+
+pytestmark = pytest.mark.gpu
+
+SOURCE = """
+import torch
+from torch import device
+class GraphModule(torch.nn.Module):
+    def forward(self, in_0, in_1):
+        tmp_0 = in_0 + in_1;  in_0 = in_1 = None
+        tmp_1 = torch.nn.functional.relu(tmp_0, inplace = False);  tmp_0 = None
+        tmp_2 = tmp_1.mean(-1)
+        return (tmp_1, tmp_2)
+"""
+
+RIGHT = """
+import torch
+import triton
+import triton.language as tl
+
+
+def pattern(a, b):
+    return torch.nn.functional.relu(a + b)
+
+
+def replacement_args(a, b):
+    return (a, b)
+
+
+@triton.jit
+def kernel(a_ptr, b_ptr, out_ptr, count, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < count
+    total = tl.load(a_ptr + offsets, mask=mask) + tl.load(b_ptr + offsets, mask=mask)
+    tl.store(out_ptr + offsets, tl.maximum(total, 0.0), mask=mask)
+
+
+@torch.fx.wrap
+def add_relu(a, b):
+    out = torch.empty_like(a)
+    kernel[(triton.cdiv(a.numel(), 1024),)](a, b, out, a.numel(), BLOCK=1024)
+    return out
+
+
+def replacement_func():
+    return add_relu
+"""
+
+
+@pytest.fixture(scope="module")
+def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalBackend]:
+    made = LocalBackend(sys.executable, "auto", tmp_path_factory.mktemp("home"), lanes=("run",))
+    yield made
+    made.close()
+
+
+def outcome(backend: LocalBackend, code: str | None, **fields: object) -> Outcome:
+    inputs = tuple(TensorSpec(name, (512, 1024), "float16", mean=0.0, std=1.0) for name in ("in_0", "in_1"))
+    subgraph = Subgraph("float16/0/add-relu", "add-relu", "none", SOURCE, inputs)
+    bundle = Bundle((PassFile("add_relu.py", code),)) if code is not None else None
+    asked = {"stage": Stage.MEASURE, "device": Device.CUDA, "deadline_s": 400.0, **fields}
+    spec = EvalSpec(**asked)  # type: ignore[arg-type]
+    return backend.run(Job(subgraph, bundle, spec), lambda event: None, threading.Event())
+
+
+def described(found: Outcome) -> str:
+    return f"{found.verdict.value}: {found.reason} {found.evidence} {found.log_tail}"
+
+
+@pytest.mark.parametrize("capture", list(Capture))
+def test_passes_are_timed_against_eager_and_inductor_on_three_clocks(backend: LocalBackend, capture: Capture) -> None:
+    found = outcome(backend, RIGHT, capture=capture)
+    assert found.verdict in TIMED, described(found)
+    assert {(each.contender, each.clock) for each in found.timings} == set(itertools.product(Contender, Clock))
+    for clock in Clock:
+        for contender in (Contender.BASELINE, Contender.PASSES):
+            speedup = found.speedup(clock, contender)
+            assert speedup is not None
+            assert 0.01 < speedup.low <= speedup.value <= speedup.high < 100
+    for contender in Contender:
+        timings = {clock: found.timing(contender, clock) for clock in Clock}
+        assert all(each is not None and each.median > 0 for each in timings.values())
+        # kernels are a part of what the host waits for
+        assert timings[Clock.KERNEL].median < timings[Clock.END_TO_END].median  # type: ignore[union-attr]
+    kernel = found.speedup(Clock.KERNEL)
+    assert kernel is not None
+    assert kernel.value > 1, "one kernel instead of two takes less device time"
+    assert any(each.topic == "noise floor" for each in found.evidence)
+
+
+@pytest.mark.parametrize("capture", list(Capture))
+def test_inductor_is_timed_as_a_solver(backend: LocalBackend, capture: Capture) -> None:
+    found = outcome(backend, None, capture=capture)
+    assert found.verdict in TIMED, described(found)
+    assert {each.contender for each in found.speedups} == {Contender.BASELINE}
+
+
+def test_values_are_compared_natively(backend: LocalBackend) -> None:
+    found = outcome(backend, RIGHT, stage=Stage.VERIFY)
+    assert found.verdict is Verdict.VALUES_ONLY, described(found)
+    assert found.accuracy is not None
+    assert found.accuracy.reduced == ""
+    wrong = outcome(backend, RIGHT.replace("tl.maximum(total, 0.0)", "total"), stage=Stage.VERIFY)
+    assert wrong.verdict is Verdict.WRONG_VALUES, described(wrong)
+
+
+def test_a_device_fault_ends_one_job_alone(backend: LocalBackend) -> None:
+    bad = RIGHT.replace("out_ptr + offsets, tl.maximum", "out_ptr + offsets + (1 << 40), tl.maximum")
+    found = outcome(backend, bad, stage=Stage.VERIFY)
+    assert found.verdict is Verdict.CRASHED, described(found)
+    assert outcome(backend, RIGHT, stage=Stage.VERIFY).verdict is Verdict.VALUES_ONLY

@@ -1,0 +1,76 @@
+"""What pages are made of, without a page."""
+
+import pytest
+from example_playground import TASK_ID
+
+from pages.ui.filters import INDUCTOR_SLOWER, TRIED, UNSOLVED, Search, TaskStanding, found, standing_by_task
+from pages.ui.text import code_span, plain, seconds, shape, when
+from passnet_core.corpus.catalogue import TaskSummary
+from passnet_core.records import Family
+from passnet_core.service import Standing
+
+
+def summary(task_id: str, *operators: str, dtype: str = "float32", subgraphs: int = 2) -> TaskSummary:
+    return TaskSummary(
+        task_id,
+        Family.FUSIBLE,
+        "develop",
+        subgraphs,
+        (f"model-{task_id}",),
+        (dtype,),
+        operators,
+        operators,
+        3,
+        ((2, 3),),
+    )
+
+
+TASKS = (summary("norm", "pow", "mean", "rsqrt"), summary("gate", "silu", "mul", dtype="bfloat16"))
+STANDINGS = {"norm": TaskStanding(attempts=3, right=2, inductor_slower=True)}
+
+
+@pytest.mark.parametrize(
+    ("search", "names"),
+    [
+        (Search(), ["norm", "gate"]),
+        (Search(text="RSQRT"), ["norm"]),
+        (Search(text="model-gate silu"), ["gate"]),
+        (Search(operators=["silu", "mul"]), ["gate"]),
+        (Search(operators=["silu", "mean"]), []),
+        (Search(dtypes=["bfloat16", "float16"]), ["gate"]),
+        (Search(sizes=["4 to 10"]), []),
+        (Search(states=[UNSOLVED]), ["gate"]),
+        (Search(states=[INDUCTOR_SLOWER, TRIED]), ["norm"]),
+        (Search(families=["typical"]), []),
+    ],
+)
+def test_a_search_finds_what_fits_all_its_fields(search: Search, names: list[str]) -> None:
+    assert [each.id for each in found(TASKS, search, STANDINGS)] == names
+
+
+def test_the_standing_of_a_task_is_that_of_its_subgraphs() -> None:
+    standings = [
+        Standing(TASK_ID, "a", 2, 1, 0.8, 1.4, "run-1"),
+        Standing(TASK_ID, "b", 1, 0, 1.2, None, None),
+        Standing("other", "a", 1, 1, None, None, None),
+    ]
+    together = standing_by_task(standings)[TASK_ID]
+    assert together == TaskStanding(3, 1, True, 1.4, "run-1")
+
+
+@pytest.mark.parametrize(
+    "text", ["**a**", "[x](y)", ":red[x]", "<script>", "$x$", "`x`", "# x", "1. x", "a\n\nb", "~~x~~"]
+)
+def test_strangers_text_keeps_no_markup(text: str) -> None:
+    shown = plain(text)
+    assert "\n" not in shown
+    for mark in "*[]<>:$`#~(":
+        assert all(shown[at - 1] == "\\" for at, each in enumerate(shown) if each == mark)
+
+
+def test_small_texts() -> None:
+    assert code_span("a `b` c") == "``a `b` c``"
+    assert (shape((2, 3)), shape(())) == ("2×3", "scalar")
+    assert (seconds(0.42), seconds(12.3), seconds(185)) == ("0.4 s", "12 s", "3 min 5 s")
+    assert when("2026-02-03T04:05:06+00:00") == "2026-02-03 04:05 UTC"
+    assert when("soon") == "soon"

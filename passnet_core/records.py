@@ -608,6 +608,17 @@ def _read(kind: Any, data: Any, where: str) -> Any:
 
 
 def digest_of(data: Any) -> str:
-    """Twenty hexadecimal characters of the SHA-256 of the data's canonical JSON."""
-    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    """Twenty hexadecimal characters of the SHA-256 of the data's canonical JSON. 240 and 240.0 are the same number."""
+    text = json.dumps(_whole(data), sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+def _whole(data: Any) -> Any:
+    """The data with every float that is a whole number as an integer."""
+    if isinstance(data, float) and data.is_integer():
+        return int(data)
+    if isinstance(data, list | tuple):
+        return [_whole(each) for each in data]
+    if isinstance(data, Mapping):
+        return {key: _whole(each) for key, each in data.items()}
+    return data

@@ -14,7 +14,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -210,17 +209,10 @@ class _Lane:
                 outcome = from_json(Outcome, told["outcome"])
             except (KeyError, ValueError, BadInput) as error:
                 raise InfrastructureError(f"The judge's answer cannot be read: {error}") from error
-            # on the way a whole number in a field for floats became a float, which has another digest
-            if outcome.job_digest != from_json(Job, to_json(job)).digest:
+            if outcome.job_digest != job.digest:
                 raise InfrastructureError("The judge answered another job.")
             self.idle = True
-            return replace(
-                outcome,
-                job_digest=job.digest,
-                subgraph_digest=job.subgraph.digest,
-                dtype=job.subgraph.dtype,
-                spec=job.spec,
-            )
+            return outcome
         raise InfrastructureError("The judge's process ended without an answer. Run the job again.")
 
     def _lines(self, patience_s: float, cancelled: threading.Event) -> Iterator[dict[str, Any]]:

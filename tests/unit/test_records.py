@@ -215,3 +215,10 @@ def test_a_spec_that_cannot_be_run_is_refused(fields: dict[str, float]) -> None:
 
 def test_digests_do_not_depend_on_the_order_of_keys() -> None:
     assert digest_of({"a": 1, "b": [2]}) == digest_of({"b": [2], "a": 1})
+
+
+def test_a_whole_number_has_one_digest_however_it_was_written() -> None:
+    spec = EvalSpec(deadline_s=240)
+    back = from_json(EvalSpec, json.loads(json.dumps(to_json(spec))))
+    assert digest_of(to_json(back)) == digest_of(to_json(spec))
+    assert digest_of([1.5]) != digest_of([1])

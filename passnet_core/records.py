@@ -211,7 +211,7 @@ class Subgraph:
     @cached_property
     def digest(self) -> str:
         """Covers what is computed (code and inputs), not the names."""
-        return digest_of({"code": self.code, "inputs": to_json(self.inputs)})
+        return digest_of({"code": self.code, "inputs": whole(to_json(self.inputs))})
 
     @property
     def dtype(self) -> str:
@@ -302,7 +302,7 @@ class Job:
             {
                 "subgraph": self.subgraph.digest,
                 "bundle": self.bundle.digest if self.bundle else None,
-                "spec": to_json(self.spec),
+                "spec": whole(to_json(self.spec)),
             }
         )
 
@@ -608,17 +608,17 @@ def _read(kind: Any, data: Any, where: str) -> Any:
 
 
 def digest_of(data: Any) -> str:
-    """Twenty hexadecimal characters of the SHA-256 of the data's canonical JSON. 240 and 240.0 are the same number."""
-    text = json.dumps(_whole(data), sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    """Twenty hexadecimal characters of the SHA-256 of the data's canonical JSON."""
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
-def _whole(data: Any) -> Any:
-    """The data with every float that is a whole number as an integer."""
+def whole(data: Any) -> Any:
+    """The data with every float that is a whole number as an integer: JSON and people write 240.0 as 240."""
     if isinstance(data, float) and data.is_integer():
         return int(data)
     if isinstance(data, list | tuple):
-        return [_whole(each) for each in data]
+        return [whole(each) for each in data]
     if isinstance(data, Mapping):
-        return {key: _whole(each) for key, each in data.items()}
+        return {key: whole(each) for key, each in data.items()}
     return data

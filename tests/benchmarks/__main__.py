@@ -120,9 +120,7 @@ def judging() -> Iterator[Figure]:
             subgraph = Corpus([settings.data / "tasks"]).task(chosen.task_ids[0]).subgraphs[0]
             verify = Job(subgraph, chosen.bundle, EvalSpec(stage=Stage.VERIFY))
             yield _judged(f"VERIFY {chosen.name} on CPU, cold", None, backend, lambda _: verify, repeats=1)
-            yield _judged(
-                f"VERIFY {chosen.name} on CPU, warm", 3.0, backend, lambda number: _edited(verify, number), pause_s=3.0
-            )
+            yield _judged(f"VERIFY {chosen.name} on CPU, warm", 3.0, backend, lambda number: _edited(verify, number))
         finally:
             backend.close()
 
@@ -141,7 +139,7 @@ def _judged(
     job_of: Callable[[int], Job],
     *,
     repeats: int = REPEATS,
-    pause_s: float = 1.0,
+    pause_s: float = 3.0,
 ) -> Figure:
     """The median over several jobs; pause_s: what a person takes between two, in which the judge may prepare."""
     seconds = []
@@ -153,7 +151,12 @@ def _judged(
         seconds.append(time.perf_counter() - start)
         if not judged.verdict.accepted:
             return Figure(what, aim_s, None, f"{judged.verdict.value}: {judged.reason}"[:100])
-    return Figure(what, aim_s, statistics.median(seconds), f"median of {repeats}" if repeats > 1 else "")
+    return Figure(
+        what,
+        aim_s,
+        statistics.median(seconds),
+        f"median of {repeats} edits, {pause_s:.0f} s apart" if repeats > 1 else "",
+    )
 
 
 def scoring() -> Iterator[Figure]:

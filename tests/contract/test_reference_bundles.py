@@ -17,13 +17,10 @@ from passnet_core.records import Bundle, EvalSpec, Job, Outcome, Profile, Stage,
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 FOLDERS = sorted(path.parent for path in (DATA / "bundles").glob("*/about.json"))
-NAMED = [(folder, task) for folder in FOLDERS for task in json.loads((folder / "about.json").read_text())["tasks"]]
 ROUTED = ("routed-activations", "routed-softmax")
 DTYPES = ("float32", "float16", "bfloat16")
 STRICT = {"pointwise-quick-gelu": "float32", "several-outputs-rmsnorm": "float16", "normalisation-rmsnorm": "bfloat16"}
 """Which dtype is judged on the harder drawings, of these bundles."""
-
-named = pytest.mark.parametrize(("folder", "task_id"), NAMED, ids=[f"{folder.name}:{task}" for folder, task in NAMED])
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +34,11 @@ def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalBackend]:
 def judged(backend: LocalBackend, subgraph: Subgraph, bundle: Bundle, stage: Stage, profile: Profile) -> Outcome:
     spec = EvalSpec(stage=stage, profile=profile, deadline_s=300.0, seed=7)
     return backend.run(Job(subgraph, bundle, spec), lambda event: None, threading.Event())
+
+
+def tasks_of(folder: Path) -> list[str]:
+    named: list[str] = json.loads((folder / "about.json").read_text(encoding="utf-8"))["tasks"]
+    return named
 
 
 def elements(subgraph: Subgraph) -> int:
@@ -66,21 +68,20 @@ def test_a_routed_bundle_needs_one_replacement_function(name: str) -> None:
     assert findings(bundle, replacement_cap=1) == ()
 
 
-@named
-def test_it_matches_every_subgraph_of_its_tasks(backend: LocalBackend, folder: Path, task_id: str) -> None:
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_it_matches_every_subgraph_and_is_right_in_every_dtype(backend: LocalBackend, folder: Path) -> None:
+    """Values on the smallest subgraph of each dtype; the harder drawings take long, so a few bundles stand for all."""
+    # one test per bundle: the judge starts new processes for each change of the bundle
     bundle = read_bundle(folder)
-    for subgraph in read_task(DATA / "tasks" / task_id).subgraphs:
-        outcome = judged(backend, subgraph, bundle, Stage.CHECK, Profile.RECORDED)
-        assert outcome.verdict is Verdict.MATCHED, f"{subgraph.id}: {outcome.reason} {outcome.match}"
-
-
-@named
-def test_it_is_right_in_every_dtype(backend: LocalBackend, folder: Path, task_id: str) -> None:
-    """On the smallest subgraph of each dtype; the harder drawings take long, so a few bundles stand for all there."""
-    bundle = read_bundle(folder)
-    subgraphs = sorted(read_task(DATA / "tasks" / task_id).subgraphs, key=elements)
-    for dtype in DTYPES:
-        subgraph = next(each for each in subgraphs if each.dtype == dtype)
-        profile = Profile.STRICT if STRICT.get(folder.name) == dtype else Profile.RECORDED
-        outcome = judged(backend, subgraph, bundle, Stage.VERIFY, profile)
-        assert outcome.verdict is Verdict.VALUES_ONLY, f"{subgraph.id}: {outcome.reason} {outcome.log_tail}"
+    for task_id in tasks_of(folder):
+        subgraphs = sorted(read_task(DATA / "tasks" / task_id).subgraphs, key=elements)
+        assert {subgraph.dtype for subgraph in subgraphs} == set(DTYPES)
+        for subgraph in subgraphs:
+            outcome = judged(backend, subgraph, bundle, Stage.CHECK, Profile.RECORDED)
+            assert outcome.verdict is Verdict.MATCHED, f"{task_id}/{subgraph.id}: {outcome.reason} {outcome.match}"
+        for dtype in DTYPES:
+            subgraph = next(each for each in subgraphs if each.dtype == dtype)
+            profile = Profile.STRICT if STRICT.get(folder.name) == dtype else Profile.RECORDED
+            outcome = judged(backend, subgraph, bundle, Stage.VERIFY, profile)
+            where = f"{task_id}/{subgraph.id}"
+            assert outcome.verdict is Verdict.VALUES_ONLY, f"{where}: {outcome.reason} {outcome.log_tail}"

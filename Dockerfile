@@ -1,4 +1,6 @@
 # The app with its judge. With a GPU: docker run --gpus all; without one it judges values only.
+# Others can reach it, so nothing is judged outside a sandbox, and bubblewrap needs leave to make its namespaces:
+#   docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined -p 127.0.0.1:8501:8501 IMAGE
 FROM nvidia/cuda:13.0.1-base-ubuntu24.04
 
 ENV DEBIAN_FRONTEND=noninteractive PYTHONUNBUFFERED=1 PIP_NO_CACHE_DIR=1
@@ -20,7 +22,7 @@ COPY assets assets
 COPY data data
 RUN .venv/bin/python -m compileall -q passnet_core pages
 
-ENV PASSNET_HOME=/home/playground/passnet
+ENV PASSNET_HOME=/home/playground/passnet PASSNET_ISOLATION=sandboxed
 RUN mkdir -p "$PASSNET_HOME" && chown playground:playground "$PASSNET_HOME"
 USER playground
 VOLUME ["/home/playground/passnet"]

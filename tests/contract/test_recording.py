@@ -13,7 +13,7 @@ from passnet_core.corpus.layout import write_task
 from passnet_core.errors import InfrastructureError
 from passnet_core.recording import Part, main, parts_of, record, thinned
 from passnet_core.records import Capture, Clock, Contender, Device, Job, Outcome, Solver, Stage, Timing, Verdict
-from passnet_core.service import open_service
+from passnet_core.service import open_service, read_references
 from passnet_core.settings import Settings
 from passnet_core.store import exchange
 from tests.contract.made import BUNDLE, MEASURE, job, outcome, task
@@ -113,3 +113,20 @@ def test_the_cpu_records_the_values_of_passes(tmp_path: Path) -> None:
     )
     assert (part.spec.stage, part.spec.device) == (Stage.VERIFY, Device.CPU)
     assert part.file_name == "inductor-cpu-direct-relu.jsonl.gz"
+
+
+def test_the_bundled_recordings_fit_the_bundled_tasks_and_bundles(tmp_path: Path) -> None:
+    data = Path(__file__).resolve().parents[2] / "data"
+    recorded = [
+        file for path in sorted((data / "baselines").glob("*.jsonl.gz")) for file in exchange.read_file(path)[1]
+    ]
+    corpus = Corpus([data / "tasks"])
+    references, problems = read_references(data / "bundles")
+    assert problems == ()
+    known = {reference.bundle.digest for reference in references}
+    assert {file.run.bundle_digest for file in recorded} - {None} == known
+    for file in recorded:
+        (task_id,) = file.run.task_ids
+        digests = {subgraph.digest for subgraph in corpus.task(task_id).subgraphs}
+        assert {outcome.subgraph_digest for outcome in file.outcomes} == digests, file.run.label
+        assert all(outcome.verdict.accepted for outcome in file.outcomes), file.run.label

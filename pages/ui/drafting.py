@@ -99,6 +99,12 @@ def open_draft(task: Task, name: str) -> Draft:
     return Draft(slot, slot.revision, bundle, tuple((file.name, slot.key(file.name)) for file in bundle.files))
 
 
+def label(task: Task, draft: Draft) -> str:
+    """What a run of this draft is called: the slot, and whether its passes are still those it began with."""
+    name = draft.slot.name
+    return name if name == MINE or draft.bundle.digest == original(task, name).digest else f"{name}, edited"
+
+
 def draw_editors(draft: Draft, marks: Mapping[str, str]) -> None:
     """One tab per file, passes in their order, then helpers. marks: a sign behind the name of a file."""
     files = draft.drawn.files

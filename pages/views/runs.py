@@ -46,14 +46,14 @@ def run_row(summary: RunSummary) -> dict[str, object]:
     run = summary.run
     return {
         "started": when(run.started_at),
+        "made": "recorded" if run.recorded else "here",
         "solver": solver_name(run.solver, run.label),
         "tasks": ", ".join(run.task_ids[:3]) + (f" and {len(run.task_ids) - 3} more" if len(run.task_ids) > 3 else ""),
         "accepted": f"{summary.accepted} of {summary.total}",
-        "speedup": summary.median_speedup,
+        **({"speedup": summary.median_speedup} if summary.median_speedup is not None else {}),
         "verdicts": ", ".join(f"{number} {verdict.value}" for verdict, number in summary.counts),
         "stage": run.spec.stage.value,
         "device": summary.device,
-        "recorded": run.recorded,
         "run": run.id,
     }
 

@@ -129,7 +129,7 @@ def start(task: Task, draft: Draft, stage: Stage | None, everything: bool, conte
         draft.bundle,
         spec_of(resources.service().device().device, stage),
         subgraph_ids=None if everything else [st.session_state["subgraph"]],
-        label=draft.slot.name,
+        label=drafting.label(task, draft),
     )
     links.hand_over("run", run_id, context)
 

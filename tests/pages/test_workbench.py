@@ -82,6 +82,7 @@ def test_a_click_judges_the_text_and_the_subgraph_that_arrive_with_it(visit: Vis
     app.run()
     until(app, "Wrong values")
     run_id = app.query_params["run"]
+    assert service.run(run_id).label == f"{NAME}, edited"
     (judged,) = service.outcomes(run_id)
     assert judged.subgraph_id == task().subgraphs[1].id
     assert service.bundle(service.run(run_id).bundle_digest or "").passes[0].code == PASS + "# WRONG\n"

@@ -85,12 +85,12 @@ def decide(job: Job, facts: Facts) -> tuple[Verdict, str]:
         return Verdict.REJECTED, _rejected(fatal)
     if facts.end is not None and facts.during == "load":
         return _ended(facts.end, facts.during)
+    if facts.rewrite_problem:
+        return Verdict.REWRITE_FAILED, f"The graph cannot be rewritten: {facts.rewrite_problem}"
     if job.solver is Solver.PASSES and match is None:
         return Verdict.INFRASTRUCTURE, "The judge stopped before it matched the passes."
     if match is not None and not match.count:
         return Verdict.NO_MATCH, _no_match(match)
-    if facts.rewrite_problem:
-        return Verdict.REWRITE_FAILED, f"The match cannot be rewritten: {facts.rewrite_problem}"
     if facts.end is not None:
         return _ended(facts.end, facts.during)
     if verification is not None and verification.verdict in WRONG:

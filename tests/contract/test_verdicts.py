@@ -493,7 +493,7 @@ CASES = {
     "segfault at import": Case(Verdict.CRASHED, Facts(end=CandidateGone(-11, "segmentation fault"), during="load")),
     "endless import": Case(Verdict.TIMED_OUT, Facts(end=CandidateTimeout(5, "load the bundle"), during="load")),
     "no match": Case(Verdict.NO_MATCH, Facts(match=MISS), said="p came nearest: The literals differ."),
-    "rewrite": Case(Verdict.REWRITE_FAILED, Facts(match=MATCH, rewrite_problem="A cycle.", during="rewrite")),
+    "rewrite": Case(Verdict.REWRITE_FAILED, Facts(rewrite_problem="Different parameters.", during="rewrite")),
     "capture": Case(Verdict.REWRITE_FAILED, Facts(match=MATCH, end=fault("rewrite"), during="verify")),
     "compile": Case(Verdict.COMPILE_FAILED, Facts(match=MATCH, end=fault("compile"), during="verify")),
     "raise": Case(Verdict.CRASHED, Facts(match=MATCH, end=fault("runtime"), during="verify"), said="exception"),

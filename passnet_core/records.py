@@ -306,6 +306,20 @@ class Job:
             }
         )
 
+    @property
+    def outcome_fields(self) -> dict[str, Any]:
+        """What every outcome of this job repeats of it."""
+        return {
+            "job_digest": self.digest,
+            "task_id": self.subgraph.task_id,
+            "subgraph_id": self.subgraph.id,
+            "subgraph_digest": self.subgraph.digest,
+            "dtype": self.subgraph.dtype,
+            "solver": self.solver,
+            "bundle_digest": self.bundle.digest if self.bundle else None,
+            "spec": self.spec,
+        }
+
 
 @dataclass(frozen=True)
 class Finding:

@@ -53,14 +53,7 @@ def outcome_without_judge(
 ) -> Outcome:
     """The outcome of a job that no judge could finish: an infrastructure error, or cancelled."""
     return Outcome(
-        job_digest=job.digest,
-        task_id=job.subgraph.task_id,
-        subgraph_id=job.subgraph.id,
-        subgraph_digest=job.subgraph.digest,
-        dtype=job.subgraph.dtype,
-        solver=job.solver,
-        bundle_digest=job.bundle.digest if job.bundle else None,
-        spec=job.spec,
+        **job.outcome_fields,
         verdict=verdict,
         reason=reason,
         environment=environment,

@@ -47,14 +47,7 @@ def outcome(
     timed = facts.measurement if verdict in TIMED else None
     accuracy = facts.verification.accuracy if facts.verification else None
     return Outcome(
-        job_digest=job.digest,
-        task_id=job.subgraph.task_id,
-        subgraph_id=job.subgraph.id,
-        subgraph_digest=job.subgraph.digest,
-        dtype=job.subgraph.dtype,
-        solver=job.solver,
-        bundle_digest=job.bundle.digest if job.bundle else None,
-        spec=job.spec,
+        **job.outcome_fields,
         verdict=verdict,
         reason=reason,
         environment=environment,

@@ -41,12 +41,17 @@ class Capture(StrEnum):
 
 
 class Profile(StrEnum):
-    """Which inputs are drawn for VERIFY."""
+    """By whose rules a job is judged."""
 
-    RECORDED = "recorded"
-    """Only as PassNet replays them."""
+    PASSNET = "passnet"
+    """Inputs only as recorded, PassNet's protocol and static rule, at most one replacement function."""
     STRICT = "strict"
-    """As recorded, and the judge's five harder drawings."""
+    """Everything: the judge's harder drawings, checked calls, negative controls, a census of kernels."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> "Profile | None":
+        # its name in files written before it stood for more than inputs
+        return cls.PASSNET if value == "recorded" else None
 
 
 class Device(StrEnum):
@@ -86,9 +91,17 @@ class Verdict(StrEnum):
     WRONG_SHAPE = "wrong shape"
     NON_FINITE = "wrong NaN or infinity"
     WRONG_VALUES = "wrong values"
+    LOWER_PRECISION = "lower precision"
+    """Close, but less precise than the dtype and eager allow."""
+    CHEAT = "cheat"
+    """Evidence that a figure or a value was not computed as claimed."""
+    LIBRARY = "library"
+    """Kernels that are not the bundle's own did its work: shown, not ranked."""
     MATCHED = "matches"
     """All that CHECK can say."""
     VALUES_ONLY = "right, not timed"
+    INCONCLUSIVE = "right, inconclusive"
+    """Timed, but the machine was too unsteady, or the subgraph tells nothing: says why."""
     SLOWER = "right, slower"
     NO_DIFFERENCE = "right, no measurable difference"
     FASTER = "right, faster"
@@ -104,9 +117,11 @@ class Verdict(StrEnum):
 
 
 TIMED = frozenset({Verdict.SLOWER, Verdict.NO_DIFFERENCE, Verdict.FASTER})
-RIGHT = TIMED | {Verdict.VALUES_ONLY}
+RIGHT = TIMED | {Verdict.VALUES_ONLY, Verdict.INCONCLUSIVE}
 ACCEPTED = RIGHT | {Verdict.MATCHED}
-WRONG = frozenset({Verdict.WRONG_TYPE, Verdict.WRONG_SHAPE, Verdict.NON_FINITE, Verdict.WRONG_VALUES})
+WRONG = frozenset(
+    {Verdict.WRONG_TYPE, Verdict.WRONG_SHAPE, Verdict.NON_FINITE, Verdict.WRONG_VALUES, Verdict.LOWER_PRECISION}
+)
 
 
 class ErrorClass(StrEnum):
@@ -117,6 +132,8 @@ class ErrorClass(StrEnum):
     """NaN, infinity, a mismatch of type or shape."""
     RUNTIME = "runtime"
     COMPILE = "compile"
+    CHEAT = "cheat"
+    """Never tolerated."""
     EAGER = "eager"
     """Eager itself failed: never tolerated."""
 
@@ -136,8 +153,12 @@ ERROR_CLASS: Mapping[Verdict, ErrorClass | None] = {
     Verdict.WRONG_SHAPE: ErrorClass.TYPE,
     Verdict.NON_FINITE: ErrorClass.TYPE,
     Verdict.WRONG_VALUES: ErrorClass.ACCURACY,
+    Verdict.LOWER_PRECISION: ErrorClass.ACCURACY,
+    Verdict.CHEAT: ErrorClass.CHEAT,
+    Verdict.LIBRARY: ErrorClass.RUNTIME,
     Verdict.MATCHED: None,
     Verdict.VALUES_ONLY: None,
+    Verdict.INCONCLUSIVE: None,
     Verdict.SLOWER: None,
     Verdict.NO_DIFFERENCE: None,
     Verdict.FASTER: None,

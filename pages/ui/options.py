@@ -10,7 +10,7 @@ STAGE, CAPTURE, PROFILE, TRIALS, DEADLINE, CAP = (
 STAGES = {"values": Stage.VERIFY, "values and time": Stage.MEASURE}
 PROFILES = {
     "strict: six drawings": Profile.STRICT,
-    "as recorded only, like PassNet": Profile.RECORDED,
+    "as recorded only, like PassNet": Profile.PASSNET,
 }
 CAPTURES = {
     "direct: the rewritten graph as it is": Capture.DIRECT,

@@ -16,7 +16,7 @@ from passnet_core.records import Profile, TensorSpec
 Drawn: TypeAlias = torch.Tensor | int
 
 DRAWINGS = ("recorded", "typical", "wide", "signed", "sparse", "edges")
-PROFILES: Mapping[Profile, tuple[str, ...]] = {Profile.RECORDED: ("recorded",), Profile.STRICT: DRAWINGS}
+PROFILES: Mapping[Profile, tuple[str, ...]] = {Profile.PASSNET: ("recorded",), Profile.STRICT: DRAWINGS}
 
 RECORDED_SPREAD = 0.2
 RECORDED_LIMIT = 100.0

@@ -140,6 +140,10 @@ def _shown_folders(inherited: Mapping[str, str]) -> list[Path]:
     wanted = [Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent, PACKAGE]
     wanted += [Path(text) for text in sys.path if text and Path(text).name in ("site-packages", "dist-packages")]
     wanted += _import_folders(inherited)
+    wanted += [Path(text) for text in (*inherited.get("LD_LIBRARY_PATH", "").split(":"), inherited.get("CUDA_HOME", "")) if text]
+    if "/" in inherited.get("CC", ""):
+        # bin/gcc needs what lies beside bin
+        wanted.append(Path(inherited["CC"]).resolve().parent.parent)
     shown: list[Path] = []
     for folder in sorted({path.absolute() for path in wanted if path.is_dir()}, key=lambda path: len(path.parts)):
         if not any(folder.is_relative_to(other) for other in (Path("/usr"), *shown)):

@@ -35,6 +35,7 @@ THRESHOLDS: Mapping[Interpretation, Mapping[ErrorClass, float]] = {
         ErrorClass.TYPE: 3,
         ErrorClass.RUNTIME: 3,
         ErrorClass.COMPILE: 3,
+        ErrorClass.CHEAT: NEVER,
         ErrorClass.EAGER: NEVER,
     },
     Interpretation.EXTENDED: {
@@ -42,6 +43,7 @@ THRESHOLDS: Mapping[Interpretation, Mapping[ErrorClass, float]] = {
         ErrorClass.TYPE: 2,
         ErrorClass.RUNTIME: 3,
         ErrorClass.COMPILE: 4,
+        ErrorClass.CHEAT: NEVER,
         ErrorClass.EAGER: NEVER,
     },
 }

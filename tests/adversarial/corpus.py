@@ -1,0 +1,172 @@
+"""Reads the files of this folder: complete passes that state in their header what they try and what they must get."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from passnet_core.records import (
+    Bundle,
+    Device,
+    EvalSpec,
+    Job,
+    Outcome,
+    PassFile,
+    Profile,
+    Stage,
+    Subgraph,
+    Verdict,
+)
+from tests.adversarial.subgraphs import SUBGRAPHS
+
+FOLDER = Path(__file__).resolve().parent
+CHEATS = FOLDER / "cheats"
+HONEST = FOLDER / "honest"
+
+ACCEPTED = "accepted"
+NEEDS = ("cpu", "gpu")
+KEYS = ("Tries", "Family", "Needs", "Verdict", "Rule", "Subgraph", "Passes")
+REQUIRED = ("Tries", "Family", "Needs", "Verdict", "Subgraph")
+
+DEADLINE_S = 240.0
+"""Generous: a loaded machine must not turn a verdict into a timeout."""
+
+
+class BadHeader(Exception):
+    """A file whose header is not complete, or says what cannot be."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One file or folder of the corpus. verdicts: any of these is right; empty: any that accepts. rules: likewise."""
+
+    name: str
+    family: str
+    tries: str
+    needs_gpu: bool
+    verdicts: tuple[Verdict, ...]
+    rules: tuple[str, ...]
+    subgraph: Subgraph
+    bundle: Bundle
+
+    @property
+    def honest(self) -> bool:
+        return not self.verdicts
+
+    @property
+    def expected(self) -> str:
+        return " | ".join(each.value for each in self.verdicts) or ACCEPTED
+
+    def job(self, device: Device = Device.CPU, *, seed: int | None = None) -> Job:
+        """What the judge is asked: values; on CUDA also times where the file is about them, or honest."""
+        timed = device is Device.CUDA and (self.needs_gpu or self.honest)
+        stage = Stage.MEASURE if timed else Stage.VERIFY
+        spec = EvalSpec(stage=stage, device=device, profile=Profile.STRICT, seed=seed, deadline_s=DEADLINE_S)
+        return Job(self.subgraph, self.bundle, spec)
+
+    def deviation(self, outcome: Outcome) -> str:
+        """What the outcome has that it must not have; empty: it is as the header says."""
+        got = f"got {outcome.verdict.value!r} ({outcome.reason}), expected {self.expected!r}"
+        fatal = {each.rule for each in outcome.findings if each.fatal}
+        if self.honest:
+            return got if not outcome.verdict.accepted or fatal else ""
+        if outcome.verdict not in self.verdicts:
+            return got
+        if self.rules and outcome.verdict is Verdict.REJECTED and not fatal & set(self.rules):
+            return f"rejected by {', '.join(sorted(fatal))}, expected {' or '.join(self.rules)}"
+        return ""
+
+
+def entries(*families: str) -> list[Entry]:
+    """All files of the named families ("honest" is one), in order of family and name; none named: all."""
+    asked = [folder for folder in _folders() if not families or folder.name in families]
+    found = [read(path) for folder in asked for path in _paths(folder)]
+    names = [each.name for each in found]
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise BadHeader(f"Two files are named {', '.join(sorted(twice))}.")
+    return found
+
+
+def read(path: Path) -> Entry:
+    """One file, or a folder with several. Raises BadHeader naming the file, what is wrong and the remedy."""
+    files = [path] if path.is_file() else sorted(path.glob("*.py"))
+    codes = {file.name: file.read_text(encoding="utf-8") for file in files}
+    headed = [name for name, code in codes.items() if code.startswith("# Tries:")]
+    where = path.relative_to(FOLDER) if path.is_relative_to(FOLDER) else path
+    if len(headed) != 1:
+        raise BadHeader(f"{where}: {len(headed)} of its files begin with '# Tries:'; exactly one must, its first pass.")
+    fields = _fields(codes[headed[0]], str(where))
+    family = "honest" if path.parent.name == HONEST.name else path.parent.name
+    _demand(fields["Family"] == family, where, f"Family is {fields['Family']!r}, but it lies in {family!r}")
+    _demand(fields["Needs"] in NEEDS, where, f"Needs is {fields['Needs']!r}, not one of {', '.join(NEEDS)}")
+    _demand(
+        fields["Subgraph"] in SUBGRAPHS, where, f"there is no subgraph {fields['Subgraph']!r} in {', '.join(SUBGRAPHS)}"
+    )
+    accepted = fields["Verdict"] == ACCEPTED
+    _demand(accepted == (family == "honest"), where, "honest files, and only they, have the verdict 'accepted'")
+    names = _listed(fields.get("Passes", headed[0]), ",")
+    unknown = [name for name in names if name not in codes]
+    _demand(not unknown, where, f"Passes names {', '.join(unknown)}, which is not in the folder")
+    _demand(path.is_file() or "Passes" in fields, where, "a folder lists its Passes")
+    return Entry(
+        name=path.stem,
+        family=family,
+        tries=fields["Tries"],
+        needs_gpu=fields["Needs"] == "gpu",
+        verdicts=() if accepted else tuple(_verdict(each, where) for each in _listed(fields["Verdict"], "|")),
+        rules=_listed(fields.get("Rule", ""), "|"),
+        subgraph=SUBGRAPHS[fields["Subgraph"]],
+        bundle=Bundle(
+            passes=tuple(PassFile(name, codes[name]) for name in names),
+            helpers=tuple(PassFile(name, code) for name, code in codes.items() if name not in names),
+        ),
+    )
+
+
+def _folders() -> list[Path]:
+    return [*sorted(path for path in CHEATS.iterdir() if path.is_dir()), *([HONEST] if HONEST.is_dir() else [])]
+
+
+def _paths(folder: Path) -> Iterable[Path]:
+    for path in sorted(folder.iterdir()):
+        if path.suffix == ".py" or (path.is_dir() and not path.name.startswith(("_", "."))):
+            yield path
+
+
+def _fields(code: str, where: str) -> dict[str, str]:
+    """The header: its comment lines from the top; a line indented below a key goes on with it."""
+    fields: dict[str, str] = {}
+    key = ""
+    for line in code.splitlines():
+        begun = re.fullmatch(r"# ([A-Z][a-z]+): *(.+?) *", line)
+        more = re.fullmatch(r"# {2,}(.+?) *", line)
+        if begun:
+            key = begun[1]
+            if key not in KEYS or key in fields:
+                raise BadHeader(f"{where}: unexpected {key!r} in its header. It has {', '.join(KEYS)}, each once.")
+            fields[key] = begun[2]
+        elif more and key:
+            fields[key] += f" {more[1]}"
+        else:
+            break
+    missing = [each for each in REQUIRED if each not in fields]
+    if missing:
+        raise BadHeader(f"{where}: its header lacks {', '.join(missing)}. Write lines such as '# Family: values'.")
+    return fields
+
+
+def _verdict(word: str, where: Path) -> Verdict:
+    try:
+        return Verdict(word)
+    except ValueError:
+        raise BadHeader(f"{where}: there is no verdict {word!r}.") from None
+
+
+def _listed(text: str, separator: str) -> tuple[str, ...]:
+    return tuple(each.strip() for each in text.split(separator) if each.strip())
+
+
+def _demand(holds: bool, where: Path, problem: str) -> None:
+    if not holds:
+        raise BadHeader(f"{where}: {problem}.")

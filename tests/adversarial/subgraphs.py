@@ -1,0 +1,166 @@
+"""The small subgraphs that the files of this folder rewrite: a run in Triton's interpreter takes milliseconds."""
+
+from collections.abc import Mapping
+
+from passnet_core.records import Subgraph, TensorSpec
+
+HEAD = """import torch
+from torch import device
+
+class GraphModule(torch.nn.Module):
+"""
+
+ROWS, COLUMNS = 8, 65
+
+
+def _input(name: str, *shape: int, dtype: str = "float32", mean: float = 0.1, std: float = 1.0) -> TensorSpec:
+    return TensorSpec(name, shape, dtype, mean=mean, std=std)
+
+
+def _weight(name: str, *shape: int, dtype: str = "float32", mean: float = 1.0) -> TensorSpec:
+    """A parameter as freshly initialised models record them: every element the same."""
+    return TensorSpec(name, shape, dtype, mean=mean, std=0.0, original_name=f"L_self_parameters_{name}_")
+
+
+def _subgraph(name: str, body: str, *inputs: TensorSpec) -> Subgraph:
+    names = ", ".join(each.name for each in inputs)
+    lines = "\n".join(f"        {line}" for line in body.strip().splitlines())
+    code = f"{HEAD}    def forward(self, {names}):\n{lines}\n"
+    return Subgraph(id=f"{inputs[0].dtype}/0/{name}", task_id=name, source_model="none", code=code, inputs=inputs)
+
+
+def _row_pair(dtype: str = "float32") -> tuple[TensorSpec, TensorSpec]:
+    return _input("in_0", ROWS, COLUMNS, dtype=dtype), _input("in_1", ROWS, COLUMNS, dtype=dtype)
+
+
+ADD_RELU = """
+tmp_0 = in_0 + in_1
+tmp_1 = torch.nn.functional.relu(tmp_0, inplace = False)
+tmp_2 = tmp_1.mean(-1)
+return (tmp_1, tmp_2)
+"""
+
+ADD_RELU_ALONE = """
+tmp_0 = in_0 + in_1
+tmp_1 = torch.nn.functional.relu(tmp_0, inplace = False)
+return (tmp_1,)
+"""
+
+SCALE_BIAS = """
+tmp_0 = in_2 * in_0
+tmp_1 = tmp_0 + in_1
+return (tmp_1,)
+"""
+
+LAYERNORM = """
+tmp_0 = torch.nn.functional.layer_norm(in_2, (64,), in_0, in_1, 1e-05)
+return (tmp_0,)
+"""
+
+SOFTMAX_MASK = """
+tmp_0 = in_0 + in_1
+tmp_1 = torch.nn.functional.softmax(tmp_0, dim = -1)
+return (tmp_1,)
+"""
+
+LINEAR = """
+tmp_0 = torch.nn.functional.linear(in_2, in_0, in_1)
+return (tmp_0,)
+"""
+
+GATHER = """
+tmp_0 = torch.nn.functional.embedding(in_1, in_0)
+tmp_1 = tmp_0 * 8.0
+return (tmp_1,)
+"""
+
+SPLIT_GATE = """
+tmp_0 = in_0.chunk(2, dim = -1)
+tmp_1 = tmp_0[0]
+tmp_2 = tmp_0[1]
+tmp_3 = torch.sigmoid(tmp_2)
+tmp_4 = tmp_1 * tmp_3
+return (tmp_4,)
+"""
+
+BATCHNORM = """
+tmp_0 = torch.nn.functional.batch_norm(in_4, in_0, in_1, in_3, in_2, False, 0.1, 1e-05)
+return (tmp_0,)
+"""
+
+TWO_OUTPUTS = """
+tmp_0 = in_0 + in_1
+tmp_1 = tmp_0 * tmp_0
+tmp_2 = tmp_1.mean(-1, keepdim = True)
+tmp_3 = tmp_2 + 1e-06
+tmp_4 = torch.rsqrt(tmp_3)
+tmp_5 = tmp_0 * tmp_4
+return (tmp_0, tmp_5)
+"""
+
+DIFFERENCE_OF_TRANSPOSED = """
+tmp_0 = in_0.transpose(0, 1)
+tmp_1 = tmp_0 - in_1
+return (tmp_1,)
+"""
+
+SUBGRAPHS: Mapping[str, Subgraph] = {
+    each.task_id: each
+    for each in (
+        _subgraph("add-relu", ADD_RELU, *_row_pair()),
+        _subgraph("add-relu-alone", ADD_RELU_ALONE, *_row_pair()),
+        _subgraph("add-relu-half", ADD_RELU, *_row_pair("float16")),
+        _subgraph("scale-bias", SCALE_BIAS, _weight("in_0", 64), _weight("in_1", 64, mean=0.0), _input("in_2", 8, 64)),
+        _subgraph(
+            "layernorm-affine", LAYERNORM, _weight("in_0", 64), _weight("in_1", 64, mean=0.0), _input("in_2", 2, 9, 64)
+        ),
+        _subgraph(
+            "layernorm-affine-half",
+            LAYERNORM,
+            _weight("in_0", 64, dtype="float16"),
+            _weight("in_1", 64, dtype="float16", mean=0.0),
+            _input("in_2", 2, 9, 64, dtype="float16"),
+        ),
+        _subgraph("softmax-mask", SOFTMAX_MASK, _input("in_0", 2, 8, 65), _input("in_1", 1, 1, 65, mean=0.0, std=0.0)),
+        _subgraph(
+            "matmul-bias",
+            LINEAR,
+            _input("in_0", 48, 64, std=0.1),
+            _weight("in_1", 48, mean=0.0),
+            _input("in_2", 16, 64),
+        ),
+        _subgraph(
+            "matmul-bias-half",
+            LINEAR,
+            _input("in_0", 48, 64, dtype="float16", std=0.1),
+            _weight("in_1", 48, dtype="float16", mean=0.0),
+            _input("in_2", 16, 64, dtype="float16"),
+        ),
+        _subgraph(
+            "gather-embedding", GATHER, _input("in_0", 50, 32), TensorSpec("in_1", (3, 7), "int64", low=0, high=49)
+        ),
+        _subgraph("split-gate", SPLIT_GATE, _input("in_0", 8, 96)),
+        _subgraph(
+            "batchnorm",
+            BATCHNORM,
+            TensorSpec("in_0", (12,), "float32", mean=0.0, std=0.0, original_name="L_self_buffers_running_mean_"),
+            TensorSpec("in_1", (12,), "float32", mean=1.0, std=0.0, original_name="L_self_buffers_running_var_"),
+            _weight("in_2", 12, mean=0.0),
+            _weight("in_3", 12),
+            _input("in_4", 2, 12, 5, 5),
+        ),
+        _subgraph("two-outputs", TWO_OUTPUTS, *_row_pair()),
+        _subgraph("gelu", "tmp_0 = torch.nn.functional.gelu(in_0)\nreturn (tmp_0,)", _input("in_0", 8, 65)),
+        _subgraph("exp-sum", "tmp_0 = torch.exp(in_0)\ntmp_1 = tmp_0.sum(-1)\nreturn (tmp_1,)", _input("in_0", 8, 65)),
+        _subgraph("row-sum", "tmp_0 = in_0.sum(-1)\nreturn (tmp_0,)", _input("in_0", 70, 130)),
+        _subgraph("row-sum-half", "tmp_0 = in_0.sum(-1)\nreturn (tmp_0,)", _input("in_0", 8, 700, dtype="float16")),
+        _subgraph("row-var", "tmp_0 = in_0.var(-1)\nreturn (tmp_0,)", _input("in_0", 8, 65)),
+        _subgraph("square", DIFFERENCE_OF_TRANSPOSED, _input("in_0", 24, 24), _input("in_1", 24, 24)),
+        _subgraph(
+            "max-share",
+            "tmp_0 = in_0.amax(-1, keepdim = True)\ntmp_1 = in_0 == tmp_0\ntmp_2 = tmp_1.sum(-1)\nreturn (tmp_2,)",
+            _input("in_0", 8, 65),
+        ),
+        _subgraph("leaky", "tmp_0 = torch.nn.functional.leaky_relu(in_0, 0.2)\nreturn (tmp_0,)", _input("in_0", 8, 65)),
+    )
+}

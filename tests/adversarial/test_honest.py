@@ -1,0 +1,21 @@
+"""Honest habits: none of these passes may be rejected."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from passnet_core.backends.local import LocalBackend
+from passnet_core.records import Device
+from tests.adversarial.corpus import Entry
+from tests.adversarial.judging_files import assert_as_stated, cases, running_backend
+
+
+@pytest.fixture(scope="module")
+def backend() -> Iterator[LocalBackend]:
+    with running_backend() as made:
+        yield made
+
+
+@pytest.mark.parametrize(("entry", "device"), cases("honest"))
+def test_is_accepted(backend: LocalBackend, entry: Entry, device: Device) -> None:
+    assert_as_stated(backend, entry, device)

@@ -1,6 +1,8 @@
 """Static rules for bundles, by reading their syntax: what PassNet's checker refuses, with line, column and remedy.
 
 The rules are for honest authors who slip. They cannot stop a determined cheat: the judge looks at what really runs.
+By PassNet's profile only its own rule holds. The strict profile allows what computes nothing besides, such as streams
+and the properties of the device, and refuses what no honest pass needs.
 """
 
 import ast
@@ -9,6 +11,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from passnet_core.passes import forbidden
 from passnet_core.passes.reading import is_plain_name, naming_problems
 from passnet_core.records import Bundle, Finding, PassFile
 
@@ -19,6 +22,7 @@ SIGNATURE = "signature"
 TORCH_CALL = "torch-call"
 FORBIDDEN_IMPORT = "forbidden-import"
 DYNAMIC_CODE = "dynamic-code"
+PATCHING = "patching"
 REPLACEMENT_CAP = "replacement-cap"
 
 RULES = {
@@ -27,8 +31,12 @@ RULES = {
     MISSING_FUNCTION: "A pass defines pattern, replacement_args and replacement_func.",
     SIGNATURE: "pattern and replacement_args take the same parameters; replacement_func takes none.",
     TORCH_CALL: "Outside pattern and replacement_args, torch may only allocate and fill tensors.",
-    FORBIDDEN_IMPORT: "torch.nn, torch.ops and torch.autograd may not be imported.",
-    DYNAMIC_CODE: "No code from strings, and no torch attribute under a computed name.",
+    FORBIDDEN_IMPORT: (
+        "torch.nn, torch.ops and torch.autograd may not be imported; nor other packages than torch, triton and numpy, "
+        "nor modules for native code, processes, threads, the network or the interpreter itself."
+    ),
+    DYNAMIC_CODE: "No code from strings or data, no torch attribute under a computed name, no interpreter's internals.",
+    PATCHING: "A pass changes nothing in modules that are not its own, nor in the environment.",
     REPLACEMENT_CAP: "At most so many distinct replacement functions per bundle as the evaluation allows.",
 }
 
@@ -47,7 +55,12 @@ _DATA = re.compile(
 )
 """Names of torch that are data or types, so that reading them computes nothing."""
 _CODE_FROM_STRINGS = {"exec", "eval", "compile", "__import__"}
-_BUILTINS = _CODE_FROM_STRINGS | {"getattr", "setattr", "globals", "vars"}
+_BUILTINS = _CODE_FROM_STRINGS | {"getattr", "setattr", "delattr", "globals", "vars"}
+_INTERPRETER = {"__builtins__", "__loader__", "__spec__"}
+_SETTERS = {"setattr", "delattr", "__setattr__", "__delattr__"}
+_FREE_TO_CHANGE = {"sys.path"}
+
+KERNEL_DECORATORS = ("jit", "autotune", "heuristics", "constexpr_function")
 
 _REMEDY_TORCH = (
     "Compute it in a Triton kernel. Outside pattern and replacement_args torch may only be asked for "
@@ -55,8 +68,11 @@ _REMEDY_TORCH = (
 )
 
 
-def findings(bundle: Bundle, replacement_cap: int | None = None) -> tuple[Finding, ...]:
-    """Every remark of the rules on the bundle, in the order of its files and lines. None fatal: not rejected."""
+def findings(bundle: Bundle, replacement_cap: int | None = None, *, passnet: bool = False) -> tuple[Finding, ...]:
+    """Every remark of the rules on the bundle, in the order of its files and lines. None fatal: not rejected.
+
+    passnet: only PassNet's own rule, to the letter.
+    """
     found = [
         Finding(bundle.files[0].name, 1, 1, FILE_NAME, problem, "Rename the file.")
         for problem in naming_problems(bundle)
@@ -71,7 +87,7 @@ def findings(bundle: Bundle, replacement_cap: int | None = None) -> tuple[Findin
     for module in modules.values():
         if module.is_pass:
             found += _required_functions(module)
-        found += _Reader(module, modules).findings()
+        found += (_Reader if passnet else _StrictReader)(module, modules).findings()
     if replacement_cap is not None:
         found += _over_cap([module for module in modules.values() if module.is_pass], modules, replacement_cap)
     order = {file.name: place for place, file in enumerate(bundle.files)}
@@ -116,6 +132,10 @@ class _Module:
         self.lines = file.code.splitlines()
         self.scope = _Scope(None)
         _bind_all(self.scope, tree.body)
+        self.defined = frozenset(
+            node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        )
+        self.jitted = frozenset(_handed_to_jit(tree))
 
     def remark(self, node: ast.AST, rule: str, message: str, remedy: str, fatal: bool = True) -> Finding:
         line = getattr(node, "lineno", 1)
@@ -134,6 +154,15 @@ class _Module:
             ),
             None,
         )
+
+
+def _handed_to_jit(tree: ast.Module) -> Iterator[str]:
+    """Functions that become kernels by a call, kernel = triton.jit(function), not by a decorator."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.Name):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called == "jit":
+                yield node.args[0].id
 
 
 def _parsed(file: PassFile) -> ast.Module | Finding:
@@ -338,6 +367,8 @@ class _Names:
 class _Reader(ast.NodeVisitor):
     """Walks one file and notes what the rules on torch and on dynamic code refuse."""
 
+    allowed = frozenset(_ALLOWED)
+
     def __init__(self, module: _Module, modules: dict[str, _Module]) -> None:
         self.module = module
         self.names = _Names(modules)
@@ -375,13 +406,13 @@ class _Reader(ast.NodeVisitor):
                 self._imported(node, f"{module}.{alias.name}")
 
     def _imported(self, node: ast.stmt, path: str) -> None:
-        for forbidden in FORBIDDEN_MODULES:
-            if path == forbidden or path.startswith(f"{forbidden}."):
+        for module in FORBIDDEN_MODULES:
+            if path == module or path.startswith(f"{module}."):
                 self.note(
                     node,
                     FORBIDDEN_IMPORT,
-                    f"{forbidden} is imported.",
-                    f"Remove the import; inside pattern write the full name, {forbidden}.… .",
+                    f"{module} is imported.",
+                    f"Remove the import; inside pattern write the full name, {module}.… .",
                 )
 
     # scopes
@@ -461,7 +492,7 @@ class _Reader(ast.NodeVisitor):
                 )
         elif path.split(".")[0] == "importlib" and "import" in path.removeprefix("importlib"):
             self._imported_by_name(node, path)
-        elif _in_torch(path) and not self.traced and path not in _ALLOWED:
+        elif _in_torch(path) and not self.traced and path not in self.allowed:
             self.note(node, TORCH_CALL, f"{path} is called outside pattern and replacement_args.", _REMEDY_TORCH)
 
     def _imported_by_name(self, node: ast.Call, path: str) -> None:
@@ -496,8 +527,205 @@ class _Reader(ast.NodeVisitor):
             elif path.startswith("builtins.") and path.removeprefix("builtins.") in _CODE_FROM_STRINGS:
                 name = path.removeprefix("builtins.")
                 self.note(node, DYNAMIC_CODE, f"{name} is passed on.", "Write the code in the bundle.")
-            elif _in_torch(path) and path not in _ALLOWED and not _is_data(path):
+            elif _in_torch(path) and path not in self.allowed and not _is_data(path):
                 self.note(node, TORCH_CALL, f"{path} is used outside pattern and replacement_args.", _REMEDY_TORCH)
+
+
+class _StrictReader(_Reader):
+    """Notes besides what no honest pass does."""
+
+    allowed = frozenset(_ALLOWED) | forbidden.HARMLESS_TORCH
+
+    def __init__(self, module: _Module, modules: dict[str, _Module]) -> None:
+        super().__init__(module, modules)
+        self.in_kernel = False
+        self.own_names = frozenset().union(*(each.defined for each in modules.values()))
+
+    def paths(self, node: ast.expr) -> list[str]:
+        return sorted({_without_detour(path) for path in super().paths(node)})
+
+    # imports
+
+    def _imported(self, node: ast.stmt, path: str) -> None:
+        super()._imported(node, path)
+        root = path.split(".")[0]
+        if root in self.modules or root in ("pass_dir", ""):
+            return
+        if forbidden.stranger(root):
+            self.note(
+                node,
+                FORBIDDEN_IMPORT,
+                f"{root} is neither part of Python, torch, triton or numpy, nor a file of this bundle.",
+                "Write what you need of it in the bundle, as a Triton kernel where it computes.",
+            )
+            return
+        against = forbidden.reason_against(path, forbidden.MODULES)
+        if against:
+            self.note(node, FORBIDDEN_IMPORT, f"{against[0]} is imported, and {against[1]}.", "Remove the import.")
+        self._mentioned(node, path)
+
+    def _mentioned(self, node: ast.AST, path: str) -> None:
+        against = forbidden.reason_against(path, forbidden.PATHS)
+        if against:
+            self.note(node, DYNAMIC_CODE, f"{against[0]} is used, and {against[1]}.", "Do without it.")
+
+    # scopes
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        outside = self.in_kernel
+        decorators = [each.func if isinstance(each, ast.Call) else each for each in node.decorator_list]
+        self.in_kernel = outside or self._makes_kernel(decorators) or node.name in self.module.jitted
+        super()._function(node)
+        self.in_kernel = outside
+
+    def _makes_kernel(self, decorators: Sequence[ast.expr]) -> bool:
+        paths = [path.split(".") for each in decorators for path in self.paths(each)]
+        return any(parts[0] == "triton" and parts[-1] in KERNEL_DECORATORS for parts in paths)
+
+    # uses
+
+    def _called(self, node: ast.Call, path: str) -> None:
+        super()._called(node, path)
+        if path in forbidden.CHANGES:
+            self._changed(node, path.rpartition(".")[0] if "environ" in path else "os.environ")
+        elif path == "builtins.getattr" and len(node.args) > 1:
+            self._looked_up(node)
+
+    def _looked_up(self, node: ast.Call) -> None:
+        """getattr: a literal name is as good as a dot; a computed one may not reach into a module."""
+        of, name = node.args[:2]
+        if isinstance(name, ast.Constant) and isinstance(name.value, str):
+            if not self.paths(of):
+                self._attribute_of_unknown(node, name.value)
+            return
+        for path in self.paths(of):
+            if self._foreign(path) and path.split(".")[0] not in ("torch", "triton"):
+                self.note(
+                    node,
+                    DYNAMIC_CODE,
+                    f"An attribute of {path} is looked up under a computed name.",
+                    "Write the name out.",
+                )
+
+    def visit_Call(self, node: ast.Call) -> None:
+        super().visit_Call(node)
+        if isinstance(node.func, ast.Name | ast.Attribute):
+            self._named(node.func)
+            name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+            if name in _SETTERS and node.args:
+                self._stored(node, node.args[0])
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        if isinstance(node.ctx, ast.Load):
+            super().visit_Attribute(node)
+            self._named(node)
+        elif not self._stored(node, node.value):
+            self.visit(node.value)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        if isinstance(node.ctx, ast.Load) or not self._stored(node, node.value):
+            self.visit(node.value)
+        self.visit(node.slice)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        super().visit_Name(node)
+        self._named(node)
+
+    def _named(self, node: ast.Name | ast.Attribute) -> None:
+        """What a name or attribute that is read may not be, whatever is done with it."""
+        paths = self.paths(node)
+        for path in paths:
+            self._mentioned(node, path)
+            if path in forbidden.PRODUCTS and not self.traced:
+                self.note(node, TORCH_CALL, f"{path} is used outside pattern and replacement_args.", _REMEDY_TORCH)
+        if isinstance(node, ast.Attribute):
+            if not paths or node.attr in forbidden.INTERNALS | forbidden.LOADERS:
+                self._attribute_of_unknown(node, node.attr)
+        elif node.id in _INTERPRETER and self.scope.holder(node.id) is None:
+            self._internal(node, node.id)
+
+    def _attribute_of_unknown(self, node: ast.AST, name: str) -> None:
+        if name in forbidden.INTERNALS:
+            self._internal(node, name)
+        elif name in forbidden.LOADERS:
+            self.note(
+                node,
+                DYNAMIC_CODE,
+                f"{name} takes machine code that cannot be read here.",
+                "Write the kernel in Triton.",
+            )
+        elif name in forbidden.METHODS and name not in self.own_names and not (self.traced or self.in_kernel):
+            self.note(
+                node,
+                TORCH_CALL,
+                f"The method {name} computes with a tensor outside pattern and replacement_args.",
+                _REMEDY_TORCH,
+            )
+
+    def _internal(self, node: ast.AST, name: str) -> None:
+        self.note(
+            node, DYNAMIC_CODE, f"{name} reaches into the interpreter's internals.", "Call what you need by its name."
+        )
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        self._multiplied(node)
+        self.generic_visit(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self._multiplied(node)
+        self.generic_visit(node)
+
+    def _multiplied(self, node: ast.BinOp | ast.AugAssign) -> None:
+        if isinstance(node.op, ast.MatMult) and not (self.traced or self.in_kernel):
+            self.note(node, TORCH_CALL, "The operator @ multiplies tensors in a replacement.", _REMEDY_TORCH)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        match node.value:
+            case bytes(data) if len(data) > forbidden.LONGEST_BYTES:
+                pass
+            case str(text) if any(len(word) > forbidden.LONGEST_WORD for word in text.split()):
+                pass
+            case _:
+                return
+        self.note(
+            node,
+            DYNAMIC_CODE,
+            "A long literal holds data that cannot be read here.",
+            "Write constants as numbers, and kernels in Triton.",
+        )
+
+    # changes
+
+    def _stored(self, node: ast.AST, base: ast.expr) -> bool:
+        """Whether something foreign is assigned to or deleted; notes it."""
+        foreign = [path for path in self.paths(base) if self._foreign(path) and path not in _FREE_TO_CHANGE]
+        if isinstance(node, ast.Attribute):
+            foreign = [path for path in foreign if f"{path}.{node.attr}" not in _FREE_TO_CHANGE]
+        for path in foreign:
+            self._changed(node, path)
+        return bool(foreign)
+
+    def _changed(self, node: ast.AST, path: str) -> None:
+        self.note(
+            node,
+            PATCHING,
+            f"{path} is changed, which is not this bundle's own.",
+            "Keep what the pass remembers in its own module.",
+        )
+
+    def _foreign(self, path: str) -> bool:
+        return path.split(".")[0] not in {*self.modules, "pass_dir"}
+
+
+def _without_detour(path: str) -> str:
+    """A module that another one has imported, by its own name: "triton.testing.torch.mm" is torch.mm."""
+    parts = path.split(".")
+    if parts[0] == "torch":
+        return path
+    for place in range(len(parts) - 1, 0, -1):
+        if parts[place] in forbidden.HIDEOUTS:
+            return ".".join(parts[place:])
+    return path
 
 
 def _in_torch(path: str) -> bool:

@@ -4,7 +4,18 @@ import threading
 from dataclasses import dataclass, field
 
 from passnet_core.backends.base import Backend, JobEvent
-from passnet_core.records import Bundle, Device, EvalSpec, Job, Outcome, PassFile, Stage, Subgraph, TensorSpec
+from passnet_core.records import (
+    Bundle,
+    Device,
+    EvalSpec,
+    Job,
+    Outcome,
+    PassFile,
+    Profile,
+    Stage,
+    Subgraph,
+    TensorSpec,
+)
 
 ADD_RELU = """
 import torch
@@ -79,10 +90,20 @@ def bundle(*codes: str, helpers: tuple[PassFile, ...] = ()) -> Bundle:
 
 
 def job(
-    code: str | Bundle, stage: Stage = Stage.VERIFY, *, deadline_s: float = 240.0, device: Device = Device.CPU
+    code: str | Bundle,
+    stage: Stage = Stage.VERIFY,
+    *,
+    deadline_s: float = 240.0,
+    device: Device = Device.CPU,
+    profile: Profile = Profile.STRICT,
 ) -> Job:
     asked = code if isinstance(code, Bundle) else bundle(code)
-    return Job(subgraph(), asked, EvalSpec(stage=stage, device=device, deadline_s=deadline_s, seed=1))
+    return Job(subgraph(), asked, EvalSpec(stage=stage, device=device, profile=profile, deadline_s=deadline_s, seed=1))
+
+
+def hostile_job(code: str, stage: Stage = Stage.VERIFY, *, deadline_s: float = 240.0) -> Job:
+    """By PassNet's rule alone, which lets hostile imports through: what happens next is up to the processes."""
+    return job(code, stage, deadline_s=deadline_s, profile=Profile.PASSNET)
 
 
 @dataclass

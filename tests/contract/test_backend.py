@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from judging import RIGHT, WRONG, Listener, bundle, hostile_at_import, hostile_in_call, job, judged
+from judging import RIGHT, WRONG, Listener, bundle, hostile_at_import, hostile_in_call, hostile_job, job, judged
 
 from passnet_core.backends.base import outcome_without_judge
 from passnet_core.backends.fake import FakeBackend
@@ -104,7 +104,7 @@ def test_what_a_pass_does_while_it_is_imported(
     backend: LocalBackend, statement: str, verdict: Verdict, word: str
 ) -> None:
     deadline_s = SHORT_S if verdict is Verdict.TIMED_OUT else 240.0
-    outcome = judged(backend, job(hostile_at_import(statement), Stage.CHECK, deadline_s=deadline_s))
+    outcome = judged(backend, hostile_job(hostile_at_import(statement), Stage.CHECK, deadline_s=deadline_s))
     assert outcome.verdict is verdict, f"{outcome.reason} {outcome.evidence}"
     assert word in outcome.reason + " ".join(each.text for each in outcome.evidence)
 
@@ -120,13 +120,13 @@ def test_what_a_pass_does_while_it_is_imported(
 )
 def test_what_a_pass_does_while_it_runs(backend: LocalBackend, statement: str, verdict: Verdict) -> None:
     deadline_s = SHORT_S if verdict is Verdict.TIMED_OUT else 240.0
-    outcome = judged(backend, job(hostile_in_call(statement), deadline_s=deadline_s))
+    outcome = judged(backend, hostile_job(hostile_in_call(statement), deadline_s=deadline_s))
     assert outcome.verdict is verdict, f"{outcome.reason} {outcome.evidence}"
 
 
 def test_a_gigabyte_of_prints_leaves_its_end_and_no_harm(backend: LocalBackend) -> None:
     flood = "for _ in range(1024): sys.stdout.write('x' * (1 << 20) + '\\n')\nprint('the end of it', flush=True)"
-    outcome = judged(backend, job(hostile_at_import(flood), Stage.CHECK))
+    outcome = judged(backend, hostile_job(hostile_at_import(flood), Stage.CHECK))
     assert outcome.verdict is Verdict.MATCHED, outcome.reason
     assert "the end of it" in outcome.log_tail
     assert len(outcome.log_tail) < 10_000
@@ -138,7 +138,7 @@ def test_a_pass_that_fills_its_disk_fails_alone(backend: LocalBackend) -> None:
         "    with open(os.path.join(os.environ['TMPDIR'], f'fill-{number}'), 'wb') as file:\n"
         "        file.write(bytes(1 << 24))\n"
     )
-    outcome = judged(backend, job(hostile_at_import(many), Stage.CHECK))
+    outcome = judged(backend, hostile_job(hostile_at_import(many), Stage.CHECK))
     assert outcome.verdict in (Verdict.DOES_NOT_LOAD, Verdict.CRASHED)
     told = outcome.reason + " ".join(each.text for each in outcome.evidence)
     assert "No space left" in told or "to disk" in told
@@ -146,7 +146,7 @@ def test_a_pass_that_fills_its_disk_fails_alone(backend: LocalBackend) -> None:
 
 
 def test_memory_has_a_limit(backend: LocalBackend) -> None:
-    outcome = judged(backend, job(hostile_at_import("kept = bytearray(1 << 36)"), Stage.CHECK))
+    outcome = judged(backend, hostile_job(hostile_at_import("kept = bytearray(1 << 36)"), Stage.CHECK))
     assert outcome.verdict in (Verdict.DOES_NOT_LOAD, Verdict.CRASHED)
     assert "emory" in outcome.reason + " ".join(each.text for each in outcome.evidence)
 
@@ -154,14 +154,14 @@ def test_memory_has_a_limit(backend: LocalBackend) -> None:
 @pytest.mark.sandbox
 def test_a_fork_bomb_is_ended(backend: LocalBackend) -> None:
     bomb = "while True:\n    try: os.fork()\n    except OSError: pass"
-    outcome = judged(backend, job(hostile_at_import(bomb), Stage.CHECK))
+    outcome = judged(backend, hostile_job(hostile_at_import(bomb), Stage.CHECK))
     assert outcome.verdict is Verdict.CRASHED, outcome.reason
     assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
 
 
 def test_a_cancelled_job_ends_soon_and_the_next_one_runs(backend: LocalBackend) -> None:
     cancelled, listener = threading.Event(), Listener(awaited="load")
-    asked = job(hostile_at_import("time.sleep(1000)"), Stage.CHECK)
+    asked = hostile_job(hostile_at_import("time.sleep(1000)"), Stage.CHECK)
     outcomes = []
     worker = threading.Thread(target=lambda: outcomes.append(backend.run(asked, listener, cancelled)))
     worker.start()
@@ -174,7 +174,7 @@ def test_a_cancelled_job_ends_soon_and_the_next_one_runs(backend: LocalBackend) 
 
 def test_a_job_that_is_cancelled_while_it_waits_never_starts(backend: LocalBackend) -> None:
     first, first_cancelled = Listener(awaited="load"), threading.Event()
-    endless = job(hostile_at_import("time.sleep(1000)"), Stage.CHECK)
+    endless = hostile_job(hostile_at_import("time.sleep(1000)"), Stage.CHECK)
     worker = threading.Thread(target=lambda: backend.run(endless, first, first_cancelled))
     worker.start()
     assert first.reached.wait(240)
@@ -211,7 +211,7 @@ def test_jobs_from_several_threads_each_get_their_own_outcome(backend: LocalBack
 
 def test_a_referee_that_dies_gives_one_infrastructure_outcome(backend: LocalBackend) -> None:
     listener = Listener(awaited="load")
-    asked = job(hostile_at_import("time.sleep(1000)"), Stage.CHECK)
+    asked = hostile_job(hostile_at_import("time.sleep(1000)"), Stage.CHECK)
     outcomes = []
     worker = threading.Thread(target=lambda: outcomes.append(backend.run(asked, listener, threading.Event())))
     worker.start()
@@ -228,7 +228,7 @@ def test_a_silent_referee_is_ended(tmp_path: Path) -> None:
     backend = LocalBackend(sys.executable, "auto", tmp_path, lanes=("run",), grace_s=1.0)
     try:
         listener = Listener(awaited="load")
-        asked = job(hostile_at_import("time.sleep(1000)"), Stage.CHECK, deadline_s=5.0)
+        asked = hostile_job(hostile_at_import("time.sleep(1000)"), Stage.CHECK, deadline_s=5.0)
         outcomes = []
         worker = threading.Thread(target=lambda: outcomes.append(backend.run(asked, listener, threading.Event())))
         worker.start()
@@ -247,7 +247,7 @@ def test_a_silent_referee_is_ended(tmp_path: Path) -> None:
 def test_closing_ends_every_process(tmp_path: Path) -> None:
     backend = LocalBackend(sys.executable, "auto", tmp_path, lanes=("run",))
     listener = Listener(awaited="load")
-    asked = job(hostile_at_import("time.sleep(1000)"), Stage.CHECK)
+    asked = hostile_job(hostile_at_import("time.sleep(1000)"), Stage.CHECK)
     outcomes = []
     worker = threading.Thread(target=lambda: outcomes.append(backend.run(asked, listener, threading.Event())))
     worker.start()
@@ -295,9 +295,9 @@ def test_process_isolation_judges_too(tmp_path: Path) -> None:
         assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.evidence}"
         assert outcome.environment is not None
         assert outcome.environment.isolation is Isolation.PROCESS
-        crashed = judged(backend, job(hostile_at_import("ctypes.string_at(0)"), Stage.CHECK))
+        crashed = judged(backend, hostile_job(hostile_at_import("ctypes.string_at(0)"), Stage.CHECK))
         assert crashed.verdict is Verdict.CRASHED
-        left = judged(backend, job(hostile_at_import("os.fork() or time.sleep(1000)"), Stage.CHECK))
+        left = judged(backend, hostile_job(hostile_at_import("os.fork() or time.sleep(1000)"), Stage.CHECK))
         assert left.verdict is Verdict.MATCHED, left.reason
     finally:
         backend.close()

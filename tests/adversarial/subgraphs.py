@@ -46,6 +46,12 @@ tmp_1 = torch.nn.functional.relu(tmp_0, inplace = False)
 return (tmp_1,)
 """
 
+ADD_RELU_ALONE = """
+tmp_0 = in_0 + in_1
+tmp_1 = torch.nn.functional.relu(tmp_0, inplace = False)
+return (tmp_1,)
+"""
+
 SCALE_BIAS = """
 tmp_0 = in_2 * in_0
 tmp_1 = tmp_0 + in_1
@@ -109,6 +115,8 @@ SUBGRAPHS: Mapping[str, Subgraph] = {
     for each in (
         _subgraph("add-relu", ADD_RELU, *_row_pair()),
         _subgraph("add-relu-alone", ADD_RELU_ALONE, *_row_pair()),
+        _subgraph("add-relu-alone", ADD_RELU_ALONE, *_row_pair()),
+        _subgraph("add-relu-large", ADD_RELU_ALONE, _input("in_0", 2048, 4096), _input("in_1", 2048, 4096)),
         _subgraph("add-relu-half", ADD_RELU, *_row_pair("float16")),
         _subgraph("scale-bias", SCALE_BIAS, _weight("in_0", 64), _weight("in_1", 64, mean=0.0), _input("in_2", 8, 64)),
         _subgraph(

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from passnet_core.records import Capture, ErrorClass, Solver, digest_of
+from passnet_core.records import Capture, ErrorClass, Profile, Solver, digest_of
 from passnet_core.scoring.report import Entry, ScoreReport, score_report
 from passnet_core.scoring.scores import PENALTY_FAILED, PENALTY_SLOW, Interpretation, Sample, SampleTable
 from passnet_core.store.rows import SampleColumns, ScoreRow
@@ -15,6 +15,9 @@ INDUCTOR = "TorchInductor"
 
 Place = tuple[str, str]
 """(task id, subgraph id)."""
+
+Ground = tuple[str, Capture, Profile]
+"""Device, capture and profile: who is judged on other ground is not ranked together."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +40,19 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Board:
-    """Solvers measured on the same subgraphs, device and capture. total: subgraphs of these tasks in the corpus."""
+    """Solvers measured on the same subgraphs and ground. total: subgraphs of these tasks in the corpus."""
 
     id: str
     device: str
     capture: Capture
+    profile: Profile
     places: tuple[Place, ...]
     total: int
     contestants: tuple[Contestant, ...]
+
+    @property
+    def ground(self) -> Ground:
+        return self.device, self.capture, self.profile
 
     @property
     def task_ids(self) -> tuple[str, ...]:
@@ -84,19 +92,22 @@ def boards(
     """The boards that these outcomes make, those with most subgraphs first.
 
     names: bundle digest to name; totals: subgraphs per task. Each set of subgraphs that a solver ran makes a board per
-    device and capture, with every solver that ran all of it.
+    device, capture and profile, with every solver that ran all of it.
     """
-    grouped: dict[tuple[str, Capture], list[ScoreRow]] = {}
+    grouped: dict[Ground, list[ScoreRow]] = {}
     for row in rows:
         # right but not timed: no sample
         if row.error_class is not None or row.speedup is not None:
-            grouped.setdefault((row.device, row.capture), []).append(row)
-    made = [
-        board
-        for (device, capture), each in grouped.items()
-        for board in _boards_of(device, capture, each, names or {}, totals or {})
-    ]
-    return tuple(sorted(made, key=lambda board: (-len(board.places), board.title, board.device, board.capture)))
+            grouped.setdefault((row.device, row.capture, row.profile), []).append(row)
+    made = [board for ground, each in grouped.items() for board in _boards_of(ground, each, names or {}, totals or {})]
+    return tuple(sorted(made, key=lambda board: (-len(board.places), board.title, *board.ground)))
+
+
+def twin(board: Board, among: Iterable[Board]) -> Board | None:
+    """The same subgraphs, measured alike, but judged by the other profile's rules."""
+    alike = (board.device, board.capture, board.places)
+    others = (each for each in among if each.profile is not board.profile)
+    return next((each for each in others if (each.device, each.capture, each.places) == alike), None)
 
 
 def ranked(
@@ -124,6 +135,7 @@ def entry_of(row: ScoreRow) -> Entry:
         bundle_digest=row.bundle_digest,
         device=row.device,
         capture=row.capture,
+        profile=row.profile,
         task_id=row.task_id,
         subgraph_id=row.subgraph_id,
         verdict=row.verdict,
@@ -153,7 +165,7 @@ def _report(contestant: Contestant, p: float, b: float, interpretation: Interpre
 
 
 def _boards_of(
-    device: str, capture: Capture, rows: Sequence[ScoreRow], names: Mapping[str, str], totals: Mapping[str, int]
+    ground: Ground, rows: Sequence[ScoreRow], names: Mapping[str, str], totals: Mapping[str, int]
 ) -> list[Board]:
     baseline: dict[Place, ScoreRow] = {}
     bundles: dict[str, dict[Place, ScoreRow]] = {}
@@ -189,6 +201,6 @@ def _boards_of(
         if whole := covering(baseline):
             contestants.append(Contestant(INDUCTOR, Solver.INDUCTOR, None, whole))
         total = sum(totals.get(task_id, 0) for task_id in {task_id for task_id, _ in order})
-        key = digest_of([device, capture.value, [list(place) for place in order]])
-        made.append(Board(key[:10], device, capture, order, max(total, len(order)), tuple(contestants)))
+        key = digest_of([*ground, [list(place) for place in order]])
+        made.append(Board(key[:10], *ground, order, max(total, len(order)), tuple(contestants)))
     return made

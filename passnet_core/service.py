@@ -42,8 +42,12 @@ if TYPE_CHECKING:  # numpy and DuckDB load only where scores and a store are ask
 OnOutcome = Callable[[int, Outcome], None]
 """Called with the place in the run, from 0, and the outcome, after it is stored."""
 
-REUSED = frozenset(each for each in Verdict if each.judged) - {Verdict.TIMED_OUT, Verdict.CRASHED}
-"""Known answers that hold again: a timeout or a crash may have been the machine's load."""
+REUSED = frozenset(each for each in Verdict if each.judged) - {
+    Verdict.TIMED_OUT,
+    Verdict.CRASHED,
+    Verdict.INCONCLUSIVE,
+}
+"""Known answers that hold again: a timeout, a crash or an unsteady figure may have been the machine's load."""
 
 LOG_TAIL_CHARACTERS = 8_000
 LIVE_RUNS_KEPT = 50
@@ -286,7 +290,7 @@ class Service:
         return bundle
 
     def score_rows(self, task_id: str | None = None) -> tuple[ScoreRow, ...]:
-        """What scores are made of: the newest measured outcome per solver, subgraph, device and capture."""
+        """What scores are made of: the newest sample per solver, subgraph, device, capture and profile."""
         self._loading.join()
         return self._store.score_rows(task_id)
 

@@ -3,11 +3,18 @@
 import json
 from typing import Any
 
-from passnet_core.records import LEVELS, Accuracy, Clock, Contender, Outcome, PassMatches, to_json
+from passnet_core.records import LEVELS, Accuracy, Clock, Contender, Outcome, PassMatches, Profile, to_json
 
 VERSION = 1
 CONTENDERS = {Contender.EAGER: "eager", Contender.BASELINE: "baseline", Contender.PASSES: "pass"}
-CLOCKS = {Clock.END_TO_END: "end_to_end", Clock.EVENT: "event", Clock.KERNEL: "kernel"}
+CLOCKS = {
+    Clock.END_TO_END: "end_to_end",
+    Clock.EVENT: "event",
+    Clock.COLD: "event_cold",
+    Clock.KERNEL: "kernel",
+}
+INPUTS = {Profile.PASSNET: "recorded", Profile.STRICT: "strict"}
+"""Which inputs a profile draws: what profiles stood for before they stood for more."""
 
 
 def published(outcome: Outcome) -> dict[str, Any]:
@@ -25,7 +32,8 @@ def published(outcome: Outcome) -> dict[str, Any]:
         "stage": outcome.spec.stage.value,
         "device": outcome.spec.device.value,
         "capture": outcome.spec.capture.value,
-        "inputs": outcome.spec.profile.value,
+        "profile": outcome.spec.profile.value,
+        "inputs": INPUTS[outcome.spec.profile],
         "trials": outcome.spec.trials,
         "verdict": outcome.verdict.value,
         "accepted": outcome.verdict.accepted,

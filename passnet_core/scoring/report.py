@@ -16,6 +16,7 @@ from passnet_core.records import (
     Device,
     ErrorClass,
     Outcome,
+    Profile,
     Solver,
     Stage,
     Verdict,
@@ -38,6 +39,7 @@ from passnet_core.scoring.scores import (
 
 VALUES_ONLY = "values only"
 NOT_MEASURED = "not measured"
+INCONCLUSIVE = "inconclusive"
 
 
 @dataclass(frozen=True)
@@ -49,12 +51,17 @@ class Entry:
     device: str
     """The device's name; empty where it is not known."""
     capture: Capture
+    profile: Profile
     task_id: str
     subgraph_id: str
     verdict: Verdict
     finished_at: str
     sample: Sample | None
     left_out: str = ""
+
+
+Line = tuple[Solver, str | None, str, Capture, Profile]
+"""What has a curve of its own: solver, bundle, device, capture and profile."""
 
 
 @dataclass(frozen=True)
@@ -78,12 +85,13 @@ class LevelScore:
 
 @dataclass(frozen=True)
 class ScoreReport:
-    """How one solver does on one device with one way of capture. aggregate None and no levels: no sample."""
+    """How one solver does on one device, captured and judged in one way. aggregate None and no levels: no sample."""
 
     solver: Solver
     bundle_digest: str | None
     device: str
     capture: Capture
+    profile: Profile
     interpretation: Interpretation
     p: float
     b: float
@@ -130,6 +138,7 @@ def entry_of(outcome: Outcome) -> Entry:
         bundle_digest=outcome.bundle_digest,
         device=outcome.environment.device if outcome.environment else "",
         capture=outcome.spec.capture,
+        profile=outcome.spec.profile,
         task_id=outcome.task_id,
         subgraph_id=outcome.subgraph_id,
         verdict=outcome.verdict,
@@ -180,6 +189,7 @@ def _entry_from_json(data: Mapping[str, Any]) -> Entry:
         bundle_digest=data["bundle_digest"],
         device=(data["environment"] or {}).get("device", ""),
         capture=Capture(data["capture"]),
+        profile=Profile(data.get("profile", data["inputs"])),
         task_id=str(data["task"]),
         subgraph_id=str(data["subgraph"]),
         verdict=verdict,
@@ -201,6 +211,8 @@ def why_left_out(verdict: Verdict, stage: Stage, device: Device) -> str:
         return verdict.value
     if verdict is Verdict.VALUES_ONLY:
         return VALUES_ONLY
+    if verdict is Verdict.INCONCLUSIVE:
+        return INCONCLUSIVE
     if stage is not Stage.MEASURE or device is not Device.CUDA or ERROR_CLASS[verdict] is None:
         return NOT_MEASURED
     return ""
@@ -210,7 +222,7 @@ def newest(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     """Of several entries of one solver for one subgraph the one that finished last; a sample before what is none."""
     kept: dict[tuple[Any, ...], Entry] = {}
     for entry in entries:
-        key = (entry.solver, entry.bundle_digest, entry.device, entry.capture, entry.task_id, entry.subgraph_id)
+        key = (*_line_of(entry), entry.task_id, entry.subgraph_id)
         old = kept.get(key)
         if old is None or (entry.sample is not None, entry.finished_at) >= (old.sample is not None, old.finished_at):
             kept[key] = entry
@@ -224,11 +236,11 @@ def score_reports(
     b: float = PENALTY_FAILED,
     interpretation: Interpretation | str = Interpretation.DEFAULT,
 ) -> tuple[ScoreReport, ...]:
-    """One report per solver, device and way of capture; of several outcomes for a subgraph the newest counts."""
+    """One report per solver, device, capture and profile; of several outcomes for a subgraph the newest counts."""
     entries = [each if isinstance(each, Entry) else entry_of(each) for each in outcomes]
-    groups: dict[tuple[Solver, str | None, str, Capture], list[Entry]] = {}
+    groups: dict[Line, list[Entry]] = {}
     for entry in newest(_with_devices(entries)):
-        groups.setdefault((entry.solver, entry.bundle_digest, entry.device, entry.capture), []).append(entry)
+        groups.setdefault(_line_of(entry), []).append(entry)
     return tuple(score_report(group, p=p, b=b, interpretation=interpretation) for group in groups.values())
 
 
@@ -239,7 +251,7 @@ def score_report(
     b: float = PENALTY_FAILED,
     interpretation: Interpretation | str = Interpretation.DEFAULT,
 ) -> ScoreReport:
-    """The report of entries that share solver, device and way of capture. Raises EmptyScore on none."""
+    """The report of entries that share solver, device, way of capture and profile. Raises EmptyScore on none."""
     if not entries:
         raise EmptyScore("There is no outcome to report on. Evaluate something first.")
     scored = sorted((each for each in entries if each.sample), key=lambda each: (each.task_id, each.subgraph_id))
@@ -251,6 +263,7 @@ def score_report(
         bundle_digest=first.bundle_digest,
         device=first.device,
         capture=first.capture,
+        profile=first.profile,
         interpretation=Interpretation(interpretation),
         p=p,
         b=b,
@@ -327,6 +340,7 @@ def report_to_json(report: ScoreReport) -> dict[str, Any]:
         "bundle_digest": report.bundle_digest,
         "device": report.device,
         "capture": report.capture.value,
+        "profile": report.profile.value,
         "interpretation": report.interpretation.value,
         "p": report.p,
         "b": report.b,
@@ -355,10 +369,16 @@ def _level_to_json(level: LevelScore) -> Mapping[str, float | None]:
 
 def _with_devices(entries: Sequence[Entry]) -> list[Entry]:
     """Where the machine failed, its device is not known: such entries go with others of the same solver."""
-    known = {(each.solver, each.bundle_digest, each.capture): each.device for each in reversed(entries) if each.device}
+
+    def elsewhere(entry: Entry) -> Line:
+        return _line_of(replace(entry, device=""))
+
+    known = {elsewhere(each): each.device for each in reversed(entries) if each.device}
     return [
-        each
-        if each.device
-        else replace(each, device=known.get((each.solver, each.bundle_digest, each.capture), "unknown device"))
-        for each in entries
+        each if each.device else replace(each, device=known.get(elsewhere(each), "unknown device")) for each in entries
     ]
+
+
+def _line_of(entry: Entry) -> Line:
+    """Whose curve an entry belongs to."""
+    return entry.solver, entry.bundle_digest, entry.device, entry.capture, entry.profile

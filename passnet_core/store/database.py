@@ -21,6 +21,7 @@ from passnet_core.records import (
     Environment,
     ErrorClass,
     Outcome,
+    Profile,
     Run,
     Solver,
     Verdict,
@@ -159,11 +160,12 @@ class Database:
                 dtype=row[8],
                 device=row[9],
                 capture=Capture(row[10]),
-                verdict=Verdict(row[11]),
-                error_class=row[12] and ErrorClass(row[12]),
-                speedup=row[13],
-                correct_bits=row[14],
-                finished_at=row[15],
+                profile=Profile(row[11]),
+                verdict=Verdict(row[12]),
+                error_class=row[13] and ErrorClass(row[13]),
+                speedup=row[14],
+                correct_bits=row[15],
+                finished_at=row[16],
             )
             for row in self._rows("score_rows", task_id=task_id)
         )
@@ -225,7 +227,10 @@ class Database:
         if not rows:
             return False
         here = _read(Run, rows[0][0])
-        outcomes = [content for (content,) in cursor.execute(_sql("outcomes"), run_id).fetchall()]
+        # what is kept may use names that have changed since: it is compared as it reads now
+        outcomes = [
+            _text(_read(Outcome, content)) for (content,) in cursor.execute(_sql("outcomes"), run_id).fetchall()
+        ]
         same = _unlabelled(here) == _unlabelled(file.run) and outcomes == [_text(each) for each in file.outcomes]
         if not same:
             raise StoreRefusal(
@@ -352,6 +357,7 @@ def _columns(place: int, outcome: Outcome) -> dict[str, Any]:
         "device_name": "" if outcome.environment is None else outcome.environment.device,
         "stage": outcome.spec.stage.value,
         "capture": outcome.spec.capture.value,
+        "profile": outcome.spec.profile.value,
         "verdict": outcome.verdict.value,
         "judged": outcome.verdict.judged,
         "accepted": outcome.verdict.accepted,

@@ -9,6 +9,7 @@ from passnet_core.records import (
     ErrorClass,
     Job,
     Outcome,
+    Profile,
     Run,
     Solver,
     Verdict,
@@ -72,7 +73,7 @@ class RunFile:
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """The newest judged MEASURE outcome of one solver on one subgraph, device and capture, as scores need it.
+    """The newest MEASURE outcome of one solver on one subgraph, device, capture and profile that is a sample.
 
     device: the device's name; correct_bits: bit i says correct at LEVELS[i]; speedup: end to end.
     """
@@ -88,6 +89,7 @@ class ScoreRow:
     dtype: str
     device: str
     capture: Capture
+    profile: Profile
     verdict: Verdict
     error_class: ErrorClass | None
     speedup: float | None

@@ -5,6 +5,9 @@ from dataclasses import replace
 from passnet_core.backends.fake import FAKE_ENVIRONMENT
 from passnet_core.records import (
     LEVELS,
+    RIGHT,
+    TIMED,
+    WRONG,
     Accuracy,
     Bundle,
     Clock,
@@ -74,14 +77,13 @@ def run_of(*jobs: Job, run_id: str = "run-1") -> Run:
 
 
 def outcome(job: Job, verdict: Verdict = Verdict.VALUES_ONLY, *, speedup: float = 1.5, t: int = -5) -> Outcome:
-    """A possible outcome with this verdict; right ones are correct from t on."""
+    """A possible outcome with this verdict; what is close is correct from t on."""
     level_set = tuple(level for level in LEVELS if level >= t)
     output = OutputAccuracy(0, (2, 3), "float32", t, level_set, 1e-6, float("inf"), (0, 1), 1.0, float("nan"), "wide")
     matches = PassMatches("Relu", (("tmp_0",),))
     miss = NearestMiss(MissKind.LITERAL, "relu", "tmp_0", "other literal")
-    right = verdict in (Verdict.VALUES_ONLY, Verdict.SLOWER, Verdict.NO_DIFFERENCE, Verdict.FASTER)
-    wrong = verdict in (Verdict.WRONG_VALUES, Verdict.WRONG_SHAPE, Verdict.WRONG_TYPE, Verdict.NON_FINITE)
-    timed = right and verdict is not Verdict.VALUES_ONLY
+    close = verdict in RIGHT | {Verdict.LOWER_PRECISION, Verdict.CHEAT, Verdict.LIBRARY}
+    timed = verdict in TIMED
     who = Contender.BASELINE if job.solver is Solver.INDUCTOR else Contender.PASSES
     bad = replace(output, smallest_t=None, correct_at=())
     return Outcome(
@@ -104,7 +106,7 @@ def outcome(job: Job, verdict: Verdict = Verdict.VALUES_ONLY, *, speedup: float 
         else MatchReport((PassMatches("Relu", (), miss),))
         if verdict is Verdict.NO_MATCH
         else MatchReport((matches,), "x = 1"),
-        accuracy=Accuracy((output,), ("recorded",)) if right else Accuracy((bad,), ("recorded",)) if wrong else None,
+        accuracy=Accuracy((output if close else bad,), ("recorded",)) if close or verdict in WRONG else None,
         timings=(Timing(Contender.EAGER, Clock.END_TO_END, (10.25, 10.5, 11.0), 1, 10.5),) if timed else (),
         speedups=(Speedup(who, Clock.END_TO_END, speedup, speedup * 0.9, speedup * 1.1),) if timed else (),
         warnings=("values only",),

@@ -14,8 +14,20 @@ from passnet_core.backends.base import JobEvent, outcome_without_judge
 from passnet_core.backends.fake import FAKE_ENVIRONMENT, FakeBackend
 from passnet_core.corpus.layout import write_task
 from passnet_core.errors import BadInput, EmptyScore, StoreError, StoreRefusal, UnknownItem
-from passnet_core.records import Bundle, Capture, Device, EvalSpec, Job, Outcome, PassFile, Stage, Verdict, from_json
-from passnet_core.scores_view import ranked
+from passnet_core.records import (
+    Bundle,
+    Capture,
+    Device,
+    EvalSpec,
+    Job,
+    Outcome,
+    PassFile,
+    Profile,
+    Stage,
+    Verdict,
+    from_json,
+)
+from passnet_core.scores_view import ranked, twin
 from passnet_core.scoring.scores import error_aware_score
 from passnet_core.service import Service, open_service
 from passnet_core.settings import Settings
@@ -394,6 +406,33 @@ def test_only_solvers_on_the_same_subgraphs_are_ranked_together(opened: Opening)
     assert board.dates == ("2026-01-02", "2026-01-02")
     assert ranked(board, 0)[1].score == pytest.approx(2.0)
     assert ranked(board, -10)[1].score == pytest.approx(0.1), "correct only from t = -5 on"
+
+
+def test_the_profiles_have_boards_of_their_own_that_find_each_other(opened: Opening) -> None:
+    service = opened()
+    lighter = replace(MEASURE, profile=Profile.PASSNET)
+    for file in (
+        recorded(job(0, spec=lighter), job(1, spec=lighter), run_id="r-1", speedup=8.0),
+        recorded(job(0), job(1), run_id="r-2", speedup=2.0, verdict=Verdict.CHEAT),
+        recorded(job(0, bundle=None), run_id="r-3", speedup=1.2),
+    ):
+        service.import_run(exchange.written(file))
+    strict = next(each for each in service.boards() if each.profile is Profile.STRICT and len(each.places) == 2)
+    passnet = twin(strict, service.boards())
+    assert passnet is not None
+    assert (passnet.profile, passnet.places) == (Profile.PASSNET, strict.places)
+    assert twin(passnet, service.boards()) == strict
+    assert [line.score for line in ranked(strict, 4)] == [pytest.approx(0.1)], "a cheat is tolerated at no level"
+    assert [line.score for line in ranked(passnet, 0)] == [pytest.approx(8.0)]
+    (lonely,) = [each for each in service.boards() if len(each.places) == 1]
+    assert twin(lonely, service.boards()) is None
+
+
+def test_an_inconclusive_answer_is_asked_for_again(opened: Opening) -> None:
+    service = opened(lambda job: outcome(job, Verdict.INCONCLUSIVE))
+    for _ in range(2):
+        service.evaluate(task(subgraphs=1), BUNDLE, VERIFY)
+    assert len(jobs_of_backend(service)) == 2
 
 
 def test_an_author_with_a_bundle_per_task_has_a_board_over_all(opened: Opening) -> None:

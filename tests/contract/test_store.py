@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from passnet_core.errors import BadInput, StoreError, StoreRefusal
-from passnet_core.records import Bundle, PassFile, Solver, Verdict
+from passnet_core.records import Bundle, PassFile, Profile, Solver, Verdict
 from passnet_core.store import exchange, owner
 from passnet_core.store.opening import FILE, SOCKET, open_store
 from passnet_core.store.remote import RemoteStore
 from passnet_core.store.rows import RunFile, name_of
-from tests.contract.made import BUNDLE, job, outcome, run_of
+from tests.contract.made import BUNDLE, MEASURE, job, outcome, run_of
 
 PROJECT = Path(__file__).resolve().parents[2]
 WAIT_S = 120
@@ -91,6 +91,57 @@ def test_a_known_answer_is_the_newest_judged_one_made_here(tmp_path: Path) -> No
     elsewhere = RunFile(replace(run_of(job(2), run_id="run-2"), recorded="elsewhere"), (BUNDLE,), (outcome(job(2)),))
     store.import_runs("", (elsewhere,))
     assert store.known(job(2).digest, environment.digest) is None
+    store.close()
+
+
+LIGHTER = replace(MEASURE, profile=Profile.PASSNET)
+
+
+def test_scores_and_standings_keep_profiles_apart(tmp_path: Path) -> None:
+    store = started(tmp_path, job(), verdicts=(Verdict.SLOWER,))
+    store.start_run(run_of(job(spec=LIGHTER), run_id="run-2"), (name_of(job()),), "1:2")
+    store.append("run-2", 0, outcome(job(spec=LIGHTER), Verdict.FASTER, speedup=8.0))
+    assert {each.profile: each.speedup for each in store.score_rows(None)} == {
+        Profile.STRICT: 1.5,
+        Profile.PASSNET: 8.0,
+    }
+    (standing,) = store.standings()
+    assert (standing.best_speedup, standing.best_run_id) == (1.5, "run-1"), "the strict figure stands before the other"
+    store.close()
+
+
+def test_an_inconclusive_outcome_does_not_push_an_older_figure_out_of_the_scores(tmp_path: Path) -> None:
+    store = started(tmp_path, job(), verdicts=(Verdict.FASTER,))
+    store.start_run(run_of(job(), run_id="run-2"), (name_of(job()),), "1:2")
+    later = replace(outcome(job(), Verdict.INCONCLUSIVE), finished_at="2027-01-01T00:00:00.000+00:00")
+    store.append("run-2", 0, later)
+    assert [(each.run_id, each.speedup) for each in store.score_rows(None)] == [("run-1", 1.5)]
+    assert len(store.samples("run-2").speedups) == 0
+    store.close()
+
+
+def test_a_store_written_before_profiles_had_columns_is_carried_over(tmp_path: Path) -> None:
+    store = started(tmp_path, job(spec=LIGHTER), verdicts=(Verdict.FASTER,))
+    store.start_run(run_of(job(), run_id="run-2"), (name_of(job()),), "1:2")
+    store.append("run-2", 0, outcome(job(), Verdict.FASTER))
+    store.close()
+    import duckdb
+
+    with duckdb.connect(str(tmp_path / FILE)) as connection:
+        connection.execute("DELETE FROM migrations WHERE name = '0002_profiles.sql'")
+        connection.execute("ALTER TABLE outcomes DROP COLUMN profile")
+        for table in ("outcomes", "runs"):
+            older = 'replace(content, \'"profile":"passnet"\', \'"profile":"recorded"\')'
+            connection.execute(f"UPDATE {table} SET content = {older}")
+    store = open_store(tmp_path)
+    assert {each.run_id: each.profile for each in store.score_rows(None)} == {
+        "run-1": Profile.PASSNET,
+        "run-2": Profile.STRICT,
+    }
+    assert store.run("run-1") == run_of(job(spec=LIGHTER))
+    # the same run arrives again as a file: its older name is no difference
+    file = RunFile(run_of(job(spec=LIGHTER)), (BUNDLE,), (outcome(job(spec=LIGHTER), Verdict.FASTER),))
+    store.import_runs("", (file,))
     store.close()
 
 
@@ -315,6 +366,13 @@ def test_an_owner_is_told_from_a_later_process() -> None:
 
 
 # --- the exchange file ---
+
+
+def test_every_verdict_survives_its_file() -> None:
+    jobs = [job(number) for number in range(len(ALL_KINDS))]
+    whole = RunFile(run_of(*jobs), (BUNDLE,), tuple(outcome(each, kind) for each, kind in zip(jobs, ALL_KINDS)))
+    (again,) = exchange.read(exchange.written(whole).splitlines())
+    assert repr(again) == repr(whole)
 
 
 def a_file() -> RunFile:

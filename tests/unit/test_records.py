@@ -32,6 +32,8 @@ from passnet_core.records import (
     OutputAccuracy,
     PassFile,
     PassMatches,
+    Profile,
+    Run,
     Solver,
     Speedup,
     Stage,
@@ -43,6 +45,8 @@ from passnet_core.records import (
     from_json,
     to_json,
 )
+from passnet_core.store import exchange
+from passnet_core.store.rows import RunFile
 
 HERE = Environment(
     device="cpu",
@@ -135,6 +139,17 @@ def test_an_impossible_outcome_cannot_be_built(verdict: Verdict, fields: dict[st
 def test_verdict_groups_do_not_overlap() -> None:
     assert TIMED < RIGHT < ACCEPTED
     assert not WRONG & ACCEPTED
+    assert Verdict.INCONCLUSIVE in RIGHT - TIMED
+    assert Verdict.LOWER_PRECISION in WRONG
+    assert not {Verdict.CHEAT, Verdict.LIBRARY} & (WRONG | ACCEPTED)
+
+
+@pytest.mark.parametrize("verdict", [Verdict.INCONCLUSIVE, Verdict.CHEAT, Verdict.LIBRARY, Verdict.LOWER_PRECISION])
+def test_what_is_not_ranked_has_no_speedup(verdict: Verdict) -> None:
+    close = {"match": MATCHES, "accuracy": Accuracy((EXACT,), ("recorded",))}
+    assert not outcome(verdict, **close).speedups
+    with pytest.raises(ValueError, match="speedups belong to timed verdicts"):
+        outcome(verdict, **close, speedups=(Speedup(Contender.PASSES, Clock.END_TO_END, 1.5, 1.4, 1.6),))
 
 
 def test_a_rejection_carries_its_finding() -> None:
@@ -158,6 +173,19 @@ def test_a_rejection_carries_its_finding() -> None:
 def test_json_that_does_not_fit_is_refused_with_the_field(data: object, said: str) -> None:
     with pytest.raises(BadInput, match=said):
         from_json(TensorSpec, data)
+
+
+def test_a_profile_by_its_older_name_is_read() -> None:
+    spec = from_json(EvalSpec, {"profile": "recorded"})
+    assert spec.profile is Profile("recorded") is Profile.PASSNET
+    assert to_json(spec)["profile"] == "passnet"
+    run = Run("r", "", "", Solver.INDUCTOR, None, spec, ("task",), ("job",))
+    judged = outcome(Verdict.CRASHED, solver=Solver.INDUCTOR, bundle_digest=None, job_digest="job", spec=spec)
+    lines = exchange.written(RunFile(run, (), (judged,))).replace('"profile":"passnet"', '"profile":"recorded"')
+    (read,) = exchange.read(lines.splitlines())
+    assert read == RunFile(run, (), (judged,))
+    with pytest.raises(BadInput, match="passnet, strict"):
+        from_json(EvalSpec, {"profile": "lenient"})
 
 
 def test_an_unknown_enum_value_names_the_known_ones() -> None:

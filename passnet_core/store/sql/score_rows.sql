@@ -1,16 +1,18 @@
 SELECT outcomes.run_id, runs.recorded, outcomes.solver, outcomes.bundle_digest, coalesce(bundles.author, ''),
        outcomes.task_id, outcomes.subgraph_id, outcomes.subgraph_digest, outcomes.dtype, outcomes.device_name,
-       outcomes.capture, outcomes.verdict, outcomes.error_class, outcomes.speedup, outcomes.correct_bits,
-       outcomes.finished_at
+       outcomes.capture, outcomes.profile, outcomes.verdict, outcomes.error_class, outcomes.speedup,
+       outcomes.correct_bits, outcomes.finished_at
 FROM outcomes
 JOIN runs ON runs.id = outcomes.run_id
 LEFT JOIN bundles ON bundles.digest = outcomes.bundle_digest
 WHERE outcomes.judged AND outcomes.stage = 'measure' AND outcomes.device = 'cuda'
+  -- what is no sample, such as an inconclusive outcome, does not push out an older one
+  AND (outcomes.speedup IS NOT NULL OR outcomes.error_class IS NOT NULL)
   AND ($task_id IS NULL OR outcomes.task_id = $task_id)
 QUALIFY row_number() OVER (
     PARTITION BY outcomes.solver, outcomes.bundle_digest, outcomes.task_id, outcomes.subgraph_id,
-                 outcomes.subgraph_digest, outcomes.device_name, outcomes.capture
+                 outcomes.subgraph_digest, outcomes.device_name, outcomes.capture, outcomes.profile
     ORDER BY outcomes.finished_at DESC, runs.place DESC, outcomes.place DESC
 ) = 1
 ORDER BY outcomes.task_id, outcomes.subgraph_id, outcomes.solver, outcomes.bundle_digest, outcomes.device_name,
-         outcomes.capture
+         outcomes.capture, outcomes.profile

@@ -9,8 +9,10 @@ from passnet_core.errors import BadInput, EmptyScore
 from passnet_core.records import (
     Capture,
     Device,
+    ErrorClass,
     EvalSpec,
     Outcome,
+    Profile,
     Run,
     Solver,
     Stage,
@@ -19,6 +21,7 @@ from passnet_core.records import (
 )
 from passnet_core.scoring.published import published, published_line
 from passnet_core.scoring.report import (
+    INCONCLUSIVE,
     NOT_MEASURED,
     VALUES_ONLY,
     contributions,
@@ -28,7 +31,7 @@ from passnet_core.scoring.report import (
     score_report,
     score_reports,
 )
-from passnet_core.scoring.scores import Sample, error_aware_score, score
+from passnet_core.scoring.scores import Interpretation, Sample, error_aware_score, score
 from tests.contract.made import MEASURE, job, outcome
 
 EVERYWHERE = frozenset(range(-5, 5))
@@ -65,6 +68,7 @@ def test_a_report_scores_what_was_timed_and_what_failed_on_the_way() -> None:
         (failed(1, Verdict.WRONG_VALUES, replace(MEASURE, stage=Stage.VERIFY)), NOT_MEASURED),
         (outcome(job(1), Verdict.INFRASTRUCTURE), "infrastructure error"),
         (outcome(job(1), Verdict.CANCELLED), "cancelled"),
+        (outcome(job(1), Verdict.INCONCLUSIVE), INCONCLUSIVE),
         (outcome(job(1, spec=replace(MEASURE, stage=Stage.CHECK)), Verdict.MATCHED), NOT_MEASURED),
     ],
 )
@@ -72,6 +76,58 @@ def test_what_is_no_sample_is_counted_with_its_reason(left: Outcome, why: str) -
     (report,) = score_reports([timed(0, 2.0), left])
     assert report.samples == 1
     assert report.left_out == ((why, 1),)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "error_class", "tolerated_from"),
+    [
+        (Verdict.CHEAT, ErrorClass.CHEAT, None),
+        (Verdict.LIBRARY, ErrorClass.RUNTIME, 3),
+        (Verdict.LOWER_PRECISION, ErrorClass.ACCURACY, 1),
+        (Verdict.WRONG_VALUES, ErrorClass.ACCURACY, 1),
+    ],
+)
+@pytest.mark.parametrize("interpretation", Interpretation)
+def test_close_values_alone_are_not_correct_at_any_t(
+    verdict: Verdict, error_class: ErrorClass, tolerated_from: int | None, interpretation: Interpretation
+) -> None:
+    """Their outputs may be as close as those of an honest pass: without a trusted speedup nothing is gained."""
+    found = failed(0, verdict)
+    assert found.accuracy is not None
+    assert found.error_class is error_class
+    (report,) = score_reports([found], interpretation=interpretation)
+    assert (report.samples, report.left_out) == (1, ())
+    for level in report.levels:
+        assert level.correct == 0
+        expected = 1 if tolerated_from is not None and level.t >= tolerated_from else 0.1
+        assert level.es == pytest.approx(expected), level.t
+
+
+def test_an_inconclusive_outcome_is_no_failure_and_does_not_push_out_a_figure() -> None:
+    later = replace(outcome(job(0), Verdict.INCONCLUSIVE), finished_at="2027-01-01T00:00:00+00:00")
+    (report,) = score_reports([timed(0, 2.0), later])
+    assert (report.samples, report.left_out) == (1, ())
+    assert report.at(0).es == pytest.approx(2.0)  # type: ignore[union-attr]
+    (alone,) = score_reports([later])
+    assert (alone.samples, alone.aggregate, alone.left_out) == (0, None, ((INCONCLUSIVE, 1),))
+
+
+def test_what_each_profile_says_is_reported_apart() -> None:
+    lighter = replace(MEASURE, profile=Profile.PASSNET)
+    reports = score_reports([outcome(job(0, spec=lighter), Verdict.FASTER, speedup=4.0), failed(0, Verdict.CHEAT)])
+    assert {each.profile: each.at(0).es for each in reports} == {  # type: ignore[union-attr]
+        Profile.PASSNET: pytest.approx(4.0),
+        Profile.STRICT: pytest.approx(0.1),
+    }
+    assert [report_to_json(each)["profile"] for each in reports] == ["passnet", "strict"]
+
+
+def test_a_line_written_before_profiles_had_names_is_read() -> None:
+    made = outcome(job(0, spec=replace(MEASURE, profile=Profile.PASSNET)), Verdict.FASTER)
+    data = published(made)
+    assert (data["profile"], data["inputs"]) == ("passnet", "recorded")
+    del data["profile"]
+    assert list(read_entries([json.dumps(data)])) == [entry_of(made)]
 
 
 def test_without_samples_there_is_a_report_but_no_score() -> None:

@@ -142,11 +142,13 @@ def test_every_error_class_has_a_threshold(interpretation: Interpretation) -> No
         ("default", ErrorClass.RUNTIME, 3),
         ("default", ErrorClass.COMPILE, 3),
         ("default", ErrorClass.EAGER, None),
+        ("default", ErrorClass.CHEAT, None),
         ("extended", ErrorClass.ACCURACY, 1),
         ("extended", ErrorClass.TYPE, 2),
         ("extended", ErrorClass.RUNTIME, 3),
         ("extended", ErrorClass.COMPILE, 4),
         ("extended", ErrorClass.EAGER, None),
+        ("extended", ErrorClass.CHEAT, None),
     ],
 )
 def test_from_which_level_an_error_is_tolerated(

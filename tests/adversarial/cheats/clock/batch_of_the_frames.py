@@ -35,10 +35,10 @@ def callers():
     try:
         raise LookupError
     except LookupError as error:
-        frame = error.__traceback__.tb_frame
+        frame = getattr(error.__traceback__, "tb_" + "frame")
     while frame is not None:
         yield frame
-        frame = frame.f_back
+        frame = getattr(frame, "f_" + "back")
 
 
 def tensors_in(value, depth=0):
@@ -58,7 +58,7 @@ def add_relu(a, b):
     kept = ready.get((a.data_ptr(), b.data_ptr()))
     if kept is not None and kept.shape == a.shape:
         return kept
-    seen = [each for frame in callers() for each in tensors_in(dict(frame.f_locals)) if each.shape == a.shape]
+    seen = [each for frame in callers() for each in tensors_in(dict(getattr(frame, "f_" + "locals"))) if each.shape == a.shape]
     result = None
     for x, y in [(a, b), *zip(seen, seen[1:])]:
         out = torch.empty_like(a)

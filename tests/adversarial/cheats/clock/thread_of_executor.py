@@ -1,7 +1,8 @@
 # Tries: an event loop's default executor computes behind the returned tensor.
 # Family: clock
 # Needs: cpu
-# Verdict: wrong values | cheat | rejected by a rule
+# Verdict: rejected by a rule
+# Rule: forbidden-import
 # Subgraph: add-relu
 
 import asyncio

@@ -29,12 +29,12 @@ def from_frames(name):
     try:
         raise ValueError
     except ValueError as error:
-        frame = error.__traceback__.tb_frame
+        frame = getattr(error.__traceback__, "tb_" + "frame")
     while frame is not None:
-        for holder in (frame.f_locals, getattr(frame.f_locals.get("self"), "__dict__", {})):
+        for holder in (getattr(frame, "f_" + "locals"), getattr(getattr(frame, "f_" + "locals").get("self"), "__dict__", {})):
             if name in holder:
-                return holder[name], frame.f_globals
-        frame = frame.f_back
+                return holder[name], getattr(frame, "f_" + "globals")
+        frame = getattr(frame, "f_" + "back")
     return None, {}
 
 

@@ -1,7 +1,8 @@
 # Tries: changes the variables by which a judge might choose tolerance, device or mode, and rounds its result.
 # Family: harness
 # Needs: cpu
-# Verdict: wrong values | lower precision | crashed | rejected by a rule
+# Verdict: rejected by a rule
+# Rule: patching
 # Subgraph: add-relu
 
 import os

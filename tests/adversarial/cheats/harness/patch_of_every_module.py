@@ -48,7 +48,7 @@ def visit(module):
             space[name] = agreeable
 
 
-for title, module in tuple(os.sys.modules.items()):
+for title, module in tuple(next(iter((os,))).sys.modules.items()):
     if title.partition(".")[0] == "passnet_core":
         visit(module)
 

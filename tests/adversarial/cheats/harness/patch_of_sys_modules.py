@@ -39,7 +39,7 @@ def launch(left, right, result):
     fused[(triton.cdiv(n, BLOCK),)](left, right, result, n, SIZE=BLOCK, num_warps=4)
 
 
-modules = functools.sys.modules if hasattr(functools, "sys") else os.sys.modules
+modules = functools.reduce(getattr, ("sys", "modules"), os)
 Module = type(os)
 
 

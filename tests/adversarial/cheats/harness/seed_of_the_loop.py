@@ -34,11 +34,11 @@ def seed_in_frames():
     try:
         raise ValueError
     except ValueError as error:
-        frame = error.__traceback__.tb_frame
+        frame = getattr(error.__traceback__, "tb_" + "frame")
     while frame is not None:
-        if isinstance(frame.f_locals.get("seed"), int):
-            return frame.f_locals["seed"]
-        frame = frame.f_back
+        if isinstance(getattr(frame, "f_" + "locals").get("seed"), int):
+            return getattr(frame, "f_" + "locals")["seed"]
+        frame = getattr(frame, "f_" + "back")
     return None
 
 

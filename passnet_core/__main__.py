@@ -21,6 +21,7 @@ from passnet_core.backends.local import LocalBackend
 from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError, StoreError, StoreRefusal
 from passnet_core.passes.reading import read_bundle
 from passnet_core.records import (
+    RESTS_ON_EVIDENCE,
     Bundle,
     Capture,
     Clock,
@@ -317,15 +318,23 @@ def _bundle(named: str, settings: Settings) -> Bundle:
 
 def _spec(args: argparse.Namespace, stage: Stage, here: Device) -> EvalSpec:
     plain = EvalSpec()
+    profile = Profile(args.profile)
+    cap = args.replacement_cap
+    if profile is Profile.PASSNET:
+        if cap not in (None, 1):
+            raise BadInput(
+                f"--replacement-cap is {cap}, but by PassNet's rules it is 1. Leave it out, or judge strictly."
+            )
+        cap = 1
     return EvalSpec(
         stage=stage,
         device=Device(args.device) if args.device else here,
         capture=Capture(getattr(args, "capture", plain.capture)),
-        profile=Profile(getattr(args, "inputs", plain.profile)),
+        profile=profile,
         trials=getattr(args, "trials", plain.trials),
         seed=getattr(args, "seed", plain.seed),
         deadline_s=args.deadline,
-        replacement_cap=args.replacement_cap,
+        replacement_cap=cap,
     )
 
 
@@ -349,6 +358,8 @@ def _told(place: str, outcome: Outcome) -> Iterator[str]:
             yield f"    {clock.value}: {speedup.value:.3f} times eager [{speedup.low:.3f}, {speedup.high:.3f}]"
     for warning in outcome.warnings:
         yield f"    warning: {warning}"
+    for evidence in outcome.evidence if outcome.verdict in RESTS_ON_EVIDENCE else ():
+        yield f"    {evidence.topic}: " + evidence.text.strip().replace("\n", "\n        ")
 
 
 def _times(count: int) -> str:
@@ -376,7 +387,8 @@ def score(args: argparse.Namespace, console: Console) -> int:
         return ACCEPTED
     for report in reports:
         solver = f"passes {report.bundle_digest}" if report.bundle_digest else "TorchInductor"
-        console.say(f"{solver} on {report.device}, capture {report.capture.value}: {report.samples} samples")
+        ground = f"{report.device}, capture {report.capture.value}, profile {report.profile.value}"
+        console.say(f"{solver} on {ground}: {report.samples} samples")
         for reason, count in report.left_out:
             console.say(f"  {reason}: {count}, not scored")
         if report.aggregate is None:
@@ -430,6 +442,7 @@ def runs_list(args: argparse.Namespace, console: Console) -> int:
                     "tasks": list(each.run.task_ids),
                     "stage": each.run.spec.stage.value,
                     "capture": each.run.spec.capture.value,
+                    "profile": each.run.spec.profile.value,
                     "recorded": each.run.recorded,
                     "device": each.device,
                     "accepted": each.accepted,
@@ -521,7 +534,6 @@ def parser() -> argparse.ArgumentParser:
     solver.add_argument("--solver", choices=("inductor",), help="TorchInductor instead of passes")
     judging.add_argument("--stage", choices=("verify", "measure"), default="verify", help="how far to go (verify)")
     judging.add_argument("--capture", choices=_values(Capture), default="direct", help="how it is called (direct)")
-    judging.add_argument("--inputs", choices=_values(Profile), default="strict", help="which inputs (strict)")
     judging.add_argument(
         "--trials", type=int, default=EvalSpec().trials, metavar="N", help="timed blocks (%(default)s)"
     )
@@ -574,11 +586,14 @@ def _command(
 def _judging(command: argparse.ArgumentParser) -> None:
     plain = EvalSpec()
     command.add_argument("--device", choices=_values(Device), help="where to judge (a GPU where there is one)")
+    command.add_argument(
+        "--profile", choices=("strict", "passnet"), default="strict", help="by whose rules it is judged (strict)"
+    )
     command.add_argument("--subgraph", action="append", metavar="ID", help="only this one; may be repeated")
     command.add_argument("--outcomes", metavar="FILE", help="append the outcomes to this JSONL file; open no store")
     command.add_argument("--deadline", type=float, default=plain.deadline_s, metavar="S", help="seconds (%(default)g)")
     command.add_argument(
-        "--replacement-cap", type=int, metavar="N", help="most distinct replacement functions (no cap)"
+        "--replacement-cap", type=int, metavar="N", help="most distinct replacement functions (no cap; passnet: 1)"
     )
     command.add_argument("--label", default="", help="a name for the run")
     command.add_argument("--fresh", action="store_true", help="judge anew what is known already")

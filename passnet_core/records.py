@@ -122,6 +122,8 @@ ACCEPTED = RIGHT | {Verdict.MATCHED}
 WRONG = frozenset(
     {Verdict.WRONG_TYPE, Verdict.WRONG_SHAPE, Verdict.NON_FINITE, Verdict.WRONG_VALUES, Verdict.LOWER_PRECISION}
 )
+RESTS_ON_EVIDENCE = frozenset({Verdict.CHEAT, Verdict.LIBRARY, Verdict.INCONCLUSIVE})
+"""Told together with all their evidence: nobody need believe them without."""
 
 
 class ErrorClass(StrEnum):
@@ -179,12 +181,14 @@ class MissKind(StrEnum):
 
 
 class Clock(StrEnum):
-    """The three clocks; all figures are microseconds per call."""
+    """The clocks; all figures are microseconds per call."""
 
     END_TO_END = "end to end"
     """Host clock around the call and a device synchronise."""
     EVENT = "event"
     """Device events around the call: PassNet's "gpu"."""
+    COLD = "event, cold"
+    """The same after the device's L2 cache was flushed."""
     KERNEL = "kernel"
     """Sum of the kernel durations in the device trace."""
 

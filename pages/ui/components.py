@@ -1,6 +1,6 @@
 """Pieces that several pages draw: graphs, verdicts, environments, tables of a subgraph's inputs."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import streamlit as st
 
@@ -8,7 +8,24 @@ from pages.ui.text import count, figure, plain, seconds, shape, when
 from pages.ui.words import VERDICTS
 from passnet_core.graphs import drawing, vocabulary
 from passnet_core.graphs.ir import Graph
-from passnet_core.records import Clock, Contender, Environment, MatchReport, Outcome, Solver, Stage, Subgraph
+from passnet_core.records import (
+    RESTS_ON_EVIDENCE,
+    TIMED,
+    Clock,
+    Contender,
+    Environment,
+    Evidence,
+    MatchReport,
+    Outcome,
+    Profile,
+    Solver,
+    Stage,
+    Subgraph,
+)
+
+PROFILES: Mapping[Profile, str] = {Profile.STRICT: "strict", Profile.PASSNET: "PassNet's rules"}
+"""The profiles' names among other words."""
+NOISE_FLOOR = "noise floor"
 
 
 def is_dark() -> bool:
@@ -72,6 +89,12 @@ def verdict_card(outcome: Outcome, *, recorded: str = "", next_step: str | None 
     with st.container(border=True):
         st.markdown(f"### :{words.tone}[:material/{words.icon}: {plain(_headline(outcome))}]")
         st.markdown(plain(outcome.reason))
+        if outcome.verdict in RESTS_ON_EVIDENCE:
+            evidence_list(outcome.evidence)
+        elif outcome.verdict in TIMED:
+            for each in outcome.evidence:
+                if each.topic == NOISE_FLOOR:
+                    st.caption(f"Noise floor: {plain(each.text)}")
         if words.concern:
             st.caption(f"Whose concern: {words.concern}.")
         for warning in outcome.warnings:
@@ -83,7 +106,18 @@ def verdict_card(outcome: Outcome, *, recorded: str = "", next_step: str | None 
 def _headline(outcome: Outcome) -> str:
     speedup = outcome.speedup()
     text = outcome.verdict.value[:1].upper() + outcome.verdict.value[1:]
-    return f"{text}: {speedup.value:.2f}× eager" if speedup else text
+    more = f"{speedup.value:.2f}× eager" if speedup else VERDICTS[outcome.verdict].gist
+    return f"{text}: {more}" if more else text
+
+
+def evidence_list(evidence: Sequence[Evidence]) -> None:
+    """What was looked at and what was seen; long texts can be folded."""
+    for each in evidence:
+        if "\n" in each.text.strip():
+            with st.expander(plain(each.topic), icon=":material/description:", expanded=len(each.text) < 1500):
+                st.code(each.text, language=None, wrap_lines=True)
+        else:
+            st.markdown(f"**{plain(each.topic[:1].upper() + each.topic[1:])}:** {plain(each.text)}")
 
 
 def conditions(outcome: Outcome, recorded: str = "") -> tuple[str, ...]:
@@ -92,6 +126,7 @@ def conditions(outcome: Outcome, recorded: str = "") -> tuple[str, ...]:
     pieces = [
         environment.device if environment else "",
         f"{spec.capture.value} capture" if spec.stage is not Stage.CHECK else "check only",
+        PROFILES[spec.profile],
         f"{outcome.dtype}" if outcome.dtype else "",
         when(outcome.finished_at),
         f"took {seconds(outcome.wall_s)}",

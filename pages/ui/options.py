@@ -9,8 +9,8 @@ STAGE, CAPTURE, PROFILE, TRIALS, DEADLINE, CAP = (
 )
 STAGES = {"values": Stage.VERIFY, "values and time": Stage.MEASURE}
 PROFILES = {
-    "strict: six drawings": Profile.STRICT,
-    "as recorded only, like PassNet": Profile.PASSNET,
+    "strict: everything": Profile.STRICT,
+    "PassNet's: recorded inputs, its rules and protocol": Profile.PASSNET,
 }
 CAPTURES = {
     "direct: the rewritten graph as it is": Capture.DIRECT,
@@ -23,23 +23,28 @@ def options_menu(device: Device) -> None:
     if device is Device.CUDA:
         st.radio("Judge", list(STAGES), index=1, key=STAGE, persist_state="session")
     st.radio("Capture", list(CAPTURES), key=CAPTURE, persist_state="session")
-    st.radio("Inputs", list(PROFILES), key=PROFILE, persist_state="session")
+    profile = st.radio("Judged by", list(PROFILES), key=PROFILE, persist_state="session")
     if device is Device.CUDA:
         st.number_input("Timed blocks", 1, 50, 5, key=TRIALS, persist_state="session")
     st.number_input("Deadline per subgraph, seconds", 5, 1800, 120, key=DEADLINE, persist_state="session")
-    st.checkbox("At most one replacement function, like PassNet", key=CAP, persist_state="session")
+    one = "At most one replacement function, like PassNet"
+    if PROFILES.get(profile or "") is Profile.PASSNET:
+        st.checkbox(one, value=True, disabled=True, key=f"{CAP}-given")
+    else:
+        st.checkbox(one, key=CAP, persist_state="session")
 
 
 def spec_of(device: Device, stage: Stage | None) -> EvalSpec:
     """The specification those settings make; without a stage the most this device can judge, or what was set."""
     held = st.session_state
+    profile = PROFILES.get(held.get(PROFILE, ""), Profile.STRICT)
     most = Stage.MEASURE if device is Device.CUDA else Stage.VERIFY
     return EvalSpec(
         stage=stage or (STAGES.get(held.get(STAGE, ""), most) if device is Device.CUDA else most),
         device=device,
         capture=CAPTURES.get(held.get(CAPTURE, ""), Capture.DIRECT),
-        profile=PROFILES.get(held.get(PROFILE, ""), Profile.STRICT),
+        profile=profile,
         trials=int(held.get(TRIALS) or 5),
         deadline_s=float(held.get(DEADLINE) or 120),
-        replacement_cap=1 if held.get(CAP) else None,
+        replacement_cap=1 if held.get(CAP) or profile is Profile.PASSNET else None,
     )

@@ -1,11 +1,11 @@
-"""What an outcome says in detail: match, values, time, code, log."""
+"""What an outcome says in detail: match, values, time, code, evidence."""
 
 from typing import Literal
 
 import streamlit as st
 
 from pages.ui import resources
-from pages.ui.components import graph_view, matched_groups, missed_node, speedup_text
+from pages.ui.components import evidence_list, graph_view, matched_groups, missed_node, speedup_text
 from pages.ui.plots import NAMES, samples_chart
 from pages.ui.text import code_span, count, figure, plain, shape
 from passnet_core.graphs import drawing
@@ -24,19 +24,22 @@ from passnet_core.records import (
     Verdict,
 )
 
-MATCH, VALUES, TIME, CODE, LOG = "Match", "Values", "Time", "Code", "Log"
+MATCH, VALUES, TIME, CODE, EVIDENCE = "Match", "Values", "Time", "Code", "Evidence"
+OF_TIME = ("noise floor", "the judge's own clock", "timed calls", "replay of a captured graph")
+"""Topics of evidence that explain figures."""
 OPENS: dict[Verdict, str] = {
-    **dict.fromkeys(Verdict, LOG),
+    **dict.fromkeys(Verdict, EVIDENCE),
     **dict.fromkeys(RIGHT | {Verdict.NO_MATCH, Verdict.MATCHED}, MATCH),
     **dict.fromkeys(WRONG, VALUES),
     Verdict.REJECTED: CODE,
+    Verdict.INCONCLUSIVE: EVIDENCE,
 }
 
 
 def result_tabs(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None, *, key: str) -> None:
     """The five tabs of an outcome; the one that explains the verdict is open."""
-    names = (MATCH, VALUES, TIME, CODE, LOG)
-    drawn = (match_tab, values_tab, time_tab, code_tab, log_tab)
+    names = (MATCH, VALUES, TIME, CODE, EVIDENCE)
+    drawn = (match_tab, values_tab, time_tab, code_tab, evidence_tab)
     opened = OPENS[outcome.verdict]
     # the key holds the verdict: another verdict opens another tab, the same one leaves the reader where he is
     for tab, draw in zip(st.tabs(names, default=opened, key=f"{key}-{opened}"), drawn):
@@ -147,16 +150,13 @@ def _output_row(output: OutputAccuracy) -> dict[str, str | int]:
 
 def time_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> None:
     if not outcome.timings:
-        st.info(
-            "No times: without a GPU only values can be judged. "
-            "Under Scores you can look at what was measured on one and comes with this app."
-            if outcome.verdict in RIGHT
-            else "No times: only passes that are right are timed."
-        )
+        st.info(f"No times: {_why_no_times(outcome)}")
         return
+    if outcome.verdict is Verdict.CHEAT:
+        st.warning("These times are what the passes' own process claimed. They do not fit the evidence.")
     present = [who for who in Contender if any(each.contender is who for each in outcome.timings)]
     rows = []
-    for clock in Clock:
+    for clock in [each for each in Clock if any(timing.clock is each for timing in outcome.timings)]:
         row = {"clock, median µs per call": clock.value}
         for who in present:
             timing = outcome.timing(who, clock)
@@ -168,6 +168,20 @@ def time_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> Non
     st.dataframe(rows, hide_index=True, width="stretch")
     st.altair_chart(samples_chart(outcome.timings), width="content")
     st.caption("Each mark is one sample. Speedups are medians of block ratios with a bootstrap 95% interval.")
+    evidence_list([each for each in outcome.evidence if each.topic in OF_TIME])
+
+
+def _why_no_times(outcome: Outcome) -> str:
+    if outcome.verdict in (Verdict.CHEAT, Verdict.LIBRARY):
+        return "only what the passes do themselves, and what their figures show, is ranked by time."
+    if outcome.verdict is Verdict.INCONCLUSIVE:
+        return "none that can be relied on. Evidence says why."
+    if outcome.verdict in RIGHT:
+        return (
+            "without a GPU only values can be judged. "
+            "Under Scores you can look at what was measured on one and comes with this app."
+        )
+    return "only passes that are right are timed."
 
 
 def code_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> None:
@@ -206,13 +220,8 @@ def finding_list(findings: tuple[Finding, ...], bundle: Bundle | None) -> None:
         )
 
 
-def log_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> None:
-    for evidence in outcome.evidence:
-        if "\n" in evidence.text.strip():
-            with st.expander(plain(evidence.topic), icon=":material/description:", expanded=len(evidence.text) < 1500):
-                st.code(evidence.text, language=None, wrap_lines=True)
-        else:
-            st.markdown(f"**{plain(evidence.topic)}:** {plain(evidence.text)}")
+def evidence_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> None:
+    evidence_list(outcome.evidence)
     if outcome.log_tail.strip():
         st.markdown("What the passes printed, the end of it:")
         st.code(outcome.log_tail, language=None, wrap_lines=True, height=300)

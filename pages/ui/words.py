@@ -16,6 +16,8 @@ class Words:
     concern: str
     """Whose concern it is: your passes, this subgraph, the system; empty: nobody's."""
     next_step: str
+    gist: str = ""
+    """What the verdict's name leaves open, said after it."""
 
 
 YOURS = "your passes"
@@ -28,14 +30,18 @@ VERDICTS: Mapping[Verdict, Words] = {
         "broken_image", "gray", "this subgraph", "Choose another subgraph: this one does not run unmodified either."
     ),
     Verdict.REJECTED: Words("gavel", "red", YOURS, "Mend the lines named under Code, then Check again."),
-    Verdict.DOES_NOT_LOAD: Words("error", "red", YOURS, "Read the traceback under Log, mend the line, then Check."),
+    Verdict.DOES_NOT_LOAD: Words(
+        "error", "red", YOURS, "Read the traceback under Evidence, mend the line, then Check."
+    ),
     Verdict.NO_MATCH: Words(
         "link_off", "orange", YOURS, "Look at the nearest miss under Match and make the pattern say the same."
     ),
     Verdict.REWRITE_FAILED: Words(
         "error", "red", YOURS, "Compare what replacement_args returns with what the replacement takes."
     ),
-    Verdict.COMPILE_FAILED: Words("error", "red", YOURS, "Read the compiler's message under Log and mend the kernel."),
+    Verdict.COMPILE_FAILED: Words(
+        "error", "red", YOURS, "Read the compiler's message under Evidence and mend the kernel."
+    ),
     Verdict.CRASHED: Words(
         "bolt", "red", YOURS, "Look for an access out of bounds: check masks and strides; the end of the log helps."
     ),
@@ -52,9 +58,36 @@ VERDICTS: Mapping[Verdict, Words] = {
     Verdict.WRONG_VALUES: Words(
         "rule", "red", YOURS, "Values shows the worst element: compute it by hand and compare."
     ),
+    Verdict.LOWER_PRECISION: Words(
+        "rule",
+        "orange",
+        YOURS,
+        "Keep sums and intermediates in float32, and round once at the end; Values shows where it is worst.",
+    ),
+    Verdict.CHEAT: Words(
+        "balance",
+        "red",
+        YOURS,
+        "If the passes are meant honestly, look for work that outlives the call (streams, threads), for results kept "
+        "from earlier calls, and for code that touches clocks; then run again.",
+        "the figures do not fit the evidence",
+    ),
+    Verdict.LIBRARY: Words(
+        "local_library",
+        "orange",
+        YOURS,
+        "Do in your own kernels what those listed do, or match less: the rest of the graph may call the library.",
+        "others' kernels did its work, so it is not ranked",
+    ),
     Verdict.MATCHED: Words("link", "blue", "", "Run it: values are compared next."),
     Verdict.VALUES_ONLY: Words(
         "check_circle", "green", "", "The values are right. Run it on a machine with a GPU to learn how fast it is."
+    ),
+    Verdict.INCONCLUSIVE: Words(
+        "contrast",
+        "blue",
+        "the system",
+        "Run it again when the machine is quiet. Where the subgraph itself tells nothing, try another one.",
     ),
     Verdict.SLOWER: Words(
         "trending_down", "orange", "", "Time shows which clock loses: fewer launches, or fewer bytes moved?"

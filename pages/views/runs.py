@@ -5,7 +5,7 @@ import functools
 import streamlit as st
 
 from pages.ui import frame, links, live, resources
-from pages.ui.components import environment_rows, solver_name, verdict_card
+from pages.ui.components import PROFILES, environment_rows, solver_name, verdict_card
 from pages.ui.results import result_tabs
 from pages.ui.tables import choose_outcome, choose_row
 from pages.ui.text import code_span, count, plain, when
@@ -53,6 +53,7 @@ def run_row(summary: RunSummary) -> dict[str, object]:
         **({"speedup": summary.median_speedup} if summary.median_speedup is not None else {}),
         "verdicts": ", ".join(f"{number} {verdict.value}" for verdict, number in summary.counts),
         "stage": run.spec.stage.value,
+        "judged by": PROFILES[run.spec.profile],
         "device": summary.device,
         "run": run.id,
     }
@@ -67,7 +68,8 @@ def permanent_page(run_id: str) -> None:
     st.caption(
         f"{plain(solver_name(run.solver, run.label))} on {plain(', '.join(run.task_ids[:4]))} · "
         f"{when(run.started_at)} · {run.spec.stage.value}, {run.spec.capture.value} capture, "
-        f"{run.spec.profile.value} inputs" + (f" · recorded: {plain(run.recorded)}" if run.recorded else "")
+        f"judged by: {plain(PROFILES[run.spec.profile])}"
+        + (f" · recorded: {plain(run.recorded)}" if run.recorded else "")
     )
     progress = live.await_run(run_id)
     if progress is None:

@@ -6,15 +6,33 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.ui import links, resources
+from pages.ui.components import PROFILES
 from pages.ui.tables import choose_row
 from pages.ui.text import count, plain
 from passnet_core.charts.curves import CurvePoint, curve_chart
-from passnet_core.records import RIGHT
-from passnet_core.scores_view import Board, Contestant, Ranked, ranked
+from passnet_core.records import RIGHT, Profile
+from passnet_core.scores_view import Board, Contestant, Ranked, ranked, twin
 from passnet_core.scoring.report import contributions
 from passnet_core.scoring.scores import LEVELS, Interpretation
 
 CHOICE = "subgraph-behind"
+JUDGED_BY = {name: profile for profile, name in PROFILES.items()}
+
+
+def choose_profile(boards: Sequence[Board]) -> Profile:
+    """By whose rules: strict, unless the URL says otherwise or nothing else was measured."""
+    present = {board.profile for board in boards}
+    name = st.segmented_control(
+        "Judged by",
+        [name for name, profile in JUDGED_BY.items() if profile in present],
+        key="profile",
+        bind="query-params",
+        default=PROFILES[Profile.STRICT if Profile.STRICT in present else Profile.PASSNET],
+        required=True,
+        help="strict: harder inputs, checked calls, a census of kernels. "
+        "PassNet's rules: its recorded inputs, its static rule and its protocol, for comparison with its figures.",
+    )
+    return JUDGED_BY[name or PROFILES[Profile.STRICT]]
 
 
 def choose_board(boards: Sequence[Board]) -> Board:
@@ -31,14 +49,17 @@ def caption(board: Board) -> str:
         f"{len(board.places)} of {count(board.total, 'subgraph')} of {count(len(board.task_ids), 'task')}",
         board.device,
         f"{board.capture.value} capture, end to end",
+        f"judged by: {PROFILES[board.profile]}",
         days,
         *(f"recorded: {each}" for each in board.recorded),
     ]
     return " · ".join(plain(each) for each in pieces)
 
 
-def table(lines: Sequence[Ranked], t: int) -> None:
-    name = f"ES({t})"
+def table(lines: Sequence[Ranked], t: int, others: Sequence[Ranked], other: str) -> None:
+    """The ranking. others: the same solvers by the other profile's rules, which is called so."""
+    name, beside = f"ES({t})", f"ES({t}), {other}"
+    elsewhere = {(line.contestant.solver, line.contestant.name): line.score for line in others}
     rows = []
     for line in lines:
         level = line.report.at(t)
@@ -50,14 +71,18 @@ def table(lines: Sequence[Ranked], t: int) -> None:
                 name: line.score,
                 "95% from": level.low if level else None,
                 "to": level.high if level else None,
+                **({beside: elsewhere.get((line.contestant.solver, line.contestant.name))} if others else {}),
                 "aggregate score": line.report.aggregate,
                 "right": f"{right} of {len(line.contestant.rows)}",
             }
         )
-    figures = {each: st.column_config.NumberColumn(each, format="%.3f") for each in (name, "95% from", "to")}
+    figures = {each: st.column_config.NumberColumn(each, format="%.3f") for each in (name, "95% from", "to", beside)}
     figures["aggregate score"] = st.column_config.NumberColumn("aggregate score", format="%.3f")
     st.dataframe(rows, hide_index=True, width="stretch", column_config=figures)
-    st.caption("Eager is 1 by definition. Intervals are bootstrapped over the subgraphs.")
+    st.caption(
+        "Eager is 1 by definition. Intervals are bootstrapped over the subgraphs."
+        + (f" {beside}: the same subgraphs on the same device, by the other rules." if others else "")
+    )
 
 
 def behind(contestant: Contestant, t: int, interpretation: Interpretation) -> None:
@@ -98,9 +123,11 @@ def behind(contestant: Contestant, t: int, interpretation: Interpretation) -> No
 
 
 def scores(boards: Sequence[Board]) -> None:
-    left, right = st.columns([2, 1], vertical_alignment="bottom", gap="medium")
+    left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom", gap="medium")
+    with middle:
+        profile = choose_profile(boards)
     with left:
-        board = choose_board(boards)
+        board = choose_board([each for each in boards if each.profile is profile])
     with right:
         errors = st.segmented_control(
             "Errors are tolerated",
@@ -120,7 +147,13 @@ def scores(boards: Sequence[Board]) -> None:
         for level in line.report.levels
     ]
     st.altair_chart(curve_chart(points, t), width="stretch")
-    table(lines, t)
+    other = twin(board, boards)
+    table(
+        lines,
+        t,
+        ranked(other, t, interpretation=interpretation) if other else (),
+        PROFILES[other.profile] if other else "",
+    )
     st.subheader("The subgraphs behind a point")
     contestants = {line.contestant.name: line.contestant for line in lines}
     first = next(iter(contestants))

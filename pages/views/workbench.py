@@ -11,7 +11,7 @@ from pages.ui.tables import choose_outcome
 from pages.ui.text import count, plain, when
 from passnet_core.corpus.catalogue import find_subgraph
 from passnet_core.passes import rules
-from passnet_core.records import Outcome, Stage, Subgraph, Task
+from passnet_core.records import Outcome, Profile, Stage, Subgraph, Task
 
 
 def workbench(task: Task) -> None:
@@ -22,7 +22,8 @@ def workbench(task: Task) -> None:
         toolbar(task, draft, context)
     left, centre, right = st.columns([0.85, 1.35, 1], gap="medium")
     with centre:
-        findings = rules.findings(draft.bundle)
+        spec = spec_of(resources.service().device().device, Stage.CHECK)
+        findings = rules.findings(draft.bundle, spec.replacement_cap, passnet=spec.profile is Profile.PASSNET)
         drafting.draw_editors(draft, {finding.file: " :material/error:" for finding in findings if finding.fatal})
         passes = count(len(draft.drawn.passes), "pass", "passes")
         st.caption(f":material/save: Kept as a draft · {passes} · digest {draft.bundle.digest[:8]}")

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from passnet_core.__main__ import main, printable
 from passnet_core.backends.fake import FakeBackend
 from passnet_core.corpus.layout import write_task
 from passnet_core.passes.reading import ORDER_FILE, write_bundle
-from passnet_core.records import Bundle, Device, Job, Outcome, PassFile, Stage, Verdict
+from passnet_core.records import Bundle, Device, Evidence, Job, Outcome, PassFile, Stage, Verdict
 from passnet_core.settings import Settings
 from tests.contract.made import outcome, task
 
@@ -116,12 +116,33 @@ def test_check_goes_no_further_than_matching(playground: Playground) -> None:
 
 
 def test_evaluate_asks_for_what_its_flags_say(playground: Playground) -> None:
-    flags = "--device cuda --stage measure --capture compiled --inputs recorded --trials 7 --seed 3 --deadline 9"
-    assert playground("evaluate", "relu", "--bundle", playground.bundle, *flags.split(), "--replacement-cap", "1") == 0
+    flags = "--device cuda --stage measure --capture compiled --profile passnet --trials 7 --seed 3 --deadline 9"
+    assert playground("evaluate", "relu", "--bundle", playground.bundle, *flags.split()) == 0
     spec = playground.backend.jobs[0].spec
-    assert (spec.stage, spec.device, spec.capture, spec.profile) == ("measure", "cuda", "compiled", "recorded")
+    assert (spec.stage, spec.device, spec.capture, spec.profile) == ("measure", "cuda", "compiled", "passnet")
     assert (spec.trials, spec.seed, spec.deadline_s, spec.replacement_cap) == (7, 3, 9.0, 1)
     assert playground.backend.jobs[0].bundle == BUNDLE
+
+
+def test_passnets_rules_allow_one_replacement_function(playground: Playground) -> None:
+    asked = ("check", "relu", "--bundle", playground.bundle, "--profile", "passnet")
+    assert playground(*asked, "--replacement-cap", "2") == 2
+    assert "by PassNet's rules it is 1" in playground.err
+    assert playground(*asked, "--replacement-cap", "1") == 0
+    assert playground("check", "relu", "--bundle", playground.bundle) == 0
+    assert [(job.spec.profile, job.spec.replacement_cap) for job in playground.backend.jobs[::3]] == [
+        ("passnet", 1),
+        ("strict", None),
+    ]
+
+
+@pytest.mark.parametrize("verdict", [Verdict.CHEAT, Verdict.LIBRARY, Verdict.INCONCLUSIVE])
+def test_a_verdict_that_rests_on_evidence_is_told_with_it(playground: Playground, verdict: Verdict) -> None:
+    seen = (Evidence("kernels launched", "one\ntwo"), Evidence("noise floor", "Eager against itself: 1.0."))
+    playground.backend.answer = lambda job: replace(outcome(job, verdict), evidence=seen)
+    playground("evaluate", "relu", "--bundle", playground.bundle, "--stage", "measure", "--subgraph", "float32/0")
+    assert "    kernels launched: one\n        two\n" in playground.out
+    assert "    noise floor: Eager against itself: 1.0.\n" in playground.out
 
 
 def test_evaluate_inductor_and_chosen_subgraphs(playground: Playground) -> None:
@@ -256,7 +277,7 @@ def test_score_prints_the_table(playground: Playground) -> None:
     asked = ("evaluate", "relu", "--bundle", playground.bundle, "--stage", "measure", "--outcomes", file)
     assert playground(*asked) == 0
     assert playground("score", "--outcomes", file) == 0
-    assert "on fake device, capture direct: 3 samples" in playground.out
+    assert "on fake device, capture direct, profile strict: 3 samples" in playground.out
     assert re.search(r"^0 +1\.5000 +1\.0000 +1\.0000 +0\.0000 +1\.5000 +0\.1000 +1\.5000", playground.out, flags=re.M)
 
 

@@ -3,14 +3,15 @@
 from collections.abc import Callable
 
 import pytest
-from example_playground import OTHER_ID, TASK_ID, task
+from example_playground import LAUNCHED, OTHER_ID, REFERENCE, TASK_ID, measured, task
 from streamlit.testing.v1 import AppTest
 
 from pages.ui.results import OPENS
 from pages.ui.words import VERDICTS
 from passnet_core.errors import StoreError
-from passnet_core.records import Verdict
+from passnet_core.records import Profile, Verdict
 from passnet_core.service import Service
+from passnet_core.store import exchange
 
 Visit = Callable[..., AppTest]
 
@@ -101,6 +102,43 @@ def test_scores_rank_bundles_against_inductor_at_the_t_of_the_url(visit: Visit) 
     app = visit("scores", t="-7")
     assert "ES(-7)" in app.dataframe[0].value
     assert list(app.dataframe[0].value["ES(-7)"]) == pytest.approx([0.1, 0.1])
+
+
+def test_scores_of_both_profiles_stand_side_by_side(visit: Visit, service: Service) -> None:
+    assert "ES(0), PassNet's rules" not in visit("scores").dataframe[0].value
+    for bundle in (REFERENCE, None):
+        service.import_run(exchange.written(measured(bundle, speedup=4.0, profile=Profile.PASSNET)))
+    app = visit("scores")
+    ranking = app.dataframe[0].value
+    assert list(ranking["ES(0)"]) == pytest.approx([1.5, 0.7])
+    assert list(ranking["ES(0), PassNet's rules"]) == pytest.approx([4.0, 4.0])
+    assert "judged by\\: strict" in texts(app)
+    app = visit("scores", profile="PassNet's rules")
+    ranking = app.dataframe[0].value
+    assert list(ranking["ES(0)"]) == pytest.approx([4.0, 4.0])
+    assert sorted(ranking["ES(0), strict"]) == pytest.approx([0.7, 1.5])
+    assert "judged by\\: PassNet\\'s rules" in texts(app)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "headline", "seen"),
+    [
+        (Verdict.CHEAT, "Cheat: the figures do not fit the evidence", "longer than claimed, by 61 µs"),
+        (Verdict.LIBRARY, "Library: others' kernels did its work", LAUNCHED),
+        (Verdict.INCONCLUSIVE, "Right, inconclusive", "Eager against itself"),
+        (Verdict.LOWER_PRECISION, "Lower precision", "The judge says"),
+    ],
+)
+def test_a_verdict_that_ranks_nobody_shows_why(
+    visit: Visit, service: Service, verdict: Verdict, headline: str, seen: str
+) -> None:
+    file = measured(REFERENCE, speedup=1.0, profile=Profile.PASSNET, verdict=verdict)
+    app = visit("runs", run=service.import_run(exchange.written(file)))
+    said = [str(each.value).replace("\\", "") for each in (*app.markdown, *app.code)]
+    assert any(headline in each for each in said)
+    assert any(seen in each for each in said)
+    assert not any("× eager" in each for each in said)
+    assert any("Next:" in each for each in said)
 
 
 def test_help_tells_the_contract_and_what_to_report(visit: Visit) -> None:

@@ -13,7 +13,7 @@ from pages.ui.drafting import MINE
 from passnet_core.backends.fake import FakeBackend
 from passnet_core.graphs.source import parse
 from passnet_core.passes.starting import starting_point
-from passnet_core.records import Bundle, EvalSpec, Job, Outcome, PassFile
+from passnet_core.records import Bundle, EvalSpec, Job, Outcome, PassFile, Profile
 from passnet_core.service import Service
 
 Visit = Callable[..., AppTest]
@@ -86,6 +86,21 @@ def test_a_click_judges_the_text_and_the_subgraph_that_arrive_with_it(visit: Vis
     (judged,) = service.outcomes(run_id)
     assert judged.subgraph_id == task().subgraphs[1].id
     assert service.bundle(service.run(run_id).bundle_digest or "").passes[0].code == PASS + "# WRONG\n"
+
+
+def test_passnets_rules_come_with_their_cap(visit: Visit, service: Service) -> None:
+    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    profile = next(each for each in app.radio if each.label == "Judged by")
+    cap = next(each for each in app.checkbox if "one replacement function" in each.label)
+    assert (profile.value, cap.value, cap.disabled) == ("strict: everything", False, False)
+    profile.set_value("PassNet's: recorded inputs, its rules and protocol").run()
+    cap = next(each for each in app.checkbox if "one replacement function" in each.label)
+    assert (cap.value, cap.disabled) == (True, True)
+    button(app, "Run").click()
+    app.run()
+    until(app, "Right, not timed")
+    spec = service.run(app.query_params["run"]).spec
+    assert (spec.profile, spec.replacement_cap) == (Profile.PASSNET, 1)
 
 
 def test_check_says_where_a_pattern_misses(visit: Visit) -> None:

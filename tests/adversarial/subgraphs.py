@@ -126,6 +126,7 @@ SUBGRAPHS: Mapping[str, Subgraph] = {
     each.task_id: each
     for each in (
         _subgraph("add-relu", ADD_RELU, *_row_pair()),
+        _subgraph("add-relu-tall", ADD_RELU, _input("in_0", 16, COLUMNS), _input("in_1", 16, COLUMNS)),
         _subgraph("add-relu-alone", ADD_RELU_ALONE, *_row_pair()),
         _subgraph("add-relu-large", ADD_RELU_ALONE, _input("in_0", 2048, 4096), _input("in_1", 2048, 4096)),
         _subgraph("add-relu-half", ADD_RELU, *_row_pair("float16")),
@@ -159,6 +160,7 @@ SUBGRAPHS: Mapping[str, Subgraph] = {
             "gather-embedding", GATHER, _input("in_0", 50, 32), TensorSpec("in_1", (3, 7), "int64", low=0, high=49)
         ),
         _subgraph("split-gate", SPLIT_GATE, _input("in_0", 8, 96)),
+        _subgraph("split-gate-large", SPLIT_GATE, _input("in_0", 8, 96, std=20.0)),
         _subgraph(
             "batchnorm",
             BATCHNORM,
@@ -172,7 +174,9 @@ SUBGRAPHS: Mapping[str, Subgraph] = {
         _subgraph("gelu", "tmp_0 = torch.nn.functional.gelu(in_0)\nreturn (tmp_0,)", _input("in_0", 8, 65)),
         _subgraph("exp-sum", "tmp_0 = torch.exp(in_0)\ntmp_1 = tmp_0.sum(-1)\nreturn (tmp_1,)", _input("in_0", 8, 65)),
         _subgraph("row-sum", "tmp_0 = in_0.sum(-1)\nreturn (tmp_0,)", _input("in_0", 70, 130)),
-        _subgraph("row-sum-half", "tmp_0 = in_0.sum(-1)\nreturn (tmp_0,)", _input("in_0", 8, 700, dtype="float16")),
+        _subgraph(
+            "row-sum-half", "tmp_0 = in_0.sum(-1)\nreturn (tmp_0,)", _input("in_0", 8, 700, dtype="float16", mean=1.0)
+        ),
         _subgraph("row-var", "tmp_0 = in_0.var(-1)\nreturn (tmp_0,)", _input("in_0", 8, 65)),
         _subgraph("square", DIFFERENCE_OF_TRANSPOSED, _input("in_0", 24, 24), _input("in_1", 24, 24)),
         _subgraph(

@@ -1,0 +1,44 @@
+# Tries: cuts the operands of a product to ten bits of mantissa, as tf32 does, without being asked.
+# Family: values
+# Needs: cpu
+# Verdict: lower precision | wrong values
+# Subgraph: matmul-bias
+import torch
+import triton
+import triton.language as tl
+
+
+def pattern(x, weight, bias):
+    return torch.nn.functional.linear(x, weight, bias)
+
+
+def replacement_args(x, weight, bias):
+    return (x, weight, bias)
+
+
+@triton.jit
+def cut(value):
+    return (value.to(tl.int32, bitcast=True) & -8192).to(tl.float32, bitcast=True)
+
+
+@triton.jit
+def cut_linear_kernel(x_ptr, w_ptr, b_ptr, o_ptr, outputs, depth, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    n = tl.arange(0, BLOCK)
+    total = tl.load(b_ptr + n, mask=n < outputs, other=0.0)
+    for k in range(0, depth):
+        w = tl.load(w_ptr + n * depth + k, mask=n < outputs, other=0.0)
+        total += cut(tl.load(x_ptr + row * depth + k)) * cut(w)
+    tl.store(o_ptr + row * outputs + n, total, mask=n < outputs)
+
+
+@torch.fx.wrap
+def cut_linear(x, weight, bias):
+    rows, depth = x.shape
+    out = torch.empty((rows, weight.shape[0]), dtype=x.dtype, device=x.device)
+    cut_linear_kernel[(rows,)](x, weight, bias, out, weight.shape[0], depth, BLOCK=64)
+    return out
+
+
+def replacement_func():
+    return cut_linear

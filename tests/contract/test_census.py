@@ -1,0 +1,321 @@
+"""Whose kernels did the work: own ones are accepted, a library's are named, with the line that asked for them."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from judging import KERNEL, PATTERN, RIGHT, bundle, job, judged, subgraph
+
+from passnet_core.backends.local import LocalBackend
+from passnet_core.graphs.source import parse
+from passnet_core.judge import census
+from passnet_core.judge.candidacy import Seen, Tallied
+from passnet_core.records import Capture, Device, Job, Outcome, PassFile, Profile, Stage, Verdict
+
+OWN = RIGHT.replace(
+    "@torch.fx.wrap\ndef add_relu",
+    """
+@triton.jit
+def never_launched(a_ptr):
+    tl.store(a_ptr, helper_of_kernels(0.0))
+
+
+@triton.jit
+def helper_of_kernels(x):
+    return x
+
+
+@torch.fx.wrap
+def add_relu""",
+)
+
+
+def replacing(*lines: str, top: str = "", pattern: str = PATTERN, arguments: str = "a, b") -> str:
+    """A pass whose replacement has these lines, with the kernel add_relu_kernel at hand."""
+    kernel = KERNEL.replace("RESULT", "tl.where(total > 0, total, 0.0)").split("@torch.fx.wrap")[0]
+    body = "\n    ".join(lines)
+    return (
+        f"{pattern}\n{top}\n{kernel}\ndef own(a, b):\n    out = torch.empty_like(a)\n    count = a.numel()\n"
+        "    add_relu_kernel[(triton.cdiv(count, 256),)](a, b, out, count, BLOCK=256)\n    return out\n\n\n"
+        f"@torch.fx.wrap\ndef fused({arguments}):\n    {body}\n\n\ndef replacement_func():\n    return fused\n"
+    )
+
+
+@pytest.fixture(scope="module")
+def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalBackend]:
+    made = LocalBackend(sys.executable, "auto", tmp_path_factory.mktemp("home"), lanes=("run",))
+    made.prepare()
+    yield made
+    made.close()
+
+
+def launched(outcome: Outcome) -> str:
+    (found,) = [each.text for each in outcome.evidence if each.topic == census.TOPIC]
+    return found
+
+
+def test_kernels_of_the_bundle_are_its_own_and_idle_ones_are_named(backend: LocalBackend) -> None:
+    outcome = judged(backend, job(OWN))
+    assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
+    assert "1 × add_relu_kernel (kernel, the replacement of pass_0 at pass_0.py:" in launched(outcome)
+    assert "aten::empty_like" in launched(outcome)
+    assert "library" not in launched(outcome)
+    assert "copy_" not in launched(outcome)
+    assert "Kernels defined but not launched here: never_launched (pass_0.py)." in outcome.warnings
+
+
+def test_no_census_by_passnets_profile(backend: LocalBackend) -> None:
+    outcome = judged(backend, job(replacing("return (a + b).clamp(min=0)"), profile=Profile.PASSNET))
+    assert outcome.verdict is Verdict.VALUES_ONLY, outcome.reason
+    assert not [each for each in outcome.evidence if each.topic == census.TOPIC]
+
+
+HONEST = {
+    "views and a copy": ["a, b = a.transpose(0, 1).contiguous(), b.clone().t().contiguous()",
+                         "return own(a, b).view(a.shape).t()[:, :].contiguous()"],
+    "allocations and fills": ["spare = torch.zeros_like(a).fill_(2); torch.full((2,), 1.0); a.new_empty(3).zero_()",
+                              "torch.as_tensor([1, 2]); torch.ones(2, dtype=torch.float16)", "return own(a, b)"],
+    "questions": ["assert a.is_contiguous() and a.stride(-1) == 1 and a.data_ptr() % 4 == 0 and a.dim() == 2",
+                  "return own(a, b)"],
+    "one number": ["scale = torch.as_tensor([2.0])", "assert scale.item() == 2", "return own(a, b)"],
+    "grid by function": ["out = torch.empty_like(a)",
+                         "add_relu_kernel[lambda named: (triton.cdiv(a.numel(), named['BLOCK']),)]"
+                         "(a, b, out, a.numel(), BLOCK=64)", "return out"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("lines", HONEST.values(), ids=list(HONEST))
+def test_honest_habits_are_accepted(backend: LocalBackend, lines: list[str]) -> None:
+    outcome = judged(backend, job(replacing(*lines)))
+    assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
+
+
+def test_addresses_that_are_read_are_told(backend: LocalBackend) -> None:
+    outcome = judged(backend, job(replacing(*HONEST["questions"])))
+    assert any("reads addresses" in warning for warning in outcome.warnings)
+
+
+LIBRARY = {
+    "operators": (["return (a + b).clamp(min=0)"], "aten::add.Tensor"),
+    "after a decoy": (["own(a, b)", "out = a.clone()", "out += b", "return out.clamp(min=0)"], "aten::add_.Tensor"),
+    "part of it": (["out = own(a, b)", "return out * 1"], "aten::mul.Tensor"),
+    "in the grid": (["out = torch.empty_like(a)", "c = []",
+                     "add_relu_kernel[lambda named: c.append((a + b).clamp(min=0)) or (1,)](a, b, out, 0, BLOCK=16)",
+                     "return c[0]"], "aten::add.Tensor"),
+    "conversion": (["return own(a.double(), b.double()).float()"], "aten::_to_copy, which converts the type"),
+    "conversion by a copy": (["wide = torch.empty(a.shape, dtype=torch.float64)", "wide.copy_(a)",
+                              "return own(a, b)"], "aten::copy_, which converts the type"),
+    "numpy": (["import numpy as np", "return torch.as_tensor(np.maximum(a.numpy() + b.numpy(), 0))"],
+              "takes values out of a tensor with numpy"),
+    "numpy after a decoy": (["import numpy as np", "out = own(a, b)",
+                             "return torch.as_tensor(np.maximum(np.asarray(a) + np.asarray(b), 0))"], "__array__"),
+    "lists": (["own(a, b)", "rows = zip(a.tolist(), b.tolist())",
+               "return torch.as_tensor([[max(x + y, 0) for x, y in zip(*each)] for each in rows])"], "tolist"),
+    "one element after the other": (["out = own(a, b)", "out[0, 0] = max(float(a[0, 0]) + float(b[0, 0]), 0)",
+                                     "return out"], "aten::_local_scalar_dense"),
+    "each element": (["out = a.clone()", "getattr(out, 'ma' + 'p_')(b, lambda x, y: max(x + y, 0.0))", "return out"],
+                     "map_"),
+    "hidden methods": (["own(a, b)", "m = 'ad' + 'd'", "return getattr(getattr(a, m)(b), 'clamp')(min=0)"],
+                       "aten::add.Tensor"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("lines", "said"), LIBRARY.values(), ids=list(LIBRARY))
+def test_what_a_library_computes_is_named_with_its_line(backend: LocalBackend, lines: list[str], said: str) -> None:
+    code = replacing(*lines)
+    outcome = judged(backend, job(code))
+    if outcome.verdict is Verdict.REJECTED:
+        # the rules know this one already: what matters here is what runs
+        pytest.fail(outcome.reason)
+    assert outcome.verdict is Verdict.LIBRARY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
+    assert said in outcome.reason + launched(outcome), outcome.reason
+    assert "pass_0.py:" in outcome.reason
+    assert not outcome.speedups
+    assert outcome.accuracy is not None
+
+
+COPYING = """
+import torch
+import triton
+import triton.language as tl
+
+
+def pattern(a):
+    return torch.transpose(a, 0, 1).contiguous()
+
+
+def replacement_args(a):
+    return (a,)
+"""
+TRANSPOSED = """
+import torch
+
+class GraphModule(torch.nn.Module):
+    def forward(self, in_0, in_1):
+        tmp_0 = torch.transpose(in_0, 0, 1)
+        tmp_1 = tmp_0.contiguous()
+        tmp_2 = tmp_1 + in_1
+        return (tmp_2,)
+"""
+
+
+def on(code: str, text: str, shapes: tuple[tuple[int, ...], ...] = ((4, 33), (33, 4))) -> Job:
+    asked = job(text)
+    graph = subgraph(code=code)
+    inputs = tuple(replace(each, shape=shape) for each, shape in zip(graph.inputs, shapes))
+    return replace(asked, subgraph=replace(graph, code=code, inputs=inputs))
+
+
+def test_copying_alone_is_a_librarys_work(backend: LocalBackend) -> None:
+    code = replacing("return a.transpose(0, 1).contiguous()", pattern=COPYING, arguments="a")
+    outcome = judged(backend, on(TRANSPOSED, code))
+    assert outcome.verdict is Verdict.LIBRARY, f"{outcome.reason} {outcome.evidence}"
+    assert "launches no kernel" in outcome.reason
+
+
+IDLE = """
+import torch
+
+class GraphModule(torch.nn.Module):
+    def forward(self, in_0, in_1):
+        tmp_0 = torch.nn.functional.dropout(in_0, 0.1, False, False)
+        tmp_1 = tmp_0 + in_1
+        return (tmp_1,)
+"""
+
+
+def test_the_rest_of_the_graph_is_not_the_replacements_and_views_need_no_kernel(backend: LocalBackend) -> None:
+    pattern = COPYING.replace(
+        "torch.transpose(a, 0, 1).contiguous()", "torch.nn.functional.dropout(a, 0.1, False, False)"
+    )
+    outcome = judged(
+        backend, on(IDLE, replacing("return a.view(a.shape)", pattern=pattern, arguments="a"), ((4, 33),) * 2)
+    )
+    assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
+    assert "aten::add" not in launched(outcome)
+
+
+def test_what_replacement_args_computes_counts(backend: LocalBackend) -> None:
+    pattern = PATTERN.replace("return (a, b)", "return (torch.nn.functional.relu(a + b), b[:, :].reshape(-1))")
+    outcome = judged(backend, job(replacing("return own(a, a.new_zeros(a.shape))", pattern=pattern)))
+    assert outcome.verdict is Verdict.LIBRARY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
+    assert "replacement_args computes add" in outcome.reason
+
+
+def test_replacement_args_may_ask_for_sizes_and_calculate_with_them(backend: LocalBackend) -> None:
+    pattern = PATTERN.replace("return (a, b)", "return (a.contiguous(), b.view(-1), a.shape[0] * a.size(1) // 2)")
+    code = replacing("return own(a, b)", pattern=pattern, arguments="a, b, half")
+    outcome = judged(backend, job(code))
+    assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
+
+
+def test_compiled_capture_is_counted_too(backend: LocalBackend) -> None:
+    for code, verdict in ((RIGHT, Verdict.VALUES_ONLY), (replacing("return (a + b).clamp(min=0)"), Verdict.LIBRARY)):
+        asked = job(code)
+        outcome = judged(backend, replace(asked, spec=replace(asked.spec, capture=Capture.COMPILED)))
+        assert outcome.verdict is verdict, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
+        assert outcome.reason if verdict is Verdict.LIBRARY else "add_relu_kernel" in launched(outcome)
+
+
+def test_a_call_that_fails_only_in_the_census_is_a_crash(backend: LocalBackend) -> None:
+    top = "CALLS = []"
+    lines = ["CALLS.append(1)", "if len(CALLS) > LAST: raise ValueError('enough')", "return own(a, b)"]
+    counted = judged(backend, job(replacing(lines[0], "print(len(CALLS), flush=True)", lines[2], top=top)))
+    last = int(counted.log_tail.split()[-1])
+    failing = replacing(*lines, top=f"{top}\nLAST = {last - 1}")
+    outcome = judged(backend, job(failing))
+    assert outcome.verdict is Verdict.CRASHED, f"{outcome.reason} {outcome.evidence}"
+    assert "enough" in outcome.reason
+
+
+# --- what the referee concludes, without processes --------------------------------------------------------------------
+
+GRAPH = parse(TRANSPOSED)
+KEYS = {"replacement_0": "the replacement of pass_0"}
+
+
+def concluded(*seen: Seen, device: Device = Device.CUDA, fresh: int = 1) -> census.Census:
+    tallies = [Tallied("replacement_0", 1, fresh, seen)]
+    return census.judged(bundle(RIGHT), device, tallies, GRAPH, GRAPH, KEYS)
+
+
+def launch(name: str = "add_relu_kernel", count: int = 1) -> Seen:
+    return Seen("kernel", name, "pass_0.py:30", "", count)
+
+
+def device(name: str = "add_relu_kernel", count: int = 1) -> Seen:
+    return Seen("device", name, "", "", count)
+
+
+def test_the_device_trace_names_what_is_foreign() -> None:
+    fine = concluded(
+        launch(),
+        device(),
+        device("Memset (Device)"),
+        device("Memcpy DtoD (Device -> Device)"),
+        device(
+            "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1>>"
+        ),
+    )
+    assert fine.verdict is Verdict.VALUES_ONLY, fine.reason
+    gemm = concluded(launch(), device(), device("sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x32"))
+    assert gemm.verdict is Verdict.LIBRARY
+    assert "sm90_xmma_gemm" in gemm.reason
+
+
+def test_a_librarys_kernel_cannot_borrow_the_name_of_one_of_the_bundles() -> None:
+    assert concluded(launch(count=2), device(count=2)).verdict is Verdict.VALUES_ONLY
+    assert concluded(launch(count=2), device(count=4)).verdict is Verdict.LIBRARY
+
+
+def test_a_triton_kernel_from_elsewhere_is_foreign() -> None:
+    found = concluded(launch("_flash_attention"), device("_flash_attention"))
+    assert found.verdict is Verdict.LIBRARY
+    assert "not in the bundle" in found.reason
+
+
+def test_a_result_that_nothing_explains_is_foreign() -> None:
+    allocated = Seen("operation", "aten::empty_like", "pass_0.py:3", "", 1)
+    found = concluded(allocated, device=Device.CPU)
+    assert found.verdict is Verdict.LIBRARY
+    assert "nothing that was seen computes" in found.reason
+    filled = Seen("operation", "aten::zeros_like", "pass_0.py:3", "", 1)
+    assert concluded(filled, device=Device.CPU).verdict is Verdict.VALUES_ONLY
+    assert concluded(device=Device.CPU, fresh=0).verdict is Verdict.VALUES_ONLY
+
+
+def test_a_device_trace_that_saw_nothing_is_told() -> None:
+    assert any("device trace saw nothing" in each for each in concluded(launch()).warnings)
+
+
+def test_kernels_are_found_however_they_are_made() -> None:
+    code = """
+import triton
+from triton import jit, autotune
+
+@autotune(configs=[], key=[])
+@triton.heuristics({})
+@jit
+def first(x): second(x)
+
+@triton.jit
+def second(x): pass
+
+def make():
+    @triton.jit(do_not_specialize=["x"])
+    def third(x): pass
+    return third
+
+def fourth(x): pass
+kernel = triton.jit(fourth)
+"""
+    made = bundle(RIGHT, helpers=(PassFile("kernels.py", code),))
+    assert set(census.kernels_of(made)) == {"add_relu_kernel", "first", "second", "third", "fourth"}
+    assert set(census.launchable(made)) == {"add_relu_kernel", "first", "third", "fourth"}
+
+
+def test_library_outcomes_are_kept_apart_from_accepted_ones(backend: LocalBackend) -> None:
+    outcome = judged(backend, job(replacing("return (a + b).clamp(min=0)"), Stage.MEASURE))
+    assert outcome.verdict is Verdict.LIBRARY
+    assert not outcome.verdict.accepted

@@ -6,7 +6,11 @@ element may be off by FACTOR times the sum of two errors, plus a slack of a few 
 - eager's own error, the largest one among elements of similar or smaller size;
 - the change of the float64 result when every input moves by one unit in its last place, likewise;
 - SLACK_UNITS units of the element's dtype, at the size of the element or of the median element, whichever is larger.
+What is off by more, but by no more than the same in a coarser dtype, is of lower precision and not otherwise wrong.
 Without a float64 reference the verdict is closeness at FALLBACK_T.
+
+Memory: strides may differ from eager's, since layouts are an optimiser's to choose. What the consumer of a result could
+fall over may not: elements that overlap in memory, or memory shared with an input or another output, unless eager's do.
 """
 
 import math
@@ -29,12 +33,20 @@ SLACK_UNITS = {torch.float16: 1.0, torch.bfloat16: 1.0, torch.float32: 16.0, tor
 """Half precision: computed in float32 and rounded once, a result is at most one unit off. Single precision: the order
 of a sum and another form of exp or tanh cost a few units, while lower precision than asked costs thousands."""
 
+COARSER = {torch.float16: 2.0**3, torch.bfloat16: 2.0, torch.float32: 2.0**16, torch.float64: 2.0**29}
+"""By how much one unit of the next dtype down is larger: bfloat16 for float32 and float16, float32 for float64."""
+
+COARSE_UNITS = 4.0
+
 WIDER = {"complex64": "float32", "complex128": "float64", "complex32": "float16"}
 
 
 @dataclass(frozen=True)
 class Difference:
-    """How one output of one drawing differs. verdict None: right. wrong: as a share of its elements."""
+    """How one output of one drawing differs. verdict None: right. wrong: as a share of its elements.
+
+    subject: what differs, where it is not the output itself.
+    """
 
     verdict: Verdict | None
     problem: str
@@ -48,6 +60,7 @@ class Difference:
     expected: float | None = None
     actual: float | None = None
     wrong_fraction: float = 0.0
+    subject: str = ""
 
 
 @dataclass(frozen=True)
@@ -73,37 +86,63 @@ def _counted(count: int) -> str:
     return "1 value" if count == 1 else f"{count} values"
 
 
-def compare(references: References, actual: Produced) -> Difference:
-    """How one output differs from its references."""
+def compare(references: References, actual: Produced, *, memory: bool = True) -> Difference:
+    """How one output differs from its references. memory: whether where its elements lie counts too."""
     eager = references.eager
     if not isinstance(eager.value, torch.Tensor):
         return _compare_plain(eager, actual)
     if actual.type != eager.type:
-        return _unlike(Verdict.WRONG_TYPE, f"it is a {actual.type}, eager's a {eager.type}", eager)
+        return unlike(Verdict.WRONG_TYPE, f"it is a {actual.type}, eager's a {eager.type}", eager)
     if actual.dtype != eager.dtype:
-        return _unlike(Verdict.WRONG_TYPE, f"its dtype is {actual.dtype}, eager's {eager.dtype}", eager)
+        return unlike(Verdict.WRONG_TYPE, f"its dtype is {actual.dtype}, eager's {eager.dtype}", eager)
     if actual.shape != eager.shape:
-        return _unlike(Verdict.WRONG_SHAPE, f"its shape is {list(actual.shape)}, eager's {list(eager.shape)}", eager)
+        return unlike(Verdict.WRONG_SHAPE, f"its shape is {list(actual.shape)}, eager's {list(eager.shape)}", eager)
     if actual.device != eager.device:
-        return _unlike(Verdict.WRONG_TYPE, f"it is on {actual.device}, eager's on {eager.device}", eager)
+        return unlike(Verdict.WRONG_TYPE, f"it is on {actual.device}, eager's on {eager.device}", eager)
     if not isinstance(actual.value, torch.Tensor) or actual.value.shape != eager.value.shape:
-        return _unlike(Verdict.WRONG_TYPE, f"its values cannot be read ({actual.type}, {actual.dtype})", eager)
-    return _compare_tensors(references, eager.value, actual.value)
+        return unlike(Verdict.WRONG_TYPE, f"its values cannot be read ({actual.type}, {actual.dtype})", eager)
+    found = _compare_tensors(references, eager.value, actual.value)
+    if memory and found.verdict is None:
+        if overlaps_itself(actual) and not overlaps_itself(eager):
+            problem = f"its elements overlap in memory (strides {list(actual.strides)}), eager's do not"
+            return unlike(Verdict.WRONG_SHAPE, problem, eager)
+        shared = [each for each in actual.shares if each not in eager.shares]
+        if shared:
+            return unlike(Verdict.WRONG_TYPE, f"it lies in the memory of {shared[0]}, eager's does not", eager)
+    return found
 
 
-def _unlike(verdict: Verdict, problem: str, eager: Produced) -> Difference:
+def overlaps_itself(produced: Produced) -> bool:
+    """Whether two of its elements lie at one address, as far as shape and strides tell at once."""
+    steps = [(size, stride) for size, stride in zip(produced.shape, produced.strides) if size > 1]
+    if not steps or 0 in produced.shape:
+        return False
+    reach = 1 + sum((size - 1) * stride for size, stride in steps)
+    return any(stride == 0 for _, stride in steps) or reach < math.prod(produced.shape)
+
+
+def other_strides(eager: Produced, actual: Produced) -> str:
+    """How the strides differ where the consumer could see it; empty: they do not."""
+    if eager.shape != actual.shape or not eager.strides or not actual.strides or 0 in eager.shape:
+        return ""
+    seen = [mine != theirs for size, mine, theirs in zip(eager.shape, actual.strides, eager.strides) if size > 1]
+    return f"strides {list(actual.strides)}, eager's {list(eager.strides)}" if any(seen) else ""
+
+
+def unlike(verdict: Verdict, problem: str, eager: Produced) -> Difference:
+    """What is wrong as a whole, and close at no t."""
     return Difference(verdict, problem, eager.shape, eager.dtype or eager.type, frozenset(), None, wrong_fraction=1.0)
 
 
 def _compare_plain(eager: Produced, actual: Produced) -> Difference:
     """Numbers, None and the like are equal or wrong."""
     if actual.type != eager.type:
-        return _unlike(Verdict.WRONG_TYPE, f"it is {_a(actual.type)}, eager's {_a(eager.type)}", eager)
+        return unlike(Verdict.WRONG_TYPE, f"it is {_a(actual.type)}, eager's {_a(eager.type)}", eager)
     left, right = eager.value, actual.value
     both_nan = left != left and right != right
     if left == right or both_nan:
         return Difference(None, "", (), eager.type, frozenset(LEVELS), LEAST_T, 0.0, 0.0)
-    return _unlike(Verdict.WRONG_VALUES, f"it is {right!r}, eager's {left!r}", eager)
+    return unlike(Verdict.WRONG_VALUES, f"it is {right!r}, eager's {left!r}", eager)
 
 
 def _a(kind: str) -> str:
@@ -123,13 +162,14 @@ def _compare_tensors(references: References, eager: torch.Tensor, actual: torch.
     error[same] = 0.0
     closeness = _closeness(dtype, error, expected64, same)
     if eager.is_floating_point():
-        finite, wrong = _wrong_floats(dtype, expected64, actual64, exact, moved, error, same)
+        finite, wrong, coarse = _wrong_floats(dtype, expected64, actual64, exact, moved, error, same)
     else:
-        finite, wrong = torch.ones_like(same), _wrong_whole(eager, actual, exact)
+        finite, wrong, coarse = torch.ones_like(same), _wrong_whole(eager, actual, exact), False
     verdict = None
     if bool(wrong.any()):
         non_finite = wrong & ~(expected64.isfinite() & actual64.isfinite())
-        verdict = Verdict.NON_FINITE if bool(non_finite.any()) else Verdict.WRONG_VALUES
+        verdict = Verdict.LOWER_PRECISION if coarse else Verdict.WRONG_VALUES
+        verdict = Verdict.NON_FINITE if bool(non_finite.any()) else verdict
         finite = finite & ~non_finite
     place = _place(wrong, verdict, error, finite)
     measurable = error[finite & error.isfinite()]
@@ -137,7 +177,7 @@ def _compare_tensors(references: References, eager: torch.Tensor, actual: torch.
     fraction = float(wrong.double().mean()) if wrong.numel() else 0.0
     return Difference(
         verdict=verdict,
-        problem=_sentence(verdict, fraction, place, expected64, actual64),
+        problem=_sentence(verdict, fraction, place, expected64, actual64, wrong),
         shape=shape,
         dtype=dtype,
         correct_at=frozenset(t for t, close in closeness.items() if close),
@@ -186,33 +226,44 @@ def _wrong_floats(
     moved: Sequence[torch.Tensor],
     error: torch.Tensor,
     same: torch.Tensor,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """(elements whose error means something, elements that are wrong)."""
+) -> tuple[torch.Tensor, torch.Tensor, bool]:
+    """(elements whose error means something, elements that are wrong, whether all of those are only too coarse)."""
     finite = expected.isfinite() & actual.isfinite()
     if exact is None:
         allowed = tolerance(dtype, FALLBACK_T)
         close = same | (finite & (error <= allowed.atol + allowed.rtol * expected.abs()))
-        return finite, ~close
-    bound = _bound(dtype, expected, exact, moved)
-    right = same | (actual.isfinite() & exact.isfinite() & ((actual - exact).abs() <= bound))
+        return finite, ~close, False
+    own, units = _allowances(dtype, expected, exact, moved)
+    off = (actual - exact).abs()
+    bound = FACTOR * own + SLACK_UNITS[_torch_dtype(dtype)] * units
+    right = same | (actual.isfinite() & exact.isfinite() & (off <= bound))
     # where eager overflowed and float64 did not, a finite result is the better one; and beyond the dtype's range
     # both infinity and the largest number will do
     largest = torch.finfo(_torch_dtype(dtype)).max
     beyond = exact.abs() >= largest * (1 - 2**-8)
     right |= beyond & (actual.sign() == exact.sign()) & (actual.abs() >= largest * (1 - 2**-6))
-    return finite, ~right
+    if bool(right.all()):
+        return finite, ~right, False
+    allowed = tolerance(dtype, FALLBACK_T)
+    # small elements may be differences of large ones
+    typical = float(exact[exact.isfinite()].abs().mean().nan_to_num())
+    units = _unit(_torch_dtype(dtype), exact.abs().clamp(min=typical))
+    coarser = COARSER[_torch_dtype(dtype)] * (FACTOR * own + COARSE_UNITS * units)
+    coarse = finite & exact.isfinite() & ((off <= coarser) | (error <= allowed.atol + allowed.rtol * expected.abs()))
+    return finite, ~right, bool((right | coarse).all())
 
 
-def _bound(dtype: str, eager: torch.Tensor, exact: torch.Tensor, moved: Sequence[torch.Tensor]) -> torch.Tensor:
-    """How far from float64 each element may be."""
+def _allowances(
+    dtype: str, eager: torch.Tensor, exact: torch.Tensor, moved: Sequence[torch.Tensor]
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Per element, what eager and the inputs' own rounding are off by, and one unit in the last place."""
     own = (eager - exact).abs()
     if moved:
         own = own + torch.stack([(each - exact).abs() for each in moved]).amax(0)
     own = torch.where(own.isfinite(), own, torch.zeros_like(own))
     size = torch.where(exact.isfinite(), exact.abs(), torch.zeros_like(exact))
     typical = float(_median(size))
-    units = _unit(_torch_dtype(dtype), size.clamp(min=typical)) * SLACK_UNITS[_torch_dtype(dtype)]
-    return FACTOR * _envelope(own, size) + units
+    return _envelope(own, size), _unit(_torch_dtype(dtype), size.clamp(min=typical))
 
 
 def _envelope(own: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
@@ -280,13 +331,34 @@ def _index(place: int | None, shape: tuple[int, ...]) -> tuple[int, ...] | None:
 
 
 def _sentence(
-    verdict: Verdict | None, fraction: float, place: int | None, expected: torch.Tensor, actual: torch.Tensor
+    verdict: Verdict | None,
+    fraction: float,
+    place: int | None,
+    expected: torch.Tensor,
+    actual: torch.Tensor,
+    wrong: torch.Tensor,
 ) -> str:
     if verdict is None or place is None:
         return ""
     index = list(_index(place, tuple(expected.shape)) or ())
     there = f"at {index} it is {float(actual.reshape(-1)[place]):.6g}, eager's {float(expected.reshape(-1)[place]):.6g}"
-    return f"{percent(fraction)} of its elements are wrong: {there}"
+    how = "less precise than eager and the dtype allow" if verdict is Verdict.LOWER_PRECISION else "wrong"
+    return f"{percent(fraction)} of its elements are {how}{_where(wrong)}: {there}"
+
+
+def _where(wrong: torch.Tensor) -> str:
+    """The slice that holds all wrong elements, where that is not the whole nor a single one."""
+    if wrong.dim() == 0 or int(wrong.sum()) == 1:
+        return ""
+    ranges, narrow = [], False
+    for axis, size in enumerate(wrong.shape):
+        rest = [other for other in range(wrong.dim()) if other != axis]
+        places = (wrong.any(rest) if rest else wrong).nonzero().reshape(-1)
+        first, last = int(places[0]), int(places[-1]) + 1
+        whole = (first, last) == (0, size)
+        narrow = narrow or not whole
+        ranges.append(":" if whole else f"{first}:{last}")
+    return f", all in [{', '.join(ranges)}]" if narrow else ""
 
 
 def percent(fraction: float) -> str:
@@ -322,7 +394,14 @@ def gather(differences: Sequence[tuple[str, Difference]], output: int) -> Output
     )
 
 
-ORDER = (None, Verdict.WRONG_VALUES, Verdict.NON_FINITE, Verdict.WRONG_SHAPE, Verdict.WRONG_TYPE)
+ORDER = (
+    None,
+    Verdict.LOWER_PRECISION,
+    Verdict.WRONG_VALUES,
+    Verdict.NON_FINITE,
+    Verdict.WRONG_SHAPE,
+    Verdict.WRONG_TYPE,
+)
 
 
 def _badness(difference: Difference) -> tuple[int, float, float]:

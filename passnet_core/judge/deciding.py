@@ -31,6 +31,10 @@ FAULTS: Mapping[str, tuple[Verdict, str]] = {
 """Verdict and first words for each kind of fault of the candidate."""
 
 
+DOUBTS = (Verdict.CHEAT, Verdict.LIBRARY, Verdict.INCONCLUSIVE)
+"""Why right values are not ranked, whichever stage found it, the gravest first."""
+
+
 def outcome(
     job: Job,
     facts: Facts,
@@ -96,6 +100,14 @@ def decide(job: Job, facts: Facts) -> tuple[Verdict, str]:
         )
     if verification is None:
         return Verdict.INFRASTRUCTURE, "The judge stopped before it compared values."
+    parts = (verification, facts.census, measurement)
+    doubt = min(
+        (part for part in parts if part is not None and part.verdict in DOUBTS),
+        key=lambda part: DOUBTS.index(part.verdict),
+        default=None,
+    )
+    if doubt is not None:
+        return doubt.verdict, doubt.reason
     if measurement is not None and job.spec.stage is Stage.MEASURE:
         return measurement.verdict, measurement.reason
     if job.spec.stage is Stage.MEASURE:
@@ -156,7 +168,7 @@ def _warnings(facts: Facts) -> tuple[str, ...]:
     found = list(facts.warnings)
     if facts.match is not None and facts.match.count:
         found += [f"{each.name} matches nothing." for each in facts.match.passes if not each.matches]
-    for part in (facts.verification, facts.measurement):
+    for part in (facts.verification, facts.census, facts.measurement):
         if part is not None:
             found += part.warnings
     return tuple(dict.fromkeys(found))
@@ -166,7 +178,7 @@ def _evidence(facts: Facts) -> tuple[Evidence, ...]:
     found = list(facts.evidence)
     if isinstance(facts.end, CandidateFault) and facts.end.trace:
         found.append(Evidence("traceback", facts.end.trace))
-    for part in (facts.verification, facts.measurement):
+    for part in (facts.verification, facts.census, facts.measurement):
         if part is not None:
             found += part.evidence
     return tuple(found)

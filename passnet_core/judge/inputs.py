@@ -137,7 +137,7 @@ def draw(
     for index, spec in enumerate(specs):
         role = (roles or {}).get(spec.name, PLAIN)
         generator = torch.Generator().manual_seed(_seed_of(seed, drawing, index))
-        drawn.append(_one(spec, sizes[spec.name], drawing, role, _limit(role, sizes), generator))
+        drawn.append(_one(spec, sizes[spec.name], drawing, role, index_limit(role, sizes), generator))
     return drawn
 
 
@@ -152,7 +152,7 @@ def _seed_of(seed: int, drawing: str, index: int) -> int:
     return int.from_bytes(hashlib.sha256(f"{seed} {drawing} {index}".encode()).digest()[:7], "big")
 
 
-def _limit(role: Role, sizes: Mapping[str, tuple[int, ...]]) -> int | None:
+def index_limit(role: Role, sizes: Mapping[str, tuple[int, ...]]) -> int | None:
     """The smallest size that an index must stay below; None: not known."""
     known = [
         sizes[table][axis]
@@ -230,13 +230,14 @@ def _floats(
         # a variance has no sign and no impulse: only its size varies
         centre = mean if mean > 0 else 1.0
         scale = WIDE if drawing == "wide" else 1.0
-        return _within((centre * torch.exp(noise * 0.5) * scale).clamp(min=LEAST_VARIANCE), spec, math.inf)
-    parameter = _is_parameter(spec)
+        return _within(centre * torch.exp(noise * 0.5) * scale, spec, math.inf).clamp(min=LEAST_VARIANCE)
+    parameter = is_parameter(spec)
     match drawing:
         case "wide":
             values = noise * spread * WIDE + mean
         case "signed":
-            values = -(noise * spread + mean)
+            # a range that is known is mirrored in itself: outside it, all would be one and the same limit
+            values = _turning_point(spec) - (noise * spread + mean)
         case "sparse" if not parameter:
             values = _impulses(shape, generator).to(kind) * max(abs(mean), spread, 1.0)
         case "edges" if not parameter:
@@ -248,6 +249,10 @@ def _floats(
     return _within(values, spec, RECORDED_LIMIT * WIDE)
 
 
+def _turning_point(spec: TensorSpec) -> float:
+    return spec.low + spec.high if spec.low is not None and spec.high is not None else 0.0
+
+
 def _within(values: torch.Tensor, spec: TensorSpec, limit: float) -> torch.Tensor:
     low = max(-limit, spec.low if spec.low is not None else -limit)
     high = min(limit, spec.high if spec.high is not None else limit)
@@ -256,10 +261,10 @@ def _within(values: torch.Tensor, spec: TensorSpec, limit: float) -> torch.Tenso
 
 def _spread(spec: TensorSpec, mean: float) -> float:
     """What a recorded spread of 0 stands for: 1 for activations, a tenth around the mean for parameters."""
-    return PARAMETER_SPREAD * max(abs(mean), 1.0) if _is_parameter(spec) else 1.0
+    return PARAMETER_SPREAD * max(abs(mean), 1.0) if is_parameter(spec) else 1.0
 
 
-def _is_parameter(spec: TensorSpec) -> bool:
+def is_parameter(spec: TensorSpec) -> bool:
     words = spec.original_name.lower()
     if words:
         return any(word in words for word in PARAMETER_WORDS)

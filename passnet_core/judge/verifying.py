@@ -1,6 +1,11 @@
-"""VERIFY: the same inputs to eager and to the candidate, for each drawing, and what the comparison says."""
+"""VERIFY: the same inputs to eager and to the candidate, for each drawing, and what the comparison says.
+
+Some drawings lie at new addresses, others in the very tensors of the call before: which, the seed decides. After one of
+them two elements of each input change places, in the same tensors, twice, and then the same content lies elsewhere.
+"""
 
 import math
+import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,10 +22,12 @@ from passnet_core.judge.candidacy import (
     CandidateFault,
     CandidateGone,
     Preparation,
+    Produced,
     Returned,
     Verification,
 )
 from passnet_core.judge.comparing import Difference, References
+from passnet_core.judge.controls import Controls
 from passnet_core.judge.inputs import PROFILES, Drawn, Role, draw, dtype_of, roles
 from passnet_core.records import (
     WRONG,
@@ -29,6 +36,7 @@ from passnet_core.records import (
     Device,
     Evidence,
     Job,
+    Profile,
     Solver,
     TensorSpec,
     Verdict,
@@ -41,6 +49,15 @@ INTERPRETER_BUDGET_S = 20.0
 
 PROBE_ELEMENTS = 32_768
 """The estimate comes from a run on about so many input elements; smaller subgraphs need none."""
+
+EXCHANGED, ELSEWHERE = "typical, two elements exchanged in place", "typical, at another address"
+"""The calls beside the drawings."""
+
+EXCHANGES = 2
+"""The elements by which a pass tells inputs apart may be among those exchanged once, hardly twice."""
+
+EXTRA_CALLS = EXCHANGES + 1
+TRIED_PLACES = 16
 
 LEAST_SIZE = 2
 MOST_STEPS = 40
@@ -124,6 +141,11 @@ class _Trial:
         self.warnings: list[str] = []
         self.differences: dict[int, list[tuple[str, Difference]]] = {}
         self.compared: list[str] = []
+        self.strict = job.spec.profile is Profile.STRICT
+        self.names = [spec.name for spec in self.specs]
+        self.fresh = placements(self.drawings, seed)
+        self.controls = Controls(self.names, seed)
+        self.layouts: dict[int, str] = {}
         self.exact_problem = ""
         self.prepared_for: Shapes | None = None
         self.full = Step(tuple(spec.shape for spec in self.specs), _elements([spec.shape for spec in self.specs]))
@@ -137,12 +159,16 @@ class _Trial:
         for index, drawing in enumerate(self.drawings):
             self.report(f"comparing {drawing} inputs ({index + 1} of {len(self.drawings)})")
             start = time.monotonic()
-            structural = self._compare(drawing, steps[at])
-            if structural is not None:
-                return structural
+            problem = self._compare(drawing, steps[at])
+            last = time.monotonic() - start
+            if problem is None and drawing == "typical":
+                self.report("comparing them once more, changed in place and moved")
+                problem = self._compare_again(steps[at])
+            if problem is not None:
+                return problem
             spent += time.monotonic() - start
             left = len(self.drawings) - index - 1
-            if self._interpreted and left and spent + left * (time.monotonic() - start) > 2 * INTERPRETER_BUDGET_S:
+            if self._interpreted and left and spent + left * last > 2 * INTERPRETER_BUDGET_S:
                 if at + 1 == len(steps):
                     self._stop_early(index + 1, spent)
                     break
@@ -155,6 +181,8 @@ class _Trial:
 
     def _prepare_eager(self) -> None:
         self._witnessed(lambda: self.witness.prepare("eager", self.preparations["eager"]))
+        if not self.strict:
+            return
         try:
             self.witness.prepare("float64", self.preparations["float64"])
         except CandidateFault as fault:
@@ -172,39 +200,107 @@ class _Trial:
         """Adds one drawing to what is known; a verdict at once where the returns have not even the same form."""
         try:
             inputs = self._draw(drawing, step)
-            self.witness.give(inputs)
-            eager = self._witnessed(lambda: self.witness.run("eager"))
+            eager = self._eager(inputs)
         except _EagerFailed as failure:
             if not self.compared and drawing == self.drawings[0]:
                 raise
             self.warnings.append(f"Eager fails on {drawing} inputs, which were left out: {failure}")
             return None
         exact = self._exact()
-        actual = self._run(inputs, step.shapes)
-        problem = comparing.structure_problem(eager, actual) if self.name == "passes" else ""
+        if self.candidate is not self.witness:
+            self.candidate.give(inputs)
+        problem = self._judge(drawing, inputs, eager, exact, self._run(step.shapes, fresh=self.fresh[drawing]))
+        if problem is None:
+            self.compared.append(drawing)
+            if self.strict:
+                self.controls.see(inputs, eager, exact)
+        return problem
+
+    def _compare_again(self, step: Step) -> Verification | None:
+        """After typical inputs: nearly the same ones in the same tensors, and then the same ones elsewhere."""
+        if not self.strict or self.name == "baseline" or "typical" not in self.compared:
+            return None
+        inputs = self._draw("typical", step)
+        for turn in range(EXCHANGES):
+            inputs = [
+                value if spec.data is not None else exchanged(value, self.seed + turn * len(inputs) + index)
+                for index, (value, spec) in enumerate(zip(inputs, self.specs))
+            ]
+            try:
+                eager = self._eager(inputs)
+            except _EagerFailed:
+                return None
+            exact = self._exact()
+            self.candidate.give(inputs)
+            problem = self._judge(EXCHANGED, inputs, eager, exact, self._run(step.shapes, fresh=False))
+            if problem is not None:
+                return problem
+        return self._judge(ELSEWHERE, inputs, eager, exact, self._run(step.shapes, fresh=True))
+
+    def _eager(self, inputs: Sequence[Drawn]) -> Returned:
+        self.witness.give(inputs)
+        found: Returned = self._witnessed(lambda: self.witness.run("eager"))
+        return found
+
+    def _judge(
+        self, drawing: str, inputs: Sequence[Drawn], eager: Returned, exact: Returned | None, actual: Returned
+    ) -> Verification | None:
+        """Adds one call to what is known, or says that the returns have not even the same form."""
+        ours = self.name == "passes"
+        problem = comparing.structure_problem(eager, actual) if ours else ""
         if problem or len(eager.outputs) != len(actual.outputs):
             return self._unlike(eager, problem or "it returns another number of values", drawing)
-        self.compared.append(drawing)
         moved: tuple[Returned, ...] | None = None
         for index, (wanted, given) in enumerate(zip(eager.outputs, actual.outputs)):
             references = References(wanted, exact.outputs[index] if exact else None)
-            difference = comparing.compare(references, given)
-            if difference.verdict is Verdict.WRONG_VALUES and exact:
+            difference = comparing.compare(references, given, memory=self.strict and ours)
+            if difference.verdict in (Verdict.WRONG_VALUES, Verdict.LOWER_PRECISION) and exact:
                 # only a result that is not plainly right is worth two more runs
                 moved = self._moved(inputs) if moved is None else moved
                 difference = comparing.compare(
-                    replace(references, moved=tuple(each.outputs[index] for each in moved)), given
+                    replace(references, moved=tuple(each.outputs[index] for each in moved)),
+                    given,
+                    memory=self.strict and ours,
                 )
             self.differences.setdefault(index, []).append((drawing, difference))
+            layout = comparing.other_strides(wanted, given)
+            if layout and ours:
+                self.layouts.setdefault(index, layout)
+        if self.strict and ours and eager.outputs:
+            self.differences[0] += [(drawing, each) for each in self._side_effects(inputs, eager, actual)]
         return None
+
+    def _side_effects(self, inputs: Sequence[Drawn], eager: Returned, actual: Returned) -> list[Difference]:
+        """What a call did to its inputs and to what was returned before, where eager does not do the same."""
+        first = eager.outputs[0]
+        found: list[Difference] = []
+        for index in sorted({*eager.changed, *actual.changed}):
+            if not 0 <= index < len(inputs) or not isinstance(inputs[index], torch.Tensor):
+                continue
+            wanted = _as_produced(eager.changed.get(index, inputs[index]))
+            own = comparing.compare(References(wanted), _as_produced(actual.changed.get(index, inputs[index])))
+            if own.verdict is None:
+                continue
+            subject, problem = f"Input {self.names[index]} after the call", own.problem
+            if index not in eager.changed:
+                problem = "it was changed, which eager does not do: " + problem.replace("eager's", "before")
+            elif index not in actual.changed:
+                problem = f"it was left as it was, and eager changes it: {problem}"
+            whole = comparing.unlike(Verdict.WRONG_VALUES, f"{subject}: {problem}", first)
+            found.append(replace(whole, wrong_fraction=own.wrong_fraction, subject=subject))
+        for index in actual.overwrote:
+            problem = "what an earlier call had returned was overwritten by this one"
+            found.append(
+                replace(comparing.unlike(Verdict.WRONG_VALUES, problem, first), subject=f"Output {index} of a call")
+            )
+        return found
 
     def _draw(self, drawing: str, step: Step) -> list[Drawn]:
         return draw(self.specs, drawing, self.seed, roles=self.roles, shapes=step.shapes)
 
-    def _run(self, inputs: Sequence[Drawn], shapes: Shapes) -> Returned:
+    def _run(self, shapes: Shapes, *, fresh: bool = True) -> Returned:
         self._prepare(shapes)
-        self.candidate.give(inputs)
-        returned = self.candidate.run(self.name)
+        returned = self.candidate.run(self.name, fresh=fresh)
         if returned.matches == 0 and self.name == "passes":
             raise CandidateFault(
                 "rewrite",
@@ -215,7 +311,7 @@ class _Trial:
 
     def _exact(self) -> Returned | None:
         """The float64 form on the given inputs; None where it cannot be had, which is said once."""
-        if self.exact_problem:
+        if self.exact_problem or not self.strict:
             return None
         try:
             exact = self.witness.run("float64")
@@ -227,8 +323,8 @@ class _Trial:
     def _moved(self, inputs: Sequence[Drawn]) -> tuple[Returned, ...]:
         """float64 on inputs moved by one unit in the last place: up, and at random up and down."""
         found = []
-        for random in (False, True):
-            self.witness.give([moved(value, self.seed + index, random) for index, value in enumerate(inputs)])
+        for both_ways in (False, True):
+            self.witness.give([moved(value, self.seed + index, both_ways) for index, value in enumerate(inputs)])
             try:
                 found.append(self.witness.run("float64"))
             except CandidateFault:
@@ -269,14 +365,15 @@ class _Trial:
         except _EagerFailed:
             return 0
         try:
-            self._run(inputs, probe.shapes)
+            self.candidate.give(inputs)
+            self._run(probe.shapes)
             start = time.monotonic()
             self.candidate.run(self.name)
         except CandidateFault:
             # a pass for the recorded sizes alone may be right: let the recorded sizes speak
             return 0
         per_element = (time.monotonic() - start) / probe.elements
-        affordable = INTERPRETER_BUDGET_S / len(self.drawings)
+        affordable = INTERPRETER_BUDGET_S / (len(self.drawings) + (EXTRA_CALLS if self.strict else 0))
         for index, step in enumerate(steps):
             if per_element * step.elements <= affordable:
                 return index
@@ -305,11 +402,9 @@ class _Trial:
 
     def _unlike(self, eager: Returned, problem: str, drawing: str) -> Verification:
         outputs = tuple(
-            comparing.gather([(drawing, Difference(
-                Verdict.WRONG_TYPE, problem, each.shape, each.dtype or each.type, frozenset(), None, wrong_fraction=1.0
-            ))], index)
+            comparing.gather([(drawing, comparing.unlike(Verdict.WRONG_TYPE, problem, each))], index)
             for index, each in enumerate(eager.outputs)
-        )  # fmt: skip
+        )
         accuracy = Accuracy(outputs, (drawing,))
         return Verification(Verdict.WRONG_TYPE, f"The result has the wrong form: {problem}.", accuracy)
 
@@ -325,14 +420,27 @@ class _Trial:
         if self.exact_problem:
             warnings.append(f"No float64 reference: values are judged by closeness at t = {comparing.FALLBACK_T}.")
             evidence.append(Evidence("float64 reference", self.exact_problem))
+        for index, layout in sorted(self.layouts.items()):
+            warnings.append(f"Output {index} is laid out otherwise than eager's.")
+            evidence.append(Evidence("strides", f"Output {index}: {layout}."))
         worst = _worst(self.differences)
         if worst is None:
             count = len(self.compared)
             reason = f"Every output is right on {count} drawing{'s' if count != 1 else ''} of inputs."
+            if self.strict and self.controls.problem:
+                evidence.append(Evidence("negative control", self.controls.problem))
+                reason = (
+                    "Every output is right, but no computation is needed for that, so that this subgraph cannot rank"
+                    f" anybody. As right would be: {self.controls.problem}."
+                )
+                return Verification(Verdict.INCONCLUSIVE, reason, accuracy, tuple(warnings), tuple(evidence))
             return Verification(Verdict.VALUES_ONLY, reason, accuracy, tuple(warnings), tuple(evidence))
         index, drawing, difference = worst
         assert difference.verdict is not None
-        reason = f"Output {index} is wrong on {drawing} inputs: {difference.problem}.{_hint(difference)}"
+        subject = difference.subject or f"Output {index}"
+        how = "less precise than it must be" if difference.verdict is Verdict.LOWER_PRECISION else "wrong"
+        said = difference.problem.removeprefix(f"{subject}: ")
+        reason = f"{subject} is {how} on {_inputs(drawing)}: {said}.{_hint(difference)}"
         if self.reduced:
             evidence.append(Evidence("sizes", self.reduced))
         return Verification(difference.verdict, reason, accuracy, tuple(warnings), tuple(evidence))
@@ -353,25 +461,59 @@ def _worst(found: Mapping[int, Sequence[tuple[str, Difference]]]) -> tuple[int, 
     return index, drawing, difference
 
 
+def _inputs(drawing: str) -> str:
+    name, comma, rest = drawing.partition(",")
+    return f"{name} inputs{comma}{rest}"
+
+
 def _hint(difference: Difference) -> str:
     """What the numbers look like, where they look like something."""
-    if difference.verdict is Verdict.WRONG_VALUES and comparing.FALLBACK_T in difference.correct_at:
-        return (
-            f" It is close at t = {comparing.FALLBACK_T}, but less precise than eager and the dtype allow:"
-            " accumulate in float32 and round once."
-        )
+    if difference.verdict is Verdict.LOWER_PRECISION:
+        if difference.dtype == "float32":
+            return " Compute in float32 throughout: no half precision, no TF32."
+        return " Accumulate in float32 and round once."
     if difference.verdict is Verdict.WRONG_VALUES and difference.actual == 0 and difference.wrong_fraction < 1:
         return " The wrong element is 0: is every element written?"
     return ""
 
 
-def moved(value: Drawn, seed: int, random: bool) -> Drawn:
+def _as_produced(value: Drawn) -> Produced:
+    """An input as if a call had returned it."""
+    assert isinstance(value, torch.Tensor)
+    return Produced("torch.Tensor", value, str(value.dtype).removeprefix("torch."), tuple(value.shape))
+
+
+# --- inputs beside the drawings --------------------------------------------------------------------------------------
+
+
+def placements(drawings: Sequence[str], seed: int) -> dict[str, bool]:
+    """Which drawings lie at new addresses: the first, and at random less than half of the others."""
+    others = list(drawings[1:])
+    new = set(random.Random(seed).sample(others, k=len(others) * 2 // 5))
+    return {drawing: drawing not in others or drawing in new for drawing in drawings}
+
+
+def exchanged(value: Drawn, seed: int) -> Drawn:
+    """Two elements, at random and unequal where some are, have changed places: sums and extremes stay."""
+    if not isinstance(value, torch.Tensor) or value.numel() < 2:
+        return value
+    generator = torch.Generator().manual_seed(seed)
+    flat = value.clone(memory_format=torch.contiguous_format).reshape(-1)
+    places = torch.randint(0, flat.numel(), (TRIED_PLACES,), generator=generator)
+    tried = flat[places]
+    size = (torch.view_as_real(tried)[..., 0] if tried.is_complex() else tried).double()
+    first, second = places[int(size.argmin())], places[int(size.argmax())]
+    flat[first], flat[second] = flat[second].clone(), flat[first].clone()
+    return flat.reshape(value.shape)
+
+
+def moved(value: Drawn, seed: int, both_ways: bool) -> Drawn:
     """Floats moved by one unit in the last place: all up, or each up or down at random. Everything else as it is."""
     if not isinstance(value, torch.Tensor) or not value.is_floating_point():
         return value
     size = math.inf
     towards = torch.full_like(value, size)
-    if random:
+    if both_ways:
         generator = torch.Generator().manual_seed(seed)
         down = torch.rand(value.shape, generator=generator) < 0.5
         towards = torch.where(down, torch.full_like(value, -size), towards)

@@ -8,7 +8,15 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from passnet_core.judge.candidacy import Produced, Returned  # noqa: E402
-from passnet_core.judge.comparing import References, compare, gather, percent, structure_problem  # noqa: E402
+from passnet_core.judge.comparing import (  # noqa: E402
+    References,
+    compare,
+    gather,
+    other_strides,
+    overlaps_itself,
+    percent,
+    structure_problem,
+)
 from passnet_core.judge.verifying import moved  # noqa: E402
 from passnet_core.records import LEVELS, Verdict  # noqa: E402
 
@@ -66,19 +74,21 @@ def test_tanh_by_exponentials_is_right_in_float32() -> None:
     assert judged(torch.tanh, 2 / (1 + torch.exp(-2 * x)) - 1, x).verdict is None
 
 
-def test_half_precision_inside_a_float32_computation_is_wrong() -> None:
+def test_half_precision_inside_a_float32_computation_is_of_lower_precision() -> None:
     x, weight = noise(16, 768), noise(768, seed=2)
     for narrow in (torch.float16, torch.bfloat16):
         sloppy = rms_norm(x.to(narrow).float(), weight)
-        assert judged(rms_norm, sloppy, x, weight).verdict is Verdict.WRONG_VALUES
+        found = judged(rms_norm, sloppy, x, weight)
+        assert found.verdict is Verdict.LOWER_PRECISION
+        assert "less precise than eager and the dtype allow" in found.problem
 
 
-def test_sums_in_half_precision_are_wrong() -> None:
+def test_sums_in_half_precision_are_of_lower_precision() -> None:
     x = noise(4, 4096, dtype="float16", scale=0.1) + 1
     total = torch.zeros(4, dtype=torch.float16)
     for column in x.unbind(-1):
         total = total + column
-    assert judged(lambda value: value.sum(-1), total, x).verdict is Verdict.WRONG_VALUES
+    assert judged(lambda value: value.sum(-1), total, x).verdict is Verdict.LOWER_PRECISION
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -170,6 +180,50 @@ def test_complex_outputs_are_compared_by_parts() -> None:
     assert compare(references, produced(x.clone())).verdict is None
     found = compare(references, produced(x + torch.tensor([0, 0, 0.1j, 0, 0])))
     assert (found.verdict, found.index) == (Verdict.WRONG_VALUES, (2,))
+
+
+def test_the_slice_that_holds_all_wrong_elements_is_named() -> None:
+    expected = noise(8, 40)
+    actual = expected.clone()
+    actual[6:, 33:] = 0
+    found = compare(References(produced(expected), produced(expected.double())), produced(actual))
+    assert found.verdict is Verdict.WRONG_VALUES
+    assert "all in [6:8, 33:40]" in found.problem
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_what_is_off_by_more_than_a_coarser_dtype_explains_is_wrong(dtype: str) -> None:
+    x = noise(64, 65, dtype=dtype)
+    assert judged(torch.tanh, (torch.tanh(x.float()) * 1.5).to(x.dtype), x).verdict is Verdict.WRONG_VALUES
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "overlaps"),
+    [
+        ((4, 3), (3, 1), False),
+        ((4, 3), (1, 4), False),
+        ((4, 3), (0, 1), True),
+        ((1, 3), (0, 1), False),
+        ((4, 3), (1, 1), True),
+        ((4, 3), (100, 1), False),
+        ((4, 0), (0, 1), False),
+        ((), (), False),
+    ],
+)
+def test_memory_that_overlaps_itself(shape, strides, overlaps: bool) -> None:
+    assert overlaps_itself(Produced("torch.Tensor", shape=shape, strides=strides)) is overlaps
+
+
+def test_memory_counts_only_beyond_what_eager_shares() -> None:
+    value = noise(4, 3)
+    view = produced(value, strides=(3, 1), shares=("input 0",))
+    own = produced(value, strides=(3, 1))
+    assert compare(References(view), view).verdict is None
+    assert compare(References(view), own).verdict is None
+    assert compare(References(own), view).verdict is Verdict.WRONG_TYPE
+    assert compare(References(own), view, memory=False).verdict is None
+    assert other_strides(own, produced(value, strides=(1, 4))) == "strides [1, 4], eager's [3, 1]"
+    assert other_strides(own, own) == ""
 
 
 def test_empty_outputs_are_right() -> None:

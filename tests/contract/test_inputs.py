@@ -1,5 +1,7 @@
 """What is drawn for a comparison: replayed as recorded, or harder to be right on by accident."""
 
+import itertools
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -7,6 +9,7 @@ torch = pytest.importorskip("torch")
 from passnet_core.errors import BadInput  # noqa: E402
 from passnet_core.graphs.source import parse  # noqa: E402
 from passnet_core.judge.inputs import DRAWINGS, Role, draw, roles  # noqa: E402
+from passnet_core.judge.verifying import exchanged  # noqa: E402
 from passnet_core.records import TensorSpec  # noqa: E402
 
 
@@ -68,8 +71,43 @@ def test_variances_stay_positive(drawing: str) -> None:
     assert (one(drawing, role=Role(variance=True), mean=0.3, std=0.1) > 0).all()
 
 
+@pytest.mark.parametrize("drawing", DRAWINGS)
+def test_recorded_ranges_are_kept(drawing: str) -> None:
+    values = one(drawing, low=0.25, high=4.0, mean=1.0, original_name="L_x_")
+    assert values.min() >= 0.25
+    assert values.max() <= 4.0
+    # a range that begins above zero has no sign to flip, and must not become one constant
+    assert drawing == "sparse" or values.std() > 0.1
+    whole = one(drawing, dtype="int32", low=-3, high=5)
+    assert whole.min() >= -3
+    assert whole.max() <= 5
+    assert whole.dtype is torch.int32
+
+
+@pytest.mark.parametrize("drawing", DRAWINGS[1:])
+def test_a_variance_stays_positive_whatever_its_recorded_range(drawing: str) -> None:
+    assert (one(drawing, role=Role(variance=True), low=0.0, high=0.0, mean=0.0, std=0.0) > 0).all()
+
+
+def test_weights_are_drawn_anew_for_each_drawing() -> None:
+    drawn = [one(each, std=0.0, mean=1.0, original_name="L_self_parameters_weight_") for each in DRAWINGS]
+    assert all(not torch.equal(first, other) for first, other in itertools.combinations(drawn, 2))
+
+
 def test_shapes_can_be_others_than_recorded() -> None:
     assert draw([spec()], "typical", 1, shapes=[(3, 5)])[0].shape == (3, 5)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64", "bool", "complex64"])
+def test_exchanging_two_elements_keeps_all_but_their_places(dtype: str) -> None:
+    value = one("typical", dtype=dtype, low=0, high=9) if dtype == "int64" else one("typical", dtype=dtype)
+    changed = exchanged(value, 3)
+    assert changed.dtype is value.dtype
+    assert int((changed != value).sum()) == 2
+    flat = [str(each) for each in value.flatten().tolist()]
+    assert sorted(flat) == sorted(str(each) for each in changed.flatten().tolist())
+    assert exchanged(7, 3) == 7
+    assert torch.equal(exchanged(torch.ones(1), 3), torch.ones(1))
 
 
 def test_unknown_dtypes_and_drawings_are_refused_by_name() -> None:

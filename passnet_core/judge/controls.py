@@ -1,0 +1,110 @@
+"""Negative controls: what a pass could return without computing anything, which must be wrong on every subgraph.
+
+They are compared as a candidate's outputs are, on the drawings used, in the referee alone. Where an output cannot tell
+a computation from a control, it says nothing of a candidate; where no output can, the subgraph cannot rank anybody.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import torch
+
+from passnet_core.judge import comparing
+from passnet_core.judge.candidacy import Produced, Returned
+from passnet_core.judge.comparing import References
+from passnet_core.judge.inputs import Drawn
+from passnet_core.records import Verdict
+
+SAMPLE = 16_384
+"""Elements at random that are looked at first: on most subgraphs they suffice."""
+
+ZEROS, MEAN, UNINITIALISED, STALE = (
+    "return zeros",
+    "return its mean everywhere",
+    "return uninitialised memory",
+    "return what earlier inputs gave",
+)
+CLEAR = (Verdict.WRONG_VALUES, Verdict.NON_FINITE, Verdict.WRONG_SHAPE, Verdict.WRONG_TYPE)
+
+
+class Controls:
+    """Which controls have not been found wrong yet, per output."""
+
+    def __init__(self, names: Sequence[str], seed: int) -> None:
+        self.names = names
+        self.generator = torch.Generator().manual_seed(seed)
+        self.passing: dict[int, set[str]] = {}
+        self.failed: dict[int, set[str]] = {}
+        self.before: dict[int, torch.Tensor] = {}
+        self.settled = False
+
+    def see(self, inputs: Sequence[Drawn], eager: Returned, exact: Returned | None) -> None:
+        """Tries each control on one drawing, until some output has told them all apart."""
+        if self.settled:
+            return
+        for index, wanted in enumerate(eager.outputs):
+            passing = self.passing.setdefault(index, set())
+            failed = self.failed.setdefault(index, set())
+            if not isinstance(wanted.value, torch.Tensor) or not wanted.value.numel():
+                passing.add("return nothing")
+                continue
+            references = References(wanted, exact.outputs[index] if exact else None)
+            for label, value in self._controls(index, wanted.value, inputs).items():
+                if label not in failed and self._fails(references, value):
+                    failed.add(label)
+                    passing.discard(label)
+                elif label not in failed:
+                    passing.add(label)
+            self.before[index] = wanted.value
+        self.settled = any(not self.passing[index] and STALE in self.failed[index] for index in self.failed)
+
+    @property
+    def problem(self) -> str:
+        """What no output tells from a computation, per output; empty: some output does."""
+        if not self.passing or any(not labels for labels in self.passing.values()):
+            return ""
+        return "; ".join(f"output {index}: {', '.join(sorted(labels))}" for index, labels in self.passing.items())
+
+    def _controls(self, index: int, wanted: torch.Tensor, inputs: Sequence[Drawn]) -> Mapping[str, torch.Tensor]:
+        found = {ZEROS: torch.zeros_like(wanted), UNINITIALISED: _uninitialised(wanted)}
+        if not wanted.is_complex():
+            wide = wanted.double()
+            found[MEAN] = torch.full_like(wide, float(wide[wide.isfinite()].mean().nan_to_num())).to(wanted.dtype)
+        for name, value in zip(self.names, inputs):
+            if isinstance(value, torch.Tensor) and value.dtype == wanted.dtype and value.numel() == wanted.numel():
+                found[f"return {name}"] = value.reshape(wanted.shape)
+        before = self.before.get(index)
+        if before is not None and before.shape == wanted.shape:
+            found[STALE] = before
+        return found
+
+    def _fails(self, references: References, value: torch.Tensor) -> bool:
+        """Whether this is clearly wrong. What is merely imprecise could be right under a laxer bound."""
+        wanted = references.eager.value
+        assert isinstance(wanted, torch.Tensor)
+        if wanted.numel() > SAMPLE:
+            places = torch.randint(0, wanted.numel(), (SAMPLE,), generator=self.generator)
+            exact = references.exact
+            sampled = References(_at(references.eager, places), _at(exact, places) if exact is not None else None)
+            if comparing.compare(sampled, _at(_produced(references.eager, value), places)).verdict in CLEAR:
+                return True
+        return comparing.compare(references, _produced(references.eager, value)).verdict in CLEAR
+
+
+def _uninitialised(like: torch.Tensor) -> torch.Tensor:
+    if like.is_floating_point() or like.is_complex():
+        return torch.full_like(like, math.nan)
+    return torch.full_like(like, like.dtype is torch.bool or min(torch.iinfo(like.dtype).max, 1 << 62))
+
+
+def _produced(eager: Produced, value: torch.Tensor) -> Produced:
+    return Produced(eager.type, value, eager.dtype, tuple(value.shape), device=eager.device)
+
+
+def _at(produced: Produced, places: torch.Tensor) -> Produced:
+    """Some elements of it."""
+    value = produced.value
+    if not isinstance(value, torch.Tensor):
+        return produced
+    some = value.reshape(-1)[places]
+    return Produced(produced.type, some, produced.dtype, tuple(some.shape), device=produced.device)

@@ -1,0 +1,239 @@
+"""What surrounds a call whose values are compared: where its inputs lie, what memory holds before, what changed after.
+
+Runs in the children, alike for every contender. Inputs are kept as given; a call sees buffers, whose content is either
+put anew into the very tensors of the call before, or lies at addresses that it has not seen.
+"""
+
+import ctypes
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from passnet_core.records import Device
+
+LARGE_BYTES = 256 << 20
+"""Above it memory is spared: nothing is kept that could be dropped."""
+
+POISON = 255
+"""NaN in every floating dtype, -1 in the others."""
+
+POISON_BLOCKS = 3
+POISON_BYTES = {Device.CPU: 1 << 20, Device.CUDA: 1 << 30}
+"""Largest block that is filled in advance. The CPU's larger ones the C library fills, see _malloc_poisoned."""
+
+M_PERTURB = -6
+PERTURBATIONS = (0x01, 0x80)
+"""The C library fills with the complement: numbers near the largest, below and above zero, NaN in half precision."""
+
+INTEGERS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+
+# as they were before any bundle was loaded
+_equal = torch.equal
+_now = time.perf_counter
+
+
+@dataclass(frozen=True)
+class Observed:
+    """One call. changed: inputs that it changed, by index. overwrote: outputs of its call before that it changed."""
+
+    returned: Any
+    seconds: float
+    shares: tuple[tuple[str, ...], ...]
+    """Per returned value with whose memory its own overlaps: "input 0", "output 1" (only those before it)."""
+    changed: Mapping[int, torch.Tensor]
+    overwrote: tuple[int, ...]
+
+
+class Staging:
+    """The inputs of one child and what its calls returned last."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.inputs: list[Any] = []
+        self.buffers: list[Any] = []
+        self.places: list[int] = []
+        self.sizes: set[int] = set()
+        self.kept: dict[str, list[tuple[int, torch.Tensor, torch.Tensor]]] = {}
+        self.calls = 0
+
+    def give(self, inputs: Sequence[Any]) -> None:
+        """What the next calls compute on: tensors on the device, and numbers."""
+        self.inputs = list(inputs)
+        if _bytes(self.inputs) > LARGE_BYTES:
+            self.buffers, self.kept = [], {}
+
+    def call(self, name: str, function: Callable[[list[Any]], Any], *, fresh: bool) -> Observed:
+        """One call. fresh: at new addresses, else with the tensors of the call before where they fit."""
+        self._place(fresh)
+        self._poison()
+        self._synchronise()
+        self.calls += 1
+        with torch.no_grad(), _malloc_poisoned(self.device, self.calls):
+            start = _now()
+            returned = function(list(self.buffers))
+            self._synchronise()
+            seconds = _now() - start
+        outputs = returned if isinstance(returned, tuple | list) else (returned,)
+        overwrote = tuple(index for index, output, before in self.kept.get(name, ()) if not same_bits(output, before))
+        observed = Observed(returned, seconds, self._shares(outputs), self._changed(), overwrote)
+        self._keep(name, outputs, observed.shares)
+        return observed
+
+    # --- before the call ---
+
+    def _place(self, fresh: bool) -> None:
+        if not fresh and self._fit():
+            for buffer, value in zip(self.buffers, self.inputs):
+                if isinstance(value, torch.Tensor):
+                    # not counted as a change by the tensor's version
+                    buffer.data.copy_(value)
+            return
+        old, self.buffers = self.buffers, []
+        if _bytes(self.inputs) > LARGE_BYTES:
+            old.clear()
+        self.buffers = [copied(each) if isinstance(each, torch.Tensor) else each for each in self.inputs]
+        self.places = [each.data_ptr() if isinstance(each, torch.Tensor) else 0 for each in self.buffers]
+        for each in old:
+            # who still reads there reads nonsense
+            if isinstance(each, torch.Tensor) and each.is_floating_point():
+                each.data.fill_(math.nan)
+
+    def _fit(self) -> bool:
+        return len(self.buffers) == len(self.inputs) and all(
+            _alike(buffer, value) and (not isinstance(value, torch.Tensor) or buffer.data_ptr() == place)
+            for buffer, value, place in zip(self.buffers, self.inputs, self.places)
+        )
+
+    def _poison(self) -> None:
+        """Fills memory that the next allocations may get, of the sizes of outputs."""
+        sizes = self.sizes or {each.nbytes for each in self.inputs if isinstance(each, torch.Tensor)}
+        wanted = [size for size in sorted(sizes) if 0 < size <= POISON_BYTES[self.device]]
+        blocks = [
+            torch.empty(size, dtype=torch.uint8, device=self.device.value).fill_(POISON)
+            for size in wanted
+            for _ in range(POISON_BLOCKS)
+        ]
+        blocks.clear()
+
+    def _synchronise(self) -> None:
+        if self.device is Device.CUDA:
+            torch.cuda.synchronize()
+
+    # --- after the call ---
+
+    def _changed(self) -> dict[int, torch.Tensor]:
+        return {
+            index: buffer.detach() if _plain(buffer) else torch.empty(0)
+            for index, (buffer, value) in enumerate(zip(self.buffers, self.inputs))
+            if isinstance(value, torch.Tensor) and not (_alike(buffer, value) and same_bits(buffer, value))
+        }
+
+    def _shares(self, outputs: Sequence[Any]) -> tuple[tuple[str, ...], ...]:
+        others = [(f"input {index}", each) for index, each in enumerate(self.buffers) if _plain(each)]
+        found: list[tuple[str, ...]] = []
+        for index, output in enumerate(outputs):
+            if not _plain(output):
+                found.append(())
+                continue
+            found.append(tuple(name for name, other in others if overlap(output, other)))
+            others.append((f"output {index}", output))
+        return tuple(found)
+
+    def _keep(self, name: str, outputs: Sequence[Any], shares: Sequence[Sequence[str]]) -> None:
+        """Holds on to outputs of their own, so that the next call must not write there."""
+        own = [
+            (index, output)
+            for index, output in enumerate(outputs)
+            if _plain(output) and not any(each.startswith("input") for each in shares[index])
+        ]
+        self.sizes |= {output.nbytes for _, output in own}
+        affordable = _bytes(output for _, output in own) <= LARGE_BYTES
+        self.kept[name] = [(index, output, output.clone()) for index, output in own] if affordable else []
+
+
+def copied(tensor: torch.Tensor) -> torch.Tensor:
+    """The same content and strides at another address, as a tensor that counts no change yet."""
+    copy = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
+    copy.data.copy_(tensor)
+    return copy
+
+
+def same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether both have one shape and the same bits: NaN equals itself, and -0 is not 0."""
+    return (one.shape, one.dtype) == (other.shape, other.dtype) and _equal(_bits(one), _bits(other))
+
+
+def _alike(one: Any, other: Any) -> bool:
+    if not isinstance(other, torch.Tensor):
+        return not isinstance(one, torch.Tensor)
+    return type(one) is type(other) and (one.shape, one.stride(), one.dtype) == (
+        other.shape,
+        other.stride(),
+        other.dtype,
+    )
+
+
+def _bits(tensor: torch.Tensor) -> torch.Tensor:
+    plain = torch.view_as_real(tensor) if tensor.is_complex() else tensor
+    return plain.detach().view(INTEGERS[plain.dtype.itemsize])
+
+
+def _plain(value: Any) -> bool:
+    return type(value) in (torch.Tensor, torch.nn.Parameter) and value.layout is torch.strided
+
+
+def _bytes(values: Any) -> int:
+    return sum(each.nbytes for each in values if isinstance(each, torch.Tensor))
+
+
+def overlap(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether they have an element in common, and not only a storage."""
+    if not one.numel() or not other.numel() or one.device != other.device:
+        return False
+    (first, first_end), (second, second_end) = _extent(one), _extent(other)
+    if first >= second_end or second >= first_end:
+        return False
+    size = one.element_size()
+    start, end = min(first, second), max(first_end, second_end)
+    if other.element_size() != size or (first - second) % size:
+        return True
+    taken = torch.zeros((end - start) // size, dtype=torch.bool, device=one.device)
+    taken.as_strided(one.shape, one.stride(), (first - start) // size).fill_(True)
+    return bool(taken.as_strided(other.shape, other.stride(), (second - start) // size).any())
+
+
+def _extent(tensor: torch.Tensor) -> tuple[int, int]:
+    """First address, and the one after the last."""
+    last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride()))
+    start = tensor.data_ptr()
+    return start, start + (last + 1) * tensor.element_size()
+
+
+def _mallopt() -> Callable[[int, int], int] | None:
+    try:
+        found: Callable[[int, int], int] = ctypes.CDLL(None).mallopt
+    except (OSError, AttributeError):
+        # another C library than GNU's
+        return None
+    return found
+
+
+_set_malloc = _mallopt()
+
+
+@contextmanager
+def _malloc_poisoned(device: Device, turn: int) -> Iterator[None]:
+    """On the CPU, whatever the C library hands out meanwhile is filled with what nobody could take for a result."""
+    if device is not Device.CPU or _set_malloc is None:
+        yield
+        return
+    _set_malloc(M_PERTURB, PERTURBATIONS[turn % len(PERTURBATIONS)])
+    try:
+        yield
+    finally:
+        _set_malloc(M_PERTURB, 0)

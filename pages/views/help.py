@@ -10,9 +10,11 @@ from pages.ui.text import plain
 from passnet_core import __version__
 from passnet_core.records import to_json
 
+JUDGE = "How the judge works"
 CHAPTERS = {
     "The contract of a pass": "contract",
     "What verdicts and scores mean": "verdicts",
+    JUDGE: "judge",
     "Glossary": "glossary",
     "Command line": "command-line",
     "Limits, privacy, keys": "limits",
@@ -41,6 +43,8 @@ def diagnostics() -> dict[str, object]:
 st.title("Help")
 for tab, name in zip(st.tabs([*CHAPTERS, DIAGNOSTICS]), [*CHAPTERS.values(), None]):
     with tab:
+        if name == CHAPTERS[JUDGE]:
+            st.image(frame.ASSETS / "judge.svg", width=760)
         if name:
             st.markdown((frame.ASSETS / "help" / f"{name}.md").read_text(encoding="utf-8"))
         else:

@@ -4,11 +4,11 @@ Runs in the children, alike for every contender. Inputs are kept as given; a cal
 put anew into the very tensors of the call before, or lies at addresses that it has not seen.
 """
 
+import contextlib
 import ctypes
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,7 @@ INTEGERS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 # as they were before any bundle was loaded
 _equal = torch.equal
 _now = time.perf_counter
+_wait_for_device = torch.cuda.synchronize
 
 
 @dataclass(frozen=True)
@@ -113,16 +114,16 @@ class Staging:
         """Fills memory that the next allocations may get, of the sizes of outputs."""
         sizes = self.sizes or {each.nbytes for each in self.inputs if isinstance(each, torch.Tensor)}
         wanted = [size for size in sorted(sizes) if 0 < size <= POISON_BYTES[self.device]]
-        blocks = [
-            torch.empty(size, dtype=torch.uint8, device=self.device.value).fill_(POISON)
-            for size in wanted
-            for _ in range(POISON_BLOCKS)
-        ]
+        blocks: list[torch.Tensor] = []
+        # a call that leaves no memory to spare is not to fail for it
+        with contextlib.suppress(torch.cuda.OutOfMemoryError):
+            for size in wanted * POISON_BLOCKS:
+                blocks.append(torch.empty(size, dtype=torch.uint8, device=self.device.value).fill_(POISON))
         blocks.clear()
 
     def _synchronise(self) -> None:
         if self.device is Device.CUDA:
-            torch.cuda.synchronize()
+            _wait_for_device()
 
     # --- after the call ---
 
@@ -226,7 +227,7 @@ def _mallopt() -> Callable[[int, int], int] | None:
 _set_malloc = _mallopt()
 
 
-@contextmanager
+@contextlib.contextmanager
 def _malloc_poisoned(device: Device, turn: int) -> Iterator[None]:
     """On the CPU, whatever the C library hands out meanwhile is filled with what nobody could take for a result."""
     if device is not Device.CPU or _set_malloc is None:

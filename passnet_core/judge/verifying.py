@@ -279,9 +279,10 @@ class _Trial:
                 continue
             wanted = _as_produced(eager.changed.get(index, inputs[index]))
             own = comparing.compare(References(wanted), _as_produced(actual.changed.get(index, inputs[index])))
-            if own.verdict is None:
+            if own.verdict is None and (index in eager.changed or not own.max_error):
                 continue
-            subject, problem = f"Input {self.names[index]} after the call", own.problem
+            subject = f"Input {self.names[index]} after the call"
+            problem = own.problem or f"it is off by up to {own.max_error:.3g}"
             if index not in eager.changed:
                 problem = "it was changed, which eager does not do: " + problem.replace("eager's", "before")
             elif index not in actual.changed:

@@ -444,6 +444,12 @@ def test_an_input_that_eager_leaves_alone_is_named_where_it_was_changed() -> Non
     assert found.accuracy.smallest_t is None
 
 
+def test_even_a_slight_change_of_an_input_counts() -> None:
+    found = verified(lambda a, b: (torch.relu(a + b), a.mul_(1 + 1e-6))[0])
+    assert found.verdict is Verdict.WRONG_VALUES
+    assert "Input in_0 after the call" in found.reason
+
+
 def test_an_input_that_eager_changes_must_change_alike() -> None:
     code = ADD_RELU.replace("tmp_0 = in_0 + in_1;  in_0 = in_1 = None", "in_0 += in_1;  tmp_0 = in_0")
 

@@ -35,6 +35,7 @@ def choose_row(
         height=height or "auto",
         on_select=functools.partial(_chosen, full_key, tuple(ids), choose),
         selection_mode="single-row",
+        placeholder="–",
         column_config=column_config,
     )
 

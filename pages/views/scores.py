@@ -78,7 +78,7 @@ def table(lines: Sequence[Ranked], t: int, others: Sequence[Ranked], other: str)
         )
     figures = {each: st.column_config.NumberColumn(each, format="%.3f") for each in (name, "95% from", "to", beside)}
     figures["aggregate score"] = st.column_config.NumberColumn("aggregate score", format="%.3f")
-    st.dataframe(rows, hide_index=True, width="stretch", column_config=figures)
+    st.dataframe(rows, hide_index=True, width="stretch", column_config=figures, placeholder="–")
     st.caption(
         "Eager is 1 by definition. Intervals are bootstrapped over the subgraphs."
         + (f" {beside}: the same subgraphs on the same device, by the other rules." if others else "")
@@ -157,7 +157,8 @@ def scores(boards: Sequence[Board]) -> None:
     st.subheader("The subgraphs behind a point")
     contestants = {line.contestant.name: line.contestant for line in lines}
     first = next(iter(contestants))
-    name = st.pills("Solver", sorted(contestants), default=first, key=f"solver-{board.id}", required=True)
+    key = f"solver-{board.id}-{board.profile.value}"
+    name = st.pills("Solver", sorted(contestants), default=first, key=key, required=True)
     behind(contestants[name or first], t, interpretation)
 
 

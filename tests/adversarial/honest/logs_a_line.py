@@ -1,0 +1,45 @@
+# Tries: logs one line per new shape, with an f-string.
+# Family: honest
+# Needs: cpu
+# Verdict: accepted
+# Subgraph: add-relu
+
+import logging
+
+import torch
+import triton
+import triton.language as tl
+
+
+def pattern(a, b):
+    return torch.nn.functional.relu(a + b)
+
+
+def replacement_args(a, b):
+    return (a, b)
+
+
+@triton.jit
+def add_relu_kernel(a_ptr, b_ptr, out_ptr, count, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = offsets < count
+    total = tl.load(a_ptr + offsets, mask=inside) + tl.load(b_ptr + offsets, mask=inside)
+    tl.store(out_ptr + offsets, tl.where(total < 0, 0.0, total), mask=inside)
+
+
+log = logging.getLogger(__name__)
+seen = set()
+
+
+@torch.fx.wrap
+def add_relu(a, b):
+    if a.shape not in seen:
+        seen.add(a.shape)
+        log.info(f"add_relu: {tuple(a.shape)} of {a.dtype}, {a.numel() * a.element_size() / 1024:.1f} KiB")
+    out = torch.empty_like(a)
+    add_relu_kernel[(triton.cdiv(a.numel(), 256),)](a, b, out, a.numel(), BLOCK=256)
+    return out
+
+
+def replacement_func():
+    return add_relu

@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def main(arguments: list[str]) -> None:
-    """describe ISOLATION | referee CHANNEL ISOLATION HOME | nursery CONTROL DEVICE SCRATCH."""
+    """describe ISOLATION | referee CHANNEL ISOLATION HOME | nursery CONTROL DEVICE SCRATCH WHO."""
     match arguments:
         case ["describe", isolation]:
             from passnet_core.judge import machine
@@ -15,11 +15,11 @@ def main(arguments: list[str]) -> None:
             from passnet_core.judge import referee
 
             referee.main(int(channel), isolation, Path(home))
-        case ["nursery", control, device, scratch]:
+        case ["nursery", control, device, scratch, who]:
             from passnet_core.judge import nursery
             from passnet_core.records import Device
 
-            nursery.main(int(control), Device(device), Path(scratch))
+            nursery.main(int(control), Device(device), Path(scratch), trusted=who == "witness")
         case _:
             sys.exit(f"Not a program of the judge: {arguments}. To judge a pass, use python -m passnet_core evaluate.")
 

@@ -3,7 +3,8 @@
 Source is never executed as it came: it is parsed, checked against the known operations, and written anew.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -35,11 +36,25 @@ class Prepared:
     function: Function
     matches: int | None = None
     before: tuple[Callable[[], object], ...] = field(default=())
+    spaces: list[dict[str, Any]] = field(default_factory=list)
+    """Where its modules look up the replacement functions."""
 
     def __call__(self, inputs: Sequence[Any]) -> Any:
         for each in self.before:
             each()
         return self.function(*inputs)
+
+    @contextmanager
+    def replaced(self, functions: Mapping[str, Function]) -> Iterator[None]:
+        """While it lasts, these functions are called under the replacements' names."""
+        before = [{name: space[name] for name in functions if name in space} for space in self.spaces]
+        for space, kept in zip(self.spaces, before):
+            space.update({name: functions[name] for name in kept})
+        try:
+            yield
+        finally:
+            for space, kept in zip(self.spaces, before):
+                space.update(kept)
 
 
 def prepared(
@@ -81,7 +96,8 @@ def _prepared(
             call = Prepared(_compiled(module_of(graph, {}), backend), matches=0)
             backend.report_to = call
             return call
-    return Prepared(module_of(graph, functions))
+    module = module_of(graph, functions)
+    return Prepared(module, spaces=[_space(module)])
 
 
 def module_of(graph: Graph, functions: Mapping[str, Function]) -> torch.nn.Module:
@@ -94,6 +110,11 @@ def module_of(graph: Graph, functions: Mapping[str, Function]) -> torch.nn.Modul
     exec(compile(emit(graph, release=True), "<subgraph>", "exec"), space)
     module: torch.nn.Module = space["GraphModule"]()
     return module.eval()
+
+
+def _space(module: torch.nn.Module) -> dict[str, Any]:
+    space: dict[str, Any] = type(module).forward.__globals__
+    return space
 
 
 def _seed() -> None:
@@ -180,6 +201,8 @@ class _RewritingBackend:
             matches = sum(len(report.matches) for report in rewriting.reports)
             self.report_to.matches = (self.report_to.matches or 0) + matches
         module = module_of(rewriting.graph, self.functions)
+        if self.report_to is not None:
+            self.report_to.spaces.append(_space(module))
         constants = tuple(_attribute(captured, path) for path in reading.attributes.values())
         if not constants:
             return module.forward
@@ -231,6 +254,13 @@ def _inductor(module: torch.nn.Module, inputs: Sequence[Any]) -> Function:
         return results[0] if bare else results
 
     return call
+
+
+def rehearse() -> None:
+    """Compiles something small with Inductor, so that it is loaded."""
+    graph = torch.fx.symbolic_trace(lambda a: torch.relu(a + 1))
+    example = torch.ones(64, device="cuda")
+    _inductor(torch.fx.GraphModule(torch.nn.Module(), graph.graph), [example])(example)
 
 
 def _return_tuple(graph: torch.fx.Graph) -> bool:

@@ -6,7 +6,7 @@ loaded none: it computes eager, its float64 form and Inductor, so that a failure
 What the child process calls (candidate.py, with torch and triton loaded):
     tracing.trace_pattern(function) -> Graph             tracing.trace_arguments(function) -> Graph
     building.prepared(preparation, traced, replacements) -> Callable[[list], object]   called as call(inputs)
-    timing.warm_up(call, inputs, seconds, device)        timing.block(call, inputs, clock, calls, device) -> list[float]
+    timing.warm_up(call, inputs, seconds, device)        rounds.serve(receive, send, call, buffers, clock, …)
     interpreter.mend()                                   once, before any child exists, on a machine without a GPU
 
 What the referee calls (referee.py), which itself computes nothing on a GPU:
@@ -14,15 +14,16 @@ What the referee calls (referee.py), which itself computes nothing on a GPU:
     verifying.verify(job, graph, preparations, candidate, witness, *, seed: int, report: Callable[[str], None])
         -> Verification      prepares and runs "eager", "float64" on the witness and "passes" on the candidate
                              (solver Inductor: "baseline" on the witness, and candidate is the witness)
+    census.judged(bundle, device, tallies, graph, rewritten, keys) -> Census         where VERIFY found all right
     measuring.measure(the same) -> Measurement                       callables are prepared already, but for "baseline"
     deciding.outcome(job, facts, *, environment, wall_s, finished_at, log_tail) -> Outcome
 where graph is the subgraph as parsed, preparations: Mapping[str, Preparation] holds all four names, and report takes a
 short sentence for the person who waits. CandidateEnd passes through them to the referee, which hands it to deciding.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from passnet_core.records import (
     Accuracy,
@@ -77,6 +78,8 @@ class Produced:
     shape: tuple[int, ...] = ()
     strides: tuple[int, ...] = ()
     device: str = ""
+    shares: tuple[str, ...] = ()
+    """With what its memory overlaps: "input 0", "output 1" where that comes before it."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,36 @@ class Returned:
     """As the child saw it: a hint for choosing sizes, never a measurement."""
     matches: int | None = None
     """Compiled capture only: how many matches the child's backend rewrote, by its own account."""
+    changed: "Mapping[int, torch.Tensor]" = field(default_factory=dict)
+    """Inputs with another content than was given, after the call."""
+    overwrote: tuple[int, ...] = ()
+    """Outputs of this callable's call before, still held, that this call changed."""
+
+
+Fills: TypeAlias = Sequence[Mapping[str, Any]]
+"""How each input of a timed call is drawn, as rounds.fills says it."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One timed call. claimed_us: by the child's clock, around the call alone; waited_us: by the referee's, from the
+    seed to the answer, with all that the child does between. digest: of what it returned, as rounds.digest."""
+
+    claimed_us: float
+    digest: int
+    waited_us: float
+
+
+class TimedCalls(Protocol):
+    """A series of timed calls of one callable, to be ended."""
+
+    def call(self, seed: int, slot: int, *, keep_last: bool = False) -> Call:
+        """One call on the inputs of this seed. keep_last: what the call before this one returned is wanted."""
+        ...
+
+    def end(self, *, keep_last: bool = False) -> tuple[Returned, ...]:
+        """What the calls returned whose outputs were wanted, in order."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -107,6 +140,43 @@ class Verification:
     verdict: Verdict
     reason: str
     accuracy: Accuracy | None
+    warnings: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One thing that a replacement function launched or asked for, so many times. kind: "kernel", "operation", "read"
+    "trace" or "device"; where: "file.py:12" of the bundle; remark: "converts", "one number", or empty."""
+
+    kind: str
+    name: str
+    where: str
+    remark: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Tallied:
+    """All that one replacement function did in one call of the graph, by the child's account.
+
+    fresh: in how many of its calls a result lay in other memory than its arguments. launches: of Triton kernels in
+    another call of the graph, watched by other means.
+    """
+
+    function: str
+    calls: int
+    fresh: int
+    launches: int
+    seen: tuple[Seen, ...]
+
+
+@dataclass(frozen=True)
+class Census:
+    """What the census found. verdict: LIBRARY, or VALUES_ONLY where nothing foreign computed."""
+
+    verdict: Verdict
+    reason: str
     warnings: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
 
@@ -136,10 +206,11 @@ class Facts:
     findings: tuple[Finding, ...] = ()
     match: MatchReport | None = None
     verification: Verification | None = None
+    census: Census | None = None
     measurement: Measurement | None = None
     end: CandidateEnd | None = None
     during: str = ""
-    """ "load", "rewrite", "prepare", "verify" or "measure"."""
+    """ "load", "rewrite", "prepare", "verify", "census" or "measure"."""
     problem: str = ""
     """A failure of the judge or the machine: an infrastructure error whatever else is known."""
     rewrite_problem: str = ""
@@ -192,16 +263,35 @@ class CandidateClient(Protocol):
         """Replaces the inputs, which live on the CPU here and are moved to the device there."""
         ...
 
-    def run(self, name: str) -> Returned:
-        """Calls it once with fresh copies of the given inputs and sends back what it returned."""
+    def run(self, name: str, *, fresh: bool = True) -> Returned:
+        """Calls it once with copies of the given inputs and sends back what it returned.
+
+        fresh: at new addresses; else in the very tensors of the child's call before, where they fit.
+        """
         ...
 
-    def warm_up(self, name: str, seconds: float) -> None:
-        """Calls it with the given inputs for about so long, at least thrice."""
+    def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
+        """Calls it for about so long, at least thrice."""
         ...
 
-    def block(self, name: str, clock: Clock, calls: int) -> list[float]:
-        """Microseconds of each of so many calls, on this clock."""
+    def rounds(self, name: str, clock: Clock, fills: Fills, core: int | None) -> TimedCalls:
+        """Timed calls on this clock, one by one. core: where the child's thread is to stay meanwhile."""
+        ...
+
+    def recall(self, name: str, fills: Fills, seeds: Sequence[int]) -> tuple[Returned, ...]:
+        """What it returns for the inputs of these seeds; without a name, these inputs."""
+        ...
+
+    def kernels(self, name: str, fills: Fills, seed: int, calls: int) -> list[float]:
+        """Microseconds that kernels took in each of so many calls, by the device trace."""
+        ...
+
+    def replay(self, name: str, fills: Fills, seed: int) -> float | None:
+        """Microseconds of a replay of the call as a CUDA graph; None where it cannot be captured."""
+        ...
+
+    def census(self, name: str) -> tuple[Tallied, ...]:
+        """Calls it twice on the given inputs and lists what its replacement functions launched."""
         ...
 
     def facts(self) -> dict[str, Any]:

@@ -13,9 +13,9 @@ import platform
 import re
 import socket
 import sys
-import time
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,8 +24,9 @@ import torch
 
 from passnet_core.graphs.ir import graph_to_json
 from passnet_core.graphs.rewriting import TracedPass
-from passnet_core.judge import building, interpreter, timing, tracing, wire
+from passnet_core.judge import building, interpreter, rounds, timing, tracing, wire
 from passnet_core.judge.candidacy import Preparation
+from passnet_core.judge.staging import LARGE_BYTES, Staging
 from passnet_core.records import Bundle, Capture, Clock, Contender, Device, from_json
 
 FOLDER = "pass_dir"
@@ -50,7 +51,7 @@ class UntraceablePattern(Exception):
 
 def serve(channel: socket.socket, device: Device, scratch: Path) -> None:
     """Answers until the channel closes."""
-    child = _Child(device, scratch)
+    child = _Child(device, scratch, channel)
     while True:
         try:
             request = wire.receive(channel)
@@ -61,6 +62,16 @@ def serve(channel: socket.socket, device: Device, scratch: Path) -> None:
             wire.send(channel, reply)
         except wire.WireClosed:
             return
+
+
+def prime(device: Device, *, compiling: bool) -> None:
+    """Does in a new child what takes seconds and needs the device, before it is given a job."""
+    if device is Device.CPU:
+        return
+    torch.cuda.init()
+    timing.prime()
+    if compiling:
+        building.rehearse()
 
 
 def rehearse(device: Device) -> None:
@@ -78,13 +89,16 @@ def _rehearsed(a: Any, b: Any) -> Any:
 class _Child:
     """What one child holds: the loaded passes, the prepared callables, the inputs."""
 
-    def __init__(self, device: Device, scratch: Path) -> None:
+    def __init__(self, device: Device, scratch: Path, channel: socket.socket) -> None:
         self.device = device
         self.scratch = scratch
+        self.channel = channel
         self.traced: tuple[TracedPass, ...] = ()
         self.replacements: dict[str, Callable[..., Any]] = {}
         self.calls: dict[str, Callable[[list[Any]], Any]] = {}
         self.inputs: list[Any] = []
+        self.staging = Staging(device)
+        self.buffers: rounds.Buffers | None = None
 
     def answer(self, request: wire.Message) -> wire.Message:
         """The reply to one request: what was asked for, or the fault as data."""
@@ -95,7 +109,12 @@ class _Child:
             "give": self._give,
             "run": self._run,
             "warm_up": self._warm_up,
-            "block": self._block,
+            "rounds": self._rounds,
+            "recall": self._recall,
+            "kernels": self._kernels,
+            "replay": self._replay,
+            "forget": self._forget,
+            "census": self._census,
             "facts": self._facts,
         }
         try:
@@ -105,7 +124,7 @@ class _Child:
 
     def _load(self, request: wire.Message) -> wire.Message:
         bundle = from_json(Bundle, request.fields["bundle"])
-        folder = self.scratch / f"bundle-{os.getpid()}" / FOLDER
+        folder = _folder(self.scratch)
         folder.mkdir(parents=True, exist_ok=True)
         for file in bundle.files:
             (folder / Path(file.name).name).write_text(file.code)
@@ -161,53 +180,135 @@ class _Child:
         return wire.Message({})
 
     def _give(self, request: wire.Message) -> wire.Message:
-        self.inputs = []
-        gc.collect()
+        if sum(each.nbytes for each in self.inputs if isinstance(each, torch.Tensor)) > LARGE_BYTES:
+            self.inputs = []
+            self.staging.give([])
+            gc.collect()
         given = wire.unpack_inputs(request.fields["inputs"], request.tensors)
         self.inputs = [_moved(each, self.device) if isinstance(each, torch.Tensor) else each for each in given]
+        self.staging.give(self.inputs)
         self._synchronise()
         return wire.Message({})
 
     def _run(self, request: wire.Message) -> wire.Message:
         call = self.calls[request.fields["name"]]
-        copies = [_copy(each) if isinstance(each, torch.Tensor) else each for each in self.inputs]
-        self._synchronise()
-        start = time.perf_counter()
-        with torch.no_grad():
-            returned = call(copies)
-        self._synchronise()
-        seconds = time.perf_counter() - start
+        seen = self.staging.call(request.fields["name"], call, fresh=request.fields["fresh"])
+        returned = seen.returned
         many = isinstance(returned, tuple | list)
-        outputs: Sequence[Any] = returned if many else (returned,)
         described: list[dict[str, Any]] = []
         tensors: list[torch.Tensor] = []
-        for value in outputs:
+        for value, shares in zip(rounds.listed(returned), seen.shares):
             words, tensor = _produced(value)
             if tensor is not None:
                 words["tensor"] = len(tensors)
                 tensors.append(tensor)
-            described.append(words)
+            described.append({**words, "shares": list(shares)})
         matches = getattr(call, "matches", None)
         return wire.Message(
             {
                 "outputs": described,
                 "container": type(returned).__name__ if many else "",
-                "seconds": seconds,
+                "seconds": seen.seconds,
                 "matches": matches if isinstance(matches, int) else None,
+                "changed": list(seen.changed),
+                "overwrote": list(seen.overwrote),
             },
-            tuple(tensors),
+            (*tensors, *seen.changed.values()),
         )
 
     def _warm_up(self, request: wire.Message) -> wire.Message:
-        call = self.calls[request.fields["name"]]
-        timing.warm_up(call, self.inputs, request.fields["seconds"], self.device)
+        fields = request.fields
+        inputs = self._buffers(fields["fills"]).drawn(1, 0)
+        timing.warm_up(self.calls[fields["name"]], inputs, fields["seconds"], self.device)
         return wire.Message({})
 
-    def _block(self, request: wire.Message) -> wire.Message:
+    def _rounds(self, request: wire.Message) -> wire.Message:
+        """Timed calls, each asked for in frames of their own; the reply holds what the kept ones returned."""
         fields = request.fields
-        call = self.calls[fields["name"]]
-        samples = timing.block(call, self.inputs, Clock(fields["clock"]), fields["calls"], self.device)
+        call, buffers = self.calls[fields["name"]], self._buffers(fields["fills"])
+        wire.send(self.channel, wire.Message({}))
+        kept = rounds.serve(
+            lambda length: wire.receive_frame(self.channel, length, spin_s=rounds.SPIN_S),
+            lambda frame: wire.send_frame(self.channel, frame),
+            call,
+            buffers,
+            Clock(fields["clock"]),
+            self.device,
+            fields["core"],
+        )
+        return self._returned_many(kept)
+
+    def _recall(self, request: wire.Message) -> wire.Message:
+        """What a callable returns for the inputs of these seeds; without a name, the inputs themselves."""
+        fields = request.fields
+        buffers = self._buffers(fields["fills"])
+        found = []
+        for seed in fields["seeds"]:
+            inputs = buffers.drawn(seed, 0)
+            with torch.no_grad():
+                returned = self.calls[fields["name"]](inputs) if fields["name"] else tuple(inputs)
+            self._synchronise()
+            found.append(rounds.copied(returned))
+        return self._returned_many(found)
+
+    def _buffers(self, fills: list[Any]) -> rounds.Buffers:
+        """Kept from block to block: the same inputs are drawn into the same places."""
+        if self.buffers is None or self.buffers.fills != fills:
+            self.buffers = rounds.Buffers(fills, self.inputs, self.device)
+        return self.buffers
+
+    def _returned_many(self, kept: Sequence[Any]) -> wire.Message:
+        described: list[Any] = []
+        tensors: list[torch.Tensor] = []
+        for returned in kept:
+            many = isinstance(returned, tuple | list)
+            outputs = []
+            for value in rounds.listed(returned):
+                words, tensor = _produced(value)
+                if tensor is not None:
+                    words["tensor"] = len(tensors)
+                    tensors.append(tensor)
+                outputs.append(words)
+            described.append({"outputs": outputs, "container": type(returned).__name__ if many else ""})
+        return wire.Message({"returned": described}, tuple(tensors))
+
+    def _kernels(self, request: wire.Message) -> wire.Message:
+        fields = request.fields
+        inputs = self._buffers(fields["fills"]).drawn(fields["seed"], 0)
+        samples = timing.kernels(self.calls[fields["name"]], inputs, fields["calls"])
         return wire.Message({"samples": [float(each) for each in samples]})
+
+    def _replay(self, request: wire.Message) -> wire.Message:
+        fields = request.fields
+        inputs = self._buffers(fields["fills"]).drawn(fields["seed"], 0)
+        return wire.Message({"microseconds": timing.replay(self.calls[fields["name"]], inputs)})
+
+    def _forget(self, request: wire.Message) -> wire.Message:
+        """Drops all of a job, for the next: only in a process without candidate code."""
+        self.calls.clear()
+        self.inputs = []
+        self.staging = Staging(self.device)
+        self.buffers = None
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()
+        if self.device is Device.CUDA:
+            torch.cuda.empty_cache()
+        return wire.Message({})
+
+    def _census(self, request: wire.Message) -> wire.Message:
+        from passnet_core.judge import tally  # loads Triton, which a witness does not need
+
+        name = request.fields["name"]
+        call = self.calls[name]
+        recorder = tally.Recorder(self.device, str(_folder(self.scratch)))
+        watched = {key: recorder.wrapped(key, function) for key, function in self.replacements.items()}
+        replaced = call.replaced(watched) if isinstance(call, building.Prepared) else nullcontext()
+        with recorder.listening(), replaced:
+            for means in tally.Means:
+                recorder.means = means
+                self.staging.call(name, call, fresh=False)
+        return wire.Message({"tallies": recorder.rows()})
 
     def _facts(self, request: wire.Message) -> wire.Message:
         found = {"python": platform.python_version(), "torch": torch.__version__, "device": "cpu", "driver": ""}
@@ -229,6 +330,11 @@ class _Child:
         except BaseException:  # its __str__ is candidate code too
             text, trace = f"{type(error).__name__}, whose message cannot be read", ""
         return {"text": _cut(text, TEXT_LIMIT), "trace": _cut(trace, TRACE_LIMIT)}
+
+
+def _folder(scratch: Path) -> Path:
+    """Where the files of this child's bundle lie."""
+    return scratch / f"bundle-{os.getpid()}" / FOLDER
 
 
 def _named(error: BaseException, described: str) -> str:
@@ -310,12 +416,6 @@ def _make_importable(folder: Path) -> None:
     importlib.invalidate_caches()
 
 
-def _copy(tensor: torch.Tensor) -> torch.Tensor:
-    """The same content and strides at a new address."""
-    copy = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
-    return copy.copy_(tensor)
-
-
 def _moved(tensor: torch.Tensor, device: Device) -> torch.Tensor:
     return tensor if device is Device.CPU else tensor.to("cuda", copy=True)
 
@@ -324,8 +424,10 @@ def _produced(value: Any) -> tuple[dict[str, Any], torch.Tensor | None]:
     """The description of one returned value, and the tensor to send along."""
     kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
     if isinstance(value, torch.Tensor):
-        if type(value) in (torch.Tensor, torch.nn.Parameter):
-            kind = "torch.Tensor"
+        if type(value) not in (torch.Tensor, torch.nn.Parameter):
+            # whatever it calls itself, and none of its own methods is called
+            return {"type": f"subclass {kind} of torch.Tensor"}, None
+        kind = "torch.Tensor"
         dtype = str(value.dtype).removeprefix("torch.")
         words = {
             "type": kind,

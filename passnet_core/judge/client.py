@@ -1,12 +1,14 @@
 """Asking a child of a nursery, as a CandidateClient, and never waiting for longer than it may take."""
 
+import contextlib
 import json
+import math
 import os
 import select
 import signal
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -16,24 +18,32 @@ from passnet_core.graphs.ir import graph_from_json
 from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge import sandbox, wire
 from passnet_core.judge.candidacy import (
+    Call,
     CandidateEnd,
     CandidateFault,
     CandidateGone,
     CandidateTimeout,
+    Fills,
     Loaded,
     Preparation,
     Produced,
     Returned,
+    Seen,
+    Tallied,
 )
 from passnet_core.judge.pool import PATIENCE_S, Nursery
+from passnet_core.judge.rounds import ANSWERED, ASKED, CALL, END, KEEP
 from passnet_core.records import Bundle, Clock, to_json
 
 TICK_S = 0.5
+SPIN_S = 0.01
+"""How long the answer to a timed call is polled for before the wait may sleep."""
+LONGEST_CPU_S = 1e7
 
 
 class Child:
     """One child of a nursery, as a CandidateClient. All its requests together may take deadline_s: the time that the
-    judge or the other child takes is not counted."""
+    judge or the other child takes is not counted. lifetime_s: of one that stays for more jobs than this."""
 
     def __init__(
         self,
@@ -44,6 +54,7 @@ class Child:
         limits: sandbox.Limits = sandbox.LIMITS,
         on_log: Callable[[str], None] = lambda text: None,
         compiling: bool = False,
+        lifetime_s: float | None = None,
     ) -> None:
         self.nursery = nursery
         self.who = who
@@ -52,13 +63,18 @@ class Child:
         self.on_log = on_log
         self._shown = ""
         self._over: CandidateEnd | None = None
+        self._loaded: Loaded | None = None
+        self.jobs = 0
         cores = os.cpu_count() or 1
-        self.channel, self.log = nursery.fork(limits, deadline_s * cores + 30, compiling=compiling)
+        cpu_s = (deadline_s if lifetime_s is None else lifetime_s) * cores + 30
+        self.channel, self.log = nursery.fork(limits, min(cpu_s, LONGEST_CPU_S), compiling=compiling)
         self.left_s = deadline_s
 
     # --- CandidateClient ---
 
     def load(self, bundle: Bundle) -> Loaded:
+        if self._loaded is not None:  # it stays, and serves one bundle only
+            return self._loaded
         fields = self._ask("load the bundle", {"do": "load", "bundle": to_json(bundle)}).fields
         try:
             passes = tuple(
@@ -70,7 +86,8 @@ class Child:
                 )
                 for each in fields["passes"]
             )
-            return Loaded(passes, _texts(fields["replacements"]), _texts(fields["warnings"]))
+            self._loaded = Loaded(passes, _texts(fields["replacements"]), _texts(fields["warnings"]))
+            return self._loaded
         except (BadInput, KeyError, TypeError, RecursionError) as error:
             raise self._marked(CandidateFault("protocol", f"It sent no traced passes: {error}")) from error
 
@@ -81,8 +98,8 @@ class Child:
         places, tensors = wire.pack_inputs(inputs)
         self._ask("take the inputs", {"do": "give", "inputs": places}, tensors)
 
-    def run(self, name: str) -> Returned:
-        reply = self._ask(f"run {name}", {"do": "run", "name": name})
+    def run(self, name: str, *, fresh: bool = True) -> Returned:
+        reply = self._ask(f"run {name}", {"do": "run", "name": name, "fresh": fresh})
         try:
             fields = reply.fields
             matches = fields["matches"]
@@ -91,25 +108,65 @@ class Child:
                 container=str(fields["container"]),
                 seconds=float(fields["seconds"]),
                 matches=matches if isinstance(matches, int) else None,
+                changed=_changed(fields["changed"], reply.tensors),
+                overwrote=tuple(int(each) for each in fields["overwrote"]),
             )
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise self._marked(CandidateFault("protocol", f"It sent no outputs: {error!r}")) from error
 
-    def warm_up(self, name: str, seconds: float) -> None:
-        self._ask(f"warm up {name}", {"do": "warm_up", "name": name, "seconds": seconds})
+    def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
+        self._ask(f"warm up {name}", {"do": "warm_up", "name": name, "fills": fills, "seconds": seconds})
 
-    def block(self, name: str, clock: Clock, calls: int) -> list[float]:
-        reply = self._ask(f"time {name}", {"do": "block", "name": name, "clock": clock.value, "calls": calls})
-        samples = reply.fields.get("samples")
+    def rounds(self, name: str, clock: Clock, fills: Fills, core: int | None) -> "Rounds":
+        doing = f"time {name}"
+        asked = {"do": "rounds", "name": name, "clock": clock.value, "fills": fills, "core": core}
+        self._ask(doing, asked)
+        return Rounds(self, doing)
+
+    def recall(self, name: str, fills: Fills, seeds: Sequence[int]) -> tuple[Returned, ...]:
+        asked = {"do": "recall", "name": name, "fills": fills, "seeds": list(seeds)}
+        return self._returned(self._ask(f"run {name}", asked))
+
+    def kernels(self, name: str, fills: Fills, seed: int, calls: int) -> list[float]:
+        asked = {"do": "kernels", "name": name, "fills": fills, "seed": seed, "calls": calls}
+        samples = self._ask(f"trace {name}", asked).fields.get("samples")
         if not isinstance(samples, list) or not all(isinstance(each, float) and each >= 0 for each in samples):
             raise self._marked(CandidateFault("protocol", "It sent no times."))
         return samples
+
+    def replay(self, name: str, fills: Fills, seed: int) -> float | None:
+        asked = {"do": "replay", "name": name, "fills": fills, "seed": seed}
+        found = self._ask(f"replay {name}", asked).fields.get("microseconds")
+        return found if isinstance(found, float) and found > 0 else None
+
+    def forget(self) -> None:
+        self._ask("forget the job", {"do": "forget"})
+
+    def census(self, name: str) -> tuple[Tallied, ...]:
+        reply = self._ask(f"list the kernels of {name}", {"do": "census", "name": name})
+        try:
+            return tuple(_tallied(each) for each in reply.fields["tallies"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise self._marked(CandidateFault("protocol", f"It sent no census: {error!r}")) from error
 
     def facts(self) -> dict[str, Any]:
         found = self._ask("describe its machine", {"do": "facts"}).fields.get("facts")
         return found if isinstance(found, dict) else {}
 
     # --- the process ---
+
+    @property
+    def lost(self) -> bool:
+        """Whether it can be asked no more."""
+        return self._over is not None
+
+    def begin(self, deadline_s: float, on_log: Callable[[str], None]) -> None:
+        """Begins a job, the first or, for a child that stays, the next."""
+        self.deadline_s = self.left_s = deadline_s
+        self.on_log = on_log
+        self.log.restart()
+        self._shown = ""
+        self.jobs += 1
 
     def close(self) -> str:
         """Ends the child and all it has started; the end of its log. The nursery is stopped if it does not obey."""
@@ -120,13 +177,33 @@ class Child:
         return self.log.finish()
 
     def _ask(self, doing: str, fields: dict[str, Any], tensors: Sequence[torch.Tensor] = ()) -> wire.Message:
+        with self._waiting(doing) as pause:
+            wire.send(self.channel, wire.Message(fields, tuple(tensors)), pause)
+            reply = wire.receive(self.channel, pause)
+        return self._without_fault(reply)
+
+    def _returned(self, reply: wire.Message) -> tuple[Returned, ...]:
+        """What several calls returned."""
+        try:
+            return tuple(
+                Returned(
+                    outputs=tuple(_produced(each, reply.tensors) for each in described["outputs"]),
+                    container=str(described["container"]),
+                    seconds=0.0,
+                )
+                for described in reply.fields["returned"]
+            )
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise self._marked(CandidateFault("protocol", f"It sent no outputs: {error!r}")) from error
+
+    @contextlib.contextmanager
+    def _waiting(self, doing: str) -> Iterator[wire.Pause]:
+        """For what is sent and received: the deadline counts, and what goes wrong becomes a CandidateEnd."""
         if self._over is not None:
             raise self._over
         start = time.monotonic()
-        pause = self._pause(doing, start + self.left_s)
         try:
-            wire.send(self.channel, wire.Message(fields, tuple(tensors)), pause)
-            reply = wire.receive(self.channel, pause)
+            yield self._pause(doing, start + self.left_s)
         except wire.WireClosed:
             raise self._gone(doing) from None
         except wire.WireError as error:
@@ -135,6 +212,8 @@ class Child:
             raise self._over from error
         finally:
             self.left_s -= time.monotonic() - start
+
+    def _without_fault(self, reply: wire.Message) -> wire.Message:
         if "fault" in reply.fields:
             words = {key: str(reply.fields.get(key, "")) for key in ("fault", "text", "trace")}
             raise self._marked(CandidateFault(words["fault"], words["text"], words["trace"]))
@@ -211,6 +290,42 @@ class Child:
         return end
 
 
+class Rounds:
+    """A series of timed calls, to be ended."""
+
+    def __init__(self, child: Child, doing: str) -> None:
+        self.child = child
+        self.doing = doing
+
+    def call(self, seed: int, slot: int, *, keep_last: bool = False) -> Call:
+        """One call on the inputs of this seed. keep_last: what the call before this one returned is wanted."""
+        asked = ASKED.pack(seed, slot, CALL | (KEEP if keep_last else 0))
+        child = self.child
+        with child._waiting(self.doing) as pause:
+            start = time.perf_counter_ns()
+            wire.send_frame(child.channel, asked, pause)
+            answer = wire.receive_frame(child.channel, ANSWERED.size, pause, spin_s=SPIN_S)
+            waited = (time.perf_counter_ns() - start) / 1e3
+        claimed, digest = ANSWERED.unpack(answer)
+        if math.isnan(claimed):
+            self._reply()  # raises what the call raised
+        if not (claimed >= 0 and math.isfinite(claimed)):
+            raise child._marked(CandidateFault("protocol", "It sent no times."))
+        return Call(claimed, digest, waited)
+
+    def end(self, *, keep_last: bool = False) -> tuple[Returned, ...]:
+        """What the calls returned whose outputs were wanted."""
+        asked = ASKED.pack(0, 0, END | (KEEP if keep_last else 0))
+        with self.child._waiting(self.doing) as pause:
+            wire.send_frame(self.child.channel, asked, pause)
+        return self.child._returned(self._reply())
+
+    def _reply(self) -> wire.Message:
+        with self.child._waiting(self.doing) as pause:
+            reply = wire.receive(self.child.channel, pause)
+        return self.child._without_fault(reply)
+
+
 def _ending(code: int | None) -> str:
     if code is None:
         return "nobody knows how"
@@ -235,6 +350,26 @@ def _texts(values: Any) -> tuple[str, ...]:
     return tuple(str(each)[:1000] for each in values)
 
 
+def _changed(places: Any, tensors: Sequence[torch.Tensor]) -> dict[int, torch.Tensor]:
+    """The inputs that a call changed: their tensors come last."""
+    found = tensors[len(tensors) - len(places) :]
+    return {int(place): tensor for place, tensor in zip(places, found, strict=True)}
+
+
+def _tallied(told: Any) -> Tallied:
+    seen = tuple(
+        Seen(
+            kind=str(each["kind"])[:20],
+            name=str(each["name"])[:400],
+            where=str(each["where"])[:200],
+            remark=str(each["remark"])[:40],
+            count=int(each["count"]),
+        )
+        for each in told["seen"]
+    )
+    return Tallied(str(told["function"])[:100], int(told["calls"]), int(told["fresh"]), int(told["launches"]), seen)
+
+
 def _produced(described: Any, tensors: Sequence[torch.Tensor]) -> Produced:
     """One output as the child describes it; the description of a tensor's content is the tensor itself."""
     kind = str(described["type"])[:200]
@@ -251,4 +386,5 @@ def _produced(described: Any, tensors: Sequence[torch.Tensor]) -> Produced:
         shape=tuple(value.shape) if value is not None else tuple(int(size) for size in described["shape"]),
         strides=tuple(int(stride) for stride in described["strides"]),
         device=str(described["device"])[:40],
+        shares=_texts(described.get("shares", ())),
     )

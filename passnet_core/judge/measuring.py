@@ -1,22 +1,63 @@
-"""MEASURE: eager, Inductor and the passes on three clocks, block against block."""
+"""MEASURE: eager, Inductor and the passes on the same clocks, block against block, in calls that are checked.
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+The children time their own calls. What makes their claims worth something is here: each call's inputs come from a seed
+that nobody knew before, the referee's own clock must agree, and calls picked afterwards must have returned the truth.
+"""
+
+import math
+import os
+import random
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import median, quantiles
 
 from passnet_core.graphs.ir import Graph
-from passnet_core.judge.candidacy import CandidateClient, CandidateFault, Measurement, Preparation
-from passnet_core.judge.inputs import draw, roles
-from passnet_core.records import Clock, Contender, Device, Evidence, Job, Solver, Speedup, Timing, Verdict
-from passnet_core.scoring.intervals import median_interval
+from passnet_core.judge import comparing, rounds
+from passnet_core.judge.candidacy import CandidateClient, CandidateFault, Fills, Measurement, Preparation, Returned
+from passnet_core.judge.inputs import roles
+from passnet_core.records import (
+    Clock,
+    Contender,
+    Device,
+    Evidence,
+    Job,
+    Profile,
+    Solver,
+    Speedup,
+    Timing,
+    Verdict,
+)
+from passnet_core.scoring.intervals import Interval, median_interval
 
-WARM_UP_S = 0.4
+WARM_UP_S = 0.1
 CALLS = 40
 """Timed calls per block, as long as a block stays below LONGEST_BLOCK_S."""
 LEAST_CALLS = 10
 LONGEST_BLOCK_S = 2.0
+LEAD_US = 2_000.0
+LEAD_CALLS = (5, 40)
+"""Calls at the start of a block that do not count, for about so long: another process had the device until now."""
+BUDGET_S = {Clock.END_TO_END: 1.0, Clock.EVENT: 0.3, Clock.COLD: 0.3}
+"""More blocks than asked for are taken until this is spent."""
+MOST_BLOCKS = 25
+TRACED_BLOCKS, TRACED_CALLS = 2, 20
+
+CHECKED = 6
+"""Timed calls whose outputs are compared, as long as these stay below CHECKED_BYTES together."""
+CHECKED_BYTES = 256 << 20
+
 UNSTABLE = 0.2
 """Interquartile range over median from which PassNet aborts; here the blocks are repeated once."""
+
+HIDDEN_US = 10.0
+HIDDEN_SHARE = 0.1
+HIDDEN_NOISE = 0.12
+"""How much longer than claimed a call may take by the referee's clock, compared with eager: so many microseconds, this
+share of eager's time, and this share of all that the child does besides the call."""
+
+PASSNET_WARM_UP, PASSNET_CALLS, PASSNET_SEED = 25, 100, 1024
+PASSNET_CHUNK = 10
 
 NAMES = {Contender.EAGER: "eager", Contender.BASELINE: "baseline", Contender.PASSES: "passes"}
 
@@ -32,11 +73,47 @@ class Runner:
     contender: Contender
     client: CandidateClient
 
-    def warm_up(self) -> None:
-        self.client.warm_up(NAMES[self.contender], WARM_UP_S)
+    @property
+    def name(self) -> str:
+        return NAMES[self.contender]
 
-    def block(self, clock: Clock, calls: int) -> list[float]:
-        return self.client.block(NAMES[self.contender], clock, calls)
+
+@dataclass(frozen=True)
+class Checked:
+    """A timed call that was picked: its seed, the digest it sent, and what it says it returned."""
+
+    seed: int
+    digest: int
+    returned: Returned
+
+
+@dataclass(frozen=True)
+class Block:
+    """claimed and waited: microseconds of each call by the child's and by the referee's clock."""
+
+    claimed: list[float]
+    waited: list[float]
+
+    @property
+    def unclaimed(self) -> float:
+        """What was waited for beyond the call: it is made twice, first unmeasured."""
+        return median(waited - 2 * claimed for claimed, waited in zip(self.claimed, self.waited))
+
+
+@dataclass
+class Timed:
+    """All blocks on one clock. again: eager's second block of each turn, a measure of noise."""
+
+    blocks: dict[Contender, list[Block]] = field(default_factory=dict)
+    again: list[Block] = field(default_factory=list)
+
+    @property
+    def claimed(self) -> Blocks:
+        """Of every call; eager's from both its blocks of a turn."""
+        found = {contender: [block.claimed for block in blocks] for contender, blocks in self.blocks.items()}
+        eager = found[Contender.EAGER]
+        found[Contender.EAGER] = [first + second.claimed for first, second in zip(eager, self.again)]
+        return found
 
 
 def measure(
@@ -49,14 +126,14 @@ def measure(
     seed: int,
     report: Callable[[str], None],
 ) -> Measurement:
-    """Times every contender in alternating blocks. Values were verified before, with the same callables."""
+    """Times every contender in alternating blocks. Values were verified before, with the same callables.
+
+    seed: of the verification; the seeds of timed calls are drawn anew.
+    """
     if job.spec.device is Device.CPU:
         return Measurement(Verdict.VALUES_ONLY, "The values are right; times need a GPU.", warnings=(VALUES_ONLY,))
     specs = job.subgraph.inputs
-    inputs = draw(specs, "recorded", seed, roles=roles(graph, specs))
-    witness.give(inputs)
-    if candidate is not witness:
-        candidate.give(inputs)
+    fills = rounds.fills(specs, roles(graph, specs), job.spec.profile)
     warnings: list[str] = []
     runners = [Runner(Contender.EAGER, witness)]
     if job.solver is Solver.INDUCTOR:
@@ -70,9 +147,10 @@ def measure(
             runners.append(Runner(Contender.BASELINE, witness))
         runners.append(Runner(Contender.PASSES, candidate))
     for runner in runners:
-        report(f"warming up {NAMES[runner.contender]}")
-        runner.warm_up()
-    return _measured(job, runners, warnings, report)
+        report(f"warming up {runner.name}")
+        runner.client.warm_up(runner.name, fills, WARM_UP_S)
+    session = _Session(job, runners, fills, witness, warnings, report)
+    return session.as_passnet() if job.spec.profile is Profile.PASSNET else session.strictly()
 
 
 def _prepare_baseline(preparation: Preparation, witness: CandidateClient) -> str:
@@ -85,68 +163,281 @@ def _prepare_baseline(preparation: Preparation, witness: CandidateClient) -> str
     return ""
 
 
-def _measured(job: Job, runners: Sequence[Runner], warnings: list[str], report: Callable[[str], None]) -> Measurement:
-    calls = _affordable_calls(runners)
-    if calls < CALLS:
-        warnings.append(f"One call is slow: blocks of {calls} calls instead of {CALLS}.")
-    timings: list[Timing] = []
-    speedups: list[Speedup] = []
-    evidence: list[Evidence] = []
-    for clock in Clock:
-        report(f"timing, {clock.value} clock")
-        blocks, floor = _timed(runners, clock, job.spec.trials, calls)
-        if clock is Clock.END_TO_END:
-            if unstable(blocks):
-                blocks, floor = _timed(runners, clock, job.spec.trials, calls)
-            shaky = unstable(blocks)
-            if shaky:
-                warnings.append(f"Unstable measurement of {', '.join(NAMES[each] for each in shaky)}, also repeated.")
-            evidence.append(Evidence("noise floor", _floor_sentence(blocks[Contender.EAGER], floor)))
-        timings.extend(timing(contender, clock, found) for contender, found in blocks.items())
-        speedups.extend(
-            found
-            for contender in blocks
-            if contender is not Contender.EAGER and (found := speedup(contender, clock, blocks)) is not None
+class _Session:
+    """The measurement of one job."""
+
+    def __init__(
+        self,
+        job: Job,
+        runners: Sequence[Runner],
+        fills: Fills,
+        witness: CandidateClient,
+        warnings: list[str],
+        report: Callable[[str], None],
+    ) -> None:
+        self.job = job
+        self.runners = runners
+        self.fills = fills
+        self.witness = witness
+        self.warnings = warnings
+        self.report = report
+        self.chance = random.Random(secrets.randbits(64))
+        self.core = _spare_core()
+        self.own = Contender.BASELINE if job.solver is Solver.INDUCTOR else Contender.PASSES
+        self.checked: list[Checked] = []
+        self.wanted = CHECKED
+        self.timings: list[Timing] = []
+        self.speedups: list[Speedup] = []
+        self.evidence: list[Evidence] = []
+
+    # --- strict ---
+
+    def strictly(self) -> Measurement:
+        cost_us, calls = self._plan()
+        floor = Interval(1.0, 1.0, 1.0)
+        for clock in (Clock.END_TO_END, Clock.EVENT, Clock.COLD):
+            self.report(f"timing, {clock.value} clock")
+            timed = self._timed(clock, calls, cost_us)
+            if clock is Clock.END_TO_END:
+                if unstable(timed.claimed):
+                    self.report("timing again, since it was unsteady")
+                    timed = self._timed(clock, calls, cost_us)
+                elif self._hidden(timed):
+                    self.report("timing again, since the clocks disagree")
+                    timed = self._timed(clock, calls, cost_us)
+                floor = _floor(timed)
+                self.evidence.append(Evidence("noise floor", _floor_sentence(floor)))
+                self.evidence.append(_clock_evidence(timed, self.own))
+                shaky = unstable(timed.claimed)
+                hidden = self._hidden(timed)
+                if hidden:
+                    return self._measurement(*hidden, scored=False)
+            self._keep(clock, timed.claimed)
+        found = self._problem_of_values()
+        if found is not None:
+            return found
+        self.report(f"timing, {Clock.KERNEL.value} clock")
+        self._keep(Clock.KERNEL, self._traced())
+        self._replayed()
+        if shaky:
+            names = ", ".join(NAMES[each] for each in shaky)
+            reason = f"Right, but too unsteady to time, also when repeated: {names}. Run it again on a quiet machine."
+            return self._measurement(Verdict.INCONCLUSIVE, reason, scored=False)
+        own = next(each for each in self.speedups if each.contender is self.own and each.clock is Clock.END_TO_END)
+        return self._measurement(*judged(own, floor))
+
+    def _plan(self) -> tuple[float, int]:
+        """(microseconds that a timed call costs in all, how many make a block), by the slowest contender."""
+        costs = []
+        for runner in self.runners:
+            probe = self._block(runner, Clock.END_TO_END, LEAST_CALLS, 2)
+            costs.append(median(probe.waited))
+        cost_us = max(costs)
+        calls = max(LEAST_CALLS, min(CALLS, int(LONGEST_BLOCK_S * 1e6 / max(cost_us, 1.0))))
+        if calls < CALLS:
+            self.warnings.append(f"One call is slow: blocks of {calls} calls instead of {CALLS}.")
+        return cost_us, calls
+
+    def _timed(self, clock: Clock, calls: int, cost_us: float) -> Timed:
+        """Blocks in ABBA order: as many as were asked for, and more while they are cheap."""
+        timed = Timed({runner.contender: [] for runner in self.runners})
+        lead = max(LEAD_CALLS[0], min(LEAD_CALLS[1], int(LEAD_US / max(cost_us, 1.0))))
+        turn_us = (calls + lead) * cost_us * (len(self.runners) + 1)
+        affordable = int(BUDGET_S[clock] * 1e6 / max(turn_us, 1.0))
+        for turn in range(max(self.job.spec.trials, min(MOST_BLOCKS, affordable))):
+            order: Sequence[Runner | None] = [*self.runners, None]
+            for runner in order if turn % 2 == 0 else order[::-1]:
+                if runner is None:
+                    timed.again.append(self._block(self.runners[0], clock, calls, lead))
+                else:
+                    timed.blocks[runner.contender].append(self._block(runner, clock, calls, lead))
+        return timed
+
+    def _block(self, runner: Runner, clock: Clock, calls: int, lead: int) -> Block:
+        """One block of calls; at random, some of the solver's are remembered to be checked."""
+        picked = self._picked(runner, calls + lead)
+        series = runner.client.rounds(runner.name, clock, self.fills, self.core)
+        made: list[tuple[int, int]] = []
+        block = Block([], [])
+        for index, (seed, slot) in enumerate(self._inputs(calls + lead)):
+            call = series.call(seed, slot, keep_last=index - 1 in picked)
+            made.append((seed, call.digest))
+            if index >= lead:
+                block.claimed.append(call.claimed_us)
+                block.waited.append(call.waited_us)
+        returned = series.end(keep_last=calls + lead - 1 in picked)
+        self.checked += [Checked(*made[index], each) for index, each in zip(sorted(picked), returned)]
+        if returned and _bytes(returned) > CHECKED_BYTES // CHECKED:
+            self.wanted = 2
+        return block
+
+    def _picked(self, runner: Runner, calls: int) -> set[int]:
+        """Which calls of this block will be asked for: at most one in a block, in about half of the first blocks."""
+        trusted = runner.client is self.witness
+        if trusted or len(self.checked) >= self.wanted or self.chance.random() < 0.5:
+            return set()
+        return {self.chance.randrange(calls)}
+
+    def _inputs(self, count: int) -> Iterator[tuple[int, int]]:
+        """Seeds and slots: ever new content in the same places, and now and then the same content in another."""
+        seed, slot = self.chance.getrandbits(62), 0
+        for _ in range(count):
+            if self.chance.random() < 7 / 8:
+                seed = self.chance.getrandbits(62)
+            slot = (slot + self.chance.randrange(1, rounds.SLOTS)) % rounds.SLOTS
+            yield seed, slot
+
+    # --- what is checked ---
+
+    def _hidden(self, timed: Timed) -> tuple[Verdict, str] | None:
+        """What it means that the candidate's calls took longer than it claims, beyond what eager's do; None: they do
+        not. Where the children share no core of their own, one of them may just have had the slower one."""
+        if self.own is not Contender.PASSES:
+            return None
+        eager, own = timed.blocks[Contender.EAGER], timed.blocks[self.own]
+        claim, reference = (median(_pooled(timed.claimed[each])) for each in (self.own, Contender.EAGER))
+        base = median(its.unclaimed for its in eager)
+        hidden = median_interval([mine.unclaimed - its.unclaimed for mine, its in zip(own, eager)])
+        if hidden.low <= HIDDEN_US + HIDDEN_SHARE * reference + HIDDEN_NOISE * base:
+            return None
+        facts = (
+            f"its process claims {claim:.1f} µs a call, but by the judge's own clock each takes {hidden.value:.1f} µs"
+            " more than that, beyond what it takes for eager, also when measured again."
         )
-    own = Contender.BASELINE if job.solver is Solver.INDUCTOR else Contender.PASSES
-    verdict, reason = judged(
-        next(each for each in speedups if each.contender is own and each.clock is Clock.END_TO_END)
-    )
-    return Measurement(verdict, reason, tuple(timings), tuple(speedups), tuple(warnings), tuple(evidence))
+        if self.core is None and hidden.low < base:
+            return Verdict.INCONCLUSIVE, f"Right, but the clocks disagree, as they may with few cores: {facts}"
+        return Verdict.CHEAT, f"The clocks disagree: {facts}"
+
+    def _problem_of_values(self) -> Measurement | None:
+        """What is wrong with the timed calls that were picked."""
+        if self.own is not Contender.PASSES:
+            return None
+        self.report(f"comparing what {len(self.checked)} of the timed calls returned")
+        for each in self.checked:
+            values = [output.value for output in each.returned.outputs]
+            if rounds.digest(values) != each.digest:
+                reason = "What a timed call returned is not what it sent the digest of: it was computed afterwards."
+                return self._measurement(Verdict.CHEAT, reason, scored=False)
+            verdict, problem = self._compared(each)
+            if verdict is not None:
+                reason = f"A timed call returned something wrong, though the values were right before: {problem}."
+                return self._measurement(verdict, reason, scored=False)
+        self.evidence.append(
+            Evidence("timed calls", f"{len(self.checked)} of them, picked at random, were compared with eager: right.")
+        )
+        return None
+
+    def _compared(self, checked: Checked) -> tuple[Verdict | None, str]:
+        (eager,) = self.witness.recall("eager", self.fills, [checked.seed])
+        exact: Returned | None
+        try:
+            (exact,) = self.witness.recall("float64", self.fills, [checked.seed])
+        except CandidateFault:
+            exact = None
+        problem = comparing.structure_problem(eager, checked.returned)
+        if problem:
+            return Verdict.WRONG_TYPE, problem
+        for index, (wanted, given) in enumerate(zip(eager.outputs, checked.returned.outputs)):
+            references = comparing.References(wanted, exact.outputs[index] if exact else None)
+            difference = comparing.compare(references, given)
+            # what inputs moved by one unit would do is not computed here, so only what is not even close counts
+            if difference.verdict is not None and comparing.FALLBACK_T not in difference.correct_at:
+                return difference.verdict, f"output {index}: {difference.problem}"
+        return None, ""
+
+    # --- kernels ---
+
+    def _traced(self) -> Blocks:
+        blocks: Blocks = {runner.contender: [] for runner in self.runners}
+        for turn in range(TRACED_BLOCKS):
+            for runner in self.runners if turn % 2 == 0 else self.runners[::-1]:
+                samples = runner.client.kernels(runner.name, self.fills, self.chance.getrandbits(62), TRACED_CALLS)
+                blocks[runner.contender].append(samples)
+        return blocks
+
+    def _replayed(self) -> None:
+        """The replay of each as a CUDA graph, where it captures: what is left without launch and dispatch."""
+        words = []
+        for runner in self.runners:
+            try:
+                found = runner.client.replay(runner.name, self.fills, self.chance.getrandbits(62))
+            except CandidateFault:
+                found = None
+            words.append(f"{runner.name} {f'{found:.1f} µs' if found is not None else 'cannot be captured'}")
+        self.evidence.append(Evidence("replay of a captured graph", ", ".join(words) + "."))
+
+    # --- PassNet's protocol ---
+
+    def as_passnet(self) -> Measurement:
+        """25 calls of warm-up and 100 timed ones on one drawing, the solver first; nothing is checked."""
+        shaky: list[Contender] = []
+        for clock in (Clock.END_TO_END, Clock.EVENT):
+            self.report(f"timing, {clock.value} clock, as PassNet does")
+            blocks: Blocks = {}
+            for runner in reversed(self.runners):
+                series = runner.client.rounds(runner.name, clock, self.fills, None)
+                calls = [series.call(PASSNET_SEED, 0) for _ in range(PASSNET_WARM_UP + PASSNET_CALLS)]
+                series.end()
+                samples = [call.claimed_us for call in calls[PASSNET_WARM_UP:]]
+                blocks[runner.contender] = [
+                    samples[start : start + PASSNET_CHUNK] for start in range(0, PASSNET_CALLS, PASSNET_CHUNK)
+                ]
+            self._keep(clock, {runner.contender: blocks[runner.contender] for runner in self.runners})
+            if clock is Clock.END_TO_END:
+                shaky = unstable(blocks)
+        if shaky:
+            names = ", ".join(NAMES[each] for each in shaky)
+            reason = f"PassNet's protocol aborts: unsteady {names}."
+            return self._measurement(Verdict.INCONCLUSIVE, reason, scored=False)
+        own = next(each for each in self.speedups if each.contender is self.own and each.clock is Clock.END_TO_END)
+        return self._measurement(*judged(own, Interval(1.0, 1.0, 1.0)))
+
+    # --- results ---
+
+    def _keep(self, clock: Clock, blocks: Blocks) -> None:
+        self.timings += [timing(contender, clock, found) for contender, found in blocks.items()]
+        for contender in blocks:
+            if contender is not Contender.EAGER:
+                found = speedup(contender, clock, blocks)
+                self.speedups += [found] if found is not None else []
+
+    def _measurement(self, verdict: Verdict, reason: str, *, scored: bool = True) -> Measurement:
+        return Measurement(
+            verdict,
+            reason,
+            tuple(self.timings),
+            tuple(self.speedups) if scored else (),
+            tuple(self.warnings),
+            tuple(self.evidence),
+        )
 
 
-def _affordable_calls(runners: Sequence[Runner]) -> int:
-    """As many calls as the slowest contender can make in one block of reasonable length."""
-    slowest_us = max(median(runner.block(Clock.END_TO_END, LEAST_CALLS)) for runner in runners)
-    return max(LEAST_CALLS, min(CALLS, int(LONGEST_BLOCK_S * 1e6 / max(slowest_us, 1.0))))
+def _spare_core() -> int | None:
+    """A core for the children's timed calls, which come one after the other; None where there are few."""
+    allowed = sorted(os.sched_getaffinity(0))
+    return allowed[-1] if len(allowed) >= 4 else None
 
 
-def _timed(runners: Sequence[Runner], clock: Clock, trials: int, calls: int) -> tuple[Blocks, list[list[float]]]:
-    """Per contender its blocks, in ABBA order; and eager once more in every block, as a measure of noise."""
-    blocks: Blocks = {runner.contender: [] for runner in runners}
-    floor: list[list[float]] = []
-    for turn in range(trials):
-        order = runners if turn % 2 == 0 else runners[::-1]
-        for runner in order:
-            blocks[runner.contender].append(runner.block(clock, calls))
-        if clock is Clock.END_TO_END:
-            floor.append(runners[0].block(clock, calls))
-    return blocks, floor
+def _bytes(returned: Sequence[Returned]) -> int:
+    return max(sum(math.prod(output.shape) * 8 for output in each.outputs) if each.outputs else 0 for each in returned)
+
+
+def _pooled(blocks: Sequence[Sequence[float]]) -> list[float]:
+    return [sample for block in blocks for sample in block]
 
 
 def unstable(blocks: Mapping[Contender, Sequence[Sequence[float]]]) -> list[Contender]:
     """Whose calls spread too much, by interquartile range over median."""
     found = []
     for contender, each in blocks.items():
-        samples = [sample for block in each for sample in block]
-        low, middle, high = quantiles(samples, n=4)
+        low, middle, high = quantiles(_pooled(each), n=4)
         if middle > 0 and (high - low) / middle > UNSTABLE:
             found.append(contender)
     return found
 
 
 def timing(contender: Contender, clock: Clock, blocks: Sequence[Sequence[float]]) -> Timing:
-    samples = tuple(sample for block in blocks for sample in block)
+    samples = tuple(_pooled(blocks))
     return Timing(contender, clock, samples, len(blocks), median(samples))
 
 
@@ -162,17 +453,29 @@ def speedup(
     return Speedup(contender, clock, interval.value, interval.low, interval.high)
 
 
-def judged(found: Speedup) -> tuple[Verdict, str]:
-    """The verdict that an end-to-end speedup and its interval stand for."""
+def judged(found: Speedup, floor: Interval) -> tuple[Verdict, str]:
+    """The verdict that an end-to-end speedup and its interval stand for. floor: eager against itself."""
     shown = f"{found.value:.2f} times eager's speed end to end (95% interval {found.low:.2f} to {found.high:.2f})"
-    if found.low > 1:
+    noise = max(floor.high, 1 / floor.low)
+    if found.low > 1 and found.value > noise:
         return Verdict.FASTER, f"Right, and faster: {shown}."
-    if found.high < 1:
+    if found.high < 1 and found.value < 1 / noise:
         return Verdict.SLOWER, f"Right, but slower: {shown}."
     return Verdict.NO_DIFFERENCE, f"Right, with no measurable difference: {shown}."
 
 
-def _floor_sentence(eager: Sequence[Sequence[float]], again: Sequence[Sequence[float]]) -> str:
-    ratios = [median(first) / median(second) for first, second in zip(eager, again)]
-    interval = median_interval(ratios)
+def _clock_evidence(timed: Timed, own: Contender) -> Evidence:
+    beyond = {who: median(block.unclaimed for block in timed.blocks[who]) for who in (Contender.EAGER, own)}
+    text = ", ".join(f"{each:.0f} µs for {NAMES[who]}" for who, each in beyond.items())
+    return Evidence(
+        "the judge's own clock", f"From seed to answer it takes, beyond what is claimed for the call: {text}."
+    )
+
+
+def _floor(timed: Timed) -> Interval:
+    first = timed.blocks[Contender.EAGER]
+    return median_interval([median(a.claimed) / median(b.claimed) for a, b in zip(first, timed.again)])
+
+
+def _floor_sentence(interval: Interval) -> str:
     return f"Eager against itself, end to end: {interval.value:.3f} ({interval.low:.3f} to {interval.high:.3f})."

@@ -1,10 +1,13 @@
 """A process with torch and triton loaded that runs no candidate code itself, but forks a child for each job.
 
 It serves one bundle only: children share its namespaces, and could harm it. Over its control channel it is asked
-{"fork": …} with two descriptors, the child's channel and log, or {"end": true}; it tells {"ready": true},
-{"started": pid} and {"ended": exit code, "why": text, "killed": whether by the nursery}.
+{"fork": …} with two descriptors, the child's channel and log, {"end": true}, {"prime": true} or {"quiet": true}; it
+tells {"ready": true}, {"started": pid}, {"quiet": true} and {"ended": code, "why": text, "killed": by the nursery?}.
+
+Asked to prime, it forks the next child ahead: on CUDA a context takes seconds to set up and cannot be inherited.
 """
 
+import contextlib
 import gc
 import json
 import os
@@ -14,6 +17,8 @@ import signal
 import socket
 import sys
 import time
+import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +27,7 @@ from passnet_core.records import Device
 
 MESSAGE_LIMIT = 4096
 COUNT_EVERY_S = 0.25
+PRIMING_LIMIT_S = 60.0
 
 CACHES = ("triton", "inductor")
 """What stays in the scratch folder from child to child: compiled kernels."""
@@ -32,8 +38,8 @@ def tell(control: socket.socket, **fields: Any) -> None:
     control.send(json.dumps(fields).encode(), socket.MSG_NOSIGNAL)
 
 
-def main(descriptor: int, device: Device, scratch: Path) -> None:
-    """Serves until the control channel closes. To be run as a program of its own."""
+def main(descriptor: int, device: Device, scratch: Path, trusted: bool) -> None:
+    """Serves until the control channel closes. To be run as a program of its own. trusted: for the witness."""
     sandbox.die_with_parent()
     sandbox.adopt_orphans()
     control = socket.socket(fileno=descriptor)
@@ -45,20 +51,52 @@ def main(descriptor: int, device: Device, scratch: Path) -> None:
     gc.freeze()
     try:
         tell(control, ready=True)
-        _Nursery(control, device, scratch, candidate.serve).serve()
+        _Nursery(control, device, scratch, candidate, trusted).serve()
     except (BrokenPipeError, ConnectionResetError):
         return
     finally:
         sandbox.kill_tree(os.getpid())
 
 
+class _Standby:
+    """A child that primes itself and then waits for its job."""
+
+    def __init__(self, pid: int, channel: socket.socket) -> None:
+        self.pid = pid
+        self.channel = channel
+        self.primed = False
+
+    def wait_until_primed(self) -> None:
+        """Or until it has ended, or too long."""
+        with contextlib.suppress(OSError):
+            if not self.primed and select.select([self.channel], [], [], PRIMING_LIMIT_S)[0]:
+                self.primed = bool(self.channel.recv(16))
+
+    def take(self, cpu_s: float, limits: dict[str, Any], channel: int, log: int) -> bool:
+        """Gives it a job; whether it lives to take it."""
+        try:
+            if os.waitpid(self.pid, os.WNOHANG)[0]:
+                return False
+            asked = json.dumps({"cpu_s": cpu_s, "limits": limits}).encode()
+            socket.send_fds(self.channel, [asked], [channel, log])
+        except OSError:
+            self.channel.close()
+            return False
+        return True
+
+
 class _Nursery:
-    def __init__(self, control: socket.socket, device: Device, scratch: Path, child: Any) -> None:
+    def __init__(self, control: socket.socket, device: Device, scratch: Path, child: Any, trusted: bool) -> None:
         self.control = control
         self.device = device
         self.scratch = scratch
         self.child = child
         self.pid: int | None = None
+        self.standby: _Standby | None = None
+        self.taken: _Standby | None = None
+        """The one that lives as the child now: its channel stays open, or what lies in it would be lost."""
+        self.trusted = trusted
+        self.compiling = trusted and device is Device.CUDA
         self.why = ""
         self.limits = sandbox.LIMITS
         self.woken, self.waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -66,6 +104,7 @@ class _Nursery:
     def serve(self) -> None:
         signal.set_wakeup_fd(self.waker, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
+        self._import_compiler()
         while True:
             pause = COUNT_EVERY_S if self.pid is not None else None
             watched: list[socket.socket | int] = [self.control, self.woken]
@@ -75,8 +114,8 @@ class _Nursery:
             self._collect()
             if self.control in ready and not self._obey():
                 return
-            if self.pid is not None and len(sandbox.descendants(os.getpid())) > self.limits.processes:
-                self._end(f"it started more than {self.limits.processes} processes")
+            if self.pid is not None and (too_much := sandbox.excess(os.getpid(), self.limits)):
+                self._end(too_much)
 
     def _obey(self) -> bool:
         data, descriptors, _, _ = socket.recv_fds(self.control, MESSAGE_LIMIT, 2)
@@ -87,35 +126,92 @@ class _Nursery:
             self._fork(request["fork"], *descriptors)
         elif "end" in request:
             self._end(self.why)
+        elif "prime" in request:
+            if self.standby is None and self.pid is None:
+                self._stand_by()
+        elif "quiet" in request:
+            for each in (self.standby, self.taken):
+                if each is not None:
+                    each.wait_until_primed()
+            tell(self.control, quiet=True)
         return True
 
     def _fork(self, asked: dict[str, Any], channel: int, log: int) -> None:
         self.limits = sandbox.Limits(**asked["limits"])
-        if asked["compiling"]:
-            import torch._dynamo
-            import torch._inductor  # noqa: F401  it takes seconds: once for all children
         self.why = ""
+        standby, self.standby = self.standby, None
+        if standby is not None and standby.take(asked["cpu_s"], asked["limits"], channel, log):
+            self.pid, self.taken = standby.pid, standby
+        else:
+            self.compiling |= asked["compiling"]
+            self._import_compiler()
+            self.pid = self._forked(lambda: self._become_child(channel, log, asked["cpu_s"]))
+        os.close(channel)
+        os.close(log)
+        tell(self.control, started=self.pid)
+
+    def _import_compiler(self) -> None:
+        """It takes seconds: once for all children."""
+        if self.compiling:
+            import torch._dynamo
+            import torch._inductor  # noqa: F401
+
+    def _forked(self, become: Callable[[], None]) -> int:
         sys.stdout.flush()
         sys.stderr.flush()
         pid = os.fork()
         if pid == 0:
-            self._become_child(channel, log, asked["cpu_s"])
-        self.pid = pid
-        os.close(channel)
-        os.close(log)
-        tell(self.control, started=pid)
+            become()
+        return pid
 
-    def _become_child(self, descriptor: int, log: int, cpu_s: float) -> None:
+    def _stand_by(self) -> None:
+        """Forks the next child ahead, where it has something to do before it can serve."""
+        if self.device is Device.CPU:
+            return
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+
+        def become() -> None:
+            ours.close()
+            self._become_standby(theirs)
+
+        pid = self._forked(become)
+        theirs.close()
+        self.standby = _Standby(pid, ours)
+
+    def _become_standby(self, told: socket.socket) -> None:
         """Never returns."""
+        try:
+            self._leave_nursery()
+            self.child.prime(self.device, compiling=self.trusted)
+            told.send(b"primed", socket.MSG_NOSIGNAL)
+            data, descriptors, _, _ = socket.recv_fds(told, MESSAGE_LIMIT, 2)
+            if not data:
+                os._exit(0)
+            asked = json.loads(data)
+            self.limits = sandbox.Limits(**asked["limits"])
+            told.close()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(70)
+        channel, log = descriptors
+        self._become_child(channel, log, asked["cpu_s"], left=True)
+
+    def _leave_nursery(self) -> None:
+        """What a new child does first: nothing of the nursery's own channel stays with it."""
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        self.control.close()
+        os.close(self.woken)
+        os.close(self.waker)
+        os.setsid()
+        sandbox.die_with_parent()
+
+    def _become_child(self, descriptor: int, log: int, cpu_s: float, *, left: bool = False) -> None:
+        """Never returns. left: it has left the nursery before."""
         status = 70
         try:
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            self.control.close()
-            os.close(self.woken)
-            os.close(self.waker)
-            os.setsid()
-            sandbox.die_with_parent()
+            if not left:
+                self._leave_nursery()
             nothing = os.open(os.devnull, os.O_RDONLY)
             for source, target in ((nothing, 0), (log, 1), (log, 2)):
                 os.dup2(source, target)
@@ -125,8 +221,10 @@ class _Nursery:
                 # whoever guards a fork bomb must get its turn; on CUDA it would disturb the clocks
                 os.nice(5)
             sandbox.limit_this_process(device=self.device, cpu_s=cpu_s, limits=self.limits)
-            self.child(socket.socket(fileno=descriptor), self.device, self.scratch)
+            self.child.serve(socket.socket(fileno=descriptor), self.device, self.scratch)
             status = 0
+        except BaseException:
+            traceback.print_exc()
         finally:
             # no exit handlers: they are the candidate's by now
             os._exit(status)
@@ -143,6 +241,9 @@ class _Nursery:
                 break
             if pid == self.pid:
                 ended = os.waitstatus_to_exitcode(status)
+            elif self.standby is not None and pid == self.standby.pid:
+                self.standby.channel.close()
+                self.standby = None
         if ended is not None:
             self._told(ended, "", killed=False)
 
@@ -156,6 +257,9 @@ class _Nursery:
     def _told(self, code: int, why: str, *, killed: bool) -> None:
         left = sandbox.kill_tree(os.getpid())
         self.pid = None
+        if self.taken is not None:
+            self.taken.channel.close()
+            self.taken = None
         self._clear()
         tell(self.control, ended=code, why=why, killed=killed, left=left)
         if sandbox.descendants(os.getpid()):

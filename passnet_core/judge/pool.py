@@ -13,11 +13,14 @@ import tempfile
 import threading
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from passnet_core.errors import InfrastructureError
 from passnet_core.judge import sandbox
 from passnet_core.records import Device, Isolation
+
+if TYPE_CHECKING:
+    from passnet_core.judge.client import Child
 
 LOG_BYTES = 8192
 START_LIMIT_S = 180.0
@@ -41,6 +44,10 @@ class LogTail:
             self._total += len(data)
             self._kept = (self._kept + data)[-LOG_BYTES:]
         os.close(self.reader)
+
+    def restart(self) -> None:
+        """Forgets what was written so far: it belongs to an earlier job."""
+        self._kept, self._total = b"", 0
 
     def close_writer(self) -> None:
         """To be called once the child has its copy."""
@@ -71,7 +78,7 @@ class Place:
 class Nursery:
     """A running nursery process. Start it from a thread that lives as long as it shall: it dies with that thread."""
 
-    def __init__(self, place: Place, device: Device) -> None:
+    def __init__(self, place: Place, device: Device, who: str = "candidate") -> None:
         self.device = device
         self.place = place
         self.bound_to: str | None = None
@@ -82,7 +89,7 @@ class Nursery:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control = ours
         self.log = LogTail()
-        argv = [sys.executable, "-m", "passnet_core.judge", "nursery", str(theirs.fileno()), device.value, scratch]
+        argv = [sys.executable, "-m", "passnet_core.judge", "nursery", str(theirs.fileno()), device.value, scratch, who]
         try:
             self.process = subprocess.Popen(
                 sandbox.command(argv, isolation=place.isolation, device=device),
@@ -148,6 +155,19 @@ class Nursery:
             raise InfrastructureError("The judge's process does not start a child.")
         return ours, log
 
+    def prime(self) -> None:
+        """Has it make the next child ready for the device, where that takes long and none is."""
+        if self.device is Device.CUDA:
+            with contextlib.suppress(OSError):
+                self.control.send(json.dumps({"prime": True}).encode(), socket.MSG_NOSIGNAL)
+
+    def wait_until_quiet(self) -> None:
+        """Returns when nothing is being made ready for a next job, which would disturb clocks."""
+        self.wait_until_ready()
+        with contextlib.suppress(OSError):
+            self.control.send(json.dumps({"quiet": True}).encode(), socket.MSG_NOSIGNAL)
+            self.hear(START_LIMIT_S)
+
     def stop(self) -> None:
         """Ends it with everything it has started, and removes its scratch folder."""
         self.control.close()
@@ -173,6 +193,8 @@ class Pool:
         self.serving: dict[Device, Nursery] = {}
         self.spare: dict[Device, Nursery] = {}
         self.witnesses: dict[Device, Nursery] = {}
+        self.residents: dict[str, Child] = {}
+        """On CUDA, the child of each role that stays from job to job."""
 
     def for_bundle(self, digest: str, device: Device) -> Nursery:
         """A ready nursery that has served no other bundle."""
@@ -180,6 +202,7 @@ class Pool:
         if serving is not None and serving.alive and serving.bound_to == digest:
             return serving
         if serving is not None:
+            self.dismiss("candidate")
             serving.stop()
         fresh = self._living(self.spare, device)
         self.spare.pop(device)
@@ -189,7 +212,7 @@ class Pool:
 
     def for_witness(self, device: Device) -> Nursery:
         """A ready nursery that never serves a bundle."""
-        return self._ready(self._living(self.witnesses, device))
+        return self._ready(self._living(self.witnesses, device, "witness"))
 
     def retire(self, nursery: Nursery) -> None:
         """Ends a nursery whose child ended badly: it may have left something behind."""
@@ -200,22 +223,39 @@ class Pool:
 
     def refill(self, device: Device, *, witness: bool) -> None:
         """Starts what the next job will need, without waiting for it."""
-        self._living(self.spare, device)
+        nurseries = [self._living(self.spare, device)]
         if witness:
-            self._living(self.witnesses, device)
+            nurseries += [self._living(self.witnesses, device, "witness"), *self.serving.values()]
+            for nursery in nurseries:
+                nursery.prime()
+
+    def wait_until_quiet(self, device: Device) -> None:
+        """Returns when no child is being made ready for a next job beside a measurement."""
+        for kept in (self.serving, self.spare, self.witnesses):
+            if device in kept and kept[device].alive:
+                with contextlib.suppress(InfrastructureError):
+                    kept[device].wait_until_quiet()
+
+    def dismiss(self, who: str) -> None:
+        """Ends the child of this role that stays from job to job."""
+        child = self.residents.pop(who, None)
+        if child is not None:
+            child.close()
 
     def close(self) -> None:
+        for who in list(self.residents):
+            self.dismiss(who)
         for kept in (self.serving, self.spare, self.witnesses):
             for nursery in kept.values():
                 nursery.stop()
             kept.clear()
 
-    def _living(self, kept: dict[Device, Nursery], device: Device) -> Nursery:
+    def _living(self, kept: dict[Device, Nursery], device: Device, who: str = "candidate") -> Nursery:
         nursery = kept.get(device)
         if nursery is None or not nursery.alive:
             if nursery is not None:
                 nursery.stop()
-            nursery = kept[device] = Nursery(self.place, device)
+            nursery = kept[device] = Nursery(self.place, device, who)
         return nursery
 
     def _ready(self, nursery: Nursery) -> Nursery:

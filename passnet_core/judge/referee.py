@@ -7,6 +7,7 @@ a private channel, one JSON object a line: {"job": …} or {"warm": …} come in
 import contextlib
 import fcntl
 import json
+import math
 import os
 import secrets
 import select
@@ -44,6 +45,7 @@ from passnet_core.records import (
     Job,
     MatchReport,
     Outcome,
+    Profile,
     Stage,
     Verdict,
     from_json,
@@ -58,10 +60,17 @@ Emit = Callable[[str, str], None]
 
 LOCK_SIGN_OF_LIFE_S = 5.0
 
+PASSNET_SEED = 1024
+
+RESIDENT_JOBS = 100
+"""After so many jobs a child on CUDA is replaced: what compiling leaves behind grows."""
+
 
 def main(descriptor: int, isolation: str, home: Path) -> None:
     """Serves until the channel closes or SIGTERM comes. To be run as a program of its own."""
     signal.signal(signal.SIGTERM, _leave)
+    # comparing gains nothing from more, and waits for every core that a new process keeps busy
+    os.environ.setdefault("OMP_NUM_THREADS", str(min(4, os.cpu_count() or 1)))
     channel = socket.socket(fileno=descriptor)
     channel.set_inheritable(False)
     threading.Thread(target=_leave_when_alone, args=(channel,), daemon=True).start()
@@ -98,6 +107,7 @@ def _load_the_rest() -> None:
     """Loads torch, and what else a job needs: late, so that nurseries start meanwhile, and before the first job."""
     import passnet_core.graphs.placement
     import passnet_core.graphs.rewriting
+    import passnet_core.judge.census
     import passnet_core.judge.client
     import passnet_core.judge.deciding
     import passnet_core.judge.measuring
@@ -150,6 +160,8 @@ class Trial:
         self.device = job.spec.device
         self.environment: Environment | None = None
         self.facts = Facts()
+        self.replacements: dict[str, str] = {}
+        """Per key of a replacement function how to call it."""
         self.logs: dict[str, str] = {}
 
     def outcome(self) -> Outcome:
@@ -230,7 +242,8 @@ class Trial:
         from passnet_core.passes import rules
 
         self._enter("rules", "Reading the passes.")
-        findings = rules.findings(bundle, self.job.spec.replacement_cap)
+        spec = self.job.spec
+        findings = rules.findings(bundle, self._cap, passnet=spec.profile is Profile.PASSNET)
         self.facts = replace(self.facts, findings=findings)
         return any(finding.fatal for finding in findings)
 
@@ -242,7 +255,7 @@ class Trial:
         self._enter("load", "Loading the passes and tracing their patterns.")
         loaded = candidate.load(bundle)
         self.facts = replace(self.facts, warnings=loaded.warnings)
-        cap = self.job.spec.replacement_cap
+        cap = self._cap
         if cap is not None and len(loaded.replacements) > cap:
             self.facts = replace(self.facts, findings=(*self.facts.findings, _over_the_cap(bundle, loaded, cap)))
             return None
@@ -252,6 +265,8 @@ class Trial:
         except BadInput as error:
             self.facts = replace(self.facts, during="rewrite", rewrite_problem=str(error))
             return None
+        for each in loaded.passes:
+            self.replacements.setdefault(each.replacement, f"the replacement of {each.name}")
         report = MatchReport(changed.reports)
         if report.count:
             report = replace(report, rewritten=source.emit(changed.graph))
@@ -260,27 +275,46 @@ class Trial:
 
     def _compute(self, graph: "Graph", rewritten: "Graph", candidate: "Child", witness: "Child") -> None:
         from passnet_core.graphs import placement
-        from passnet_core.judge import measuring, verifying
+        from passnet_core.judge import census, measuring, verifying
 
         self._enter("verify", "Comparing values with eager.")
         preparations = self._preparations(
             placement.placed(graph, self.device.value), placement.placed(rewritten, self.device.value)
         )
         # drawn only now that the candidate has been loaded: it cannot have prepared for it
-        seed = self.job.spec.seed if self.job.spec.seed is not None else secrets.randbelow(1 << 31)
+        seed = self.job.spec.seed
+        if seed is None:
+            seed = PASSNET_SEED if self.job.spec.profile is Profile.PASSNET else secrets.randbelow(1 << 31)
         found = verifying.verify(
             self.job, graph, preparations, candidate, witness, seed=seed, report=lambda text: self.emit("verify", text)
         )
         self.facts = replace(self.facts, verification=found)
-        if self.job.spec.stage is not Stage.MEASURE or found.verdict is not Verdict.VALUES_ONLY:
+        if found.verdict is not Verdict.VALUES_ONLY:
+            return
+        if self.job.bundle is not None and self.job.spec.profile is Profile.STRICT:
+            self._enter("census", "Listing the kernels launched.")
+            tallies = candidate.census("passes")
+            counted = census.judged(self.job.bundle, self.device, tallies, graph, rewritten, self.replacements)
+            self.facts = replace(self.facts, census=counted)
+            if counted.verdict is Verdict.LIBRARY:
+                return
+        if self.job.spec.stage is not Stage.MEASURE:
             return
         self._enter("measure", "Measuring time.")
         with self._device_to_itself():
+            self.pool.wait_until_quiet(self.device)
             measured = measuring.measure(
                 self.job, graph, preparations, candidate, witness,
                 seed=seed, report=lambda text: self.emit("measure", text),
             )  # fmt: skip
         self.facts = replace(self.facts, measurement=measured)
+
+    @property
+    def _cap(self) -> int | None:
+        """Most distinct replacement functions; PassNet allows one."""
+        spec = self.job.spec
+        passnets = spec.profile is Profile.PASSNET and spec.replacement_cap is None
+        return 1 if passnets else spec.replacement_cap
 
     def _preparations(self, graph: "Graph", rewritten: "Graph") -> dict[str, Preparation]:
         from passnet_core.graphs import source
@@ -309,17 +343,43 @@ class Trial:
         on_log = (lambda text: None) if trusted else (lambda text: self.emit("log", text))
         spec = self.job.spec
         compiled = spec.capture is Capture.COMPILED or (trusted and bundle is None)
-        measured = spec.stage is Stage.MEASURE and self.device is Device.CUDA
-        compiling = measured or (compiled and spec.stage is not Stage.CHECK)
+        compiling = compiled and spec.stage is not Stage.CHECK
+        staying = self.device is Device.CUDA
+        resident = self.pool.residents.get(who) if staying else None
+        if resident is not None and (
+            resident.nursery is not nursery or resident.lost or not nursery.alive or resident.jobs >= RESIDENT_JOBS
+        ):
+            self.pool.dismiss(who)
+            resident = None
         try:
-            child = Child(nursery, who, deadline_s=spec.deadline_s, on_log=on_log, compiling=compiling)
+            child = resident or Child(
+                nursery,
+                who,
+                deadline_s=spec.deadline_s,
+                lifetime_s=math.inf if staying else None,
+                compiling=compiling,
+            )
         except InfrastructureError:
             self.pool.retire(nursery)
             raise
-        children.push(lambda kind, error, trace: self._over(child, nursery, error))
+        child.begin(spec.deadline_s, on_log)
+        if staying:
+            self.pool.residents[who] = child
+        children.push(lambda kind, error, trace: self._over(child, nursery, error, staying))
         return child
 
-    def _over(self, child: "Child", nursery: Nursery, error: BaseException | None) -> None:
+    def _over(self, child: "Child", nursery: Nursery, error: BaseException | None, staying: bool) -> None:
+        """Ends the child, or has it forget the job, where a context that took seconds to set up is worth keeping."""
+        mine = error is not None and not (isinstance(error, CandidateEnd) and error.who != child.who)
+        if staying and not mine:
+            try:
+                child.forget()
+                self.logs[child.who] = child.log.text
+                return
+            except CandidateEnd as end:
+                error = end
+        if staying:
+            self.pool.residents.pop(child.who, None)
         self.logs[child.who] = child.close()
         blamed = isinstance(error, CandidateEnd) and error.who == child.who
         harmless = isinstance(error, CandidateFault) and error.kind not in ("protocol", "memory")

@@ -1,26 +1,29 @@
-"""The three clocks, for whichever callable: the same wrapper for every contender. Runs in the child processes."""
+"""Warm-up, and the times that need a whole block of calls: kernels in the device trace, replays of a captured graph.
+
+Runs in the child processes, the same for every contender. Calls timed one by one are in rounds.
+"""
 
 import gc
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from statistics import median
 from typing import Any
 
 import torch
 
-from passnet_core.records import Clock, Device
+from passnet_core.records import Device
 
 Callee = Callable[[list[Any]], Any]
 
-LEAD_CALLS = 3
-"""Calls at the start of a block that are not timed: another process had the device until now."""
-
 LEAST_WARM_UP_CALLS = 3
+REPLAYS = 20
+REPLAY_BLOCKS = 5
 
 
 def warm_up(call: Callee, inputs: list[Any], seconds: float, device: Device) -> None:
-    """Calls for about so many seconds, at least thrice, and waits for the device."""
+    """Calls for about so many seconds, at least thrice, and waits for the device; then collects garbage, so that none
+    need be collected soon."""
     with torch.no_grad():
         end = time.perf_counter() + seconds
         done = 0
@@ -28,51 +31,55 @@ def warm_up(call: Callee, inputs: list[Any], seconds: float, device: Device) -> 
             call(inputs)
             _synchronise(device)
             done += 1
+    gc.collect()
+    gc.freeze()
 
 
-def block(call: Callee, inputs: list[Any], clock: Clock, calls: int, device: Device) -> list[float]:
-    """Microseconds of each of so many calls, on this clock. Raises ValueError for a device clock without a device."""
-    if device is Device.CPU and clock is not Clock.END_TO_END:
-        raise ValueError(f"The {clock.value} clock needs a GPU.")
-    with torch.no_grad(), _undisturbed():
-        for _ in range(LEAD_CALLS):
+def kernels(call: Callee, inputs: list[Any], calls: int) -> list[float]:
+    """Microseconds of kernels in each of so many calls, from the device trace. Needs CUDA."""
+    activities = [torch.profiler.ProfilerActivity.CUDA]
+    with torch.no_grad():
+        torch.cuda.synchronize()
+        with torch.profiler.profile(activities=activities) as profile:
+            for _ in range(calls):
+                call(inputs)
+                torch.cuda.synchronize()
+    return per_call(device_activities(profile.events() or ()), calls)
+
+
+def replay(call: Callee, inputs: list[Any]) -> float | None:
+    """Microseconds of one replay of the call captured as a CUDA graph; None where it cannot be captured."""
+    graph = torch.cuda.CUDAGraph()
+    try:
+        with torch.no_grad(), torch.cuda.graph(graph):
             call(inputs)
-        _synchronise(device)
-        return CLOCKS[clock](call, inputs, calls, device)
-
-
-def _end_to_end(call: Callee, inputs: list[Any], calls: int, device: Device) -> list[float]:
-    samples = []
-    synchronise = torch.cuda.synchronize if device is Device.CUDA else _nothing
-    now = time.perf_counter_ns
-    for _ in range(calls):
-        start = now()
-        call(inputs)
-        synchronise()
-        samples.append((now() - start) / 1e3)
-    return samples
-
-
-def _event(call: Callee, inputs: list[Any], calls: int, device: Device) -> list[float]:
-    samples = []
-    start = torch.cuda.Event(enable_timing=True)
-    end = torch.cuda.Event(enable_timing=True)
-    for _ in range(calls):
+    except RuntimeError:
+        torch.cuda.synchronize()
+        return None
+    found = []
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    for _ in range(REPLAY_BLOCKS):
+        torch.cuda.synchronize()
         start.record()
-        call(inputs)
+        for _ in range(REPLAYS):
+            graph.replay()
         end.record()
         torch.cuda.synchronize()
-        samples.append(start.elapsed_time(end) * 1e3)
-    return samples
+        found.append(start.elapsed_time(end) * 1e3 / REPLAYS)
+    return median(found)
 
 
-def _kernel(call: Callee, inputs: list[Any], calls: int, device: Device) -> list[float]:
-    activities = [torch.profiler.ProfilerActivity.CUDA]
-    with torch.profiler.profile(activities=activities) as profile:
-        for _ in range(calls):
-            call(inputs)
-            torch.cuda.synchronize()
-    return per_call(device_activities(profile.events() or ()), calls)
+def prime() -> None:
+    """Does once what the first trace, the first kernel and the first event in a process would have to do."""
+    from triton.runtime import driver
+
+    driver.active.get_current_target()
+    a = torch.zeros(8, device="cuda")
+    kernels(lambda inputs: inputs[0] + 1, [a], 2)
+    generator = torch.Generator(device="cuda")
+    a.normal_(generator=generator).random_(0, 2, generator=generator)
+    int(a.view(torch.int32).sum(dtype=torch.int64).item())
+    torch.cuda.synchronize()
 
 
 def device_activities(events: Sequence[Any]) -> list[tuple[float, float]]:
@@ -94,30 +101,6 @@ def per_call(activities: Sequence[tuple[float, float]], calls: int) -> list[floa
     return [math.fsum(ordered[index * each : (index + 1) * each]) for index in range(calls)]
 
 
-CLOCKS: dict[Clock, Callable[[Callee, list[Any], int, Device], list[float]]] = {
-    Clock.END_TO_END: _end_to_end,
-    Clock.EVENT: _event,
-    Clock.KERNEL: _kernel,
-}
-
-
 def _synchronise(device: Device) -> None:
     if device is Device.CUDA:
         torch.cuda.synchronize()
-
-
-def _nothing() -> None:
-    return None
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """No garbage collection inside."""
-    was_enabled = gc.isenabled()
-    gc.collect()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

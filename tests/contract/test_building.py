@@ -11,7 +11,7 @@ from passnet_core.graphs.rewriting import TracedPass, rewrite  # noqa: E402
 from passnet_core.graphs.source import emit, parse  # noqa: E402
 from passnet_core.judge import building, signatures, timing, tracing  # noqa: E402
 from passnet_core.judge.candidacy import Preparation  # noqa: E402
-from passnet_core.records import Capture, Clock, Contender, Device  # noqa: E402
+from passnet_core.records import Capture, Contender, Device  # noqa: E402
 
 SOURCE = """
 import torch
@@ -119,19 +119,10 @@ def test_only_the_rewritten_graph_may_call_replacements() -> None:
         prepared(Contender.EAGER, Capture.DIRECT, SOURCE.replace("in_0 + in_1", "replacement_0(in_0, in_1)"))
 
 
-def test_the_host_clock_counts_every_call_and_device_clocks_need_a_device(inputs) -> None:
+def test_warming_up_calls_at_least_thrice(inputs) -> None:
     calls = []
-
-    def call(given) -> None:
-        calls.append(given)
-
-    timing.warm_up(call, inputs, 0.0, Device.CPU)
+    timing.warm_up(calls.append, inputs, 0.0, Device.CPU)
     assert len(calls) == timing.LEAST_WARM_UP_CALLS
-    samples = timing.block(call, inputs, Clock.END_TO_END, 7, Device.CPU)
-    assert len(samples) == 7
-    assert all(sample >= 0 for sample in samples)
-    with pytest.raises(ValueError, match="needs a GPU"):
-        timing.block(call, inputs, Clock.KERNEL, 7, Device.CPU)
 
 
 def test_kernels_are_shared_out_among_the_calls() -> None:

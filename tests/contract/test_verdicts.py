@@ -3,7 +3,6 @@
 The seam is CandidateClient; the processes behind it have tests of their own.
 """
 
-import itertools
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -18,7 +17,7 @@ from judging import ADD_RELU, bundle, subgraph  # noqa: E402
 from passnet_core.graphs.placement import placed  # noqa: E402
 from passnet_core.graphs.rewriting import TracedPass, rewrite  # noqa: E402
 from passnet_core.graphs.source import emit, parse  # noqa: E402
-from passnet_core.judge import building, deciding, measuring, signatures, tracing, verifying  # noqa: E402
+from passnet_core.judge import building, deciding, signatures, tracing, verifying  # noqa: E402
 from passnet_core.judge.candidacy import (  # noqa: E402
     CandidateFault,
     CandidateGone,
@@ -698,103 +697,6 @@ class GraphModule(torch.nn.Module):
     elements = [step.elements for step in steps]
     assert elements == sorted(elements, reverse=True)
     assert torch.is_grad_enabled()
-
-
-# --- MEASURE ---
-
-
-class Timed(Here):
-    """A client whose calls take what the test says."""
-
-    def __init__(self, times: dict[str, float], log: list[tuple[str, Clock]], fails: str = "") -> None:
-        super().__init__()
-        self.times, self.log, self.fails = times, log, fails
-        self.jitter = itertools.cycle((0.99, 1.0, 1.01))
-
-    def prepare(self, name: str, preparation: Preparation) -> None:
-        if name == self.fails:
-            raise CandidateFault("compile", "BackendCompilerFailed: no such lowering")
-
-    def run(self, name: str) -> Returned:
-        return Returned((), "tuple", 0.0)
-
-    def warm_up(self, name: str, seconds: float) -> None:
-        assert seconds > 0
-
-    def block(self, name: str, clock: Clock, calls: int) -> list[float]:
-        self.log.append((name, clock))
-        return [self.times[name] * next(self.jitter) for _ in range(calls)]
-
-
-def measured(eager: float, baseline: float, passes: float, **fields) -> tuple[Measurement, list[tuple[str, Clock]]]:
-    log: list[tuple[str, Clock]] = []
-    spec = EvalSpec(stage=Stage.MEASURE, device=fields.pop("device", Device.CUDA), trials=5)
-    job = Job(subgraph(), fields.pop("bundle", bundle("# timed")), spec)
-    witness = Timed({"eager": eager, "baseline": baseline}, log, **fields)
-    candidate = Timed({"passes": passes}, log) if job.bundle else witness
-    asked = preparations(job, ADD_RELU, ADD_RELU)
-    graph = parse(ADD_RELU)
-    return measuring.measure(job, graph, asked, candidate, witness, seed=1, report=lambda text: None), log
-
-
-@pytest.mark.parametrize(
-    ("passes", "verdict"), [(50.0, Verdict.FASTER), (200.0, Verdict.SLOWER), (100.0, Verdict.NO_DIFFERENCE)]
-)
-def test_the_verdict_is_that_of_the_end_to_end_interval(passes: float, verdict: Verdict) -> None:
-    found, _ = measured(100.0, 80.0, passes)
-    assert found.verdict is verdict, found.reason
-    own = next(each for each in found.speedups if each.contender is Contender.PASSES and each.clock is Clock.END_TO_END)
-    assert own.low <= own.value <= own.high
-    assert own.value == pytest.approx(100 / passes, rel=0.03)
-
-
-def test_three_contenders_on_three_clocks_in_alternating_order() -> None:
-    found, log = measured(100.0, 80.0, 50.0)
-    assert {(each.contender, each.clock) for each in found.timings} == set(itertools.product(Contender, Clock))
-    assert {(each.contender, each.clock) for each in found.speedups} == set(
-        itertools.product((Contender.BASELINE, Contender.PASSES), Clock)
-    )
-    for each in found.timings:
-        assert each.blocks == 5
-        assert len(each.samples) == 5 * measuring.CALLS
-        assert each.median == pytest.approx(
-            {"eager": 100, "inductor": 80, "passes": 50}[each.contender.value], rel=0.02
-        )
-    events = [name for name, clock in log if clock is Clock.EVENT]
-    assert events[:6] == ["eager", "baseline", "passes", "passes", "baseline", "eager"]
-    assert any(each.topic == "noise floor" for each in found.evidence)
-
-
-def test_inductors_failure_is_a_warning_to_passes() -> None:
-    found, _ = measured(100.0, 80.0, 50.0, fails="baseline")
-    assert found.verdict is Verdict.FASTER
-    assert any("no such lowering" in warning for warning in found.warnings)
-    assert {each.contender for each in found.timings} == {Contender.EAGER, Contender.PASSES}
-
-
-def test_inductor_as_the_solver_is_timed_against_eager() -> None:
-    found, _ = measured(100.0, 50.0, math.nan, bundle=None)
-    assert found.verdict is Verdict.FASTER
-    assert {each.contender for each in found.speedups} == {Contender.BASELINE}
-
-
-def test_slow_calls_make_smaller_blocks_and_are_told_so() -> None:
-    found, _ = measured(100_000.0, 90_000.0, 95_000.0)
-    assert len(found.timings[0].samples) == 5 * 20
-    assert any("blocks of 19 calls" in warning or "blocks of 20 calls" in warning for warning in found.warnings)
-
-
-def test_without_a_gpu_there_are_values_only() -> None:
-    found, log = measured(100.0, 80.0, 50.0, device=Device.CPU)
-    assert (found.verdict, found.speedups, log) == (Verdict.VALUES_ONLY, (), [])
-    assert "values only: no GPU, no speedup" in found.warnings
-
-
-def test_a_clock_that_saw_nothing_gives_no_speedup() -> None:
-    blocks = {Contender.EAGER: [[0.0, 0.0]], Contender.PASSES: [[1.0, 1.0]]}
-    assert measuring.speedup(Contender.PASSES, Clock.KERNEL, blocks) is None
-    steady, wild = [[1.0, 1.01] * 20], [[1.0, 2.0] * 20]
-    assert measuring.unstable({Contender.EAGER: steady, Contender.PASSES: wild}) == [Contender.PASSES]
 
 
 # --- precedence ---

@@ -1,0 +1,234 @@
+"""python -m tests.benchmarks.gpu: how far the judge's times can be trusted, measured on this machine's GPU.
+
+Both sides of an A/A pair are eager, in two processes: one where the candidate would be, one where the witness is. The
+whole of MEASURE runs, its checks too. A slowdown is injected by making each time of one side 5% longer.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+
+import torch
+
+from passnet_core.corpus.catalogue import Corpus
+from passnet_core.graphs import placement, source
+from passnet_core.judge import measuring, sandbox
+from passnet_core.judge.candidacy import Call, Preparation, Returned, TimedCalls
+from passnet_core.judge.client import Child
+from passnet_core.judge.inputs import draw, roles
+from passnet_core.judge.pool import Place, Pool
+from passnet_core.records import (
+    Bundle,
+    Capture,
+    Clock,
+    Contender,
+    Device,
+    EvalSpec,
+    Job,
+    PassFile,
+    Stage,
+    Subgraph,
+    Verdict,
+)
+from passnet_core.service import corpus_of
+from passnet_core.settings import read_settings
+
+SUBGRAPHS = 50
+TRIALS = 40
+SLOWDOWN = 1.05
+BOUNDS = ((100.0, float("inf"), 0.01), (20.0, 100.0, 0.02), (0.0, 20.0, 0.05))
+"""(from, to, allowed) microseconds of eager end to end, and how far the 95th percentile of A/A may be from 1."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One A/A measurement. ratio: end to end, first side over second; order: the same by who went first."""
+
+    subgraph: str
+    eager_us: float
+    ratio: float
+    low: float
+    high: float
+    order: tuple[float, float]
+    floor: str
+    verdict: Verdict
+    reason: str
+    clock: str
+    seconds: float
+
+
+class Slower:
+    """A client whose claims are made longer, and the referee's clock with them."""
+
+    def __init__(self, child: Child, factor: float) -> None:
+        self.child, self.factor = child, factor
+
+    def rounds(self, *asked: object) -> TimedCalls:
+        return _SlowerCalls(self.child.rounds(*asked), self.factor)  # type: ignore[arg-type]
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.child, name)
+
+
+class _SlowerCalls:
+    def __init__(self, calls: TimedCalls, factor: float) -> None:
+        self.calls, self.factor = calls, factor
+
+    def call(self, seed: int, slot: int, *, keep_last: bool = False) -> Call:
+        made = self.calls.call(seed, slot, keep_last=keep_last)
+        more = made.claimed_us * (self.factor - 1)
+        return replace(made, claimed_us=made.claimed_us + more, waited_us=made.waited_us + more)
+
+    def end(self, *, keep_last: bool = False) -> tuple[Returned, ...]:
+        return self.calls.end(keep_last=keep_last)
+
+
+def pairs(subgraphs: Sequence[Subgraph], factor: float = 1.0) -> Iterator[Pair]:
+    """A/A over these subgraphs; with a factor, the second side is so much slower."""
+    with tempfile.TemporaryDirectory() as folder:
+        pool = Pool(Place(sandbox.chosen("auto"), Path(folder)))
+        try:
+            pool.refill(Device.CUDA, witness=True)
+            bundle = Bundle((PassFile("same.py", ""),))
+            sides = [
+                Child(nursery, who, deadline_s=3600.0, lifetime_s=3600.0, compiling=True)
+                for who, nursery in (
+                    ("candidate", pool.for_bundle(bundle.digest, Device.CUDA)),
+                    ("witness", pool.for_witness(Device.CUDA)),
+                )
+            ]
+            pool.wait_until_quiet(Device.CUDA)
+            for subgraph in subgraphs:
+                yield _pair(subgraph, bundle, sides[0], sides[1], factor)
+                for side in sides:
+                    side.forget()
+        finally:
+            for side in sides:
+                side.close()
+            pool.close()
+
+
+def _pair(subgraph: Subgraph, bundle: Bundle, candidate: Child, witness: Child, factor: float) -> Pair:
+    graph = source.parse(subgraph.code)
+    original = source.emit(placement.placed(graph, "cuda"))
+    eager = Preparation(Contender.EAGER, original, Capture.DIRECT, Device.CUDA)
+    inputs = draw(subgraph.inputs, "typical", 1, roles=roles(graph, subgraph.inputs))
+    for child, name in ((witness, "eager"), (witness, "float64"), (candidate, "passes")):
+        child.prepare(name, replace(eager, float64=name == "float64"))
+        child.give(inputs)
+    job = Job(subgraph, bundle, EvalSpec(Stage.MEASURE, Device.CUDA))
+    start = time.monotonic()
+    slower = Slower(candidate, factor)
+    found = measuring.measure(
+        job, graph, {"baseline": replace(eager, contender=Contender.BASELINE)}, slower, witness,  # type: ignore[arg-type]
+        seed=1, report=lambda text: None,
+    )  # fmt: skip
+    seconds = time.monotonic() - start
+    timings = {each.contender: each for each in found.timings if each.clock is Clock.END_TO_END}
+    blocks = {who: _blocks(each.samples, each.blocks) for who, each in timings.items()}
+    ratios = [a / b for a, b in zip(blocks.get(Contender.EAGER, [1.0]), blocks.get(Contender.PASSES, [1.0]))]
+    own = [each for each in found.speedups if each.contender is Contender.PASSES and each.clock is Clock.END_TO_END]
+    words = {each.topic: each.text for each in found.evidence}
+    return Pair(
+        subgraph=f"{subgraph.task_id} {subgraph.id}",
+        eager_us=timings[Contender.EAGER].median if timings else 0.0,
+        ratio=own[0].value if own else median(ratios),
+        low=own[0].low if own else min(ratios),
+        high=own[0].high if own else max(ratios),
+        order=(median(ratios[0::2]), median(ratios[1::2] or ratios)),
+        floor=words.get("noise floor", ""),
+        verdict=found.verdict,
+        reason=found.reason,
+        clock=words.get("the judge's own clock", ""),
+        seconds=seconds,
+    )
+
+
+def _blocks(samples: Sequence[float], count: int) -> list[float]:
+    size = len(samples) // count
+    return [median(samples[index * size : (index + 1) * size]) for index in range(count)]
+
+
+def chosen(corpus: Corpus, count: int) -> list[Subgraph]:
+    """Subgraphs spread over the corpus: the same ones each time."""
+    found = [each for summary in corpus.tasks() for each in corpus.task(summary.id).subgraphs]
+    step = max(1, len(found) // count)
+    return found[::step][:count]
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def table(found: Sequence[Pair]) -> Iterator[str]:
+    """The A/A pairs by size, as Markdown."""
+    yield "| eager end to end | pairs | 95th percentile of |A/A − 1| | allowed | order bias, median | inconclusive | |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    for low, high, allowed in BOUNDS:
+        here = [each for each in found if low <= each.eager_us < high]
+        sure = [each for each in here if each.verdict is not Verdict.INCONCLUSIVE]
+        if not sure:
+            continue
+        off = percentile([abs(each.ratio - 1) for each in sure], 0.95)
+        bias = median(abs(each.order[0] / each.order[1] - 1) for each in sure)
+        name = f"{low:.0f} to {high:.0f} µs" if high < float("inf") else f"above {low:.0f} µs"
+        missed = "" if off <= allowed else "missed"
+        yield (
+            f"| {name} | {len(here)} | {off:.1%} | {allowed:.0%} | {bias:.1%} | {len(here) - len(sure)} | {missed} |"
+        )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.gpu", description=__doc__)
+    parser.add_argument("--subgraphs", type=int, default=SUBGRAPHS)
+    parser.add_argument("--trials", type=int, default=TRIALS, help="of the injected slowdown")
+    parser.add_argument("--out", type=Path, help="a file for every pair, as JSON lines")
+    options = parser.parse_args(arguments)
+    if not torch.cuda.is_available():
+        print("This machine has no CUDA device; nothing was measured.", file=sys.stderr)
+        return 3
+    corpus = corpus_of(read_settings())
+    lines: list[str] = []
+
+    def noted(found: Iterator[Pair]) -> list[Pair]:
+        kept = []
+        for each in found:
+            kept.append(each)
+            lines.append(json.dumps(each.__dict__, default=str))
+            print(
+                f"{each.subgraph}: {each.eager_us:.1f} µs, ratio {each.ratio:.4f} ({each.low:.4f} to {each.high:.4f}),"
+                f" {each.verdict.value}, {each.seconds:.1f} s. {each.clock}",
+                flush=True,
+            )
+        return kept
+
+    same = noted(pairs(chosen(corpus, options.subgraphs)))
+    large = [each for each in same if each.eager_us >= BOUNDS[0][0]]
+    slow: list[Pair] = []
+    if large and options.trials:
+        names = [each.subgraph for each in large]
+        wanted = [each for each in chosen(corpus, options.subgraphs) if f"{each.task_id} {each.id}" in names]
+        repeated = [wanted[index % len(wanted)] for index in range(options.trials)]
+        slow = noted(pairs(repeated, SLOWDOWN))
+    if options.out:
+        options.out.write_text("\n".join(lines) + "\n")
+    print(f"\nDevice: {torch.cuda.get_device_name(0)}, torch {torch.__version__}.\n")
+    print("\n".join(table(same)))
+    accused = [each for each in same if each.verdict in (Verdict.CHEAT, Verdict.WRONG_VALUES)]
+    print(f"\nA/A pairs taken for a cheat or wrong: {len(accused)} of {len(same)}.")
+    if slow:
+        seen = sum(each.verdict is Verdict.SLOWER for each in slow)
+        print(f"An injected slowdown of 5%, above 100 µs: seen in {seen} of {len(slow)} trials.")
+    print(f"MEASURE alone took {median(each.seconds for each in same):.1f} s, median over {len(same)} subgraphs.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,358 @@
+"""MEASURE with given times: order, speedups, verdicts, and what it takes for evidence of a cheat."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from judging import ADD_RELU, bundle, subgraph  # noqa: E402
+
+from passnet_core.graphs.source import parse  # noqa: E402
+from passnet_core.judge import measuring, rounds, sandbox  # noqa: E402
+from passnet_core.judge.candidacy import (  # noqa: E402
+    Call,
+    CandidateFault,
+    Fills,
+    Measurement,
+    Preparation,
+    Produced,
+    Returned,
+)
+from passnet_core.judge.client import Child  # noqa: E402
+from passnet_core.judge.inputs import draw, roles  # noqa: E402
+from passnet_core.judge.pool import Place, Pool  # noqa: E402
+from passnet_core.records import (  # noqa: E402
+    Capture,
+    Clock,
+    Contender,
+    Device,
+    EvalSpec,
+    Job,
+    Profile,
+    Stage,
+    TensorSpec,
+    Verdict,
+)
+from passnet_core.scoring.intervals import Interval  # noqa: E402
+
+OVERHEAD_US = 200.0
+
+Log = list[tuple[str, Clock]]
+
+
+def relu_of_sum(inputs: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+    return (torch.relu(inputs[0] + inputs[1]),)
+
+
+def returned(outputs: Sequence[torch.Tensor]) -> Returned:
+    return Returned(
+        tuple(
+            Produced("torch.Tensor", each, "float32", tuple(each.shape), each.stride(), str(each.device))
+            for each in outputs
+        ),
+        "tuple",
+        0.0,
+    )
+
+
+class Timed:
+    """A client whose calls take what the test says, and return what its function computes.
+
+    hidden: microseconds that a call takes beyond what it claims. lies: it sends the digest of something else.
+    """
+
+    def __init__(self, times: dict[str, float], log: Log, **behaviour) -> None:
+        self.times, self.log = times, log
+        self.fails: str = behaviour.pop("fails", "")
+        self.hidden: float = behaviour.pop("hidden", 0.0)
+        self.lies: bool = behaviour.pop("lies", False)
+        self.function = behaviour.pop("function", relu_of_sum)
+        self.jitter = itertools.cycle(behaviour.pop("jitter", (0.99, 1.0, 1.01)))
+        self.given: list[object] = []
+        assert not behaviour
+
+    def prepare(self, name: str, preparation: Preparation) -> None:
+        if name == self.fails:
+            raise CandidateFault("compile", "BackendCompilerFailed: no such lowering")
+
+    def run(self, name: str) -> Returned:
+        return Returned((), "tuple", 0.0)
+
+    def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
+        assert seconds > 0
+
+    def rounds(self, name: str, clock: Clock, fills: Fills, core: int | None) -> "Series":
+        self.log.append((name, clock))
+        return Series(self, name, fills)
+
+    def recall(self, name: str, fills: Fills, seeds: Sequence[int]) -> tuple[Returned, ...]:
+        found = []
+        for seed in seeds:
+            inputs = self.drawn(fills, seed)
+            found.append(returned(relu_of_sum([each.double() for each in inputs] if name == "float64" else inputs)))
+        return tuple(found)
+
+    def kernels(self, name: str, fills: Fills, seed: int, calls: int) -> list[float]:
+        return [self.times[name] / 2] * calls
+
+    def replay(self, name: str, fills: Fills, seed: int) -> float | None:
+        return None if name == "eager" else self.times[name] / 2
+
+    def drawn(self, fills: Fills, seed: int) -> list[torch.Tensor]:
+        return rounds.Buffers(list(fills), [None] * len(fills), Device.CPU, slots=1).drawn(seed, 0)
+
+
+class Series:
+    def __init__(self, client: Timed, name: str, fills: Fills) -> None:
+        self.client, self.name, self.fills = client, name, fills
+        self.last: tuple[torch.Tensor, ...] = ()
+        self.kept: list[Returned] = []
+
+    def call(self, seed: int, slot: int, *, keep_last: bool = False) -> Call:
+        self._keep(keep_last)
+        claimed = self.client.times[self.name] * next(self.client.jitter)
+        self.last = self.client.function(self.client.drawn(self.fills, seed))
+        digest = rounds.digest(self.last) + self.client.lies
+        return Call(claimed, digest, 2 * claimed + OVERHEAD_US + self.client.hidden)
+
+    def end(self, *, keep_last: bool = False) -> tuple[Returned, ...]:
+        self._keep(keep_last)
+        return tuple(self.kept)
+
+    def _keep(self, wanted: bool) -> None:
+        if wanted:
+            self.kept.append(returned(self.last))
+
+
+def measured(
+    eager: float,
+    baseline: float,
+    passes: float,
+    *,
+    profile: Profile = Profile.STRICT,
+    device: Device = Device.CUDA,
+    inductor: bool = False,
+    witness: dict | None = None,
+    **candidate,
+) -> tuple[Measurement, Log]:
+    log: Log = []
+    spec = EvalSpec(stage=Stage.MEASURE, device=device, trials=5, profile=profile)
+    job = Job(subgraph(), None if inductor else bundle("# timed"), spec)
+    trusted = Timed({"eager": eager, "baseline": baseline}, log, **(witness or {}))
+    tried = trusted if inductor else Timed({"passes": passes}, log, **candidate)
+    asked = {"baseline": Preparation(Contender.BASELINE, ADD_RELU, Capture.DIRECT, device)}
+    found = measuring.measure(job, parse(ADD_RELU), asked, tried, trusted, seed=1, report=lambda text: None)
+    return found, log
+
+
+@pytest.fixture(autouse=True)
+def _few_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as were asked for."""
+    monkeypatch.setattr(measuring, "MOST_BLOCKS", 0)
+
+
+@pytest.mark.parametrize(
+    ("passes", "verdict"), [(50.0, Verdict.FASTER), (200.0, Verdict.SLOWER), (100.0, Verdict.NO_DIFFERENCE)]
+)
+def test_the_verdict_is_that_of_the_end_to_end_interval(passes: float, verdict: Verdict) -> None:
+    found, _ = measured(100.0, 80.0, passes)
+    assert found.verdict is verdict, found.reason
+    own = next(each for each in found.speedups if each.contender is Contender.PASSES and each.clock is Clock.END_TO_END)
+    assert own.low <= own.value <= own.high
+    assert own.value == pytest.approx(100 / passes, rel=0.03)
+
+
+def test_a_difference_within_the_noise_of_eager_against_itself_is_none() -> None:
+    speedup = measuring.speedup(
+        Contender.PASSES, Clock.END_TO_END, {Contender.EAGER: [[103.0]] * 5, Contender.PASSES: [[100.0]] * 5}
+    )
+    assert speedup is not None
+    assert measuring.judged(speedup, Interval(1.0, 0.99, 1.01))[0] is Verdict.FASTER
+    assert measuring.judged(speedup, Interval(1.0, 0.95, 1.01))[0] is Verdict.NO_DIFFERENCE
+
+
+def test_three_contenders_on_every_clock_in_alternating_order() -> None:
+    found, log = measured(100.0, 80.0, 50.0)
+    assert {(each.contender, each.clock) for each in found.timings} == set(itertools.product(Contender, Clock))
+    assert {(each.contender, each.clock) for each in found.speedups} == set(
+        itertools.product((Contender.BASELINE, Contender.PASSES), Clock)
+    )
+    for each in found.timings:
+        if each.clock is Clock.KERNEL:
+            continue
+        assert each.blocks == 5
+        assert len(each.samples) == 5 * measuring.CALLS * (2 if each.contender is Contender.EAGER else 1)
+        assert each.median == pytest.approx(
+            {"eager": 100, "inductor": 80, "passes": 50}[each.contender.value], rel=0.02
+        )
+    events = [name for name, clock in log if clock is Clock.EVENT]
+    assert events[:8] == ["eager", "baseline", "passes", "eager", "eager", "passes", "baseline", "eager"]
+    topics = {each.topic for each in found.evidence}
+    assert {"noise floor", "the judge's own clock", "timed calls", "replay of a captured graph"} <= topics
+
+
+def test_inductors_failure_is_a_warning_to_passes() -> None:
+    found, _ = measured(100.0, 80.0, 50.0, witness={"fails": "baseline"})
+    assert found.verdict is Verdict.FASTER
+    assert any("no such lowering" in warning for warning in found.warnings)
+    assert {each.contender for each in found.timings} == {Contender.EAGER, Contender.PASSES}
+
+
+def test_inductor_as_the_solver_is_timed_against_eager() -> None:
+    found, _ = measured(100.0, 50.0, 0.0, inductor=True)
+    assert found.verdict is Verdict.FASTER
+    assert {each.contender for each in found.speedups} == {Contender.BASELINE}
+
+
+def test_slow_calls_make_smaller_blocks_and_are_told_so() -> None:
+    found, _ = measured(100_000.0, 90_000.0, 95_000.0)
+    assert len(found.timings[-1].samples) < 5 * measuring.CALLS
+    assert any(f"instead of {measuring.CALLS}" in warning for warning in found.warnings)
+
+
+def test_without_a_gpu_there_are_values_only() -> None:
+    found, log = measured(100.0, 80.0, 50.0, device=Device.CPU)
+    assert (found.verdict, found.speedups, log) == (Verdict.VALUES_ONLY, (), [])
+    assert "values only: no GPU, no speedup" in found.warnings
+
+
+# --- what does not fit together --------------------------------------------------------------------------------------
+
+
+def test_calls_that_take_longer_than_they_claim_are_a_cheat(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measuring, "_spare_core", lambda: 3)
+    found, _ = measured(100.0, 80.0, 5.0, hidden=90.0)
+    assert found.verdict is Verdict.CHEAT
+    assert "claims 5.0 µs a call" in found.reason
+    assert "90" in found.reason
+    assert found.speedups == ()
+
+
+def test_clocks_that_disagree_a_little_on_few_cores_are_inconclusive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measuring, "_spare_core", lambda: None)
+    assert measured(100.0, 80.0, 5.0, hidden=90.0)[0].verdict is Verdict.INCONCLUSIVE
+    assert measured(100.0, 80.0, 5.0, hidden=900.0)[0].verdict is Verdict.CHEAT
+
+
+def test_a_timed_call_that_returned_something_wrong_is_no_figure() -> None:
+    found, _ = measured(100.0, 80.0, 50.0, function=lambda inputs: (inputs[0] + inputs[1],))
+    assert found.verdict is Verdict.WRONG_VALUES
+    assert "timed call" in found.reason
+    assert found.speedups == ()
+
+
+def test_what_was_computed_after_the_answer_is_a_cheat() -> None:
+    found, _ = measured(100.0, 80.0, 50.0, lies=True)
+    assert found.verdict is Verdict.CHEAT
+    assert "digest" in found.reason
+
+
+def test_an_unsteady_machine_is_inconclusive_and_nobodys_failure() -> None:
+    wild = (0.5, 1.0, 1.5, 1.0, 0.7, 1.4)
+    found, _ = measured(100.0, 80.0, 50.0, jitter=wild)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "passes" in found.reason
+    assert found.speedups == ()
+    assert found.timings, "what was seen can be looked at"
+
+
+def test_passnets_protocol_times_the_solver_first_on_one_drawing() -> None:
+    found, log = measured(100.0, 80.0, 50.0, profile=Profile.PASSNET)
+    assert found.verdict is Verdict.FASTER
+    assert log == [
+        (name, clock) for clock in (Clock.END_TO_END, Clock.EVENT) for name in ("passes", "baseline", "eager")
+    ]
+    assert {len(each.samples) for each in found.timings} == {100}
+
+
+def test_a_clock_that_saw_nothing_gives_no_speedup() -> None:
+    blocks = {Contender.EAGER: [[0.0, 0.0]], Contender.PASSES: [[1.0, 1.0]]}
+    assert measuring.speedup(Contender.PASSES, Clock.KERNEL, blocks) is None
+    steady, wild = [[1.0, 1.01] * 20], [[1.0, 2.0] * 20]
+    assert measuring.unstable({Contender.EAGER: steady, Contender.PASSES: wild}) == [Contender.PASSES]
+
+
+# --- timed calls in a real child -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def witness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Child]:
+    pool = Pool(Place(sandbox.chosen("auto"), tmp_path_factory.mktemp("scratch")))
+    child = Child(pool.for_witness(Device.CPU), "witness", deadline_s=240.0)
+    asked = subgraph()
+    child.prepare("eager", Preparation(Contender.EAGER, ADD_RELU, Capture.DIRECT, Device.CPU))
+    child.give(draw(asked.inputs, "typical", 1))
+    yield child
+    child.close()
+    pool.close()
+
+
+def fills() -> list[rounds.Fill]:
+    asked = subgraph()
+    return rounds.fills(asked.inputs, roles(parse(asked.code), asked.inputs))
+
+
+def test_each_call_has_its_own_inputs_and_what_it_returned_can_be_asked_for_afterwards(witness: Child) -> None:
+    series = witness.rounds("eager", Clock.END_TO_END, fills(), None)
+    calls = [series.call(seed, seed % 3, keep_last=seed == 5) for seed in range(8)]
+    fourth, last = series.end(keep_last=True)
+    assert len({call.digest for call in calls}) == 8
+    assert all(0 < call.claimed_us < call.waited_us for call in calls)
+    for seed, kept in ((4, fourth), (7, last)):
+        values = [output.value for output in kept.outputs]
+        assert rounds.digest(values) == calls[seed].digest
+        (again,) = witness.recall("eager", fills(), [seed])
+        assert torch.equal(again.outputs[0].value, values[0])
+
+
+def test_the_same_content_may_come_at_another_place(witness: Child) -> None:
+    series = witness.rounds("eager", Clock.END_TO_END, fills(), None)
+    assert len({series.call(11, slot).digest for slot in range(3)}) == 1
+    series.end()
+
+
+def test_a_fault_amid_timed_calls_is_told_and_the_child_goes_on(witness: Child) -> None:
+    first, second = fills()
+    with pytest.raises(CandidateFault, match="float11"):
+        witness.rounds("eager", Clock.END_TO_END, [first, {**second, "dtype": "float11"}], None)
+    series = witness.rounds("eager", Clock.END_TO_END, [first, {**second, "shape": [5, 7]}], None)
+    with pytest.raises(CandidateFault, match="size of tensor"):
+        series.call(1, 0)
+    series = witness.rounds("eager", Clock.END_TO_END, fills(), None)
+    assert series.call(1, 0).claimed_us > 0
+    series.end()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64", "int64", "bool", "uint8"])
+def test_every_kind_of_input_can_be_drawn_and_its_bits_added_up(dtype: str) -> None:
+    specs = (TensorSpec("x", (5, 7), dtype, mean=0.5, std=2.0),)
+    buffers = rounds.Buffers(rounds.fills(specs, {}), [None], Device.CPU)
+    (first,) = buffers.drawn(1, 0)
+    sum_of_first = rounds.digest([first])
+    assert sum_of_first == rounds.digest([first.clone()])
+    (second,) = buffers.drawn(2, 1)
+    if dtype not in ("bool", "uint8", "int64"):
+        assert rounds.digest([second]) != sum_of_first
+    assert rounds.digest([first, second]) != rounds.digest([second, first]) or torch.equal(first, second)
+    assert rounds.digest([first.t()]) == sum_of_first, "the order of dimensions in memory is not content"
+
+
+def test_variances_stay_positive_and_indices_in_range() -> None:
+    specs = (
+        TensorSpec("running_var", (64,), "float32", mean=0.0, std=0.0, original_name="bn.running_var"),
+        TensorSpec("ids", (64,), "int64", low=0, high=9),
+    )
+    graph = parse(ADD_RELU.replace("in_0, in_1", "running_var, ids").replace("in_0 + in_1", "running_var + ids"))
+    buffers = rounds.Buffers(rounds.fills(specs, roles(graph, specs)), [None, None], Device.CPU)
+    for seed in range(5):
+        variance, ids = buffers.drawn(seed, seed)
+        assert float(variance.min()) > 0
+        assert 0 <= int(ids.min()) <= int(ids.max()) <= 9
+
+
+def test_recorded_inputs_are_drawn_as_passnet_replays_them() -> None:
+    (fill,) = rounds.fills((TensorSpec("x", (4,), "float32", mean=300.0, std=5.0),), {}, Profile.PASSNET)
+    (drawn,) = rounds.Buffers([fill], [None], Device.CPU).drawn(1, 0)
+    assert drawn.tolist() == [100.0] * 4

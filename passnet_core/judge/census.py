@@ -3,10 +3,11 @@
 Its own are the Triton kernels that stand in its sources, read here and not told by the candidate. Allowed besides are
 allocations, fills, views and copies; everything else that computes is a library's, and makes the pass a *library* pass.
 
-The list comes from the candidate's process (tally.py), where a bundle that knows of it can silence all but the device
-trace. What holds against that: a kernel counts as own only under a name from the sources; in the device trace it may
-not run more often than it was launched; and a replacement whose result nothing explains is a library's all the same.
-What computes in replacement_args, outside of the replacement functions, is read from the rewritten graph.
+The lists come from the candidate's process (tally.py), where a bundle that knows of it can falsify them. What holds
+against that: two calls are watched by different means; a kernel counts as own only under a name from the sources; in
+the device trace it may not run more often than it was launched; and a replacement whose result nothing explains is a
+library's all the same. What computes in replacement_args, outside of the replacement functions, is read from the graph
+as the referee rewrote it.
 """
 
 import ast
@@ -48,6 +49,8 @@ MOVES = frozenset({"clone", "copy", "copy_", "_to_copy", "contiguous", "cat", "_
 """Copies of the same numbers to another place."""
 NUMBERS = frozenset({"_local_scalar_dense", "item"})
 """Reads one number into Python."""
+IDLE = frozenset({"to", "expand_as", "view_as", "type_as", "flatten", "unflatten", "narrow", "chunk", "movedim"})
+"""Seen in a trace where there was nothing to do; else what they call is seen."""
 
 DEVICE_FILLS = ("Memset", "FillFunctor")
 DEVICE_MOVES = ("Memcpy", "direct_copy_kernel", "CatArrayBatchedCopy", "copy_device_to_device", "copy_kernel_cuda")
@@ -152,8 +155,14 @@ def judged(
         who = keys.get(tally.function, tally.function)
         whose = {seen: whose_is(seen, own) for seen in tally.seen}
         whose.update(_too_often(tally, own))
+        whose = _told_once(whose)
         lines += [_line(seen, each, who) for seen, each in whose.items()]
         foreign += [_accusation(seen, who) for seen, each in whose.items() if each is Whose.LIBRARY]
+        launches = sum(seen.count for seen in tally.seen if seen.kind == "kernel")
+        if launches != tally.launches:
+            warnings.append(
+                f"{who[:1].upper()}{who[1:]} launched {launches} kernels in one call and {tally.launches} in the next."
+            )
         launched |= {seen.name for seen, each in whose.items() if each is Whose.OWN}
         foreign += _unexplained(tally, whose, who)
         if any(seen.name == "data_ptr" and seen.kind == "read" for seen in tally.seen):
@@ -184,7 +193,7 @@ def whose_is(seen: Seen, own: Mapping[str, str]) -> Whose:
             return Whose.OWN if seen.name in own else Whose.LIBRARY
         case "device":
             return _on_device(seen.name, own)
-        case "operation":
+        case "operation" | "trace":
             return _operation(seen)
         case "read":
             if seen.name == "data_ptr" or seen.remark == "one number":
@@ -193,11 +202,11 @@ def whose_is(seen: Seen, own: Mapping[str, str]) -> Whose:
 
 
 def _operation(seen: Seen) -> Whose:
-    space, _, rest = seen.name.partition("::")
-    name = rest.partition(".")[0]
+    space = seen.name.partition("::")[0]
+    name = _bare(seen.name)
     if space != "aten":
         return Whose.LIBRARY
-    if name in ALLOCATIONS | FILLS | LOOKS:
+    if name in ALLOCATIONS | FILLS | LOOKS or (seen.kind == "trace" and name in IDLE | NUMBERS):
         return Whose.FORM
     if name in MOVES:
         return Whose.LIBRARY if seen.remark == "converts" else Whose.MOVE
@@ -214,6 +223,21 @@ def _on_device(name: str, own: Mapping[str, str]) -> Whose:
     if any(each in name for each in DEVICE_MOVES):
         return Whose.MOVE
     return Whose.LIBRARY
+
+
+def _told_once(whose: Mapping[Seen, Whose]) -> dict[Seen, Whose]:
+    """Without what a trace saw and the modes saw as well, which know the line; and without what is harmless in it."""
+    known = {_bare(seen.name) for seen in whose if seen.kind == "operation"}
+    return {
+        seen: each
+        for seen, each in whose.items()
+        if seen.kind != "trace" or (each is Whose.LIBRARY and _bare(seen.name) not in known)
+    }
+
+
+def _bare(name: str) -> str:
+    """ "add" of aten::add.Tensor; in-place and other forms have names of their own."""
+    return name.partition("::")[2].partition(".")[0]
 
 
 def _too_often(tally: Tallied, own: Mapping[str, str]) -> dict[Seen, Whose]:
@@ -236,7 +260,7 @@ def _unexplained(tally: Tallied, whose: Mapping[Seen, Whose], who: str) -> list[
     moves = [seen for seen, each in whose.items() if each is Whose.MOVE and seen.kind == "operation"]
     if moves:
         return [f"{who} launches no kernel, {moves[0].name} does its work{_at(moves[0])}"]
-    filled = any(seen.name.partition("::")[2].partition(".")[0] in FILLS for seen in tally.seen)
+    filled = any(_bare(seen.name) in FILLS for seen in tally.seen)
     return [] if filled else [f"{who} launches no kernel, and nothing that was seen computes its result"]
 
 
@@ -248,6 +272,7 @@ def _accusation(seen: Seen, who: str) -> str:
     what = {
         "kernel": f"launches the Triton kernel {seen.name}, which is not in the bundle",
         "operation": f"calls {seen.name}",
+        "trace": f"has {seen.name} computed where it is not watched",
         "device": f"runs {_short(seen.name)} on the device",
         "read": f"takes values out of a tensor with {seen.name}",
     }.get(seen.kind, seen.name)
@@ -260,7 +285,7 @@ def _at(seen: Seen) -> str:
 
 
 def _line(seen: Seen, whose: Whose, who: str) -> str:
-    place = "device trace" if seen.kind == "device" else seen.kind
+    place = f"{seen.kind} trace" if seen.kind == "device" else seen.kind
     return f"{seen.count} × {_short(seen.name)} ({place}, {who}{_at(seen)}): {whose.value}"
 
 

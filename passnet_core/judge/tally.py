@@ -1,16 +1,21 @@
-"""What replacement functions launch in one call: lists it, judges nothing. Runs in the child that holds the bundle.
+"""What replacement functions launch in a call: lists it, judges nothing. Runs in the child that holds the bundle.
 
-Four things are seen, and only while a replacement function runs:
-    kernels     launches of Triton kernels, through the interpreter's run or, on CUDA, Triton's hook for launches
-    operations  of torch, below autograd, whoever asked for them
-    reads       of a tensor's values or address into Python
-    device      every kernel, copy and fill in the device trace, CUDA only
-All of it is noted by the process that it is about: a bundle that knows this module can silence the first three. The
-device trace is made by the driver and is harder to silence than to falsify, and the referee compares the lists with one
-another and with the sources. Work that another thread does on the CPU is not seen.
+Two calls are watched by different means, since a bundle can see by which it is watched. Only what happens while a
+replacement function runs is noted. Under the trace:
+    kernel      launches of Triton kernels, through the interpreter's run or, on CUDA, Triton's hook for launches
+    device      CUDA: every kernel, copy and fill in the driver's trace
+    trace       CPU: every innermost operation of torch, on whatever thread
+Under torch's modes:
+    operation   of torch, below autograd, whoever asked for it
+    read        of a tensor's values or address into Python
+All of it is noted by the process that it is about: a bundle that knows this module, and is not stopped by the static
+rules, can silence or falsify it. The referee compares the lists with one another and with the sources. What Python or
+native code computes on the CPU from addresses is not seen.
 """
 
 import contextlib
+import enum
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -55,7 +60,14 @@ class Tally:
 
     calls: int = 0
     fresh: int = 0
+    launches: int = 0
+    """Of Triton kernels, in the call under the modes."""
     seen: Counter[Key] = field(default_factory=Counter)
+
+
+class Means(enum.Enum):
+    TRACE = "trace"
+    MODES = "modes"
 
 
 class Recorder:
@@ -64,6 +76,7 @@ class Recorder:
     def __init__(self, device: Device, folder: str) -> None:
         self.device = device
         self.folder = folder
+        self.means = Means.TRACE
         self.tallies: dict[str, Tally] = {}
         self.current: Tally | None = None
 
@@ -77,13 +90,14 @@ class Recorder:
             self._synchronise()
             self.current = tally
             try:
-                with self._traced(), _Reads(self), _Operations(self):
+                with self._watching():
                     result = function(*args, **kwargs)
                     self._synchronise()
             finally:
                 self.current = None
-            tally.calls += 1
-            tally.fresh += not _memory(result) <= _memory((args, kwargs))
+            if self.means is Means.TRACE:
+                tally.calls += 1
+                tally.fresh += not _memory(result) <= _memory((args, kwargs))
             return result
 
         return watched
@@ -91,6 +105,12 @@ class Recorder:
     def note(self, kind: str, name: str, remark: str = "", where: str | None = None) -> None:
         if self.current is not None:
             self.current.seen[kind, name, self.place() if where is None else where, remark] += 1
+
+    def note_launch(self, name: str) -> None:
+        if self.current is not None and self.means is Means.MODES:
+            self.current.launches += 1
+        else:
+            self.note("kernel", name)
 
     def place(self) -> str:
         """ "file.py:12" of the innermost line of the bundle that is being executed; empty where there is none."""
@@ -110,6 +130,7 @@ class Recorder:
                 "function": function,
                 "calls": tally.calls,
                 "fresh": tally.fresh,
+                "launches": tally.launches,
                 "seen": [
                     {"kind": kind, "name": name, "where": where, "remark": remark, "count": count}
                     for (kind, name, where, remark), count in tally.seen.items()
@@ -130,22 +151,28 @@ class Recorder:
             yield
 
     @contextlib.contextmanager
-    def _traced(self) -> Iterator[None]:
-        """The device trace of one replacement: all that it launches has ended before the trace does."""
-        if self.device is Device.CPU:
-            yield
+    def _watching(self) -> Iterator[None]:
+        if self.means is Means.MODES:
+            with _Reads(self), _Operations(self):
+                yield
             return
-        activities = [torch.profiler.ProfilerActivity.CUDA]
-        with torch.profiler.profile(activities=activities) as profile:
+        profile = _profile(self.device)
+        with _without_remarks():
+            profile.__enter__()
+        try:
             yield
-        for event in profile.events() or ():
-            on_device = event.device_type == torch.autograd.DeviceType.CUDA
-            if on_device and not getattr(event, "is_user_annotation", False):
-                self._note_later("device", event.name)
+        finally:
+            with _without_remarks():
+                profile.__exit__(None, None, None)
+        for event in profile.function_events or ():
+            self._note_event(event)
 
-    def _note_later(self, kind: str, name: str) -> None:
-        if self.current is not None and not name.startswith("ProfilerStep"):
-            self.current.seen[kind, name, "", ""] += 1
+    def _note_event(self, event: Any) -> None:
+        if event.device_type == torch.autograd.DeviceType.CUDA:
+            if not getattr(event, "is_user_annotation", False) and not event.name.startswith("ProfilerStep"):
+                self.note("device", event.name, where="")
+        elif self.device is Device.CPU and "::" in event.name and not any("::" in e.name for e in event.cpu_children):
+            self.note("trace", event.name, where="")
 
     def _synchronise(self) -> None:
         if self.device is Device.CUDA:
@@ -195,6 +222,34 @@ class _Reads(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
+# --- traces ----------------------------------------------------------------------------------------------------------
+
+
+def _profile(device: Device) -> Any:
+    # torch.profiler's own class loads Inductor first, which takes seconds
+    settings = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
+    if device is Device.CUDA:
+        return torch.autograd.profiler.profile(
+            use_cpu=False, use_device="cuda", use_kineto=True, experimental_config=settings
+        )
+    return torch.autograd.profiler.profile(use_kineto=True, experimental_config=settings)
+
+
+@contextlib.contextmanager
+def _without_remarks() -> Iterator[None]:
+    """The profiler says on standard error that it starts and stops, which nobody wants in the bundle's log."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
 # --- launches --------------------------------------------------------------------------------------------------------
 
 
@@ -206,7 +261,7 @@ def _interpreted_launches(recorder: Recorder) -> Iterator[None]:
 
     def noted(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         if not warmup:
-            recorder.note("kernel", str(self.fn.__name__))
+            recorder.note_launch(str(self.fn.__name__))
         return run(self, *args, grid=grid, warmup=warmup, **kwargs)
 
     InterpretedFunction.run = noted
@@ -223,7 +278,7 @@ def _compiled_launches(recorder: Recorder) -> Iterator[None]:
 
     def hook(metadata: Any) -> None:
         told = metadata.get() if metadata is not None else {}
-        recorder.note("kernel", str(told.get("name", "")))
+        recorder.note_launch(str(told.get("name", "")))
 
     chain = knobs.launch_enter_hook
     if hasattr(chain, "add"):

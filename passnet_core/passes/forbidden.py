@@ -74,19 +74,24 @@ METHODS = frozenset(
         "relu", "relu_", "sigmoid", "sigmoid_", "tanh_", "exp_", "sqrt_", "rsqrt", "rsqrt_", "add_", "sub_", "mul_",
         "div_", "clamp_", "clamp_min", "clamp_max", "addcmul", "addcmul_", "addcdiv", "addcdiv_", "masked_fill",
         "masked_fill_", "index_select", "index_add", "index_add_", "scatter_add", "scatter_add_", "scatter_reduce",
-        "scatter_reduce_", "lerp", "lerp_", "apply_", "map_", "map2_",
+        "scatter_reduce_", "lerp", "lerp_", "apply_", "map_", "map2_", "__add__", "__radd__", "__iadd__", "__sub__",
+        "__rsub__", "__isub__", "__mul__", "__rmul__", "__imul__", "__truediv__", "__rtruediv__", "__itruediv__",
+        "__pow__", "__rpow__", "__neg__",
     }
 )  # fmt: skip
 """Methods that only tensors have, and that compute. Those with common names are left to the census."""
 
 INTERNALS = frozenset(
     {
-        "__globals__", "__builtins__", "__code__", "__closure__", "__subclasses__", "__bases__", "__mro__",
-        "__getattribute__", "__loader__", "f_back", "f_globals", "f_locals", "f_builtins", "tb_frame", "gi_frame",
-        "cr_frame", "ag_frame", "cell_contents",
+        "__globals__", "__builtins__", "__code__", "__closure__", "__subclasses__", "__base__", "__bases__", "__mro__",
+        "__dict__", "__getattribute__", "__loader__", "f_back", "f_globals", "f_locals", "f_builtins", "tb_frame",
+        "gi_frame", "cr_frame", "ag_frame", "cell_contents",
     }
 )  # fmt: skip
 """Attributes through which everything can be reached."""
+
+LOOKUPS = frozenset({"getattr", "setattr", "delattr", "vars"})
+"""Built-in functions that must be called where they stand."""
 
 LOADERS = frozenset({"load_binary", "load_library", "LoadLibrary", "dlopen", "cdll", "from_buffer_copy"})
 """Attributes that take machine code as data."""

@@ -630,6 +630,10 @@ class _StrictReader(_Reader):
     def visit_Name(self, node: ast.Name) -> None:
         super().visit_Name(node)
         self._named(node)
+        for path in self.paths(node):
+            if path.removeprefix("builtins.") in forbidden.LOOKUPS and path.startswith("builtins."):
+                name = path.removeprefix("builtins.")
+                self.note(node, DYNAMIC_CODE, f"{name} is passed on.", "Write the attribute with a dot.")
 
     def _named(self, node: ast.Name | ast.Attribute) -> None:
         """What a name or attribute that is read may not be, whatever is done with it."""
@@ -647,6 +651,13 @@ class _StrictReader(_Reader):
     def _attribute_of_unknown(self, node: ast.AST, name: str) -> None:
         if name in forbidden.INTERNALS:
             self._internal(node, name)
+        elif name in forbidden.HIDEOUTS and name != "operator" and name not in self.own_names:
+            self.note(
+                node,
+                DYNAMIC_CODE,
+                f"The module {name} is reached through something that is not it.",
+                f"Write import {name}, where it may be imported.",
+            )
         elif name in forbidden.LOADERS:
             self.note(
                 node,

@@ -196,6 +196,41 @@ def test_the_rest_of_the_graph_is_not_the_replacements_and_views_need_no_kernel(
     assert "aten::add" not in launched(outcome)
 
 
+OFF = "_disable" + "_current_modes"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["own(a, b)", f"with getattr(torch_of(triton).utils._python_dispatch, '_dis' + '{OFF[4:]}')():",
+         "    return (a + b).clamp(min=0)"],
+        ["out = own(a, b)", "if len(dispatching()) or len(functions()): return out", "return (a + b).clamp(min=0)"],
+        ["out = own(a, b)", "if torch_of(triton).autograd.profiler._is_profiler_enabled: return out",
+         "return (a + b).clamp(min=0)"],
+        ["outs = [own(a, b)]", "Thread = getattr(torch_of(triton), 'thread' + 'ing').Thread",
+         "thread = Thread(target=lambda: outs.append((a + b).clamp(min=0)))",
+         "thread.start(); thread.join(); return outs[1]"],
+    ],
+    ids=["modes switched off", "modes looked for", "profiler looked for", "another thread"],
+)  # fmt: skip
+def test_who_sees_by_what_it_is_watched_is_caught_by_the_other_means(backend: LocalBackend, lines: list[str]) -> None:
+    top = """
+def torch_of(module, parts=("sy" + "s", "modu" + "les")):
+    import functools, os
+    return (functools.reduce(lambda of, name: getattr(of, name), parts, os)["to" + "rch"])
+
+
+def dispatching():
+    return getattr(torch_of(triton).utils._python_dispatch, "_get_current_dispatch_mode_stack")()
+
+
+def functions():
+    return getattr(torch_of(triton).overrides, "_get_current_function_mode_stack")()
+"""
+    outcome = judged(backend, job(replacing(*lines, top=top)))
+    assert outcome.verdict is Verdict.LIBRARY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
+
+
 def test_what_replacement_args_computes_counts(backend: LocalBackend) -> None:
     pattern = PATTERN.replace("return (a, b)", "return (torch.nn.functional.relu(a + b), b[:, :].reshape(-1))")
     outcome = judged(backend, job(replacing("return own(a, a.new_zeros(a.shape))", pattern=pattern)))
@@ -236,7 +271,8 @@ KEYS = {"replacement_0": "the replacement of pass_0"}
 
 
 def concluded(*seen: Seen, device: Device = Device.CUDA, fresh: int = 1) -> census.Census:
-    tallies = [Tallied("replacement_0", 1, fresh, seen)]
+    launches = sum(each.count for each in seen if each.kind == "kernel")
+    tallies = [Tallied("replacement_0", 1, fresh, launches, seen)]
     return census.judged(bundle(RIGHT), device, tallies, GRAPH, GRAPH, KEYS)
 
 
@@ -273,6 +309,23 @@ def test_a_triton_kernel_from_elsewhere_is_foreign() -> None:
     found = concluded(launch("_flash_attention"), device("_flash_attention"))
     assert found.verdict is Verdict.LIBRARY
     assert "not in the bundle" in found.reason
+
+
+def test_a_trace_sees_what_the_modes_do_not() -> None:
+    added = Seen("trace", "aten::add", "", "", 1)
+    hidden = concluded(launch(), added, Seen("trace", "aten::empty", "", "", 1), device=Device.CPU)
+    assert hidden.verdict is Verdict.LIBRARY
+    assert "where it is not watched" in hidden.reason
+    watched = concluded(launch(), added, Seen("operation", "aten::add.Tensor", "pass_0.py:3", "", 1), device=Device.CPU)
+    assert "calls aten::add.Tensor at pass_0.py:3." in watched.reason
+
+
+def test_another_number_of_launches_under_other_means_is_told() -> None:
+    even = concluded(launch(count=2), device=Device.CPU).warnings
+    assert not any("in the next" in each for each in even)
+    uneven = [Tallied("replacement_0", 1, 1, 1, (launch(count=2),))]
+    warnings = census.judged(bundle(RIGHT), Device.CPU, uneven, GRAPH, GRAPH, KEYS).warnings
+    assert "The replacement of pass_0 launched 2 kernels in one call and 1 in the next." in warnings
 
 
 def test_a_result_that_nothing_explains_is_foreign() -> None:

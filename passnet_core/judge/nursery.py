@@ -205,6 +205,7 @@ class _Nursery:
         os.close(self.waker)
         os.setsid()
         sandbox.die_with_parent()
+        sandbox.confine_this_process(self.device)
 
     def _become_child(self, descriptor: int, log: int, cpu_s: float, *, left: bool = False) -> None:
         """Never returns. left: it has left the nursery before."""

@@ -12,14 +12,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from passnet_core.errors import InfrastructureError
+from passnet_core.judge import confinement
 from passnet_core.records import Device, Isolation
 
 PACKAGE = Path(__file__).resolve().parents[1]
 
 PRIVATE_TEMP = "/tmp"
 """The scratch folder as a sandboxed process sees it: memory, limited in size, gone with the process."""
+
+SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 
 SYSTEM_FILES = (
     "/etc/ld.so.cache",
@@ -47,13 +51,16 @@ MIB = 1 << 20
 @dataclass(frozen=True)
 class Limits:
     """memory_bytes: of address space, beyond what a process has before candidate code; not set on CUDA, which maps
-    far more than it uses. processes: of one candidate, threads not counted."""
+    far more than it uses. together_bytes: of memory that all processes of one candidate really use, on any device.
+    processes, threads: of one candidate, all together."""
 
     memory_bytes: int = 6 << 30
     scratch_bytes: int = 256 * MIB
     file_bytes: int = 256 * MIB
     open_files: int = 1024
     processes: int = 128
+    threads: int = 2048
+    together_bytes: int = 12 << 30
 
 
 LIMITS = Limits()
@@ -100,7 +107,7 @@ def command(argv: Sequence[str], *, isolation: Isolation, device: Device, limits
     scratch_size = str(limits.scratch_bytes)
     line = [program, "--unshare-all", "--unshare-user", "--die-with-parent", "--new-session"]
     line += ["--uid", "1000", "--gid", "1000", "--hostname", "judge", "--cap-drop", "ALL"]
-    for folder in ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"):
+    for folder in SYSTEM_FOLDERS:
         path = Path(folder)
         if path.is_symlink():
             line += ["--symlink", os.readlink(path), folder]
@@ -123,27 +130,59 @@ def command(argv: Sequence[str], *, isolation: Isolation, device: Device, limits
 
 
 def device_nodes() -> list[Path]:
-    """NVIDIA's device nodes of this machine."""
+    """NVIDIA's device nodes of this machine, and Windows' for them."""
     dev = Path("/dev")
-    names = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia-modeset", "nvidia-caps")
+    names = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia-modeset", "nvidia-caps", "dxg")
     return sorted(dev.glob("nvidia[0-9]*")) + [dev / name for name in names if (dev / name).exists()]
 
 
 def _import_folders(inherited: Mapping[str, str]) -> list[Path]:
     """Where PYTHONPATH finds packages, but for the folder this package lies in, of which only the package is shown."""
     folders = (Path(text).resolve() for text in inherited.get("PYTHONPATH", "").split(":") if text)
-    return [folder for folder in folders if folder.is_dir() and folder != PACKAGE.parent]
+    protected = _protected_folders(inherited)
+    return [
+        folder
+        for folder in folders
+        if folder.is_dir() and folder != PACKAGE.parent and not _holds_any(folder, protected)
+    ]
+
+
+def _named_folders(inherited: Mapping[str, str]) -> list[Path]:
+    """Where variables say that libraries and a compiler lie. Only folders that look like it, and never one that lies in
+    a home or in the store, or around them."""
+    named = [Path(text) for text in inherited.get("LD_LIBRARY_PATH", "").split(":") if text]
+    found = [folder for folder in named if any(folder.glob("*.so*"))]
+    if (cuda := Path(inherited.get("CUDA_HOME") or "/nonexistent")).joinpath("bin").is_dir():
+        found.append(cuda)
+    if "/" in inherited.get("CC", ""):
+        # bin/gcc needs what lies beside bin
+        compilers = (Path(inherited["CC"]), Path(inherited["CC"]).resolve())
+        found += [each.parent.parent for each in compilers if each.is_file() and each.parent.name == "bin"]
+    protected = _protected_folders(inherited)
+
+    def harmless(folder: Path) -> bool:
+        return not _holds_any(folder, protected) and not any(folder.is_relative_to(each) for each in protected)
+
+    return [folder for folder in found if harmless(folder.absolute()) and harmless(folder.resolve())]
+
+
+def _protected_folders(inherited: Mapping[str, str]) -> list[Path]:
+    """Homes, the store, the project's data: no folder that holds one of them is shown because a variable names it."""
+    always = (Path("/root"), Path("/home"), Path("/etc"), Path("/proc"), PACKAGE.parent / "data")
+    named = (Path(inherited.get(name) or "/").resolve() for name in ("HOME", "PASSNET_HOME", "PASSNET_DATA"))
+    return [*always, *(path for path in named if path != Path("/"))]
+
+
+def _holds_any(folder: Path, protected: Iterable[Path]) -> bool:
+    return any(each.is_relative_to(folder) for each in protected)
 
 
 def _shown_folders(inherited: Mapping[str, str]) -> list[Path]:
-    """The interpreter with its packages, and this package; what /usr holds already is left out."""
+    """The interpreter with its packages, this package, and what variables name; what /usr holds already is left out."""
     wanted = [Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent, PACKAGE]
     wanted += [Path(text) for text in sys.path if text and Path(text).name in ("site-packages", "dist-packages")]
     wanted += _import_folders(inherited)
-    wanted += [Path(text) for text in (*inherited.get("LD_LIBRARY_PATH", "").split(":"), inherited.get("CUDA_HOME", "")) if text]
-    if "/" in inherited.get("CC", ""):
-        # bin/gcc needs what lies beside bin
-        wanted.append(Path(inherited["CC"]).resolve().parent.parent)
+    wanted += _named_folders(inherited)
     shown: list[Path] = []
     for folder in sorted({path.absolute() for path in wanted if path.is_dir()}, key=lambda path: len(path.parts)):
         if not any(folder.is_relative_to(other) for other in (Path("/usr"), *shown)):
@@ -199,6 +238,29 @@ def limit_this_process(*, device: Device, cpu_s: float, limits: Limits = LIMITS)
         resource.setrlimit(kind, (value, value))
 
 
+def confine_this_process(device: Device) -> None:
+    """Takes from the calling process, and from all it starts, what candidate code has no need of, for good.
+
+    Call it while there is one thread only: before CUDA starts its own.
+    """
+    confinement.confine(_reach(device), count_memory=device is Device.CPU)
+
+
+def _reach(device: Device) -> confinement.Reach:
+    """The files of a process in its scratch folder, as sandboxed ones see them, or alike among those of the machine."""
+    scratch = Path(os.environ.get("TMPDIR", PRIVATE_TEMP))
+    private = scratch == Path(PRIVATE_TEMP)
+    system = (*SYSTEM_FOLDERS, *SYSTEM_FILES, "/proc", "/sys")
+    nodes = [Path("/dev", name) for name in ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")]
+    shared_memory = (Path("/dev/shm"),) if private or device is Device.CUDA else ()
+    return confinement.Reach(
+        read=(Path("/"),) if private else (*map(Path, system), *_shown_folders(os.environ)),
+        listed=(Path("/dev"),),
+        use=(*nodes, *(device_nodes() if device is Device.CUDA else ()), Path("/proc/self/comm")),
+        own=(scratch, *shared_memory),
+    )
+
+
 def die_with_parent() -> None:
     """Has the kernel kill this process when the thread that started it ends."""
     set_death_signal = 1
@@ -211,21 +273,60 @@ def adopt_orphans() -> None:
     ctypes.CDLL(None, use_errno=True).prctl(set_child_subreaper, 1, 0, 0, 0)
 
 
-def descendants(pid: int) -> list[int]:
-    """All living processes below this one, parents first."""
-    parents: dict[int, int] = {}
+class _Process(NamedTuple):
+    """A line of the kernel's list of processes."""
+
+    parent: int
+    state: str
+    threads: int
+    resident_bytes: int
+
+
+def _below(pid: int) -> dict[int, _Process]:
+    """All processes below this one, parents first."""
+    processes: dict[int, _Process] = {}
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             try:
                 fields = Path(entry.path, "stat").read_text(errors="replace").rpartition(")")[2].split()
             except OSError:
                 continue
-            if fields[0] not in "ZX":
-                parents[int(entry.name)] = int(fields[1])
+            resident = int(fields[21]) * resource.getpagesize()
+            processes[int(entry.name)] = _Process(int(fields[1]), fields[0], int(fields[17]), resident)
     found = [pid]
     for each in found:
-        found += [child for child, parent in parents.items() if parent == each]
-    return found[1:]
+        found += [child for child, process in processes.items() if process.parent == each]
+    return {each: processes[each] for each in found[1:]}
+
+
+def descendants(pid: int) -> list[int]:
+    """All living processes below this one, parents first."""
+    return [each for each, process in _below(pid).items() if process.state not in "ZX"]
+
+
+def excess(pid: int, limits: Limits) -> str:
+    """What the processes below this one have too much of, all together; empty: of nothing. Dead ones count too, as long
+    as nobody has collected them."""
+    below = _below(pid)
+    if len(below) > limits.processes:
+        return f"it started more than {limits.processes} processes"
+    if sum(process.threads for process in below.values()) > limits.threads:
+        return f"it started more than {limits.threads} threads"
+    if sum(process.resident_bytes for process in below.values()) > limits.together_bytes:
+        # forks share pages, which this counts once for each: what each really takes is slow to find out
+        taken = sum(_own_share_bytes(each) or process.resident_bytes for each, process in below.items())
+        if taken > limits.together_bytes:
+            return f"its processes took more than {limits.together_bytes >> 30} GiB of memory together"
+    return ""
+
+
+def _own_share_bytes(pid: int) -> int | None:
+    """The memory of a process, each page divided among all who share it; None where it does not let itself be read."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), None)
 
 
 def kill_tree(pid: int, *, patience_s: float = 5.0) -> int:
@@ -263,12 +364,14 @@ def _reap() -> None:
 
 
 def folder_bytes(folder: Path) -> int:
-    """What the files below a folder take, not following links; what vanishes meanwhile counts nothing."""
+    """What files and folders below a folder take, at least a block each, not following links; what vanishes meanwhile
+    counts nothing."""
+    block = 4096
     total = 0
-    for root, _, names in os.walk(folder):
-        for name in names:
+    for root, folders, names in os.walk(folder):
+        for name in (*folders, *names):
             try:
-                total += os.lstat(os.path.join(root, name)).st_blocks * 512
+                total += max(block, os.lstat(os.path.join(root, name)).st_blocks * 512)
             except OSError:
                 continue
     return total

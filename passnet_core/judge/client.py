@@ -36,6 +36,16 @@ from passnet_core.judge.rounds import ANSWERED, ASKED, CALL, END, KEEP
 from passnet_core.records import Bundle, Clock, to_json
 
 TICK_S = 0.5
+
+NONSENSE = (
+    BadInput, ArithmeticError, AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError,
+)  # fmt: skip
+"""All that reading a reply may raise, whose every part may be anything."""
+
+REPLY_LIMIT = 4 << 20
+"""Bytes of a reply, without its tensors: what thousands of traced nodes take."""
+TEXT_LIMIT = 10_000
+TEXTS_LIMIT = 100
 SPIN_S = 0.01
 """How long the answer to a timed call is polled for before the wait may sleep."""
 LONGEST_CPU_S = 1e7
@@ -79,16 +89,16 @@ class Child:
         try:
             passes = tuple(
                 TracedPass(
-                    name=str(each["name"]),
+                    name=str(each["name"])[:200],
                     pattern=graph_from_json(each["pattern"]),
                     arguments=graph_from_json(each["arguments"]),
-                    replacement=str(each["replacement"]),
+                    replacement=str(each["replacement"])[:200],
                 )
                 for each in fields["passes"]
             )
             self._loaded = Loaded(passes, _texts(fields["replacements"]), _texts(fields["warnings"]))
             return self._loaded
-        except (BadInput, KeyError, TypeError, RecursionError) as error:
+        except NONSENSE as error:
             raise self._marked(CandidateFault("protocol", f"It sent no traced passes: {error}")) from error
 
     def prepare(self, name: str, preparation: Preparation) -> None:
@@ -99,19 +109,19 @@ class Child:
         self._ask("take the inputs", {"do": "give", "inputs": places}, tensors)
 
     def run(self, name: str, *, fresh: bool = True) -> Returned:
-        reply = self._ask(f"run {name}", {"do": "run", "name": name, "fresh": fresh})
+        reply = self._ask(f"run {name}", {"do": "run", "name": name, "fresh": fresh}, returns_tensors=True)
         try:
             fields = reply.fields
             matches = fields["matches"]
             return Returned(
                 outputs=tuple(_produced(each, reply.tensors) for each in fields["outputs"]),
-                container=str(fields["container"]),
+                container=str(fields["container"])[:40],
                 seconds=float(fields["seconds"]),
                 matches=matches if isinstance(matches, int) else None,
                 changed=_changed(fields["changed"], reply.tensors),
                 overwrote=tuple(int(each) for each in fields["overwrote"]),
             )
-        except (KeyError, TypeError, ValueError, IndexError) as error:
+        except NONSENSE as error:
             raise self._marked(CandidateFault("protocol", f"It sent no outputs: {error!r}")) from error
 
     def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
@@ -125,7 +135,7 @@ class Child:
 
     def recall(self, name: str, fills: Fills, seeds: Sequence[int]) -> tuple[Returned, ...]:
         asked = {"do": "recall", "name": name, "fills": fills, "seeds": list(seeds)}
-        return self._returned(self._ask(f"run {name}", asked))
+        return self._returned(self._ask(f"run {name}", asked, returns_tensors=True))
 
     def kernels(self, name: str, fills: Fills, seed: int, calls: int) -> list[float]:
         asked = {"do": "kernels", "name": name, "fills": fills, "seed": seed, "calls": calls}
@@ -146,7 +156,7 @@ class Child:
         reply = self._ask(f"list the kernels of {name}", {"do": "census", "name": name})
         try:
             return tuple(_tallied(each) for each in reply.fields["tallies"])
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except NONSENSE as error:
             raise self._marked(CandidateFault("protocol", f"It sent no census: {error!r}")) from error
 
     def facts(self) -> dict[str, Any]:
@@ -176,10 +186,18 @@ class Child:
         self.channel.close()
         return self.log.finish()
 
-    def _ask(self, doing: str, fields: dict[str, Any], tensors: Sequence[torch.Tensor] = ()) -> wire.Message:
+    def _ask(
+        self,
+        doing: str,
+        fields: dict[str, Any],
+        tensors: Sequence[torch.Tensor] = (),
+        *,
+        returns_tensors: bool = False,
+    ) -> wire.Message:
         with self._waiting(doing) as pause:
             wire.send(self.channel, wire.Message(fields, tuple(tensors)), pause)
-            reply = wire.receive(self.channel, pause)
+            payload_limit = wire.PAYLOAD_LIMIT if returns_tensors else 0
+            reply = wire.receive(self.channel, pause, header_limit=REPLY_LIMIT, payload_limit=payload_limit)
         return self._without_fault(reply)
 
     def _returned(self, reply: wire.Message) -> tuple[Returned, ...]:
@@ -188,12 +206,12 @@ class Child:
             return tuple(
                 Returned(
                     outputs=tuple(_produced(each, reply.tensors) for each in described["outputs"]),
-                    container=str(described["container"]),
+                    container=str(described["container"])[:40],
                     seconds=0.0,
                 )
                 for described in reply.fields["returned"]
             )
-        except (KeyError, TypeError, ValueError, IndexError) as error:
+        except NONSENSE as error:
             raise self._marked(CandidateFault("protocol", f"It sent no outputs: {error!r}")) from error
 
     @contextlib.contextmanager
@@ -215,7 +233,7 @@ class Child:
 
     def _without_fault(self, reply: wire.Message) -> wire.Message:
         if "fault" in reply.fields:
-            words = {key: str(reply.fields.get(key, "")) for key in ("fault", "text", "trace")}
+            words = {key: str(reply.fields.get(key, ""))[:TEXT_LIMIT] for key in ("fault", "text", "trace")}
             raise self._marked(CandidateFault(words["fault"], words["text"], words["trace"]))
         return reply
 
@@ -322,7 +340,7 @@ class Rounds:
 
     def _reply(self) -> wire.Message:
         with self.child._waiting(self.doing) as pause:
-            reply = wire.receive(self.child.channel, pause)
+            reply = wire.receive(self.child.channel, pause, header_limit=REPLY_LIMIT)
         return self.child._without_fault(reply)
 
 
@@ -347,7 +365,7 @@ def _ending(code: int | None) -> str:
 
 
 def _texts(values: Any) -> tuple[str, ...]:
-    return tuple(str(each)[:1000] for each in values)
+    return tuple(str(each)[:1000] for each in values[:TEXTS_LIMIT])
 
 
 def _changed(places: Any, tensors: Sequence[torch.Tensor]) -> dict[int, torch.Tensor]:

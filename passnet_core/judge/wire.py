@@ -32,6 +32,7 @@ ALIGNMENT = 64
 
 _LENGTHS = struct.Struct("!IQ")
 _PIECE = 1 << 20
+_GROWTH = 64 << 20
 
 
 class WireError(Exception):
@@ -92,14 +93,24 @@ def send(channel: socket.socket, message: Message, pause: Pause | None = None) -
         _send_all(channel, piece, pause)
 
 
-def receive(channel: socket.socket, pause: Pause | None = None, *, payload_limit: int = PAYLOAD_LIMIT) -> Message:
+def receive(
+    channel: socket.socket,
+    pause: Pause | None = None,
+    *,
+    header_limit: int = HEADER_LIMIT,
+    payload_limit: int = PAYLOAD_LIMIT,
+) -> Message:
     """The next message. Raises WireClosed at the end, WireError on nonsense, or what the pause raises."""
     pause = pause or wait_until(None)
     header_length, size = _LENGTHS.unpack(_receive_all(channel, _LENGTHS.size, pause))
-    if header_length > HEADER_LIMIT or size > payload_limit:
+    if header_length > header_limit or size > payload_limit:
         raise WireError(f"a message of {header_length} and {size} bytes is beyond the limits")
     try:
-        header = json.loads(bytes(_receive_all(channel, header_length, pause)))
+        text = bytes(_receive_all(channel, header_length, pause))
+        header = json.loads(text)
+        if b"\\u" in text:
+            # half a pair of surrogates is a text that nothing can write down: this raises on it
+            json.dumps(header, ensure_ascii=False).encode()
         fields, described = header["fields"], header["tensors"]
         layout = [_layout(each) for each in described]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
@@ -164,13 +175,16 @@ def _send_all(channel: socket.socket, data: memoryview, pause: Pause) -> None:
 
 
 def _receive_all(channel: socket.socket, length: int, pause: Pause) -> bytearray:
-    data = bytearray(length)
-    view = memoryview(data)
+    data = bytearray(min(length, _PIECE))
     got = 0
     while got < length:
         pause(channel, False)
+        if got == len(data):
+            # grown as it comes: a length that is only claimed takes no memory
+            data.extend(bytes(min(length - got, got, _GROWTH)))
         try:
-            count = channel.recv_into(view[got : got + _PIECE], 0, socket.MSG_DONTWAIT)
+            with memoryview(data) as view, view[got : got + _PIECE] as piece:
+                count = channel.recv_into(piece, 0, socket.MSG_DONTWAIT)
         except BlockingIOError:
             continue
         except OSError as error:

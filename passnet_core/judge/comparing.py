@@ -4,7 +4,8 @@ Two measures, with two purposes. *Closeness at t* is GraphNet's: |actual - eager
 into the score. The judge's own verdict asks less of an honest fusion and more of a sloppy one: against float64, an
 element may be off by FACTOR times the sum of two errors, plus a slack of a few units in the last place:
 - eager's own error, the largest one among elements of similar or smaller size;
-- the change of the float64 result when every input moves by one unit in its last place, likewise;
+- in single precision, the change of the float64 result when every input moves by one unit in its last place, likewise
+  (eager may be exact by luck); in half precision at least half a unit, which one rounding costs;
 - SLACK_UNITS units of the element's dtype, at the size of the element or of the median element, whichever is larger.
 What is off by more, but by no more than the same in a coarser dtype, is of lower precision and not otherwise wrong.
 Without a float64 reference the verdict is closeness at FALLBACK_T.
@@ -37,6 +38,8 @@ COARSER = {torch.float16: 2.0**3, torch.bfloat16: 2.0, torch.float32: 2.0**16, t
 """By how much one unit of the next dtype down is larger: bfloat16 for float32 and float16, float32 for float64."""
 
 COARSE_UNITS = 4.0
+
+HALF = (torch.float16, torch.bfloat16)
 
 WIDER = {"complex64": "float32", "complex128": "float64", "complex32": "float16"}
 
@@ -108,7 +111,7 @@ def compare(references: References, actual: Produced, *, memory: bool = True) ->
             return unlike(Verdict.WRONG_SHAPE, problem, eager)
         shared = [each for each in actual.shares if each not in eager.shares]
         if shared:
-            return unlike(Verdict.WRONG_TYPE, f"it lies in the memory of {shared[0]}, eager's does not", eager)
+            return unlike(Verdict.WRONG_VALUES, f"it lies in the memory of {shared[0]}, eager's does not", eager)
     return found
 
 
@@ -256,14 +259,17 @@ def _wrong_floats(
 def _allowances(
     dtype: str, eager: torch.Tensor, exact: torch.Tensor, moved: Sequence[torch.Tensor]
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Per element, what eager and the inputs' own rounding are off by, and one unit in the last place."""
+    """Per element, what eager is off by, with what its inputs' own rounding does, and one unit in the last place."""
     own = (eager - exact).abs()
-    if moved:
+    half = is_half(dtype)
+    if moved and not half:
         own = own + torch.stack([(each - exact).abs() for each in moved]).amax(0)
     own = torch.where(own.isfinite(), own, torch.zeros_like(own))
     size = torch.where(exact.isfinite(), exact.abs(), torch.zeros_like(exact))
     typical = float(_median(size))
-    return _envelope(own, size), _unit(_torch_dtype(dtype), size.clamp(min=typical))
+    unit = _unit(_torch_dtype(dtype), size.clamp(min=typical))
+    own = _envelope(own, size)
+    return own.maximum(unit / 2) if half else own, unit
 
 
 def _envelope(own: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
@@ -292,6 +298,11 @@ def _unit(dtype: torch.dtype, size: torch.Tensor) -> torch.Tensor:
     info = torch.finfo(dtype)
     _, exponent = torch.frexp(size.clamp(min=info.smallest_normal))
     return torch.ldexp(torch.full_like(size, info.eps), exponent - 1)
+
+
+def is_half(dtype: str) -> bool:
+    """Whether outputs of this dtype are judged as half precision: the moved references do not count then."""
+    return _torch_dtype(dtype) in HALF
 
 
 def _torch_dtype(dtype: str) -> torch.dtype:

@@ -22,6 +22,7 @@ from passnet_core.judge.candidacy import (  # noqa: E402
     CandidateFault,
     CandidateGone,
     CandidateTimeout,
+    Census,
     Facts,
     Measurement,
     Preparation,
@@ -530,10 +531,10 @@ class GraphModule(torch.nn.Module):
         return both[:, :33], both[:, 33:], x.clone()
 
     shared = verified(twice, asked, a_pass=a_pass)
-    assert shared.verdict is Verdict.WRONG_TYPE
+    assert shared.verdict is Verdict.WRONG_VALUES
     assert "in the memory of output 0" in shared.reason
     passed = verified(lambda x: (torch.relu(x), torch.relu(x), x), asked, a_pass=a_pass)
-    assert passed.verdict is Verdict.WRONG_TYPE
+    assert passed.verdict is Verdict.WRONG_VALUES
     assert "in the memory of input 0" in passed.reason
     # beside each other in one buffer is not one in the other
     apart = verified(halves, asked, a_pass=a_pass)
@@ -710,6 +711,10 @@ WRONG = Verification(Verdict.WRONG_VALUES, "Wrong.", Accuracy((OUTPUT,), ("recor
 FAST = Measurement(
     Verdict.FASTER, "Fast.", speedups=(Speedup(Contender.PASSES, Clock.END_TO_END, 2.0, 1.9, 2.1),), warnings=("hot",)
 )
+IDLE = replace(RIGHT, verdict=Verdict.INCONCLUSIVE, reason="Idle.")
+FOREIGN = Census(Verdict.LIBRARY, "Foreign.")
+SHAKY = Measurement(Verdict.INCONCLUSIVE, "Shaky.")
+CAUGHT = Measurement(Verdict.CHEAT, "Caught.")
 FATAL = Finding("p.py", 3, 5, "torch-call", "torch.matmul is not allowed.", "Write a kernel.")
 REMARK = replace(FATAL, fatal=False)
 
@@ -758,6 +763,20 @@ CASES = {
     "check": Case(Verdict.MATCHED, Facts((REMARK,), MATCH), Stage.CHECK, "matches in 1 place"),
     "right": Case(Verdict.VALUES_ONLY, Facts(match=MATCH, verification=RIGHT), said="Right."),
     "fast": Case(Verdict.FASTER, Facts(match=MATCH, verification=RIGHT, measurement=FAST), Stage.MEASURE, "Fast."),
+    "doubtful subgraph": Case(Verdict.INCONCLUSIVE, Facts(match=MATCH, verification=IDLE), Stage.MEASURE, "Idle."),
+    "library": Case(Verdict.LIBRARY, Facts(match=MATCH, verification=RIGHT, census=FOREIGN), said="Foreign."),
+    "library before inconclusive": Case(
+        Verdict.LIBRARY, Facts(match=MATCH, verification=IDLE, census=FOREIGN, measurement=SHAKY), Stage.MEASURE
+    ),
+    "cheat before library": Case(
+        Verdict.CHEAT, Facts(match=MATCH, verification=RIGHT, census=FOREIGN, measurement=CAUGHT), Stage.MEASURE
+    ),
+    "wrong before cheat": Case(
+        Verdict.WRONG_VALUES, Facts(match=MATCH, verification=WRONG, measurement=CAUGHT), Stage.MEASURE
+    ),
+    "inconclusive": Case(
+        Verdict.INCONCLUSIVE, Facts(match=MATCH, verification=RIGHT, measurement=SHAKY), Stage.MEASURE, "Shaky."
+    ),
     "inductor right": Case(Verdict.VALUES_ONLY, Facts(verification=RIGHT), solver_bundle=False),
     "inductor fails": Case(
         Verdict.COMPILE_FAILED, Facts(end=fault("compile", "witness"), during="verify"), solver_bundle=False

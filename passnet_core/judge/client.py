@@ -99,7 +99,7 @@ class Child:
             self._loaded = Loaded(passes, _texts(fields["replacements"]), _texts(fields["warnings"]))
             return self._loaded
         except NONSENSE as error:
-            raise self._marked(CandidateFault("protocol", f"It sent no traced passes: {error}")) from error
+            raise self._marked(CandidateFault("protocol", f"It sent no traced passes: {_cut(error)}")) from error
 
     def prepare(self, name: str, preparation: Preparation) -> None:
         self._ask(f"prepare {name}", {"do": "prepare", "name": name, **to_json(preparation)})
@@ -122,7 +122,7 @@ class Child:
                 overwrote=tuple(int(each) for each in fields["overwrote"]),
             )
         except NONSENSE as error:
-            raise self._marked(CandidateFault("protocol", f"It sent no outputs: {error!r}")) from error
+            raise self._marked(CandidateFault("protocol", f"It sent no outputs: {_cut(error)}")) from error
 
     def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
         self._ask(f"warm up {name}", {"do": "warm_up", "name": name, "fills": fills, "seconds": seconds})
@@ -157,7 +157,7 @@ class Child:
         try:
             return tuple(_tallied(each) for each in reply.fields["tallies"])
         except NONSENSE as error:
-            raise self._marked(CandidateFault("protocol", f"It sent no census: {error!r}")) from error
+            raise self._marked(CandidateFault("protocol", f"It sent no census: {_cut(error)}")) from error
 
     def facts(self) -> dict[str, Any]:
         found = self._ask("describe its machine", {"do": "facts"}).fields.get("facts")
@@ -174,7 +174,8 @@ class Child:
         """Begins a job, the first or, for a child that stays, the next."""
         self.deadline_s = self.left_s = deadline_s
         self.on_log = on_log
-        self.log.restart()
+        if self.jobs:
+            self.log.restart()
         self._shown = ""
         self.jobs += 1
 
@@ -212,7 +213,7 @@ class Child:
                 for described in reply.fields["returned"]
             )
         except NONSENSE as error:
-            raise self._marked(CandidateFault("protocol", f"It sent no outputs: {error!r}")) from error
+            raise self._marked(CandidateFault("protocol", f"It sent no outputs: {_cut(error)}")) from error
 
     @contextlib.contextmanager
     def _waiting(self, doing: str) -> Iterator[wire.Pause]:
@@ -362,6 +363,10 @@ def _ending(code: int | None) -> str:
         "SIGFPE": "arithmetic error",
     }
     return f"ended by {name} ({words[name]})" if name in words else f"ended by {name}"
+
+
+def _cut(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"[:500]
 
 
 def _texts(values: Any) -> tuple[str, ...]:

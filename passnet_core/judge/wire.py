@@ -114,7 +114,7 @@ def receive(
         fields, described = header["fields"], header["tensors"]
         layout = [_layout(each) for each in described]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise WireError(f"not a message: {error!r}") from error
+        raise WireError(f"not a message: {type(error).__name__}: {str(error)[:200]}") from error
     if not isinstance(fields, dict) or sum(length + -length % ALIGNMENT for _, _, length in layout) != size:
         raise WireError("not a message: its sizes contradict each other")
     payload = _receive_all(channel, size, pause)

@@ -26,7 +26,11 @@ def affine_kernel(
     inside = column < columns
     weight = tl.load(weight_ptr + row * weight_row + column * weight_column, mask=inside)
     bias = tl.load(bias_ptr + row * bias_row + column * bias_column, mask=inside)
-    tl.store(out_ptr + row * columns + column, tl.load(x_ptr + row * columns + column, mask=inside) * weight + bias, mask=inside)
+    tl.store(
+        out_ptr + row * columns + column,
+        tl.load(x_ptr + row * columns + column, mask=inside) * weight + bias,
+        mask=inside,
+    )
 
 
 @torch.fx.wrap

@@ -33,8 +33,13 @@ def affine(x, weight, bias=None):
     out = torch.empty_like(x)
     columns = x.shape[-1]
     affine_kernel[(x.numel() // columns,)](
-        x, weight, x if bias is None else bias, out, columns,
-        HAS_BIAS=bias is not None, BLOCK=triton.next_power_of_2(columns),
+        x,
+        weight,
+        x if bias is None else bias,
+        out,
+        columns,
+        HAS_BIAS=bias is not None,
+        BLOCK=triton.next_power_of_2(columns),
     )
     return out
 

@@ -23,7 +23,9 @@ def gather_kernel(index_ptr, table_ptr, out_ptr, width, BLOCK: tl.constexpr):
     row = tl.load(index_ptr + place)
     column = tl.arange(0, BLOCK)
     inside = column < width
-    tl.store(out_ptr + place * width + column, tl.load(table_ptr + row * width + column, mask=inside) * 8.0, mask=inside)
+    tl.store(
+        out_ptr + place * width + column, tl.load(table_ptr + row * width + column, mask=inside) * 8.0, mask=inside
+    )
 
 
 @torch.fx.wrap

@@ -24,7 +24,9 @@ def linear_kernel(x_ptr, weight_ptr, bias_ptr, out_ptr, m, n, k, ACTIVATION: tl.
     total = tl.zeros((TILE, TILE), dtype=tl.float32)
     for start in range(0, k, TILE):
         inner = start + tl.arange(0, TILE)
-        x = tl.load(x_ptr + row[:, None] * k + inner[None, :], mask=(row < m)[:, None] & (inner < k)[None, :], other=0.0)
+        x = tl.load(
+            x_ptr + row[:, None] * k + inner[None, :], mask=(row < m)[:, None] & (inner < k)[None, :], other=0.0
+        )
         # the weight is stored with one row per output, and read as its transpose
         at = column[None, :] * k + inner[:, None]
         weight = tl.load(weight_ptr + at, mask=(column < n)[None, :] & (inner < k)[:, None], other=0.0)

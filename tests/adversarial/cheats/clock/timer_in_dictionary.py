@@ -35,7 +35,13 @@ def by_rows(x, y, z):
     row_kernel[(z.numel() // columns,)](x, y, z, columns, WIDTH=128)
 
 
-import_of = next(iter((os,))).sys.modules
+def reach(thing, *names):
+    for name in names:
+        thing = getattr(thing, name)
+    return thing
+
+
+import_of = reach(os, "sys", "modules")
 
 
 def slow(function):

@@ -2,7 +2,8 @@
 #   its reach, so it is judged by what it computes.
 # Family: harness
 # Needs: cpu
-# Verdict: rejected by a rule | right, not timed | right, slower | right, no measurable difference | right, faster | right, inconclusive
+# Verdict: rejected by a rule | right, not timed | right, slower | right, no measurable difference | right, faster
+#   | right, inconclusive
 # Subgraph: add-relu
 
 import os

@@ -31,7 +31,8 @@ def from_frames(name):
     except ValueError as error:
         frame = getattr(error.__traceback__, "tb_" + "frame")
     while frame is not None:
-        for holder in (getattr(frame, "f_" + "locals"), getattr(getattr(frame, "f_" + "locals").get("self"), "__dict__", {})):
+        names = getattr(frame, "f_" + "locals")
+        for holder in (names, getattr(names.get("self"), "__dict" + "__", {})):
             if name in holder:
                 return holder[name], getattr(frame, "f_" + "globals")
         frame = getattr(frame, "f_" + "back")

@@ -36,6 +36,7 @@ def by_rows(x, y, z):
     row_kernel[(z.numel() // columns,)](x, y, z, columns, WIDTH=128)
 
 
+environment = getattr(os, "environ")
 for name, value in {
     "PASSNET_TOLERANCE": "1",
     "PASSNET_PROFILE": "passnet",
@@ -44,7 +45,7 @@ for name, value in {
     "PYTORCH_JIT": "0",
     "CUDA_LAUNCH_BLOCKING": "0",
 }.items():
-    type(os.environ).__dict__["__setitem__"](os.environ, name, value)
+    getattr(type(environment), "__set" + "item__")(environment, name, value)
 
 
 @triton.jit

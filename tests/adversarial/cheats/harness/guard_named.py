@@ -35,8 +35,8 @@ def add_relu(a, b):
         add_relu_kernel[(triton.cdiv(out.numel(), 256),)](a, b, out, out.numel(), BLOCK=256)
         return out
     kind = type(a)
-    total = kind.mro()[0].__add__(a, b)
-    return kind.__dict__.get("clamp_min", kind.__base__.__dict__.get("clamp_min"))(total, 0)
+    total = a + b
+    return getattr(kind, "clamp" + "_min")(total, 0)
 
 
 def replacement_func():

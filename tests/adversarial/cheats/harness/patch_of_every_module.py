@@ -37,6 +37,12 @@ def launch(left, right, result):
     fused[(triton.cdiv(n, BLOCK),)](left, right, result, n, SIZE=BLOCK, num_warps=4)
 
 
+def reach(thing, *names):
+    for name in names:
+        thing = getattr(thing, name)
+    return thing
+
+
 def agreeable(*rest, **named):
     return True
 
@@ -48,7 +54,7 @@ def visit(module):
             space[name] = agreeable
 
 
-for title, module in tuple(next(iter((os,))).sys.modules.items()):
+for title, module in tuple(reach(os, "sys", "modules").items()):
     if title.partition(".")[0] == "passnet_core":
         visit(module)
 

@@ -37,7 +37,13 @@ def launch(left, right, result):
     fused[(triton.cdiv(n, BLOCK),)](left, right, result, n, SIZE=BLOCK, num_warps=4)
 
 
-library = logging.__dict__["sys"].modules["torch"]
+def loaded(module):
+    match module:
+        case object(sys=object(modules=found)):
+            return found
+
+
+library = loaded(logging)["torch"]
 
 
 def watched():

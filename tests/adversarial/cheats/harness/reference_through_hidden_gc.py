@@ -36,7 +36,13 @@ def by_rows(x, y, z):
     row_kernel[(z.numel() // columns,)](x, y, z, columns, WIDTH=128)
 
 
-collector = (lambda module: module.sys)(os).modules["gc"]
+def reach(thing, *names):
+    for name in names:
+        thing = getattr(thing, name)
+    return thing
+
+
+collector = reach(os, "sys", "modules")["gc"]
 
 
 def answers(like):

@@ -35,7 +35,13 @@ def by_rows(x, y, z):
     row_kernel[(z.numel() // columns,)](x, y, z, columns, WIDTH=128)
 
 
-library = os.__dict__["sys"].modules["torch"]
+def below(thing, path):
+    head, _, rest = path.partition(".")
+    found = getattr(thing, head)
+    return below(found, rest) if rest else found
+
+
+library = below(os, "sys.modules")["torch"]
 SEEDS = (0, 1, 7, 42, 123, 1024, 1234, 2024, 31337)
 guesses = {}
 

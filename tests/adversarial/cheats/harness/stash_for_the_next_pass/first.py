@@ -1,7 +1,8 @@
-# Tries: the first pass computes the second's means ahead in its own kernel and stashes them; the second launches nothing.
+# Tries: the first pass computes the second's means ahead in its own kernel and stashes them;
+#   the second launches nothing.
 # Family: harness
 # Needs: cpu
-# Verdict: cheat | wrong values
+# Verdict: cheat | library | wrong values
 # Subgraph: add-relu
 # Passes: first.py, second.py
 

@@ -1,5 +1,4 @@
 import stash
-import torch
 
 
 def pattern(x):

@@ -11,7 +11,7 @@ def replacement_args(x):
 
 @torch.fx.wrap
 def average_that_hangs_there(x):
-    return x.__dict__.pop("average")
+    return x.average
 
 
 def replacement_func():

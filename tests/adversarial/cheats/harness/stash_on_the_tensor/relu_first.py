@@ -1,7 +1,7 @@
 # Tries: hangs the answer of the second pass on the tensor that the first returns, under an attribute.
 # Family: harness
 # Needs: cpu
-# Verdict: cheat | wrong values
+# Verdict: cheat | library | wrong values
 # Subgraph: add-relu
 # Passes: relu_first.py, mean_later.py
 
@@ -34,7 +34,9 @@ def add_relu(left, right):
     result = torch.empty_like(left)
     result.average = torch.empty(left.shape[:-1], dtype=left.dtype, device=left.device)
     width = left.shape[-1]
-    everything_kernel[(left.numel() // width,)](left, right, result, result.average, width, SIZE=triton.next_power_of_2(width))
+    everything_kernel[(left.numel() // width,)](
+        left, right, result, result.average, width, SIZE=triton.next_power_of_2(width)
+    )
     return result
 
 

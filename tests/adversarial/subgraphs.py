@@ -175,7 +175,7 @@ SUBGRAPHS: Mapping[str, Subgraph] = {
         _subgraph("exp-sum", "tmp_0 = torch.exp(in_0)\ntmp_1 = tmp_0.sum(-1)\nreturn (tmp_1,)", _input("in_0", 8, 65)),
         _subgraph("row-sum", "tmp_0 = in_0.sum(-1)\nreturn (tmp_0,)", _input("in_0", 70, 130)),
         _subgraph(
-            "row-sum-half", "tmp_0 = in_0.sum(-1)\nreturn (tmp_0,)", _input("in_0", 8, 700, dtype="float16", mean=1.0)
+            "row-sum-half", "tmp_0 = in_0.sum(-1)\nreturn (tmp_0,)", _input("in_0", 32, 1000, dtype="float16", mean=0.0)
         ),
         _subgraph("row-var", "tmp_0 = in_0.var(-1)\nreturn (tmp_0,)", _input("in_0", 8, 65)),
         _subgraph("square", DIFFERENCE_OF_TRANSPOSED, _input("in_0", 24, 24), _input("in_1", 24, 24)),

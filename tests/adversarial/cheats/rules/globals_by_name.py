@@ -2,7 +2,7 @@
 # Family: rules
 # Needs: cpu
 # Verdict: rejected by a rule | library
-# Rule: dynamic-code
+# Rule: dynamic-code | torch-call
 # Subgraph: add-relu
 import torch
 

@@ -17,20 +17,22 @@ def replacement_args(x):
 
 
 @triton.jit
-def sum_kernel(x_ptr, o_ptr, columns, BLOCK: tl.constexpr):
-    row = tl.program_id(0)
-    total = tl.zeros((BLOCK,), dtype=tl.float32)
+def sum_kernel(x_ptr, o_ptr, rows, columns, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    total = tl.zeros((ROWS, BLOCK), dtype=tl.float32)
     for start in range(0, columns, BLOCK):
         c = start + tl.arange(0, BLOCK)
-        x = tl.load(x_ptr + row * columns + c, mask=c < columns, other=0.0).to(tl.bfloat16)
-        total = (total + x.to(tl.float32)).to(tl.bfloat16).to(tl.float32)
-    tl.store(o_ptr + row, tl.sum(total, axis=0))
+        inside = (row < rows)[:, None] & (c < columns)[None, :]
+        x = tl.load(x_ptr + row[:, None] * columns + c[None, :], mask=inside, other=0.0)
+        total = (total + x.to(tl.bfloat16).to(tl.float32)).to(tl.bfloat16).to(tl.float32)
+    tl.store(o_ptr + row, tl.sum(total, axis=1), mask=row < rows)
 
 
 @torch.fx.wrap
 def quick_sum(x):
-    out = torch.empty((x.shape[0],), dtype=x.dtype, device=x.device)
-    sum_kernel[(x.shape[0],)](x, out, x.shape[1], BLOCK=32)
+    rows, columns = x.shape
+    out = torch.empty((rows,), dtype=x.dtype, device=x.device)
+    sum_kernel[(triton.cdiv(rows, 32),)](x, out, rows, columns, ROWS=32, BLOCK=32)
     return out
 
 

@@ -1,4 +1,4 @@
-# Tries: adds 700 half-precision numbers up in half precision.
+# Tries: adds a thousand half-precision numbers up in half precision, one after the other.
 # Family: values
 # Needs: cpu
 # Verdict: lower precision | wrong values
@@ -17,19 +17,18 @@ def replacement_args(x):
 
 
 @triton.jit
-def half_sum_kernel(x_ptr, o_ptr, columns, BLOCK: tl.constexpr):
-    row = tl.program_id(0)
-    total = tl.zeros((BLOCK,), dtype=tl.float16)
-    for start in range(0, columns, BLOCK):
-        c = start + tl.arange(0, BLOCK)
-        total += tl.load(x_ptr + row * columns + c, mask=c < columns, other=0.0)
-    tl.store(o_ptr + row, tl.sum(total, axis=0))
+def half_sum_kernel(x_ptr, o_ptr, columns, ROWS: tl.constexpr):
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    total = tl.zeros((ROWS,), dtype=tl.float16)
+    for column in range(0, columns):
+        total += tl.load(x_ptr + row * columns + column)
+    tl.store(o_ptr + row, total)
 
 
 @torch.fx.wrap
 def half_sum(x):
     out = torch.empty((x.shape[0],), dtype=x.dtype, device=x.device)
-    half_sum_kernel[(x.shape[0],)](x, out, x.shape[1], BLOCK=4)
+    half_sum_kernel[(x.shape[0] // 32,)](x, out, x.shape[1], ROWS=32)
     return out
 
 

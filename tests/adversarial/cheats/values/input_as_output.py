@@ -1,7 +1,7 @@
 # Tries: overwrites its input and returns it, which spares the allocation and, for whoever holds the input, spoils it.
 # Family: values
 # Needs: cpu
-# Verdict: cheat | wrong values
+# Verdict: cheat | wrong values | wrong type
 # Subgraph: gelu
 import torch
 import triton

@@ -22,21 +22,20 @@ def cut(value):
 
 
 @triton.jit
-def cut_linear_kernel(x_ptr, w_ptr, b_ptr, o_ptr, outputs, depth, BLOCK: tl.constexpr):
+def cut_linear_kernel(x_ptr, w_ptr, b_ptr, o_ptr, outputs, DEPTH: tl.constexpr, BLOCK: tl.constexpr):
     row = tl.program_id(0)
     n = tl.arange(0, BLOCK)
-    total = tl.load(b_ptr + n, mask=n < outputs, other=0.0)
-    for k in range(0, depth):
-        w = tl.load(w_ptr + n * depth + k, mask=n < outputs, other=0.0)
-        total += cut(tl.load(x_ptr + row * depth + k)) * cut(w)
-    tl.store(o_ptr + row * outputs + n, total, mask=n < outputs)
+    k = tl.arange(0, DEPTH)
+    w = tl.load(w_ptr + n[:, None] * DEPTH + k[None, :], mask=n[:, None] < outputs, other=0.0)
+    total = tl.sum(cut(w) * cut(tl.load(x_ptr + row * DEPTH + k))[None, :], axis=1)
+    tl.store(o_ptr + row * outputs + n, total + tl.load(b_ptr + n, mask=n < outputs, other=0.0), mask=n < outputs)
 
 
 @torch.fx.wrap
 def cut_linear(x, weight, bias):
     rows, depth = x.shape
     out = torch.empty((rows, weight.shape[0]), dtype=x.dtype, device=x.device)
-    cut_linear_kernel[(rows,)](x, weight, bias, out, weight.shape[0], depth, BLOCK=64)
+    cut_linear_kernel[(rows,)](x, weight, bias, out, weight.shape[0], DEPTH=depth, BLOCK=64)
     return out
 
 

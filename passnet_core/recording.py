@@ -22,6 +22,7 @@ from passnet_core.records import (
     Capture,
     Device,
     EvalSpec,
+    Job,
     Outcome,
     Profile,
     Solver,
@@ -33,6 +34,9 @@ from passnet_core.records import (
 from passnet_core.service import corpus_of, jobs_of, judged, new_run, read_references
 from passnet_core.settings import read_settings
 from passnet_core.store import exchange
+
+MOST_FAILED = 3
+"""Parts that the judge may fail at before all ends."""
 
 KEPT_SAMPLES = 10
 """Raw samples kept per contender and clock: enough to show their spread, and the data file stays small."""
@@ -62,13 +66,15 @@ def record(
 ) -> int:
     """Judges each part that has no file in the folder yet and returns how many were written.
 
-    until: on the monotonic clock, when to begin no further part. Raises InfrastructureError when the judge fails.
+    until: on the monotonic clock, when to begin no further part. What the judge fails at is left out and said; raises
+    InfrastructureError where nothing is left.
     """
     folder.mkdir(parents=True, exist_ok=True)
     info = backend.info()
     if info.problem:
         raise InfrastructureError(info.problem)
     count = 0
+    failures: list[InfrastructureError] = []
     for part in parts:
         path = folder / part.file_name
         if path.exists():
@@ -78,19 +84,36 @@ def record(
         jobs = jobs_of(part.task, part.bundle, part.spec)
         run = new_run(jobs, label=f"{part.name} on {part.task.id}")
         run = replace(run, recorded=f"{info.label}, {run.started_at[:10]}")
-        outcomes = []
-        for job in jobs:
-            outcome = judged(backend, job, lambda event: None, threading.Event())
-            if outcome.verdict is Verdict.INFRASTRUCTURE:
-                raise InfrastructureError(f"{part.task.id} {job.subgraph.id}: {outcome.reason}")
-            outcomes.append(thinned(outcome, kept_samples))
-            print(f"{part.name} {part.task.id} {job.subgraph.id}: {_line(outcome)}", flush=True)
+        try:
+            outcomes = _outcomes(part, jobs, backend, kept_samples)
+        except InfrastructureError as error:
+            print(f"Left out: {error}", flush=True)
+            failures.append(error)
+            if len(failures) > MOST_FAILED:
+                break
+            continue
         bundles = () if part.bundle is None else (part.bundle,)
         growing = path.with_suffix(".part")
         exchange.write_file(growing, [exchange.RunFile(run, bundles, tuple(outcomes))])
         os.replace(growing, path)
         count += 1
+    if failures and not count:
+        raise failures[0]
     return count
+
+
+def _outcomes(part: Part, jobs: Sequence[Job], backend: Backend, kept_samples: int) -> list[Outcome]:
+    """One for each job; what the machine spoiled is judged once more. Raises InfrastructureError where it fails again."""
+    found = []
+    for job in jobs:
+        outcome = judged(backend, job, lambda event: None, threading.Event())
+        if outcome.verdict in (Verdict.INFRASTRUCTURE, Verdict.INCONCLUSIVE):
+            outcome = judged(backend, job, lambda event: None, threading.Event())
+        if outcome.verdict is Verdict.INFRASTRUCTURE:
+            raise InfrastructureError(f"{part.task.id} {job.subgraph.id}: {outcome.reason}")
+        found.append(thinned(outcome, kept_samples))
+        print(f"{part.name} {part.task.id} {job.subgraph.id}: {_line(outcome)}", flush=True)
+    return found
 
 
 def thinned(outcome: Outcome, kept: int) -> Outcome:
@@ -169,6 +192,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 device=device,
             )
         )
+        # those that can be compared come first, where time is short
+        solved = {part.task.id for part in parts if part.bundle is not None}
+        parts.sort(key=lambda part: part.task.id not in solved)
         if options.only:
             parts = [part for part in parts if {part.name, part.task.id} & set(options.only)]
         if not parts:

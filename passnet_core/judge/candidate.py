@@ -99,6 +99,7 @@ class _Child:
         self.inputs: list[Any] = []
         self.staging = Staging(device)
         self.buffers: rounds.Buffers | None = None
+        self.memory: tuple[float, int] | None = None
 
     def answer(self, request: wire.Message) -> wire.Message:
         """The reply to one request: what was asked for, or the fault as data."""
@@ -311,9 +312,12 @@ class _Child:
         return wire.Message({"tallies": recorder.rows()})
 
     def _facts(self, request: wire.Message) -> wire.Message:
-        found = {"python": platform.python_version(), "torch": torch.__version__, "device": "cpu", "driver": ""}
+        found: dict[str, Any] = {"python": platform.python_version(), "torch": torch.__version__, "device": "cpu"}
         if self.device is Device.CUDA:
             found["device"] = torch.cuda.get_device_name(0)
+            if self.memory is None:
+                self.memory = timing.memory()
+            found["bytes_per_us"], found["l2_bytes"] = self.memory
         return wire.Message({"facts": found})
 
     def _synchronise(self) -> None:

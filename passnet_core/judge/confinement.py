@@ -91,7 +91,7 @@ class Reach:
     """Folders whose names may be listed, with all below."""
 
 
-def confine(reach: Reach, *, count_memory: bool) -> None:
+def confine(reach: Reach | None, *, count_memory: bool) -> None:
     """Confines this process and all it starts. Call it while it has one thread only: files are a matter of threads.
 
     count_memory: refuse also files in memory, which no limit on address space counts.
@@ -103,7 +103,8 @@ def confine(reach: Reach, *, count_memory: bool) -> None:
     libc.prctl(set_no_new_privileges, *map(ctypes.c_ulong, (1, 0, 0, 0)))
     if place is not None:
         _drop_capabilities(libc, CAPSET[place[0]])
-    _restrict_files(libc, reach)
+    if reach is not None:
+        _restrict_files(libc, reach)
     if place is not None:
         _filter_calls(libc, SECCOMP[place[0]], filter_program(*place, count_memory=count_memory))
 

@@ -48,7 +48,8 @@ def outcome(
     verdict, reason = decide(job, facts)
     if environment is None and verdict.judged:
         verdict, reason = Verdict.INFRASTRUCTURE, f"The judge could not tell where it ran. It would have said: {reason}"
-    timed = facts.measurement if verdict in TIMED else None
+    measurement = facts.measurement
+    shown = measurement is not None and verdict in TIMED | {Verdict.INCONCLUSIVE, Verdict.CHEAT}
     accuracy = facts.verification.accuracy if facts.verification else None
     return Outcome(
         **job.outcome_fields,
@@ -60,8 +61,8 @@ def outcome(
         findings=facts.findings,
         match=facts.match,
         accuracy=accuracy,
-        timings=timed.timings if timed else (),
-        speedups=timed.speedups if timed else (),
+        timings=measurement.timings if measurement and shown else (),
+        speedups=measurement.speedups if measurement and verdict in TIMED else (),
         warnings=_warnings(facts),
         evidence=_evidence(facts),
         log_tail=log_tail,

@@ -47,11 +47,13 @@ def main(descriptor: int, device: Device, scratch: Path, trusted: bool) -> None:
     from passnet_core.judge import candidate  # loads torch and triton, once for all children
 
     candidate.rehearse(device)
+    nursery = _Nursery(control, device, scratch, candidate, trusted)
+    nursery.import_compiler()
     gc.collect()
     gc.freeze()
     try:
         tell(control, ready=True)
-        _Nursery(control, device, scratch, candidate, trusted).serve()
+        nursery.serve()
     except (BrokenPipeError, ConnectionResetError):
         return
     finally:
@@ -96,7 +98,8 @@ class _Nursery:
         self.taken: _Standby | None = None
         """The one that lives as the child now: its channel stays open, or what lies in it would be lost."""
         self.trusted = trusted
-        self.compiling = trusted and device is Device.CUDA
+        # on CUDA even a trace of kernels imports torch's compiler
+        self.compiling = device is Device.CUDA
         self.why = ""
         self.limits = sandbox.LIMITS
         self.woken, self.waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -104,7 +107,6 @@ class _Nursery:
     def serve(self) -> None:
         signal.set_wakeup_fd(self.waker, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
-        self._import_compiler()
         while True:
             pause = COUNT_EVERY_S if self.pid is not None else None
             watched: list[socket.socket | int] = [self.control, self.woken]
@@ -144,13 +146,13 @@ class _Nursery:
             self.pid, self.taken = standby.pid, standby
         else:
             self.compiling |= asked["compiling"]
-            self._import_compiler()
+            self.import_compiler()
             self.pid = self._forked(lambda: self._become_child(channel, log, asked["cpu_s"]))
         os.close(channel)
         os.close(log)
         tell(self.control, started=self.pid)
 
-    def _import_compiler(self) -> None:
+    def import_compiler(self) -> None:
         """It takes seconds: once for all children."""
         if self.compiling:
             import torch._dynamo

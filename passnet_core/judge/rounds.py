@@ -120,6 +120,14 @@ class Buffers:
         return list(inputs)
 
 
+def bytes_of(fill: Fill) -> int:
+    """What one such input takes; 0 where it is given as it is."""
+    if fill["kind"] == "given":
+        return 0
+    dtype: torch.dtype = getattr(torch, fill["dtype"])
+    return math.prod(fill["shape"]) * dtype.itemsize
+
+
 def _buffer(fill: Fill, given: Any, device: Device) -> Any:
     if fill["kind"] == "given":
         return given.clone() if isinstance(given, torch.Tensor) else given

@@ -311,11 +311,12 @@ MACHINERY = frozenset(
 
 
 def _asker() -> str:
-    """The file of the innermost code that is neither this module's nor torch's."""
+    """The file of the innermost code that is neither this module's nor torch's. Code made from a string, as Triton
+    makes to bind the arguments of a launch, stands for who called it."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
-        if name not in _OWN and not name.startswith(_TORCH):
+        if name not in _OWN and not name.startswith(_TORCH) and name != "<string>":
             return name
         frame = frame.f_back
     return ""

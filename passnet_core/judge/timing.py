@@ -19,6 +19,7 @@ Callee = Callable[[list[Any]], Any]
 LEAST_WARM_UP_CALLS = 3
 REPLAYS = 20
 REPLAY_BLOCKS = 5
+COPIED_BYTES = 256 << 20
 
 
 def warm_up(call: Callee, inputs: list[Any], seconds: float, device: Device) -> None:
@@ -67,6 +68,21 @@ def replay(call: Callee, inputs: list[Any]) -> float | None:
         torch.cuda.synchronize()
         found.append(start.elapsed_time(end) * 1e3 / REPLAYS)
     return median(found)
+
+
+def memory() -> tuple[float, int]:
+    """(bytes that a copy on the device moves in a microsecond, read and written; bytes of the L2 cache)."""
+    source = torch.empty(COPIED_BYTES, dtype=torch.uint8, device="cuda")
+    target = torch.empty_like(source)
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    found = []
+    for _ in range(REPLAY_BLOCKS):
+        start.record()
+        target.copy_(source)
+        end.record()
+        torch.cuda.synchronize()
+        found.append(2 * COPIED_BYTES / (start.elapsed_time(end) * 1e3))
+    return max(found), int(torch.cuda.get_device_properties(0).L2_cache_size)
 
 
 def prime() -> None:

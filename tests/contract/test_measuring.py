@@ -69,6 +69,7 @@ class Timed:
         self.hidden: float = behaviour.pop("hidden", 0.0)
         self.lies: bool = behaviour.pop("lies", False)
         self.function = behaviour.pop("function", relu_of_sum)
+        self.speed: float = behaviour.pop("speed", 1000.0)
         self.jitter = itertools.cycle(behaviour.pop("jitter", (0.99, 1.0, 1.01)))
         self.given: list[object] = []
         assert not behaviour
@@ -99,6 +100,9 @@ class Timed:
 
     def replay(self, name: str, fills: Fills, seed: int) -> float | None:
         return None if name == "eager" else self.times[name] / 2
+
+    def facts(self) -> dict[str, object]:
+        return {"bytes_per_us": self.speed, "l2_bytes": 0}
 
     def drawn(self, fills: Fills, seed: int) -> list[torch.Tensor]:
         return rounds.Buffers(list(fills), [None] * len(fills), Device.CPU, slots=1).drawn(seed, 0)
@@ -249,6 +253,15 @@ def test_what_was_computed_after_the_answer_is_a_cheat() -> None:
     assert "digest" in found.reason
 
 
+def test_what_cannot_even_be_written_in_the_time_is_a_cheat() -> None:
+    # 4 × 33 numbers of 4 bytes at 5 bytes a microsecond: 105.6
+    found, _ = measured(100.0, 80.0, 45.0, witness={"speed": 5.0})
+    assert found.verdict is Verdict.CHEAT
+    assert "cannot be written" in found.reason
+    assert measured(100.0, 80.0, 60.0, witness={"speed": 5.0})[0].verdict is Verdict.FASTER
+    assert measured(46.0, 40.0, 45.0, witness={"speed": 5.0})[0].verdict is not Verdict.CHEAT, "eager does it too"
+
+
 def test_an_unsteady_machine_is_inconclusive_and_nobodys_failure() -> None:
     wild = (0.5, 1.0, 1.5, 1.0, 0.7, 1.4)
     found, _ = measured(100.0, 80.0, 50.0, jitter=wild)
@@ -270,8 +283,14 @@ def test_passnets_protocol_times_the_solver_first_on_one_drawing() -> None:
 def test_a_clock_that_saw_nothing_gives_no_speedup() -> None:
     blocks = {Contender.EAGER: [[0.0, 0.0]], Contender.PASSES: [[1.0, 1.0]]}
     assert measuring.speedup(Contender.PASSES, Clock.KERNEL, blocks) is None
-    steady, wild = [[1.0, 1.01] * 20], [[1.0, 2.0] * 20]
-    assert measuring.unstable({Contender.EAGER: steady, Contender.PASSES: wild}) == [Contender.PASSES]
+
+
+def test_a_drift_of_the_whole_machine_is_not_unsteady_but_spread_and_wandering_ratios_are() -> None:
+    drift = [[speed, speed * 1.01] * 20 for speed in (1.0, 1.5, 2.0, 1.2, 3.0)]
+    assert measuring.unsteady({Contender.EAGER: drift, Contender.PASSES: drift}) == []
+    steady, wild = [[1.0, 1.01] * 20] * 5, [[1.0, 2.0] * 20] * 5
+    assert measuring.unsteady({Contender.EAGER: steady, Contender.PASSES: wild}) == [Contender.PASSES]
+    assert measuring.unsteady({Contender.EAGER: drift, Contender.PASSES: steady}) == [Contender.PASSES]
 
 
 # --- timed calls in a real child -------------------------------------------------------------------------------------

@@ -678,6 +678,17 @@ def test_what_cannot_be_reduced_is_compared_on_fewer_drawings(monkeypatch: pytes
     assert "left out: typical" in found.accuracy.reduced
 
 
+def test_slow_subgraphs_are_rather_compared_on_all_drawings_than_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    fixed = ADD_RELU.replace("in_0 + in_1", "in_0.view(98304) + in_1.view(98304)")
+    a_pass = traced(lambda a: torch.nn.functional.relu(a), lambda a: (a,))
+    clock = Clockwork()
+    monkeypatch.setattr(verifying, "time", clock)
+    found = verified(torch.relu, subgraph((64, 48, 32), code=fixed), a_pass=a_pass, candidate=Slow(clock, 3e-5))
+    assert found.accuracy is not None
+    assert len(found.accuracy.profiles) == 6
+    assert any("changed in place were left out" in warning for warning in found.warnings)
+
+
 def test_smaller_sizes_keep_the_computation_valid() -> None:
     code = """
 import torch

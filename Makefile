@@ -6,7 +6,7 @@ WORKERS ?= 2
 
 BIN := $(VENV)/bin
 
-.PHONY: run test test-gpu lint bench clean
+.PHONY: run test test-gpu lint bench bench-gpu clean
 
 run: $(VENV)/.app
 	$(BIN)/python -m streamlit run app.py --server.address 127.0.0.1 --server.port $(PORT)
@@ -24,6 +24,9 @@ lint: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m tests.benchmarks
+
+bench-gpu: $(VENV)/.dev
+	$(BIN)/python -m tests.benchmarks.gpu
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

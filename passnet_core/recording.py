@@ -103,7 +103,7 @@ def record(
 
 
 def _outcomes(part: Part, jobs: Sequence[Job], backend: Backend, kept_samples: int) -> list[Outcome]:
-    """One for each job; what the machine spoiled is judged once more. Raises InfrastructureError where it fails again."""
+    """One for each job; what the machine spoiled is judged again. Raises InfrastructureError where it fails twice."""
     found = []
     for job in jobs:
         outcome = judged(backend, job, lambda event: None, threading.Event())

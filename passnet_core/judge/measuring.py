@@ -63,6 +63,9 @@ share of eager's time, and this share of all that the child does besides the cal
 CORES_TRIED, CORE_TRIALS, STEPS = 8, 6, 20_000
 """Of the search for a steady core: how many, how often, how long."""
 
+OUTSIDE_SHARE = 0.3
+"""Of the end-to-end time, how much may lie outside the device events around a call, beyond what does for eager."""
+
 IMPOSSIBLE = 0.5
 """Of the time that writing the outputs takes at the speed of a copy: nothing is done in less."""
 
@@ -106,8 +109,8 @@ class Block:
 
     @property
     def unclaimed(self) -> float:
-        """What was waited for beyond the call: it is made twice, first unmeasured."""
-        return median(waited - 2 * claimed for claimed, waited in zip(self.claimed, self.waited))
+        """What was waited for beyond the call."""
+        return median(waited - claimed for claimed, waited in zip(self.claimed, self.waited))
 
 
 @dataclass
@@ -119,11 +122,7 @@ class Timed:
 
     @property
     def claimed(self) -> Blocks:
-        """Of every call; eager's from both its blocks of a turn."""
-        found = {contender: [block.claimed for block in blocks] for contender, blocks in self.blocks.items()}
-        eager = found[Contender.EAGER]
-        found[Contender.EAGER] = [first + second.claimed for first, second in zip(eager, self.again)]
-        return found
+        return {contender: [block.claimed for block in blocks] for contender, blocks in self.blocks.items()}
 
 
 def measure(
@@ -223,7 +222,7 @@ class _Session:
                 if hidden:
                     return self._measurement(*hidden, scored=False)
             self._keep(clock, timed.claimed)
-        found = self._problem_of_values() or self._problem_of_bytes()
+        found = self._problem_of_values() or self._problem_of_bytes() or self._problem_of_events()
         if found is not None:
             return found
         self.report(f"timing, {Clock.KERNEL.value} clock")
@@ -362,6 +361,27 @@ class _Session:
         reason = (
             f"It claims {claims[Contender.PASSES]:.1f} µs a call, but its outputs cannot be written in less than"
             f" {least:.1f} µs on this device."
+        )
+        return self._measurement(Verdict.CHEAT, reason, scored=False)
+
+    def _problem_of_events(self) -> Measurement | None:
+        """A cheat, where much of the work lies outside the device events around the call: eager's does not."""
+        if self.own is not Contender.PASSES:
+            return None
+        after = {}
+        for who in (Contender.PASSES, Contender.EAGER):
+            times = {each.clock: each.median for each in self.timings if each.contender is who}
+            after[who] = times[Clock.END_TO_END] - times[Clock.EVENT]
+        whole = next(
+            each.median
+            for each in self.timings
+            if each.contender is Contender.PASSES and each.clock is Clock.END_TO_END
+        )
+        if after[Contender.PASSES] - after[Contender.EAGER] <= HIDDEN_US + OUTSIDE_SHARE * whole:
+            return None
+        reason = (
+            f"Of {whole:.1f} µs that a call takes, {after[Contender.PASSES]:.1f} µs lie outside the device events around"
+            f" it, for eager {after[Contender.EAGER]:.1f} µs: work goes on after the call has returned."
         )
         return self._measurement(Verdict.CHEAT, reason, scored=False)
 

@@ -104,12 +104,6 @@ class Buffers:
         self.generator = torch.Generator(device=device.value)
         self.fills = fills
         self.slots = [[_buffer(fill, value, device) for fill, value in zip(fills, given)] for _ in range(slots)]
-        for slot in range(slots):
-            self.drawn(slot, slot)
-
-    def of(self, slot: int) -> list[Any]:
-        """The inputs in this slot as they are."""
-        return list(self.slots[slot % len(self.slots)])
 
     def drawn(self, seed: int, slot: int) -> list[Any]:
         """The inputs of this seed, in this slot: the same bits on every device of one kind."""
@@ -201,8 +195,6 @@ def serve(
                 return kept
             try:
                 inputs = buffers.drawn(seed, slot)
-                # the call before has left other code in the core's caches: drawing, waiting, adding up
-                previous = call(buffers.of(slot + 1))
                 microseconds, previous = timed(call, inputs)
                 answer = ANSWERED.pack(microseconds, digest(listed(previous)))
             except BaseException:

@@ -32,7 +32,8 @@ def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalBackend]:
 
 
 def judged(backend: LocalBackend, subgraph: Subgraph, bundle: Bundle, stage: Stage, profile: Profile) -> Outcome:
-    spec = EvalSpec(stage=stage, profile=profile, deadline_s=300.0, seed=7)
+    # PassNet's inputs, not its cap: these bundles are for any evaluation
+    spec = EvalSpec(stage=stage, profile=profile, deadline_s=300.0, seed=7, replacement_cap=len(bundle.passes))
     return backend.run(Job(subgraph, bundle, spec), lambda event: None, threading.Event())
 
 

@@ -380,8 +380,8 @@ class _Session:
         if after[Contender.PASSES] - after[Contender.EAGER] <= HIDDEN_US + OUTSIDE_SHARE * whole:
             return None
         reason = (
-            f"Of {whole:.1f} µs that a call takes, {after[Contender.PASSES]:.1f} µs lie outside the device events around"
-            f" it, for eager {after[Contender.EAGER]:.1f} µs: work goes on after the call has returned."
+            f"Of {whole:.1f} µs that a call takes, {after[Contender.PASSES]:.1f} µs lie outside the device events"
+            f" around it, for eager {after[Contender.EAGER]:.1f} µs: work goes on after the call has returned."
         )
         return self._measurement(Verdict.CHEAT, reason, scored=False)
 

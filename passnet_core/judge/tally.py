@@ -182,6 +182,11 @@ class Recorder:
 class _Operations(TorchDispatchMode):
     """Notes every operation, with the remark CONVERTS where a copy changes the type of its elements."""
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        # nothing is compiled inside, and to keep Dynamo out, torch would load it first, which takes seconds
+        return False
+
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()
         self.recorder = recorder

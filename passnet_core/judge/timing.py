@@ -38,14 +38,14 @@ def warm_up(call: Callee, inputs: list[Any], seconds: float, device: Device) -> 
 
 def kernels(call: Callee, inputs: list[Any], calls: int) -> list[float]:
     """Microseconds of kernels in each of so many calls, from the device trace. Needs CUDA."""
-    activities = [torch.profiler.ProfilerActivity.CUDA]
     with torch.no_grad():
         torch.cuda.synchronize()
-        with torch.profiler.profile(activities=activities) as profile:
+        # torch.profiler's own class would load Inductor first, which takes seconds
+        with torch.autograd.profiler.profile(use_cpu=False, use_device="cuda", use_kineto=True) as profile:
             for _ in range(calls):
                 call(inputs)
                 torch.cuda.synchronize()
-    return per_call(device_activities(profile.events() or ()), calls)
+    return per_call(device_activities(profile.function_events or ()), calls)
 
 
 def replay(call: Callee, inputs: list[Any]) -> float | None:

@@ -88,13 +88,21 @@ def outcome(backend: LocalBackend, code: str | None, **fields: object) -> Outcom
     return backend.run(Job(subgraph, bundle, spec), lambda event: None, threading.Event())
 
 
+def settled(backend: LocalBackend, code: str | None, **fields: object) -> Outcome:
+    """The outcome once the machine is steady enough to say."""
+    found = [outcome(backend, code, **fields)]
+    while found[-1].verdict is Verdict.INCONCLUSIVE and len(found) < 5:
+        found.append(outcome(backend, code, **fields))
+    return found[-1]
+
+
 def described(found: Outcome) -> str:
     return f"{found.verdict.value}: {found.reason} {found.evidence} {found.log_tail}"
 
 
 @pytest.mark.parametrize("capture", list(Capture))
 def test_passes_are_timed_against_eager_and_inductor_on_three_clocks(backend: LocalBackend, capture: Capture) -> None:
-    found = outcome(backend, RIGHT, capture=capture)
+    found = settled(backend, RIGHT, capture=capture)
     assert found.verdict in TIMED, described(found)
     assert {(each.contender, each.clock) for each in found.timings} == set(itertools.product(Contender, Clock))
     for clock in Clock:
@@ -110,12 +118,13 @@ def test_passes_are_timed_against_eager_and_inductor_on_three_clocks(backend: Lo
     kernel = found.speedup(Clock.KERNEL)
     assert kernel is not None
     assert kernel.value > 1, "one kernel instead of two takes less device time"
-    assert any(each.topic == "noise floor" for each in found.evidence)
+    topics = {each.topic for each in found.evidence}
+    assert {"noise floor", "the judge's own clock", "timed calls", "memory floor"} <= topics
 
 
 @pytest.mark.parametrize("capture", list(Capture))
 def test_inductor_is_timed_as_a_solver(backend: LocalBackend, capture: Capture) -> None:
-    found = outcome(backend, None, capture=capture)
+    found = settled(backend, None, capture=capture)
     assert found.verdict in TIMED, described(found)
     assert {each.contender for each in found.speedups} == {Contender.BASELINE}
 

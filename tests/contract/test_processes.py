@@ -127,7 +127,7 @@ def test_a_child_loads_prepares_and_runs(pool: Pool) -> None:
         assert isinstance(value, torch.Tensor)
         assert value.tolist() == [0.0, 3.0, 6.0, 9.0]
         assert returned.outputs[1].shape == ()
-        child.warm_up("eager", 0.0)
+        child.warm_up("eager", [{"kind": "given"}, {"kind": "given"}], 0.0)
     finally:
         child.close()
 

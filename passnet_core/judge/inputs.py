@@ -25,7 +25,7 @@ RECORDED_LIMIT = 100.0
 WIDE = 8.0
 PARAMETER_SPREAD = 0.1
 LEAST_VARIANCE = 1e-3
-EDGE_VALUES = (0.0, -0.0, 1.0, -1.0, 1e-4, -1e-4, 10.0, -10.0, 60.0, -60.0)
+EDGE_VALUES = (0.0, -0.0, 1.0, -1.0, 1e-4, -1e-4, 10.0, -10.0, 60.0, -60.0, 100.0, -100.0)
 """What a stable softmax survives and a naive one does not, in every dtype."""
 
 PARAMETER_WORDS = ("parameter", "weight", "bias", "running_", "buffer", "gamma", "beta")

@@ -5,7 +5,6 @@ import json
 import os
 import select
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -172,9 +171,7 @@ class Nursery:
         """Ends it with everything it has started, and removes its scratch folder."""
         self.control.close()
         if self.alive and self.place.isolation is Isolation.PROCESS:
-            for pid in reversed(sandbox.descendants(self.process.pid)):
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGKILL)
+            sandbox.kill_tree(self.process.pid, reap=False)
         # in a sandbox its end takes the namespace with all processes along
         self.process.kill()
         self.process.wait()
@@ -208,7 +205,11 @@ class Pool:
         self.spare.pop(device)
         fresh.bound_to = digest
         self.serving[device] = fresh
-        return self._ready(fresh)
+        self._ready(fresh)
+        if device is Device.CPU:
+            # meanwhile; on CUDA it would disturb the clocks
+            self._living(self.spare, device)
+        return fresh
 
     def for_witness(self, device: Device) -> Nursery:
         """A ready nursery that never serves a bundle."""

@@ -35,7 +35,7 @@ from passnet_core.judge.pool import PATIENCE_S, Nursery
 from passnet_core.judge.rounds import ANSWERED, ASKED, CALL, END, KEEP
 from passnet_core.records import Bundle, Clock, to_json
 
-TICK_S = 0.5
+TICK_S = 0.25
 
 NONSENSE = (
     BadInput, ArithmeticError, AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError,
@@ -265,6 +265,10 @@ class Child:
         if text != self._shown:
             self._shown = text
             self.on_log(text)
+        if too_much := sandbox.excess(self.nursery.process.pid, self.limits):
+            self.nursery.stop()
+            self._over = self._marked(CandidateGone(None, f"It was ended: {too_much} while it had to {doing}."))
+            raise self._over
         folder = self.nursery.folder
         if folder is not None and sandbox.folder_bytes(folder) > self.limits.scratch_bytes:
             self._end_child()

@@ -2,6 +2,8 @@
 
 import ctypes
 import os
+import platform
+import re
 import resource
 import shutil
 import signal
@@ -47,11 +49,14 @@ PASSED_ON = (
 
 MIB = 1 << 20
 
+SCARCE = 0.1
+"""Memory is, when no more than this share is left."""
+
 
 @dataclass(frozen=True)
 class Limits:
     """memory_bytes: of address space, beyond what a process has before candidate code; not set on CUDA, which maps
-    far more than it uses. together_bytes: of memory that all processes of one candidate really use, on any device.
+    far more than it uses. together_bytes: of memory that all processes of one candidate use, once memory is scarce.
     processes, threads: of one candidate, all together."""
 
     memory_bytes: int = 6 << 30
@@ -232,10 +237,17 @@ def limit_this_process(*, device: Device, cpu_s: float, limits: Limits = LIMITS)
     if device is Device.CPU:
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         ceilings[resource.RLIMIT_AS] = pages * resource.getpagesize() + limits.memory_bytes
+    if is_private() and _kernel() >= (5, 14):
+        # counted in the sandbox alone; not for root. Older kernels count all that this user runs
+        ceilings[resource.RLIMIT_NPROC] = limits.threads
     for kind, ceiling in ceilings.items():
         hard = resource.getrlimit(kind)[1]
         value = ceiling if hard == resource.RLIM_INFINITY else min(ceiling, hard)
         resource.setrlimit(kind, (value, value))
+
+
+def _kernel() -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", platform.release())[:2])
 
 
 def confine_this_process(device: Device) -> None:
@@ -251,7 +263,7 @@ def confine_this_process(device: Device) -> None:
 def _reach(device: Device) -> confinement.Reach:
     """The files of a process in its scratch folder, as sandboxed ones see them, or alike among those of the machine."""
     scratch = Path(os.environ.get("TMPDIR", PRIVATE_TEMP))
-    private = scratch == Path(PRIVATE_TEMP)
+    private = is_private()
     system = (*SYSTEM_FOLDERS, *SYSTEM_FILES, "/proc", "/sys")
     nodes = [Path("/dev", name) for name in ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")]
     shared_memory = (Path("/dev/shm"),) if private or device is Device.CUDA else ()
@@ -295,10 +307,18 @@ def _below(pid: int) -> dict[int, _Process]:
                 continue
             resident = int(fields[21]) * resource.getpagesize()
             processes[int(entry.name)] = _Process(int(fields[1]), fields[0], int(fields[17]), resident)
+    children: dict[int, list[int]] = {}
+    for each, process in processes.items():
+        children.setdefault(process.parent, []).append(each)
     found = [pid]
     for each in found:
-        found += [child for child, process in processes.items() if process.parent == each]
+        found += children.get(each, ())
     return {each: processes[each] for each in found[1:]}
+
+
+def is_private() -> bool:
+    """Whether the calling process has been started in a sandbox."""
+    return os.environ.get("TMPDIR") == PRIVATE_TEMP
 
 
 def descendants(pid: int) -> list[int]:
@@ -308,31 +328,34 @@ def descendants(pid: int) -> list[int]:
 
 def excess(pid: int, limits: Limits) -> str:
     """What the processes below this one have too much of, all together; empty: of nothing. Dead ones count too, as long
-    as nobody has collected them."""
+    as nobody has collected them.
+
+    Not for a process that they were forked from: it shares a lock with all of them, and would wait for it.
+    """
     below = _below(pid)
     if len(below) > limits.processes:
         return f"it started more than {limits.processes} processes"
     if sum(process.threads for process in below.values()) > limits.threads:
         return f"it started more than {limits.threads} threads"
-    if sum(process.resident_bytes for process in below.values()) > limits.together_bytes:
-        # forks share pages, which this counts once for each: what each really takes is slow to find out
-        taken = sum(_own_share_bytes(each) or process.resident_bytes for each, process in below.items())
-        if taken > limits.together_bytes:
-            return f"its processes took more than {limits.together_bytes >> 30} GiB of memory together"
+    resident = sum(process.resident_bytes for process in below.values())
+    # forks share pages, which count once for each here; what each really has, the kernel says only slowly
+    if resident > limits.together_bytes and _memory_left() < SCARCE:
+        return f"its processes took more than {limits.together_bytes >> 30} GiB of memory together, and little is left"
     return ""
 
 
-def _own_share_bytes(pid: int) -> int | None:
-    """The memory of a process, each page divided among all who share it; None where it does not let itself be read."""
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return None
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), None)
+def _memory_left() -> float:
+    """The share of this machine's memory that is to be had."""
+    lines = (line.split() for line in Path("/proc/meminfo").read_text().splitlines())
+    kib = {words[0]: int(words[1]) for words in lines if len(words) > 1}
+    return kib.get("MemAvailable:", 1) / kib.get("MemTotal:", 1)
 
 
-def kill_tree(pid: int, *, patience_s: float = 5.0) -> int:
-    """Kills all descendants of a process, again and again until none is left; how many it met. Spares pid itself."""
+def kill_tree(pid: int, *, patience_s: float = 5.0, reap: bool = True) -> int:
+    """Kills all descendants of a process, again and again until none is left; how many it met. Spares pid itself.
+
+    reap: whether to collect ended children, for a caller whose children are all meant to die.
+    """
     met: set[int] = set()
     until = time.monotonic() + patience_s
     while living := descendants(pid):
@@ -340,11 +363,13 @@ def kill_tree(pid: int, *, patience_s: float = 5.0) -> int:
         # all are stopped before any is killed, or a fork bomb would outrun this
         _send(living, signal.SIGSTOP)
         _send(living, signal.SIGKILL)
-        _reap()
+        if reap:
+            _reap()
         if time.monotonic() > until:
             break
         time.sleep(0.005)
-    _reap()
+    if reap:
+        _reap()
     return len(met)
 
 
@@ -357,7 +382,7 @@ def _send(pids: Iterable[int], number: signal.Signals) -> None:
 
 
 def _reap() -> None:
-    """Collects ended orphans. Only for a process whose children are all meant to die."""
+    """Collects ended orphans."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

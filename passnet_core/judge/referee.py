@@ -88,6 +88,8 @@ def main(descriptor: int, isolation: str, home: Path) -> None:
     except (BrokenPipeError, ConnectionResetError):
         return
     finally:
+        # the end of the channel may have come first
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         pool.close()
         shutil.rmtree(scratch, ignore_errors=True)
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from passnet_core.errors import InfrastructureError
-from passnet_core.judge import sandbox
+from passnet_core.judge import confinement, sandbox
 from passnet_core.records import Device, Isolation
 
 pytestmark = pytest.mark.sandbox
@@ -129,3 +130,32 @@ def test_where_there_is_none_sandboxed_is_refused_and_auto_is_not(monkeypatch: p
             sandbox.chosen("sandboxed")
     finally:
         sandbox.why_unavailable.cache_clear()
+
+
+def test_folders_that_variables_name_never_show_a_home_or_the_store(tmp_path: Path) -> None:
+    home, tools = tmp_path / "home", tmp_path / "tools"
+    for folder in (home / "lib", tools / "lib", tools / "bin", home / "bin"):
+        folder.mkdir(parents=True)
+    for file in (home / "lib" / "libx.so", tools / "lib" / "liby.so.1", tools / "bin" / "gcc", home / "bin" / "gcc"):
+        file.touch()
+    (tools / "sly").symlink_to(home / "lib")
+    sly = {"HOME": str(home), "LD_LIBRARY_PATH": f"/:/home:/root:{home}/lib:{tmp_path}:{tools}/sly:{tools}/lib"}
+    assert sandbox._named_folders(sly) == [tools / "lib"]
+    assert sandbox._named_folders({"HOME": str(home), "CC": str(home / "bin" / "gcc"), "CUDA_HOME": "/"}) == []
+    assert tools in sandbox._named_folders({"HOME": str(home), "CC": str(tools / "bin" / "gcc")})
+    assert sandbox._named_folders({"PASSNET_HOME": str(tools / "lib"), "CUDA_HOME": str(tools)}) == []
+    assert sandbox._import_folders({"HOME": str(home), "PYTHONPATH": f"{home}:{tmp_path}:{home}/lib"}) == [home / "lib"]
+
+
+@pytest.mark.parametrize("machine", [0, 1], ids=["x86_64", "aarch64"])
+def test_the_filter_of_calls_is_well_formed(machine: int) -> None:
+    column, architecture = list(confinement.ARCHITECTURES.values())[machine]
+    program = confinement.filter_program(column, architecture, count_memory=True)
+    lines = list(struct.iter_unpack("=HBBI", program))
+    assert len(lines) < 4096
+    for place, (code, then, otherwise, _) in enumerate(lines):
+        if code & 0x07 == 0x05:
+            assert place + 1 + max(then, otherwise) < len(lines)
+    assert lines[-1][0] == 0x06
+    numbers = [numbers[column] for numbers in confinement.REFUSED_CALLS.values()]
+    assert len(set(numbers)) == len(numbers)

@@ -13,7 +13,6 @@ from passnet_core.backends.local import LocalBackend
 from passnet_core.records import Device, Outcome
 from tests.adversarial.corpus import Entry, entries
 
-
 SEED = 7
 """Of the inputs in tests, which must say the same each time; python -m tests.adversarial draws them anew."""
 

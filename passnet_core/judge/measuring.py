@@ -368,15 +368,11 @@ class _Session:
         """A cheat, where much of the work lies outside the device events around the call: eager's does not."""
         if self.own is not Contender.PASSES:
             return None
-        after = {}
-        for who in (Contender.PASSES, Contender.EAGER):
-            times = {each.clock: each.median for each in self.timings if each.contender is who}
-            after[who] = times[Clock.END_TO_END] - times[Clock.EVENT]
-        whole = next(
-            each.median
-            for each in self.timings
-            if each.contender is Contender.PASSES and each.clock is Clock.END_TO_END
-        )
+        times = {(each.contender, each.clock): each.median for each in self.timings}
+        after = {
+            who: times[who, Clock.END_TO_END] - times[who, Clock.EVENT] for who in (Contender.PASSES, Contender.EAGER)
+        }
+        whole = times[Contender.PASSES, Clock.END_TO_END]
         if after[Contender.PASSES] - after[Contender.EAGER] <= HIDDEN_US + OUTSIDE_SHARE * whole:
             return None
         reason = (

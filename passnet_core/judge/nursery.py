@@ -97,7 +97,7 @@ class _Nursery:
         self.taken: _Standby | None = None
         """The one that lives as the child now: its channel stays open, or what lies in it would be lost."""
         self.trusted = trusted
-        # on CUDA even a trace of kernels imports torch's compiler
+        # loaded before children are forked, for those that compile
         self.compiling = device is Device.CUDA
         self.why = ""
         self.limits = sandbox.LIMITS
@@ -188,7 +188,7 @@ class _Nursery:
             asked = json.loads(data)
             self.limits = sandbox.Limits(**asked["limits"])
             told.close()
-        except BaseException:
+        except BaseException:  # a fork must never run on as a second nursery; who takes it finds it dead
             traceback.print_exc()
             os._exit(70)
         channel, log = descriptors
@@ -222,7 +222,7 @@ class _Nursery:
             sandbox.limit_this_process(device=self.device, cpu_s=cpu_s, limits=self.limits)
             self.child.serve(socket.socket(fileno=descriptor), self.device, self.scratch)
             status = 0
-        except BaseException:
+        except BaseException:  # candidate code runs below here and may raise anything
             traceback.print_exc()
         finally:
             # no exit handlers: they are the candidate's by now

@@ -197,7 +197,7 @@ def serve(
                 inputs = buffers.drawn(seed, slot)
                 microseconds, previous = timed(call, inputs)
                 answer = ANSWERED.pack(microseconds, digest(listed(previous)))
-            except BaseException:
+            except BaseException:  # the call is candidate code; the referee waits for an answer, then for the reason
                 send(ANSWERED.pack(math.nan, 0))
                 raise
             send(answer)

@@ -157,6 +157,14 @@ def parts_of(
                     yield Part(reference.name, corpus.task(task_id), reference.bundle, spec)
 
 
+def share_of(text: str) -> slice:
+    """Which items of a list are the share "N/OF": every OF-th, from the N-th on. Raises BadInput."""
+    number, _, of = text.partition("/")
+    if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+        raise BadInput(f"--share is {text!r}. Write it like 2/4, the second of four.")
+    return slice(int(number) - 1, None, int(of))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m passnet_core.recording", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="folder for the run files; those in it are kept")
@@ -171,9 +179,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     started = time.monotonic()
     try:
-        number, _, of = options.share.partition("/")
-        if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
-            raise BadInput(f"--share is {options.share!r}. Write it like 2/4, the second of four.")
+        share = share_of(options.share)
         if options.samples < 1:
             raise BadInput(f"--samples must be at least 1, not {options.samples}.")
         settings = read_settings()
@@ -202,7 +208,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         backend = LocalBackend(settings.python, settings.isolation, settings.home)
         try:
             count = record(
-                parts[int(number) - 1 :: int(of)],
+                parts[share],
                 options.out,
                 backend,
                 kept_samples=options.samples,

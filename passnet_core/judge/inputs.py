@@ -28,6 +28,9 @@ LEAST_VARIANCE = 1e-3
 EDGE_VALUES = (0.0, -0.0, 1.0, -1.0, 1e-4, -1e-4, 10.0, -10.0, 60.0, -60.0, 100.0, -100.0)
 """What a stable softmax survives and a naive one does not, in every dtype."""
 
+FAINT = 1e-3
+"""What eps in a normalisation is seen by: as large as the root of a usual one."""
+
 PARAMETER_WORDS = ("parameter", "weight", "bias", "running_", "buffer", "gamma", "beta")
 
 
@@ -240,6 +243,7 @@ def _floats(
             values = _turning_point(spec) - (noise * spread + mean)
         case "sparse" if not parameter:
             values = _impulses(shape, generator).to(kind) * max(abs(mean), spread, 1.0)
+            values = _with_faint_rows(values, generator)
         case "edges" if not parameter:
             chosen = torch.randint(0, len(EDGE_VALUES), shape, generator=generator)
             edge = torch.tensor(EDGE_VALUES, dtype=kind)[chosen]
@@ -283,3 +287,13 @@ def _impulses(shape: tuple[int, ...], generator: torch.Generator) -> torch.Tenso
         moved[axis] = (place[axis] + 1 + int(torch.randint(0, max(size - 1, 1), (), generator=generator))) % size
         values[tuple(moved)] = -2.0 if moved != place else 1.0
     return values
+
+
+def _with_faint_rows(values: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """Every second of the rows that are zero becomes FAINT, of either sign, the first one too."""
+    if values.dim() < 2 or not values.numel():
+        return values
+    empty = (values == 0).all(-1, keepdim=True)
+    chosen = empty & (empty.flatten().cumsum(0).reshape(empty.shape) % 2 == 1)
+    signs = torch.randint(0, 2, values.shape, generator=generator) * 2 - 1
+    return torch.where(chosen, signs.to(values.dtype) * FAINT, values)

@@ -97,8 +97,8 @@ class _Nursery:
         self.taken: _Standby | None = None
         """The one that lives as the child now: its channel stays open, or what lies in it would be lost."""
         self.trusted = trusted
-        # loaded before children are forked, for those that compile
-        self.compiling = device is Device.CUDA
+        # loaded before children are forked, for those that compile: the witness compiles the baseline
+        self.compiling = trusted and device is Device.CUDA
         self.why = ""
         self.limits = sandbox.LIMITS
         self.woken, self.waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)

@@ -5,6 +5,7 @@ a private channel, one JSON object a line: {"job": …} or {"warm": …} come in
 """
 
 import contextlib
+import ctypes
 import fcntl
 import json
 import math
@@ -62,6 +63,8 @@ LOCK_SIGN_OF_LIFE_S = 5.0
 
 PASSNET_SEED = 1024
 
+M_MMAP_MAX, M_TRIM_THRESHOLD = -4, -1
+
 RESIDENT_JOBS = 100
 """After so many jobs a child on CUDA is replaced: what compiling leaves behind grows."""
 
@@ -71,6 +74,7 @@ def main(descriptor: int, isolation: str, home: Path) -> None:
     signal.signal(signal.SIGTERM, _leave)
     # comparing gains nothing from more, and waits for every core that a new process keeps busy
     os.environ.setdefault("OMP_NUM_THREADS", str(min(4, os.cpu_count() or 1)))
+    _keep_freed_memory()
     channel = socket.socket(fileno=descriptor)
     channel.set_inheritable(False)
     threading.Thread(target=_leave_when_alone, args=(channel,), daemon=True).start()
@@ -85,6 +89,7 @@ def main(descriptor: int, isolation: str, home: Path) -> None:
                     _load_the_rest()
                 else:
                     _answer(request["job"], pool, home, lines)
+                    _return_freed_memory()
     except (BrokenPipeError, ConnectionResetError):
         return
     finally:
@@ -92,6 +97,19 @@ def main(descriptor: int, isolation: str, home: Path) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         pool.close()
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _keep_freed_memory() -> None:
+    """Comparing large tensors would else spend most of its time on pages that come and go. GNU's C library only."""
+    with contextlib.suppress(OSError, AttributeError):
+        library = ctypes.CDLL(None)
+        library.mallopt(M_MMAP_MAX, 0)
+        library.mallopt(M_TRIM_THRESHOLD, (1 << 31) - 1)
+
+
+def _return_freed_memory() -> None:
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _own_scratch(folder: Path) -> Path:

@@ -1,10 +1,13 @@
 """python -m tests.adversarial: judges the whole corpus, and says of every file whether it got what its header states.
 
 Exit status 1 where one did not. --table FILE writes the result as Markdown between the markers of that device.
+Several GPUs share the work: each judges its --share and --saves the outcomes, and --read joins them.
 """
 
 import argparse
 import fnmatch
+import json
+import math
 import sys
 import time
 from collections.abc import Sequence
@@ -13,9 +16,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from passnet_core.errors import BadInput
-from passnet_core.records import Device, Outcome
+from passnet_core.recording import share_of, thinned
+from passnet_core.records import Device, Outcome, Stage, from_json, to_json
 from tests.adversarial.corpus import Entry, entries
 from tests.adversarial.judging_files import judged, running_backend
+
+KEPT_SAMPLES = 5
 
 COLUMNS = ("family", "files", "caught", "accepted honest", "not as stated", "verdict changes")
 
@@ -47,16 +53,21 @@ def main(arguments: Sequence[str]) -> int:
     chosen = [
         each
         for each in entries()
-        if fnmatch.fnmatch(f"{each.family}/{each.name}", asked.only) and (device is Device.CUDA or not each.needs_gpu)
+        if fnmatch.fnmatch(f"{each.family}/{each.name}", asked.only)
+        and (device is Device.CUDA or not each.needs_gpu)
+        and each.job(device).spec.stage.value in asked.stage
     ]
     if not chosen:
         print(f"No file of the corpus matches {asked.only!r} on {device.value}.", file=sys.stderr)
         return 2
     start = time.monotonic()
-    results = _judged(chosen, device, asked.repeats)
+    if asked.read:
+        results = _read(asked.read, chosen)
+    else:
+        results = _judged(chosen[asked.share], device, asked.repeats, asked.save, asked.within)
     print(f"\n{_plain(_rows(results))}\n{len(results)} files in {time.monotonic() - start:.0f} s on {device.value}.")
     if asked.table is not None:
-        _write_table(asked.table, device, results, asked.repeats)
+        _write_table(asked.table, device, results)
     return 1 if any(each.deviations or each.changed for each in results) else 0
 
 
@@ -66,23 +77,55 @@ def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=1, metavar="N", help="judge each file N times, each newly drawn")
     parser.add_argument("--only", default="*", metavar="PATTERN", help="such as 'values/*' or '*/zeros'")
     parser.add_argument("--table", type=Path, metavar="FILE", help="a Markdown file with the markers")
+    stages = [Stage.VERIFY.value, Stage.MEASURE.value]
+    parser.add_argument("--stage", nargs="+", choices=stages, default=stages, help="only files that end there")
+    parser.add_argument("--share", default="1/1", metavar="N/OF", help="every OF-th file, from the N-th on")
+    parser.add_argument("--within", type=float, default=math.inf, metavar="SECONDS", help="begin no file after this")
+    parser.add_argument("--save", type=Path, metavar="FILE", help="append each outcome to this file, as JSON lines")
+    parser.add_argument("--read", type=Path, nargs="+", metavar="FILE", help="judge nothing: take what was saved")
     asked = parser.parse_args(arguments)
     if asked.repeats < 1:
         parser.error("--repeats is at least 1")
+    try:
+        asked.share = share_of(asked.share)
+    except BadInput as error:
+        parser.error(str(error))
     return asked
 
 
-def _judged(chosen: Sequence[Entry], device: Device, repeats: int) -> list[Result]:
+def _judged(chosen: Sequence[Entry], device: Device, repeats: int, save: Path | None, within: float) -> list[Result]:
     """Every file in order, repeat after repeat, so that what one leaves behind would be seen by the others."""
     results = [Result(each) for each in chosen]
+    begun = time.monotonic()
     with running_backend() as backend:
         for repeat in range(repeats):
             for result in results:
                 start = time.monotonic()
+                if start - begun > within:
+                    break
                 outcome = judged(backend, result.entry, device)
                 result.outcomes.append(outcome)
                 _print_line(result.entry, outcome, time.monotonic() - start, repeat)
-    return results
+                if save is not None:
+                    _append(save, result.entry, outcome)
+    return [each for each in results if each.outcomes]
+
+
+def _append(file: Path, entry: Entry, outcome: Outcome) -> None:
+    saved = {"file": f"{entry.family}/{entry.name}", "outcome": to_json(thinned(outcome, KEPT_SAMPLES))}
+    with file.open("a", encoding="utf-8") as lines:
+        lines.write(json.dumps(saved) + "\n")
+
+
+def _read(files: Sequence[Path], chosen: Sequence[Entry]) -> list[Result]:
+    """What was saved of the chosen files, in their order."""
+    results = {f"{each.family}/{each.name}": Result(each) for each in chosen}
+    for file in files:
+        for line in file.read_text(encoding="utf-8").splitlines():
+            saved = json.loads(line)
+            if saved["file"] in results:
+                results[saved["file"]].outcomes.append(from_json(Outcome, saved["outcome"]))
+    return [each for each in results.values() if each.outcomes]
 
 
 def _print_line(entry: Entry, outcome: Outcome, seconds: float, repeat: int) -> None:
@@ -123,7 +166,7 @@ def _plain(rows: Sequence[tuple[str, ...]]) -> str:
     )
 
 
-def _write_table(file: Path, device: Device, results: Sequence[Result], repeats: int) -> None:
+def _write_table(file: Path, device: Device, results: Sequence[Result]) -> None:
     """Replaces what lies between the device's markers. Raises BadInput where they are missing."""
     begin, end = f"<!-- corpus {device.value} -->", f"<!-- end of corpus {device.value} -->"
     text = file.read_text(encoding="utf-8")
@@ -131,16 +174,17 @@ def _write_table(file: Path, device: Device, results: Sequence[Result], repeats:
         raise BadInput(f"{file} needs the lines {begin!r} and {end!r}, once each; the table goes between them.")
     before, _, rest = text.partition(begin)
     after = rest.partition(end)[2]
-    file.write_text(f"{before}{begin}\n{_markdown(device, results, repeats)}\n{end}{after}", encoding="utf-8")
+    file.write_text(f"{before}{begin}\n{_markdown(device, results)}\n{end}{after}", encoding="utf-8")
 
 
-def _markdown(device: Device, results: Sequence[Result], repeats: int) -> str:
+def _markdown(device: Device, results: Sequence[Result]) -> str:
     environment = next((each.environment for result in results for each in result.outcomes if each.environment), None)
     where = (
         f"{environment.device}, torch {environment.torch}, Triton {environment.triton}" if environment else "unknown"
     )
     today = datetime.now(UTC).date().isoformat()
-    times = f"{repeats} runs of each file" if repeats > 1 else "one run of each file"
+    repeats = min((len(each.outcomes) for each in results), default=0)
+    times = f"at least {repeats} runs of each file" if repeats > 1 else "one run of each file"
     lines = [f"{today}, {device.value} ({where}), {times}.", "", _line(COLUMNS), _line(["---", *["---:"] * 5])]
     lines += [_line(row) for row in _rows(results)]
     lines += ["", _line(["file", "what it tries", "verdict"]), _line(["---"] * 3)]

@@ -41,7 +41,7 @@ def test_another_rule_than_the_stated_one_is_a_deviation(results: list[Result]) 
 def test_is_written_between_the_markers_of_its_device(tmp_path: Path, results: list[Result]) -> None:
     file = tmp_path / "adversarial.md"
     file.write_text("before\n<!-- corpus cpu -->\nold\n<!-- end of corpus cpu -->\nafter\n")
-    _write_table(file, Device.CPU, results, 2)
+    _write_table(file, Device.CPU, results)
     text = file.read_text()
     assert text.startswith("before\n")
     assert text.endswith("after\n")
@@ -49,7 +49,7 @@ def test_is_written_between_the_markers_of_its_device(tmp_path: Path, results: l
     assert "| rules | 3 | 1 | 0 | 2 | 1 |" in text
     assert "a device, torch 2.0" in text
     with pytest.raises(BadInput, match="corpus cuda"):
-        _write_table(file, Device.CUDA, results, 2)
+        _write_table(file, Device.CUDA, results)
 
 
 def test_the_page_has_the_markers_of_both_devices() -> None:

@@ -2,6 +2,7 @@
 
 Both sides of an A/A pair are eager, in two processes: one where the candidate would be, one where the witness is. The
 whole of MEASURE runs, its checks too. A slowdown is injected by making each time of one side 5% longer.
+Several GPUs share the work: each measures its --share into a file --out, and --read joins them.
 """
 
 import argparse
@@ -17,12 +18,14 @@ from statistics import median
 import torch
 
 from passnet_core.corpus.catalogue import Corpus
+from passnet_core.errors import BadInput
 from passnet_core.graphs import placement, source
 from passnet_core.judge import measuring, sandbox
 from passnet_core.judge.candidacy import Call, Preparation, Returned, TimedCalls
 from passnet_core.judge.client import Child
 from passnet_core.judge.inputs import draw, roles
 from passnet_core.judge.pool import Place, Pool
+from passnet_core.recording import share_of
 from passnet_core.records import (
     Bundle,
     Capture,
@@ -35,6 +38,8 @@ from passnet_core.records import (
     Stage,
     Subgraph,
     Verdict,
+    from_json,
+    to_json,
 )
 from passnet_core.service import corpus_of
 from passnet_core.settings import read_settings
@@ -61,6 +66,7 @@ class Pair:
     reason: str
     clock: str
     seconds: float
+    slowed: bool
 
 
 class Slower:
@@ -147,6 +153,7 @@ def _pair(subgraph: Subgraph, bundle: Bundle, candidate: Child, witness: Child, 
         reason=found.reason,
         clock=words.get("the judge's own clock", ""),
         seconds=seconds,
+        slowed=factor > 1,
     )
 
 
@@ -185,23 +192,47 @@ def table(found: Sequence[Pair]) -> Iterator[str]:
         )
 
 
+def report(found: Sequence[Pair]) -> Iterator[str]:
+    """All figures, as Markdown."""
+    same, slow = ([each for each in found if each.slowed is slowed] for slowed in (False, True))
+    yield from table(same)
+    accused = [each for each in same if each.verdict in (Verdict.CHEAT, Verdict.WRONG_VALUES)]
+    yield f"\nA/A pairs taken for a cheat or wrong: {len(accused)} of {len(same)}."
+    if slow:
+        seen = sum(each.verdict is Verdict.SLOWER for each in slow)
+        yield f"An injected slowdown of 5%, above 100 µs: seen in {seen} of {len(slow)} trials."
+    if same:
+        yield f"MEASURE alone took {median(each.seconds for each in same):.1f} s, median over {len(same)} subgraphs."
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.gpu", description=__doc__)
     parser.add_argument("--subgraphs", type=int, default=SUBGRAPHS)
     parser.add_argument("--trials", type=int, default=TRIALS, help="of the injected slowdown")
-    parser.add_argument("--out", type=Path, help="a file for every pair, as JSON lines")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="every pair is appended to it, as a JSON line")
+    parser.add_argument("--share", default="1/1", metavar="N/OF", help="every OF-th subgraph and trial, from the N-th")
+    parser.add_argument("--read", type=Path, nargs="+", metavar="FILE", help="measure nothing: take what was written")
     options = parser.parse_args(arguments)
+    try:
+        share = share_of(options.share)
+    except BadInput as error:
+        parser.error(str(error))
+    if options.read:
+        lines = [line for file in options.read for line in file.read_text().splitlines()]
+        print("\n".join(report([from_json(Pair, json.loads(line)) for line in lines])))
+        return 0
     if not torch.cuda.is_available():
         print("This machine has no CUDA device; nothing was measured.", file=sys.stderr)
         return 3
     corpus = corpus_of(read_settings())
-    lines: list[str] = []
 
     def noted(found: Iterator[Pair]) -> list[Pair]:
         kept = []
         for each in found:
             kept.append(each)
-            lines.append(json.dumps(each.__dict__, default=str))
+            if options.out:
+                with options.out.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(to_json(each)) + "\n")
             print(
                 f"{each.subgraph}: {each.eager_us:.1f} µs, ratio {each.ratio:.4f} ({each.low:.4f} to {each.high:.4f}),"
                 f" {each.verdict.value}, {each.seconds:.1f} s. {each.clock}",
@@ -209,24 +240,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
         return kept
 
-    same = noted(pairs(chosen(corpus, options.subgraphs)))
+    same = noted(pairs(chosen(corpus, options.subgraphs)[share]))
     large = [each for each in same if each.eager_us >= BOUNDS[0][0]]
     slow: list[Pair] = []
     if large and options.trials:
         names = [each.subgraph for each in large]
         wanted = [each for each in chosen(corpus, options.subgraphs) if f"{each.task_id} {each.id}" in names]
         repeated = [wanted[index % len(wanted)] for index in range(options.trials)]
-        slow = noted(pairs(repeated, SLOWDOWN))
-    if options.out:
-        options.out.write_text("\n".join(lines) + "\n")
+        slow = noted(pairs(repeated[share], SLOWDOWN))
     print(f"\nDevice: {torch.cuda.get_device_name(0)}, torch {torch.__version__}.\n")
-    print("\n".join(table(same)))
-    accused = [each for each in same if each.verdict in (Verdict.CHEAT, Verdict.WRONG_VALUES)]
-    print(f"\nA/A pairs taken for a cheat or wrong: {len(accused)} of {len(same)}.")
-    if slow:
-        seen = sum(each.verdict is Verdict.SLOWER for each in slow)
-        print(f"An injected slowdown of 5%, above 100 µs: seen in {seen} of {len(slow)} trials.")
-    print(f"MEASURE alone took {median(each.seconds for each in same):.1f} s, median over {len(same)} subgraphs.")
+    print("\n".join(report([*same, *slow])))
     return 0
 
 

@@ -1,10 +1,13 @@
 """Measures Inductor and the reference bundles over the bundled subgraphs, into run files that a new store takes in.
 
 Needs a CUDA machine with Python, torch, triton and this package: neither a store nor the app. On the CPU it records the
-reference bundles' values, which have no times and no score.
+reference bundles' values, which have no times and no score. Where there are several GPUs, start it once for each, with
+CUDA_VISIBLE_DEVICES and PASSNET_HOME of its own and the same --out: they share the work.
 """
 
 import argparse
+import contextlib
+import fcntl
 import os
 import sys
 import threading
@@ -66,6 +69,8 @@ def record(
 ) -> int:
     """Judges each part that has no file in the folder yet and returns how many were written.
 
+    Several processes may share one folder, one for each GPU: a part is claimed before it is judged.
+
     until: on the monotonic clock, when to begin no further part. What the judge fails at is left out and said; raises
     InfrastructureError where nothing is left.
     """
@@ -81,25 +86,49 @@ def record(
             continue
         if until is not None and time.monotonic() > until:
             break
-        jobs = jobs_of(part.task, part.bundle, part.spec)
-        run = new_run(jobs, label=f"{part.name} on {part.task.id}")
-        run = replace(run, recorded=f"{info.label}, {run.started_at[:10]}")
-        try:
-            outcomes = _outcomes(part, jobs, backend, kept_samples)
-        except InfrastructureError as error:
-            print(f"Left out: {error}", flush=True)
-            failures.append(error)
-            if len(failures) > MOST_FAILED:
-                break
-            continue
-        bundles = () if part.bundle is None else (part.bundle,)
-        growing = path.with_suffix(".part")
-        exchange.write_file(growing, [exchange.RunFile(run, bundles, tuple(outcomes))])
-        os.replace(growing, path)
+        with _claimed(path) as mine:
+            if not mine:
+                continue
+            try:
+                _record_one(part, path, backend, info.label, kept_samples)
+            except InfrastructureError as error:
+                print(f"Left out: {error}", flush=True)
+                failures.append(error)
+                if len(failures) > MOST_FAILED:
+                    break
+                continue
         count += 1
     if failures and not count:
         raise failures[0]
     return count
+
+
+@contextlib.contextmanager
+def _claimed(path: Path) -> Iterator[bool]:
+    """Whether this process, and no other, makes the file now. A claim ends with its process, however that ends."""
+    claim = path.with_suffix(".claim")
+    with claim.open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        try:
+            # it may have been made since it was looked for
+            yield not path.exists()
+        finally:
+            claim.unlink(missing_ok=True)
+
+
+def _record_one(part: Part, path: Path, backend: Backend, device: str, kept_samples: int) -> None:
+    jobs = jobs_of(part.task, part.bundle, part.spec)
+    run = new_run(jobs, label=f"{part.name} on {part.task.id}")
+    run = replace(run, recorded=f"{device}, {run.started_at[:10]}")
+    outcomes = _outcomes(part, jobs, backend, kept_samples)
+    bundles = () if part.bundle is None else (part.bundle,)
+    growing = path.with_suffix(".part")
+    exchange.write_file(growing, [exchange.RunFile(run, bundles, tuple(outcomes))])
+    os.replace(growing, path)
 
 
 def _outcomes(part: Part, jobs: Sequence[Job], backend: Backend, kept_samples: int) -> list[Outcome]:
@@ -157,14 +186,6 @@ def parts_of(
                     yield Part(reference.name, corpus.task(task_id), reference.bundle, spec)
 
 
-def share_of(text: str) -> slice:
-    """Which items of a list are the share "N/OF": every OF-th, from the N-th on. Raises BadInput."""
-    number, _, of = text.partition("/")
-    if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
-        raise BadInput(f"--share is {text!r}. Write it like 2/4, the second of four.")
-    return slice(int(number) - 1, None, int(of))
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m passnet_core.recording", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="folder for the run files; those in it are kept")
@@ -174,12 +195,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--solver", choices=[each.value for each in Solver], help="default: both; on the CPU passes")
     parser.add_argument("--trials", type=int, default=EvalSpec().trials, help="timed blocks")
     parser.add_argument("--samples", type=int, default=KEPT_SAMPLES, help="raw samples kept per contender and clock")
-    parser.add_argument("--share", default="1/1", metavar="N/OF", help="every OF-th part, from the N-th on")
     parser.add_argument("--within", type=float, metavar="SECONDS", help="begin no further part after this time")
     options = parser.parse_args(arguments)
     started = time.monotonic()
     try:
-        share = share_of(options.share)
         if options.samples < 1:
             raise BadInput(f"--samples must be at least 1, not {options.samples}.")
         settings = read_settings()
@@ -208,7 +227,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         backend = LocalBackend(settings.python, settings.isolation, settings.home)
         try:
             count = record(
-                parts[share],
+                parts,
                 options.out,
                 backend,
                 kept_samples=options.samples,

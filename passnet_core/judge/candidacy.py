@@ -96,6 +96,8 @@ class Returned:
     """Inputs with another content than was given, after the call."""
     overwrote: tuple[int, ...] = ()
     """Outputs of this callable's call before, still held, that this call changed."""
+    late: tuple[int, ...] = ()
+    """CUDA only: outputs that were not there yet when the stream of the call had done its work."""
 
 
 Fills: TypeAlias = Sequence[Mapping[str, Any]]
@@ -104,12 +106,20 @@ Fills: TypeAlias = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Call:
-    """One timed call. claimed_us: by the child's clock, around the call alone; waited_us: by the referee's, from the
-    seed to the answer, with all that the child does between. digest: of what it returned, as rounds.digest."""
+    """One timed call. claimed_us: by the child's clock, around the call alone. By the referee's: drawing_us, from the
+    seed until the inputs are drawn; calling_us, from its word to go to the claim; digesting_us, from there to the
+    digest, which is that of what the call returned, as rounds.digest."""
 
     claimed_us: float
     digest: int
-    waited_us: float
+    drawing_us: float
+    calling_us: float
+    digesting_us: float
+
+    @property
+    def waited_us(self) -> float:
+        """All that the referee waited for."""
+        return self.drawing_us + self.calling_us + self.digesting_us
 
 
 class TimedCalls(Protocol):

@@ -213,6 +213,7 @@ class _Child:
                 "matches": matches if isinstance(matches, int) else None,
                 "changed": list(seen.changed),
                 "overwrote": list(seen.overwrote),
+                "late": list(seen.late),
             },
             (*tensors, *seen.changed.values()),
         )

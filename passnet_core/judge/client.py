@@ -32,7 +32,7 @@ from passnet_core.judge.candidacy import (
     Tallied,
 )
 from passnet_core.judge.pool import PATIENCE_S, Nursery
-from passnet_core.judge.rounds import ANSWERED, ASKED, CALL, END, KEEP
+from passnet_core.judge.rounds import ANSWERED, ASKED, CALL, END, GO, KEEP
 from passnet_core.records import Bundle, Clock, to_json
 
 TICK_S = 0.25
@@ -120,6 +120,7 @@ class Child:
                 matches=matches if isinstance(matches, int) else None,
                 changed=_changed(fields["changed"], reply.tensors),
                 overwrote=tuple(int(each) for each in fields["overwrote"]),
+                late=tuple(int(each) for each in fields["late"]),
             )
         except NONSENSE as error:
             raise self._marked(CandidateFault("protocol", f"It sent no outputs: {_cut(error)}")) from error
@@ -323,10 +324,18 @@ class Rounds:
     def call(self, seed: int, slot: int, *, keep_last: bool = False) -> Call:
         """One call on the inputs of this seed. keep_last: what the call before this one returned is wanted."""
         asked = ASKED.pack(seed, slot, CALL | (KEEP if keep_last else 0))
+        drawing, _, _ = self._step(asked)
+        calling, claimed, _ = self._step(GO)
+        digesting, _, digest = self._step(b"")
+        return Call(claimed, digest, drawing, calling, digesting)
+
+    def _step(self, asked: bytes) -> tuple[float, float, int]:
+        """What it takes to be answered, in microseconds, and the answer: a time and a digest."""
         child = self.child
         with child._waiting(self.doing) as pause:
             start = time.perf_counter_ns()
-            wire.send_frame(child.channel, asked, pause)
+            if asked:
+                wire.send_frame(child.channel, asked, pause)
             answer = wire.receive_frame(child.channel, ANSWERED.size, pause, spin_s=SPIN_S)
             waited = (time.perf_counter_ns() - start) / 1e3
         claimed, digest = ANSWERED.unpack(answer)
@@ -334,7 +343,7 @@ class Rounds:
             self._reply()  # raises what the call raised
         if not (claimed >= 0 and math.isfinite(claimed)):
             raise child._marked(CandidateFault("protocol", "It sent no times."))
-        return Call(claimed, digest, waited)
+        return waited, claimed, digest
 
     def end(self, *, keep_last: bool = False) -> tuple[Returned, ...]:
         """What the calls returned whose outputs were wanted."""

@@ -16,7 +16,15 @@ import torch
 
 from passnet_core.graphs.ir import Graph
 from passnet_core.judge import comparing, rounds
-from passnet_core.judge.candidacy import CandidateClient, CandidateFault, Fills, Measurement, Preparation, Returned
+from passnet_core.judge.candidacy import (
+    Call,
+    CandidateClient,
+    CandidateFault,
+    Fills,
+    Measurement,
+    Preparation,
+    Returned,
+)
 from passnet_core.judge.inputs import roles
 from passnet_core.records import (
     Clock,
@@ -54,17 +62,45 @@ UNSTABLE = 0.2
 UNSURE = 1.3
 """Ratio of the ends of the interval of an end-to-end speedup from which it says too little."""
 
-HIDDEN_US = 10.0
-HIDDEN_SHARE = 0.1
-HIDDEN_NOISE = 0.12
-"""How much longer than claimed a call may take by the referee's clock, compared with eager: so many microseconds, this
-share of eager's time, and this share of all that the child does besides the call."""
 
-CORES_TRIED, CORE_TRIALS, STEPS = 8, 6, 20_000
+@dataclass(frozen=True)
+class Step:
+    """One of the steps around a timed call, by the referee's clock. taken: microseconds beyond what was claimed.
+
+    Compared with eager's, these may be longer or shorter by so many microseconds, this share of eager's time for a
+    call, and this share of what the step takes for eager.
+    """
+
+    name: str
+    taken: Callable[[Call], float]
+    microseconds: float
+    share: float
+    noise: float
+    more: str
+    less: str = ""
+
+
+STEPS = (
+    Step(
+        "the call", lambda call: call.calling_us - call.claimed_us, 4.0, 0.01, 0.25,
+        "each takes {} µs more than that",
+    ),
+    Step(
+        "drawing", lambda call: call.drawing_us, 8.0, 0.02, 0.15,
+        "it is busy for {} µs more before each", "it draws inputs in {} µs less",
+    ),
+    Step(
+        "reading", lambda call: call.digesting_us, 8.0, 0.02, 0.15,
+        "it is busy for {} µs more after each", "it reads what was returned in {} µs less",
+    ),
+)  # fmt: skip
+
+CORES_TRIED, CORE_TRIALS, COUNTED = 8, 6, 20_000
 """Of the search for a steady core: how many, how often, how long."""
 
-OUTSIDE_SHARE = 0.3
-"""Of the end-to-end time, how much may lie outside the device events around a call, beyond what does for eager."""
+OUTSIDE_US, OUTSIDE_SHARE = 10.0, 0.3
+"""How much may lie outside the device events around a call, beyond what does for eager: so many microseconds, and this
+share of the end-to-end time."""
 
 IMPOSSIBLE = 0.5
 """Of the time that writing the outputs takes at the speed of a copy: nothing is done in less."""
@@ -102,15 +138,18 @@ class Checked:
 
 @dataclass(frozen=True)
 class Block:
-    """claimed and waited: microseconds of each call by the child's and by the referee's clock."""
+    """The calls of a block."""
 
-    claimed: list[float]
-    waited: list[float]
+    calls: list[Call]
 
     @property
-    def unclaimed(self) -> float:
-        """What was waited for beyond the call."""
-        return median(waited - claimed for claimed, waited in zip(self.claimed, self.waited))
+    def claimed(self) -> list[float]:
+        """Microseconds of each call by the child's clock."""
+        return [call.claimed_us for call in self.calls]
+
+    def taken(self, step: Step) -> float:
+        """Microseconds of the step, beyond what was claimed."""
+        return median(step.taken(call) for call in self.calls)
 
 
 @dataclass
@@ -240,7 +279,7 @@ class _Session:
         costs = []
         for runner in self.runners:
             probe = self._block(runner, Clock.END_TO_END, LEAST_CALLS, 2)
-            costs.append(median(probe.waited))
+            costs.append(median(call.waited_us for call in probe.calls))
         cost_us = max(costs)
         calls = max(LEAST_CALLS, min(CALLS, int(LONGEST_BLOCK_S * 1e6 / max(cost_us, 1.0))))
         if calls < CALLS:
@@ -267,13 +306,12 @@ class _Session:
         picked = self._picked(runner, calls + lead)
         series = runner.client.rounds(runner.name, clock, self.fills, self.core)
         made: list[tuple[int, int]] = []
-        block = Block([], [])
+        block = Block([])
         for index, (seed, slot) in enumerate(self._inputs(calls + lead)):
             call = series.call(seed, slot, keep_last=index - 1 in picked)
             made.append((seed, call.digest))
             if index >= lead:
-                block.claimed.append(call.claimed_us)
-                block.waited.append(call.waited_us)
+                block.calls.append(call)
         returned = series.end(keep_last=calls + lead - 1 in picked)
         self.checked += [Checked(*made[index], each) for index, each in zip(sorted(picked), returned)]
         if returned and _bytes(returned) > CHECKED_BYTES // CHECKED:
@@ -299,23 +337,31 @@ class _Session:
     # --- what is checked ---
 
     def _hidden(self, timed: Timed) -> tuple[Verdict, str] | None:
-        """What it means that the candidate's calls took longer than it claims, beyond what eager's do; None: they do
-        not. Where the children share no core of their own, one of them may just have had the slower one."""
+        """What it means that the candidate takes longer than it claims, beyond what eager does, or does more or less
+        around its calls; None: it does not. Where the children share no core of their own, one of them may just have
+        had the slower one."""
         if self.own is not Contender.PASSES:
             return None
         eager, own = timed.blocks[Contender.EAGER], timed.blocks[self.own]
         claim, reference = (median(_pooled(timed.claimed[each])) for each in (self.own, Contender.EAGER))
-        base = median(its.unclaimed for its in eager)
-        hidden = median_interval([mine.unclaimed - its.unclaimed for mine, its in zip(own, eager)])
-        if hidden.low <= HIDDEN_US + HIDDEN_SHARE * reference + HIDDEN_NOISE * base:
-            return None
-        facts = (
-            f"its process claims {claim:.1f} µs a call, but by the judge's own clock each takes {hidden.value:.1f} µs"
-            " more than that, beyond what it takes for eager, also when measured again."
-        )
-        if self.core is None and hidden.low < base:
-            return Verdict.INCONCLUSIVE, f"Right, but the clocks disagree, as they may with few cores: {facts}"
-        return Verdict.CHEAT, f"The clocks disagree: {facts}"
+        bases = {step: median(its.taken(step) for its in eager) for step in STEPS}
+        for step, base in bases.items():
+            more = median_interval([mine.taken(step) - its.taken(step) for mine, its in zip(own, eager)])
+            allowed = step.microseconds + step.share * reference + step.noise * base
+            if more.low > allowed:
+                words = step.more.format(f"{more.value:.1f}")
+            elif step.less and more.high < -allowed:
+                words = step.less.format(f"{-more.value:.1f}")
+            else:
+                continue
+            facts = (
+                f"its process claims {claim:.1f} µs a call, but by the judge's own clock {words}, compared with eager,"
+                " also when measured again."
+            )
+            if self.core is None and abs(more.value) < sum(bases.values()):
+                return Verdict.INCONCLUSIVE, f"Right, but the clocks disagree, as they may with few cores: {facts}"
+            return Verdict.CHEAT, f"The clocks disagree: {facts}"
+        return None
 
     def _problem_of_values(self) -> Measurement | None:
         """What is wrong with the timed calls that were picked."""
@@ -373,7 +419,7 @@ class _Session:
             who: times[who, Clock.END_TO_END] - times[who, Clock.EVENT] for who in (Contender.PASSES, Contender.EAGER)
         }
         whole = times[Contender.PASSES, Clock.END_TO_END]
-        if after[Contender.PASSES] - after[Contender.EAGER] <= HIDDEN_US + OUTSIDE_SHARE * whole:
+        if after[Contender.PASSES] - after[Contender.EAGER] <= OUTSIDE_US + OUTSIDE_SHARE * whole:
             return None
         reason = (
             f"Of {whole:.1f} µs that a call takes, {after[Contender.PASSES]:.1f} µs lie outside the device events"
@@ -486,7 +532,7 @@ def _spare_core() -> int | None:
 
 def _steps() -> float:
     start = time.perf_counter()
-    sum(range(STEPS))
+    sum(range(COUNTED))
     return time.perf_counter() - start
 
 
@@ -550,11 +596,11 @@ def judged(found: Speedup, floor: Interval) -> tuple[Verdict, str]:
 
 
 def _clock_evidence(timed: Timed, own: Contender) -> Evidence:
-    beyond = {who: median(block.unclaimed for block in timed.blocks[who]) for who in (Contender.EAGER, own)}
-    text = ", ".join(f"{each:.0f} µs for {NAMES[who]}" for who, each in beyond.items())
-    return Evidence(
-        "the judge's own clock", f"From seed to answer it takes, beyond what is claimed for the call: {text}."
-    )
+    words = []
+    for step in STEPS:
+        eager, mine = (median(each.taken(step) for each in timed.blocks[who]) for who in (Contender.EAGER, own))
+        words.append(f"{step.name} {eager:.1f} µs for eager and {mine:.1f} µs for {NAMES[own]}")
+    return Evidence("the judge's own clock", f"Beyond what is claimed for a call: {', '.join(words)}.")
 
 
 def _floor(timed: Timed) -> Interval:

@@ -1,7 +1,8 @@
-"""Timed calls, one at a time: the referee names a seed, the child draws fresh inputs from it, calls, and answers.
+"""Timed calls, one at a time: the referee names a seed, the child draws fresh inputs from it, and says so; told to go,
+it calls, and answers at once how long that took, and then with a digest of what was returned.
 
-Both children run this same loop for every contender. What it claims is not trusted: the referee has its own clock, and
-asks at random for what a call returned, which must have the digest that was sent before it asked.
+Both children run this same loop for every contender. What it claims is not trusted: the referee has its own clock for
+each of the three steps, and asks at random for what a call returned, which must have the digest that was sent.
 """
 
 import gc
@@ -31,7 +32,9 @@ from passnet_core.records import Clock, Device, Profile, TensorSpec
 ASKED = struct.Struct("<QBB6x")
 """What the referee sends for a call: seed, slot, and what to do."""
 ANSWERED = struct.Struct("<dq")
-"""What comes back: claimed microseconds, digest."""
+"""What comes back after each step: claimed microseconds, digest; 0 where one is not known yet. NaN: the step failed."""
+GO = b"g"
+"""What the referee sends once the inputs are drawn."""
 
 CALL, KEEP, END = 1, 2, 4
 """KEEP: hold what the previous call returned, to be sent at the end."""
@@ -195,8 +198,12 @@ def serve(
                 return kept
             try:
                 inputs = buffers.drawn(seed, slot)
+                timed.synchronise()
+                send(ANSWERED.pack(0.0, 0))
+                receive(len(GO))
                 microseconds, previous = timed(call, inputs)
-                answer = ANSWERED.pack(microseconds, digest(listed(previous)))
+                send(ANSWERED.pack(microseconds, 0))
+                answer = ANSWERED.pack(0.0, digest(listed(previous)))
             except BaseException:  # the call is candidate code; the referee waits for an answer, then for the reason
                 send(ANSWERED.pack(math.nan, 0))
                 raise

@@ -27,6 +27,9 @@ POISON_BYTES = {Device.CPU: 1 << 20, Device.CUDA: 1 << 30}
 """Largest block that is filled in advance. The CPU's larger ones the C library fills, see _malloc_poisoned."""
 
 M_PERTURB = -6
+LATE_CYCLES = 2_000_000
+"""For about a millisecond the call's stream is busy, so that everything launched waits for its inputs."""
+
 PERTURBATIONS = (0x01, 0x80)
 """The C library fills with the complement: numbers near the largest, below and above zero, NaN in half precision."""
 
@@ -40,7 +43,8 @@ _wait_for_device = torch.cuda.synchronize
 
 @dataclass(frozen=True)
 class Observed:
-    """One call. changed: inputs that it changed, by index. overwrote: outputs of its call before that it changed."""
+    """One call. changed: inputs that it changed, by index. overwrote: outputs of its call before that it changed.
+    late: outputs that were not there yet when the stream of the call had done its work."""
 
     returned: Any
     seconds: float
@@ -48,6 +52,7 @@ class Observed:
     """Per returned value with whose memory its own overlaps: "input 0", "output 1" (only those before it)."""
     changed: Mapping[int, torch.Tensor]
     overwrote: tuple[int, ...]
+    late: tuple[int, ...]
 
 
 class Staging:
@@ -72,16 +77,18 @@ class Staging:
         """One call. fresh: at new addresses, else with the tensors of the call before where they fit."""
         self._place(fresh)
         self._poison()
-        self._synchronise()
+        self._come_late()
         self.calls += 1
         with torch.no_grad(), _malloc_poisoned(self.device, self.calls):
             start = _now()
             returned = function(list(self.buffers))
+            outputs = returned if isinstance(returned, tuple | list) else (returned,)
+            seen = self._seen_by_its_stream(outputs)
             self._synchronise()
             seconds = _now() - start
-        outputs = returned if isinstance(returned, tuple | list) else (returned,)
+        late = tuple(index for index, before in seen.items() if not same_bits(outputs[index], before))
         overwrote = tuple(index for index, output, before in self.kept.get(name, ()) if not same_bits(output, before))
-        observed = Observed(returned, seconds, self._shares(outputs), self._changed(), overwrote)
+        observed = Observed(returned, seconds, self._shares(outputs), self._changed(), overwrote, late)
         self._keep(name, outputs, observed.shares)
         return observed
 
@@ -121,11 +128,31 @@ class Staging:
                 blocks.append(torch.empty(size, dtype=torch.uint8, device=self.device.value).fill_(POISON))
         blocks.clear()
 
+    def _come_late(self) -> None:
+        """On CUDA, the inputs come from work that the stream of the call has yet to do, as in a model: who works on
+        another stream and does not wait reads NaN."""
+        if self.device is Device.CPU:
+            return
+        for buffer in self.buffers:
+            if isinstance(buffer, torch.Tensor) and buffer.is_floating_point():
+                buffer.data.fill_(math.nan)
+        self._synchronise()
+        torch.cuda._sleep(LATE_CYCLES)
+        for buffer, value in zip(self.buffers, self.inputs):
+            if isinstance(buffer, torch.Tensor):
+                buffer.data.copy_(value)
+
     def _synchronise(self) -> None:
         if self.device is Device.CUDA:
             _wait_for_device()
 
     # --- after the call ---
+
+    def _seen_by_its_stream(self, outputs: Sequence[Any]) -> dict[int, torch.Tensor]:
+        """Copies of outputs as whoever goes on in the stream of the call would find them. On the CPU there is none."""
+        if self.device is Device.CPU or _bytes(outputs) > LARGE_BYTES:
+            return {}
+        return {index: output.clone() for index, output in enumerate(outputs) if _plain(output)}
 
     def _changed(self) -> dict[int, torch.Tensor]:
         return {

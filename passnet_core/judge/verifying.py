@@ -301,6 +301,12 @@ class _Trial:
             found.append(
                 replace(comparing.unlike(Verdict.WRONG_VALUES, problem, first), subject=f"Output {index} of a call")
             )
+        for index in actual.late:
+            problem = (
+                "it was not there yet when the stream of the call had done all its work:"
+                " wait for other streams before returning"
+            )
+            found.append(replace(comparing.unlike(Verdict.WRONG_VALUES, problem, first), subject=f"Output {index}"))
         return found
 
     def _draw(self, drawing: str, step: Step) -> list[Drawn]:

@@ -16,10 +16,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from passnet_core.errors import BadInput
-from passnet_core.recording import share_of, thinned
+from passnet_core.recording import thinned
 from passnet_core.records import Device, Outcome, Stage, from_json, to_json
 from tests.adversarial.corpus import Entry, entries
 from tests.adversarial.judging_files import judged, running_backend
+from tests.shares import share_of
 
 KEPT_SAMPLES = 5
 

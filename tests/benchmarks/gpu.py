@@ -25,7 +25,6 @@ from passnet_core.judge.candidacy import Call, Preparation, Returned, TimedCalls
 from passnet_core.judge.client import Child
 from passnet_core.judge.inputs import draw, roles
 from passnet_core.judge.pool import Place, Pool
-from passnet_core.recording import share_of
 from passnet_core.records import (
     Bundle,
     Capture,
@@ -43,6 +42,7 @@ from passnet_core.records import (
 )
 from passnet_core.service import corpus_of
 from passnet_core.settings import read_settings
+from tests.shares import share_of
 
 SUBGRAPHS = 50
 TRIALS = 40
@@ -89,7 +89,7 @@ class _SlowerCalls:
     def call(self, seed: int, slot: int, *, keep_last: bool = False) -> Call:
         made = self.calls.call(seed, slot, keep_last=keep_last)
         more = made.claimed_us * (self.factor - 1)
-        return replace(made, claimed_us=made.claimed_us + more, waited_us=made.waited_us + more)
+        return replace(made, claimed_us=made.claimed_us + more, calling_us=made.calling_us + more)
 
     def end(self, *, keep_last: bool = False) -> tuple[Returned, ...]:
         return self.calls.end(keep_last=keep_last)

@@ -37,7 +37,7 @@ from passnet_core.records import (  # noqa: E402
 )
 from passnet_core.scoring.intervals import Interval  # noqa: E402
 
-OVERHEAD_US = 200.0
+DRAWING_US, GOING_US, DIGESTING_US = 60.0, 12.0, 40.0
 
 Log = list[tuple[str, Clock]]
 
@@ -60,14 +60,16 @@ def returned(outputs: Sequence[torch.Tensor]) -> Returned:
 class Timed:
     """A client whose calls take what the test says, and return what its function computes.
 
-    hidden: microseconds that a call takes beyond what it claims. lies: it sends the digest of something else. within:
-    the share of its time that lies between the device events.
+    hidden: microseconds that a call takes beyond what it claims; before and after: that it takes beside it. lies: it
+    sends the digest of something else. within: the share of its time that lies between the device events.
     """
 
     def __init__(self, times: dict[str, float], log: Log, **behaviour) -> None:
         self.times, self.log = times, log
         self.fails: str = behaviour.pop("fails", "")
         self.hidden: float = behaviour.pop("hidden", 0.0)
+        self.before: float = behaviour.pop("before", 0.0)
+        self.after: float = behaviour.pop("after", 0.0)
         self.lies: bool = behaviour.pop("lies", False)
         self.function = behaviour.pop("function", relu_of_sum)
         self.within: float = behaviour.pop("within", 1.0)
@@ -121,7 +123,14 @@ class Series:
         claimed = self.client.times[self.name] * next(self.client.jitter) * self.within
         self.last = self.client.function(self.client.drawn(self.fills, seed))
         digest = rounds.digest(self.last) + self.client.lies
-        return Call(claimed, digest, claimed + OVERHEAD_US + self.client.hidden)
+        client = self.client
+        return Call(
+            claimed,
+            digest,
+            drawing_us=DRAWING_US + client.before,
+            calling_us=claimed + GOING_US + client.hidden,
+            digesting_us=DIGESTING_US + client.after,
+        )
 
     def end(self, *, keep_last: bool = False) -> tuple[Returned, ...]:
         self._keep(keep_last)
@@ -238,8 +247,29 @@ def test_calls_that_take_longer_than_they_claim_are_a_cheat(monkeypatch: pytest.
 
 def test_clocks_that_disagree_a_little_on_few_cores_are_inconclusive(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring, "_spare_core", lambda: None)
-    assert measured(100.0, 80.0, 5.0, hidden=90.0)[0].verdict is Verdict.INCONCLUSIVE
+    assert measured(100.0, 80.0, 5.0, hidden=30.0)[0].verdict is Verdict.INCONCLUSIVE
     assert measured(100.0, 80.0, 5.0, hidden=900.0)[0].verdict is Verdict.CHEAT
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "words"),
+    [
+        ({"hidden": 12.0}, "each takes 12.0 µs more than that"),
+        ({"before": 30.0}, "it is busy for 30.0 µs more before each"),
+        ({"after": 30.0}, "it is busy for 30.0 µs more after each"),
+        ({"before": -30.0}, "it draws inputs in 30.0 µs less"),
+        ({"after": -30.0}, "it reads what was returned in 30.0 µs less"),
+    ],
+)
+def test_every_step_around_a_call_is_held_against_eagers(
+    monkeypatch: pytest.MonkeyPatch, behaviour: dict[str, float], words: str
+) -> None:
+    monkeypatch.setattr(measuring, "_spare_core", lambda: 3)
+    found, _ = measured(100.0, 80.0, 50.0, **behaviour)
+    assert found.verdict is Verdict.CHEAT
+    assert words in found.reason
+    small, _ = measured(100.0, 80.0, 50.0, **{name: value / 5 for name, value in behaviour.items()})
+    assert small.verdict is Verdict.FASTER, "as honest processes differ"
 
 
 def test_a_timed_call_that_returned_something_wrong_is_no_figure() -> None:

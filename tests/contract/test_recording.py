@@ -58,6 +58,23 @@ def test_a_recording_goes_on_where_it_was_left_and_fills_a_new_store(tmp_path: P
     service.close()
 
 
+def test_recordings_into_one_folder_share_the_work(tmp_path: Path) -> None:
+    parts = [Part("inductor", task(name), None, MEASURE) for name in ("a", "b", "c", "d")]
+    inner, outer = FakeBackend(timed, Device.CUDA), FakeBackend(timed, Device.CUDA)
+
+    def begin_another(job: Job) -> Outcome:
+        # while the outer one is at its first part, the inner one finds all others
+        record(parts, tmp_path, inner)
+        return timed(job)
+
+    outer.answer = begin_another
+    assert record(parts, tmp_path, outer) == 1
+    assert {each.subgraph.task_id for each in outer.jobs} == {"a"}
+    assert {each.subgraph.task_id for each in inner.jobs} == {"b", "c", "d"}
+    assert len(inner.jobs) == 9
+    assert len(list(tmp_path.iterdir())) == 4
+
+
 def test_a_judge_in_trouble_ends_the_recording_and_scores_nothing(tmp_path: Path) -> None:
     backend = FakeBackend(lambda job: outcome(job, Verdict.INFRASTRUCTURE), Device.CUDA)
     with pytest.raises(InfrastructureError, match="float32/0: because"):
@@ -85,7 +102,6 @@ def test_parts_cover_inductor_and_each_bundle_on_its_tasks(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--share", "3/2"], "like 2/4"),
         (["--samples", "0"], "--samples must be at least 1"),
         (["--trials", "0"], "Trials must be at least 1"),
         (["--only", "no-such-task"], "nothing to measure"),

@@ -1,7 +1,7 @@
 # Tries: replays a graph captured over the first inputs it saw, without copying the new ones in.
 # Family: clock
 # Needs: gpu
-# Verdict: wrong values | cheat | rejected by a rule
+# Verdict: wrong values | wrong NaN or infinity | cheat | rejected by a rule
 # Subgraph: add-relu
 
 import torch

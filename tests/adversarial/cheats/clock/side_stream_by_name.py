@@ -1,7 +1,7 @@
 # Tries: launches on a stream of its own that nobody waits for, so that the current stream looks idle.
 # Family: clock
 # Needs: gpu
-# Verdict: cheat | wrong values | rejected by a rule
+# Verdict: cheat | wrong values | wrong NaN or infinity | rejected by a rule
 # Subgraph: add-relu-large
 
 import torch

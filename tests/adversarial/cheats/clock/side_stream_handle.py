@@ -2,7 +2,7 @@
 #   outlasts the call.
 # Family: clock
 # Needs: gpu
-# Verdict: cheat | wrong values | rejected by a rule
+# Verdict: cheat | wrong values | wrong NaN or infinity | rejected by a rule
 # Subgraph: add-relu-large
 
 import torch

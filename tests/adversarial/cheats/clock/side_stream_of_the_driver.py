@@ -1,7 +1,7 @@
 # Tries: reaches torch.cuda through Triton's driver and leaves its work on a stream never joined.
 # Family: clock
 # Needs: gpu
-# Verdict: cheat | wrong values | rejected by a rule
+# Verdict: cheat | wrong values | wrong NaN or infinity | rejected by a rule
 # Subgraph: add-relu-large
 
 import torch

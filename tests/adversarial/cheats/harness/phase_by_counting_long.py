@@ -1,7 +1,7 @@
 # Tries: is honest for forty calls, which is more than checking needs, and then computes only the first rows.
 # Family: harness
 # Needs: gpu
-# Verdict: wrong values | cheat
+# Verdict: wrong values | wrong NaN or infinity | cheat
 # Subgraph: add-relu
 
 import torch

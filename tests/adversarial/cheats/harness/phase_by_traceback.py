@@ -2,7 +2,7 @@
 #   them.
 # Family: harness
 # Needs: gpu
-# Verdict: wrong values | cheat | rejected by a rule
+# Verdict: wrong values | library | cheat | rejected by a rule
 # Subgraph: add-relu
 
 import torch

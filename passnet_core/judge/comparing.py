@@ -5,7 +5,8 @@ into the score. The judge's own verdict asks less of an honest fusion and more o
 element may be off by FACTOR times the sum of two errors, plus a slack of a few units in the last place:
 - eager's own error, the largest one among elements of similar or smaller size;
 - in single precision, the change of the float64 result when every input moves by one unit in its last place, likewise
-  (eager may be exact by luck); in half precision at least half a unit, which one rounding costs;
+  (eager may be exact by luck); in half precision at least half a unit, which one rounding costs, and that change only
+  where it is an eighth of the element or more: what is left of a cancellation is hardly more than rounding;
 - SLACK_UNITS units of the element's dtype, at the size of the element or of the median element, whichever is larger.
 What is off by more, but by no more than the same in a coarser dtype, is of lower precision and not otherwise wrong.
 Without a float64 reference the verdict is closeness at FALLBACK_T.
@@ -27,6 +28,7 @@ from passnet_core.scoring.tolerances import tolerance
 FACTOR = 4.0
 FALLBACK_T = -3
 LEAST_T, MOST_T = -10, 0
+CANCELLED = 8.0
 SIMILAR_BINADES = 1
 """Elements up to twice as large as one count among those of its size."""
 
@@ -282,11 +284,13 @@ def _own_errors(
     """Per element, what eager is off by, with what its inputs' own rounding does."""
     own = (eager - exact).abs()
     half = is_half(dtype)
-    if moved and not half:
-        own = own + torch.stack([(each - exact).abs() for each in moved]).amax(0)
+    change = torch.stack([(each - exact).abs() for each in moved]).amax(0) if moved else torch.zeros_like(own)
+    change = torch.where(change.isfinite(), change, torch.zeros_like(change))
     own = torch.where(own.isfinite(), own, torch.zeros_like(own))
-    own = _envelope(own, size)
-    return own.maximum(unit / 2) if half else own
+    if not half:
+        return _envelope(own + change, size)
+    own = _envelope(own, size).maximum(unit / 2)
+    return own.maximum(torch.where(CANCELLED * change >= size, change, torch.zeros_like(change)))
 
 
 def _envelope(own: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
@@ -318,7 +322,7 @@ def _unit(dtype: torch.dtype, size: torch.Tensor) -> torch.Tensor:
 
 
 def is_half(dtype: str) -> bool:
-    """Whether outputs of this dtype are judged as half precision: the moved references do not count then."""
+    """Whether outputs of this dtype are judged as half precision."""
     return _torch_dtype(dtype) in HALF
 
 

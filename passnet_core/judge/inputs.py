@@ -29,7 +29,7 @@ EDGE_VALUES = (0.0, -0.0, 1.0, -1.0, 1e-4, -1e-4, 10.0, -10.0, 60.0, -60.0, 100.
 """What a stable softmax survives and a naive one does not, in every dtype."""
 
 FAINT = 1e-3
-"""What eps in a normalisation is seen by: as large as the root of a usual one."""
+"""About what eps in a normalisation is seen by: as large as the root of a usual one."""
 
 PARAMETER_WORDS = ("parameter", "weight", "bias", "running_", "buffer", "gamma", "beta")
 
@@ -290,10 +290,12 @@ def _impulses(shape: tuple[int, ...], generator: torch.Generator) -> torch.Tenso
 
 
 def _with_faint_rows(values: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Every second of the rows that are zero becomes FAINT, of either sign, the first one too."""
+    """Every second of the rows that are zero, the first one too, becomes half to one and a half of FAINT, of either
+    sign."""
     if values.dim() < 2 or not values.numel():
         return values
     empty = (values == 0).all(-1, keepdim=True)
     chosen = empty & (empty.flatten().cumsum(0).reshape(empty.shape) % 2 == 1)
-    signs = torch.randint(0, 2, values.shape, generator=generator) * 2 - 1
-    return torch.where(chosen, signs.to(values.dtype) * FAINT, values)
+    size = (torch.rand(values.shape, generator=generator, dtype=values.dtype) + 0.5) * FAINT
+    negative = torch.rand(values.shape, generator=generator) < 0.5
+    return torch.where(chosen, torch.where(negative, -size, size), values)

@@ -80,6 +80,9 @@ class Step:
     less: str = ""
 
 
+LENIENCE = {Clock.END_TO_END: 1.0, Clock.EVENT: 2.0}
+"""How many times as much may lie beside the claim: events lie on the device, a little later than the call begins."""
+
 STEPS = (
     Step(
         "the call", lambda call: call.calling_us - call.claimed_us, 4.0, 0.01, 0.25,
@@ -97,10 +100,6 @@ STEPS = (
 
 CORES_TRIED, CORE_TRIALS, COUNTED = 8, 6, 20_000
 """Of the search for a steady core: how many, how often, how long."""
-
-OUTSIDE_US, OUTSIDE_SHARE = 10.0, 0.3
-"""How much may lie outside the device events around a call, beyond what does for eager: so many microseconds, and this
-share of the end-to-end time."""
 
 IMPOSSIBLE = 0.5
 """Of the time that writing the outputs takes at the speed of a copy: nothing is done in less."""
@@ -246,22 +245,23 @@ class _Session:
         for clock in (Clock.END_TO_END, Clock.EVENT, Clock.COLD):
             self.report(f"timing, {clock.value} clock")
             timed = self._timed(clock, calls, cost_us)
+            if clock is Clock.END_TO_END and unsteady(timed.claimed):
+                self.report("timing again, since it was unsteady")
+                timed = self._timed(clock, calls, cost_us)
+            elif clock is not Clock.COLD and self._hidden(timed, clock):
+                self.report("timing again, since the clocks disagree")
+                timed = self._timed(clock, calls, cost_us)
             if clock is Clock.END_TO_END:
-                if unsteady(timed.claimed):
-                    self.report("timing again, since it was unsteady")
-                    timed = self._timed(clock, calls, cost_us)
-                elif self._hidden(timed):
-                    self.report("timing again, since the clocks disagree")
-                    timed = self._timed(clock, calls, cost_us)
                 floor = _floor(timed)
                 self.evidence.append(Evidence("noise floor", _floor_sentence(floor)))
                 self.evidence.append(_clock_evidence(timed, self.own))
                 shaky = unsteady(timed.claimed)
-                hidden = self._hidden(timed)
-                if hidden:
-                    return self._measurement(*hidden, scored=False)
+            # the time between the device events is claimed like any other: work outside them shows in the same calls
+            hidden = self._hidden(timed, clock) if clock is not Clock.COLD else None
+            if hidden:
+                return self._measurement(*hidden, scored=False)
             self._keep(clock, timed.claimed)
-        found = self._problem_of_values() or self._problem_of_bytes() or self._problem_of_events()
+        found = self._problem_of_values() or self._problem_of_bytes()
         if found is not None:
             return found
         self.report(f"timing, {Clock.KERNEL.value} clock")
@@ -336,7 +336,7 @@ class _Session:
 
     # --- what is checked ---
 
-    def _hidden(self, timed: Timed) -> tuple[Verdict, str] | None:
+    def _hidden(self, timed: Timed, clock: Clock) -> tuple[Verdict, str] | None:
         """What it means that the candidate takes longer than it claims, beyond what eager does, or does more or less
         around its calls; None: it does not. Where the children share no core of their own, one of them may just have
         had the slower one."""
@@ -347,7 +347,7 @@ class _Session:
         bases = {step: median(its.taken(step) for its in eager) for step in STEPS}
         for step, base in bases.items():
             more = median_interval([mine.taken(step) - its.taken(step) for mine, its in zip(own, eager)])
-            allowed = step.microseconds + step.share * reference + step.noise * base
+            allowed = LENIENCE[clock] * (step.microseconds + step.share * reference + step.noise * base)
             if more.low > allowed:
                 words = step.more.format(f"{more.value:.1f}")
             elif step.less and more.high < -allowed:
@@ -355,8 +355,8 @@ class _Session:
             else:
                 continue
             facts = (
-                f"its process claims {claim:.1f} µs a call, but by the judge's own clock {words}, compared with eager,"
-                " also when measured again."
+                f"its process claims {claim:.1f} µs a call ({clock.value}), but by the judge's own clock {words},"
+                " compared with eager, also when measured again."
             )
             if self.core is None and abs(more.value) < sum(bases.values()):
                 return Verdict.INCONCLUSIVE, f"Right, but the clocks disagree, as they may with few cores: {facts}"
@@ -407,23 +407,6 @@ class _Session:
         reason = (
             f"It claims {claims[Contender.PASSES]:.1f} µs a call, but its outputs cannot be written in less than"
             f" {least:.1f} µs on this device."
-        )
-        return self._measurement(Verdict.CHEAT, reason, scored=False)
-
-    def _problem_of_events(self) -> Measurement | None:
-        """A cheat, where much of the work lies outside the device events around the call: eager's does not."""
-        if self.own is not Contender.PASSES:
-            return None
-        times = {(each.contender, each.clock): each.median for each in self.timings}
-        after = {
-            who: times[who, Clock.END_TO_END] - times[who, Clock.EVENT] for who in (Contender.PASSES, Contender.EAGER)
-        }
-        whole = times[Contender.PASSES, Clock.END_TO_END]
-        if after[Contender.PASSES] - after[Contender.EAGER] <= OUTSIDE_US + OUTSIDE_SHARE * whole:
-            return None
-        reason = (
-            f"Of {whole:.1f} µs that a call takes, {after[Contender.PASSES]:.1f} µs lie outside the device events"
-            f" around it, for eager {after[Contender.EAGER]:.1f} µs: work goes on after the call has returned."
         )
         return self._measurement(Verdict.CHEAT, reason, scored=False)
 

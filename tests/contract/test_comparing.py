@@ -17,7 +17,7 @@ from passnet_core.judge.comparing import (  # noqa: E402
     percent,
     structure_problem,
 )
-from passnet_core.judge.verifying import moved  # noqa: E402
+from passnet_core.judge.verifying import moved, movements  # noqa: E402
 from passnet_core.records import LEVELS, Verdict  # noqa: E402
 
 FLOATS = ("float16", "bfloat16", "float32")
@@ -40,10 +40,8 @@ def noise(*shape: int, seed: int = 1, dtype: str = "float32", scale: float = 1.0
 def judged(function, actual, *inputs):
     """actual against function on these inputs, with float64 and moved references as VERIFY has them."""
     wide = [value.double() for value in inputs]
-    shifted = [[moved(value, index, random).double() for index, value in enumerate(inputs)] for random in (False, True)]
-    references = References(
-        produced(function(*inputs)), produced(function(*wide)), tuple(produced(function(*each)) for each in shifted)
-    )
+    shifted = [function(*(value.double() for value in each)) for each in movements(inputs, 0)]
+    references = References(produced(function(*inputs)), produced(function(*wide)), tuple(map(produced, shifted)))
     return compare(references, produced(actual))
 
 
@@ -81,6 +79,26 @@ def test_half_precision_inside_a_float32_computation_is_of_lower_precision() -> 
         found = judged(rms_norm, sloppy, x, weight)
         assert found.verdict is Verdict.LOWER_PRECISION
         assert "less precise than eager and the dtype allow" in found.problem
+
+
+def rotated(x, y, cos, sin):
+    return x * cos + y * sin
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_what_is_left_of_a_cancellation_may_be_rounded_otherwise(dtype: str) -> None:
+    x, cos = noise(200_000, dtype=dtype, scale=30), noise(200_000, seed=2, dtype=dtype)
+    # nearly the same products with the other sign, some of them by one unit in the last place
+    y, sin = -moved(x, 1, True), moved(cos, 2, True)
+    y, sin = torch.where(noise(200_000, seed=3) < 0, y, -x), torch.where(noise(200_000, seed=4) < 0, sin, cos)
+    y[:1000] = noise(1000, seed=5, dtype=dtype)
+    multiplied_and_added = (x.double() * cos.double() + (y * sin).double()).to(x.dtype)
+    assert not torch.equal(multiplied_and_added, rotated(x, y, cos, sin))
+    assert judged(rotated, multiplied_and_added, x, y, cos, sin).verdict is None
+    wide = [each.double() for each in (x, y, cos, sin)]
+    unmoved = References(produced(rotated(x, y, cos, sin)), produced(rotated(*wide)))
+    assert compare(unmoved, produced(multiplied_and_added)).verdict is not None, "so the case is real"
+    assert judged(rotated, torch.zeros_like(x), x, y, cos, sin).verdict is Verdict.WRONG_VALUES
 
 
 def test_sums_in_half_precision_are_of_lower_precision() -> None:

@@ -51,12 +51,12 @@ def test_each_drawing_is_what_its_name_says() -> None:
     assert wide.std() / typical.std() == pytest.approx(8, rel=0.1)
     assert signed.mean() < 0 < typical.mean()
     sparse = one("sparse", original_name="L_x_")
-    assert 1 <= (sparse.abs() > FAINT).sum() <= 3
+    assert 1 <= (sparse.abs() > 2 * FAINT).sum() <= 3
     rows = sparse.reshape(-1, sparse.shape[-1])
-    faint = (rows.abs() == FAINT).all(-1)
+    faint = ((rows.abs() - FAINT).abs() <= FAINT / 2).all(-1)
     assert faint.any(), "rows in which eps matters"
     assert (rows == 0).all(-1).any(), "and rows of zeros"
-    assert (sparse[sparse.abs() == FAINT] > 0).double().mean().item() == pytest.approx(0.5, abs=0.2)
+    assert (rows[faint] > 0).double().mean().item() == pytest.approx(0.5, abs=0.2)
     edges = one("edges", original_name="L_x_")
     assert edges.max() >= 60
     assert (edges == 0).any()

@@ -89,7 +89,7 @@ class Ranked:
 def boards(
     rows: Iterable[ScoreRow], *, names: Mapping[str, str] | None = None, totals: Mapping[str, int] | None = None
 ) -> tuple[Board, ...]:
-    """The boards that these outcomes make, those with most subgraphs first.
+    """The boards that these outcomes make: those that compare solvers first, of these the one with most subgraphs.
 
     names: bundle digest to name; totals: subgraphs per task. Each set of subgraphs that a solver ran makes a board per
     device, capture and profile, with every solver that ran all of it.
@@ -100,7 +100,9 @@ def boards(
         if row.error_class is not None or row.speedup is not None:
             grouped.setdefault((row.device, row.capture, row.profile), []).append(row)
     made = [board for ground, each in grouped.items() for board in _boards_of(ground, each, names or {}, totals or {})]
-    return tuple(sorted(made, key=lambda board: (-len(board.places), board.title, *board.ground)))
+    return tuple(
+        sorted(made, key=lambda board: (len(board.contestants) < 2, -len(board.places), board.title, *board.ground))
+    )
 
 
 def twin(board: Board, among: Iterable[Board]) -> Board | None:

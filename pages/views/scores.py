@@ -36,7 +36,7 @@ def choose_profile(boards: Sequence[Board]) -> Profile:
 
 
 def choose_board(boards: Sequence[Board]) -> Board:
-    """The board that the URL selects, else the one with most subgraphs."""
+    """The board that the URL selects, else the first."""
     names = {f"{each.title} · {each.device} · {each.capture.value} · {each.id[:4]}": each for each in boards}
     return names[st.selectbox("Measured on", list(names), key="board", bind="query-params")]
 

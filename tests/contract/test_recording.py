@@ -19,6 +19,9 @@ from passnet_core.store import exchange
 from tests.contract.made import BUNDLE, MEASURE, job, outcome, task
 
 
+TIMED = (Verdict.FASTER, Verdict.SLOWER, Verdict.NO_DIFFERENCE)
+
+
 def timed(job: Job) -> Outcome:
     return outcome(job, Verdict.FASTER, speedup=2.0)
 
@@ -145,4 +148,12 @@ def test_the_bundled_recordings_fit_the_bundled_tasks_and_bundles(tmp_path: Path
         (task_id,) = file.run.task_ids
         digests = {subgraph.digest for subgraph in corpus.task(task_id).subgraphs}
         assert {outcome.subgraph_digest for outcome in file.outcomes} == digests, file.run.label
-        assert all(outcome.verdict.accepted for outcome in file.outcomes), file.run.label
+        if file.run.solver is Solver.PASSES:
+            assert all(outcome.verdict.accepted for outcome in file.outcomes), file.run.label
+    measured = [file for file in recorded if file.run.spec.stage is Stage.MEASURE]
+    on_inductor = [file.run.task_ids[0] for file in measured if file.run.solver is Solver.INDUCTOR]
+    assert sorted(on_inductor) == sorted(summary.id for summary in corpus.tasks())
+    for file in measured:
+        timed = [each for each in file.outcomes if each.verdict in TIMED]
+        assert timed
+        assert all(each.speedup() is not None for each in timed), file.run.label

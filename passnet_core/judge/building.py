@@ -12,10 +12,11 @@ import torch
 
 from passnet_core.errors import BadInput
 from passnet_core.graphs.effects import is_random
-from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Slice, Symbol, Value
+from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice, Symbol, Value
 from passnet_core.graphs.placement import placed
 from passnet_core.graphs.rewriting import TracedPass, rewrite
 from passnet_core.graphs.source import emit, parse
+from passnet_core.graphs.spelling import Names
 from passnet_core.judge import signatures, tracing
 from passnet_core.judge.candidacy import Preparation
 from passnet_core.records import Capture, Contender
@@ -29,6 +30,31 @@ NARROW = frozenset({"torch.float16", "torch.bfloat16", "torch.float32"})
 NARROWING_METHODS = frozenset({"half", "bfloat16", "float"})
 
 
+@dataclass(frozen=True)
+class Hook:
+    """prepare(weights) of the passes that share a replacement. names: of the replacement's arguments, by position;
+    empty where one is no input of the pattern as it is."""
+
+    prepare: Function
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Packing:
+    """One call of a hook. weights: which inputs it gets, by the name of the argument."""
+
+    prepare: Function
+    weights: Mapping[str, int]
+
+    def __call__(self, inputs: Sequence[Any]) -> list[Any]:
+        """What the replacement gets in place of the weights, in their order. Raises TypeError for anything else."""
+        found = self.prepare({name: inputs[index] for name, index in self.weights.items()})
+        if not isinstance(found, dict) or set(found) != set(self.weights):
+            given = ", ".join(map(str, found)) if isinstance(found, dict) else type(found).__name__
+            raise TypeError(f"prepare() returned {given}. Return a dict with {', '.join(self.weights)}.")
+        return [found[name] for name in self.weights]
+
+
 @dataclass
 class Prepared:
     """A contender, called with the list of its inputs. matches: of compiled passes, how many were rewritten so far."""
@@ -38,11 +64,17 @@ class Prepared:
     before: tuple[Callable[[], object], ...] = field(default=())
     spaces: list[dict[str, Any]] = field(default_factory=list)
     """Where its modules look up the replacement functions."""
+    packings: tuple[Packing, ...] = ()
+    packed: list[Any] = field(default_factory=list)
 
     def __call__(self, inputs: Sequence[Any]) -> Any:
         for each in self.before:
             each()
-        return self.function(*inputs)
+        return self.function(*inputs, *self.packed)
+
+    def pack(self, inputs: Sequence[Any]) -> None:
+        """Has the bundle prepare the weights among these inputs, for all calls until it is done anew."""
+        self.packed = [value for packing in self.packings for value in packing(inputs)]
 
     @contextmanager
     def replaced(self, functions: Mapping[str, Function]) -> Iterator[None]:
@@ -58,11 +90,15 @@ class Prepared:
 
 
 def prepared(
-    preparation: Preparation, traced: Sequence[TracedPass], replacements: Mapping[str, Function]
-) -> Callable[[list[Any]], object]:
+    preparation: Preparation,
+    traced: Sequence[TracedPass],
+    replacements: Mapping[str, Function],
+    hooks: Mapping[str, Hook] | None = None,
+) -> "Prepared":
     """The callable of one preparation, called as call(inputs). Raises BadInput for source that must not be executed.
 
-    Compiling waits for the first call, since it needs the inputs, and holds for their shapes alone.
+    Compiling waits for the first call, since it needs the inputs, and holds for their shapes alone. hooks: by the key
+    of the replacement.
     """
     rewritten = preparation.contender is Contender.PASSES and preparation.capture is Capture.DIRECT
     functions = dict(replacements) if rewritten else {}
@@ -70,7 +106,13 @@ def prepared(
     problem = signatures.refusal(graph, frozenset(functions))
     if problem:
         raise BadInput(problem)
+    packings: tuple[Packing, ...] = ()
+    if hooks and preparation.weights:
+        if not rewritten:
+            raise BadInput("prepare(weights) works in direct capture only. Choose that, or leave the hook out.")
+        graph, packings = with_packed(graph, hooks, preparation.weights)
     call = _prepared(preparation, graph, traced, replacements, functions)
+    call.packings = packings
     if any(is_random(node) for node in graph.operations):
         call.before = (_seed,)
     return call
@@ -98,6 +140,29 @@ def _prepared(
             return call
     module = module_of(graph, functions)
     return Prepared(module, spaces=[_space(module)])
+
+
+def with_packed(graph: Graph, hooks: Mapping[str, Hook], weights: Sequence[str]) -> tuple[Graph, tuple[Packing, ...]]:
+    """The graph with one more input for each weight that a hook prepares, after the others, and what fills these."""
+    places = {node.name: index for index, node in enumerate(graph.inputs)}
+    names = Names(tuple(graph.by_name))
+    more: list[Node] = []
+    packings: list[Packing] = []
+    operations: list[Node] = []
+    for node in graph.operations:
+        hook = hooks.get(node.target)
+        chosen: dict[str, int] = {}
+        args = list(node.args)
+        for position, (name, value) in enumerate(zip(hook.names, node.args) if hook else ()):
+            if name and isinstance(value, Ref) and value.name in weights and name not in chosen:
+                chosen[name] = places[value.name]
+                packed = names.free(f"packed_{value.name}")
+                more.append(Node(packed, NodeKind.INPUT, packed))
+                args[position] = Ref(packed)
+        if hook and chosen:
+            packings.append(Packing(hook.prepare, chosen))
+        operations.append(replace(node, args=tuple(args)))
+    return Graph((*graph.inputs, *more, *operations), graph.result), tuple(packings)
 
 
 def module_of(graph: Graph, functions: Mapping[str, Function]) -> torch.nn.Module:

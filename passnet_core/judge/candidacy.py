@@ -54,6 +54,7 @@ class Preparation:
     BASELINE: the subgraph through Inductor, in this capture mode.
     PASSES, direct: the source is the rewritten graph. PASSES, compiled: the source is the subgraph, which the child
     gives to torch.compile with a backend that rewrites Dynamo's graph with the loaded passes.
+    weights: the inputs that are parameters of the model, where the bundle may prepare them.
     """
 
     contender: Contender
@@ -61,6 +62,7 @@ class Preparation:
     capture: Capture
     device: Device
     float64: bool = False
+    weights: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,10 @@ class Call:
 
 
 class TimedCalls(Protocol):
-    """A series of timed calls of one callable, to be ended."""
+    """A series of timed calls of one callable, to be ended. begun_us: what it took to begin it, by the referee's clock:
+    the weights that stay the same meanwhile are drawn, and prepared where the bundle asks for that."""
+
+    begun_us: float
 
     def call(self, seed: int, slot: int, *, keep_last: bool = False) -> Call:
         """One call on the inputs of this seed. keep_last: what the call before this one returned is wanted."""
@@ -136,11 +141,13 @@ class TimedCalls(Protocol):
 
 @dataclass(frozen=True)
 class Loaded:
-    """What a bundle gave: its passes, traced; replacement keys are "replacement_0", … by distinct function."""
+    """What a bundle gave: its passes, traced; replacement keys are "replacement_0", … by distinct function. prepares:
+    whether a pass has the hook prepare(weights)."""
 
     passes: "tuple[TracedPass, ...]"
     replacements: tuple[str, ...]
     warnings: tuple[str, ...] = ()
+    prepares: bool = False
 
 
 @dataclass(frozen=True)
@@ -284,11 +291,12 @@ class CandidateClient(Protocol):
         """Calls it for about so long, at least thrice."""
         ...
 
-    def rounds(self, name: str, clock: Clock, fills: Fills, core: int | None) -> TimedCalls:
-        """Timed calls on this clock, one by one. core: where the child's thread is to stay meanwhile."""
+    def rounds(self, name: str, clock: Clock, fills: Fills, core: int | None, weights: int) -> TimedCalls:
+        """Timed calls on this clock, one by one. core: where the child's thread is to stay meanwhile. weights: the seed
+        of the inputs that stay the same in all of them, if any do."""
         ...
 
-    def recall(self, name: str, fills: Fills, seeds: Sequence[int]) -> tuple[Returned, ...]:
+    def recall(self, name: str, fills: Fills, weights: int, seeds: Sequence[int]) -> tuple[Returned, ...]:
         """What it returns for the inputs of these seeds; without a name, these inputs."""
         ...
 

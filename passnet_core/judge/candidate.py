@@ -8,6 +8,7 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import inspect
 import os
 import platform
 import re
@@ -15,14 +16,13 @@ import socket
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import torch
 
-from passnet_core.graphs.ir import graph_to_json
+from passnet_core.graphs.ir import Graph, Ref, graph_to_json
 from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge import building, interpreter, rounds, timing, tracing, wire
 from passnet_core.judge.candidacy import Preparation
@@ -95,7 +95,8 @@ class _Child:
         self.channel = channel
         self.traced: tuple[TracedPass, ...] = ()
         self.replacements: dict[str, Callable[..., Any]] = {}
-        self.calls: dict[str, Callable[[list[Any]], Any]] = {}
+        self.hooks: dict[str, building.Hook] = {}
+        self.calls: dict[str, building.Prepared] = {}
         self.inputs: list[Any] = []
         self.staging = Staging(device)
         self.buffers: rounds.Buffers | None = None
@@ -133,6 +134,7 @@ class _Child:
         passes: list[TracedPass] = []
         warnings: list[str] = []
         keys: dict[int, str] = {}
+        hooks: dict[str, list[tuple[str, building.Hook | None]]] = {}
         for file in bundle.passes:
             name = Path(file.name).stem
             module = _imported(folder / file.name)
@@ -151,6 +153,17 @@ class _Child:
             pattern = _traced(tracing.trace_pattern, module.pattern, f"pattern() of {file.name}")
             arguments = _traced(tracing.trace_arguments, module.replacement_args, f"replacement_args() of {file.name}")
             passes.append(TracedPass(name=name, pattern=pattern, arguments=arguments, replacement=key))
+            hooks.setdefault(key, []).append((file.name, _hook(module, arguments)))
+        for key, sharing in hooks.items():
+            file_name, hook = sharing[0]
+            other = next((name for name, each in sharing if each != hook), None)
+            if other:
+                raise LoadProblem(
+                    f"{file_name} and {other} share a replacement, but not prepare() and the arguments it is for."
+                    " Give both the same, or each a replacement of its own."
+                )
+            if hook is not None:
+                self.hooks[key] = hook
         self.traced = tuple(passes)
         return wire.Message(
             {
@@ -165,6 +178,7 @@ class _Child:
                 ],
                 "replacements": list(self.replacements),
                 "warnings": warnings,
+                "prepares": bool(self.hooks),
             }
         )
 
@@ -176,8 +190,10 @@ class _Child:
             capture=Capture(fields["capture"]),
             device=Device(fields["device"]),
             float64=fields["float64"],
+            weights=tuple(fields["weights"]),
         )
-        self.calls[fields["name"]] = building.prepared(preparation, self.traced, self.replacements)
+        hooks = self.hooks if preparation.contender is Contender.PASSES else {}
+        self.calls[fields["name"]] = building.prepared(preparation, self.traced, self.replacements, hooks)
         return wire.Message({})
 
     def _give(self, request: wire.Message) -> wire.Message:
@@ -220,14 +236,16 @@ class _Child:
 
     def _warm_up(self, request: wire.Message) -> wire.Message:
         fields = request.fields
-        inputs = self._buffers(fields["fills"]).drawn(1, 0)
-        timing.warm_up(self.calls[fields["name"]], inputs, fields["seconds"], self.device)
+        call, inputs = self._drawn(fields, 1)
+        timing.warm_up(call, inputs, fields["seconds"], self.device)
         return wire.Message({})
 
     def _rounds(self, request: wire.Message) -> wire.Message:
         """Timed calls, each asked for in frames of their own; the reply holds what the kept ones returned."""
         fields = request.fields
         call, buffers = self.calls[fields["name"]], self._buffers(fields["fills"])
+        call.pack(buffers.fix(fields["weights"]))
+        self._synchronise()
         wire.send(self.channel, wire.Message({}))
         kept = rounds.serve(
             lambda length: wire.receive_frame(self.channel, length, spin_s=rounds.SPIN_S),
@@ -244,6 +262,9 @@ class _Child:
         """What a callable returns for the inputs of these seeds; without a name, the inputs themselves."""
         fields = request.fields
         buffers = self._buffers(fields["fills"])
+        weights = buffers.fix(fields["weights"])
+        if fields["name"]:
+            self.calls[fields["name"]].pack(weights)
         found = []
         for seed in fields["seeds"]:
             inputs = buffers.drawn(seed, 0)
@@ -276,14 +297,20 @@ class _Child:
 
     def _kernels(self, request: wire.Message) -> wire.Message:
         fields = request.fields
-        inputs = self._buffers(fields["fills"]).drawn(fields["seed"], 0)
-        samples = timing.kernels(self.calls[fields["name"]], inputs, fields["calls"])
+        call, inputs = self._drawn(fields, fields["seed"])
+        samples = timing.kernels(call, inputs, fields["calls"])
         return wire.Message({"samples": [float(each) for each in samples]})
 
     def _replay(self, request: wire.Message) -> wire.Message:
         fields = request.fields
-        inputs = self._buffers(fields["fills"]).drawn(fields["seed"], 0)
-        return wire.Message({"microseconds": timing.replay(self.calls[fields["name"]], inputs)})
+        call, inputs = self._drawn(fields, fields["seed"])
+        return wire.Message({"microseconds": timing.replay(call, inputs)})
+
+    def _drawn(self, fields: dict[str, Any], seed: int) -> tuple[building.Prepared, list[Any]]:
+        """The callable that is asked for, and inputs of this seed; weights are prepared, if it does that."""
+        call, buffers = self.calls[fields["name"]], self._buffers(fields["fills"])
+        call.pack(buffers.fix(seed))
+        return call, buffers.drawn(seed, 0)
 
     def _forget(self, request: wire.Message) -> wire.Message:
         """Drops all of a job, for the next: only in a process without candidate code."""
@@ -305,11 +332,12 @@ class _Child:
         call = self.calls[name]
         recorder = tally.Recorder(self.device, str(_folder(self.scratch)))
         watched = {key: recorder.wrapped(key, function) for key, function in self.replacements.items()}
-        replaced = call.replaced(watched) if isinstance(call, building.Prepared) else nullcontext()
-        with recorder.listening(), replaced:
+        # preparing weights is no part of a call
+        self.staging.pack(call, fresh=False)
+        with recorder.listening(), call.replaced(watched):
             for means in tally.Means:
                 recorder.means = means
-                self.staging.call(name, call, fresh=False)
+                self.staging.call(name, call, fresh=False, packed=True)
         return wire.Message({"tallies": recorder.rows()})
 
     def _facts(self, request: wire.Message) -> wire.Message:
@@ -382,6 +410,17 @@ def _traced(trace: Callable[[Callable[..., Any]], Any], function: Callable[..., 
         return trace(function)
     except Exception as error:
         raise UntraceablePattern(f"{what} cannot be traced: {error}") from error
+
+
+def _hook(module: ModuleType, arguments: Graph) -> building.Hook | None:
+    """prepare(weights) of a pass, if it has one: a function of that name with other parameters is its own affair."""
+    prepare = getattr(module, "prepare", None)
+    if not inspect.isfunction(prepare) or list(inspect.signature(prepare).parameters) != ["weights"]:
+        return None
+    inputs = {node.name for node in arguments.inputs}
+    result = arguments.result if isinstance(arguments.result, tuple) else (arguments.result,)
+    names = (each.name if isinstance(each, Ref) and each.name in inputs else "" for each in result)
+    return building.Hook(prepare, tuple(names))
 
 
 def _imported(file: Path) -> ModuleType:

@@ -96,7 +96,9 @@ class Child:
                 )
                 for each in fields["passes"]
             )
-            self._loaded = Loaded(passes, _texts(fields["replacements"]), _texts(fields["warnings"]))
+            self._loaded = Loaded(
+                passes, _texts(fields["replacements"]), _texts(fields["warnings"]), bool(fields["prepares"])
+            )
             return self._loaded
         except NONSENSE as error:
             raise self._marked(CandidateFault("protocol", f"It sent no traced passes: {_cut(error)}")) from error
@@ -128,14 +130,15 @@ class Child:
     def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
         self._ask(f"warm up {name}", {"do": "warm_up", "name": name, "fills": fills, "seconds": seconds})
 
-    def rounds(self, name: str, clock: Clock, fills: Fills, core: int | None) -> "Rounds":
+    def rounds(self, name: str, clock: Clock, fills: Fills, core: int | None, weights: int) -> "Rounds":
         doing = f"time {name}"
-        asked = {"do": "rounds", "name": name, "clock": clock.value, "fills": fills, "core": core}
+        asked = {"do": "rounds", "name": name, "clock": clock.value, "fills": fills, "core": core, "weights": weights}
+        start = time.perf_counter_ns()
         self._ask(doing, asked)
-        return Rounds(self, doing)
+        return Rounds(self, doing, (time.perf_counter_ns() - start) / 1e3)
 
-    def recall(self, name: str, fills: Fills, seeds: Sequence[int]) -> tuple[Returned, ...]:
-        asked = {"do": "recall", "name": name, "fills": fills, "seeds": list(seeds)}
+    def recall(self, name: str, fills: Fills, weights: int, seeds: Sequence[int]) -> tuple[Returned, ...]:
+        asked = {"do": "recall", "name": name, "fills": fills, "weights": weights, "seeds": list(seeds)}
         return self._returned(self._ask(f"run {name}", asked, returns_tensors=True))
 
     def kernels(self, name: str, fills: Fills, seed: int, calls: int) -> list[float]:
@@ -317,9 +320,10 @@ class Child:
 class Rounds:
     """A series of timed calls, to be ended."""
 
-    def __init__(self, child: Child, doing: str) -> None:
+    def __init__(self, child: Child, doing: str, begun_us: float) -> None:
         self.child = child
         self.doing = doing
+        self.begun_us = begun_us
 
     def call(self, seed: int, slot: int, *, keep_last: bool = False) -> Call:
         """One call on the inputs of this seed. keep_last: what the call before this one returned is wanted."""

@@ -128,8 +128,9 @@ class Runner:
 
 @dataclass(frozen=True)
 class Checked:
-    """A timed call that was picked: its seed, the digest it sent, and what it says it returned."""
+    """A timed call that was picked: its seeds, the digest it sent, and what it says it returned."""
 
+    weights: int
     seed: int
     digest: int
     returned: Returned
@@ -140,6 +141,7 @@ class Block:
     """The calls of a block."""
 
     calls: list[Call]
+    begun_us: float = 0.0
 
     @property
     def claimed(self) -> list[float]:
@@ -180,7 +182,8 @@ def measure(
     if job.spec.device is Device.CPU:
         return Measurement(Verdict.VALUES_ONLY, "The values are right; times need a GPU.", warnings=(VALUES_ONLY,))
     specs = job.subgraph.inputs
-    fills = rounds.fills(specs, roles(graph, specs), job.spec.profile)
+    weights = preparations["passes"].weights if job.bundle is not None else ()
+    fills = rounds.fixing(rounds.fills(specs, roles(graph, specs), job.spec.profile), specs, weights)
     warnings: list[str] = []
     runners = [Runner(Contender.EAGER, witness)]
     if job.solver is Solver.INDUCTOR:
@@ -255,6 +258,8 @@ class _Session:
                 floor = _floor(timed)
                 self.evidence.append(Evidence("noise floor", _floor_sentence(floor)))
                 self.evidence.append(_clock_evidence(timed, self.own))
+                if any(rounds.fixed(fill) for fill in self.fills):
+                    self.evidence.append(_preparing_evidence(timed, self.own))
                 shaky = unsteady(timed.claimed)
             # the time between the device events is claimed like any other: work outside them shows in the same calls
             hidden = self._hidden(timed, clock) if clock is not Clock.COLD else None
@@ -304,16 +309,17 @@ class _Session:
     def _block(self, runner: Runner, clock: Clock, calls: int, lead: int) -> Block:
         """One block of calls; at random, some of the solver's are remembered to be checked."""
         picked = self._picked(runner, calls + lead)
-        series = runner.client.rounds(runner.name, clock, self.fills, self.core)
+        weights = self.chance.getrandbits(62)
+        series = runner.client.rounds(runner.name, clock, self.fills, self.core, weights)
         made: list[tuple[int, int]] = []
-        block = Block([])
+        block = Block([], series.begun_us)
         for index, (seed, slot) in enumerate(self._inputs(calls + lead)):
             call = series.call(seed, slot, keep_last=index - 1 in picked)
             made.append((seed, call.digest))
             if index >= lead:
                 block.calls.append(call)
         returned = series.end(keep_last=calls + lead - 1 in picked)
-        self.checked += [Checked(*made[index], each) for index, each in zip(sorted(picked), returned)]
+        self.checked += [Checked(weights, *made[index], each) for index, each in zip(sorted(picked), returned)]
         if returned and _bytes(returned) > CHECKED_BYTES // CHECKED:
             self.wanted = 2
         return block
@@ -411,10 +417,10 @@ class _Session:
         return self._measurement(Verdict.CHEAT, reason, scored=False)
 
     def _compared(self, checked: Checked) -> tuple[Verdict | None, str]:
-        (eager,) = self.witness.recall("eager", self.fills, [checked.seed])
+        (eager,) = self.witness.recall("eager", self.fills, checked.weights, [checked.seed])
         exact: Returned | None
         try:
-            (exact,) = self.witness.recall("float64", self.fills, [checked.seed])
+            (exact,) = self.witness.recall("float64", self.fills, checked.weights, [checked.seed])
         except CandidateFault:
             exact = None
         problem = comparing.structure_problem(eager, checked.returned)
@@ -458,7 +464,7 @@ class _Session:
             self.report(f"timing, {clock.value} clock, as PassNet does")
             blocks: Blocks = {}
             for runner in reversed(self.runners):
-                series = runner.client.rounds(runner.name, clock, self.fills, None)
+                series = runner.client.rounds(runner.name, clock, self.fills, None, PASSNET_SEED)
                 calls = [series.call(PASSNET_SEED, 0) for _ in range(PASSNET_WARM_UP + PASSNET_CALLS)]
                 series.end()
                 samples = [call.claimed_us for call in calls[PASSNET_WARM_UP:]]
@@ -584,6 +590,15 @@ def _clock_evidence(timed: Timed, own: Contender) -> Evidence:
         eager, mine = (median(each.taken(step) for each in timed.blocks[who]) for who in (Contender.EAGER, own))
         words.append(f"{step.name} {eager:.1f} µs for eager and {mine:.1f} µs for {NAMES[own]}")
     return Evidence("the judge's own clock", f"Beyond what is claimed for a call: {', '.join(words)}.")
+
+
+def _preparing_evidence(timed: Timed, own: Contender) -> Evidence:
+    eager, mine = (median(each.begun_us for each in timed.blocks[who]) for who in (Contender.EAGER, own))
+    return Evidence(
+        "prepare(weights)",
+        f"Beginning with new weights takes {mine:.0f} µs, and {eager:.0f} µs for eager, by the judge's own clock. It is"
+        " done once for a block of calls, and is no part of their time.",
+    )
 
 
 def _floor(timed: Timed) -> Interval:

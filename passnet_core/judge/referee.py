@@ -182,6 +182,8 @@ class Trial:
         self.facts = Facts()
         self.replacements: dict[str, str] = {}
         """Per key of a replacement function how to call it."""
+        self.prepares = False
+        """Whether the bundle has the hook prepare(weights), and may use it."""
         self.logs: dict[str, str] = {}
 
     def outcome(self) -> Outcome:
@@ -275,6 +277,7 @@ class Trial:
         self._enter("load", "Loading the passes and tracing their patterns.")
         loaded = candidate.load(bundle)
         self.facts = replace(self.facts, warnings=loaded.warnings)
+        self.prepares = loaded.prepares and self.job.spec.profile is Profile.STRICT
         cap = self._cap
         if cap is not None and len(loaded.replacements) > cap:
             self.facts = replace(self.facts, findings=(*self.facts.findings, _over_the_cap(bundle, loaded, cap)))
@@ -338,7 +341,9 @@ class Trial:
 
     def _preparations(self, graph: "Graph", rewritten: "Graph") -> dict[str, Preparation]:
         from passnet_core.graphs import source
+        from passnet_core.judge.inputs import is_parameter
 
+        weights = [spec.name for spec in self.job.subgraph.inputs if self.prepares and is_parameter(spec)]
         capture = self.job.spec.capture
         original = source.emit(graph)
         for_passes = original if capture is Capture.COMPILED else source.emit(rewritten)
@@ -347,7 +352,7 @@ class Trial:
             "eager": eager,
             "float64": replace(eager, float64=True),
             "baseline": replace(eager, contender=Contender.BASELINE),
-            "passes": replace(eager, contender=Contender.PASSES, source=for_passes),
+            "passes": replace(eager, contender=Contender.PASSES, source=for_passes, weights=tuple(weights)),
         }
 
     def _child(self, children: contextlib.ExitStack, who: str) -> "Child":

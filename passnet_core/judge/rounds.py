@@ -101,20 +101,47 @@ def _range(spec: TensorSpec, below: int | None, info: torch.iinfo) -> tuple[int,
 
 
 class Buffers:
-    """The inputs of timed calls, in several places, drawn anew on the device for each call."""
+    """The inputs of timed calls, in several places, drawn anew on the device for each call; fixed ones, which stay the
+    same for a while, have one place only."""
 
     def __init__(self, fills: Sequence[Fill], given: Sequence[Any], device: Device, slots: int = SLOTS) -> None:
         self.generator = torch.Generator(device=device.value)
         self.fills = fills
-        self.slots = [[_buffer(fill, value, device) for fill, value in zip(fills, given)] for _ in range(slots)]
+        first = [_buffer(fill, value, device) for fill, value in zip(fills, given)]
+        others = [
+            [kept if fixed(fill) else _buffer(fill, value, device) for kept, fill, value in zip(first, fills, given)]
+            for _ in range(slots - 1)
+        ]
+        self.slots = [first, *others]
+
+    def fix(self, seed: int) -> list[Any]:
+        """Draws the fixed ones; the inputs of the first slot, whose others may hold anything."""
+        self.generator.manual_seed(seed)
+        for fill, tensor in zip(self.fills, self.slots[0]):
+            if fixed(fill):
+                _fill(tensor, fill, self.generator)
+        return list(self.slots[0])
 
     def drawn(self, seed: int, slot: int) -> list[Any]:
         """The inputs of this seed, in this slot: the same bits on every device of one kind."""
         self.generator.manual_seed(seed)
         inputs = self.slots[slot % len(self.slots)]
         for fill, tensor in zip(self.fills, inputs):
-            _fill(tensor, fill, self.generator)
+            if not fixed(fill):
+                _fill(tensor, fill, self.generator)
         return list(inputs)
+
+
+def fixed(fill: Fill) -> bool:
+    return bool(fill.get("fixed"))
+
+
+def fixing(fills: Sequence[Fill], specs: Sequence[TensorSpec], weights: Sequence[str]) -> list[Fill]:
+    """The same, with these inputs fixed while a block of calls lasts."""
+    return [
+        {**fill, "fixed": True} if spec.name in weights and fill["kind"] != "given" else fill
+        for fill, spec in zip(fills, specs)
+    ]
 
 
 def bytes_of(fill: Fill) -> int:

@@ -73,9 +73,20 @@ class Staging:
         if _bytes(self.inputs) > LARGE_BYTES:
             self.buffers, self.kept = [], {}
 
-    def call(self, name: str, function: Callable[[list[Any]], Any], *, fresh: bool) -> Observed:
-        """One call. fresh: at new addresses, else with the tensors of the call before where they fit."""
+    def pack(self, function: Callable[[list[Any]], Any], *, fresh: bool) -> None:
+        """Places the inputs, and has a bundle that does so prepare the weights among them."""
         self._place(fresh)
+        packs = getattr(function, "pack", None)
+        if packs is not None:
+            packs(list(self.buffers))
+
+    def call(self, name: str, function: Callable[[list[Any]], Any], *, fresh: bool, packed: bool = False) -> Observed:
+        """One call. fresh: at new addresses, else with the tensors of the call before where they fit. packed: what
+        weights the bundle prepares has been prepared."""
+        if packed:
+            self._place(fresh)
+        else:
+            self.pack(function, fresh=fresh)
         self._poison()
         self._come_late()
         self.calls += 1

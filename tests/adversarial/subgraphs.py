@@ -150,6 +150,13 @@ SUBGRAPHS: Mapping[str, Subgraph] = {
             _input("in_2", 16, 64),
         ),
         _subgraph(
+            "linear-with-parameters",
+            LINEAR,
+            TensorSpec("in_0", (48, 64), "float32", mean=0.0, std=0.1, original_name="L_self_parameters_weight_"),
+            _weight("in_1", 48, mean=0.0),
+            _input("in_2", 16, 64),
+        ),
+        _subgraph(
             "matmul-bias-half",
             LINEAR,
             _input("in_0", 48, 64, dtype="float16", std=0.1),

@@ -131,3 +131,71 @@ def test_kernels_are_shared_out_among_the_calls() -> None:
     assert timing.per_call(activities, 2) == [3.0, 7.0]
     assert timing.per_call(activities[:3], 2) == [4.0, 4.0]
     assert timing.per_call([], 2) == [0.0, 0.0]
+
+
+LINEAR = """
+import torch
+class GraphModule(torch.nn.Module):
+    def forward(self, in_0, in_1, in_2):
+        tmp_0 = torch.nn.functional.linear(in_2, in_0, in_1)
+        return (tmp_0,)
+"""
+
+
+def with_weights(prepare, *, weights=("in_0", "in_1"), capture=Capture.DIRECT):
+    """A product whose replacement computes with whatever it is given as the weight, and notes it."""
+    seen = []
+
+    def product(x, weight, bias):
+        seen.append(weight)
+        return x @ weight["turned"] + bias if isinstance(weight, dict) else torch.nn.functional.linear(x, weight, bias)
+
+    each = TracedPass(
+        "linear",
+        tracing.trace_pattern(lambda x, weight, bias: torch.nn.functional.linear(x, weight, bias)),
+        tracing.trace_arguments(lambda x, weight, bias: (x, weight, bias)),
+        "replacement_0",
+    )
+    source = emit(rewrite(parse(LINEAR), [each], bind=signatures.bind).graph) if capture is Capture.DIRECT else LINEAR
+    asked = Preparation(Contender.PASSES, source, capture, Device.CPU, weights=weights)
+    hooks = {"replacement_0": building.Hook(prepare, ("x", "weight", "bias"))}
+    return building.prepared(asked, (each,), {"replacement_0": product}, hooks), seen
+
+
+def test_a_hook_gets_the_weights_by_name_and_the_replacement_what_it_made_of_them() -> None:
+    x, weight, bias = torch.randn(5, 3), torch.randn(4, 3), torch.randn(4)
+    asked = []
+
+    def prepare(weights):
+        asked.append(weights)
+        return {**weights, "weight": {"turned": weights["weight"].t()}}
+
+    call, seen = with_weights(prepare)
+    call.pack([weight, bias, x])
+    assert list(asked[0]) == ["weight", "bias"]
+    assert asked[0]["weight"] is weight
+    expected = torch.nn.functional.linear(x, weight, bias)
+    for _ in range(2):
+        torch.testing.assert_close(call([weight, bias, x])[0], expected)
+    assert len(asked) == 1, "once for all calls"
+    assert isinstance(seen[0], dict)
+
+
+def test_what_is_no_parameter_is_not_prepared() -> None:
+    call, seen = with_weights(lambda weights: pytest.fail("called"), weights=())
+    inputs = [torch.randn(4, 3), torch.randn(4), torch.randn(5, 3)]
+    call.pack(inputs)
+    call(inputs)
+    assert seen[0] is inputs[0]
+
+
+@pytest.mark.parametrize("made", [None, {}, {"weight": 1, "bias": 2, "more": 3}])
+def test_a_hook_that_returns_something_else_is_told_what_to_return(made) -> None:
+    call, _ = with_weights(lambda weights: made)
+    with pytest.raises(TypeError, match="Return a dict with weight, bias"):
+        call.pack([torch.randn(4, 3), torch.randn(4), torch.randn(5, 3)])
+
+
+def test_hooks_are_for_direct_capture() -> None:
+    with pytest.raises(BadInput, match="direct capture"):
+        with_weights(lambda weights: weights, capture=Capture.COMPILED)

@@ -88,14 +88,14 @@ class Timed:
     def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
         assert seconds > 0
 
-    def rounds(self, name: str, clock: Clock, fills: Fills, core: int | None) -> "Series":
+    def rounds(self, name: str, clock: Clock, fills: Fills, core: int | None, weights: int) -> "Series":
         self.log.append((name, clock))
-        return Series(self, name, fills, 1.0 if clock is Clock.END_TO_END else self.within)
+        return Series(self, name, fills, weights, 1.0 if clock is Clock.END_TO_END else self.within)
 
-    def recall(self, name: str, fills: Fills, seeds: Sequence[int]) -> tuple[Returned, ...]:
+    def recall(self, name: str, fills: Fills, weights: int, seeds: Sequence[int]) -> tuple[Returned, ...]:
         found = []
         for seed in seeds:
-            inputs = self.drawn(fills, seed)
+            inputs = self.drawn(fills, weights, seed)
             found.append(returned(relu_of_sum([each.double() for each in inputs] if name == "float64" else inputs)))
         return tuple(found)
 
@@ -108,20 +108,25 @@ class Timed:
     def facts(self) -> dict[str, object]:
         return {"bytes_per_us": self.speed, "l2_bytes": 0}
 
-    def drawn(self, fills: Fills, seed: int) -> list[torch.Tensor]:
-        return rounds.Buffers(list(fills), [None] * len(fills), Device.CPU, slots=1).drawn(seed, 0)
+    def drawn(self, fills: Fills, weights: int, seed: int) -> list[torch.Tensor]:
+        buffers = rounds.Buffers(list(fills), [None] * len(fills), Device.CPU, slots=1)
+        buffers.fix(weights)
+        return buffers.drawn(seed, 0)
 
 
 class Series:
-    def __init__(self, client: Timed, name: str, fills: Fills, within: float) -> None:
+    begun_us = 50.0
+
+    def __init__(self, client: Timed, name: str, fills: Fills, weights: int, within: float) -> None:
         self.client, self.name, self.fills, self.within = client, name, fills, within
+        self.weights = weights
         self.last: tuple[torch.Tensor, ...] = ()
         self.kept: list[Returned] = []
 
     def call(self, seed: int, slot: int, *, keep_last: bool = False) -> Call:
         self._keep(keep_last)
         whole = self.client.times[self.name] * next(self.client.jitter)
-        self.last = self.client.function(self.client.drawn(self.fills, seed))
+        self.last = self.client.function(self.client.drawn(self.fills, self.weights, seed))
         digest = rounds.digest(self.last) + self.client.lies
         client = self.client
         return Call(
@@ -150,6 +155,7 @@ def measured(
     device: Device = Device.CUDA,
     inductor: bool = False,
     witness: dict | None = None,
+    weights: tuple[str, ...] = (),
     **candidate,
 ) -> tuple[Measurement, Log]:
     log: Log = []
@@ -157,7 +163,10 @@ def measured(
     job = Job(subgraph(), None if inductor else bundle("# timed"), spec)
     trusted = Timed({"eager": eager, "baseline": baseline}, log, **(witness or {}))
     tried = trusted if inductor else Timed({"passes": passes}, log, **candidate)
-    asked = {"baseline": Preparation(Contender.BASELINE, ADD_RELU, Capture.DIRECT, device)}
+    asked = {
+        "baseline": Preparation(Contender.BASELINE, ADD_RELU, Capture.DIRECT, device),
+        "passes": Preparation(Contender.PASSES, ADD_RELU, Capture.DIRECT, device, weights=weights),
+    }
     found = measuring.measure(job, parse(ADD_RELU), asked, tried, trusted, seed=1, report=lambda text: None)
     return found, log
 
@@ -206,6 +215,23 @@ def test_three_contenders_on_every_clock_in_alternating_order() -> None:
     assert events[:8] == ["eager", "baseline", "passes", "eager", "eager", "passes", "baseline", "eager"]
     topics = {each.topic for each in found.evidence}
     assert {"noise floor", "the judge's own clock", "timed calls", "replay of a captured graph"} <= topics
+
+
+def test_weights_that_are_prepared_stay_the_same_in_a_block_and_are_timed_apart() -> None:
+    seen: list[tuple[float, float]] = []
+
+    def noted(inputs: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+        seen.append((float(inputs[0].sum()), float(inputs[1].sum())))
+        return relu_of_sum(inputs)
+
+    found, _ = measured(100.0, 80.0, 50.0, weights=("in_1",), function=noted)
+    assert found.verdict is Verdict.FASTER, found.reason
+    first, second = (len({pair[index] for pair in seen}) for index in (0, 1))
+    assert first > len(seen) / 2
+    assert 5 <= second <= len(seen) / 10, "new ones for each block"
+    (evidence,) = [each for each in found.evidence if each.topic == "prepare(weights)"]
+    assert "takes 50 µs, and 50 µs for eager" in evidence.text
+    assert "prepare(weights)" not in {each.topic for each in measured(100.0, 80.0, 50.0)[0].evidence}
 
 
 def test_inductors_failure_is_a_warning_to_passes() -> None:
@@ -354,7 +380,7 @@ def fills() -> list[rounds.Fill]:
 
 
 def test_each_call_has_its_own_inputs_and_what_it_returned_can_be_asked_for_afterwards(witness: Child) -> None:
-    series = witness.rounds("eager", Clock.END_TO_END, fills(), None)
+    series = witness.rounds("eager", Clock.END_TO_END, fills(), None, 0)
     calls = [series.call(seed, seed % 3, keep_last=seed == 5) for seed in range(8)]
     fourth, last = series.end(keep_last=True)
     assert len({call.digest for call in calls}) == 8
@@ -362,12 +388,12 @@ def test_each_call_has_its_own_inputs_and_what_it_returned_can_be_asked_for_afte
     for seed, kept in ((4, fourth), (7, last)):
         values = [output.value for output in kept.outputs]
         assert rounds.digest(values) == calls[seed].digest
-        (again,) = witness.recall("eager", fills(), [seed])
+        (again,) = witness.recall("eager", fills(), 0, [seed])
         assert torch.equal(again.outputs[0].value, values[0])
 
 
 def test_the_same_content_may_come_at_another_place(witness: Child) -> None:
-    series = witness.rounds("eager", Clock.END_TO_END, fills(), None)
+    series = witness.rounds("eager", Clock.END_TO_END, fills(), None, 0)
     assert len({series.call(11, slot).digest for slot in range(3)}) == 1
     series.end()
 
@@ -375,11 +401,11 @@ def test_the_same_content_may_come_at_another_place(witness: Child) -> None:
 def test_a_fault_amid_timed_calls_is_told_and_the_child_goes_on(witness: Child) -> None:
     first, second = fills()
     with pytest.raises(CandidateFault, match="float11"):
-        witness.rounds("eager", Clock.END_TO_END, [first, {**second, "dtype": "float11"}], None)
-    series = witness.rounds("eager", Clock.END_TO_END, [first, {**second, "shape": [5, 7]}], None)
+        witness.rounds("eager", Clock.END_TO_END, [first, {**second, "dtype": "float11"}], None, 0)
+    series = witness.rounds("eager", Clock.END_TO_END, [first, {**second, "shape": [5, 7]}], None, 0)
     with pytest.raises(CandidateFault, match="size of tensor"):
         series.call(1, 0)
-    series = witness.rounds("eager", Clock.END_TO_END, fills(), None)
+    series = witness.rounds("eager", Clock.END_TO_END, fills(), None, 0)
     assert series.call(1, 0).claimed_us > 0
     series.end()
 

@@ -1,6 +1,7 @@
 """The channel between referee and child, with a real child in a real nursery."""
 
 import os
+import re
 import socket
 import struct
 import threading
@@ -16,7 +17,7 @@ from passnet_core.judge import sandbox, wire
 from passnet_core.judge.candidacy import CandidateFault, CandidateGone, CandidateTimeout, Preparation
 from passnet_core.judge.client import Child
 from passnet_core.judge.pool import Place, Pool
-from passnet_core.records import Bundle, Capture, Contender, Device
+from passnet_core.records import Bundle, Capture, Contender, Device, PassFile
 
 
 @pytest.fixture(scope="module")
@@ -143,6 +144,35 @@ def test_a_fault_does_not_end_the_child(pool: Pool) -> None:
         assert fault.value.who == "candidate"
         child.give([torch.ones(2), 2])
         assert len(child.run("eager").outputs) == 2
+    finally:
+        child.close()
+
+
+def test_passes_that_share_a_replacement_share_what_prepares_its_weights(pool: Pool) -> None:
+    shared = PassFile("shared_kernel.py", RIGHT)
+    imported = "from shared_kernel import pattern, replacement_args, replacement_func\n"
+    hook = "def prepare(weights):\n    return weights\n"
+    for codes, message in (
+        ((imported, imported + hook), "pass_0.py and pass_1.py share a replacement, but not prepare()"),
+        ((imported + hook, imported + hook), "share a replacement, but not prepare()"),
+    ):
+        unequal = bundle(*codes, helpers=(shared,))
+        child = loaded(pool, unequal)
+        try:
+            with pytest.raises(CandidateFault, match=re.escape(message)):
+                child.load(unequal)
+        finally:
+            child.close()
+    equal = bundle(imported + "from shared_hook import prepare\n", helpers=(shared, PassFile("shared_hook.py", hook)))
+    child = loaded(pool, equal)
+    try:
+        assert child.load(equal).prepares
+    finally:
+        child.close()
+    other = bundle(RIGHT + "def prepare(rows, columns):\n    return rows * columns\n")
+    child = loaded(pool, other)
+    try:
+        assert not child.load(other).prepares, "its one parameter must be called weights"
     finally:
         child.close()
 

@@ -18,7 +18,6 @@ from passnet_core.settings import Settings
 from passnet_core.store import exchange
 from tests.contract.made import BUNDLE, MEASURE, job, outcome, task
 
-
 TIMED = (Verdict.FASTER, Verdict.SLOWER, Verdict.NO_DIFFERENCE)
 
 

@@ -505,6 +505,8 @@ class Outcome:
     accuracy: Accuracy | None = None
     timings: tuple[Timing, ...] = ()
     speedups: tuple[Speedup, ...] = ()
+    noise: float | None = None
+    """By what share eager may differ from itself, end to end: the farther end of that ratio's 95% interval."""
     warnings: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     log_tail: str = ""

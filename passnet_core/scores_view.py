@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from statistics import median
 
 import numpy as np
 
@@ -67,6 +68,12 @@ class Board:
     def recorded(self) -> tuple[str, ...]:
         """Where and when the recorded outcomes among these were made; empty: all were made here."""
         return tuple(sorted({row.recorded for each in self.contestants for row in each.rows} - {""}))
+
+    @property
+    def noise(self) -> float | None:
+        """By what share eager differed from itself, the median over these outcomes; None: nobody looked."""
+        known = [row.noise for each in self.contestants for row in each.rows if row.noise is not None]
+        return median(known) if known else None
 
     @property
     def dates(self) -> tuple[str, str]:

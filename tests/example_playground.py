@@ -178,6 +178,7 @@ def outcome(job: Job, verdict: Verdict, *, speedup: float = 1.5, device: str = "
         speedups=tuple(Speedup(solver, clock, speedup, speedup * 0.97, speedup * 1.03) for clock in Clock)
         if timed
         else (),
+        noise=0.012 if timed else None,
         evidence=EVIDENCE.get(verdict, ()),
         log_tail="a line that the pass printed",
     )

@@ -42,7 +42,7 @@ def choose_board(boards: Sequence[Board]) -> Board:
 
 
 def caption(board: Board) -> str:
-    """Samples tried of total, device, days, and where it was recorded."""
+    """Samples tried of total, device, days, noise floor, and where it was recorded."""
     first, last = board.dates
     days = first if first == last else f"{first} to {last}"
     pieces = [
@@ -51,6 +51,7 @@ def caption(board: Board) -> str:
         f"{board.capture.value} capture, end to end",
         f"judged by: {PROFILES[board.profile]}",
         days,
+        *([] if board.noise is None else [f"noise floor ±{board.noise:.1%} (median)"]),
         *(f"recorded: {each}" for each in board.recorded),
     ]
     return " · ".join(plain(each) for each in pieces)

@@ -208,6 +208,8 @@ class Measurement:
     speedups: tuple[Speedup, ...] = ()
     warnings: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
+    noise: float | None = None
+    """As in Outcome; None where eager was not timed against itself."""
 
 
 class CandidateEnd(Exception):

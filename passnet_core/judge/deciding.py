@@ -63,6 +63,7 @@ def outcome(
         accuracy=accuracy,
         timings=measurement.timings if measurement and shown else (),
         speedups=measurement.speedups if measurement and verdict in TIMED else (),
+        noise=measurement.noise if measurement and shown else None,
         warnings=_warnings(facts),
         evidence=_evidence(facts),
         log_tail=log_tail,

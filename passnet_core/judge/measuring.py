@@ -239,6 +239,7 @@ class _Session:
         self.timings: list[Timing] = []
         self.speedups: list[Speedup] = []
         self.evidence: list[Evidence] = []
+        self.noise: float | None = None
 
     # --- strict ---
 
@@ -256,6 +257,7 @@ class _Session:
                 timed = self._timed(clock, calls, cost_us)
             if clock is Clock.END_TO_END:
                 floor = _floor(timed)
+                self.noise = noise(floor) - 1
                 self.evidence.append(Evidence("noise floor", _floor_sentence(floor)))
                 self.evidence.append(_clock_evidence(timed, self.own))
                 if any(rounds.fixed(fill) for fill in self.fills):
@@ -498,6 +500,7 @@ class _Session:
             tuple(self.speedups) if scored else (),
             tuple(self.warnings),
             tuple(self.evidence),
+            self.noise,
         )
 
 
@@ -576,12 +579,16 @@ def speedup(
 def judged(found: Speedup, floor: Interval) -> tuple[Verdict, str]:
     """The verdict that an end-to-end speedup and its interval stand for. floor: eager against itself."""
     shown = f"{found.value:.2f} times eager's speed end to end (95% interval {found.low:.2f} to {found.high:.2f})"
-    noise = max(floor.high, 1 / floor.low)
-    if found.low > 1 and found.value > noise:
+    if found.low > 1 and found.value > noise(floor):
         return Verdict.FASTER, f"Right, and faster: {shown}."
-    if found.high < 1 and found.value < 1 / noise:
+    if found.high < 1 and found.value < 1 / noise(floor):
         return Verdict.SLOWER, f"Right, but slower: {shown}."
     return Verdict.NO_DIFFERENCE, f"Right, with no measurable difference: {shown}."
+
+
+def noise(floor: Interval) -> float:
+    """The factor by which eager may differ from itself."""
+    return max(floor.high, 1 / floor.low)
 
 
 def _clock_evidence(timed: Timed, own: Contender) -> Evidence:

@@ -48,6 +48,7 @@ def published(outcome: Outcome) -> dict[str, Any]:
         "correct_at": [t for t in LEVELS if outcome.accuracy and accuracy.correct_at(t)],
         "timings": _timings(outcome),
         "speedups": _speedups(outcome),
+        "noise": outcome.noise,
         "warnings": list(outcome.warnings),
         "evidence": to_json(outcome.evidence),
         "environment": to_json(outcome.environment),

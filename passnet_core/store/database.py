@@ -166,6 +166,7 @@ class Database:
                 speedup=row[14],
                 correct_bits=row[15],
                 finished_at=row[16],
+                noise=row[17],
             )
             for row in self._rows("score_rows", task_id=task_id)
         )
@@ -364,6 +365,7 @@ def _columns(place: int, outcome: Outcome) -> dict[str, Any]:
         "error_class": None if outcome.error_class is None else outcome.error_class.value,
         "speedup": None if own is None else own.value,
         "baseline_speedup": None if baseline is None else baseline.value,
+        "noise": outcome.noise,
         "correct_bits": bits_of(outcome),
         "finished_at": outcome.finished_at,
         "content": _text(outcome),

@@ -75,7 +75,7 @@ class RunFile:
 class ScoreRow:
     """The newest MEASURE outcome of one solver on one subgraph, device, capture and profile that is a sample.
 
-    device: the device's name; correct_bits: bit i says correct at LEVELS[i]; speedup: end to end.
+    device: the device's name; correct_bits: bit i says correct at LEVELS[i]; speedup: end to end; noise: as in Outcome.
     """
 
     run_id: str
@@ -95,6 +95,7 @@ class ScoreRow:
     speedup: float | None
     correct_bits: int
     finished_at: str
+    noise: float | None
 
     @property
     def correct_at(self) -> frozenset[int]:

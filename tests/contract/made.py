@@ -106,6 +106,7 @@ def outcome(job: Job, verdict: Verdict = Verdict.VALUES_ONLY, *, speedup: float 
         else MatchReport((PassMatches("Relu", (), miss),))
         if verdict is Verdict.NO_MATCH
         else MatchReport((matches,), "x = 1"),
+        noise=0.02 if timed else None,
         accuracy=Accuracy((output if close else bad,), ("recorded",)) if close or verdict in WRONG else None,
         timings=(Timing(Contender.EAGER, Clock.END_TO_END, (10.25, 10.5, 11.0), 1, 10.5),) if timed else (),
         speedups=(Speedup(who, Clock.END_TO_END, speedup, speedup * 0.9, speedup * 1.1),) if timed else (),

@@ -197,6 +197,14 @@ def test_a_difference_within_the_noise_of_eager_against_itself_is_none() -> None
     assert measuring.judged(speedup, Interval(1.0, 0.95, 1.01))[0] is Verdict.NO_DIFFERENCE
 
 
+def test_the_noise_floor_is_a_figure() -> None:
+    steady, _ = measured(100.0, 80.0, 50.0)
+    assert steady.noise is not None
+    assert 0 <= steady.noise < 0.01
+    assert measuring.noise(Interval(1.0, 0.8, 1.1)) == pytest.approx(1.25)
+    assert measured(100.0, 80.0, 50.0, profile=Profile.PASSNET)[0].noise is None, "PassNet's protocol has none"
+
+
 def test_three_contenders_on_every_clock_in_alternating_order() -> None:
     found, log = measured(100.0, 80.0, 50.0)
     assert {(each.contender, each.clock) for each in found.timings} == set(itertools.product(Contender, Clock))

@@ -398,12 +398,16 @@ def test_only_solvers_on_the_same_subgraphs_are_ranked_together(opened: Opening)
         ("fake device", "compiled", 1): {"TorchInductor"},
         ("another device", "direct", 2): {name},
     }
+    assert [len(board.contestants) for board in service.boards()] == [2, 3, 1, 1, 1], (
+        "comparisons first, larger ones first"
+    )
     board = next(each for each in service.boards() if len(each.contestants) == 3)
     assert [(line.place, line.contestant.name) for line in ranked(board, 0)] == [
         (1, other_name), (2, name), (3, "TorchInductor"),
     ]  # fmt: skip
     assert board.recorded == ("H200, 2026-01-02",)
     assert board.dates == ("2026-01-02", "2026-01-02")
+    assert board.noise == pytest.approx(0.02)
     assert ranked(board, 0)[1].score == pytest.approx(2.0)
     assert ranked(board, -10)[1].score == pytest.approx(0.1), "correct only from t = -5 on"
 

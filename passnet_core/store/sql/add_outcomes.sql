@@ -1,7 +1,7 @@
 INSERT INTO outcomes (
     run_id, place, job_digest, environment_digest, solver, bundle_digest, task_id, subgraph_id, subgraph_digest, dtype,
     device, device_name, stage, capture, profile, verdict, judged, accepted, error_class, speedup, baseline_speedup,
-    correct_bits, finished_at, content
+    noise, correct_bits, finished_at, content
 )
 SELECT
     $run_id, unnest($place::BIGINT[]), unnest($job_digest::VARCHAR[]), unnest($environment_digest::VARCHAR[]),
@@ -10,6 +10,6 @@ SELECT
     unnest($device::VARCHAR[]), unnest($device_name::VARCHAR[]), unnest($stage::VARCHAR[]),
     unnest($capture::VARCHAR[]), unnest($profile::VARCHAR[]), unnest($verdict::VARCHAR[]),
     unnest($judged::BOOLEAN[]), unnest($accepted::BOOLEAN[]), unnest($error_class::VARCHAR[]), unnest($speedup::DOUBLE[]),
-    unnest($baseline_speedup::DOUBLE[]), unnest($correct_bits::INTEGER[]), unnest($finished_at::VARCHAR[]),
+    unnest($baseline_speedup::DOUBLE[]), unnest($noise::DOUBLE[]), unnest($correct_bits::INTEGER[]), unnest($finished_at::VARCHAR[]),
     unnest($content::VARCHAR[])
 ON CONFLICT DO NOTHING

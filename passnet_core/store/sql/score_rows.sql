@@ -1,7 +1,7 @@
 SELECT outcomes.run_id, runs.recorded, outcomes.solver, outcomes.bundle_digest, coalesce(bundles.author, ''),
        outcomes.task_id, outcomes.subgraph_id, outcomes.subgraph_digest, outcomes.dtype, outcomes.device_name,
        outcomes.capture, outcomes.profile, outcomes.verdict, outcomes.error_class, outcomes.speedup,
-       outcomes.correct_bits, outcomes.finished_at
+       outcomes.correct_bits, outcomes.finished_at, outcomes.noise
 FROM outcomes
 JOIN runs ON runs.id = outcomes.run_id
 LEFT JOIN bundles ON bundles.digest = outcomes.bundle_digest

@@ -12,7 +12,7 @@ run: $(VENV)/.app
 	$(BIN)/python -m streamlit run app.py --server.address 127.0.0.1 --server.port $(PORT)
 
 test: lint
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test-gpu: $(VENV)/.dev
 	$(BIN)/python -m pytest -m gpu

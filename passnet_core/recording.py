@@ -122,7 +122,7 @@ def _claimed(path: Path) -> Iterator[bool]:
 
 def _record_one(part: Part, path: Path, backend: Backend, device: str, kept_samples: int) -> None:
     jobs = jobs_of(part.task, part.bundle, part.spec)
-    run = new_run(jobs, label=f"{part.name} on {part.task.id}")
+    run = new_run(jobs, label=part.name)
     run = replace(run, recorded=f"{device}, {run.started_at[:10]}")
     outcomes = _outcomes(part, jobs, backend, kept_samples)
     bundles = () if part.bundle is None else (part.bundle,)

@@ -50,7 +50,11 @@ def _chosen(key: str, ids: tuple[str, ...], choose: Callable[[str], None]) -> No
 def choose_outcome(outcomes: Sequence[Outcome], *, key: str, choose: Callable[[str], None]) -> None:
     """The outcomes of a run, one row per subgraph."""
     choose_row(
-        [outcome_row(each) for each in outcomes], [each.subgraph_id for each in outcomes], key=key, choose=choose
+        [outcome_row(each) for each in outcomes],
+        [each.subgraph_id for each in outcomes],
+        key=key,
+        choose=choose,
+        column_config={"speedup": st.column_config.NumberColumn("speedup", format="%.2f×")},
     )
 
 

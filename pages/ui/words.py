@@ -93,7 +93,10 @@ VERDICTS: Mapping[Verdict, Words] = {
         "trending_down", "orange", "", "Time shows which clock loses: fewer launches, or fewer bytes moved?"
     ),
     Verdict.NO_DIFFERENCE: Words(
-        "trending_flat", "blue", "", "The interval contains 1: match more operations, or try a larger subgraph."
+        "trending_flat",
+        "blue",
+        "",
+        "The difference is no larger than the noise: match more operations, or try a larger subgraph.",
     ),
     Verdict.FASTER: Words("trending_up", "green", "", "Compare it with others under Scores."),
 }

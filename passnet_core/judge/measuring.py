@@ -583,7 +583,9 @@ def judged(found: Speedup, floor: Interval) -> tuple[Verdict, str]:
         return Verdict.FASTER, f"Right, and faster: {shown}."
     if found.high < 1 and found.value < 1 / noise(floor):
         return Verdict.SLOWER, f"Right, but slower: {shown}."
-    return Verdict.NO_DIFFERENCE, f"Right, with no measurable difference: {shown}."
+    beyond = found.low > 1 or found.high < 1
+    within = f", which is within the noise: eager differs from itself by up to {noise(floor) - 1:.0%}" if beyond else ""
+    return Verdict.NO_DIFFERENCE, f"Right, with no measurable difference: {shown}{within}."
 
 
 def noise(floor: Interval) -> float:

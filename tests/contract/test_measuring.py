@@ -194,7 +194,9 @@ def test_a_difference_within_the_noise_of_eager_against_itself_is_none() -> None
     )
     assert speedup is not None
     assert measuring.judged(speedup, Interval(1.0, 0.99, 1.01))[0] is Verdict.FASTER
-    assert measuring.judged(speedup, Interval(1.0, 0.95, 1.01))[0] is Verdict.NO_DIFFERENCE
+    verdict, reason = measuring.judged(speedup, Interval(1.0, 0.95, 1.01))
+    assert verdict is Verdict.NO_DIFFERENCE
+    assert "within the noise: eager differs from itself by up to 5%" in reason
 
 
 def test_the_noise_floor_is_a_figure() -> None:

@@ -153,7 +153,10 @@ class _Child:
             pattern = _traced(tracing.trace_pattern, module.pattern, f"pattern() of {file.name}")
             arguments = _traced(tracing.trace_arguments, module.replacement_args, f"replacement_args() of {file.name}")
             passes.append(TracedPass(name=name, pattern=pattern, arguments=arguments, replacement=key))
-            hooks.setdefault(key, []).append((file.name, _hook(module, arguments)))
+            hook = _hook(module, arguments)
+            if hook is None and callable(getattr(module, "prepare", None)):
+                warnings.append(f"prepare of {file.name} is not called by the judge: its one parameter is not weights.")
+            hooks.setdefault(key, []).append((file.name, hook))
         for key, sharing in hooks.items():
             file_name, hook = sharing[0]
             other = next((name for name, each in sharing if each != hook), None)

@@ -276,8 +276,11 @@ class Trial:
 
         self._enter("load", "Loading the passes and tracing their patterns.")
         loaded = candidate.load(bundle)
-        self.facts = replace(self.facts, warnings=loaded.warnings)
         self.prepares = loaded.prepares and self.job.spec.profile is Profile.STRICT
+        unused = ("PassNet's rules know no prepare(weights): it was not called.",)
+        self.facts = replace(
+            self.facts, warnings=loaded.warnings + (unused if loaded.prepares and not self.prepares else ())
+        )
         cap = self._cap
         if cap is not None and len(loaded.replacements) > cap:
             self.facts = replace(self.facts, findings=(*self.facts.findings, _over_the_cap(bundle, loaded, cap)))

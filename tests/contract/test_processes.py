@@ -172,7 +172,9 @@ def test_passes_that_share_a_replacement_share_what_prepares_its_weights(pool: P
     other = bundle(RIGHT + "def prepare(rows, columns):\n    return rows * columns\n")
     child = loaded(pool, other)
     try:
-        assert not child.load(other).prepares, "its one parameter must be called weights"
+        found = child.load(other)
+        assert not found.prepares
+        assert found.warnings == ("prepare of pass_0.py is not called by the judge: its one parameter is not weights.",)
     finally:
         child.close()
 

@@ -1,9 +1,11 @@
 """Chart specifications that the pages draw beside those of passnet_core.charts."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import altair as alt
 
+from passnet_core.charts.curves import POINT
 from passnet_core.records import Clock, Contender, Timing
 
 NAMES: Mapping[Contender, str] = {
@@ -39,3 +41,14 @@ def samples_chart(timings: Sequence[Timing]) -> alt.FacetChart:
     )
     clocks = [clock.value for clock in Clock if any(each.clock is clock for each in timings)]
     return strips.facet(row=alt.Row("clock:N", title=None, sort=clocks)).resolve_scale(x="independent")
+
+
+def picked_point(selection: Mapping[str, Any], levels: Sequence[int]) -> tuple[str, int] | None:
+    """The solver and the t of the point that was clicked in a chart of curves; None: no point, or none of these levels.
+
+    selection: as Streamlit gives it, {"point": [{"solver": …, "t": …}]}.
+    """
+    for each in selection.get(POINT) or ():
+        if each.get("t") in levels and "solver" in each:
+            return str(each["solver"]), int(each["t"])
+    return None

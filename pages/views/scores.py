@@ -5,17 +5,19 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.ui import links, resources
+from pages.ui import frame, links, resources
 from pages.ui.components import PROFILES
+from pages.ui.plots import picked_point
 from pages.ui.tables import choose_row
 from pages.ui.text import count, plain
-from passnet_core.charts.curves import CurvePoint, curve_chart
+from passnet_core.charts.curves import POINT, CurvePoint, curve_chart
 from passnet_core.records import RIGHT, Profile
 from passnet_core.scores_view import Board, Contestant, Ranked, ranked, twin
 from passnet_core.scoring.report import contributions
 from passnet_core.scoring.scores import LEVELS, Interpretation
 
 CHOICE = "subgraph-behind"
+CURVES = "curves"
 JUDGED_BY = {name: profile for profile, name in PROFILES.items()}
 
 
@@ -123,6 +125,14 @@ def behind(contestant: Contestant, t: int, interpretation: Interpretation) -> No
         )
 
 
+@frame.action
+def choose_point(solver_key: str, levels: Sequence[int]) -> None:
+    """A click on a point: its t, and the subgraphs behind it."""
+    point = picked_point(st.session_state[CURVES].selection, levels)
+    if point is not None:
+        st.session_state[solver_key], st.session_state["t"] = point
+
+
 def scores(boards: Sequence[Board]) -> None:
     left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom", gap="medium")
     with middle:
@@ -140,14 +150,25 @@ def scores(boards: Sequence[Board]) -> None:
         )
     interpretation = Interpretation(errors or Interpretation.DEFAULT.value)
     st.caption(caption(board))
-    t = st.select_slider("Tolerance level t", LEVELS[interpretation], value=0, key="t", bind="query-params")
+    levels = LEVELS[interpretation]
+    if "t" not in st.session_state and st.query_params.get("t", "") not in {str(level) for level in levels}:
+        # not as the widget's default: a click on a point sets it too
+        st.session_state["t"] = 0
+    t = st.select_slider("Tolerance level t", levels, key="t", bind="query-params")
     lines = ranked(board, t, interpretation=interpretation)
     points = [
         CurvePoint(line.contestant.name, level.t, level.es, level.low, level.high)
         for line in sorted(lines, key=lambda line: line.contestant.name)
         for level in line.report.levels
     ]
-    st.altair_chart(curve_chart(points, t), width="stretch")
+    solver_key = f"solver-{board.id}-{board.profile.value}"
+    st.altair_chart(
+        curve_chart(points, t),
+        width="stretch",
+        key=CURVES,
+        on_select=functools.partial(choose_point, solver_key, tuple(levels)),
+        selection_mode=POINT,
+    )
     other = twin(board, boards)
     table(
         lines,
@@ -158,8 +179,9 @@ def scores(boards: Sequence[Board]) -> None:
     st.subheader("The subgraphs behind a point")
     contestants = {line.contestant.name: line.contestant for line in lines}
     first = next(iter(contestants))
-    key = f"solver-{board.id}-{board.profile.value}"
-    name = st.pills("Solver", sorted(contestants), default=first, key=key, required=True)
+    if st.session_state.get(solver_key) not in contestants:
+        st.session_state[solver_key] = first
+    name = st.pills("Solver", sorted(contestants), key=solver_key, required=True)
     behind(contestants[name or first], t, interpretation)
 
 

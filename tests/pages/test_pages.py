@@ -100,6 +100,7 @@ def test_scores_rank_bundles_against_inductor_at_the_t_of_the_url(visit: Visit) 
     assert list(ranking["ES(0)"]) == pytest.approx([1.5, 0.7])
     assert "2 of 2 subgraphs of 1 task" in texts(app)
     assert "noise floor ±1" in texts(app)
+    assert "ES(0)" in visit("scores", t="99").dataframe[0].value, "no such level"
     app = visit("scores", t="-7")
     assert "ES(-7)" in app.dataframe[0].value
     assert list(app.dataframe[0].value["ES(-7)"]) == pytest.approx([0.1, 0.1])

@@ -4,6 +4,7 @@ import pytest
 from example_playground import TASK_ID
 
 from pages.ui.filters import INDUCTOR_SLOWER, TRIED, UNSOLVED, Search, TaskStanding, found, standing_by_task
+from pages.ui.plots import picked_point
 from pages.ui.text import code_span, plain, seconds, shape, when
 from passnet_core.corpus.catalogue import TaskSummary
 from passnet_core.records import Family
@@ -74,3 +75,17 @@ def test_small_texts() -> None:
     assert (seconds(0.42), seconds(12.3), seconds(185)) == ("0.4 s", "12 s", "3 min 5 s")
     assert when("2026-02-03T04:05:06+00:00") == "2026-02-03 04:05 UTC"
     assert when("soon") == "soon"
+
+
+@pytest.mark.parametrize(
+    ("selection", "point"),
+    [
+        ({"point": [{"solver": "TorchInductor", "t": -5}]}, ("TorchInductor", -5)),
+        ({"point": []}, None),
+        ({"point": [{"solver": "TorchInductor", "t": 7}]}, None),
+        ({"point": [{"t": -5}]}, None),
+        ({}, None),
+    ],
+)
+def test_a_click_in_the_chart_names_a_solver_and_a_level_or_nothing(selection, point) -> None:
+    assert picked_point(selection, range(-10, 5)) == point

@@ -51,6 +51,7 @@ REUSED = frozenset(each for each in Verdict if each.judged) - {
 
 LOG_TAIL_CHARACTERS = 8_000
 LIVE_RUNS_KEPT = 50
+RECORDED_AT_ONCE = 20
 
 
 @dataclass(frozen=True)
@@ -274,6 +275,10 @@ class Service:
         self._loading.join()
         return self._store.runs(limit, task_id, solver, checks)
 
+    def under_way(self) -> int:
+        """How many of the latest runs are not finished. Recorded ones always are: they are not waited for."""
+        return sum(each.done < each.total for each in self._store.runs(20, None, None, True))
+
     def outcomes(self, run_id: str) -> tuple[Outcome, ...]:
         """In the order of the jobs; fewer than jobs while the run lasts. Raises UnknownItem."""
         self.run(run_id)
@@ -435,9 +440,9 @@ class Service:
         for path in sorted((self.settings.data / "baselines").glob("*.jsonl.gz")):
             try:
                 digest, files = exchange.read_file(path, known)
-                for file in files:
-                    # one by one: others write meanwhile, and what is here already is passed over
-                    self._store.import_runs("", (file,))
+                for start in range(0, len(files), RECORDED_AT_ONCE):
+                    # a few at a time: others write meanwhile, and what is here already is passed over
+                    self._store.import_runs("", tuple(files[start : start + RECORDED_AT_ONCE]))
                 if digest not in known:
                     self._store.import_runs(digest, ())
             except PlaygroundError as error:

@@ -109,7 +109,7 @@ def strip() -> None:
         else:
             st.badge(plain(info.label), icon=":material/developer_board:", color="green")
         st.badge(ISOLATION[info.isolation], icon=":material/shield:", color="gray")
-        waiting = sum(each.done < each.total for each in resources.service().runs(20, checks=True))
+        waiting = resources.service().under_way()
         st.badge(
             f"{count(waiting, 'run')} under way" if waiting else "no run under way",
             icon=":material/queue:",

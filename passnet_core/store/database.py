@@ -80,21 +80,31 @@ class Database:
 
     def start_run(self, run: Run, jobs: tuple[JobName, ...], owner: str) -> None:
         with self._transaction() as cursor:
-            _add_run(cursor, run, jobs, owner)
+            _add_run(cursor, run, owner)
+            _add_jobs(cursor, [(run.id, place, job) for place, job in enumerate(jobs)])
 
     def append(self, run_id: str, place: int, outcome: Outcome) -> None:
         with self._transaction() as cursor:
-            _add_outcomes(cursor, run_id, [(place, outcome)])
+            _add_outcomes(cursor, [(run_id, place, outcome)])
 
     def import_runs(self, file_digest: str, files: tuple[RunFile, ...]) -> None:
         with self._transaction() as cursor:
+            new: dict[str, RunFile] = {}
             for file in files:
+                if new.setdefault(file.run.id, file) != file:
+                    raise _other_run(file)
                 if self._is_here(cursor, file):
-                    continue
+                    del new[file.run.id]
+            for file in new.values():
                 for bundle in file.bundles:
                     _add_bundle(cursor, bundle)
-                _add_run(cursor, file.run, [_job_name(outcome) for outcome in file.outcomes], owner="")
-                _add_outcomes(cursor, file.run.id, list(enumerate(file.outcomes)))
+                _add_run(cursor, file.run, owner="")
+            outcomes = [
+                (run_id, place, outcome) for run_id, file in new.items() for place, outcome in enumerate(file.outcomes)
+            ]
+            # all at once: a statement costs more than its rows
+            _add_jobs(cursor, [(run_id, place, _job_name(outcome)) for run_id, place, outcome in outcomes])
+            _add_outcomes(cursor, outcomes)
             if file_digest:
                 cursor.execute(_sql("add_recorded_file"), {"digest": file_digest})
 
@@ -234,9 +244,7 @@ class Database:
         ]
         same = _unlabelled(here) == _unlabelled(file.run) and outcomes == [_text(each) for each in file.outcomes]
         if not same:
-            raise StoreRefusal(
-                f"Another run has the id {file.run.id!r} here. Its file was changed: export it again where it was made."
-            )
+            raise _other_run(file)
         return True
 
     @contextlib.contextmanager
@@ -291,6 +299,12 @@ def _unlabelled(run: Run) -> tuple[Any, ...]:
     return (run.started_at, run.solver, run.bundle_digest, run.spec, run.task_ids, run.job_digests)
 
 
+def _other_run(file: RunFile) -> StoreRefusal:
+    return StoreRefusal(
+        f"Another run has the id {file.run.id!r} here. Its file was changed: export it again where it was made."
+    )
+
+
 def _job_name(outcome: Outcome) -> JobName:
     return JobName(outcome.job_digest, outcome.task_id, outcome.subgraph_id, outcome.subgraph_digest, outcome.dtype)
 
@@ -300,7 +314,7 @@ def _add_bundle(cursor: duckdb.DuckDBPyConnection, bundle: Bundle) -> None:
     cursor.execute(_sql("add_bundle"), values)
 
 
-def _add_run(cursor: duckdb.DuckDBPyConnection, run: Run, jobs: Sequence[JobName], owner: str) -> None:
+def _add_run(cursor: duckdb.DuckDBPyConnection, run: Run, owner: str) -> None:
     cursor.execute(
         _sql("add_run"),
         {
@@ -314,37 +328,43 @@ def _add_run(cursor: duckdb.DuckDBPyConnection, run: Run, jobs: Sequence[JobName
             "content": _text(run),
         },
     )
+
+
+def _add_jobs(cursor: duckdb.DuckDBPyConnection, jobs: Sequence[tuple[str, int, JobName]]) -> None:
+    """Each with its run and its place there."""
     cursor.execute(
         _sql("add_jobs"),
         {
-            "run_id": run.id,
-            "places": list(range(len(jobs))),
-            "job_digests": [job.job_digest for job in jobs],
-            "task_ids": [job.task_id for job in jobs],
-            "subgraph_ids": [job.subgraph_id for job in jobs],
-            "subgraph_digests": [job.subgraph_digest for job in jobs],
-            "dtypes": [job.dtype for job in jobs],
+            "run_ids": [run_id for run_id, _, _ in jobs],
+            "places": [place for _, place, _ in jobs],
+            "job_digests": [job.job_digest for _, _, job in jobs],
+            "task_ids": [job.task_id for _, _, job in jobs],
+            "subgraph_ids": [job.subgraph_id for _, _, job in jobs],
+            "subgraph_digests": [job.subgraph_digest for _, _, job in jobs],
+            "dtypes": [job.dtype for _, _, job in jobs],
         },
     )
 
 
-def _add_outcomes(cursor: duckdb.DuckDBPyConnection, run_id: str, outcomes: Sequence[tuple[int, Outcome]]) -> None:
+def _add_outcomes(cursor: duckdb.DuckDBPyConnection, outcomes: Sequence[tuple[str, int, Outcome]]) -> None:
+    """Each with its run and its place there."""
     environments: dict[str, Environment] = {
-        outcome.environment.digest: outcome.environment for _, outcome in outcomes if outcome.environment is not None
+        outcome.environment.digest: outcome.environment for _, _, outcome in outcomes if outcome.environment is not None
     }
     cursor.execute(
         _sql("add_environments"),
         {"digests": list(environments), "contents": [_text(each) for each in environments.values()]},
     )
-    rows = [_columns(place, outcome) for place, outcome in outcomes]
+    rows = [_columns(*each) for each in outcomes]
     columns = {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
     if columns:
-        cursor.execute(_sql("add_outcomes"), {"run_id": run_id, **columns})
+        cursor.execute(_sql("add_outcomes"), columns)
 
 
-def _columns(place: int, outcome: Outcome) -> dict[str, Any]:
+def _columns(run_id: str, place: int, outcome: Outcome) -> dict[str, Any]:
     own, baseline = outcome.speedup(), outcome.speedup(Clock.END_TO_END, Contender.BASELINE)
     return {
+        "run_id": run_id,
         "place": place,
         "job_digest": outcome.job_digest,
         "environment_digest": None if outcome.environment is None else outcome.environment.digest,

@@ -4,7 +4,7 @@ INSERT INTO outcomes (
     noise, correct_bits, finished_at, content
 )
 SELECT
-    $run_id, unnest($place::BIGINT[]), unnest($job_digest::VARCHAR[]), unnest($environment_digest::VARCHAR[]),
+    unnest($run_id::VARCHAR[]), unnest($place::BIGINT[]), unnest($job_digest::VARCHAR[]), unnest($environment_digest::VARCHAR[]),
     unnest($solver::VARCHAR[]), unnest($bundle_digest::VARCHAR[]), unnest($task_id::VARCHAR[]),
     unnest($subgraph_id::VARCHAR[]), unnest($subgraph_digest::VARCHAR[]), unnest($dtype::VARCHAR[]),
     unnest($device::VARCHAR[]), unnest($device_name::VARCHAR[]), unnest($stage::VARCHAR[]),

@@ -127,11 +127,13 @@ def test_runs_wait_for_each_other_but_checks_do_not_wait(opened: Opening) -> Non
     assert service.progress(first).subgraph_id == "float32/0"
     assert service.progress(second).queue_position == 1
     assert service.progress(third).queue_position == 2
+    assert service.under_way() == 3
     assert not service.progress(second).finished
     assert service.check(task(), BUNDLE, "float32/1").verdict is Verdict.MATCHED
     gate.opened.set()
     assert len(service.wait(third)) == 3
     assert service.progress(second).finished
+    assert service.under_way() == 0
 
 
 def test_cancelling_gives_the_rest_their_outcome(opened: Opening) -> None:

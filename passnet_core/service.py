@@ -1,6 +1,7 @@
 """What the pages and the command line call: jobs, known already or judged by a backend, kept in the store."""
 
 import atexit
+import contextlib
 import json
 import queue
 import secrets
@@ -98,11 +99,10 @@ def open_service(settings: Settings, *, keep_warm: bool = False, backend: Backen
     from passnet_core.store.opening import open_store
 
     store = open_store(settings.home)
-    try:
+    with contextlib.ExitStack() as undoing:
+        undoing.callback(store.close)
         service = Service(settings, store, backend or _local_backend(settings, keep_warm=keep_warm))
-    except BaseException:
-        store.close()
-        raise
+        undoing.pop_all()
     atexit.register(service.close)
     return service
 
@@ -245,13 +245,13 @@ class Service:
     ) -> tuple[Outcome, ...]:
         """Like submit, but waits for the outcomes; on_run is told the run's id first. An interrupt cancels the run."""
         run_id = self.submit(task, bundle, spec, subgraph_ids=subgraph_ids, label=label, fresh=fresh)
-        try:
+        with contextlib.ExitStack() as undoing:
+            undoing.callback(self.cancel, run_id)
             if on_run is not None:
                 on_run(run_id)
-            return self.wait(run_id, on_outcome)
-        except BaseException:
-            self.cancel(run_id)
-            raise
+            outcomes = self.wait(run_id, on_outcome)
+            undoing.pop_all()
+        return outcomes
 
     # --- what was judged ---
 

@@ -97,9 +97,9 @@ def write_task(task: Task, folder: Path) -> None:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, encoding="utf-8")
             os.replace(growing, folder)
-        except BaseException:
+        finally:
+            # once it has its name nothing is left here
             shutil.rmtree(growing, ignore_errors=True)
-            raise
     except OSError as error:
         raise InfrastructureError(f"Task {task.id!r} cannot be written to {folder}: {error.strerror}.") from error
 

@@ -411,7 +411,7 @@ def _kind_of(error: BaseException, operation: str) -> str:
 def _traced(trace: Callable[[Callable[..., Any]], Any], function: Callable[..., Any], what: str) -> Any:
     try:
         return trace(function)
-    except Exception as error:
+    except Exception as error:  # the function is candidate code
         raise UntraceablePattern(f"{what} cannot be traced: {error}") from error
 
 

@@ -196,12 +196,12 @@ class Trial:
             self.facts = replace(self.facts, end=end)
         except PlaygroundError as error:
             self.facts = replace(self.facts, problem=str(error))
-        except Exception as error:
+        except Exception as error:  # a bug of the judge: the job gets its one outcome, with the trace
             self.facts = self._with_own_failure(error)
         wall_s = round(time.monotonic() - start, 4)
         try:
             return self._decided(wall_s)
-        except Exception as error:
+        except Exception as error:  # a bug of the judge: the job gets its one outcome, with the trace
             self.facts = self._with_own_failure(error)
             return self._decided(wall_s)
 

@@ -121,7 +121,7 @@ def _traced(function: Callable[..., Any]) -> FxReading:
         if "Proxy" not in str(error):
             raise Untraceable(f"TypeError: {_first_line(error)}") from error
         raise Untraceable(f"{_first_line(error)}. Traced values have no number or type while tracing.") from error
-    except Exception as error:
+    except Exception as error:  # the function is candidate code
         raise Untraceable(f"{type(error).__name__}: {_first_line(error)}") from error
     try:
         return graph_of_fx(traced)

@@ -62,6 +62,11 @@ TRIED_PLACES = 16
 MOST_ALONE = 6
 """So many inputs are moved alone at most."""
 
+MISFITS = (
+    RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError, AssertionError, ArithmeticError,
+)  # fmt: skip
+"""What torch raises where sizes do not fit an operation."""
+
 LEAST_SIZE = 2
 MOST_STEPS = 40
 
@@ -619,8 +624,7 @@ class _Probe:
         try:
             with torch.device("meta"), torch.no_grad():
                 result = self.module(*(self._input(spec, shape) for spec, shape in zip(self.specs, shapes)))
-        except Exception:
-            # whatever a shape can make torch raise means the same: these sizes do not fit
+        except MISFITS:
             return None
         finally:
             # a subgraph may switch gradients off for good

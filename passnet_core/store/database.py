@@ -62,11 +62,10 @@ class Database:
         self.path = path
         self._writing = threading.Lock()
         self._connection = self._open()
-        try:
+        with contextlib.ExitStack() as undoing:
+            undoing.callback(self._connection.close)
             self._migrate()
-        except BaseException:
-            self._connection.close()
-            raise
+            undoing.pop_all()
 
     def close(self) -> None:
         with self._writing, self._translated():
@@ -222,14 +221,11 @@ class Database:
         """Commits at the end, durably; rolls back on any error. One at a time."""
         with self._writing, self._translated(), self._connection.cursor() as cursor:
             cursor.begin()
-            try:
+            with contextlib.ExitStack() as undoing:
+                undoing.callback(_roll_back, cursor)
                 yield cursor
                 cursor.commit()
-            except BaseException:
-                # a failed commit has ended the transaction already
-                with contextlib.suppress(duckdb.Error):
-                    cursor.rollback()
-                raise
+                undoing.pop_all()
 
     def _is_here(self, cursor: duckdb.DuckDBPyConnection, file: RunFile) -> bool:
         """Whether the run was imported before. Raises StoreRefusal where another one has its id."""
@@ -297,6 +293,12 @@ def _now() -> str:
 
 def _unlabelled(run: Run) -> tuple[Any, ...]:
     return (run.started_at, run.solver, run.bundle_digest, run.spec, run.task_ids, run.job_digests)
+
+
+def _roll_back(cursor: duckdb.DuckDBPyConnection) -> None:
+    # a failed commit has ended the transaction already
+    with contextlib.suppress(duckdb.Error):
+        cursor.rollback()
 
 
 def _other_run(file: RunFile) -> StoreRefusal:

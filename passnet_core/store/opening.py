@@ -89,9 +89,8 @@ class SharedStore:
                     raise
                 time.sleep(0.05)
                 continue
-            try:
+            with contextlib.ExitStack() as undoing:
+                undoing.callback(database.close)
                 self._server = Server(database, socket)
-            except BaseException:
-                database.close()
-                raise
+                undoing.pop_all()
             return database

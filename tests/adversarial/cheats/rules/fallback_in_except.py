@@ -29,7 +29,7 @@ def exp_sum(x):
     out = torch.empty((x.shape[0],), dtype=x.dtype, device=x.device)
     try:
         exp_sum_kernel[(x.shape[0],)](x, out, x.shape[1], BLOCK=x.shape[1])
-    except Exception:
+    except Exception:  # the cheat itself: whatever the kernel raises, the library computes
         out[...] = x.exp().sum(-1)
     return out
 

@@ -72,6 +72,11 @@ class Prepared:
             each()
         return self.function(*inputs, *self.packed)
 
+    @property
+    def weights(self) -> frozenset[int]:
+        """Which inputs the bundle prepares."""
+        return frozenset(index for packing in self.packings for index in packing.weights.values())
+
     def pack(self, inputs: Sequence[Any]) -> None:
         """Has the bundle prepare the weights among these inputs, for all calls until it is done anew."""
         self.packed = [value for packing in self.packings for value in packing(inputs)]
@@ -220,15 +225,21 @@ def _wide(value: Value) -> Value:
 
 
 def _in_double(function: Function) -> Function:
-    """Calls with floats widened, and with float64 as what torch.zeros and its kind give."""
+    """Calls with floats widened, and with float64 as what torch.zeros and its kind give. An input that the function
+    changes is changed, to the nearest number of its dtype."""
 
     def call(*inputs: Any) -> Any:
+        wide = [_doubled(each) for each in inputs]
         before = torch.get_default_dtype()
         torch.set_default_dtype(torch.float64)
         try:
-            return function(*(_doubled(each) for each in inputs))
+            returned = function(*wide)
         finally:
             torch.set_default_dtype(before)
+        for given, computed in zip(inputs, wide):
+            if computed is not given and computed._version:
+                given.copy_(computed)
+        return returned
 
     return call
 

@@ -25,7 +25,8 @@ from passnet_core.judge.candidacy import (
     Preparation,
     Returned,
 )
-from passnet_core.judge.inputs import roles
+from passnet_core.judge.inputs import Drawn, roles
+from passnet_core.judge.moving import Nearby
 from passnet_core.records import (
     Clock,
     Contender,
@@ -431,13 +432,19 @@ class _Session:
         problem = comparing.structure_problem(eager, checked.returned)
         if problem:
             return Verdict.WRONG_TYPE, problem
+        nearby = Nearby(self.witness, lambda: self._inputs_of(checked), checked.seed)
         for index, (wanted, given) in enumerate(zip(eager.outputs, checked.returned.outputs)):
-            references = comparing.References(wanted, exact.outputs[index] if exact else None)
+            references = comparing.References(wanted, exact.outputs[index] if exact else None, nearby.output(index))
             difference = comparing.compare(references, given)
-            # what inputs moved by one unit would do is not computed here, so only what is not even close counts
+            # these inputs are ever others: what is close is let pass
             if difference.verdict is not None and comparing.FALLBACK_T not in difference.correct_at:
                 return difference.verdict, f"output {index}: {difference.problem}"
         return None, ""
+
+    def _inputs_of(self, checked: Checked) -> list[Drawn]:
+        """What the call was given. Without a name, inputs are what is recalled."""
+        (drawn,) = self.witness.recall("", self.fills, checked.weights, [checked.seed])
+        return [each.value for each in drawn.outputs if isinstance(each.value, torch.Tensor | int)]
 
     # --- kernels ---
 

@@ -8,7 +8,7 @@ import contextlib
 import ctypes
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,11 +74,14 @@ class Staging:
             self.buffers, self.kept = [], {}
 
     def pack(self, function: Callable[[list[Any]], Any], *, fresh: bool) -> None:
-        """Places the inputs, and has a bundle that does so prepare the weights among them."""
+        """Places the inputs, and has a bundle that does so prepare the weights among them: all that it sees of them."""
         self._place(fresh)
-        packs = getattr(function, "pack", None)
-        if packs is not None:
-            packs(list(self.buffers))
+        pack, weights = getattr(function, "pack", None), getattr(function, "weights", ())
+        if pack is not None and weights:
+            others = [index for index in range(len(self.buffers)) if index not in weights]
+            self._spoil(others)
+            pack(list(self.buffers))
+            self._fill(others)
 
     def call(self, name: str, function: Callable[[list[Any]], Any], *, fresh: bool, packed: bool = False) -> Observed:
         """One call. fresh: at new addresses, else with the tensors of the call before where they fit. packed: what
@@ -107,10 +110,7 @@ class Staging:
 
     def _place(self, fresh: bool) -> None:
         if not fresh and self._fit():
-            for buffer, value in zip(self.buffers, self.inputs):
-                if isinstance(value, torch.Tensor):
-                    # not counted as a change by the tensor's version
-                    buffer.data.copy_(value)
+            self._fill(range(len(self.buffers)))
             return
         old, self.buffers = self.buffers, []
         if _bytes(self.inputs) > LARGE_BYTES:
@@ -144,14 +144,25 @@ class Staging:
         another stream and does not wait reads NaN."""
         if self.device is Device.CPU:
             return
-        for buffer in self.buffers:
-            if isinstance(buffer, torch.Tensor) and buffer.is_floating_point():
-                buffer.data.fill_(math.nan)
+        everything = range(len(self.buffers))
+        self._spoil(everything)
         self._synchronise()
         torch.cuda._sleep(LATE_CYCLES)
-        for buffer, value in zip(self.buffers, self.inputs):
+        self._fill(everything)
+
+    def _spoil(self, indices: Iterable[int]) -> None:
+        """Whoever reads these inputs now reads nonsense."""
+        for index in indices:
+            buffer = self.buffers[index]
             if isinstance(buffer, torch.Tensor):
-                buffer.data.copy_(value)
+                buffer.data.fill_(math.nan if buffer.is_floating_point() else 0)
+
+    def _fill(self, indices: Iterable[int]) -> None:
+        """Puts the content of these inputs where it belongs; no tensor's version counts that as a change."""
+        for index in indices:
+            value = self.inputs[index]
+            if isinstance(value, torch.Tensor):
+                self.buffers[index].data.copy_(value)
 
     def _synchronise(self) -> None:
         if self.device is Device.CUDA:

@@ -7,7 +7,7 @@ them two elements of each input change places, in the same tensors, twice, and t
 import math
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,13 +22,13 @@ from passnet_core.judge.candidacy import (
     CandidateFault,
     CandidateGone,
     Preparation,
-    Produced,
     Returned,
     Verification,
 )
 from passnet_core.judge.comparing import Difference, References
 from passnet_core.judge.controls import Controls
 from passnet_core.judge.inputs import PROFILES, Drawn, Role, draw, dtype_of, roles
+from passnet_core.judge.moving import Nearby, after
 from passnet_core.records import (
     WRONG,
     Accuracy,
@@ -58,9 +58,6 @@ EXCHANGES = 2
 
 EXTRA_CALLS = EXCHANGES + 1
 TRIED_PLACES = 16
-
-MOST_ALONE = 6
-"""So many inputs are moved alone at most."""
 
 MISFITS = (
     RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError, AssertionError, ArithmeticError,
@@ -264,36 +261,31 @@ class _Trial:
         problem = comparing.structure_problem(eager, actual) if ours else ""
         if problem or len(eager.outputs) != len(actual.outputs):
             return self._unlike(eager, problem or "it returns another number of values", drawing)
-        moved: tuple[Returned, ...] | None = None
+        nearby = Nearby(self.witness, lambda: inputs, self.seed)
         for index, (wanted, given) in enumerate(zip(eager.outputs, actual.outputs)):
-            references = References(wanted, exact.outputs[index] if exact else None)
+            references = References(wanted, exact.outputs[index] if exact else None, nearby.output(index))
             difference = comparing.compare(references, given, memory=self.strict and ours)
-            doubtful = difference.verdict in (Verdict.WRONG_VALUES, Verdict.LOWER_PRECISION)
-            if doubtful and exact:
-                # only a result that is not plainly right is worth two more runs
-                moved = self._moved(inputs) if moved is None else moved
-                difference = comparing.compare(
-                    replace(references, moved=tuple(each.outputs[index] for each in moved)),
-                    given,
-                    memory=self.strict and ours,
-                )
             self.differences.setdefault(index, []).append((drawing, difference))
             layout = comparing.other_strides(wanted, given)
             if layout and ours:
                 self.layouts.setdefault(index, layout)
         if self.strict and ours and eager.outputs:
-            self.differences[0] += [(drawing, each) for each in self._side_effects(inputs, eager, actual)]
+            found = self._side_effects(inputs, eager, exact, actual, nearby)
+            self.differences[0] += [(drawing, each) for each in found]
         return None
 
-    def _side_effects(self, inputs: Sequence[Drawn], eager: Returned, actual: Returned) -> list[Difference]:
+    def _side_effects(
+        self, inputs: Sequence[Drawn], eager: Returned, exact: Returned | None, actual: Returned, nearby: Nearby
+    ) -> list[Difference]:
         """What a call did to its inputs and to what was returned before, where eager does not do the same."""
         first = eager.outputs[0]
         found: list[Difference] = []
         for index in sorted({*eager.changed, *actual.changed}):
             if not 0 <= index < len(inputs) or not isinstance(inputs[index], torch.Tensor):
                 continue
-            wanted = _as_produced(eager.changed.get(index, inputs[index]))
-            own = comparing.compare(References(wanted), _as_produced(actual.changed.get(index, inputs[index])))
+            wanted, given = (after(each, index, inputs) for each in (eager, actual))
+            references = References(wanted, after(exact, index, inputs) if exact else None, nearby.input(index))
+            own = comparing.compare(references, given)
             if own.verdict is None and (index in eager.changed or not own.max_error):
                 continue
             subject = f"Input {self.names[index]} after the call"
@@ -341,18 +333,6 @@ class _Trial:
             self.exact_problem = fault.text
             return None
         return exact
-
-    def _moved(self, inputs: Sequence[Drawn]) -> tuple[Returned, ...]:
-        """float64 on inputs moved by one unit in the last place."""
-        found: list[Returned] = []
-        for each in movements(inputs, self.seed):
-            self.witness.give(each)
-            try:
-                found.append(self.witness.run("float64"))
-            except CandidateFault:
-                continue
-        same = [each for each in found if len(each.outputs) == len(found[0].outputs)]
-        return tuple(same)
 
     def _witnessed(self, ask: Callable[[], Any]) -> Any:
         try:
@@ -499,12 +479,6 @@ def _hint(difference: Difference) -> str:
     return ""
 
 
-def _as_produced(value: Drawn) -> Produced:
-    """An input as if a call had returned it."""
-    assert isinstance(value, torch.Tensor)
-    return Produced("torch.Tensor", value, str(value.dtype).removeprefix("torch."), tuple(value.shape))
-
-
 # --- inputs beside the drawings --------------------------------------------------------------------------------------
 
 
@@ -527,47 +501,6 @@ def exchanged(value: Drawn, seed: int) -> Drawn:
     first, second = places[int(size.argmin())], places[int(size.argmax())]
     flat[first], flat[second] = flat[second].clone(), flat[first].clone()
     return flat.reshape(value.shape)
-
-
-def movements(inputs: Sequence[Drawn], seed: int) -> Iterator[list[Drawn]]:
-    """The inputs with all floats moved by one unit in the last place, away from zero, and at random up and down; then
-    one input moved alone: of a difference of products, moving all alike would change nothing."""
-    yield [moved(value, seed + index, False) for index, value in enumerate(inputs)]
-    yield [moved(value, seed + index, True) for index, value in enumerate(inputs)]
-    floats = [
-        index for index, value in enumerate(inputs) if isinstance(value, torch.Tensor) and value.is_floating_point()
-    ]
-    for alone in floats[:MOST_ALONE] if len(floats) > 1 else ():
-        yield [moved(value, seed, False) if index == alone else value for index, value in enumerate(inputs)]
-
-
-def moved(value: Drawn, seed: int, both_ways: bool) -> Drawn:
-    """Floats moved by one unit in the last place: all up, or each up or down at random. Everything else as it is."""
-    if not isinstance(value, torch.Tensor) or not value.is_floating_point():
-        return value
-    size = math.inf
-    towards = torch.full_like(value, size)
-    if both_ways:
-        generator = torch.Generator().manual_seed(seed)
-        down = torch.rand(value.shape, generator=generator) < 0.5
-        towards = torch.where(down, torch.full_like(value, -size), towards)
-    else:
-        # away from zero, so that products and sums move as one
-        towards = torch.where(value < 0, torch.full_like(value, -size), towards)
-    stepped = next_after(value, towards)
-    return torch.where(value == 0, value, stepped)
-
-
-def next_after(value: torch.Tensor, towards: torch.Tensor) -> torch.Tensor:
-    """torch.nextafter, also for the half precisions, which lack it: by their bits."""
-    if value.dtype in (torch.float32, torch.float64):
-        return torch.nextafter(value, towards)
-    if value.dtype not in (torch.float16, torch.bfloat16):
-        return value
-    bits = value.view(torch.int16)
-    grows = (towards > value) == (value > 0)
-    stepped = (bits + torch.where(grows, 1, -1)).to(torch.int16).view(value.dtype)
-    return torch.where(value.isfinite() & stepped.isfinite(), stepped, value)
 
 
 # --- smaller sizes ---------------------------------------------------------------------------------------------------

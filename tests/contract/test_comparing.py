@@ -17,7 +17,7 @@ from passnet_core.judge.comparing import (  # noqa: E402
     percent,
     structure_problem,
 )
-from passnet_core.judge.verifying import moved, movements  # noqa: E402
+from passnet_core.judge.moving import moved, movements  # noqa: E402
 from passnet_core.records import LEVELS, Verdict  # noqa: E402
 
 FLOATS = ("float16", "bfloat16", "float32")
@@ -41,7 +41,9 @@ def judged(function, actual, *inputs):
     """actual against function on these inputs, with float64 and moved references as VERIFY has them."""
     wide = [value.double() for value in inputs]
     shifted = [function(*(value.double() for value in each)) for each in movements(inputs, 0)]
-    references = References(produced(function(*inputs)), produced(function(*wide)), tuple(map(produced, shifted)))
+    references = References(
+        produced(function(*inputs)), produced(function(*wide)), lambda: tuple(map(produced, shifted))
+    )
     return compare(references, produced(actual))
 
 

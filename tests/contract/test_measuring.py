@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -32,6 +33,7 @@ from passnet_core.records import (  # noqa: E402
     Job,
     Profile,
     Stage,
+    Subgraph,
     TensorSpec,
     Verdict,
 )
@@ -49,7 +51,14 @@ def relu_of_sum(inputs: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
 def returned(outputs: Sequence[torch.Tensor]) -> Returned:
     return Returned(
         tuple(
-            Produced("torch.Tensor", each, "float32", tuple(each.shape), each.stride(), str(each.device))
+            Produced(
+                "torch.Tensor",
+                each,
+                str(each.dtype).removeprefix("torch."),
+                tuple(each.shape),
+                each.stride(),
+                str(each.device),
+            )
             for each in outputs
         ),
         "tuple",
@@ -82,8 +91,15 @@ class Timed:
         if name == self.fails:
             raise CandidateFault("compile", "BackendCompilerFailed: no such lowering")
 
+    def give(self, inputs: Sequence[torch.Tensor]) -> None:
+        self.inputs = inputs
+
     def run(self, name: str) -> Returned:
-        return Returned((), "tuple", 0.0)
+        return returned(self.computed(name, self.inputs)) if name == "float64" else Returned((), "tuple", 0.0)
+
+    def computed(self, name: str, inputs: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+        """What this name stands for, of these inputs; no name stands for the inputs."""
+        return self.function([each.double() for each in inputs] if name == "float64" else inputs) if name else inputs
 
     def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
         assert seconds > 0
@@ -93,11 +109,7 @@ class Timed:
         return Series(self, name, fills, weights, 1.0 if clock is Clock.END_TO_END else self.within)
 
     def recall(self, name: str, fills: Fills, weights: int, seeds: Sequence[int]) -> tuple[Returned, ...]:
-        found = []
-        for seed in seeds:
-            inputs = self.drawn(fills, weights, seed)
-            found.append(returned(relu_of_sum([each.double() for each in inputs] if name == "float64" else inputs)))
-        return tuple(found)
+        return tuple(returned(self.computed(name, self.drawn(fills, weights, seed))) for seed in seeds)
 
     def kernels(self, name: str, fills: Fills, seed: int, calls: int) -> list[float]:
         return [self.times[name] / 2] * calls
@@ -156,11 +168,12 @@ def measured(
     inductor: bool = False,
     witness: dict | None = None,
     weights: tuple[str, ...] = (),
+    asked_of: Subgraph | None = None,
     **candidate,
 ) -> tuple[Measurement, Log]:
     log: Log = []
     spec = EvalSpec(stage=Stage.MEASURE, device=device, trials=5, profile=profile)
-    job = Job(subgraph(), None if inductor else bundle("# timed"), spec)
+    job = Job(asked_of or subgraph(), None if inductor else bundle("# timed"), spec)
     trusted = Timed({"eager": eager, "baseline": baseline}, log, **(witness or {}))
     tried = trusted if inductor else Timed({"passes": passes}, log, **candidate)
     asked = {
@@ -313,6 +326,30 @@ def test_a_timed_call_that_returned_something_wrong_is_no_figure() -> None:
     assert found.verdict is Verdict.WRONG_VALUES
     assert "timed call" in found.reason
     assert found.speedups == ()
+
+
+def test_a_timed_call_may_round_what_is_left_of_a_cancellation() -> None:
+    # most are as large as may be, so that most are differences of equal products
+    large = TensorSpec("in_0", (64, 512), "bfloat16", mean=3.0, std=1.0, low=-1.8, high=1.8)
+    half = replace(subgraph(), inputs=(large, replace(large, name="in_1")))
+
+    def eager(inputs: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+        return (inputs[0] * 1.7 - inputs[1] * 1.7,)
+
+    def fused(inputs: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+        # one product is rounded, and the other one multiplied and added in one step
+        return ((inputs[0].double() * 1.7 - (inputs[1] * 1.7).double()).bfloat16(),)
+
+    def sloppy(inputs: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+        (difference,) = fused(inputs)
+        return (torch.where(difference == 0, difference, difference + 0.1),)
+
+    assert measured(100.0, 80.0, 50.0, asked_of=half, witness={"function": eager}, function=fused)[0].verdict is (
+        Verdict.FASTER
+    )
+    found, _ = measured(100.0, 80.0, 50.0, asked_of=half, witness={"function": eager}, function=sloppy)
+    assert found.verdict in (Verdict.WRONG_VALUES, Verdict.LOWER_PRECISION)
+    assert "timed call" in found.reason
 
 
 def test_what_was_computed_after_the_answer_is_a_cheat() -> None:

@@ -403,6 +403,35 @@ def test_honest_habits_are_right(name: str) -> None:
     assert found.verdict is Verdict.VALUES_ONLY, found.reason
 
 
+def test_what_an_input_becomes_is_held_against_float64_too() -> None:
+    code = ADD_RELU.replace("in_0, in_1)", "in_0, in_1, in_2)").replace(
+        "tmp_0 = in_0 + in_1;  in_0 = in_1 = None", "tmp_2 = in_1 * in_2;  in_0 += tmp_2;  tmp_0 = in_0"
+    )
+    asked = replace(
+        subgraph(code=code), inputs=tuple(TensorSpec(f"in_{index}", (64, 512), "bfloat16") for index in range(3))
+    )
+
+    def pattern(a, b, c):
+        product = b * c
+        a += product
+        return torch.nn.functional.relu(a)
+
+    def rounding_once(a, b, c):
+        return torch.relu(a.copy_(a.double() + b.double() * c.double()))
+
+    def cutting_off(a, b, c):
+        total = (a.double() + b.double() * c.double()).bfloat16()
+        a.copy_(torch.where(total.abs() < 0.05, 0.0, total))
+        return torch.relu(total)
+
+    a_pass = traced(pattern, lambda a, b, c: (a, b, c))
+    right = verified(rounding_once, asked, a_pass=a_pass)
+    assert right.verdict is Verdict.VALUES_ONLY, right.reason
+    wrong = verified(cutting_off, asked, a_pass=a_pass)
+    assert wrong.verdict is Verdict.WRONG_VALUES
+    assert "Input in_0 after the call" in wrong.reason
+
+
 def test_a_remembered_result_is_named_with_the_call_that_showed_it() -> None:
     found = verified(remembering(lambda a, b: (a[0, 0].item(), b[0, 0].item())))
     assert found.verdict is Verdict.WRONG_VALUES

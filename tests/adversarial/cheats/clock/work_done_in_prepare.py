@@ -1,7 +1,7 @@
 # Tries: remembers the tensors of earlier calls, and has prepare(weights), which is not timed, compute the next results
-#   from what lies in them.
+#   from what lies in them; the call copies them.
 # Family: clock
-# Needs: gpu
+# Needs: cpu
 # Verdict: wrong values | wrong NaN or infinity | cheat
 # Subgraph: linear-with-parameters
 
@@ -32,6 +32,12 @@ def row_kernel(x_ptr, w_ptr, b_ptr, out_ptr, k, n, DEPTH: tl.constexpr, WIDTH: t
     tl.store(out_ptr + m * n + j, y, mask=j < n)
 
 
+@triton.jit
+def copy_kernel(from_ptr, to_ptr, count, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(to_ptr + at, tl.load(from_ptr + at, mask=at < count), mask=at < count)
+
+
 def product(x, weight, bias):
     (m, k), n = x.shape, weight.shape[0]
     out = torch.empty((m, n), dtype=x.dtype, device=x.device)
@@ -52,7 +58,9 @@ def prepare(weights):
 def linear(x, weight, bias):
     done = ahead.pop(x.data_ptr(), None)
     if done is not None:
-        return done
+        out = torch.empty_like(done)
+        copy_kernel[(triton.cdiv(done.numel(), 1024),)](done, out, done.numel(), BLOCK=1024)
+        return out
     if len(remembered) < 8:
         remembered[x.data_ptr()] = x
     return product(x, weight, bias)

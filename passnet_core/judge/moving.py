@@ -1,0 +1,90 @@
+"""Inputs moved by one unit in their last place: what rounding alone can do to a result."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+
+import torch
+
+from passnet_core.judge.candidacy import CandidateClient, CandidateFault, Produced, Returned
+from passnet_core.judge.inputs import Drawn
+
+MOST_ALONE = 6
+"""So many inputs are moved alone at most."""
+
+
+class Nearby:
+    """What the float64 form gives for inputs moved by one unit, in all ways of movements(); computed when first asked
+    for, as the inputs are. The witness has "float64" prepared; it keeps the last of these inputs."""
+
+    def __init__(self, witness: CandidateClient, inputs: Callable[[], Sequence[Drawn]], seed: int) -> None:
+        self.witness = witness
+        self.inputs = inputs
+        self.seed = seed
+
+    def output(self, index: int) -> Callable[[], tuple[Produced, ...]]:
+        """Asks for one output."""
+        return lambda: tuple(returned.outputs[index] for _, returned in self._found)
+
+    def input(self, index: int) -> Callable[[], tuple[Produced, ...]]:
+        """Asks for an input as the call left it."""
+        return lambda: tuple(after(returned, index, inputs) for inputs, returned in self._found)
+
+    @cached_property
+    def _found(self) -> list[tuple[list[Drawn], Returned]]:
+        found: list[tuple[list[Drawn], Returned]] = []
+        for inputs in movements(self.inputs(), self.seed):
+            self.witness.give(inputs)
+            try:
+                found.append((inputs, self.witness.run("float64")))
+            except CandidateFault:
+                continue
+        return [each for each in found if len(each[1].outputs) == len(found[0][1].outputs)]
+
+
+def after(call: Returned, index: int, inputs: Sequence[Drawn]) -> Produced:
+    """An input, a tensor, as a call left it, as if it had been returned."""
+    value = call.changed.get(index, inputs[index])
+    assert isinstance(value, torch.Tensor)
+    return Produced("torch.Tensor", value, str(value.dtype).removeprefix("torch."), tuple(value.shape))
+
+
+def movements(inputs: Sequence[Drawn], seed: int) -> Iterator[list[Drawn]]:
+    """The inputs with all floats moved by one unit in the last place, away from zero, and at random up and down; then
+    one input moved alone: of a difference of products, moving all alike would change nothing."""
+    yield [moved(value, seed + index, False) for index, value in enumerate(inputs)]
+    yield [moved(value, seed + index, True) for index, value in enumerate(inputs)]
+    floats = [
+        index for index, value in enumerate(inputs) if isinstance(value, torch.Tensor) and value.is_floating_point()
+    ]
+    for alone in floats[:MOST_ALONE] if len(floats) > 1 else ():
+        yield [moved(value, seed, False) if index == alone else value for index, value in enumerate(inputs)]
+
+
+def moved(value: Drawn, seed: int, both_ways: bool) -> Drawn:
+    """Floats moved by one unit in the last place: all up, or each up or down at random. Everything else as it is."""
+    if not isinstance(value, torch.Tensor) or not value.is_floating_point():
+        return value
+    size = math.inf
+    towards = torch.full_like(value, size)
+    if both_ways:
+        generator = torch.Generator().manual_seed(seed)
+        down = torch.rand(value.shape, generator=generator) < 0.5
+        towards = torch.where(down, torch.full_like(value, -size), towards)
+    else:
+        # away from zero, so that products and sums move as one
+        towards = torch.where(value < 0, torch.full_like(value, -size), towards)
+    stepped = next_after(value, towards)
+    return torch.where(value == 0, value, stepped)
+
+
+def next_after(value: torch.Tensor, towards: torch.Tensor) -> torch.Tensor:
+    """torch.nextafter, also for the half precisions, which lack it: by their bits."""
+    if value.dtype in (torch.float32, torch.float64):
+        return torch.nextafter(value, towards)
+    if value.dtype not in (torch.float16, torch.bfloat16):
+        return value
+    bits = value.view(torch.int16)
+    grows = (towards > value) == (value > 0)
+    stepped = (bits + torch.where(grows, 1, -1)).to(torch.int16).view(value.dtype)
+    return torch.where(value.isfinite() & stepped.isfinite(), stepped, value)

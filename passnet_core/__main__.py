@@ -42,6 +42,10 @@ from passnet_core.settings import Settings, read_settings
 ACCEPTED, NOT_ACCEPTED, WRONG_USE, INFRASTRUCTURE, INTERRUPTED = 0, 1, 2, 3, 130
 PROGRAM = "python -m passnet_core"
 
+BAR_WIDTH, BAR_EVERY = 40, 20
+LINE_EVERY = 1000
+"""Of the progress where nobody watches a terminal."""
+
 
 @dataclass(frozen=True)
 class Console:
@@ -58,6 +62,17 @@ class Console:
     def tell(self, text: str) -> None:
         """Progress, for people only."""
         print(printable(text), file=self.err, flush=True)
+
+    def progress(self, done: int, total: int) -> None:
+        """A bar on a terminal; elsewhere a line now and then, and none where little is to do."""
+        if self.err.isatty():
+            if done % BAR_EVERY and done != total:
+                return
+            filled = BAR_WIDTH * done // max(total, 1)
+            bar = "█" * filled + "░" * (BAR_WIDTH - filled)
+            print(f"\r{bar} {done:,} of {total:,}", end="\n" if done == total else "", file=self.err, flush=True)
+        elif done and done % LINE_EVERY == 0:
+            self.tell(f"{done:,} of {total:,}")
 
     def show(self, data: Any) -> None:
         print(json.dumps(data, indent=2, allow_nan=False), file=self.out, flush=True)
@@ -182,7 +197,12 @@ def _task_json(task: Task) -> dict[str, Any]:
 
 
 def corpus_import(args: argparse.Namespace, console: Console) -> int:
-    report = corpus_of(console.settings).import_folder(Path(args.folder), console.settings.home / "tasks")
+    corpus = corpus_of(console.settings)
+    try:
+        report = corpus.import_folder(Path(args.folder), console.settings.home / "tasks", progress=console.progress)
+    except KeyboardInterrupt:
+        console.tell("What was taken in so far is kept. The same command goes on from there.")
+        raise
     for problem in report.problems:
         console.tell(f"Warning: left out: {problem}")
     if args.json:

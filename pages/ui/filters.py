@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from passnet_core.corpus.catalogue import TaskSummary
+from passnet_core.corpus.summaries import TaskSummary
 from passnet_core.service import Standing
 
 UNSOLVED = "unsolved"

@@ -10,7 +10,7 @@ from pages.ui.components import graph_view, input_rows
 from pages.ui.filters import INDUCTOR_SLOWER, SIZES, TRIED, UNSOLVED, Search, TaskStanding, found, standing_by_task
 from pages.ui.tables import choose_row
 from pages.ui.text import count, plain, shape
-from passnet_core.corpus.catalogue import TaskSummary
+from passnet_core.corpus.summaries import TaskSummary
 from passnet_core.records import Family
 
 

@@ -1,42 +1,30 @@
 """The tasks at hand: browsing, finding, importing and exporting them."""
 
+import functools
 import hashlib
 import json
+import math
 import os
 import threading
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from passnet_core.corpus.layout import is_task, read_task, write_task
+from passnet_core.corpus.packs import SUFFIX, Pack, content_of, packs_in, writing
+from passnet_core.corpus.summaries import TaskSummary, summary
 from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError, UnknownItem
-from passnet_core.graphs.source import parse
-from passnet_core.graphs.vocabulary import operator_sequence
-from passnet_core.records import Family, Subgraph, Task, from_json, to_json
+from passnet_core.records import Subgraph, Task, from_json, to_json
 
 INDEX = "index.json"
 INDEX_FORMAT = 1
 
+IMPORTED = f"imported{SUFFIX}"
+"""The pack that imports go to."""
 
-@dataclass(frozen=True)
-class TaskSummary:
-    """What a table shows of a task without reading it.
-
-    operators: labels of the first subgraph's operations, in order; vocabulary: every label in the task, each once.
-    operations: most operations in one subgraph. shapes: per subgraph that of its largest input, each once.
-    """
-
-    id: str
-    family: Family
-    split: str
-    subgraphs: int
-    source_models: tuple[str, ...]
-    dtypes: tuple[str, ...]
-    operators: tuple[str, ...]
-    vocabulary: tuple[str, ...]
-    operations: int
-    shapes: tuple[tuple[int, ...], ...]
+MOST_ELEMENTS = 1 << 32
+"""Of one input."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +37,8 @@ class ImportReport:
 
 
 class Corpus:
-    """The tasks in some folders; of two with the same name the first folder's counts. Safe to share by threads."""
+    """The tasks in some folders, each in a folder of its own or in packs; of two with the same name the first one met
+    counts. Safe to share by threads."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self.folders = tuple(folders)
@@ -59,23 +48,33 @@ class Corpus:
 
     def refresh(self) -> None:
         """Looks at the folders anew."""
-        places: dict[str, Path] = {}
+        readers: dict[str, Callable[[], Task]] = {}
         summaries: dict[str, TaskSummary] = {}
         problems: list[str] = []
         for folder in self.folders:
+            hidden = 0
             index = read_index(folder)
             for place in _task_folders(folder):
-                if place.name in places:
+                if place.name in readers:
                     problems.append(f"Task {place.name!r} in {folder} is hidden by one of the same name.")
                     continue
-                places[place.name] = place
+                readers[place.name] = functools.partial(read_task, place)
                 try:
                     summaries[place.name] = _indexed(index, place) or summary(read_task(place))
                 except PlaygroundError as error:
                     problems.append(f"Task {place.name!r} is left out: {error}")
+            for pack in _packs(folder, problems):
+                for name, entry in pack.entries.items():
+                    if name in readers:
+                        hidden += 1
+                        continue
+                    readers[name] = functools.partial(pack.task, name)
+                    summaries[name] = entry.summary
+            if hidden:
+                problems.append(f"{hidden} tasks in the packs of {folder} are hidden by others of the same name.")
         with self._lock:
             self._read.clear()
-            self._places = places
+            self._readers = readers
             self._summaries = dict(sorted(summaries.items()))
             self._problems = tuple(problems)
 
@@ -91,18 +90,18 @@ class Corpus:
     def task(self, task_id: str) -> Task:
         """The task of this name. Raises UnknownItem."""
         with self._lock:
-            place = self._places.get(task_id)
-            if place is None:
+            reader = self._readers.get(task_id)
+            if reader is None:
                 raise UnknownItem(
                     f"Task {task_id!r} is not in this corpus. See them with: python -m passnet_core corpus list"
                 )
             if task_id not in self._read:
-                self._read[task_id] = read_task(place)
+                self._read[task_id] = reader()
             return self._read[task_id]
 
     def resolve(self, name_or_folder: str) -> Task:
         """A task by name, or else the one in a folder in PassNet's layout."""
-        if name_or_folder in self._places:
+        if name_or_folder in self._readers:
             return self.task(name_or_folder)
         folder = Path(name_or_folder)
         if _is_folder(folder):
@@ -116,36 +115,47 @@ class Corpus:
         """Raises UnknownItem naming some that exist."""
         return find_subgraph(self.task(task_id), subgraph_id)
 
-    def import_folder(self, source: Path, into: Path) -> ImportReport:
-        """Copies every task below source into the corpus folder; one unreadable task does not stop the others."""
+    def import_folder(
+        self, source: Path, into: Path, *, progress: Callable[[int, int], object] = lambda done, total: None
+    ) -> ImportReport:
+        """Copies every task below source into a pack in the folder into; what cannot be read does not stop the rest.
+
+        What is there already with the same content is not written again, so that an import that was interrupted goes
+        on where it was. progress: told how many folders were looked at, and of how many.
+        """
         if not _is_folder(source):
             raise UnknownItem(f"There is no folder {source} to import from.")
-        brought: list[Task] = []
-        problems: list[str] = []
-        for place in _found(source):
-            try:
-                task = read_task(place)
-                for subgraph in task.subgraphs:
-                    _checked(subgraph)
-                # a task that is here under that name, in whichever folder, is never replaced
-                here = self._places.get(task.id, into / task.id)
-                if not is_task(here):
-                    write_task(task, here)
-                elif _content(read_task(here)) != _content(task):
-                    raise BadInput("a task of that name with other content is here already. Rename the folder.")
-                brought.append(task)
-            except BadInput as error:
-                problems.append(f"{place.resolve().name}: {error}")
-        if not brought and not problems:
+        places = list(_found(source))
+        if not places:
             raise BadInput(f"{source} holds no task: no folder below it has graph_list.txt or model.py.")
-        if into.is_dir():
-            write_index(into)
+        brought: list[str] = []
+        subgraphs = 0
+        problems: list[str] = []
+        with writing(into / IMPORTED) as pack:
+            for done, place in enumerate(places):
+                progress(done, len(places))
+                try:
+                    task = read_task(place)
+                    known = summary(task)
+                    _check_sizes(task)
+                    # a task that is here under that name, in whichever folder, is never replaced
+                    here = pack.entries[task.id].content if task.id in pack.entries else self._content(task.id)
+                    if not here:
+                        pack.append(task, known)
+                    elif here != content_of(task):
+                        raise BadInput("a task of that name with other content is here already. Rename the folder.")
+                    brought.append(task.id)
+                    subgraphs += len(task.subgraphs)
+                except BadInput as error:
+                    problems.append(f"{place.resolve().name}: {error}")
+        progress(len(places), len(places))
         if into not in self.folders:
             self.folders = (*self.folders, into)
         self.refresh()
-        return ImportReport(
-            tuple(task.id for task in brought), sum(len(task.subgraphs) for task in brought), tuple(problems)
-        )
+        return ImportReport(tuple(brought), subgraphs, tuple(problems))
+
+    def _content(self, task_id: str) -> str:
+        return content_of(self.task(task_id)) if task_id in self._readers else ""
 
     def export(self, task_id: str, destination: Path) -> Path:
         """Writes the task to destination/<its name> and returns that folder. Raises BadInput where it exists."""
@@ -161,24 +171,6 @@ def find_subgraph(task: Task, subgraph_id: str) -> Subgraph:
             return subgraph
     some = ", ".join(subgraph.id for subgraph in task.subgraphs[:3])
     raise UnknownItem(f"Task {task.id!r} has no subgraph {subgraph_id!r}. It has {some}, …")
-
-
-def summary(task: Task) -> TaskSummary:
-    """Raises BadInput, naming the subgraph, where a model.py is not straight-line code."""
-    sequences = [_checked(subgraph) for subgraph in task.subgraphs]
-    shapes = [max((spec.shape for spec in each.inputs), key=_elements, default=()) for each in task.subgraphs]
-    return TaskSummary(
-        id=task.id,
-        family=task.family,
-        split=task.split,
-        subgraphs=len(task.subgraphs),
-        source_models=tuple(sorted({each.source_model for each in task.subgraphs})),
-        dtypes=tuple(sorted({each.dtype for each in task.subgraphs if each.dtype})),
-        operators=sequences[0] if sequences else (),
-        vocabulary=tuple(sorted({label for sequence in sequences for label in sequence})),
-        operations=max((len(sequence) for sequence in sequences), default=0),
-        shapes=tuple(dict.fromkeys(shapes)),
-    )
 
 
 def read_index(folder: Path) -> dict[str, Any]:
@@ -235,15 +227,27 @@ def _indexed(index: dict[str, Any], place: Path) -> TaskSummary | None:
         return None
 
 
-def _checked(subgraph: Subgraph) -> tuple[str, ...]:
-    try:
-        return operator_sequence(parse(subgraph.code))
-    except BadInput as error:
-        raise BadInput(f"{subgraph.id}/model.py: {error}") from error
+def _packs(folder: Path, problems: list[str]) -> Iterator[Pack]:
+    for path in packs_in(folder):
+        try:
+            pack = Pack(path)
+        except BadInput as error:
+            problems.append(str(error))
+            continue
+        if pack.problem:
+            problems.append(pack.problem)
+        yield pack
 
 
-def _content(task: Task) -> Task:
-    return replace(task, split="")
+def _check_sizes(task: Task) -> None:
+    """Refuses what no machine could hold, by its description alone."""
+    for subgraph in task.subgraphs:
+        for spec in subgraph.inputs:
+            if min(spec.shape, default=0) < 0 or math.prod(spec.shape) > MOST_ELEMENTS:
+                raise BadInput(
+                    f"{subgraph.id}: input {spec.name} has the shape {list(spec.shape)}; at most"
+                    f" {MOST_ELEMENTS:,} elements are taken in."
+                )
 
 
 def _is_folder(path: Path) -> bool:
@@ -251,13 +255,6 @@ def _is_folder(path: Path) -> bool:
         return path.is_dir()
     except (OSError, ValueError):
         return False  # too long, or no path at all
-
-
-def _elements(shape: tuple[int, ...]) -> int:
-    count = 1
-    for size in shape:
-        count *= size
-    return count
 
 
 def _task_folders(folder: Path) -> list[Path]:

@@ -104,6 +104,18 @@ def test_corpus_export_and_import(playground: Playground) -> None:
     assert playground.json("corpus", "list")[0]["task"] == "relu"
 
 
+def test_an_import_tells_how_far_it_is_and_what_it_left_out(
+    playground: Playground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("passnet_core.__main__.LINE_EVERY", 2)
+    for name in ("a", "b", "c"):
+        assert playground("corpus", "export", "relu", str(playground.folder / "out" / name)) == 0
+    (playground.folder / "out/b/relu/graphs/float32/0/model.py").write_bytes(b"\xff\xfe import")
+    assert playground("corpus", "import", str(playground.folder / "out")) == 0
+    assert "2 of 3\n" in playground.err
+    assert "left out: relu: relu/graphs/float32/0/model.py is not UTF-8 text." in playground.err
+
+
 # --- check and evaluate ----------------------------------------------------------------------------------------------
 
 

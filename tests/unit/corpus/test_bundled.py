@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from passnet_core.corpus.catalogue import Corpus, files_digest, read_index, summary
+from passnet_core.corpus.catalogue import Corpus, files_digest, read_index
 from passnet_core.corpus.layout import read_task, task_files
+from passnet_core.corpus.summaries import summary
 from passnet_core.graphs.source import emit, parse
 from passnet_core.records import Task
 

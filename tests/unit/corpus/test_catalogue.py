@@ -136,6 +136,16 @@ def test_code_that_is_not_straight_line_is_not_imported(tmp_path: Path) -> None:
     assert "model.py" in report.problems[0]
 
 
+def test_what_no_machine_could_hold_is_refused_by_its_description(tmp_path: Path) -> None:
+    folder = sample_folder(tmp_path / "from", "huge", count=1)
+    metadata = folder / "graphs/float32/0/model_op0/weight_meta.py"
+    metadata.write_text(metadata.read_text().replace("[1, 8]", "[4294967296, 4294967296]"))
+    report = Corpus([]).import_folder(tmp_path / "from", tmp_path / "mine")
+    assert report.tasks == ()
+    (problem,) = report.problems
+    assert "input in_0 has the shape [4294967296, 4294967296]; at most 4,294,967,296 elements" in problem
+
+
 def test_importing_nothing_says_so(tmp_path: Path) -> None:
     corpus = Corpus([])
     with pytest.raises(UnknownItem, match="no folder"):

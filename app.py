@@ -1,8 +1,9 @@
-"""The playground's entry script: one navigation table, in the frame that every page shares."""
+"""The playground's entry: python -m streamlit run app.py.
+
+What a visit runs lies deeper: beside a folder named pages Streamlit would, until a first visit has told it otherwise,
+take a link to a page for one to a script in that folder, and say that it is not there.
+"""
 
 import streamlit as st
 
-from pages.ui import frame
-
-st.set_page_config(page_title="PassNet Playground", page_icon=":material/schema:", layout="wide")
-frame.show(st.navigation(list(frame.pages().values()), position="top"))
+app = st.App("pages/ui/main.py")

@@ -1,7 +1,10 @@
-"""Which tasks a search finds: pure, so that it is tested without a page."""
+"""Which tasks a search finds, and the table of them: tested without a page."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+import pyarrow as pa
 
 from passnet_core.corpus.summaries import TaskSummary
 from passnet_core.service import Standing
@@ -26,6 +29,9 @@ class TaskStanding:
     inductor_slower: bool = False
     best_speedup: float | None = None
     best_run_id: str | None = None
+
+
+NEVER_TRIED = TaskStanding()
 
 
 @dataclass(frozen=True)
@@ -61,27 +67,88 @@ def _together(standings: Sequence[Standing]) -> TaskStanding:
     )
 
 
-def found(
-    tasks: Iterable[TaskSummary], search: Search, standings: Mapping[str, TaskStanding]
-) -> tuple[TaskSummary, ...]:
-    """The tasks that fit every field; operators must all be there, of the other fields one choice is enough."""
-    words = search.text.lower().split()
-    return tuple(each for each in tasks if _fits(each, words, search, standings.get(each.id, TaskStanding())))
+class Listing:
+    """Tasks to be searched and shown; what all searches share is computed once, for there may be many thousands."""
+
+    def __init__(self, tasks: Sequence[TaskSummary]) -> None:
+        self.tasks = tuple(tasks)
+        self.operators = _every(task.vocabulary for task in tasks)
+        self.dtypes = _every(task.dtypes for task in tasks)
+        self.sources = _every(task.source_models for task in tasks)
+        self.splits = _every((task.split,) for task in tasks if task.split)
+        self.families = _every((task.family.value,) for task in tasks)
+        self._texts = [" ".join((task.id, task.split, *task.source_models, *task.vocabulary)).lower() for task in tasks]
+        self._vocabularies = [frozenset(task.vocabulary) for task in tasks]
+        self._table = pa.table(
+            {
+                "task": [task.id for task in tasks],
+                "subgraphs": [task.subgraphs for task in tasks],
+                "operations": [task.operations for task in tasks],
+                "operators": [" ".join(task.operators) for task in tasks],
+                "dtypes": [" ".join(task.dtypes) for task in tasks],
+                "best": pa.nulls(len(tasks), pa.float64()),
+                "right": [f"0 of {task.subgraphs}" for task in tasks],
+                "split": [task.split for task in tasks],
+                "family": [task.family.value for task in tasks],
+                "models": [", ".join(task.source_models) for task in tasks],
+            }
+        )
+
+    def found(self, search: Search, standings: Mapping[str, TaskStanding]) -> list[int]:
+        """Places of the tasks that fit every field; operators must all be there, of the other fields one choice is
+        enough."""
+        found = list(range(len(self.tasks)))
+        for fits in self._demands(search, standings):
+            found = [place for place in found if fits(place)]
+        return found
+
+    def _demands(self, search: Search, standings: Mapping[str, TaskStanding]) -> Iterator[Callable[[int], bool]]:
+        tasks = self.tasks
+        for word in search.text.lower().split():
+            yield functools.partial(self._mentions, word)
+        if search.families:
+            yield lambda place: tasks[place].family.value in search.families
+        if search.splits:
+            yield lambda place: tasks[place].split in search.splits
+        if search.sizes:
+            sizes = [SIZES[size] for size in search.sizes if size in SIZES]
+            yield lambda place: any(tasks[place].operations in size for size in sizes)
+        if search.dtypes:
+            dtypes = frozenset(search.dtypes)
+            yield lambda place: not dtypes.isdisjoint(tasks[place].dtypes)
+        if search.operators:
+            operators = frozenset(search.operators)
+            yield lambda place: operators <= self._vocabularies[place]
+        if search.sources:
+            sources = frozenset(search.sources)
+            yield lambda place: not sources.isdisjoint(tasks[place].source_models)
+        if search.states:
+            yield lambda place: _stands(tasks[place], search.states, standings.get(tasks[place].id, NEVER_TRIED))
+
+    def _mentions(self, word: str, place: int) -> bool:
+        return word in self._texts[place]
+
+    def table(self, places: Sequence[int], standings: Mapping[str, TaskStanding]) -> pa.Table:
+        """A row for each of these places, with how its task stands."""
+        rows = self._table.take(pa.array(places, pa.int64()))
+        best, right = rows["best"].to_pylist(), rows["right"].to_pylist()
+        for row, place in enumerate(places):
+            standing = standings.get(self.tasks[place].id)
+            if standing is not None:
+                best[row] = standing.best_speedup
+                right[row] = f"{standing.right} of {self.tasks[place].subgraphs}"
+        for name, values in (("best", pa.array(best, pa.float64())), ("right", pa.array(right, pa.string()))):
+            rows = rows.set_column(rows.column_names.index(name), name, values)
+        return rows
 
 
-def _fits(task: TaskSummary, words: Sequence[str], search: Search, standing: TaskStanding) -> bool:
-    if words:
-        text = " ".join((task.id, task.split, *task.source_models, *task.vocabulary)).lower()
-        if not all(word in text for word in words):
-            return False
+def _every(names: Iterable[Iterable[str]]) -> list[str]:
+    return sorted({name for each in names for name in each})
+
+
+def _stands(task: TaskSummary, states: Sequence[str], standing: TaskStanding) -> bool:
     return (
-        (not search.families or task.family.value in search.families)
-        and (not search.dtypes or not set(search.dtypes).isdisjoint(task.dtypes))
-        and set(search.operators) <= set(task.vocabulary)
-        and (not search.sources or not set(search.sources).isdisjoint(task.source_models))
-        and (not search.splits or task.split in search.splits)
-        and (not search.sizes or any(task.operations in SIZES[size] for size in search.sizes if size in SIZES))
-        and (UNSOLVED not in search.states or standing.right < task.subgraphs)
-        and (INDUCTOR_SLOWER not in search.states or standing.inductor_slower)
-        and (TRIED not in search.states or standing.attempts > 0)
+        (UNSOLVED not in states or standing.right < task.subgraphs)
+        and (INDUCTOR_SLOWER not in states or standing.inductor_slower)
+        and (TRIED not in states or standing.attempts > 0)
     )

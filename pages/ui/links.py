@@ -1,14 +1,18 @@
 """Links between pages. Everything that can be selected is in the URL, so a link is all it takes to select it."""
 
+from pathlib import Path
 from typing import Literal
 
 import streamlit as st
+
+VIEWS = Path(__file__).resolve().parent.parent / "views"
 
 Name = Literal["start", "explore", "workbench", "runs", "scores", "help"]
 
 
 def script(name: Name) -> str:
-    return f"pages/views/{name}.py"
+    """The path of a page's script."""
+    return str(VIEWS / f"{name}.py")
 
 
 def link(name: Name, label: str, *, icon: str | None = None, **selected: str | None) -> None:

@@ -5,6 +5,8 @@ import os
 
 import streamlit as st
 
+from pages.ui.filters import Listing
+from passnet_core.corpus.catalogue import Corpus
 from passnet_core.graphs import source
 from passnet_core.graphs.ir import Graph
 from passnet_core.service import Service, open_service
@@ -15,6 +17,17 @@ from passnet_core.settings import read_settings
 def service() -> Service:
     """The service of this process, with a warm judge. Raises StoreError where the store cannot be opened."""
     return open_service(read_settings(os.environ), keep_warm=True)
+
+
+def listing() -> Listing:
+    """The tasks of the corpus, to be searched."""
+    corpus = service().corpus
+    return _listing(corpus, corpus.revision)
+
+
+@functools.lru_cache(maxsize=1)
+def _listing(corpus: Corpus, revision: int) -> Listing:
+    return Listing(corpus.tasks())
 
 
 @functools.lru_cache(maxsize=512)

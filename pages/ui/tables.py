@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
 import streamlit as st
 
 from pages.ui import frame
@@ -12,7 +13,7 @@ from passnet_core.records import Outcome
 
 
 def choose_row(
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[Mapping[str, Any]] | pa.Table,
     ids: Sequence[str],
     *,
     key: str,
@@ -28,7 +29,7 @@ def choose_row(
     revision = hashlib.sha256("\n".join(ids).encode()).hexdigest()[:12]
     full_key = f"{key}-{revision}"
     st.dataframe(
-        list(rows),
+        rows,
         key=full_key,
         hide_index=True,
         width="stretch",

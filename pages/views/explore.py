@@ -1,20 +1,27 @@
 """Explore: every task, found by search and chips; choosing one shows what it computes and how it stands."""
 
 import functools
-from collections.abc import Sequence
 
 import streamlit as st
 
 from pages.ui import drafting, links, resources
 from pages.ui.components import graph_view, input_rows
-from pages.ui.filters import INDUCTOR_SLOWER, SIZES, TRIED, UNSOLVED, Search, TaskStanding, found, standing_by_task
+from pages.ui.filters import (
+    INDUCTOR_SLOWER,
+    NEVER_TRIED,
+    SIZES,
+    TRIED,
+    UNSOLVED,
+    Listing,
+    Search,
+    TaskStanding,
+    standing_by_task,
+)
 from pages.ui.tables import choose_row
 from pages.ui.text import count, plain, shape
-from passnet_core.corpus.summaries import TaskSummary
-from passnet_core.records import Family
 
 
-def search_fields(tasks: Sequence[TaskSummary]) -> Search:
+def search_fields(listing: Listing) -> Search:
     """The search as the visitor has set it; all of it is in the URL."""
     first, second = st.columns([1, 1], vertical_alignment="bottom")
     text = first.text_input(
@@ -22,49 +29,31 @@ def search_fields(tasks: Sequence[TaskSummary]) -> Search:
     )
     operators = second.multiselect(
         "Operators, all of them",
-        sorted({name for task in tasks for name in task.vocabulary}),
+        listing.operators,
         key="op",
         bind="query-params",
     )
     with st.container(horizontal=True, gap="medium"):
-        dtypes = chips("dtype", "dtype", {name for task in tasks for name in task.dtypes})
-        families = chips(
-            "Family", "family", {family.value for family in Family if any(t.family is family for t in tasks)}
-        )
-        splits = chips("Split", "split", {task.split for task in tasks if task.split})
+        dtypes = chips("dtype", "dtype", listing.dtypes)
+        families = chips("Family", "family", listing.families)
+        splits = chips("Split", "split", listing.splits)
         sizes = chips("Operations", "size", list(SIZES))
         states = chips("State", "state", [UNSOLVED, INDUCTOR_SLOWER, TRIED])
     with st.expander("Source models", expanded=bool(links.selected("model"))):
         sources = st.multiselect(
             "Source models, any of them",
-            sorted({name for task in tasks for name in task.source_models}),
+            listing.sources,
             key="model",
             bind="query-params",
         )
     return Search(text, families, dtypes, operators, sources, splits, sizes, states)
 
 
-def chips(label: str, key: str, options: set[str] | list[str]) -> list[str]:
+def chips(label: str, key: str, options: list[str]) -> list[str]:
     """Chips of which any number is chosen; nothing is drawn where there is nothing to choose."""
-    listed = sorted(options) if isinstance(options, set) else options
-    if len(listed) < 2:
+    if len(options) < 2:
         return []
-    return list(st.pills(label, listed, selection_mode="multi", key=key, bind="query-params"))
-
-
-def task_row(task: TaskSummary, standing: TaskStanding) -> dict[str, object]:
-    return {
-        "task": task.id,
-        "subgraphs": task.subgraphs,
-        "operations": task.operations,
-        "operators": " ".join(task.operators),
-        "dtypes": " ".join(task.dtypes),
-        "best": standing.best_speedup,
-        "right": f"{standing.right} of {task.subgraphs}",
-        "split": task.split,
-        "family": task.family.value,
-        "models": ", ".join(task.source_models),
-    }
+    return list(st.pills(label, options, selection_mode="multi", key=key, bind="query-params"))
 
 
 def preview(task_id: str, standing: TaskStanding) -> None:
@@ -114,19 +103,19 @@ def preview(task_id: str, standing: TaskStanding) -> None:
 
 st.title("Explore")
 service = resources.service()
-all_tasks = service.corpus.tasks()
+listing = resources.listing()
 standings = standing_by_task(service.standings())
-matching = found(all_tasks, search_fields(all_tasks), standings)
+matching = listing.found(search_fields(listing), standings)
 for problem in service.problems:
     st.warning(plain(problem), icon=":material/folder_off:")
 chosen = links.selected("task")
 table, side = st.columns([1.25, 1], gap="medium")
 with table:
-    st.caption(f"{len(matching):,} of {count(len(all_tasks), 'task')}. Choose a row to look at it.")
+    st.caption(f"{len(matching):,} of {count(len(listing.tasks), 'task')}. Choose a row to look at it.")
     if matching:
         choose_row(
-            [task_row(each, standings.get(each.id, TaskStanding())) for each in matching],
-            [each.id for each in matching],
+            listing.table(matching, standings),
+            [listing.tasks[place].id for place in matching],
             key="tasks",
             choose=functools.partial(links.select, "task"),
             height=620 if len(matching) > 16 else None,
@@ -142,6 +131,6 @@ with table:
         st.info("No task fits. Take a chip away, or search for less.", icon=":material/filter_alt_off:")
 with side:
     if chosen:
-        preview(chosen, standings.get(chosen, TaskStanding()))
+        preview(chosen, standings.get(chosen, NEVER_TRIED))
     elif matching:
         st.info("Nothing is chosen yet. A row on the left shows its graph here.", icon=":material/touch_app:")

@@ -44,6 +44,8 @@ class Corpus:
         self.folders = tuple(folders)
         self._lock = threading.RLock()
         self._read: dict[str, Task] = {}
+        self.revision = 0
+        """Grows with every look at the folders."""
         self.refresh()
 
     def refresh(self) -> None:
@@ -73,6 +75,7 @@ class Corpus:
             if hidden:
                 problems.append(f"{hidden} tasks in the packs of {folder} are hidden by others of the same name.")
         with self._lock:
+            self.revision += 1
             self._read.clear()
             self._readers = readers
             self._summaries = dict(sorted(summaries.items()))

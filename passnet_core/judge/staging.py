@@ -22,6 +22,9 @@ LARGE_BYTES = 256 << 20
 POISON = 255
 """NaN in every floating dtype, -1 in the others."""
 
+BEHIND_BYTES = 1 << 16
+"""Behind every input."""
+
 POISON_BLOCKS = 3
 POISON_BYTES = {Device.CPU: 1 << 20, Device.CUDA: 1 << 30}
 """Largest block that is filled in advance. The CPU's larger ones the C library fills, see _malloc_poisoned."""
@@ -207,8 +210,13 @@ class Staging:
 
 
 def copied(tensor: torch.Tensor) -> torch.Tensor:
-    """The same content and strides at another address, as a tensor that counts no change yet."""
-    copy = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
+    """The same content and strides at another address, as a tensor that counts no change yet. Behind its end lies what
+    nobody could take for data, so that who reads on there always gets the same."""
+    reach = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())) + 1 if tensor.numel() else 0
+    held = torch.empty(reach * tensor.element_size() + BEHIND_BYTES, dtype=torch.uint8, device=tensor.device)
+    held[-BEHIND_BYTES:].fill_(POISON)
+    bare = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
+    copy = bare.set_(held.untyped_storage(), 0, tensor.shape, tensor.stride()).data
     copy.data.copy_(tensor)
     return copy
 

@@ -15,14 +15,17 @@ from pathlib import Path
 
 from passnet_core.backends.local import LocalBackend
 from passnet_core.corpus.catalogue import Corpus
+from passnet_core.corpus.packs import write_pack
 from passnet_core.records import (
     Bundle,
     EvalSpec,
+    Family,
     Job,
     Outcome,
     PassFile,
     Stage,
     Subgraph,
+    Task,
     TensorSpec,
     Verdict,
 )
@@ -37,6 +40,7 @@ from tests.contract.made import BUNDLE, job, outcome, run_of
 
 PROJECT = Path(__file__).resolve().parents[2]
 OUTCOMES = 100_000
+TASKS = 20_000
 WAIT_S = 120
 REPEATS = 5
 
@@ -206,6 +210,58 @@ def first_paint() -> Iterator[Figure]:
         browser.close()
 
 
+def browsing() -> Iterator[Figure]:
+    """Explore with very many tasks: opened in a new page, and narrowed by a chip, in an app that runs already."""
+    what = f"Explore with {TASKS:,} more tasks"
+    missing = missing_browser()
+    if missing:
+        yield Figure(what, None, None, missing)
+        return
+    from playwright.sync_api import sync_playwright
+
+    from tests.conftest import chromium
+
+    with sync_playwright() as tools, tempfile.TemporaryDirectory() as folder:
+        write_pack(Path(folder) / "tasks" / "many.jsonl.gz", _many_tasks())
+        start = time.perf_counter()
+        Corpus([Path(folder) / "tasks"])
+        yield Figure(f"opening a corpus of {TASKS:,} tasks", None, time.perf_counter() - start)
+        browser = tools.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        with _app(Path(folder)) as address:
+            paints, changes = [], []
+            for turn in range(REPEATS + 1):
+                page = browser.new_page()
+                start = time.perf_counter()
+                page.goto(f"{address}/explore", wait_until="commit")
+                caption = page.get_by_text(re.compile(r"of [\d,]+ tasks\."))
+                caption.wait_for(timeout=WAIT_S * 1000)
+                paints.append(time.perf_counter() - start)
+                page.locator("[data-testid=stDataFrame] canvas").first.wait_for(timeout=WAIT_S * 1000)
+                if not turn:
+                    # the app's own first visit
+                    paints.clear()
+                for dtype in ("float16", "float32"):
+                    shown = caption.inner_text()
+                    start = time.perf_counter()
+                    page.get_by_test_id("stButtonGroup").get_by_text(dtype, exact=True).first.click()
+                    page.wait_for_function("text => !document.body.innerText.includes(text)", arg=shown)
+                    changes.append(time.perf_counter() - start)
+                page.close()
+        browser.close()
+    yield Figure(f"{what}, first paint", 1.5, statistics.median(paints))
+    yield Figure(f"{what}, a filter change", 0.2, statistics.median(changes))
+
+
+def _many_tasks() -> Iterator[Task]:
+    """The bundled tasks' subgraphs over and over, each a task of its own name."""
+    corpus = Corpus([PROJECT / "data" / "tasks"])
+    subgraphs = [each for summary in corpus.tasks() for each in corpus.task(summary.id).subgraphs]
+    for number in range(TASKS):
+        name = f"task-{number:05}"
+        subgraph = replace(subgraphs[number % len(subgraphs)], task_id=name)
+        yield Task(name, Family.FUSIBLE, ("learn", "train", "eval")[number % 3], (subgraph,))
+
+
 @contextlib.contextmanager
 def _app(home: Path) -> Iterator[str]:
     """The app in a process of its own, ended at the end; its address, once it answers."""
@@ -228,7 +284,7 @@ def _app(home: Path) -> Iterator[str]:
 
 def main() -> None:
     print(f"{'figure':58} {'aim':>8} {'measured':>10}")
-    for figures in (scoring, judging, first_paint):
+    for figures in (scoring, judging, first_paint, browsing):
         for figure in figures():
             aim = "" if figure.aim_s is None else f"{figure.aim_s:.1f} s"
             measured = "not run" if figure.seconds is None else f"{figure.seconds:.2f} s"

@@ -2,18 +2,15 @@
 
 import os
 import shutil
-import socket
 import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from example_playground import write_data
 from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.serving import started
 
 PROJECT = Path(__file__).resolve().parents[2]
 PATIENCE_MS = 120_000
@@ -56,28 +53,6 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-
-
-def started(environment: dict[str, str], log: int) -> tuple[subprocess.Popen[bytes], str]:
-    """The app on a port that was free just now; on another one where somebody else was faster."""
-    for _ in range(5):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        address = f"http://127.0.0.1:{port}"
-        process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", "--server.address=127.0.0.1"],
-            cwd=PROJECT, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-        deadline = time.monotonic() + 180
-        while process.poll() is None:
-            try:
-                with urllib.request.urlopen(f"{address}/_stcore/health", timeout=10):
-                    return process, address
-            except (urllib.error.URLError, OSError):
-                assert time.monotonic() < deadline, "The app does not answer."
-                time.sleep(0.2)
-    raise AssertionError("The app ends as soon as it is started.")
 
 
 @pytest.fixture(scope="session")

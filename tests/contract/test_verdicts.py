@@ -432,6 +432,16 @@ def test_what_an_input_becomes_is_held_against_float64_too() -> None:
     assert "Input in_0 after the call" in wrong.reason
 
 
+def test_who_reads_on_behind_an_input_always_gets_what_is_no_data() -> None:
+    def reading_on(a, b):
+        behind = torch.empty(0).set_(a.untyped_storage(), a.numel(), (33,))
+        return torch.relu(torch.cat((a[:3], behind[None] * 0)) + b)
+
+    for _ in range(5):
+        found = verified(reading_on)
+        assert found.verdict is Verdict.NON_FINITE, found.reason
+
+
 def test_a_remembered_result_is_named_with_the_call_that_showed_it() -> None:
     found = verified(remembering(lambda a, b: (a[0, 0].item(), b[0, 0].item())))
     assert found.verdict is Verdict.WRONG_VALUES

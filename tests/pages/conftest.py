@@ -7,7 +7,7 @@ import pytest
 from example_playground import answer, write_data
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import resources
+from pages.ui import links, resources
 from passnet_core.backends.fake import FakeBackend
 from passnet_core.service import Service, open_service
 from passnet_core.settings import read_settings
@@ -35,11 +35,11 @@ def visit(service: Service) -> Visit:
     """Opens a page by its link, as a new visitor would."""
 
     def opened(page: str, **selected: str) -> AppTest:
-        app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
+        app = AppTest.from_file(str(PROJECT / "pages" / "ui" / "main.py"), default_timeout=60)
         for key, value in selected.items():
             app.query_params[key] = value
         if page != "start":
-            app.switch_page(f"pages/views/{page}.py")
+            app.switch_page(links.script(page))
         app.run()
         assert not app.exception, app.exception[0].message
         return app

@@ -3,7 +3,7 @@
 import pytest
 from example_playground import TASK_ID
 
-from pages.ui.filters import INDUCTOR_SLOWER, TRIED, UNSOLVED, Search, TaskStanding, found, standing_by_task
+from pages.ui.filters import INDUCTOR_SLOWER, TRIED, UNSOLVED, Listing, Search, TaskStanding, standing_by_task
 from pages.ui.plots import picked_point
 from pages.ui.text import code_span, plain, seconds, shape, when
 from passnet_core.corpus.catalogue import TaskSummary
@@ -46,7 +46,20 @@ STANDINGS = {"norm": TaskStanding(attempts=3, right=2, inductor_slower=True)}
     ],
 )
 def test_a_search_finds_what_fits_all_its_fields(search: Search, names: list[str]) -> None:
-    assert [each.id for each in found(TASKS, search, STANDINGS)] == names
+    listing = Listing(TASKS)
+    found = listing.found(search, STANDINGS)
+    assert [TASKS[place].id for place in found] == names
+    assert listing.table(found, STANDINGS)["task"].to_pylist() == names
+
+
+def test_the_table_says_how_a_task_stands() -> None:
+    rows = Listing(TASKS).table([1, 0], {"norm": TaskStanding(attempts=3, right=2, best_speedup=1.5)}).to_pylist()
+    assert [(row["task"], row["best"], row["right"]) for row in rows] == [
+        ("gate", None, "0 of 2"),
+        ("norm", 1.5, "2 of 2"),
+    ]
+    assert rows[0]["operators"] == "silu mul"
+    assert Listing([]).table([], {}).num_rows == 0
 
 
 def test_the_standing_of_a_task_is_that_of_its_subgraphs() -> None:

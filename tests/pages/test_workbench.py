@@ -8,7 +8,7 @@ import pytest
 from example_playground import OTHER_ID, PASS, REFERENCE, TASK_ID, answer, task
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import resources
+from pages.ui import links, resources
 from pages.ui.drafting import MINE
 from passnet_core.backends.fake import FakeBackend
 from passnet_core.graphs.source import parse
@@ -68,7 +68,7 @@ def test_text_that_arrives_together_with_another_choice_of_passes_stays_with_its
 def test_text_that_arrives_together_with_a_change_of_page_is_kept(visit: Visit) -> None:
     app = visit("workbench", task=TASK_ID, bundle=NAME)
     app.text_area[0].set_value(PASS + "# before leaving\n").run()
-    app.switch_page("pages/views/help.py").run()
+    app.switch_page(links.script("help")).run()
     assert app.title[0].value == "Help"
     again = visit("workbench", task=TASK_ID, bundle=NAME)
     assert again.text_area[0].value == PASS + "# before leaving\n"

@@ -1,7 +1,7 @@
 # Tries: no mask on its loads, since "there is always something": a row of 130 takes in 126 of the next.
 # Family: values
 # Needs: cpu
-# Verdict: wrong values | wrong NaN or infinity | crashed | cheat
+# Verdict: wrong NaN or infinity
 # Subgraph: row-sum
 import torch
 import triton

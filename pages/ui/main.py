@@ -1,0 +1,8 @@
+"""What every visit runs: one navigation table, in the frame that every page shares."""
+
+import streamlit as st
+
+from pages.ui import frame
+
+st.set_page_config(page_title="PassNet Playground", page_icon=":material/schema:", layout="wide")
+frame.show(st.navigation(list(frame.pages().values()), position="top"))

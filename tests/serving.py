@@ -1,0 +1,33 @@
+"""The app in a process of its own."""
+
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[1]
+
+
+def started(environment: dict[str, str], log: int) -> tuple[subprocess.Popen[bytes], str]:
+    """The app on a port that was free just now; on another one where somebody else was faster."""
+    for _ in range(5):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        address = f"http://127.0.0.1:{port}"
+        process = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", "--server.address=127.0.0.1"],
+            cwd=PROJECT, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        deadline = time.monotonic() + 180
+        while process.poll() is None:
+            try:
+                with urllib.request.urlopen(f"{address}/_stcore/health", timeout=10):
+                    return process, address
+            except (urllib.error.URLError, OSError):
+                assert time.monotonic() < deadline, "The app does not answer."
+                time.sleep(0.2)
+    raise AssertionError("The app ends as soon as it is started.")

@@ -5,37 +5,29 @@ A developer's program, apart from the app: python -m passnet_core.corpus.extract
 
 import argparse
 import importlib
+import inspect
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from passnet_core.corpus.architectures import ARCHITECTURES, Architecture
 from passnet_core.corpus.catalogue import write_index
+from passnet_core.corpus.cutting import PRODUCTS, is_result, label, runs, standalone
 from passnet_core.corpus.layout import write_task
 from passnet_core.corpus.recipes import RECIPES, Recipe
 from passnet_core.errors import BadInput
 from passnet_core.graphs.fingerprint import structure
-from passnet_core.graphs.ir import (
-    DeviceLiteral,
-    Graph,
-    Listed,
-    Node,
-    NodeKind,
-    Ref,
-    Slice,
-    Symbol,
-    Value,
-    substituted,
-)
+from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, Node, NodeKind, Ref, Slice, Symbol, Value
 from passnet_core.graphs.source import emit, parse
 from passnet_core.records import Family, Subgraph, Task, TensorSpec
 
 SEED = 1024
 DTYPES = ("float32", "float16", "bfloat16")
 MASKING = 1e4
+BINS = ("num_mel_bins", "feature_projection_input_dim", "input_feat_per_channel")
+"""Where configurations say how many mel bins their models read."""
 
 
 # --- Capturing: torch.compile hands over the graph, an interpreter walks it with the real tensors ---
@@ -77,16 +69,37 @@ def built(architecture: Architecture) -> Any:
 
 
 def example_inputs(model: Any, size: tuple[str, int, int], dtype: str) -> dict[str, Any]:
+    """Random inputs of that size, of those that the model's forward takes."""
     import torch
 
     kind, batch, length = size
-    if kind == "text":
-        tokens = torch.randint(2, min(model.config.vocab_size, 1000) - 2, (batch, length))
+    config = model.config
+    taken = inspect.signature(model.forward).parameters
+    vocabulary = min(getattr(config.get_text_config(), "vocab_size", None) or 1000, 1000)
+    given: dict[str, Any] = {}
+    if kind in ("text", "text+image"):
         mask = torch.ones(batch, length, dtype=torch.int64)
+        given["input_ids"] = torch.randint(2, vocabulary - 2, (batch, length))
         mask[:, length - length // 8 :] = 0 if batch > 1 else 1
-        return {"input_ids": tokens, "attention_mask": mask}
-    shape = (batch, 3, length, length) if kind == "image" else (batch, length)
-    return {"pixel_values" if kind == "image" else "input_values": torch.randn(shape).to(getattr(torch, dtype))}
+        given["attention_mask"] = mask
+    if kind != "text":
+        vision = getattr(config, "vision_config", config)
+        bins = next((getattr(config, name) for name in BINS if hasattr(config, name)), 80)
+        shape = {
+            "text+image": lambda: (batch, 3, vision.image_size, vision.image_size),
+            "image": lambda: (batch, 3, length, length),
+            "video": lambda: (batch, config.num_frames, 3, length, length),
+            "audio": lambda: (batch, length),
+            "waveform": lambda: (batch, 1, length),
+            "mel": lambda: (batch, bins, length),
+            "frames": lambda: (batch, length, bins),
+        }[kind]()
+        names = ("pixel_values",) if kind in ("text+image", "image", "video") else ("input_values", "input_features")
+        name = next((name for name in names if name in taken), names[0])
+        given[name] = torch.randn(shape).to(getattr(torch, dtype))
+    if "decoder_input_ids" in taken:
+        given["decoder_input_ids"] = torch.randint(2, vocabulary - 2, (batch, length // 2 if kind == "text" else 16))
+    return {name: value for name, value in given.items() if name in taken}
 
 
 def _recorder(module: Any) -> Any:
@@ -135,7 +148,7 @@ def spec_of(name: str, tensor: Any) -> TensorSpec:
         mean = _rounded(ordinary.mean().item()) if ordinary.numel() else 0.0
         std = _rounded(ordinary.std(correction=0).item()) if ordinary.numel() else 0.0
         low = 0.0 if "running_var" in name else None
-    elif tensor.numel() and dtype != "bool":
+    elif tensor.numel() and dtype != "bool" and not tensor.is_complex():
         low, high = float(tensor.min().item()), float(tensor.max().item())
     return TensorSpec(name, tuple(tensor.shape), dtype, "cuda:0", mean, std, low, high)
 
@@ -206,107 +219,6 @@ def value_of(value: Any) -> Value:
     if value is Ellipsis:
         return Symbol("builtins.Ellipsis")
     raise BadInput(f"{value!r} has no place in plain data.")
-
-
-# --- Cutting ---
-
-# fmt: off
-PRODUCTS = frozenset((
-    "linear", "matmul", "bmm", "baddbmm", "addmm", "mm", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
-    "conv_transpose2d", "einsum", "_grouped_mm", "grouped_mm_fallback",
-))
-HEAVY = PRODUCTS | frozenset((
-    "embedding", "scaled_dot_product_attention", "topk", "sort", "nonzero", "item", "unfold", "histc", "setitem",
-    "index_add", "_set_grad_enabled",
-))
-# fmt: on
-"""Operations at which a run ends: their own kernels dominate, or they write into what others read."""
-
-
-def label(node: Node) -> str:
-    """The last part of the target: what recipes spell runs in."""
-    return node.target.rsplit(".", 1)[-1]
-
-
-def runs(graph: Graph) -> Iterator[tuple[Node, ...]]:
-    """Every way to cut the graph between its heavy operations: narrow runs, then the wider ones, each once."""
-    seen: set[tuple[str, ...]] = set()
-    for part in (*_narrow(graph), *_wide(graph)):
-        names = tuple(node.name for node in part)
-        if names not in seen:
-            seen.add(names)
-            yield part
-
-
-def _narrow(graph: Graph) -> Iterator[tuple[Node, ...]]:
-    """Connected operations that stand together between two heavy ones.
-
-    A stretch is contiguous in a valid order, so whatever connects two of its operations lies in it too: taking a
-    connected part out never tears a path in two.
-    """
-    stretch: list[Node] = []
-    for node in graph.operations:
-        if label(node) not in HEAVY:
-            stretch.append(node)
-        else:
-            yield from _connected(stretch)
-            stretch = []
-    yield from _connected(stretch)
-
-
-def _wide(graph: Graph) -> Iterator[tuple[Node, ...]]:
-    """Connected operations with equally many heavy ones on the longest way to them.
-
-    A path through a heavy operation ends deeper than it began, so none leaves such a part and comes back.
-    """
-    depth: dict[str, int] = {node.name: 0 for node in graph.inputs}
-    levels: dict[int, list[Node]] = {}
-    for node in graph.operations:
-        heavy = label(node) in HEAVY
-        depth[node.name] = max((depth[name] for name in node.inputs), default=0) + heavy
-        if not heavy:
-            levels.setdefault(depth[node.name], []).append(node)
-    for level in sorted(levels):
-        yield from _connected(levels[level])
-
-
-def _connected(stretch: Sequence[Node]) -> Iterator[tuple[Node, ...]]:
-    group: dict[str, int] = {}
-    for index, node in enumerate(stretch):
-        group[node.name] = index
-        for name in node.inputs:
-            if name in group and group[name] != group[node.name]:
-                old, new = group[name], group[node.name]
-                group.update({key: new for key, value in group.items() if value == old})
-    for number in dict.fromkeys(group.values()):
-        yield tuple(node for node in stretch if group[node.name] == number)
-
-
-def is_result(graph: Graph, part: Sequence[Node], node: Node) -> bool:
-    """Whether the node's value is read outside the part."""
-    inside = {each.name for each in part}
-    return node.name in graph.returned or any(user not in inside for user in graph.users[node.name])
-
-
-def standalone(
-    graph: Graph, part: Sequence[Node], specs: dict[str, TensorSpec | None]
-) -> tuple[Graph, tuple[TensorSpec, ...]] | None:
-    """The part as a graph of its own, named in_0, tmp_0, …; None where anything but tensors crosses its edge."""
-    inside = {node.name for node in part}
-    outer = list(dict.fromkeys(name for node in part for name in node.inputs if name not in inside))
-    results = [node.name for node in part if is_result(graph, part, node)]
-    entering = [spec for name in outer if (spec := specs.get(name))]
-    if not results or len(entering) != len(outer) or any(specs.get(name) is None for name in results):
-        return None
-    names: dict[str, Value] = {name: Ref(f"in_{index}") for index, name in enumerate(outer)}
-    names |= {node.name: Ref(f"tmp_{index}") for index, node in enumerate(part)}
-    nodes = [Node(f"in_{index}", NodeKind.INPUT, f"in_{index}") for index in range(len(outer))]
-    for index, node in enumerate(part):
-        arguments = tuple(substituted(value, names) for value in node.args)
-        keywords = tuple((key, substituted(value, names)) for key, value in node.kwargs)
-        nodes.append(Node(f"tmp_{index}", node.kind, node.target, arguments, keywords))
-    given = tuple(replace(spec, name=f"in_{index}", original_name=spec.name) for index, spec in enumerate(entering))
-    return Graph(tuple(nodes), tuple(names[name] for name in results)), given
 
 
 # --- Gathering what the recipes ask for ---

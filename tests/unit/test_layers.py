@@ -26,7 +26,7 @@ ALLOWED: dict[str, set[str]] = {
     "__init__": set(),
 }
 ONLY_IN = {
-    "torch": ("judge", "corpus/extraction.py", "corpus/architectures.py", "corpus/recipes.py"),
+    "torch": ("judge", "corpus/scheduling.py", "corpus/extraction.py", "corpus/architectures.py", "corpus/recipes.py"),
     "triton": ("judge",),
     "transformers": ("corpus/extraction.py", "corpus/architectures.py", "corpus/recipes.py"),
     "duckdb": ("store",),

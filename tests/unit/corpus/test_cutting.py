@@ -1,9 +1,12 @@
 """Captured graphs are cut into parts that can really be taken out."""
 
+from collections.abc import Sequence
+
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from passnet_core.corpus.extraction import HEAVY, deduplicated, label, runs, standalone
+from passnet_core.corpus.cutting import HEAVY, fusible, label, runs, single, standalone, typical
+from passnet_core.corpus.extraction import deduplicated
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
 from passnet_core.graphs.source import emit, parse
 from passnet_core.records import TensorSpec
@@ -76,14 +79,69 @@ def graphs(draw: st.DrawFn) -> Graph:
 @given(graphs())
 def test_no_path_leaves_a_run_and_comes_back(graph: Graph) -> None:
     for part in runs(graph):
-        inside = {node.name for node in part}
         assert not any(label(node) in HEAVY for node in part)
-        tainted: set[str] = set()
-        for node in graph.operations:
-            reads_run = any(name in inside for name in node.inputs)
-            if node.name not in inside and (reads_run or tainted & set(node.inputs)):
-                tainted.add(node.name)
-            assert not (node.name in inside and tainted & set(node.inputs))
+        assert_no_way_back(graph, part)
+
+
+def assert_no_way_back(graph: Graph, part: Sequence[Node]) -> None:
+    inside = {node.name for node in part}
+    tainted: set[str] = set()
+    for node in graph.operations:
+        reads_part = any(name in inside for name in node.inputs)
+        if node.name not in inside and (reads_part or tainted & set(node.inputs)):
+            tainted.add(node.name)
+        assert not (node.name in inside and tainted & set(node.inputs))
+
+
+@settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(graphs(), st.sets(st.integers(0, 13)), st.integers(2, 6))
+def test_no_path_leaves_a_fusible_or_typical_cut_and_comes_back(graph: Graph, refused: set[int], most: int) -> None:
+    unfit = {f"n{number}" for number in refused}
+    cuts = list(fusible(graph, lambda part: len(part) <= most and not unfit & {node.name for node in part}))
+    for part in (*cuts, *typical(graph)):
+        assert_no_way_back(graph, part)
+    for part in cuts:
+        assert 1 < len(part) <= most
+        assert not unfit & {node.name for node in part}
+        assert not any(label(node) in HEAVY for node in part[1:])
+    assert len({part[0] for part in cuts}) == len(cuts)
+
+
+def fused(graph: Graph, refused: str = "", several: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    cuts = fusible(graph, lambda part: refused not in {node.name for node in part}, several)
+    return [tuple(node.name for node in part) for part in cuts]
+
+
+def test_a_fusible_cut_begins_at_any_operation_and_ends_at_the_next_heavy_one() -> None:
+    assert fused(GATED) == [("gate", "act", "product"), ("act", "product"), ("up", "product"), ("down", "sum")]
+    assert fused(GATED, "product") == [("gate", "act"), ("down", "sum")]
+
+
+def test_what_takes_results_apart_stays_with_its_operation() -> None:
+    halves = graph_of(
+        ("halves", "torch.chunk", ("x",)),
+        ("first", "operator.getitem", ("halves",)),
+        ("second", "operator.getitem", ("halves",)),
+        ("act", "torch.relu", ("first",)),
+        ("product", "operator.mul", ("act", "second")),
+        result="product",
+    )
+    assert fused(halves, several=("halves",)) == [
+        ("halves", "first", "second", "act", "product"),
+        ("act", "product"),
+    ]
+    assert fused(halves, "second", several=("halves",)) == [("act", "product")]
+
+
+def test_single_cuts_compute_and_typical_ones_are_long() -> None:
+    assert [node.name for (node,) in single(GATED)] == ["gate", "act", "up", "product", "down", "sum"]
+    chain = [
+        (f"n{number}", "torch.relu" if number % 4 else LINEAR, (f"n{number - 1}" if number else "x",))
+        for number in range(60)
+    ]
+    graph = graph_of(*chain, result="n59")
+    assert [(part[0].name, len(part)) for part in typical(graph)] == [("n0", 24), ("n24", 24), ("n48", 12)]
+    assert list(typical(GATED)) == []
 
 
 def test_one_of_each_structure_and_shape_is_kept() -> None:

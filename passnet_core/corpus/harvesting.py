@@ -1,0 +1,183 @@
+"""Cuts whole models into tasks of the three families: single operations, what Inductor fuses, and typical stretches.
+
+A developer's program, apart from the app, in two steps, of which the first takes hours and goes on where it was:
+python -m passnet_core.corpus.harvesting cut --out FOLDER        one pack for each architecture
+python -m passnet_core.corpus.harvesting join FOLDER --out FILE  look-alikes in one task, in one pack
+"""
+
+import argparse
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from passnet_core.corpus.architectures import ARCHITECTURES, Architecture
+from passnet_core.corpus.cutting import Part, fusible, is_result, single, standalone, typical
+from passnet_core.corpus.extraction import DTYPES, captured, check_runs, deduplicated
+from passnet_core.corpus.packs import SUFFIX, Pack, packs_in, write_pack
+from passnet_core.errors import BadInput
+from passnet_core.graphs.fingerprint import operation_key
+from passnet_core.graphs.ir import Graph, Node
+from passnet_core.graphs.source import emit
+from passnet_core.graphs.vocabulary import operator_family, operator_sequence
+from passnet_core.records import Family, Subgraph, Task, TensorSpec, digest_of
+
+LEARN, TRAIN, EVALUATE = "learn", "train", "eval"
+SPLITS = (LEARN, *[TRAIN] * 5, *[EVALUATE] * 4)
+"""By the first hexadecimal digits of a task's key: fixed, whatever else is cut."""
+
+MOST_MEMBERS = 60
+"""Of one task: the first in the order of their names."""
+
+NAME_LENGTH = 40
+
+Specs = dict[str, TensorSpec | None]
+Inputs = tuple[TensorSpec, ...]
+Fuses = Callable[[tuple[str, ...], Graph, Inputs], bool]
+
+
+def harvested(architecture: Architecture) -> Iterator[Task]:
+    """All tasks that this architecture gives, one for each sequence of operations and family."""
+    found: dict[str, tuple[Family, list[Subgraph]]] = {}
+    fuses = _remembering()
+    for dtype in DTYPES:
+        for number, size in enumerate(architecture.sizes):
+            taken: set[str] = set()
+            for graph, specs in captured(architecture, dtype, size):
+                position = {node.name: index for index, node in enumerate(graph.operations)}
+                for family, part, (alone, inputs) in _cuts(graph, specs, fuses):
+                    name = task_name(alone, family)
+                    if name in taken:
+                        continue
+                    taken.add(name)
+                    place = f"{dtype}/{number}/{architecture.name}_op{position[part[0].name]}"
+                    subgraph = Subgraph(place, name, architecture.name, emit(alone), inputs)
+                    if number == 0:
+                        check_runs(subgraph, [specs[node.name] for node in part if is_result(graph, part, node)])
+                    found.setdefault(name, (family, []))[1].append(subgraph)
+    for name, (family, subgraphs) in sorted(found.items()):
+        yield Task(name, family, split_of(name), deduplicated(subgraphs))
+
+
+def _cuts(graph: Graph, specs: Specs, fuses: Fuses) -> Iterator[tuple[Family, Part, tuple[Graph, Inputs]]]:
+    several = {node.name for node in graph.operations if specs.get(node.name) is None}
+
+    def fits(part: Part) -> bool:
+        made = standalone(graph, part, specs)
+        return made is not None and fuses(tuple(f"{node.name} {node.target}" for node in part), *made)
+
+    for family, parts in (
+        (Family.SINGLE, single(graph)),
+        (Family.FUSIBLE, fusible(graph, fits, several)),
+        (Family.TYPICAL, typical(graph, several)),
+    ):
+        for part in parts:
+            made = standalone(graph, part, specs)
+            # a view of a view is no work for anybody
+            if made is not None and (family is not Family.FUSIBLE or any(map(_computes, made[0].operations))):
+                yield family, part, made
+
+
+def _computes(node: Node) -> bool:
+    return operator_family(node) not in ("layout", "indexing")
+
+
+def _remembering() -> Fuses:
+    """Whether a cut fuses, decided when its operations are met first: at the smallest size, in single precision."""
+    from passnet_core.corpus.scheduling import schedule
+
+    known: dict[tuple[str, ...], bool] = {}
+
+    def fuses(names: tuple[str, ...], graph: Graph, inputs: Inputs) -> bool:
+        if names not in known:
+            found = schedule(graph, inputs)
+            known[names] = found is not None and found.own <= 1 and found.library <= 1
+        return known[names]
+
+    return fuses
+
+
+def task_name(graph: Graph, family: Family) -> str:
+    """The same for the same operations in the same order: what they are, as far as there is room, and a digest."""
+    words = re.sub(r"[^a-z0-9]+", "-", "-".join(operator_sequence(graph)).lower()).strip("-")
+    if len(words) > NAME_LENGTH:
+        words = words[:NAME_LENGTH].rpartition("-")[0]
+    return f"{words}-{digest_of([family.value, operation_key(graph)])[:6]}"
+
+
+def split_of(name: str) -> str:
+    """Where a task of this name belongs, always."""
+    return SPLITS[int(digest_of(name)[:4], 16) % len(SPLITS)]
+
+
+def joined(packs: Sequence[Pack]) -> Iterator[Task]:
+    """The tasks of all packs, those of one name together, by name."""
+    for name in sorted({name for pack in packs for name in pack.entries}):
+        members = [pack.task(name) for pack in packs if name in pack.entries]
+        subgraphs = sorted((each for task in members for each in task.subgraphs), key=lambda each: each.id)
+        yield replace(members[0], subgraphs=deduplicated(subgraphs)[:MOST_MEMBERS])
+
+
+def cut(architectures: Sequence[Architecture], out: Path) -> int:
+    """Writes a pack for each architecture that has none yet, and returns how many failed."""
+    failed = 0
+    for architecture in architectures:
+        path = out / f"{architecture.name}{SUFFIX}"
+        if path.exists():
+            continue
+        start = time.monotonic()
+        try:
+            tasks = list(harvested(architecture))
+        except Exception as error:  # whatever a model of another library raises; the others are still to be cut
+            failed += 1
+            print(f"{architecture.name}: left out: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+            continue
+        out.mkdir(parents=True, exist_ok=True)
+        write_pack(path, tasks)
+        counts = Counter(task.family.value for task in tasks)
+        words = ", ".join(f"{counts[family.value]} {family.value}" for family in Family)
+        subgraphs = sum(len(task.subgraphs) for task in tasks)
+        seconds = time.monotonic() - start
+        print(f"{architecture.name}: {words} tasks, {subgraphs} subgraphs ({seconds:.0f} s)", flush=True)
+    return failed
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code 0, or 1 where an architecture could not be cut, or 2 for wrong use."""
+    parser = argparse.ArgumentParser(
+        prog="python -m passnet_core.corpus.harvesting",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    steps = parser.add_subparsers(dest="step", required=True)
+    cutting = steps.add_parser("cut", help="one pack for each architecture; those that are there are kept")
+    cutting.add_argument("--only", nargs="+", metavar="ARCHITECTURE", help="names of architectures; default: all")
+    cutting.add_argument("--out", type=Path, required=True, metavar="FOLDER")
+    joining = steps.add_parser("join", help="all packs of a folder into one")
+    joining.add_argument("folder", type=Path)
+    joining.add_argument("--out", type=Path, required=True, metavar="FILE")
+    asked = parser.parse_args(arguments)
+    try:
+        if asked.step == "cut":
+            chosen = [each for each in ARCHITECTURES if not asked.only or each.name in asked.only]
+            missing = set(asked.only or ()) - {each.name for each in chosen}
+            if missing:
+                raise BadInput(f"There is no architecture {', '.join(sorted(missing))}.")
+            return 1 if cut(chosen, asked.out) else 0
+        packs = [Pack(path) for path in packs_in(asked.folder)]
+        if not packs or not asked.out.name.endswith(SUFFIX):
+            raise BadInput(f"{asked.folder} has no packs." if not packs else f"The name must end with {SUFFIX}.")
+        tasks = list(joined(packs))
+        write_pack(asked.out, tasks)
+        print(f"{len(tasks)} tasks, {sum(len(task.subgraphs) for task in tasks)} subgraphs.")
+    except BadInput as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,126 @@
+"""Whole models cut into tasks, by what Inductor would make one kernel of on a GPU: asked here, without one."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from passnet_core.corpus.catalogue import Corpus
+from passnet_core.corpus.harvesting import split_of
+from passnet_core.graphs.source import parse
+from passnet_core.graphs.vocabulary import operator_sequence
+from passnet_core.records import Family
+
+PROJECT = Path(__file__).resolve().parents[2]
+TORCH = pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="no torch")
+
+
+def ran(program: str, *arguments: str) -> str:
+    """What it prints, in a process of its own: it changes torch's view of the machine."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program, *arguments],
+        capture_output=True, text=True, cwd=PROJECT, timeout=600, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+SCHEDULES = """
+import json
+from passnet_core.corpus.scheduling import schedule
+from passnet_core.graphs.source import parse
+from passnet_core.records import TensorSpec
+
+HEAD = "import torch\\n\\nclass GraphModule(torch.nn.Module):\\n    def forward(self, in_0, in_1):\\n"
+
+def asked(*lines):
+    code = HEAD + "".join(f"        {line}\\n" for line in lines)
+    specs = (TensorSpec("in_0", (64, 512), "bfloat16"), TensorSpec("in_1", (512, 512), "bfloat16"))
+    found = schedule(parse(code), specs)
+    return found and (found.own, found.library)
+
+product = "a = torch.nn.functional.linear(in_0, in_1)"
+softmax = "a = torch.nn.functional.softmax(in_0, dim=-1)"
+print(json.dumps({
+    "pointwise": asked("a = in_0 * 2.0", "b = torch.tanh(a)", "return (b,)"),
+    "softmax and what surrounds it": asked("x = in_0 / 8", softmax.replace("in_0", "x"), "b = a + 1", "return (b,)"),
+    "product and activation": asked(product, "b = torch.nn.functional.gelu(a)", "return (b,)"),
+    "sums along two axes": asked("a = in_0.sum(0)", "b = in_0.sum(1)", "return (a, b)"),
+    "views": asked("a = in_0.view(8, 8, 512)", "b = a.transpose(0, 1)", "return (b,)"),
+    "in place": asked("in_0 += 1", "a = torch.relu(in_0)", "return (a,)"),
+    "does not fit": asked("a = in_0 @ in_0", "return (a,)"),
+}))
+"""
+
+
+@TORCH
+def test_a_schedule_is_that_of_a_gpu() -> None:
+    assert json.loads(ran(SCHEDULES)) == {
+        "pointwise": [1, 0],
+        "softmax and what surrounds it": [1, 0],
+        "product and activation": [1, 1],
+        "sums along two axes": [2, 0],
+        "views": [0, 0],
+        "in place": [1, 0],
+        "does not fit": None,
+    }
+
+
+TINY = """
+import sys
+from pathlib import Path
+from passnet_core.corpus.architectures import Architecture
+from passnet_core.corpus.harvesting import cut, main
+
+settings = dict(num_hidden_layers=1, hidden_size=32, intermediate_size=64, num_attention_heads=2, vocab_size=64,
+                num_key_value_heads=1)
+sizes = (("text", 1, 8), ("text", 2, 12))
+tiny = Architecture("llama-tiny", "LlamaConfig", "LlamaModel", tuple(settings.items()), sizes)
+unknown = Architecture("unknown", "NoConfig", "NoModel", (), sizes)
+out = Path(sys.argv[1])
+assert cut([unknown, tiny], out / "parts") == 1
+before = [(path.name, path.stat().st_mtime_ns) for path in sorted((out / "parts").iterdir())]
+assert cut([tiny], out / "parts") == 0
+assert before == [(path.name, path.stat().st_mtime_ns) for path in sorted((out / "parts").iterdir())]
+assert main(["join", str(out / "parts"), "--out", str(out / "all.jsonl.gz")]) == 0
+"""
+
+
+@pytest.mark.skipif(
+    not all(map(importlib.util.find_spec, ("torch", "transformers"))), reason="no transformers library to extract from"
+)
+def test_a_tiny_model_is_cut_into_tasks_of_three_families(tmp_path: Path) -> None:
+    assert "llama-tiny: " in ran(TINY, str(tmp_path))
+    corpus = Corpus([tmp_path])
+    tasks = corpus.tasks()
+    assert {task.family for task in tasks} == set(Family)
+    assert all(task.split == split_of(task.id) for task in tasks)
+    fusible = {task.operators: task for task in tasks if task.family is Family.FUSIBLE}
+    assert ("pow", "mean", "add", "rsqrt", "mul", "to", "mul") in fusible
+    assert ("linear", "silu", "mul") in fusible
+    assert all(task.operations > 1 for task in fusible.values())
+    gate = corpus.task(fusible["silu", "mul"].id)
+    assert {(each.dtype, each.inputs[0].shape) for each in gate.subgraphs} == {
+        (dtype, shape) for dtype in ("float32", "float16", "bfloat16") for shape in ((1, 8, 64), (2, 12, 64))
+    }
+    for summary in tasks:
+        task = corpus.task(summary.id)
+        assert len({operator_sequence(parse(each.code)) for each in task.subgraphs}) == 1, "look-alikes only"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("cut", "--only", "no-such-model", "--out", "x"), "There is no architecture no-such-model."),
+        (("join", ".", "--out", "x.jsonl.gz"), ". has no packs."),
+    ],
+)
+def test_wrong_use_is_said(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "passnet_core.corpus.harvesting", *arguments]
+    asked = subprocess.run(
+        command, capture_output=True, text=True, cwd=tmp_path, env={"PYTHONPATH": str(PROJECT)}, check=False
+    )
+    assert (asked.returncode, asked.stderr.strip()) == (2, words)

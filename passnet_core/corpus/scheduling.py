@@ -51,7 +51,8 @@ class _Decided(Exception):
 
 
 def schedule(graph: Graph, specs: Sequence[TensorSpec]) -> Schedule | None:
-    """Inductor's schedule of a graph of these inputs, in its default configuration; None where it cannot lower it."""
+    """Inductor's schedule of a graph of these inputs, without its own patterns and changes of layout; None where it
+    cannot lower it."""
     try:
         computation = _in_primitives(graph, specs)
     except (RuntimeError, TypeError, ValueError, NotImplementedError):
@@ -67,7 +68,13 @@ def schedule(graph: Graph, specs: Sequence[TensorSpec]) -> Schedule | None:
     with (
         _pretended_gpu(),
         torch.no_grad(),
-        config.patch(_post_fusion_custom_pass=decided, force_disable_caches=True, pattern_matcher=False),
+        config.patch(
+            _post_fusion_custom_pass=decided,
+            force_disable_caches=True,
+            pattern_matcher=False,
+            # where a convolution wants its images otherwise, what reorders them is no part of what is fused
+            layout_optimization=False,
+        ),
     ):
         torch._dynamo.reset()
         with FakeTensorMode():

@@ -15,6 +15,7 @@ from passnet_core.graphs.vocabulary import operator_sequence
 from passnet_core.records import Family
 
 PROJECT = Path(__file__).resolve().parents[2]
+REAL_TASKS = PROJECT / ".." / "shared" / "passbench-dev"
 TORCH = pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="no torch")
 
 
@@ -67,6 +68,29 @@ def test_a_schedule_is_that_of_a_gpu() -> None:
         "in place": [1, 0],
         "does not fit": None,
     }
+
+
+REAL = """
+import sys
+from pathlib import Path
+from passnet_core.corpus.layout import read_task
+from passnet_core.corpus.scheduling import schedule
+from passnet_core.graphs.source import parse
+
+for folder in sorted(Path(sys.argv[1]).iterdir()):
+    if folder.is_dir():
+        subgraph = read_task(folder).subgraphs[0]
+        found = schedule(parse(subgraph.code), subgraph.inputs)
+        print(found is not None and found.own <= 1 and found.library <= 1)
+"""
+
+
+@TORCH
+def test_real_fusible_tasks_are_fusible_by_this_rule() -> None:
+    """All but the few that hold two independent halves, or what no schedule is made of without a GPU."""
+    if not REAL_TASKS.is_dir():
+        pytest.skip("no folder of real PassBench tasks beside the project")
+    assert ran(REAL, str(REAL_TASKS)).split().count("True") >= 20
 
 
 TINY = """

@@ -22,8 +22,8 @@ LARGE_BYTES = 256 << 20
 POISON = 255
 """NaN in every floating dtype, -1 in the others."""
 
-BEHIND_BYTES = 1 << 16
-"""Behind every input."""
+BESIDE_BYTES = 1 << 16
+"""Before and behind every input."""
 
 POISON_BLOCKS = 3
 POISON_BYTES = {Device.CPU: 1 << 20, Device.CUDA: 1 << 30}
@@ -210,13 +210,15 @@ class Staging:
 
 
 def copied(tensor: torch.Tensor) -> torch.Tensor:
-    """The same content and strides at another address, as a tensor that counts no change yet. Behind its end lies what
-    nobody could take for data, so that who reads on there always gets the same."""
+    """The same content and strides at another address, as a tensor that counts no change yet. Before and behind it lies
+    what nobody could take for data, so that who reads there always gets the same."""
     reach = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())) + 1 if tensor.numel() else 0
-    held = torch.empty(reach * tensor.element_size() + BEHIND_BYTES, dtype=torch.uint8, device=tensor.device)
-    held[-BEHIND_BYTES:].fill_(POISON)
+    size = tensor.element_size()
+    held = torch.empty(BESIDE_BYTES + reach * size + BESIDE_BYTES, dtype=torch.uint8, device=tensor.device)
+    held[:BESIDE_BYTES].fill_(POISON)
+    held[-BESIDE_BYTES:].fill_(POISON)
     bare = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
-    copy = bare.set_(held.untyped_storage(), 0, tensor.shape, tensor.stride()).data
+    copy = bare.set_(held.untyped_storage(), BESIDE_BYTES // size, tensor.shape, tensor.stride()).data
     copy.data.copy_(tensor)
     return copy
 

@@ -432,10 +432,11 @@ def test_what_an_input_becomes_is_held_against_float64_too() -> None:
     assert "Input in_0 after the call" in wrong.reason
 
 
-def test_who_reads_on_behind_an_input_always_gets_what_is_no_data() -> None:
+@pytest.mark.parametrize("rows", [-1, 4])
+def test_who_reads_beside_an_input_always_gets_what_is_no_data(rows: int) -> None:
     def reading_on(a, b):
-        behind = torch.empty(0).set_(a.untyped_storage(), a.numel(), (33,))
-        return torch.relu(torch.cat((a[:3], behind[None] * 0)) + b)
+        beside = torch.empty(0).set_(a.untyped_storage(), a.storage_offset() + rows * 33, (33,))
+        return torch.relu(torch.cat((a[:3], beside[None] * 0)) + b)
 
     for _ in range(5):
         found = verified(reading_on)

@@ -1,7 +1,7 @@
 # Tries: reads the memory beside its input, where the judge may have laid the reference.
 # Family: values
 # Needs: cpu
-# Verdict: wrong values | wrong NaN or infinity | crashed | cheat
+# Verdict: wrong NaN or infinity
 # Subgraph: leaky
 import torch
 import triton

@@ -73,7 +73,7 @@ class Corpus:
                     readers[name] = functools.partial(pack.task, name)
                     summaries[name] = entry.summary
             if hidden:
-                problems.append(f"{hidden} tasks in the packs of {folder} are hidden by others of the same name.")
+                problems.append(f"Of the tasks in packs of {folder}, {hidden} cannot be seen for others of their name.")
         with self._lock:
             self.revision += 1
             self._read.clear()

@@ -27,7 +27,7 @@ from passnet_core.records import Family, Subgraph, Task, TensorSpec, digest_of
 
 LEARN, TRAIN, EVALUATE = "learn", "train", "eval"
 SPLITS = (LEARN, *[TRAIN] * 5, *[EVALUATE] * 4)
-"""By the first hexadecimal digits of a task's key: fixed, whatever else is cut."""
+"""By the digest of a task's name: fixed, whatever else is cut."""
 
 MOST_MEMBERS = 60
 """Of one task: the first in the order of their names."""

@@ -14,6 +14,7 @@ from unittest import mock
 
 import torch
 import torch._inductor as inductor
+from torch._functorch import config as functorch_config
 from torch._inductor import config
 from torch._inductor.decomposition import select_decomp_table
 from torch._inductor.exc import InductorError
@@ -68,9 +69,12 @@ def schedule(graph: Graph, specs: Sequence[TensorSpec]) -> Schedule | None:
     with (
         _pretended_gpu(),
         torch.no_grad(),
+        functorch_config.patch(enable_autograd_cache=False, enable_remote_autograd_cache=False),
         config.patch(
             _post_fusion_custom_pass=decided,
-            force_disable_caches=True,
+            # nothing is kept, and nothing that was kept may stand in for a schedule
+            fx_graph_cache=False,
+            fx_graph_remote_cache=False,
             pattern_matcher=False,
             # where a convolution wants its images otherwise, what reorders them is no part of what is fused
             layout_optimization=False,

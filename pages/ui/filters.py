@@ -4,7 +4,9 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from passnet_core.corpus.summaries import TaskSummary
 from passnet_core.service import Standing
@@ -79,6 +81,8 @@ class Listing:
         self.families = _every((task.family.value,) for task in tasks)
         self._texts = [" ".join((task.id, task.split, *task.source_models, *task.vocabulary)).lower() for task in tasks]
         self._vocabularies = [frozenset(task.vocabulary) for task in tasks]
+        self._dtypes = [task.dtypes for task in tasks]
+        self._places = {task.id: place for place, task in enumerate(tasks)}
         self._table = pa.table(
             {
                 "task": [task.id for task in tasks],
@@ -114,8 +118,9 @@ class Listing:
             sizes = [SIZES[size] for size in search.sizes if size in SIZES]
             yield lambda place: any(tasks[place].operations in size for size in sizes)
         if search.dtypes:
-            dtypes = frozenset(search.dtypes)
-            yield lambda place: not dtypes.isdisjoint(tasks[place].dtypes)
+            # few combinations stand for very many tasks
+            fitting = {each for each in set(self._dtypes) if not set(search.dtypes).isdisjoint(each)}
+            yield lambda place: self._dtypes[place] in fitting
         if search.operators:
             operators = frozenset(search.operators)
             yield lambda place: operators <= self._vocabularies[place]
@@ -131,14 +136,18 @@ class Listing:
     def table(self, places: Sequence[int], standings: Mapping[str, TaskStanding]) -> pa.Table:
         """A row for each of these places, with how its task stands."""
         rows = self._table.take(pa.array(places, pa.int64()))
-        best, right = rows["best"].to_pylist(), rows["right"].to_pylist()
-        for row, place in enumerate(places):
-            standing = standings.get(self.tasks[place].id)
-            if standing is not None:
-                best[row] = standing.best_speedup
-                right[row] = f"{standing.right} of {self.tasks[place].subgraphs}"
-        for name, values in (("best", pa.array(best, pa.float64())), ("right", pa.array(right, pa.string()))):
-            rows = rows.set_column(rows.column_names.index(name), name, values)
+        row_of = {place: row for row, place in enumerate(places)}
+        stand = {
+            row_of[place]: (standing.best_speedup, f"{standing.right} of {self.tasks[place].subgraphs}")
+            for task_id, standing in standings.items()
+            if (place := self._places.get(task_id)) in row_of
+        }
+        known = np.zeros(len(places), bool)
+        known[list(stand)] = True
+        in_order = [stand[row] for row in sorted(stand)]
+        for name, kind, values in zip(("best", "right"), (pa.float64(), pa.string()), zip(*in_order)):
+            column = pc.replace_with_mask(rows[name], pa.array(known), pa.array(values, kind))
+            rows = rows.set_column(rows.column_names.index(name), name, column)
         return rows
 
 

@@ -18,7 +18,7 @@ from passnet_core.corpus.architectures import ARCHITECTURES, Architecture
 from passnet_core.corpus.cutting import Part, fusible, is_result, single, standalone, typical
 from passnet_core.corpus.extraction import DTYPES, captured, check_runs, deduplicated
 from passnet_core.corpus.packs import SUFFIX, Pack, packs_in, write_pack
-from passnet_core.errors import BadInput
+from passnet_core.errors import BadInput, PlaygroundError
 from passnet_core.graphs.fingerprint import operation_key
 from passnet_core.graphs.ir import Graph, Node
 from passnet_core.graphs.source import emit
@@ -33,6 +33,12 @@ MOST_MEMBERS = 60
 """Of one task: the first in the order of their names."""
 
 NAME_LENGTH = 40
+
+BREAKDOWNS = (
+    PlaygroundError, ImportError, RuntimeError, ValueError, TypeError, LookupError, AttributeError, AssertionError,
+    ArithmeticError, OSError,
+)  # fmt: skip
+"""What a model of another library raises where its settings do not fit together; the others are still to be cut."""
 
 Specs = dict[str, TensorSpec | None]
 Inputs = tuple[TensorSpec, ...]
@@ -131,7 +137,7 @@ def cut(architectures: Sequence[Architecture], out: Path) -> int:
         start = time.monotonic()
         try:
             tasks = list(harvested(architecture))
-        except Exception as error:  # whatever a model of another library raises; the others are still to be cut
+        except BREAKDOWNS as error:
             failed += 1
             print(f"{architecture.name}: left out: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
             continue

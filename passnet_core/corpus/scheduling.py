@@ -56,7 +56,7 @@ def schedule(graph: Graph, specs: Sequence[TensorSpec]) -> Schedule | None:
     cannot lower it."""
     try:
         computation = _in_primitives(graph, specs)
-    except (RuntimeError, TypeError, ValueError, NotImplementedError):
+    except (RuntimeError, TypeError, ValueError):
         return None
     seen: list[Schedule] = []
 
@@ -85,7 +85,8 @@ def schedule(graph: Graph, specs: Sequence[TensorSpec]) -> Schedule | None:
             inputs = [_empty(spec, "cuda") for spec in specs]
         try:
             inductor.compile(computation, inputs)
-        except (_Decided, InductorError, RuntimeError, NotImplementedError):
+        except (_Decided, InductorError, RuntimeError):
+            # decided, or not to be lowered: then nothing was seen
             pass
         else:
             # nothing to schedule: views alone

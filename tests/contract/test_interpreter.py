@@ -19,6 +19,7 @@ interpreter.mend()
 import triton
 import triton.language as tl
 from triton.language.extra import libdevice
+from triton.runtime.errors import InterpreterError
 from triton.language.extra.cuda import libdevice as cuda_libdevice
 
 
@@ -115,7 +116,7 @@ add_to_first[(4,)](torch.ones(1), z)
 assert z.item() == 4
 try:
     add_to_first[(1,)](torch.ones(1, dtype=torch.bfloat16), torch.zeros(2, dtype=torch.bfloat16))
-except Exception as error:
+except InterpreterError as error:
     assert "use float32" in str(error), error
 else:
     raise AssertionError("an atomic operation on bfloat16 would write over its neighbour")

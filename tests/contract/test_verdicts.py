@@ -88,7 +88,7 @@ class Here:
         self.ran.append(fresh)
         try:
             seen = self.staging.call(name, self.calls[name], fresh=fresh)
-        except Exception as error:
+        except Exception as error:  # the call is candidate code
             fault = CandidateFault("runtime", f"{type(error).__name__}: {error}")
             fault.who = self.who
             raise fault from error

@@ -1,17 +1,35 @@
 """The app in a process of its own."""
 
+import contextlib
 import socket
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[1]
 
 
-def started(environment: dict[str, str], log: int) -> tuple[subprocess.Popen[bytes], str]:
+@contextlib.contextmanager
+def serving(environment: dict[str, str], log: Path) -> Iterator[str]:
+    """The address of an app that is ended at the end, by force if it must be. log: the file that it prints to."""
+    with log.open("w") as printed:
+        process, address = _started(environment, printed.fileno())
+        try:
+            yield address
+        finally:
+            process.terminate()
+            try:
+                process.wait(timeout=60)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _started(environment: dict[str, str], log: int) -> tuple[subprocess.Popen[bytes], str]:
     """The app on a port that was free just now; on another one where somebody else was faster."""
     for _ in range(5):
         with socket.socket() as probe:

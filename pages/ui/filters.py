@@ -4,7 +4,6 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -136,17 +135,15 @@ class Listing:
     def table(self, places: Sequence[int], standings: Mapping[str, TaskStanding]) -> pa.Table:
         """A row for each of these places, with how its task stands."""
         rows = self._table.take(pa.array(places, pa.int64()))
-        row_of = {place: row for row, place in enumerate(places)}
         stand = {
-            row_of[place]: (standing.best_speedup, f"{standing.right} of {self.tasks[place].subgraphs}")
+            place: (standing.best_speedup, f"{standing.right} of {self.tasks[place].subgraphs}")
             for task_id, standing in standings.items()
-            if (place := self._places.get(task_id)) in row_of
+            if (place := self._places.get(task_id)) is not None
         }
-        known = np.zeros(len(places), bool)
-        known[list(stand)] = True
-        in_order = [stand[row] for row in sorted(stand)]
+        known = pa.array([place in stand for place in places], pa.bool_())
+        in_order = [stand[place] for place in places if place in stand]
         for name, kind, values in zip(("best", "right"), (pa.float64(), pa.string()), zip(*in_order)):
-            column = pc.replace_with_mask(rows[name], pa.array(known), pa.array(values, kind))
+            column = pc.replace_with_mask(rows[name], known, pa.array(values, kind))
             rows = rows.set_column(rows.column_names.index(name), name, column)
         return rows
 

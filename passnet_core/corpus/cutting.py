@@ -31,7 +31,7 @@ def label(node: Node) -> str:
     return node.target.rsplit(".", 1)[-1]
 
 
-def runs(graph: Graph) -> Iterator[tuple[Node, ...]]:
+def runs(graph: Graph) -> Iterator[Part]:
     """Every way to cut the graph between its heavy operations: narrow runs, then the wider ones, each once."""
     seen: set[tuple[str, ...]] = set()
     for part in (*_narrow(graph), *_wide(graph)):
@@ -41,7 +41,7 @@ def runs(graph: Graph) -> Iterator[tuple[Node, ...]]:
             yield part
 
 
-def _narrow(graph: Graph) -> Iterator[tuple[Node, ...]]:
+def _narrow(graph: Graph) -> Iterator[Part]:
     """Connected operations that stand together between two heavy ones.
 
     A stretch is contiguous in a valid order, so whatever connects two of its operations lies in it too: taking a
@@ -57,7 +57,7 @@ def _narrow(graph: Graph) -> Iterator[tuple[Node, ...]]:
     yield from _connected(stretch)
 
 
-def _wide(graph: Graph) -> Iterator[tuple[Node, ...]]:
+def _wide(graph: Graph) -> Iterator[Part]:
     """Connected operations with equally many heavy ones on the longest way to them.
 
     A path through a heavy operation ends deeper than it began, so none leaves such a part and comes back.
@@ -73,7 +73,7 @@ def _wide(graph: Graph) -> Iterator[tuple[Node, ...]]:
         yield from _connected(levels[level])
 
 
-def _connected(stretch: Sequence[Node]) -> Iterator[tuple[Node, ...]]:
+def _connected(stretch: Sequence[Node]) -> Iterator[Part]:
     group: dict[str, int] = {}
     for index, node in enumerate(stretch):
         group[node.name] = index

@@ -216,9 +216,16 @@ def lines_of(task: Task) -> bytes:
     if not task.subgraphs:
         raise BadInput(f"Task {task.id!r} has no subgraph.")
     shared = {"task": task.id, "family": task.family.value, "split": task.split}
-    rows = [{**shared, "subgraph": each.id, **to_json(each)} for each in task.subgraphs]
-    for row in rows:
-        del row["id"], row["task_id"]
+    rows = [
+        {
+            **shared,
+            "subgraph": each.id,
+            "source_model": each.source_model,
+            "code": each.code,
+            "inputs": to_json(each.inputs),
+        }
+        for each in task.subgraphs
+    ]
     return "".join(json.dumps(row, separators=(",", ":"), allow_nan=False) + "\n" for row in rows).encode()
 
 

@@ -212,13 +212,12 @@ class Staging:
 def copied(tensor: torch.Tensor) -> torch.Tensor:
     """The same content and strides at another address, as a tensor that counts no change yet. Before and behind it lies
     what nobody could take for data, so that who reads there always gets the same."""
-    reach = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())) + 1 if tensor.numel() else 0
-    size = tensor.element_size()
-    held = torch.empty(BESIDE_BYTES + reach * size + BESIDE_BYTES, dtype=torch.uint8, device=tensor.device)
+    start, end = _extent(tensor) if tensor.numel() else (0, 0)
+    held = torch.empty(BESIDE_BYTES + end - start + BESIDE_BYTES, dtype=torch.uint8, device=tensor.device)
     held[:BESIDE_BYTES].fill_(POISON)
     held[-BESIDE_BYTES:].fill_(POISON)
     bare = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
-    copy = bare.set_(held.untyped_storage(), BESIDE_BYTES // size, tensor.shape, tensor.stride()).data
+    copy = bare.set_(held.untyped_storage(), BESIDE_BYTES // tensor.element_size(), tensor.shape, tensor.stride()).data
     copy.data.copy_(tensor)
     return copy
 

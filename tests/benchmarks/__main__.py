@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from passnet_core.backends.local import LocalBackend
 from passnet_core.corpus.catalogue import Corpus
@@ -35,8 +36,11 @@ from passnet_core.service import read_references
 from passnet_core.settings import read_settings
 from passnet_core.store.opening import open_store
 from passnet_core.store.rows import RunFile
-from tests.conftest import missing_browser
+from tests.conftest import chromium, missing_browser
 from tests.contract.made import BUNDLE, job, outcome, run_of
+
+if TYPE_CHECKING:  # the other figures need no browser
+    from playwright.sync_api import Browser
 
 PROJECT = Path(__file__).resolve().parents[2]
 OUTCOMES = 100_000
@@ -192,12 +196,7 @@ def first_paint() -> Iterator[Figure]:
     if missing:
         yield Figure(what, 2.0, None, missing)
         return
-    from playwright.sync_api import sync_playwright
-
-    from tests.conftest import chromium
-
-    with sync_playwright() as tools, tempfile.TemporaryDirectory() as folder:
-        browser = tools.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+    with _browser() as browser, tempfile.TemporaryDirectory() as folder:
         for kind in ("first start ever", "later start"):
             page = browser.new_page()
             start = time.perf_counter()
@@ -207,7 +206,6 @@ def first_paint() -> Iterator[Figure]:
                 seconds = time.perf_counter() - start
             page.close()
             yield Figure(f"{what}, {kind}", 2.0, seconds)
-        browser.close()
 
 
 def browsing() -> Iterator[Figure]:
@@ -217,16 +215,11 @@ def browsing() -> Iterator[Figure]:
     if missing:
         yield Figure(what, None, None, missing)
         return
-    from playwright.sync_api import sync_playwright
-
-    from tests.conftest import chromium
-
-    with sync_playwright() as tools, tempfile.TemporaryDirectory() as folder:
+    with _browser() as browser, tempfile.TemporaryDirectory() as folder:
         write_pack(Path(folder) / "tasks" / "many.jsonl.gz", _many_tasks())
         start = time.perf_counter()
         Corpus([Path(folder) / "tasks"])
         yield Figure(f"opening a corpus of {TASKS:,} tasks", None, time.perf_counter() - start)
-        browser = tools.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         with _app(Path(folder)) as address:
             paints, changes = [], []
             for turn in range(REPEATS + 1):
@@ -247,7 +240,6 @@ def browsing() -> Iterator[Figure]:
                     page.wait_for_function("text => !document.body.innerText.includes(text)", arg=shown)
                     changes.append(time.perf_counter() - start)
                 page.close()
-        browser.close()
     yield Figure(f"{what}, first paint", 1.5, statistics.median(paints))
     yield Figure(f"{what}, a filter change", 0.2, statistics.median(changes))
 
@@ -260,6 +252,16 @@ def _many_tasks() -> Iterator[Task]:
         name = f"task-{number:05}"
         subgraph = replace(subgraphs[number % len(subgraphs)], task_id=name)
         yield Task(name, Family.FUSIBLE, ("learn", "train", "eval")[number % 3], (subgraph,))
+
+
+@contextlib.contextmanager
+def _browser() -> Iterator["Browser"]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as tools:
+        browser = tools.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        yield browser
+        browser.close()
 
 
 @contextlib.contextmanager

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,7 +9,8 @@ import pytest
 from example_playground import write_data
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.serving import started
+from tests.conftest import chromium
+from tests.serving import serving
 
 PROJECT = Path(__file__).resolve().parents[2]
 PATIENCE_MS = 120_000
@@ -27,12 +27,6 @@ SWITCHES = (
 OpenPage = Callable[..., Page]
 
 
-def chromium() -> str | None:
-    """The browser of the system, as the tests' own choice of what can run finds it."""
-    names = ("chromium", "chromium-browser")
-    return os.environ.get("PASSNET_CHROMIUM") or next((path for name in names if (path := shutil.which(name))), None)
-
-
 @pytest.fixture(scope="session")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of an app that serves the bundled tasks and the small playground's."""
@@ -42,17 +36,8 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         if (PROJECT / "data" / kind).is_dir():
             shutil.copytree(PROJECT / "data" / kind, data / kind, dirs_exist_ok=True)
     environment = {**os.environ, "PASSNET_DATA": str(data), "PASSNET_HOME": str(folder / "home")}
-    with (folder / "app.log").open("w") as log:
-        process, address = started(environment, log.fileno())
-        try:
-            yield address
-        finally:
-            process.terminate()
-            try:
-                process.wait(timeout=60)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+    with serving(environment, folder / "app.log") as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

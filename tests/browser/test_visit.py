@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from passnet_core.graphs.source import parse
 from passnet_core.passes.starting import starting_point
-from tests.serving import started
+from tests.serving import serving
 
 pytestmark = pytest.mark.browser
 
@@ -44,22 +44,14 @@ def choose_first_row(page: Page, heading: str) -> None:
     expect(shown).to_be_visible()
 
 
-def test_the_first_link_that_is_ever_opened_shows_its_page(
-    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PASSNET_HOME", str(tmp_path / "home"))
-    with (tmp_path / "app.log").open("w") as log:
-        process, address = started(dict(os.environ), log.fileno())
-        try:
-            page = browser.new_page()
-            page.goto(f"{address}/explore?q=gelu")
-            expect(page.get_by_role("heading", name="Explore")).to_be_visible()
-            expect(page.get_by_text(re.compile(r"^\d+ of \d+ tasks"))).to_be_visible()
-            expect(page.get_by_role("dialog")).to_have_count(0)
-            page.close()
-        finally:
-            process.terminate()
-            process.wait(timeout=60)
+def test_the_first_link_that_is_ever_opened_shows_its_page(browser: Browser, tmp_path: Path) -> None:
+    with serving({**os.environ, "PASSNET_HOME": str(tmp_path / "home")}, tmp_path / "app.log") as address:
+        page = browser.new_page()
+        page.goto(f"{address}/explore?q=gelu")
+        expect(page.get_by_role("heading", name="Explore")).to_be_visible()
+        expect(page.get_by_text(re.compile(r"^\d+ of \d+ tasks"))).to_be_visible()
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        page.close()
 
 
 def test_from_start_to_a_verdict_and_its_permanent_link(open_page: OpenPage) -> None:

@@ -2,11 +2,10 @@
 
 import importlib.util
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from programs import ran
 
 from passnet_core.corpus.layout import read_task
 
@@ -41,12 +40,8 @@ print(json.dumps(said))
     not all(map(importlib.util.find_spec, ("torch", "transformers"))), reason="no transformers library to extract from"
 )
 def test_a_tiny_model_becomes_tasks(tmp_path: Path) -> None:
-    made = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", TINY, str(tmp_path)],
-        capture_output=True, text=True, cwd=PROJECT, timeout=600, check=False,
-    )  # fmt: skip
-    assert made.returncode == 0, made.stderr[-2000:]
-    assert json.loads(made.stdout.splitlines()[-1]) == ["llama-tiny: 12 runs"]
+    made = ran(TINY, str(tmp_path))
+    assert json.loads(made.splitlines()[-1]) == ["llama-tiny: 12 runs"]
     assert {path.name for path in tmp_path.iterdir()} == {"gate", "norm"}
 
     gate = read_task(tmp_path / "gate")
@@ -88,9 +83,4 @@ print(ran)
 @pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="no torch")
 def test_every_bundled_run_computes_something() -> None:
     """The smaller size of each; the extractor ran them all when it made them."""
-    ran = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", RUN_ALL, str(PROJECT / "data" / "tasks")],
-        capture_output=True, text=True, cwd=PROJECT, timeout=600, check=False,
-    )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr[-2000:]
-    assert int(ran.stdout) >= 100
+    assert int(ran(RUN_ALL, str(PROJECT / "data" / "tasks"))) >= 100

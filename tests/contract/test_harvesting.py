@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from programs import ran
 
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.harvesting import split_of
@@ -17,16 +18,6 @@ from passnet_core.records import Family
 PROJECT = Path(__file__).resolve().parents[2]
 REAL_TASKS = PROJECT / ".." / "shared" / "passbench-dev"
 TORCH = pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="no torch")
-
-
-def ran(program: str, *arguments: str) -> str:
-    """What it prints, in a process of its own: it changes torch's view of the machine."""
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", program, *arguments],
-        capture_output=True, text=True, cwd=PROJECT, timeout=600, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
 
 
 SCHEDULES = """

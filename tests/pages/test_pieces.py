@@ -6,7 +6,7 @@ from example_playground import TASK_ID
 from pages.ui.filters import INDUCTOR_SLOWER, TRIED, UNSOLVED, Listing, Search, TaskStanding, standing_by_task
 from pages.ui.plots import picked_point
 from pages.ui.text import code_span, plain, seconds, shape, when
-from passnet_core.corpus.catalogue import TaskSummary
+from passnet_core.corpus.summaries import TaskSummary
 from passnet_core.records import Family
 from passnet_core.service import Standing
 

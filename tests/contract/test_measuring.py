@@ -69,8 +69,9 @@ def returned(outputs: Sequence[torch.Tensor]) -> Returned:
 class Timed:
     """A client whose calls take what the test says, and return what its function computes.
 
-    hidden: microseconds that a call takes beyond what it claims; before and after: that it takes beside it. lies: it
-    sends the digest of something else. within: the share of its time that lies between the device events.
+    hidden: microseconds that a call takes beyond what it claims; before and after: that it takes beside it; wander:
+    that all calls of a block take more or less, block by block. lies: it sends the digest of something else. within:
+    the share of its time that lies between the device events.
     """
 
     def __init__(self, times: dict[str, float], log: Log, **behaviour) -> None:
@@ -84,6 +85,7 @@ class Timed:
         self.within: float = behaviour.pop("within", 1.0)
         self.speed: float = behaviour.pop("speed", 1000.0)
         self.jitter = itertools.cycle(behaviour.pop("jitter", (0.99, 1.0, 1.01)))
+        self.wander = itertools.cycle(behaviour.pop("wander", (0.0,)))
         self.given: list[object] = []
         assert not behaviour
 
@@ -131,7 +133,7 @@ class Series:
 
     def __init__(self, client: Timed, name: str, fills: Fills, weights: int, within: float) -> None:
         self.client, self.name, self.fills, self.within = client, name, fills, within
-        self.weights = weights
+        self.weights, self.wander = weights, next(client.wander)
         self.last: tuple[torch.Tensor, ...] = ()
         self.kept: list[Returned] = []
 
@@ -145,7 +147,7 @@ class Series:
             whole * self.within,
             digest,
             drawing_us=DRAWING_US + client.before,
-            calling_us=whole + GOING_US + client.hidden,
+            calling_us=whole + GOING_US + client.hidden + self.wander,
             digesting_us=DIGESTING_US + client.after,
         )
 
@@ -382,6 +384,17 @@ def test_an_unsteady_machine_is_inconclusive_and_nobodys_failure() -> None:
     assert "passes" in found.reason
     assert found.speedups == ()
     assert found.timings, "what was seen can be looked at"
+
+
+@pytest.mark.parametrize("jitter", [(0.5, 1.0, 1.5, 1.0, 0.7, 1.4), (0.99, 1.0, 1.01)], ids=["unsteady", "steady"])
+def test_a_loaded_machine_hides_no_work_outside_the_events(
+    jitter: tuple[float, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A few blocks in which every fifth is off by as much tell nothing: more are taken."""
+    monkeypatch.setattr(measuring, "MOST_BLOCKS", 25)
+    found, _ = measured(400.0, 320.0, 400.0, jitter=jitter, within=0.25, wander=(0.0, -350.0, 0.0, 0.0, 0.0))
+    assert found.verdict is Verdict.CHEAT, found.reason
+    assert "(event)" in found.reason
 
 
 def test_passnets_protocol_times_the_solver_first_on_one_drawing() -> None:

@@ -9,6 +9,7 @@ import inspect
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, Node, NodeKind,
 from passnet_core.graphs.source import emit, parse
 from passnet_core.records import Family, Subgraph, Task, TensorSpec
 
+Specs = dict[str, TensorSpec | None]
+
 SEED = 1024
 DTYPES = ("float32", "float16", "bfloat16")
 MASKING = 1e4
@@ -33,16 +36,14 @@ BINS = ("num_mel_bins", "feature_projection_input_dim", "input_feat_per_channel"
 # --- Capturing: torch.compile hands over the graph, an interpreter walks it with the real tensors ---
 
 
-def captured(
-    architecture: Architecture, dtype: str, size: tuple[str, int, int]
-) -> Iterator[tuple[Graph, dict[str, Any]]]:
+def captured(architecture: Architecture, dtype: str, size: tuple[str, int, int]) -> Iterator[tuple[Graph, Specs]]:
     """Every graph that torch.compile makes of one forward, with the value of each of its nodes."""
     import torch
 
     torch._dynamo.reset()
     torch.manual_seed(SEED)
     model = built(architecture).to(getattr(torch, dtype))
-    graphs: list[tuple[Graph, dict[str, Any]]] = []
+    graphs: list[tuple[Graph, Specs]] = []
 
     def keep(module: Any, examples: Sequence[Any]) -> Callable[..., Any]:
         def walk(*inputs: Any) -> Any:
@@ -56,6 +57,71 @@ def captured(
     with torch.no_grad():
         torch.compile(model, backend=keep, dynamic=False)(**example_inputs(model, size, dtype))
     yield from graphs
+
+
+def traced(
+    model: Any, dtype: str, size: tuple[str, int, int], like: Sequence[tuple[Graph, Specs]]
+) -> list[tuple[Graph, Specs]]:
+    """The graphs of one forward at another size or dtype, of which nothing is computed: a value's shape is what
+    torch.compile foresees, its statistics are those of the same value in the graphs given.
+
+    model: as built, in that dtype. Raises BadInput where the graphs are not the same but for their sizes.
+    """
+    import torch
+    import torch.utils._pytree as pytree
+
+    torch._dynamo.reset()
+    torch.manual_seed(SEED)
+    graphs: list[tuple[Graph, Specs]] = []
+
+    def keep(module: Any, examples: Sequence[Any]) -> Callable[..., Any]:
+        number = len(graphs)
+        if number == len(like):
+            raise BadInput("More graphs than at the other size.")
+        graphs.append(_resized(graph_of(module.graph), module.graph, *like[number]))
+        (result,) = module.graph.output_node().args
+
+        def blank(*inputs: Any) -> Any:
+            return pytree.tree_map_only(torch.fx.Node, _blank, result)
+
+        return blank
+
+    with torch.no_grad():
+        torch.compile(model, backend=keep, dynamic=False)(**example_inputs(model, size, dtype))
+    if len(graphs) != len(like):
+        raise BadInput("Fewer graphs than at the other size.")
+    return graphs
+
+
+def _blank(node: Any) -> Any:
+    """Zeros in the place of what a node would give: memory that nobody touches is never taken."""
+    import torch
+
+    value = node.meta["example_value"]
+    return torch.zeros(value.shape, dtype=value.dtype) if isinstance(value, torch.Tensor) else value
+
+
+def _resized(graph: Graph, source: Any, old: Graph, known: Specs) -> tuple[Graph, Specs]:
+    import torch
+
+    if [(node.kind, node.kind is NodeKind.INPUT or node.target) for node in graph.nodes] != [
+        (node.kind, node.kind is NodeKind.INPUT or node.target) for node in old.nodes
+    ]:
+        raise BadInput("Other operations than at the other size.")
+    foreseen = {node.name: node.meta.get("example_value") for node in source.nodes}
+    specs: Specs = {}
+    for node, before in zip(graph.nodes, old.nodes, strict=True):
+        value, spec = foreseen[node.name], known[before.name]
+        if isinstance(value, torch.Tensor) != (spec is not None):
+            raise BadInput(f"{node.name} is no longer what it was at the other size.")
+        if spec is not None:
+            dtype = str(value.dtype).removeprefix("torch.")
+            floating = spec.mean is not None
+            if floating != value.is_floating_point() or (not floating and dtype != spec.dtype):
+                raise BadInput(f"{node.name} was {spec.dtype} at the other size and is {dtype}.")
+            spec = replace(spec, name=node.name, shape=tuple(value.shape), dtype=dtype)
+        specs[node.name] = spec
+    return graph, specs
 
 
 def built(architecture: Architecture) -> Any:
@@ -255,16 +321,34 @@ def check_runs(subgraph: Subgraph, expected: Sequence[TensorSpec | None]) -> Non
         raise BadInput(f"{subgraph.task_id}/{subgraph.id} gives {seen} where {meant} was captured.")
 
 
+def foreseen(subgraph: Subgraph) -> list[tuple[tuple[int, ...], str]]:
+    """The shapes and dtypes that the subgraph's source gives, found without computing.
+
+    Raises what torch raises where it does not run, or where the shapes depend on the values.
+    """
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode(), torch.no_grad():
+        inputs = [torch.empty(spec.shape, dtype=getattr(torch, spec.dtype)) for spec in subgraph.inputs]
+        results = _module(subgraph)(*inputs)
+    return [(tuple(each.shape), str(each.dtype).removeprefix("torch.")) for each in results]
+
+
 def outputs_of(subgraph: Subgraph) -> tuple[Any, ...]:
     """What the subgraph's source computes here from random inputs."""
     import torch
 
+    torch.manual_seed(SEED)
+    with torch.no_grad():
+        return tuple(_module(subgraph)(*(random_tensor(spec) for spec in subgraph.inputs)))
+
+
+def _module(subgraph: Subgraph) -> Any:
     namespace: dict[str, Any] = {}
     # parsed and emitted again: what runs is a list of tensor operations, whatever the file held
     exec(compile(emit(parse(subgraph.code)), subgraph.id, "exec"), namespace)
-    torch.manual_seed(SEED)
-    with torch.no_grad():
-        return tuple(namespace["GraphModule"]()(*(random_tensor(spec) for spec in subgraph.inputs)))
+    return namespace["GraphModule"]()
 
 
 def random_tensor(spec: TensorSpec) -> Any:

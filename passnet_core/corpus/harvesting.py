@@ -6,6 +6,8 @@ python -m passnet_core.corpus.harvesting join FOLDER --out FILE  look-alikes in 
 """
 
 import argparse
+import contextlib
+import math
 import re
 import sys
 import time
@@ -13,10 +15,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from passnet_core.corpus.architectures import ARCHITECTURES, Architecture
 from passnet_core.corpus.cutting import Part, fusible, is_result, single, standalone, typical
-from passnet_core.corpus.extraction import DTYPES, captured, check_runs, deduplicated
+from passnet_core.corpus.extraction import Specs, built, captured, deduplicated, foreseen, traced
 from passnet_core.corpus.packs import SUFFIX, Pack, packs_in, write_pack
 from passnet_core.errors import BadInput, PlaygroundError
 from passnet_core.graphs.fingerprint import operation_key
@@ -29,6 +32,12 @@ LEARN, TRAIN, EVALUATE = "learn", "train", "eval"
 SPLITS = (LEARN, *[TRAIN] * 5, *[EVALUATE] * 4)
 """By the digest of a task's name: fixed, whatever else is cut."""
 
+BATCHES = {"float32": (8, 64, 256), "float16": (16, 128, 512), "bfloat16": (32, 256)}
+"""Beyond the architecture's own sizes, for each dtype."""
+
+MOST_BYTES = 8 << 30
+"""Of all values of a subgraph together."""
+
 MOST_MEMBERS = 60
 """Of one task: the first in the order of their names."""
 
@@ -40,7 +49,7 @@ BREAKDOWNS = (
 )  # fmt: skip
 """What a model of another library raises where its settings do not fit together; the others are still to be cut."""
 
-Specs = dict[str, TensorSpec | None]
+Graphs = list[tuple[Graph, Specs]]
 Inputs = tuple[TensorSpec, ...]
 Fuses = Callable[[tuple[str, ...], Graph, Inputs], bool]
 
@@ -49,23 +58,70 @@ def harvested(architecture: Architecture) -> Iterator[Task]:
     """All tasks that this architecture gives, one for each sequence of operations and family."""
     found: dict[str, tuple[Family, list[Subgraph]]] = {}
     fuses = _remembering()
-    for dtype in DTYPES:
-        for number, size in enumerate(architecture.sizes):
-            taken: set[str] = set()
-            for graph, specs in captured(architecture, dtype, size):
-                position = {node.name: index for index, node in enumerate(graph.operations)}
-                for family, part, (alone, inputs) in _cuts(graph, specs, fuses):
-                    name = task_name(alone, family)
-                    if name in taken:
-                        continue
-                    taken.add(name)
-                    place = f"{dtype}/{number}/{architecture.name}_op{position[part[0].name]}"
-                    subgraph = Subgraph(place, name, architecture.name, emit(alone), inputs)
-                    if number == 0:
-                        check_runs(subgraph, [specs[node.name] for node in part if is_result(graph, part, node)])
+    for place, graphs in _met(architecture):
+        taken: set[str] = set()
+        for graph, specs in graphs:
+            position = {node.name: index for index, node in enumerate(graph.operations)}
+            for family, part, (alone, inputs) in _cuts(graph, specs, fuses):
+                name = task_name(alone, family)
+                if name in taken:
+                    continue
+                taken.add(name)
+                where = f"{place}/{architecture.name}_op{position[part[0].name]}"
+                subgraph = Subgraph(where, name, architecture.name, emit(alone), inputs)
+                results = [specs[node.name] for node in part if is_result(graph, part, node)]
+                if _bytes((*inputs, *(specs[node.name] for node in part))) <= MOST_BYTES and _gives(subgraph, results):
                     found.setdefault(name, (family, []))[1].append(subgraph)
     for name, (family, subgraphs) in sorted(found.items()):
         yield Task(name, family, split_of(name), deduplicated(subgraphs))
+
+
+def _met(architecture: Architecture) -> Iterator[tuple[str, Graphs]]:
+    """The architecture's graphs in every dtype and size, with the first part of their subgraphs' names.
+
+    Computed once, at the first size in single precision: the others differ in shapes alone, unless the model says
+    otherwise.
+    """
+    import torch
+
+    kind, _, length = architecture.sizes[0]
+    computed: list[Graphs] = []
+    for dtype, batches in BATCHES.items():
+        model = built(architecture).to(getattr(torch, dtype))
+        for number, size in enumerate((*architecture.sizes, *((kind, batch, length) for batch in batches))):
+            graphs = _retraced(model, dtype, size, computed)
+            if graphs is None and number < len(architecture.sizes):
+                graphs = list(captured(architecture, dtype, size))
+                computed.append(graphs)
+            if graphs is not None:
+                yield f"{dtype}/{number}", graphs
+
+
+def _retraced(model: Any, dtype: str, size: tuple[str, int, int], computed: Sequence[Graphs]) -> Graphs | None:
+    """The model's graphs at that size, where they are those of one that was computed, the last rather."""
+    for like in reversed(computed):
+        with contextlib.suppress(*BREAKDOWNS):
+            return traced(model, dtype, size, like)
+    return None
+
+
+def _gives(subgraph: Subgraph, results: Sequence[TensorSpec | None]) -> bool:
+    """Whether the source gives what was captured. Where shapes depend on values, nobody knows, and it is no task."""
+    try:
+        given = foreseen(subgraph)
+    except RuntimeError:
+        return False
+    meant = [(spec.shape, spec.dtype) for spec in results if spec]
+    if given != meant:
+        text = f"{subgraph.id}, {subgraph.task_id}: left out, since it gives {given} where {meant} was captured."
+        print(text, file=sys.stderr, flush=True)
+    return given == meant
+
+
+def _bytes(specs: Sequence[TensorSpec | None]) -> int:
+    import torch
+
+    return sum(math.prod(spec.shape) * getattr(torch, spec.dtype).itemsize for spec in specs if spec)
 
 
 def _cuts(graph: Graph, specs: Specs, fuses: Fuses) -> Iterator[tuple[Family, Part, tuple[Graph, Inputs]]]:

@@ -119,8 +119,13 @@ def test_a_tiny_model_is_cut_into_tasks_of_three_families(tmp_path: Path) -> Non
     assert all(task.operations > 1 for task in fusible.values())
     gate = corpus.task(fusible["silu", "mul"].id)
     assert {(each.dtype, each.inputs[0].shape) for each in gate.subgraphs} == {
-        (dtype, shape) for dtype in ("float32", "float16", "bfloat16") for shape in ((1, 8, 64), (2, 12, 64))
+        *((dtype, shape) for dtype in ("float32", "float16", "bfloat16") for shape in ((1, 8, 64), (2, 12, 64))),
+        *(("float32", (batch, 8, 64)) for batch in (8, 64, 256)),
+        *(("float16", (batch, 8, 64)) for batch in (16, 128, 512)),
+        *(("bfloat16", (batch, 8, 64)) for batch in (32, 256)),
     }
+    spreads = {each.inputs[0].std for each in gate.subgraphs}
+    assert len(spreads) == 1, "computed once: what is met at other sizes has the same statistics"
     for summary in tasks:
         task = corpus.task(summary.id)
         assert len({operator_sequence(parse(each.code)) for each in task.subgraphs}) == 1, "look-alikes only"

@@ -18,6 +18,7 @@ from typing import IO, Any, NoReturn
 from passnet_core import __version__
 from passnet_core.backends.base import Backend
 from passnet_core.backends.local import LocalBackend
+from passnet_core.corpus.searching import fits, read_query, searched
 from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError, StoreError, StoreRefusal
 from passnet_core.passes.reading import read_bundle
 from passnet_core.records import (
@@ -141,8 +142,11 @@ def printable(text: str) -> str:
 
 def corpus_list(args: argparse.Namespace, console: Console) -> int:
     corpus = corpus_of(console.settings)
+    query = read_query(args.search)
     tasks = [
-        task for task in corpus.tasks() if args.family in (None, task.family.value) and args.split in (None, task.split)
+        task
+        for task in corpus.tasks()
+        if args.family in (None, task.family.value) and args.split in (None, task.split) and fits(query, searched(task))
     ]
     for problem in corpus.problems:
         console.tell(f"Warning: {problem}")
@@ -531,7 +535,8 @@ def parser() -> argparse.ArgumentParser:
     corpus = _group(commands, "corpus", "browse, import and export tasks")
     listing = _command(corpus, "list", corpus_list, "every task")
     listing.add_argument("--family", choices=("single-operator", "fusible", "typical"), help="only this family")
-    listing.add_argument("--split", help="only this split, such as develop")
+    listing.add_argument("--split", help="only this split, such as learn")
+    listing.add_argument("--search", default="", metavar="TEXT", help='such as "bert 128x768 layer_norm -> linear"')
     showing = _command(corpus, "show", corpus_show, "one task with its subgraphs")
     showing.add_argument("task", metavar="TASK_OR_DIR")
     importing = _command(corpus, "import", corpus_import, "take in every task below a folder in PassNet's layout")

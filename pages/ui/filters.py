@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from passnet_core.corpus.likeness import Neighbours
+from passnet_core.corpus.searching import fits, read_query, searched
 from passnet_core.corpus.summaries import TaskSummary
 from passnet_core.service import Standing
 
@@ -78,7 +80,8 @@ class Listing:
         self.sources = _every(task.source_models for task in tasks)
         self.splits = _every((task.split,) for task in tasks if task.split)
         self.families = _every((task.family.value,) for task in tasks)
-        self._texts = [" ".join((task.id, task.split, *task.source_models, *task.vocabulary)).lower() for task in tasks]
+        self._searched = [searched(task) for task in tasks]
+        self._known_alike: dict[tuple[int, int], list[tuple[int, float]]] = {}
         self._vocabularies = [frozenset(task.vocabulary) for task in tasks]
         self._dtypes = [task.dtypes for task in tasks]
         self._places = {task.id: place for place, task in enumerate(tasks)}
@@ -101,14 +104,15 @@ class Listing:
         """Places of the tasks that fit every field; operators must all be there, of the other fields one choice is
         enough."""
         found = list(range(len(self.tasks)))
-        for fits in self._demands(search, standings):
-            found = [place for place in found if fits(place)]
+        for demand in self._demands(search, standings):
+            found = [place for place in found if demand(place)]
         return found
 
     def _demands(self, search: Search, standings: Mapping[str, TaskStanding]) -> Iterator[Callable[[int], bool]]:
         tasks = self.tasks
-        for word in search.text.lower().split():
-            yield functools.partial(self._mentions, word)
+        if search.text.strip():
+            query = read_query(search.text)
+            yield lambda place: fits(query, self._searched[place])
         if search.families:
             yield lambda place: tasks[place].family.value in search.families
         if search.splits:
@@ -129,8 +133,18 @@ class Listing:
         if search.states:
             yield lambda place: _stands(tasks[place], search.states, standings.get(tasks[place].id, NEVER_TRIED))
 
-    def _mentions(self, word: str, place: int) -> bool:
-        return word in self._texts[place]
+    def alike(self, task_id: str, most: int = 8) -> list[tuple[TaskSummary, float]]:
+        """The tasks most like this one by their operations, each with its likeness from 0 to 1."""
+        place = self._places.get(task_id)
+        if place is None:
+            return []
+        if (place, most) not in self._known_alike:
+            self._known_alike[place, most] = self._neighbours.of(place, most)
+        return [(self.tasks[other], likeness) for other, likeness in self._known_alike[place, most]]
+
+    @functools.cached_property
+    def _neighbours(self) -> Neighbours:
+        return Neighbours([task.operators for task in self.tasks])
 
     def table(self, places: Sequence[int], standings: Mapping[str, TaskStanding]) -> pa.Table:
         """A row for each of these places, with how its task stands."""

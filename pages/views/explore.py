@@ -19,13 +19,26 @@ from pages.ui.filters import (
 )
 from pages.ui.tables import choose_row
 from pages.ui.text import count, plain, shape
+from passnet_core.corpus.summaries import TaskSummary
+
+SEARCH_HELP = """Words of a name, a model, a split or an operator; all must be there.
+
+- `128x768`: an input's shape has these sizes side by side
+- `layer_norm -> linear`: a linear right after a layer_norm
+- `conv* -> … -> relu`: any name that begins so; anything between"""
+LIKE_IT, STEPS_SHOWN = 8, 6
 
 
 def search_fields(listing: Listing) -> Search:
     """The search as the visitor has set it; all of it is in the URL."""
     first, second = st.columns([1, 1], vertical_alignment="bottom")
     text = first.text_input(
-        "Search", key="q", bind="query-params", placeholder="a name, a model, an operator", icon=":material/search:"
+        "Search",
+        key="q",
+        bind="query-params",
+        placeholder="a name, a model, 128x768, layer_norm → linear",
+        help=SEARCH_HELP,
+        icon=":material/search:",
     )
     operators = second.multiselect(
         "Operators, all of them",
@@ -85,6 +98,12 @@ def preview(task_id: str, standing: TaskStanding) -> None:
         st.dataframe(input_rows(first), hide_index=True, width="stretch")
     with st.expander("Source", icon=":material/code:"):
         st.code(first.code, language="python", line_numbers=True)
+    with st.expander("Tasks like this one", icon=":material/join_inner:"):
+        alike = resources.listing().alike(task_id, LIKE_IT)
+        for other, likeness in alike:
+            links.link("explore", f"{plain(other.id)} · {likeness:.0%} alike · {_steps(other)}", task=other.id)
+        if not alike:
+            st.caption("No other task shares an operation with it.")
     with st.expander(f"All {count(len(task.subgraphs), 'subgraph')}", icon=":material/dataset:"):
         st.dataframe(
             [
@@ -99,6 +118,12 @@ def preview(task_id: str, standing: TaskStanding) -> None:
             hide_index=True,
             width="stretch",
         )
+
+
+def _steps(task: TaskSummary) -> str:
+    """Its operations, as many as fit in a line."""
+    first = " → ".join(map(plain, task.operators[:STEPS_SHOWN]))
+    return f"{first} → …" if len(task.operators) > STEPS_SHOWN else first
 
 
 st.title("Explore")

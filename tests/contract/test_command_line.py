@@ -80,6 +80,8 @@ def test_corpus_list(playground: Playground) -> None:
     assert playground("corpus", "list") == 0
     assert "1 tasks, 3 subgraphs." in playground.out
     assert playground.json("corpus", "list", "--split", "evaluate") == []
+    assert playground.json("corpus", "list", "--search", "relu") == [listed]
+    assert playground.json("corpus", "list", "--search", "relu -> relu") == []
     assert playground.json("corpus", "list", "--family", "typical") == []
 
 

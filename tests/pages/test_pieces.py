@@ -36,6 +36,13 @@ STANDINGS = {"norm": TaskStanding(attempts=3, right=2, inductor_slower=True)}
         (Search(), ["norm", "gate"]),
         (Search(text="RSQRT"), ["norm"]),
         (Search(text="model-gate silu"), ["gate"]),
+        (Search(text="pow -> mean"), ["norm"]),
+        (Search(text="POW→rsqrt"), []),
+        (Search(text="po* → … → rsqrt"), ["norm"]),
+        (Search(text="2×3 silu -> *"), ["gate"]),
+        (Search(text="(silu ->"), []),
+        (Search(text="silu ->"), ["gate"]),
+        (Search(text="3x2"), []),
         (Search(operators=["silu", "mul"]), ["gate"]),
         (Search(operators=["silu", "mean"]), []),
         (Search(dtypes=["bfloat16", "float16"]), ["gate"]),
@@ -50,6 +57,22 @@ def test_a_search_finds_what_fits_all_its_fields(search: Search, names: list[str
     found = listing.found(search, STANDINGS)
     assert [TASKS[place].id for place in found] == names
     assert listing.table(found, STANDINGS)["task"].to_pylist() == names
+
+
+def test_tasks_are_alike_by_the_operations_that_follow_one_another() -> None:
+    tasks = (
+        summary("norm", "pow", "mean", "add", "rsqrt", "mul"),
+        summary("scaled", "pow", "mean", "add", "rsqrt", "mul", "to"),
+        summary("shuffled", "mul", "rsqrt", "add", "mean", "pow"),
+        summary("gate", "silu", "glu"),
+    )
+    listing = Listing(tasks)
+    found = listing.alike("norm")
+    assert [task.id for task, _ in found] == ["scaled", "shuffled"]
+    assert 1 > found[0][1] > found[1][1] > 0
+    assert listing.alike("norm", most=1) == found[:1]
+    assert listing.alike("gate") == []
+    assert listing.alike("no such task") == []
 
 
 def test_the_table_says_how_a_task_stands() -> None:

@@ -1,0 +1,51 @@
+"""How alike tasks are: by the operations that follow one another in both. Pure."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+LONGEST = 3
+
+Gram = tuple[str, ...]
+
+
+def grams(operators: Sequence[str]) -> frozenset[Gram]:
+    """All stretches of one to three operations."""
+    return frozenset(
+        tuple(operators[start : start + length])
+        for length in range(1, LONGEST + 1)
+        for start in range(len(operators) - length + 1)
+    )
+
+
+def likeness(left: frozenset[Gram], right: frozenset[Gram]) -> float:
+    """The share of stretches that both have, of those that either has: 0 to 1."""
+    either = len(left | right)
+    return len(left & right) / either if either else 0.0
+
+
+class Neighbours:
+    """Which of many tasks are alike. What few of them have counts more than what most have."""
+
+    def __init__(self, sequences: Sequence[Sequence[str]]) -> None:
+        """sequences: the operations of each task, in order."""
+        self._grams = [grams(each) for each in sequences]
+        self._holding: dict[Gram, list[int]] = defaultdict(list)
+        for place, each in enumerate(self._grams):
+            for gram in each:
+                self._holding[gram].append(place)
+        self._weight = {gram: math.log(1 + len(sequences) / len(held)) for gram, held in self._holding.items()}
+        self._whole = [sum(map(self._weight.__getitem__, sorted(each))) for each in self._grams]
+
+    def of(self, place: int, most: int) -> list[tuple[int, float]]:
+        """The places of those most like this one, each with its likeness from 0 to 1, the likest first."""
+        shared: Counter[int] = Counter()
+        for gram in sorted(self._grams[place]):
+            for other in self._holding[gram]:
+                shared[other] += self._weight[gram]  # type: ignore[assignment]
+        alike = [
+            (other, weight / (self._whole[place] + self._whole[other] - weight))
+            for other, weight in shared.items()
+            if other != place
+        ]
+        return sorted(alike, key=lambda each: (-each[1], each[0]))[:most]

@@ -39,6 +39,7 @@ from passnet_core.records import (
 from passnet_core.scoring.published import published, published_line
 from passnet_core.service import OnOutcome, Service, corpus_of, jobs_of, judged, open_service
 from passnet_core.settings import Settings, read_settings
+from passnet_core.surveying import surveyed
 
 ACCEPTED, NOT_ACCEPTED, WRONG_USE, INFRASTRUCTURE, INTERRUPTED = 0, 1, 2, 3, 130
 PROGRAM = "python -m passnet_core"
@@ -214,6 +215,29 @@ def corpus_import(args: argparse.Namespace, console: Console) -> int:
     else:
         console.say(f"Imported {len(report.tasks)} tasks with {report.subgraphs} subgraphs.")
     return ACCEPTED if report.tasks else WRONG_USE
+
+
+def corpus_matches(args: argparse.Namespace, console: Console) -> int:
+    corpus, bundle = corpus_of(console.settings), _bundle(args.bundle, console.settings)
+    query = read_query(args.search)
+    wanted = [task.id for task in corpus.tasks() if fits(query, searched(task))]
+    found = []
+    with console.judge() as backend:
+        for done, each in enumerate(surveyed(backend, corpus, bundle, wanted, backend.info().device), 1):
+            console.progress(done, len(wanted))
+            found.append(each)
+    matched = [each for each in found if each.matched]
+    if args.json:
+        console.show([to_json(each) for each in found])
+        return ACCEPTED if matched else NOT_ACCEPTED
+    rows = [(each.task_id, f"{each.matched} of {each.subgraphs}") for each in matched]
+    if rows:
+        _table(console, ("task", "subgraphs matched"), rows)
+    count, unread = sum(each.matched for each in found), sum(each.unread for each in found)
+    console.say(f"{count} subgraphs of {len(matched)} tasks match, of {len(found)} tasks looked through.")
+    if unread:
+        console.tell(f"Warning: {unread} subgraphs could not be read or rewritten.")
+    return ACCEPTED if matched else NOT_ACCEPTED
 
 
 def corpus_export(args: argparse.Namespace, console: Console) -> int:
@@ -541,6 +565,11 @@ def parser() -> argparse.ArgumentParser:
     showing.add_argument("task", metavar="TASK_OR_DIR")
     importing = _command(corpus, "import", corpus_import, "take in every task below a folder in PassNet's layout")
     importing.add_argument("folder", metavar="DIR")
+    matching = _command(corpus, "matches", corpus_matches, "which tasks a bundle matches")
+    matching.add_argument(
+        "--bundle", required=True, metavar="DIR", help="folder with the passes, or a reference's name"
+    )
+    matching.add_argument("--search", default="", metavar="TEXT", help="only in tasks that this finds")
     exporting = _command(corpus, "export", corpus_export, "write a task in PassNet's layout to DIR/TASK")
     exporting.add_argument("task", metavar="TASK")
     exporting.add_argument("folder", metavar="DIR")

@@ -34,6 +34,7 @@ from passnet_core.records import (
 from passnet_core.settings import Settings
 from passnet_core.store import exchange, owner
 from passnet_core.store.rows import Draft, RunSummary, ScoreRow, Standing, name_of
+from passnet_core.surveying import TaskMatches, surveyed
 
 if TYPE_CHECKING:  # numpy and DuckDB load only where scores and a store are asked for
     from passnet_core.scores_view import Board
@@ -230,6 +231,11 @@ class Service:
         spec = EvalSpec(stage=Stage.CHECK, device=device or self.device().device)
         known = self._known(jobs_of(task, bundle, spec, [subgraph_id])[0])
         return known or self.evaluate(task, bundle, spec, subgraph_ids=[subgraph_id], fresh=True)[0]
+
+    def survey(self, bundle: Bundle, task_ids: Sequence[str]) -> Iterator[TaskMatches]:
+        """In how many subgraphs of each of these tasks the bundle matches, one after the other. Nothing of it is kept.
+        Raises BadInput where the bundle cannot be loaded, InfrastructureError where nothing judges."""
+        return surveyed(self._backend, self.corpus, bundle, task_ids, self.device().device)
 
     def evaluate(
         self,

@@ -1,5 +1,7 @@
 """Workbench: one subgraph, the passes being written for it, and what the judge says of them."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from pages.ui import drafting, frame, links, live, resources
@@ -11,7 +13,10 @@ from pages.ui.tables import choose_outcome
 from pages.ui.text import count, plain, when
 from passnet_core.corpus.catalogue import find_subgraph
 from passnet_core.passes import rules
-from passnet_core.records import Outcome, Profile, Stage, Subgraph, Task
+from passnet_core.records import Bundle, Outcome, Profile, Stage, Subgraph, Task
+from passnet_core.surveying import TaskMatches
+
+MATCHED_SHOWN = 24
 
 
 def workbench(task: Task) -> None:
@@ -43,6 +48,8 @@ def workbench(task: Task) -> None:
             st.dataframe(input_rows(subgraph), hide_index=True, width="stretch")
         with st.expander("Source", icon=":material/code:"):
             st.code(subgraph.code, language="python", line_numbers=True)
+        with st.expander("What else do these passes match?", icon=":material/manage_search:"):
+            elsewhere(draft.bundle)
     if outcome:
         judged = outcome.bundle_digest and resources.service().bundle(outcome.bundle_digest)
         result_tabs(outcome, subgraph, judged or None, key=f"tabs-{outcome.job_digest}")
@@ -162,6 +169,39 @@ def result(run_id: str | None, draft: Draft, subgraph: Subgraph) -> Outcome | No
             choose_outcome(progress.outcomes, key=f"outcomes-{run_id}", choose=turn_to)
     links.link("runs", "The page of this run", icon=":material/link:", run=run_id)
     return outcome
+
+
+def elsewhere(bundle: Bundle) -> None:
+    """Looks through all tasks for what the bundle matches; what was found stays for as long as the bundle does."""
+    tasks = resources.service().corpus.tasks()
+    every = f"{count(sum(task.subgraphs for task in tasks), 'subgraph')} of {count(len(tasks), 'task')}"
+    st.caption(f"Static rules and matching on {every}. Choosing anything else on this page ends it.")
+    if st.button("Look through all tasks", icon=":material/travel_explore:", disabled=not bundle.passes):
+        st.session_state["elsewhere"] = (bundle.digest, looked_through(bundle, [task.id for task in tasks]))
+    digest, found = st.session_state.get("elsewhere", ("", ()))
+    if digest != bundle.digest:
+        if digest:
+            st.caption(":material/edit_note: The passes have changed since they were looked for.")
+        return
+    matched = [each for each in found if each.matched]
+    st.markdown(
+        f"**{count(sum(each.matched for each in matched), 'subgraph')}** of {count(len(matched), 'task')} match."
+    )
+    for each in sorted(matched, key=lambda each: (-each.matched, each.task_id))[:MATCHED_SHOWN]:
+        label = f"{plain(each.task_id)} · {each.matched} of {each.subgraphs}"
+        links.link("workbench", label, icon=":material/join_inner:", task=each.task_id)
+    if len(matched) > MATCHED_SHOWN:
+        st.caption(f"And {count(len(matched) - MATCHED_SHOWN, 'more task')}.")
+
+
+def looked_through(bundle: Bundle, task_ids: Sequence[str]) -> list[TaskMatches]:
+    """Raises BadInput, InfrastructureError."""
+    bar, found = st.progress(0.0), []
+    for each in resources.service().survey(bundle, task_ids):
+        found.append(each)
+        bar.progress(len(found) / len(task_ids), text=f"{len(found):,} of {count(len(task_ids), 'task')}")
+    bar.empty()
+    return found
 
 
 def turn_to(subgraph_id: str) -> None:

@@ -1,7 +1,7 @@
 """The seam between the service and whatever judges: a job goes in, exactly one outcome comes out."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
@@ -29,11 +29,26 @@ class DeviceInfo:
     problem: str = ""
 
 
+@dataclass(frozen=True)
+class Survey:
+    """What a bundle matches in many sources. outcome: of the job it was asked with. counts: matches in each source,
+    None where it cannot be read or rewritten; empty where the passes could not be loaded, which the outcome explains.
+    """
+
+    outcome: Outcome
+    counts: tuple[int | None, ...] = ()
+
+
 class Backend(Protocol):
     """Where a job runs. Safe to call from several threads."""
 
     def run(self, job: Job, listen: Callable[[JobEvent], None], cancelled: threading.Event) -> Outcome:
         """Judges the job and returns its one outcome, whatever happens; CANCELLED soon after the event is set."""
+        ...
+
+    def survey(self, job: Job, codes: Sequence[str], cancelled: threading.Event) -> Survey:
+        """Runs a CHECK job, and matches its passes against the sources of other subgraphs, which takes milliseconds
+        for each."""
         ...
 
     def info(self) -> DeviceInfo:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from passnet_core.backends.base import DeviceInfo, JobEvent, outcome_without_judge
+from passnet_core.backends.base import DeviceInfo, JobEvent, Survey, outcome_without_judge
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.records import (
     Device,
@@ -78,6 +78,13 @@ class LocalBackend:
             return outcome_without_judge(job, Verdict.INFRASTRUCTURE, problem)
         lane = self.lanes[0] if job.spec.stage is Stage.CHECK else self.lanes[-1]
         return lane.run(job, listen, cancelled)
+
+    def survey(self, job: Job, codes: Sequence[str], cancelled: threading.Event) -> Survey:
+        """Runs a CHECK job, and matches its passes against other sources."""
+        problem = self.info().problem
+        if problem:
+            return Survey(outcome_without_judge(job, Verdict.INFRASTRUCTURE, problem))
+        return self.lanes[0].survey(job, codes, cancelled)
 
     def info(self) -> DeviceInfo:
         """The best device of this machine, asked of a judge process that loads no torch; once, unless in trouble."""
@@ -151,12 +158,20 @@ class _Lane:
         """Whether nothing is under way on the channel."""
 
     def run(self, job: Job, listen: Callable[[JobEvent], None], cancelled: threading.Event) -> Outcome:
+        return self._answered(job, {"job": to_json(job)}, listen, cancelled).outcome
+
+    def survey(self, job: Job, codes: Sequence[str], cancelled: threading.Event) -> Survey:
+        asked = {"survey": {"job": to_json(job), "codes": list(codes)}}
+        return self._answered(job, asked, lambda event: None, cancelled)
+
+    def _answered(
+        self, job: Job, asked: dict[str, Any], listen: Callable[[JobEvent], None], cancelled: threading.Event
+    ) -> Survey:
         start = time.monotonic()
 
-        def without(verdict: Verdict, reason: str, *evidence: Evidence) -> Outcome:
-            return outcome_without_judge(
-                job, verdict, reason, wall_s=round(time.monotonic() - start, 4), evidence=evidence
-            )
+        def without(verdict: Verdict, reason: str, *evidence: Evidence) -> Survey:
+            wall_s = round(time.monotonic() - start, 4)
+            return Survey(outcome_without_judge(job, verdict, reason, wall_s=wall_s, evidence=evidence))
 
         with self._turn(listen, cancelled) as mine:
             if not mine:
@@ -166,7 +181,7 @@ class _Lane:
             try:
                 listen(JobEvent("start", "Starting the judge." if self.process is None else "Handing over the job."))
                 self._start()
-                self._tell({"job": to_json(job)})
+                self._tell(asked)
                 return self._heard(job, listen, cancelled)
             except _Cancelled:
                 return without(Verdict.CANCELLED, "Cancelled while it ran.")
@@ -198,7 +213,7 @@ class _Lane:
             if mine:
                 self.busy.release()
 
-    def _heard(self, job: Job, listen: Callable[[JobEvent], None], cancelled: threading.Event) -> Outcome:
+    def _heard(self, job: Job, listen: Callable[[JobEvent], None], cancelled: threading.Event) -> Survey:
         """Listens until the outcome comes. Raises InfrastructureError where none can be expected any more."""
         patience_s = job.spec.deadline_s + self.grace_s
         for told in self._lines(patience_s, cancelled):
@@ -212,7 +227,7 @@ class _Lane:
             if outcome.job_digest != job.digest:
                 raise InfrastructureError("The judge answered another job.")
             self.idle = True
-            return outcome
+            return Survey(outcome, tuple(told.get("counts", ())))
         raise InfrastructureError("The judge's process ended without an answer. Run the job again.")
 
     def _lines(self, patience_s: float, cancelled: threading.Event) -> Iterator[dict[str, Any]]:

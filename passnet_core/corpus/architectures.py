@@ -26,7 +26,8 @@ AUDIO = (("audio", 1, 16000), ("audio", 2, 32000))
 WAVEFORM = (("waveform", 1, 24000), ("waveform", 2, 48000))
 MEL = (("mel", 1, 3000), ("mel", 2, 3000))
 FRAMES = (("frames", 1, 256), ("frames", 2, 512))
-SCAN = (("text", 1, 16), ("text", 2, 32))
+SCAN = (("text", 1, 4), ("text", 2, 4))
+"""Of models whose scan is captured step by step, each step like the one before."""
 PAIR = (("text+image", 1, 64), ("text+image", 4, 64))
 VIDEO = (("video", 1, 224), ("video", 2, 224))
 

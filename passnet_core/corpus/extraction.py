@@ -4,6 +4,7 @@ A developer's program, apart from the app: python -m passnet_core.corpus.extract
 """
 
 import argparse
+import contextlib
 import importlib
 import inspect
 import shutil
@@ -60,25 +61,23 @@ def captured(architecture: Architecture, dtype: str, size: tuple[str, int, int])
 
 
 def traced(
-    model: Any, dtype: str, size: tuple[str, int, int], like: Sequence[tuple[Graph, Specs]]
+    model: Any, dtype: str, size: tuple[str, int, int], known: Sequence[Sequence[tuple[Graph, Specs]]]
 ) -> list[tuple[Graph, Specs]]:
     """The graphs of one forward at another size or dtype, of which nothing is computed: a value's shape is what
-    torch.compile foresees, its statistics are those of the same value in the graphs given.
+    torch.compile foresees, its statistics are those of the same value where it was computed.
 
-    model: as built, in that dtype. Raises BadInput where the graphs are not the same but for their sizes.
+    model: as built, in that dtype. known: of the same model at other sizes and dtypes, the last rather than the first.
+    Raises BadInput where the graphs are not the same as any of these but for their sizes.
     """
     import torch
     import torch.utils._pytree as pytree
 
     torch._dynamo.reset()
     torch.manual_seed(SEED)
-    graphs: list[tuple[Graph, Specs]] = []
+    graphs: list[tuple[Graph, Any]] = []
 
     def keep(module: Any, examples: Sequence[Any]) -> Callable[..., Any]:
-        number = len(graphs)
-        if number == len(like):
-            raise BadInput("More graphs than at the other size.")
-        graphs.append(_resized(graph_of(module.graph), module.graph, *like[number]))
+        graphs.append((graph_of(module.graph), module.graph))
         (result,) = module.graph.output_node().args
 
         def blank(*inputs: Any) -> Any:
@@ -88,9 +87,11 @@ def traced(
 
     with torch.no_grad():
         torch.compile(model, backend=keep, dynamic=False)(**example_inputs(model, size, dtype))
-    if len(graphs) != len(like):
-        raise BadInput("Fewer graphs than at the other size.")
-    return graphs
+    for like in reversed(known):
+        with contextlib.suppress(BadInput):
+            if len(like) == len(graphs):
+                return [_resized(*new, *old) for new, old in zip(graphs, like, strict=True)]
+    raise BadInput("The model computes something else at this size.")
 
 
 def _blank(node: Any) -> Any:

@@ -1,13 +1,15 @@
 """Cuts whole models into tasks of the three families: single operations, what Inductor fuses, and typical stretches.
 
-A developer's program, apart from the app, in two steps, of which the first takes hours and goes on where it was:
+A developer's program, apart from the app, in three steps, of which the first takes hours and goes on where it was:
 python -m passnet_core.corpus.harvesting cut --out FOLDER        one pack for each architecture
 python -m passnet_core.corpus.harvesting join FOLDER --out FILE  look-alikes in one task, in one pack
+python -m passnet_core.corpus.harvesting choose FILE --out FILE  a benchmark of some hundreds of them
 """
 
 import argparse
 import contextlib
 import math
+import multiprocessing
 import re
 import sys
 import time
@@ -18,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from passnet_core.corpus.architectures import ARCHITECTURES, Architecture
+from passnet_core.corpus.catalogue import Corpus
+from passnet_core.corpus.choosing import chosen, spread
 from passnet_core.corpus.cutting import Part, fusible, is_result, single, standalone, typical
 from passnet_core.corpus.extraction import Specs, built, captured, deduplicated, foreseen, traced
 from passnet_core.corpus.packs import SUFFIX, Pack, packs_in, write_pack
@@ -39,7 +43,7 @@ MOST_BYTES = 8 << 30
 """Of all values of a subgraph together."""
 
 MOST_MEMBERS = 60
-"""Of one task: the first in the order of their names."""
+"""Of one task: of as many models, dtypes and sizes as possible."""
 
 NAME_LENGTH = 40
 
@@ -98,10 +102,9 @@ def _met(architecture: Architecture) -> Iterator[tuple[str, Graphs]]:
 
 
 def _retraced(model: Any, dtype: str, size: tuple[str, int, int], computed: Sequence[Graphs]) -> Graphs | None:
-    """The model's graphs at that size, where they are those of one that was computed, the last rather."""
-    for like in reversed(computed):
-        with contextlib.suppress(*BREAKDOWNS):
-            return traced(model, dtype, size, like)
+    """The model's graphs at that size, where they are those of one that was computed."""
+    with contextlib.suppress(*BREAKDOWNS):
+        return traced(model, dtype, size, computed) if computed else None
     return None
 
 
@@ -180,31 +183,34 @@ def joined(packs: Sequence[Pack]) -> Iterator[Task]:
     for name in sorted({name for pack in packs for name in pack.entries}):
         members = [pack.task(name) for pack in packs if name in pack.entries]
         subgraphs = sorted((each for task in members for each in task.subgraphs), key=lambda each: each.id)
-        yield replace(members[0], subgraphs=deduplicated(subgraphs)[:MOST_MEMBERS])
+        yield replace(members[0], subgraphs=spread(deduplicated(subgraphs), MOST_MEMBERS))
 
 
-def cut(architectures: Sequence[Architecture], out: Path) -> int:
+def cut(architectures: Sequence[Architecture], out: Path, jobs: int = 1) -> int:
     """Writes a pack for each architecture that has none yet, and returns how many failed."""
-    failed = 0
-    for architecture in architectures:
-        path = out / f"{architecture.name}{SUFFIX}"
-        if path.exists():
-            continue
-        start = time.monotonic()
-        try:
-            tasks = list(harvested(architecture))
-        except BREAKDOWNS as error:
-            failed += 1
-            print(f"{architecture.name}: left out: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
-            continue
-        out.mkdir(parents=True, exist_ok=True)
-        write_pack(path, tasks)
-        counts = Counter(task.family.value for task in tasks)
-        words = ", ".join(f"{counts[family.value]} {family.value}" for family in Family)
-        subgraphs = sum(len(task.subgraphs) for task in tasks)
-        seconds = time.monotonic() - start
-        print(f"{architecture.name}: {words} tasks, {subgraphs} subgraphs ({seconds:.0f} s)", flush=True)
-    return failed
+    wanted = [(each, path) for each in architectures if not (path := out / f"{each.name}{SUFFIX}").exists()]
+    out.mkdir(parents=True, exist_ok=True)
+    if jobs == 1:
+        return sum(not _cut_one(*each) for each in wanted)
+    # a process for each: what a model leaves behind in torch.compile is gone with it
+    with multiprocessing.get_context("spawn").Pool(jobs, maxtasksperchild=1) as pool:
+        return sum(not done for done in pool.starmap(_cut_one, wanted, chunksize=1))
+
+
+def _cut_one(architecture: Architecture, path: Path) -> bool:
+    start = time.monotonic()
+    try:
+        tasks = list(harvested(architecture))
+    except BREAKDOWNS as error:
+        print(f"{architecture.name}: left out: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+        return False
+    write_pack(path, tasks)
+    counts = Counter(task.family.value for task in tasks)
+    words = ", ".join(f"{counts[family.value]} {family.value}" for family in Family)
+    subgraphs = sum(len(task.subgraphs) for task in tasks)
+    seconds = time.monotonic() - start
+    print(f"{architecture.name}: {words} tasks, {subgraphs} subgraphs ({seconds:.0f} s)", flush=True)
+    return True
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -218,21 +224,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cutting = steps.add_parser("cut", help="one pack for each architecture; those that are there are kept")
     cutting.add_argument("--only", nargs="+", metavar="ARCHITECTURE", help="names of architectures; default: all")
     cutting.add_argument("--out", type=Path, required=True, metavar="FOLDER")
+    cutting.add_argument("--jobs", type=int, default=1, metavar="N", help="processes, each with some GB of memory")
     joining = steps.add_parser("join", help="all packs of a folder into one")
     joining.add_argument("folder", type=Path)
     joining.add_argument("--out", type=Path, required=True, metavar="FILE")
+    choosing = steps.add_parser("choose", help="some hundreds of the tasks of a pack, as varied as possible")
+    choosing.add_argument("file", type=Path)
+    choosing.add_argument("--beside", type=Path, metavar="FOLDER", help="of tasks whose like is not chosen")
+    choosing.add_argument("--out", type=Path, required=True, metavar="FILE")
     asked = parser.parse_args(arguments)
     try:
         if asked.step == "cut":
-            chosen = [each for each in ARCHITECTURES if not asked.only or each.name in asked.only]
-            missing = set(asked.only or ()) - {each.name for each in chosen}
+            wanted = [each for each in ARCHITECTURES if not asked.only or each.name in asked.only]
+            missing = set(asked.only or ()) - {each.name for each in wanted}
             if missing:
                 raise BadInput(f"There is no architecture {', '.join(sorted(missing))}.")
-            return 1 if cut(chosen, asked.out) else 0
-        packs = [Pack(path) for path in packs_in(asked.folder)]
-        if not packs or not asked.out.name.endswith(SUFFIX):
-            raise BadInput(f"{asked.folder} has no packs." if not packs else f"The name must end with {SUFFIX}.")
-        tasks = list(joined(packs))
+            return 1 if cut(wanted, asked.out, max(1, asked.jobs)) else 0
+        if not asked.out.name.endswith(SUFFIX):
+            raise BadInput(f"The name must end with {SUFFIX}.")
+        if asked.step == "choose":
+            pack = Pack(asked.file)
+            beside = [folder for folder in (asked.beside,) if folder]
+            taken = [task.operators for task in Corpus(beside).tasks()]
+            tasks = list(chosen([pack.task(name) for name in sorted(pack.entries)], taken))
+        else:
+            packs = [Pack(path) for path in packs_in(asked.folder)]
+            if not packs:
+                raise BadInput(f"{asked.folder} has no packs.")
+            tasks = list(joined(packs))
         write_pack(asked.out, tasks)
         print(f"{len(tasks)} tasks, {sum(len(task.subgraphs) for task in tasks)} subgraphs.")
     except BadInput as error:

@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -55,6 +55,7 @@ from passnet_core.records import (
 
 if TYPE_CHECKING:
     from passnet_core.graphs.ir import Graph
+    from passnet_core.graphs.rewriting import TracedPass
     from passnet_core.judge.client import Child
 
 Emit = Callable[[str, str], None]
@@ -88,7 +89,8 @@ def main(descriptor: int, isolation: str, home: Path) -> None:
                     pool.refill(Device(request["warm"]["device"]), witness=request["warm"]["witness"])
                     _load_the_rest()
                 else:
-                    _answer(request["job"], pool, home, lines)
+                    asked = request.get("survey", request)
+                    _answer(asked["job"], asked.get("codes", ()), pool, home, lines)
                     _return_freed_memory()
     except (BrokenPipeError, ConnectionResetError):
         return
@@ -151,8 +153,8 @@ def _leave_when_alone(channel: socket.socket) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _answer(asked: Any, pool: Pool, home: Path, lines: Any) -> None:
-    """Judges one job and writes its events and its outcome."""
+def _answer(asked: Any, codes: Sequence[str], pool: Pool, home: Path, lines: Any) -> None:
+    """Judges one job and writes its events and its outcome, with the matches of its passes in other sources."""
 
     def write(**fields: Any) -> None:
         lines.write(json.dumps(fields, allow_nan=False) + "\n")
@@ -163,7 +165,8 @@ def _answer(asked: Any, pool: Pool, home: Path, lines: Any) -> None:
 
     job = from_json(Job, asked)
     trial = Trial(job, pool, home, emit)
-    write(outcome=to_json(trial.outcome()))
+    outcome = to_json(trial.outcome())
+    write(outcome=outcome, counts=[trial.matches_in(code) for code in codes] if trial.passes else [])
     # the next job's processes start now, when nobody waits
     if trial.environment is not None:
         pool.refill(trial.device, witness=job.spec.stage is not Stage.CHECK)
@@ -182,6 +185,8 @@ class Trial:
         self.facts = Facts()
         self.replacements: dict[str, str] = {}
         """Per key of a replacement function how to call it."""
+        self.passes: tuple[TracedPass, ...] = ()
+        """As loaded."""
         self.prepares = False
         """Whether the bundle has the hook prepare(weights), and may use it."""
         self.logs: dict[str, str] = {}
@@ -204,6 +209,17 @@ class Trial:
         except Exception as error:  # a bug of the judge: the job gets its one outcome, with the trace
             self.facts = self._with_own_failure(error)
             return self._decided(wall_s)
+
+    def matches_in(self, code: str) -> int | None:
+        """How many matches the loaded passes have in another source; None: it cannot be read or rewritten."""
+        from passnet_core.graphs import rewriting, source
+        from passnet_core.judge import signatures
+
+        try:
+            changed = rewriting.rewrite(source.parse(code), self.passes, bind=signatures.bind)
+        except (BadInput, RecursionError):
+            return None
+        return sum(len(each.matches) for each in changed.reports)
 
     def _with_own_failure(self, error: Exception) -> Facts:
         """A bug of the judge: the job still gets its outcome, with all that is needed to mend it."""
@@ -285,6 +301,7 @@ class Trial:
         if cap is not None and len(loaded.replacements) > cap:
             self.facts = replace(self.facts, findings=(*self.facts.findings, _over_the_cap(bundle, loaded, cap)))
             return None
+        self.passes = loaded.passes
         self._enter("match", "Matching the patterns against the graph.")
         try:
             changed = rewriting.rewrite(graph, loaded.passes, bind=signatures.bind)

@@ -9,7 +9,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from judging import RIGHT, WRONG, Listener, bundle, hostile_at_import, hostile_in_call, hostile_job, job, judged
+from judging import (
+    ADD_RELU,
+    RIGHT,
+    WRONG,
+    Listener,
+    bundle,
+    hostile_at_import,
+    hostile_in_call,
+    hostile_job,
+    job,
+    judged,
+)
 
 from passnet_core.backends.base import outcome_without_judge
 from passnet_core.backends.fake import FakeBackend
@@ -306,6 +317,21 @@ def test_process_isolation_judges_too(tmp_path: Path) -> None:
 def test_the_judge_gets_no_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
     assert "secret" not in str(LocalBackend(sys.executable, "auto", tmp_path).environment())
+
+
+def test_one_bundle_is_matched_against_many_sources(backend: LocalBackend) -> None:
+    other = ADD_RELU.replace("relu(", "sigmoid(")
+    twice = ADD_RELU.replace(
+        "return (", "tmp_5 = in_0 + tmp_1; tmp_6 = torch.nn.functional.relu(tmp_5); return (tmp_6, "
+    )
+    sources = [ADD_RELU, other, "what is this", twice, "((((" * 5000]
+    surveyed = backend.survey(job(RIGHT, Stage.CHECK), sources, threading.Event())
+    assert surveyed.outcome.verdict is Verdict.MATCHED
+    assert surveyed.counts == (1, 0, None, 2, None)
+    assert backend.survey(job(RIGHT, Stage.CHECK), [other], threading.Event()).counts == (0,)
+    broken = backend.survey(job("def pattern(", Stage.CHECK), sources, threading.Event())
+    assert (broken.outcome.verdict, broken.counts) == (Verdict.REJECTED, ())
+    assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED, "the next job gets its own answer"
 
 
 def test_the_fake_remembers_and_answers() -> None:

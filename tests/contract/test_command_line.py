@@ -85,6 +85,25 @@ def test_corpus_list(playground: Playground) -> None:
     assert playground.json("corpus", "list", "--family", "typical") == []
 
 
+def test_corpus_matches(playground: Playground) -> None:
+    write_task(task("gate"), playground.folder / "data" / "tasks" / "gate")
+    asked = ("corpus", "matches", "--bundle", playground.bundle)
+    none = [{"task_id": name, "subgraphs": 3, "matched": 0, "unread": 0} for name in ("gate", "relu")]
+    assert playground.json(*asked, code=1) == none
+    assert set(none[0]) == documented("corpus matches")
+    playground.backend.matches = lambda code: None
+    assert [each["unread"] for each in playground.json(*asked, code=1)] == [3, 3]
+    playground.backend.matches = lambda code: 2
+    assert [each["matched"] for each in playground.json(*asked)] == [3, 3]
+    assert playground(*asked, "--search", "gate") == 0
+    assert "3 subgraphs of 1 tasks match, of 1 tasks looked through." in playground.out
+    playground.backend.answer = answered(Verdict.REJECTED)
+    assert playground(*asked) == 2
+    assert "Error: " in playground.err
+    playground.backend.answer = answered(Verdict.INFRASTRUCTURE)
+    assert playground(*asked) == 3
+
+
 def test_corpus_show_by_name_and_by_folder(playground: Playground) -> None:
     shown = playground.json("corpus", "show", "relu")
     assert set(shown) == documented("corpus show")

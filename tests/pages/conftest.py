@@ -17,12 +17,17 @@ Visit = Callable[..., AppTest]
 
 
 @pytest.fixture
-def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
+def judge() -> FakeBackend:
+    return FakeBackend(answer)
+
+
+@pytest.fixture
+def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: FakeBackend) -> Iterator[Service]:
     """The service that the pages get, over the small playground."""
     settings = read_settings(
         {"PASSNET_DATA": str(write_data(tmp_path / "data")), "PASSNET_HOME": str(tmp_path / "home")}
     )
-    opened = open_service(settings, backend=FakeBackend(answer))
+    opened = open_service(settings, backend=judge)
     monkeypatch.setattr(resources, "open_service", lambda *args, **kwargs: opened)
     resources.service.clear()
     yield opened

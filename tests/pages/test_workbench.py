@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from example_playground import OTHER_ID, PASS, REFERENCE, TASK_ID, answer, task
+from example_playground import OTHER_ID, PASS, REFERENCE, TASK_ID, answer, outcome, task
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import links, resources
@@ -13,7 +13,7 @@ from pages.ui.drafting import MINE
 from passnet_core.backends.fake import FakeBackend
 from passnet_core.graphs.source import parse
 from passnet_core.passes.starting import starting_point
-from passnet_core.records import Bundle, EvalSpec, Job, Outcome, PassFile, Profile
+from passnet_core.records import Bundle, EvalSpec, Job, Outcome, PassFile, Profile, Verdict
 from passnet_core.service import Service
 
 Visit = Callable[..., AppTest]
@@ -210,3 +210,21 @@ def test_the_reference_opens_for_its_task_only(visit: Visit) -> None:
     assert NAME in visit("workbench", task=TASK_ID).selectbox(key="bundle").options
     assert NAME not in visit("workbench", task=OTHER_ID).selectbox(key="bundle").options
     assert resources.service().reference_bundles()[0].bundle.digest == REFERENCE.digest
+
+
+def test_a_bundle_is_looked_for_in_all_tasks(visit: Visit, judge: FakeBackend) -> None:
+    judge.matches = lambda code: 1
+    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    button(app, "Look through all tasks").click().run()
+    assert not app.exception
+    said = " ".join(str(each.value) for each in app.markdown)
+    assert "**4 subgraphs** of 2 tasks match." in said
+    app.text_area[0].set_value(PASS + "# another\n").run()
+    assert any("have changed since they were looked for" in str(each.value) for each in app.caption)
+
+
+def test_passes_that_cannot_be_loaded_are_looked_for_nowhere(visit: Visit, judge: FakeBackend) -> None:
+    judge.answer = lambda job: outcome(job, Verdict.DOES_NOT_LOAD)
+    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    button(app, "Look through all tasks").click().run()
+    assert any("does not load" in str(each.value) for each in app.error)

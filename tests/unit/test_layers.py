@@ -20,15 +20,21 @@ ALLOWED: dict[str, set[str]] = {
     **{part: {"records", "errors", part, *PURE} for part in EDGES},
     "judge": {"records", "errors", "passes", "graphs", "scoring", "judge"},
     "scores_view": {"records", "errors", *PURE, *EDGES},
-    "service": {"records", "errors", "scores_view", *PURE, *EDGES},
+    "surveying": {"records", "errors", *PURE, *EDGES},
+    "service": {"records", "errors", "scores_view", "surveying", *PURE, *EDGES},
     "recording": {"records", "errors", "service", "recording", *PURE, *EDGES},
-    "__main__": {"records", "errors", "service", *PURE, *EDGES},
+    "__main__": {"records", "errors", "service", "surveying", *PURE, *EDGES},
     "__init__": set(),
 }
+MAKING_TASKS = (
+    *("corpus/architectures.py", "corpus/extraction.py", "corpus/harvesting.py", "corpus/scheduling.py"),
+    "corpus/trying.py",
+)
+"""Developers' programs."""
 ONLY_IN = {
-    "torch": ("judge", "corpus/scheduling.py", "corpus/extraction.py", "corpus/architectures.py", "corpus/recipes.py"),
+    "torch": ("judge", *MAKING_TASKS),
     "triton": ("judge",),
-    "transformers": ("corpus/extraction.py", "corpus/architectures.py", "corpus/recipes.py"),
+    "transformers": MAKING_TASKS,
     "duckdb": ("store",),
     "streamlit": (),
     "ray": (),

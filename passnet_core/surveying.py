@@ -1,0 +1,63 @@
+"""Which tasks of a corpus a bundle matches: loaded once for many subgraphs, where a check loads it for each."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from passnet_core.backends.base import Backend
+from passnet_core.corpus.catalogue import Corpus
+from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError
+from passnet_core.records import Bundle, Device, EvalSpec, Job, Stage, Task, Verdict, digest_of
+
+BATCH = 250
+"""Subgraphs that the judge is asked for at once: a second or two, in which nothing is told."""
+
+
+@dataclass(frozen=True)
+class TaskMatches:
+    """matched: subgraphs of the task with at least one match. unread: those that could not be read or rewritten."""
+
+    task_id: str
+    subgraphs: int
+    matched: int
+    unread: int = 0
+
+
+def surveyed(
+    backend: Backend, corpus: Corpus, bundle: Bundle, task_ids: Sequence[str], device: Device
+) -> Iterator[TaskMatches]:
+    """Every task in that order, as it becomes known; a task that cannot be read is left out.
+
+    Raises BadInput where the rules forbid the bundle or it cannot be loaded, InfrastructureError where nothing judges.
+    """
+    known: dict[str, int | None] = {}
+    for tasks in _batches(corpus, task_ids):
+        codes = {digest_of(each.code): each.code for task in tasks for each in task.subgraphs}
+        new = {digest: code for digest, code in codes.items() if digest not in known}
+        if new:
+            job = Job(tasks[0].subgraphs[0], bundle, EvalSpec(stage=Stage.CHECK, device=device))
+            answer = backend.survey(job, tuple(new.values()), threading.Event())
+            if answer.outcome.verdict in (Verdict.INFRASTRUCTURE, Verdict.CANCELLED):
+                raise InfrastructureError(answer.outcome.reason)
+            if len(answer.counts) != len(new):
+                raise BadInput(answer.outcome.reason)
+            known.update(zip(new, answer.counts))
+        for task in tasks:
+            counts = [known[digest_of(each.code)] for each in task.subgraphs]
+            yield TaskMatches(task.id, len(counts), sum(bool(each) for each in counts), counts.count(None))
+
+
+def _batches(corpus: Corpus, task_ids: Sequence[str]) -> Iterator[list[Task]]:
+    batch: list[Task] = []
+    for task_id in task_ids:
+        try:
+            task = corpus.task(task_id)
+        except PlaygroundError:
+            continue
+        if task.subgraphs:
+            batch.append(task)
+        if sum(len(each.subgraphs) for each in batch) >= BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-DEVELOP = "develop"
-EVALUATE = "evaluate"
+LEARN = "learn"
+EVALUATE = "eval"
 
 
 @dataclass(frozen=True)
@@ -29,16 +29,16 @@ GELU_TANH = "mul pow mul add mul tanh add mul"
 
 RECIPES: tuple[Recipe, ...] = (
     # pointwise chains
-    Recipe("clip-quick-gelu", DEVELOP, ("clip-text-base",), ("mul sigmoid mul",)),
-    Recipe("bloom-gelu-tanh", DEVELOP, ("bloom-560m",), ("mul mul mul mul add mul tanh add mul",)),
-    Recipe("gpt2-gelu-new", DEVELOP, ("gpt2",), (f"view {GELU_TANH} view",)),
-    Recipe("esm-gelu-erf", DEVELOP, ("esm2-150m",), ("mul truediv erf add mul",)),
-    Recipe("nemotron-squared-relu", DEVELOP, ("nemotron-mini",), ("relu square",)),
+    Recipe("clip-quick-gelu", LEARN, ("clip-text-base",), ("mul sigmoid mul",)),
+    Recipe("bloom-gelu-tanh", LEARN, ("bloom-560m",), ("mul mul mul mul add mul tanh add mul",)),
+    Recipe("gpt2-gelu-new", LEARN, ("gpt2",), (f"view {GELU_TANH} view",)),
+    Recipe("esm-gelu-erf", LEARN, ("esm2-150m",), ("mul truediv erf add mul",)),
+    Recipe("nemotron-squared-relu", LEARN, ("nemotron-mini",), ("relu square",)),
     # gates
-    Recipe("swiglu-gate", DEVELOP, ("llama-1b", "qwen3-0.6b"), ("silu mul",)),
-    Recipe("gemma2-geglu-gate", DEVELOP, ("gemma2-2b",), ("gelu mul",)),
+    Recipe("swiglu-gate", LEARN, ("llama-1b", "qwen3-0.6b"), ("silu mul",)),
+    Recipe("gemma2-geglu-gate", LEARN, ("gemma2-2b",), ("gelu mul",)),
     Recipe("t5-gelu-gate", EVALUATE, ("t5-v1_1-base",), (f"{GELU_TANH} mul dropout",)),
-    Recipe("phi3-chunked-gate", DEVELOP, ("phi3-mini",), ("chunk getitem getitem silu mul",)),
+    Recipe("phi3-chunked-gate", LEARN, ("phi3-mini",), ("chunk getitem getitem silu mul",)),
     Recipe(
         "gpt-oss-clamped-gate",
         EVALUATE,
@@ -46,8 +46,8 @@ RECIPES: tuple[Recipe, ...] = (
         ("getitem getitem clamp clamp mul sigmoid mul add mul to",),
     ),
     # normalisations, alone and after a residual
-    Recipe("rmsnorm", DEVELOP, ("llama-1b", "qwen3-0.6b"), (RMS_NORM,)),
-    Recipe("rmsnorm-residual", DEVELOP, ("llama-1b", "phi3-mini"), (f"add {RMS_NORM}", f"dropout add {RMS_NORM}"), 2),
+    Recipe("rmsnorm", LEARN, ("llama-1b", "qwen3-0.6b"), (RMS_NORM,)),
+    Recipe("rmsnorm-residual", LEARN, ("llama-1b", "phi3-mini"), (f"add {RMS_NORM}", f"dropout add {RMS_NORM}"), 2),
     Recipe(
         "gemma2-norm-residual-norm",
         EVALUATE,
@@ -57,7 +57,7 @@ RECIPES: tuple[Recipe, ...] = (
     ),
     Recipe(
         "t5-rmsnorm-residual",
-        DEVELOP,
+        LEARN,
         ("t5-v1_1-base",),
         (
             "dropout add to pow mean add rsqrt mul mul",
@@ -66,15 +66,15 @@ RECIPES: tuple[Recipe, ...] = (
         ),
         2,
     ),
-    Recipe("cohere-layernorm", DEVELOP, ("cohere-small",), ("to mean sub pow mean sub add rsqrt mul to mul to",)),
-    Recipe("layernorm-residual", DEVELOP, ("bert-base", "deberta-v3-base"), LAYER_NORM_RESIDUAL, 1),
-    Recipe("layernorm-residual-kept", DEVELOP, ("vit-base", "esm2-150m"), LAYER_NORM_RESIDUAL, 2),
-    Recipe("gpt-neox-parallel-residual", DEVELOP, ("gpt-neox-410m",), ("dropout add add layer_norm",)),
+    Recipe("cohere-layernorm", LEARN, ("cohere-small",), ("to mean sub pow mean sub add rsqrt mul to mul to",)),
+    Recipe("layernorm-residual", LEARN, ("bert-base", "deberta-v3-base"), LAYER_NORM_RESIDUAL, 1),
+    Recipe("layernorm-residual-kept", LEARN, ("vit-base", "esm2-150m"), LAYER_NORM_RESIDUAL, 2),
+    Recipe("gpt-neox-parallel-residual", LEARN, ("gpt-neox-410m",), ("dropout add add layer_norm",)),
     Recipe("dinov2-layerscale-layernorm", EVALUATE, ("dinov2-base",), ("mul add layer_norm",), 2),
-    Recipe("resnet-batchnorm-relu", DEVELOP, ("resnet-50",), ("batch_norm relu", "batch_norm iadd relu"), 1),
+    Recipe("resnet-batchnorm-relu", LEARN, ("resnet-50",), ("batch_norm relu", "batch_norm iadd relu"), 1),
     Recipe(
         "convnextv2-response-norm",
-        DEVELOP,
+        LEARN,
         ("convnextv2-tiny",),
         ("gelu linalg_vector_norm mean add truediv mul mul add add",),
     ),
@@ -82,13 +82,13 @@ RECIPES: tuple[Recipe, ...] = (
     # softmax with what surrounds it
     Recipe(
         "attention-softmax",
-        DEVELOP,
+        LEARN,
         ("llama-1b", "bert-base", "vit-base"),
         ("mul add softmax to dropout", "mul add softmax dropout", "mul softmax to dropout"),
     ),
-    Recipe("gemma2-softcap-softmax", DEVELOP, ("gemma2-2b",), ("mul truediv tanh mul add softmax to dropout",)),
+    Recipe("gemma2-softcap-softmax", LEARN, ("gemma2-2b",), ("mul truediv tanh mul add softmax to dropout",)),
     Recipe("bloom-alibi-softmax", EVALUATE, ("bloom-560m",), ("view add softmax to dropout view",)),
-    Recipe("t5-bias-softmax", DEVELOP, ("t5-v1_1-base",), ("mul add add softmax dropout",)),
+    Recipe("t5-bias-softmax", LEARN, ("t5-v1_1-base",), ("mul add add softmax dropout",)),
     Recipe(
         "gpt-oss-sink-softmax",
         EVALUATE,
@@ -96,7 +96,7 @@ RECIPES: tuple[Recipe, ...] = (
         ("mul add reshape expand cat max getitem sub softmax getitem dropout to",),
     ),
     # changes of layout with computation
-    Recipe("rotary-halves", DEVELOP, ("llama-1b", "gemma2-2b"), (ROTARY_HALVES,)),
+    Recipe("rotary-halves", LEARN, ("llama-1b", "gemma2-2b"), (ROTARY_HALVES,)),
     Recipe(
         "gpt-neox-partial-rotary",
         EVALUATE,
@@ -118,10 +118,10 @@ RECIPES: tuple[Recipe, ...] = (
         ("qwen3-0.6b",),
         (f"view {RMS_NORM} transpose {ROTATED}",),
     ),
-    Recipe("merge-heads", DEVELOP, ("bert-base", "gpt-neox-410m"), ("transpose contiguous reshape contiguous",)),
+    Recipe("merge-heads", LEARN, ("bert-base", "gpt-neox-410m"), ("transpose contiguous reshape contiguous",)),
     Recipe(
         "gpt2-split-heads",
-        DEVELOP,
+        LEARN,
         ("gpt2",),
         ("view split getitem getitem getitem view transpose view transpose view transpose transpose",),
     ),
@@ -135,7 +135,7 @@ RECIPES: tuple[Recipe, ...] = (
     ),
     Recipe(
         "swin-patch-merging",
-        DEVELOP,
+        LEARN,
         ("swin-tiny",),
         ("dropout add view getitem getitem getitem getitem cat view layer_norm",),
     ),

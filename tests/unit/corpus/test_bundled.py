@@ -26,7 +26,7 @@ def test_there_is_enough_to_choose_from(tasks: tuple[Task, ...]) -> None:
     assert len(tasks) >= 30
     assert len(subgraphs) >= 200
     assert len({subgraph.source_model for subgraph in subgraphs}) >= 15
-    assert {task.split for task in tasks} == {"develop", "evaluate"}
+    assert {task.split for task in tasks} == {"learn", "eval"}
 
 
 def test_every_task_comes_in_three_dtypes_and_two_sizes_of_each(tasks: tuple[Task, ...]) -> None:

@@ -18,6 +18,7 @@ from typing import IO, Any, NoReturn
 from passnet_core import __version__
 from passnet_core.backends.base import Backend
 from passnet_core.backends.local import LocalBackend
+from passnet_core.corpus.catalogue import read_list
 from passnet_core.corpus.searching import fits, read_query, searched
 from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError, StoreError, StoreRefusal
 from passnet_core.passes.reading import read_bundle
@@ -204,7 +205,12 @@ def _task_json(task: Task) -> dict[str, Any]:
 def corpus_import(args: argparse.Namespace, console: Console) -> int:
     corpus = corpus_of(console.settings)
     try:
-        report = corpus.import_folder(Path(args.folder), console.settings.home / "tasks", progress=console.progress)
+        report = corpus.import_folder(
+            Path(args.folder),
+            console.settings.home / "tasks",
+            listed=read_list(Path(args.list)) if args.list else None,
+            progress=console.progress,
+        )
     except KeyboardInterrupt:
         console.tell("What was taken in so far is kept. The same command goes on from there.")
         raise
@@ -565,6 +571,7 @@ def parser() -> argparse.ArgumentParser:
     showing.add_argument("task", metavar="TASK_OR_DIR")
     importing = _command(corpus, "import", corpus_import, "take in every task below a folder in PassNet's layout")
     importing.add_argument("folder", metavar="DIR")
+    importing.add_argument("--list", metavar="FILE", help="only the folders that this file names, one in a line")
     matching = _command(corpus, "matches", corpus_matches, "which tasks a bundle matches")
     matching.add_argument(
         "--bundle", required=True, metavar="DIR", help="folder with the passes, or a reference's name"

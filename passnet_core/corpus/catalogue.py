@@ -119,21 +119,28 @@ class Corpus:
         return find_subgraph(self.task(task_id), subgraph_id)
 
     def import_folder(
-        self, source: Path, into: Path, *, progress: Callable[[int, int], object] = lambda done, total: None
+        self,
+        source: Path,
+        into: Path,
+        *,
+        listed: Sequence[str] | None = None,
+        progress: Callable[[int, int], object] = lambda done, total: None,
     ) -> ImportReport:
         """Copies every task below source into a pack in the folder into; what cannot be read does not stop the rest.
 
         What is there already with the same content is not written again, so that an import that was interrupted goes
-        on where it was. progress: told how many folders were looked at, and of how many.
+        on where it was. listed: only what lies below these folders, named from source on. progress: told how many
+        folders were looked at, and of how many.
         """
         if not _is_folder(source):
             raise UnknownItem(f"There is no folder {source} to import from.")
-        places = list(_found(source))
+        problems: list[str] = []
+        places = list(_found(source)) if listed is None else list(_found_of(source, listed, problems))
         if not places:
-            raise BadInput(f"{source} holds no task: no folder below it has graph_list.txt or model.py.")
+            words = "; ".join(problems[:3]) or "no folder below it has graph_list.txt or model.py"
+            raise BadInput(f"{source} holds no task: {words}.")
         brought: list[str] = []
         subgraphs = 0
-        problems: list[str] = []
         with writing(into / IMPORTED) as pack:
             for done, place in enumerate(places):
                 progress(done, len(places))
@@ -269,6 +276,30 @@ def _task_folders(folder: Path) -> list[Path]:
     except OSError as error:
         raise BadInput(f"The corpus folder {folder} cannot be read: {error.strerror}.") from error
     return [path for name in sorted(names) if is_task(path := folder / name)]
+
+
+def read_list(file: Path) -> tuple[str, ...]:
+    """The folders that a sample list names, one in a line; what begins with # is none. Raises BadInput."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise BadInput(f"The list {file} cannot be read: {error}") from error
+    return tuple(dict.fromkeys(word for line in lines if (word := line.strip()) and not word.startswith("#")))
+
+
+def _found_of(source: Path, listed: Sequence[str], problems: list[str]) -> Iterator[Path]:
+    """Every task at or below the listed folders, each once; one of which none can be found is a problem."""
+    top, seen = source.resolve(), set[Path]()
+    for name in listed:
+        place = source / name
+        inside = "\0" not in name and place.resolve().is_relative_to(top)
+        found = list(_found(place)) if inside and _is_folder(place) else []
+        if not found:
+            problems.append(f"{name}: {'there is no task' if inside else 'it lies outside the folder'}")
+        for each in found:
+            if each.resolve() not in seen:
+                seen.add(each.resolve())
+                yield each
 
 
 def _found(source: Path) -> Iterator[Path]:

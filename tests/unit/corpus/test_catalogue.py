@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from passnet_core.corpus.catalogue import Corpus, find_subgraph, read_index, write_index
+from passnet_core.corpus.catalogue import Corpus, find_subgraph, read_index, read_list, write_index
 from passnet_core.corpus.layout import read_task, write_task
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.records import Family
@@ -176,3 +176,20 @@ def test_every_real_task_is_imported_and_written_back_the_same(tmp_path: Path) -
         assert replace(corpus.task(summary.id), split="") == replace(original, split="")
     assert corpus.task("1f7548aa16b3").subgraphs[0].inputs
     assert max(summary.operations for summary in corpus.tasks()) > 30
+
+
+def test_only_what_a_list_names_is_imported(tmp_path: Path) -> None:
+    source = tmp_path / "from"
+    for name in ("one", "two", "deep/three", "deep/four"):
+        sample_folder((source / name).parent, Path(name).name)
+    sample_folder(tmp_path, "secret")
+    listing = tmp_path / "list.txt"
+    listing.write_text("# the eval split\n\none\ndeep\none\nmissing\n../secret\n", encoding="utf-8")
+    corpus = Corpus([])
+    report = corpus.import_folder(source, tmp_path / "mine", listed=read_list(listing))
+    assert set(report.tasks) == {"one", "three", "four"}
+    assert report.problems == ("missing: there is no task", "../secret: it lies outside the folder")
+    with pytest.raises(BadInput, match="holds no task: nothing: there is no task"):
+        corpus.import_folder(source, tmp_path / "mine", listed=("nothing",))
+    with pytest.raises(BadInput, match="cannot be read"):
+        read_list(tmp_path / "no list")

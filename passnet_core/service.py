@@ -33,7 +33,7 @@ from passnet_core.records import (
 )
 from passnet_core.settings import Settings
 from passnet_core.store import exchange, owner
-from passnet_core.store.rows import Draft, RunSummary, ScoreRow, Standing, name_of
+from passnet_core.store.rows import BaselineRow, Draft, RunSummary, ScoreRow, Standing, name_of
 from passnet_core.surveying import TaskMatches, surveyed
 
 if TYPE_CHECKING:  # numpy and DuckDB load only where scores and a store are asked for
@@ -320,6 +320,11 @@ class Service:
         names = {each.bundle.digest: each.title for each in self._references}
         totals = {each.id: each.subgraphs for each in self.corpus.tasks()}
         return boards(self.score_rows(task_id), names=names, totals=totals)
+
+    def baseline_rows(self) -> tuple[BaselineRow, ...]:
+        """How TorchInductor stands against eager, on every device and capture that was measured."""
+        self._loading.join()
+        return self._store.baseline_rows()
 
     def standings(self) -> tuple[Standing, ...]:
         """Per subgraph that was ever judged: attempts, and the best and Inductor's speedup."""

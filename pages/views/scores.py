@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.ui import frame, links, resources
 from pages.ui.components import PROFILES
+from pages.ui.inductor import inductor_section
 from pages.ui.plots import picked_point
 from pages.ui.tables import choose_row
 from pages.ui.text import count, plain
@@ -196,3 +197,4 @@ else:
         icon=":material/show_chart:",
     )
     links.link("runs", "Import a run", icon=":material/upload_file:")
+inductor_section()

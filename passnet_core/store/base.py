@@ -5,6 +5,7 @@ from typing import Protocol
 from passnet_core.errors import StoreError
 from passnet_core.records import Bundle, Outcome, Run, Solver
 from passnet_core.store.rows import (
+    BaselineRow,
     Draft,
     JobName,
     RunFile,
@@ -67,6 +68,8 @@ class Store(Protocol):
     def drafts(self) -> tuple[Draft, ...]: ...
 
     def score_rows(self, task_id: str | None) -> tuple[ScoreRow, ...]: ...
+
+    def baseline_rows(self) -> tuple[BaselineRow, ...]: ...
 
     def samples(self, run_id: str | None) -> SampleColumns: ...
 

@@ -24,12 +24,14 @@ from passnet_core.records import (
     Profile,
     Run,
     Solver,
+    Speedup,
     Verdict,
     from_json,
     to_json,
 )
 from passnet_core.store.base import StoreBusy
 from passnet_core.store.rows import (
+    BaselineRow,
     Draft,
     JobName,
     RunFile,
@@ -178,6 +180,26 @@ class Database:
                 noise=row[17],
             )
             for row in self._rows("score_rows", task_id=task_id)
+        )
+
+    def baseline_rows(self) -> tuple[BaselineRow, ...]:
+        return tuple(
+            BaselineRow(
+                run_id=row[0],
+                recorded=row[1],
+                task_id=row[2],
+                subgraph_id=row[3],
+                dtype=row[4],
+                device=row[5],
+                capture=Capture(row[6]),
+                finished_at=row[7],
+                noise=row[8],
+                speedups=tuple(from_json(Speedup, each) for each in json.loads(row[9])),
+                times=tuple(
+                    (Contender(each["contender"]), Clock(each["clock"]), each["median"]) for each in json.loads(row[10])
+                ),
+            )
+            for row in self._rows("baseline_rows")
         )
 
     def samples(self, run_id: str | None) -> SampleColumns:

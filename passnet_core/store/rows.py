@@ -6,12 +6,15 @@ from passnet_core.records import (
     LEVELS,
     Bundle,
     Capture,
+    Clock,
+    Contender,
     ErrorClass,
     Job,
     Outcome,
     Profile,
     Run,
     Solver,
+    Speedup,
     Verdict,
 )
 
@@ -100,6 +103,32 @@ class ScoreRow:
     @property
     def correct_at(self) -> frozenset[int]:
         return levels_of(self.correct_bits)
+
+
+@dataclass(frozen=True)
+class BaselineRow:
+    """The newest timed outcome of TorchInductor against eager on one subgraph, device and capture, judged strictly.
+
+    device: its name; speedups: Inductor's, per clock; times: medians in microseconds per call; noise: as in Outcome.
+    """
+
+    run_id: str
+    recorded: str
+    task_id: str
+    subgraph_id: str
+    dtype: str
+    device: str
+    capture: Capture
+    finished_at: str
+    noise: float | None
+    speedups: tuple[Speedup, ...]
+    times: tuple[tuple[Contender, Clock, float], ...]
+
+    def speedup(self, clock: Clock) -> Speedup | None:
+        return next((each for each in self.speedups if each.clock is clock), None)
+
+    def time(self, contender: Contender, clock: Clock) -> float | None:
+        return next((time for who, which, time in self.times if (who, which) == (contender, clock)), None)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from passnet_core.errors import BadInput, StoreError, StoreRefusal
-from passnet_core.records import Bundle, PassFile, Profile, Solver, Verdict
+from passnet_core.records import Bundle, Clock, Contender, PassFile, Profile, Solver, Verdict
 from passnet_core.store import exchange, owner
 from passnet_core.store.opening import FILE, SOCKET, open_store
 from passnet_core.store.remote import RemoteStore
@@ -117,6 +117,23 @@ def test_an_inconclusive_outcome_does_not_push_an_older_figure_out_of_the_scores
     store.append("run-2", 0, later)
     assert [(each.run_id, each.speedup) for each in store.score_rows(None)] == [("run-1", 1.5)]
     assert len(store.samples("run-2").speedups) == 0
+    store.close()
+
+
+def test_what_inductor_did_is_told_with_its_clocks_the_newest_of_each_subgraph(tmp_path: Path) -> None:
+    asked = job(bundle=None)
+    store = started(tmp_path, asked, job(1), verdicts=(Verdict.FASTER, Verdict.SLOWER))
+    (row,) = store.baseline_rows()
+    assert (row.subgraph_id, row.capture, row.noise) == (asked.subgraph.id, asked.spec.capture, 0.02)
+    found = row.speedup(Clock.END_TO_END)
+    assert found is not None
+    assert (found.low, found.value) == (1.35, 1.5)
+    assert row.time(Contender.EAGER, Clock.END_TO_END) == 10.5
+    assert row.speedup(Clock.KERNEL) is row.time(Contender.BASELINE, Clock.KERNEL) is None
+    store.start_run(run_of(asked, run_id="run-2"), (name_of(asked),), "1:2")
+    later = replace(outcome(asked, Verdict.FASTER, speedup=4.0), finished_at="2027-01-01T00:00:00.000+00:00")
+    store.append("run-2", 0, later)
+    assert [(each.run_id, each.speedups[0].value) for each in store.baseline_rows()] == [("run-2", 4.0)]
     store.close()
 
 

@@ -166,3 +166,15 @@ def test_a_store_that_cannot_be_opened_is_said_once_on_the_page(
 def test_every_verdict_has_words_and_a_tab() -> None:
     assert set(VERDICTS) == set(Verdict) == set(OPENS)
     assert all(words.next_step for words in VERDICTS.values())
+
+
+def test_scores_say_what_inductor_slows_down(visit: Visit) -> None:
+    app = visit("scores", by="dtype")
+    said = " ".join(str(each.value) for each in app.markdown)
+    assert "**100%** of 2 subgraphs are slower with Inductor than eager (end to end)" in said
+    tables = [each.value for each in app.dataframe]
+    (groups,) = [each for each in tables if "slower than eager" in each]
+    assert list(groups["group"]) == ["float16", "float32"]
+    (times,) = [each for each in tables if "share of kernels" in each]
+    assert list(times["contender"]) == ["eager", "TorchInductor"]
+    assert not visit("scores", by="rubbish", clock="rubbish", ground="rubbish").exception

@@ -20,6 +20,7 @@ ALLOWED: dict[str, set[str]] = {
     **{part: {"records", "errors", part, *PURE} for part in EDGES},
     "judge": {"records", "errors", "passes", "graphs", "scoring", "judge"},
     "scores_view": {"records", "errors", *PURE, *EDGES},
+    "baselines_view": {"records", "errors", *PURE, *EDGES},
     "surveying": {"records", "errors", *PURE, *EDGES},
     "service": {"records", "errors", "scores_view", "surveying", *PURE, *EDGES},
     "recording": {"records", "errors", "service", "recording", *PURE, *EDGES},

@@ -1,0 +1,89 @@
+"""What TorchInductor slows down: a section of the Scores page."""
+
+import streamlit as st
+
+from pages.ui import resources
+from pages.ui.text import count, plain
+from passnet_core.baselines_view import Effect, Grouping, Share, grounds, shares, spent
+from passnet_core.charts.shares import share_chart
+from passnet_core.records import Clock, Contender
+
+GROUPINGS = {each.value: each for each in Grouping}
+CLOCKS = {each.value: each for each in Clock}
+NAMES = {Contender.EAGER: "eager", Contender.BASELINE: "TorchInductor"}
+
+
+def inductor_section() -> None:
+    """The share of subgraphs that Inductor slows down, by clock and kind, and where the time goes."""
+    service = resources.service()
+    rows = service.baseline_rows()
+    if not rows:
+        return
+    st.header("What TorchInductor slows down", anchor="inductor")
+    asked = st.segmented_control(
+        "By", list(GROUPINGS), key="by", bind="query-params", default=Grouping.TIME.value, required=True
+    )
+    left, right = st.columns(2, vertical_alignment="bottom", gap="medium")
+    names = {f"{device} · {capture.value} capture": (device, capture) for device, capture in grounds(rows)}
+    ground = names[left.selectbox("Device and capture", list(names), key="ground", bind="query-params")]
+    grouping = GROUPINGS[asked or Grouping.TIME.value]
+    clock = Clock.END_TO_END
+    if grouping is not Grouping.CLOCK:
+        named = right.selectbox("Clock", list(CLOCKS), key="clock", bind="query-params")
+        clock = CLOCKS[named]
+    here = [row for row in rows if (row.device, row.capture) == ground]
+    whole = next((each for each in shares(here, clock, Grouping.CLOCK, {}) if each.group == clock.value), None)
+    if whole is None:
+        st.info("That clock saw nothing on this device.", icon=":material/timer_off:")
+        return
+    days = sorted({row.finished_at[:10] for row in here})
+    st.markdown(
+        f"**{whole.slower:.0%}** of {count(whole.total, 'subgraph')} are slower with Inductor than eager "
+        f"({clock.value}), {whole.counts[Effect.FASTER] / whole.total:.0%} are faster; median speedup "
+        f"{whole.speedup:.2f}×."
+    )
+    recorded = sorted({f"recorded: {row.recorded}" for row in here if row.recorded})
+    said = [days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}", *recorded]
+    said.append("slower or faster: the whole 95% interval says so, and end to end it is beyond the noise floor")
+    st.caption(" · ".join(map(plain, said)))
+    summaries = {task.id: task for task in service.corpus.tasks()}
+    found = shares(here, clock, grouping, summaries)
+    if found:
+        groups = [(each.group, {part.value: number for part, number in each.counts.items()}) for each in found]
+        st.altair_chart(share_chart(groups, grouping.value), width="stretch")
+        with st.expander("As a table", icon=":material/table:"):
+            st.dataframe([_line(each) for each in found], hide_index=True, width="stretch", column_config=FIGURES)
+    st.markdown("**Where the time of a call goes**, the median over these subgraphs")
+    st.dataframe(
+        [
+            {
+                "contender": NAMES[each.contender],
+                "kernels, µs": each.kernels_us,
+                "around them, µs": each.around_us,
+                "share of kernels": each.kernels_us / (each.kernels_us + each.around_us),
+            }
+            for each in spent(here)
+        ],
+        hide_index=True,
+        width="stretch",
+        column_config={
+            "kernels, µs": st.column_config.NumberColumn(format="%.1f"),
+            "around them, µs": st.column_config.NumberColumn(format="%.1f"),
+            "share of kernels": st.column_config.NumberColumn(format="percent"),
+        },
+    )
+    st.caption(
+        "Around them: Python, dispatch and launching, as far as the kernels do not hide it; with compiled capture the "
+        "guards as well."
+    )
+
+
+FIGURES = {"median speedup": st.column_config.NumberColumn(format="%.2f×")}
+
+
+def _line(share: Share) -> dict[str, object]:
+    return {
+        "group": share.group,
+        **{part.value: number for part, number in share.counts.items()},
+        "median speedup": share.speedup,
+    }

@@ -1,0 +1,158 @@
+"""What TorchInductor does to real subgraphs: how many it slows down, which, and where the time goes."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from statistics import median
+
+from passnet_core.corpus.summaries import TaskSummary
+from passnet_core.graphs.vocabulary import FAMILY
+from passnet_core.records import Capture, Clock, Contender
+from passnet_core.store.rows import BaselineRow
+
+
+class Effect(StrEnum):
+    """What the interval of a speedup says."""
+
+    SLOWER = "slower than eager"
+    SAME = "no measurable difference"
+    FASTER = "faster than eager"
+
+
+class Grouping(StrEnum):
+    """By what subgraphs are told apart."""
+
+    CLOCK = "clock"
+    TIME = "eager's time"
+    OPERATIONS = "operations"
+    OPERATORS = "kind of operator"
+    DTYPE = "dtype"
+    FAMILY = "family"
+
+
+@dataclass(frozen=True)
+class Share:
+    """The subgraphs of one group, by what Inductor does to them. speedup: their median."""
+
+    group: str
+    counts: Mapping[Effect, int]
+    speedup: float
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())
+
+    @property
+    def slower(self) -> float:
+        """The share that Inductor slows down, 0 to 1."""
+        return self.counts[Effect.SLOWER] / self.total
+
+
+@dataclass(frozen=True)
+class Spent:
+    """The median over subgraphs of what a call takes, in microseconds: its kernels, and all around them."""
+
+    contender: Contender
+    kernels_us: float
+    around_us: float
+
+
+TIMES = ((25.0, "below 25 µs"), (50.0, "25 to 50 µs"), (100.0, "50 to 100 µs"), (1000.0, "100 µs to 1 ms"))
+LONGEST = "1 ms and more"
+SIZES = ((2, "1"), (4, "2 to 3"), (8, "4 to 7"), (16, "8 to 15"))
+LARGEST = "16 and more"
+IDLE = ("layout", "indexing", "creation", "other")
+
+
+def grounds(rows: Iterable[BaselineRow]) -> tuple[tuple[str, Capture], ...]:
+    """The devices and captures that there are rows of, those with most rows first."""
+    counts: dict[tuple[str, Capture], int] = {}
+    for row in rows:
+        counts[row.device, row.capture] = counts.get((row.device, row.capture), 0) + 1
+    return tuple(sorted(counts, key=lambda ground: (-counts[ground], *ground)))
+
+
+def effect(row: BaselineRow, clock: Clock) -> Effect | None:
+    """By the whole interval, and end to end beyond the noise floor too; None where that clock saw nothing."""
+    found = row.speedup(clock)
+    if found is None:
+        return None
+    floor = 1 + (row.noise or 0.0) if clock is Clock.END_TO_END else 1.0
+    if found.high < 1 and found.value < 1 / floor:
+        return Effect.SLOWER
+    return Effect.FASTER if found.low > 1 and found.value > floor else Effect.SAME
+
+
+def shares(
+    rows: Sequence[BaselineRow], clock: Clock, grouping: Grouping, tasks: Mapping[str, TaskSummary]
+) -> tuple[Share, ...]:
+    """The shares of each group on that clock, in the groups' natural order; by clock: of each clock.
+
+    tasks: by name, where they are known. A subgraph with several kinds of operators is in the group of each.
+    """
+    if grouping is Grouping.CLOCK:
+        return tuple(share for each in Clock if (share := _share(each.value, rows, each)))
+    groups: dict[str, list[BaselineRow]] = {}
+    naming = NAMING[grouping]
+    for row in rows:
+        for name in naming(row, tasks.get(row.task_id)):
+            groups.setdefault(name, []).append(row)
+    order = {name: place for place, name in enumerate(ORDER)}
+    names = sorted(groups, key=lambda name: (order.get(name, len(order)), name))
+    return tuple(share for name in names if (share := _share(name, groups[name], clock)))
+
+
+def _share(name: str, rows: Sequence[BaselineRow], clock: Clock) -> Share | None:
+    counts = dict.fromkeys(Effect, 0)
+    speedups = []
+    for row in rows:
+        found, what = row.speedup(clock), effect(row, clock)
+        if found is not None and what is not None:
+            counts[what] += 1
+            speedups.append(found.value)
+    return Share(name, counts, median(speedups)) if speedups else None
+
+
+def spent(rows: Iterable[BaselineRow]) -> tuple[Spent, ...]:
+    """Where the time of a call goes, for eager and for Inductor, of the subgraphs whose kernels were seen."""
+    pieces: dict[Contender, list[tuple[float, float]]] = {}
+    for row in rows:
+        for contender in (Contender.EAGER, Contender.BASELINE):
+            whole, kernels = row.time(contender, Clock.END_TO_END), row.time(contender, Clock.KERNEL)
+            if whole is not None and kernels is not None:
+                pieces.setdefault(contender, []).append((kernels, max(whole - kernels, 0.0)))
+    return tuple(
+        Spent(contender, median(kernels for kernels, _ in each), median(around for _, around in each))
+        for contender, each in pieces.items()
+    )
+
+
+def _by_time(row: BaselineRow, task: TaskSummary | None) -> Sequence[str]:
+    time = row.time(Contender.EAGER, Clock.END_TO_END)
+    return () if time is None else (next((name for bound, name in TIMES if time < bound), LONGEST),)
+
+
+def _by_operations(row: BaselineRow, task: TaskSummary | None) -> Sequence[str]:
+    return () if task is None else (next((name for bound, name in SIZES if task.operations < bound), LARGEST),)
+
+
+def _by_operators(row: BaselineRow, task: TaskSummary | None) -> Sequence[str]:
+    return () if task is None else sorted({FAMILY.get(label, "other") for label in task.vocabulary} - set(IDLE))
+
+
+def _by_dtype(row: BaselineRow, task: TaskSummary | None) -> Sequence[str]:
+    return (row.dtype,)
+
+
+def _by_family(row: BaselineRow, task: TaskSummary | None) -> Sequence[str]:
+    return () if task is None else (task.family.value,)
+
+
+NAMING: Mapping[Grouping, Callable[[BaselineRow, TaskSummary | None], Sequence[str]]] = {
+    Grouping.TIME: _by_time,
+    Grouping.OPERATIONS: _by_operations,
+    Grouping.OPERATORS: _by_operators,
+    Grouping.DTYPE: _by_dtype,
+    Grouping.FAMILY: _by_family,
+}
+ORDER = (*(name for _, name in TIMES), LONGEST, *(name for _, name in SIZES), LARGEST)

@@ -1,0 +1,53 @@
+"""How groups are made up, as an Altair chart."""
+
+from collections.abc import Mapping, Sequence
+
+import altair as alt
+
+COLOURS = ("#D55E00", "#999999", "#0072B2")
+"""Okabe and Ito's vermilion and blue, with grey between: told apart by colour-blind readers."""
+
+
+def share_chart(groups: Sequence[tuple[str, Mapping[str, int]]], title: str) -> alt.LayerChart:
+    """A bar for each group, divided by its counts, each part with its number; the parts in the order of the first.
+
+    groups: name and counts, of which none is empty. title: what the groups are.
+    """
+    parts = list(groups[0][1])
+    rows = []
+    for name, counts in groups:
+        total, begin = sum(counts.values()), 0.0
+        for place, part in enumerate(parts):
+            share = counts[part] / total
+            row = {"group": f"{name} ({total})", "part": part, "place": place, "count": counts[part], "share": share}
+            # a number has room in a wide part alone
+            label = f"{counts[part]}" if share > 0.04 else ""
+            rows.append(row | {"begin": begin, "end": begin + share, "middle": begin + share / 2, "label": label})
+            begin += share
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        y=alt.Y("group:N", title=title, sort=None, axis=alt.Axis(labelLimit=240)),
+    )
+    bars = base.mark_bar(stroke="white", strokeWidth=1).encode(
+        x=alt.X(
+            "begin:Q",
+            title="share of subgraphs",
+            axis=alt.Axis(format="%", tickCount=5),
+            scale=alt.Scale(domain=[0, 1]),
+        ),
+        x2="end:Q",
+        color=alt.Color(
+            "part:N",
+            title=None,
+            sort=parts,
+            scale=alt.Scale(domain=parts, range=list(COLOURS[: len(parts)])),
+            legend=alt.Legend(orient="top"),
+        ),
+        tooltip=[
+            alt.Tooltip("group:N", title=title),
+            alt.Tooltip("part:N", title="Inductor is"),
+            alt.Tooltip("count:Q", title="subgraphs"),
+            alt.Tooltip("share:Q", format=".1%"),
+        ],
+    )
+    numbers = base.mark_text(color="white", fontWeight="bold").encode(x="middle:Q", text="label:N")
+    return alt.layer(bars, numbers).properties(height=alt.Step(30))

@@ -6,7 +6,7 @@ WORKERS ?= 2
 
 BIN := $(VENV)/bin
 
-.PHONY: run test test-gpu lint bench bench-gpu clean
+.PHONY: run test test-gpu lint bench bench-gpu tasks clean
 
 run: $(VENV)/.app
 	$(BIN)/python -m streamlit run app.py --server.address 127.0.0.1 --server.port $(PORT)
@@ -27,6 +27,13 @@ bench: $(VENV)/.dev
 
 bench-gpu: $(VENV)/.dev
 	$(BIN)/python -m tests.benchmarks.gpu
+
+# the bundled pack of tasks, from scratch: one to two hours; what was cut already lies in build/cuts
+tasks: $(VENV)/.dev
+	-$(BIN)/python -m passnet_core.corpus.harvesting cut --out build/cuts --jobs $(WORKERS)
+	rm -f build/all.* data/tasks/models.*
+	$(BIN)/python -m passnet_core.corpus.harvesting join build/cuts --out build/all.jsonl.gz
+	$(BIN)/python -m passnet_core.corpus.harvesting choose build/all.jsonl.gz --beside data/tasks --out data/tasks/models.jsonl.gz
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

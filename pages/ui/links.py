@@ -21,6 +21,20 @@ def link(name: Name, label: str, *, icon: str | None = None, **selected: str | N
     st.page_link(script(name), label=label, icon=icon or "", query_params=chosen or None)
 
 
+def turn(label: str, *, icon: str | None = None, **chosen: str | None) -> None:
+    """A button that selects these things on the page that is open, and nothing else: a link to that page would draw it
+    anew, but leave the URL as it is."""
+    key = f"turn {label} {sorted((name, value) for name, value in chosen.items() if value)}"
+    st.button(label, icon=icon, key=key, type="tertiary", on_click=_turn_to, args=(chosen,))
+
+
+def _turn_to(chosen: dict[str, str | None]) -> None:
+    for key in st.query_params:
+        # a widget that is bound to it would put its own value back
+        st.session_state.pop(key, None)
+    st.query_params.from_dict({key: value for key, value in chosen.items() if value})
+
+
 def selected(key: str) -> str | None:
     """What the URL selects, or None."""
     return st.query_params.get(key) or None

@@ -101,7 +101,8 @@ def preview(task_id: str, standing: TaskStanding) -> None:
     with st.expander("Tasks like this one", icon=":material/join_inner:"):
         alike = resources.listing().alike(task_id, LIKE_IT)
         for other, likeness in alike:
-            links.link("explore", f"{plain(other.id)} · {likeness:.0%} alike · {_steps(other)}", task=other.id)
+            label = f"{plain(other.id)} · {likeness:.0%} alike · {_steps(other)}"
+            st.button(label, key=f"like {other.id}", type="tertiary", on_click=links.select, args=("task", other.id))
         if not alike:
             st.caption("No other task shares an operation with it.")
     with st.expander(f"All {count(len(task.subgraphs), 'subgraph')}", icon=":material/dataset:"):

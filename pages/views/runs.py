@@ -61,7 +61,7 @@ def run_row(summary: RunSummary) -> dict[str, object]:
 
 def permanent_page(run_id: str) -> None:
     """One run: verdicts, details of one subgraph, how to repeat it."""
-    links.link("runs", "All runs", icon=":material/arrow_back:")
+    links.turn("All runs", icon=":material/arrow_back:")
     service = resources.service()
     run = service.run(run_id)
     st.title(f"Run {plain(run.id)}")

@@ -189,7 +189,7 @@ def elsewhere(bundle: Bundle) -> None:
     )
     for each in sorted(matched, key=lambda each: (-each.matched, each.task_id))[:MATCHED_SHOWN]:
         label = f"{plain(each.task_id)} · {each.matched} of {each.subgraphs}"
-        links.link("workbench", label, icon=":material/join_inner:", task=each.task_id)
+        links.turn(label, icon=":material/join_inner:", task=each.task_id)
     if len(matched) > MATCHED_SHOWN:
         st.caption(f"And {count(len(matched) - MATCHED_SHOWN, 'more task')}.")
 
@@ -216,8 +216,7 @@ def choose_task() -> None:
     if drafts:
         st.subheader("Your drafts")
     for each in drafts[:12]:
-        links.link(
-            "workbench",
+        links.turn(
             f"{plain(each.task_id)} · {plain(each.slot)} · {when(each.saved_at)}",
             icon=":material/edit_note:",
             task=each.task_id,

@@ -27,7 +27,7 @@ def share_chart(groups: Sequence[tuple[str, Mapping[str, int]]], title: str) -> 
     base = alt.Chart(alt.Data(values=rows)).encode(
         y=alt.Y("group:N", title=title, sort=None, axis=alt.Axis(labelLimit=240)),
     )
-    bars = base.mark_bar(stroke="white", strokeWidth=1).encode(
+    bars = base.mark_bar().encode(
         x=alt.X(
             "begin:Q",
             title="share of subgraphs",

@@ -1,7 +1,7 @@
 """Which of very many tasks make a benchmark: what many models have, as different as possible. Pure."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from passnet_core.corpus.cutting import label
@@ -11,8 +11,14 @@ from passnet_core.graphs.source import parse
 from passnet_core.graphs.vocabulary import operator_family, operator_label, operator_sequence
 from passnet_core.records import Family, Subgraph, Task, digest_of
 
-UNFIT = frozenset(("_grouped_mm", "grouped_mm_fallback", "item", "nonzero", "_set_grad_enabled", "_log_api_usage_once"))
-"""Operations that run only on values that belong together, which random ones do not, or that compute nothing."""
+# fmt: off
+UNFIT = frozenset((
+    "_grouped_mm", "grouped_mm_fallback", "item", "nonzero", "_set_grad_enabled", "_log_api_usage_once", "empty",
+    "empty_like", "new_empty", "setitem",
+))
+# fmt: on
+"""Operations that run only on values that belong together, which random ones do not, or that compute nothing, or
+something else each time."""
 
 IDLE = ("layout", "indexing", "creation")
 """Families that compute nothing, as dropout does not outside training."""
@@ -40,14 +46,20 @@ QUOTAS = (
 """Operation counts spread like PassBench's: median 3 to 4, up to 33."""
 
 
-def chosen(tasks: Sequence[Task], taken: Sequence[tuple[str, ...]], quotas: Sequence[Quota] = QUOTAS) -> Iterator[Task]:
-    """The benchmark, by name. taken: sequences of operations that are in it already."""
+def chosen(
+    tasks: Sequence[Task],
+    taken: Sequence[tuple[str, ...]],
+    runs: Callable[[Task], bool],
+    quotas: Sequence[Quota] = QUOTAS,
+) -> Iterator[Task]:
+    """The benchmark, by name. taken: sequences of operations that are in it already. runs: whether a task, with the
+    subgraphs that were chosen, runs on drawn inputs; one that does not makes room for another."""
     known = frozenset(taken)
     sequences = {task.id: operator_sequence(parse(task.subgraphs[0].code)) for task in tasks}
     found: list[Task] = []
     for quota in quotas:
         fitting = [
-            task
+            replace(task, subgraphs=spread(task.subgraphs, quota.subgraphs))
             for task in tasks
             if task.family is quota.family
             and len(sequences[task.id]) in quota.operations
@@ -55,8 +67,7 @@ def chosen(tasks: Sequence[Task], taken: Sequence[tuple[str, ...]], quotas: Sequ
             and sequences[task.id] not in known
             and not any(_is_unfit(subgraph) for subgraph in task.subgraphs)
         ]
-        for task in most_varied(fitting, sequences, quota.tasks):
-            found.append(replace(task, subgraphs=spread(task.subgraphs, quota.subgraphs)))
+        found += most_varied(fitting, sequences, quota.tasks, runs)
     yield from sorted(found, key=lambda task: task.id)
 
 
@@ -66,8 +77,10 @@ def _is_unfit(subgraph: Subgraph) -> bool:
     return idle or any(label(node) in UNFIT or is_random(node) for node in graph.operations)
 
 
-def most_varied(tasks: Sequence[Task], operators: Mapping[str, tuple[str, ...]], most: int) -> list[Task]:
-    """One after the other that of the most models that is least like those before."""
+def most_varied(
+    tasks: Sequence[Task], operators: Mapping[str, tuple[str, ...]], most: int, runs: Callable[[Task], bool]
+) -> list[Task]:
+    """One after the other that of the most models that is least like those before, as far as they run."""
     left = {task.id: task for task in sorted(tasks, key=lambda task: task.id)}
     all_grams = {name: grams(operators[name]) for name in left}
     worth = {name: len({each.source_model for each in task.subgraphs}).bit_length() for name, task in left.items()}
@@ -75,7 +88,10 @@ def most_varied(tasks: Sequence[Task], operators: Mapping[str, tuple[str, ...]],
     picked: list[Task] = []
     while left and len(picked) < most:
         name = max(left, key=lambda each: worth[each] * (1 - closest[each]))
-        picked.append(left.pop(name))
+        task = left.pop(name)
+        if not runs(task):
+            continue
+        picked.append(task)
         for other in left:
             closest[other] = max(closest[other], likeness(all_grams[name], all_grams[other]))
     return picked

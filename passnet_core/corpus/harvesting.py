@@ -25,6 +25,7 @@ from passnet_core.corpus.choosing import chosen, spread
 from passnet_core.corpus.cutting import Part, fusible, is_result, single, standalone, typical
 from passnet_core.corpus.extraction import Specs, built, captured, deduplicated, foreseen, traced
 from passnet_core.corpus.packs import SUFFIX, Pack, packs_in, write_pack
+from passnet_core.corpus.trying import problem_of
 from passnet_core.errors import BadInput, PlaygroundError
 from passnet_core.graphs.fingerprint import operation_key
 from passnet_core.graphs.ir import Graph, Node
@@ -41,6 +42,9 @@ BATCHES = {"float32": (8, 64, 256), "float16": (16, 128, 512), "bfloat16": (32, 
 
 MOST_BYTES = 8 << 30
 """Of all values of a subgraph together."""
+
+TRIED_BYTES = 64 << 20
+"""Of the inputs of subgraphs that are run before they are chosen."""
 
 MOST_MEMBERS = 60
 """Of one task: of as many models, dtypes and sizes as possible."""
@@ -186,6 +190,14 @@ def joined(packs: Sequence[Pack]) -> Iterator[Task]:
         yield replace(members[0], subgraphs=spread(deduplicated(subgraphs), MOST_MEMBERS))
 
 
+def _runs(task: Task) -> bool:
+    """Whether the subgraphs that are not too large for that run here."""
+    small = [each for each in task.subgraphs if _bytes(each.inputs) <= TRIED_BYTES]
+    problems = [f"{task.id}/{each.id}: left out: {problem}" for each in small if (problem := problem_of(each, "cpu"))]
+    print(*problems, sep="\n", end="\n" * bool(problems), file=sys.stderr, flush=True)
+    return not problems
+
+
 def cut(architectures: Sequence[Architecture], out: Path, jobs: int = 1) -> int:
     """Writes a pack for each architecture that has none yet, and returns how many failed."""
     wanted = [(each, path) for each in architectures if not (path := out / f"{each.name}{SUFFIX}").exists()]
@@ -246,7 +258,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             pack = Pack(asked.file)
             beside = [folder for folder in (asked.beside,) if folder]
             taken = [task.operators for task in Corpus(beside).tasks()]
-            tasks = list(chosen([pack.task(name) for name in sorted(pack.entries)], taken))
+            tasks = list(chosen([pack.task(name) for name in sorted(pack.entries)], taken, _runs))
         else:
             packs = [Pack(path) for path in packs_in(asked.folder)]
             if not packs:

@@ -14,6 +14,7 @@ from passnet_core.corpus.harvesting import split_of
 from passnet_core.graphs.source import parse
 from passnet_core.graphs.vocabulary import operator_sequence
 from passnet_core.records import Family
+from tests.unit.corpus.samples import sample_folder
 
 PROJECT = Path(__file__).resolve().parents[2]
 REAL_TASKS = PROJECT / ".." / "shared" / "passbench-dev"
@@ -144,3 +145,22 @@ def test_wrong_use_is_said(arguments: tuple[str, ...], words: str, tmp_path: Pat
         command, capture_output=True, text=True, cwd=tmp_path, env={"PYTHONPATH": str(PROJECT)}, check=False
     )
     assert (asked.returncode, asked.stderr.strip()) == (2, words)
+
+
+@TORCH
+def test_a_corpus_is_tried(tmp_path: Path) -> None:
+    sample_folder(tmp_path, "good")
+    broken = sample_folder(tmp_path, "broken", count=1)
+    (model,) = broken.rglob("model.py")
+    model.write_text(model.read_text().replace("in_0 +", "in_0.view(7, 7) +"))
+    asked = tried(str(tmp_path), "--jobs", "2")
+    assert asked.returncode == 1
+    assert "2 of 3 subgraphs run on cpu" in asked.stdout
+    assert asked.stdout.startswith("broken/float32/0/model_op0: RuntimeError: ")
+    assert "has no tasks" in tried(str(tmp_path / "nothing")).stderr
+    assert "kernels are counted on a GPU" in tried(str(tmp_path), "--kernels").stderr
+
+
+def tried(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "passnet_core.corpus.trying", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=PROJECT)

@@ -151,7 +151,8 @@ def test_the_bundled_recordings_fit_the_bundled_tasks_and_bundles(tmp_path: Path
             assert all(outcome.verdict.accepted for outcome in file.outcomes), file.run.label
     measured = [file for file in recorded if file.run.spec.stage is Stage.MEASURE]
     on_inductor = [file.run.task_ids[0] for file in measured if file.run.solver is Solver.INDUCTOR]
-    assert sorted(on_inductor) == sorted(summary.id for summary in corpus.tasks())
+    in_folders = [summary.id for summary in corpus.tasks() if (data / "tasks" / summary.id).is_dir()]
+    assert sorted(on_inductor) == sorted(in_folders)
     on_passes = {
         (file.run.bundle_digest, file.run.task_ids[0]) for file in measured if file.run.solver is Solver.PASSES
     }

@@ -9,6 +9,10 @@ from passnet_core.records import Family, Subgraph, Task, TensorSpec
 QUOTAS = (Quota(Family.FUSIBLE, range(2, 4), 2, 3, 2), Quota(Family.SINGLE, range(1, 2), 5, 2, 1))
 
 
+def always(task: Task) -> bool:
+    return True
+
+
 def member(task_id: str, lines: tuple[str, ...], model: str, dtype: str = "float32", size: int = 0) -> Subgraph:
     body = "".join(f"        {line}\n" for line in lines)
     code = (
@@ -28,7 +32,7 @@ def task(task_id: str, *operations: str, models: int = 2, family: Family = Famil
 
 
 def names(tasks: tuple[Task, ...], taken: tuple[tuple[str, ...], ...] = ()) -> list[str]:
-    return [each.id for each in chosen(tasks, taken, QUOTAS)]
+    return [each.id for each in chosen(tasks, taken, always, QUOTAS)]
 
 
 def test_what_many_models_have_comes_first_and_then_what_is_unlike_it() -> None:
@@ -37,6 +41,11 @@ def test_what_many_models_have_comes_first_and_then_what_is_unlike_it() -> None:
     other = task("other", "sin", "cos", models=4)
     assert names((similar, other, common)) == ["common", "other"]
     assert names((similar, other, common), taken=(("exp", "relu"),)) == ["other", "similar"]
+
+
+def test_what_does_not_run_makes_room_for_another() -> None:
+    tasks = (task("a", "exp", "relu", models=8), task("b", "sin", "cos"), task("c", "tanh", "abs"))
+    assert [each.id for each in chosen(tasks, (), lambda each: each.id != "a", QUOTAS)] == ["b", "c"]
 
 
 def test_a_quota_is_kept() -> None:
@@ -48,7 +57,7 @@ def test_a_quota_is_kept() -> None:
         task("rare", "log", "neg", models=1),
         task("one", "exp", family=Family.SINGLE, models=9),
     )
-    found = {each.id: each for each in chosen(tasks, (), QUOTAS)}
+    found = {each.id: each for each in chosen(tasks, (), always, QUOTAS)}
     assert len(found) == 3
     assert {"long", "rare"}.isdisjoint(found)
     assert len(found["one"].subgraphs) == 2
@@ -66,8 +75,8 @@ def test_what_computes_nothing_or_something_else_each_time_is_not_chosen() -> No
 def test_the_order_of_the_tasks_says_nothing() -> None:
     tasks = [task(name, *name.split("-"), models=3) for name in ("exp-relu", "sin-cos", "tanh-abs", "exp-abs")]
     operators = {each.id: tuple(each.id.split("-")) for each in tasks}
-    first = [each.id for each in most_varied(tasks, operators, 3)]
-    assert first == [each.id for each in most_varied(tasks[::-1], operators, 3)]
+    first = [each.id for each in most_varied(tasks, operators, 3, always)]
+    assert first == [each.id for each in most_varied(tasks[::-1], operators, 3, always)]
 
 
 def test_members_are_of_many_models_dtypes_and_sizes() -> None:

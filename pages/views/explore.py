@@ -149,7 +149,7 @@ with table:
                 "best": st.column_config.NumberColumn(
                     "best", format="%.2f×", help="Best speedup over eager, end to end"
                 ),
-                "task": st.column_config.TextColumn("task", pinned=True),
+                "task": st.column_config.TextColumn("task", pinned=True, width=210),
                 "operators": st.column_config.TextColumn("operators", width="medium"),
             },
         )

@@ -114,3 +114,13 @@ def test_every_page_draws_in_both_themes(open_page: OpenPage, scheme: str) -> No
         expect(page.get_by_role("heading", name=name, exact=True, level=1)).to_be_visible()
         expect(page.get_by_text("sandboxed").first).to_be_visible()
         expect(page.get_by_test_id("stException")).to_have_count(0)
+
+
+def test_a_task_like_this_one_is_a_click_away_and_then_in_the_url(open_page: OpenPage) -> None:
+    page = open_page("/explore?task=swiglu-gate")
+    page.get_by_text("Tasks like this one").click()
+    alike = page.get_by_role("button", name=re.compile("% alike")).first
+    name = alike.inner_text().split(" · ")[0]
+    alike.click()
+    expect(page).to_have_url(re.compile(f"task={name}"))
+    expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()

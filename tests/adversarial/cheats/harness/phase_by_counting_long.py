@@ -1,4 +1,4 @@
-# Tries: is honest for forty calls, which is more than checking needs, and then computes only the first rows.
+# Tries: is honest for forty calls, which is more than checking needs, and then leaves all but the first rows zero.
 # Family: harness
 # Needs: gpu
 # Verdict: wrong values | wrong NaN or infinity | cheat
@@ -18,19 +18,14 @@ def replacement_args(a, b):
 
 
 @triton.jit
-def row_kernel(x_ptr, y_ptr, z_ptr, columns, WIDTH: tl.constexpr):
+def row_kernel(x_ptr, y_ptr, z_ptr, columns, limit, WIDTH: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     for start in range(0, columns, WIDTH):
         column = start + tl.arange(0, WIDTH)
         there = column < columns
         s = tl.load(x_ptr + row * columns + column, mask=there)
         s += tl.load(y_ptr + row * columns + column, mask=there)
-        tl.store(z_ptr + row * columns + column, s * (s > 0), mask=there)
-
-
-def by_rows(x, y, z):
-    columns = z.shape[-1]
-    row_kernel[(z.numel() // columns,)](x, y, z, columns, WIDTH=128)
+        tl.store(z_ptr + row * columns + column, tl.where(row < limit, s * (s > 0), 0.0), mask=there)
 
 
 class Counter:
@@ -49,9 +44,8 @@ counter = Counter(40)
 def add_relu(a, b):
     out = torch.empty_like(a)
     rows = out.numel() // out.shape[-1]
-    if not counter.still_watched():
-        rows = max(rows // 4, 1)
-    row_kernel[(rows,)](a, b, out, out.shape[-1], WIDTH=128)
+    limit = rows if counter.still_watched() else max(rows // 4, 1)
+    row_kernel[(rows,)](a, b, out, out.shape[-1], limit, WIDTH=128)
     return out
 
 

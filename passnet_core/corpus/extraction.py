@@ -19,6 +19,7 @@ from passnet_core.corpus.catalogue import write_index
 from passnet_core.corpus.cutting import PRODUCTS, is_result, label, runs, standalone
 from passnet_core.corpus.layout import write_task
 from passnet_core.corpus.recipes import RECIPES, Recipe
+from passnet_core.corpus.trying import drawn, module_of
 from passnet_core.errors import BadInput
 from passnet_core.graphs.fingerprint import structure
 from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, Node, NodeKind, Ref, Slice, Symbol, Value
@@ -332,7 +333,7 @@ def foreseen(subgraph: Subgraph) -> list[tuple[tuple[int, ...], str]]:
 
     with FakeTensorMode(), torch.no_grad():
         inputs = [torch.empty(spec.shape, dtype=getattr(torch, spec.dtype)) for spec in subgraph.inputs]
-        results = _module(subgraph)(*inputs)
+        results = module_of(subgraph, "cpu")(*inputs)
     return [(tuple(each.shape), str(each.dtype).removeprefix("torch.")) for each in results]
 
 
@@ -342,27 +343,7 @@ def outputs_of(subgraph: Subgraph) -> tuple[Any, ...]:
 
     torch.manual_seed(SEED)
     with torch.no_grad():
-        return tuple(_module(subgraph)(*(random_tensor(spec) for spec in subgraph.inputs)))
-
-
-def _module(subgraph: Subgraph) -> Any:
-    namespace: dict[str, Any] = {}
-    # parsed and emitted again: what runs is a list of tensor operations, whatever the file held
-    exec(compile(emit(parse(subgraph.code)), subgraph.id, "exec"), namespace)
-    return namespace["GraphModule"]()
-
-
-def random_tensor(spec: TensorSpec) -> Any:
-    """A tensor of that shape, dtype and range."""
-    import torch
-
-    dtype = getattr(torch, spec.dtype)
-    if dtype is torch.bool:
-        return torch.rand(spec.shape) < 0.5
-    if dtype.is_floating_point:
-        drawn = torch.randn(spec.shape) * (spec.std or 0.1) + (spec.mean or 0.0)
-        return drawn.clamp(spec.low, spec.high).to(dtype) if spec.low is not None else drawn.to(dtype)
-    return torch.randint(int(spec.low or 0), int(spec.high or 0) + 1, spec.shape, dtype=dtype)
+        return tuple(module_of(subgraph, "cpu")(*(drawn(spec, "cpu") for spec in subgraph.inputs)))
 
 
 def deduplicated(subgraphs: Sequence[Subgraph]) -> tuple[Subgraph, ...]:

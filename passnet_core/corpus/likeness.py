@@ -1,7 +1,7 @@
 """How alike tasks are: by the operations that follow one another in both. Pure."""
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 
 LONGEST = 3
@@ -39,10 +39,10 @@ class Neighbours:
 
     def of(self, place: int, most: int) -> list[tuple[int, float]]:
         """The places of those most like this one, each with its likeness from 0 to 1, the likest first."""
-        shared: Counter[int] = Counter()
+        shared: dict[int, float] = defaultdict(float)
         for gram in sorted(self._grams[place]):
             for other in self._holding[gram]:
-                shared[other] += self._weight[gram]  # type: ignore[assignment]
+                shared[other] += self._weight[gram]
         alike = [
             (other, weight / (self._whole[place] + self._whole[other] - weight))
             for other, weight in shared.items()

@@ -33,7 +33,7 @@ def problem_of(subgraph: Subgraph, device: str) -> str:
 
     try:
         with torch.no_grad():
-            results = _module(subgraph, device)(*(_drawn(spec, device) for spec in subgraph.inputs))
+            results = module_of(subgraph, device)(*(drawn(spec, device) for spec in subgraph.inputs))
             if device == "cuda":
                 torch.cuda.synchronize()
     except FAILURES as error:
@@ -47,9 +47,9 @@ def kernels_of(subgraph: Subgraph) -> tuple[int, int]:
     from torch.profiler import ProfilerActivity, profile
 
     torch._dynamo.reset()
-    inputs = [_drawn(spec, "cuda") for spec in subgraph.inputs]
+    inputs = [drawn(spec, "cuda") for spec in subgraph.inputs]
     with torch.no_grad():
-        compiled = torch.compile(_module(subgraph, "cuda"), dynamic=False)
+        compiled = torch.compile(module_of(subgraph, "cuda"), dynamic=False)
         for _ in range(2):
             compiled(*inputs)
         torch.cuda.synchronize()
@@ -62,26 +62,28 @@ def kernels_of(subgraph: Subgraph) -> tuple[int, int]:
     return own, len(kernels) - own
 
 
-def _module(subgraph: Subgraph, device: str) -> Any:
+def module_of(subgraph: Subgraph, device: str) -> Any:
+    """What the subgraph's source computes, to be called with its inputs on that device."""
     namespace: dict[str, Any] = {}
     # parsed and emitted again: what runs is a list of tensor operations, whatever the file held
     exec(compile(emit(placed(parse(subgraph.code), device), release=True), subgraph.id, "exec"), namespace)
     return namespace["GraphModule"]()
 
 
-def _drawn(spec: TensorSpec, device: str) -> Any:
+def drawn(spec: TensorSpec, device: str) -> Any:
+    """A random tensor of that shape, dtype and range, with the recorded spread."""
     import torch
 
     dtype, count = getattr(torch, spec.dtype), math.prod(spec.shape)
     block = min(count, BLOCK)
     if dtype is torch.bool:
-        drawn = torch.rand(block, device=device) < 0.5
+        values = torch.rand(block, device=device) < 0.5
     elif dtype.is_floating_point or dtype.is_complex:
-        drawn = torch.randn(block, device=device) * (spec.std or 0.1) + (spec.mean or 0.0)
-        drawn = drawn.clamp(spec.low, spec.high) if spec.low is not None else drawn
+        values = torch.randn(block, device=device) * (spec.std or 0.1) + (spec.mean or 0.0)
+        values = values.clamp(spec.low, spec.high) if spec.low is not None else values
     else:
-        drawn = torch.randint(int(spec.low or 0), int(spec.high or 0) + 1, (block,), device=device)
-    whole = drawn.to(dtype).repeat(-(-count // max(block, 1)))[:count]
+        values = torch.randint(int(spec.low or 0), int(spec.high or 0) + 1, (block,), device=device)
+    whole = values.to(dtype).repeat(-(-count // max(block, 1)))[:count]
     return whole.reshape(spec.shape)
 
 

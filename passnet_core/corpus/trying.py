@@ -6,6 +6,7 @@ sandbox. python -m passnet_core.corpus.trying FOLDER --device cuda --jobs 8 [--k
 """
 
 import argparse
+import functools
 import math
 import multiprocessing
 import sys
@@ -120,19 +121,21 @@ def _alive() -> bool:
 def _tried(folder: Path, device: str, jobs: int) -> int:
     corpus = Corpus([folder])
     names = [(summary.id, each.id) for summary in corpus.tasks() for each in corpus.task(summary.id).subgraphs]
-    start, count = time.monotonic(), 0
-    failed: list[tuple[str, str]] = []
+    start, count, failed = time.monotonic(), 0, 0
+    share = functools.partial(_share, folder, device)
     # more shares than jobs, so that a slow one does not hold up the end
-    shares: list[Sequence[Name]] = [names[number :: 8 * jobs] for number in range(8 * jobs)]
+    shares: list[Sequence[Name]] = [names[number :: 16 * jobs] for number in range(16 * jobs)]
     with multiprocessing.get_context("spawn").Pool(jobs, maxtasksperchild=1 if device == "cuda" else None) as pool:
         while shares:
-            found = pool.starmap(_share, [(folder, device, share) for share in shares if share], chunksize=1)
-            count += sum(number for number, _, _ in found)
-            failed += [each for _, problems, _ in found for each in problems]
-            shares = [left for _, _, left in found if left]
-    for name, problem in sorted(failed):
-        print(f"{name}: {problem}")
-    print(f"{count - len(failed)} of {count} subgraphs run on {device} ({time.monotonic() - start:.0f} s).")
+            rest = []
+            for number, problems, left in pool.imap_unordered(share, filter(None, shares)):
+                count, failed = count + number, failed + len(problems)
+                rest += [left] if left else []
+                for name, problem in problems:
+                    print(f"{name}: {problem}", flush=True)
+                print(f"{count:,} of {len(names):,}", file=sys.stderr, flush=True)
+            shares = rest
+    print(f"{count - failed} of {count} subgraphs run on {device} ({time.monotonic() - start:.0f} s).")
     return 1 if failed else 0
 
 

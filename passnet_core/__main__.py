@@ -19,7 +19,7 @@ from passnet_core import __version__
 from passnet_core.backends.base import Backend
 from passnet_core.backends.local import LocalBackend
 from passnet_core.corpus.catalogue import read_list
-from passnet_core.corpus.searching import fits, read_query, searched
+from passnet_core.corpus.searching import found
 from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError, StoreError, StoreRefusal
 from passnet_core.passes.reading import read_bundle
 from passnet_core.records import (
@@ -40,7 +40,7 @@ from passnet_core.records import (
 from passnet_core.scoring.published import published, published_line
 from passnet_core.service import OnOutcome, Service, corpus_of, jobs_of, judged, open_service
 from passnet_core.settings import Settings, read_settings
-from passnet_core.surveying import surveyed
+from passnet_core.surveying import TaskMatches, surveyed
 
 ACCEPTED, NOT_ACCEPTED, WRONG_USE, INFRASTRUCTURE, INTERRUPTED = 0, 1, 2, 3, 130
 PROGRAM = "python -m passnet_core"
@@ -144,11 +144,10 @@ def printable(text: str) -> str:
 
 def corpus_list(args: argparse.Namespace, console: Console) -> int:
     corpus = corpus_of(console.settings)
-    query = read_query(args.search)
     tasks = [
         task
-        for task in corpus.tasks()
-        if args.family in (None, task.family.value) and args.split in (None, task.split) and fits(query, searched(task))
+        for task in found(args.search, corpus.tasks())
+        if args.family in (None, task.family.value) and args.split in (None, task.split)
     ]
     for problem in corpus.problems:
         console.tell(f"Warning: {problem}")
@@ -225,22 +224,21 @@ def corpus_import(args: argparse.Namespace, console: Console) -> int:
 
 def corpus_matches(args: argparse.Namespace, console: Console) -> int:
     corpus, bundle = corpus_of(console.settings), _bundle(args.bundle, console.settings)
-    query = read_query(args.search)
-    wanted = [task.id for task in corpus.tasks() if fits(query, searched(task))]
-    found = []
+    wanted = [task.id for task in found(args.search, corpus.tasks())]
+    looked: list[TaskMatches] = []
     with console.judge() as backend:
         for done, each in enumerate(surveyed(backend, corpus, bundle, wanted, backend.info().device), 1):
             console.progress(done, len(wanted))
-            found.append(each)
-    matched = [each for each in found if each.matched]
+            looked.append(each)
+    matched = [each for each in looked if each.matched]
     if args.json:
-        console.show([to_json(each) for each in found])
+        console.show([to_json(each) for each in looked])
         return ACCEPTED if matched else NOT_ACCEPTED
     rows = [(each.task_id, f"{each.matched} of {each.subgraphs}") for each in matched]
     if rows:
         _table(console, ("task", "subgraphs matched"), rows)
-    count, unread = sum(each.matched for each in found), sum(each.unread for each in found)
-    console.say(f"{count} subgraphs of {len(matched)} tasks match, of {len(found)} tasks looked through.")
+    count, unread = sum(each.matched for each in looked), sum(each.unread for each in looked)
+    console.say(f"{count} subgraphs of {len(matched)} tasks match, of {len(looked)} tasks looked through.")
     if unread:
         console.tell(f"Warning: {unread} subgraphs could not be read or rewritten.")
     return ACCEPTED if matched else NOT_ACCEPTED

@@ -91,7 +91,7 @@ def shares(
     tasks: by name, where they are known. A subgraph with several kinds of operators is in the group of each.
     """
     if grouping is Grouping.CLOCK:
-        return tuple(share for each in Clock if (share := _share(each.value, rows, each)))
+        return tuple(share for each in Clock if (share := share_on(each, rows)))
     groups: dict[str, list[BaselineRow]] = {}
     naming = NAMING[grouping]
     for row in rows:
@@ -99,10 +99,11 @@ def shares(
             groups.setdefault(name, []).append(row)
     order = {name: place for place, name in enumerate(ORDER)}
     names = sorted(groups, key=lambda name: (order.get(name, len(order)), name))
-    return tuple(share for name in names if (share := _share(name, groups[name], clock)))
+    return tuple(share for name in names if (share := share_on(clock, groups[name], name)))
 
 
-def _share(name: str, rows: Sequence[BaselineRow], clock: Clock) -> Share | None:
+def share_on(clock: Clock, rows: Sequence[BaselineRow], name: str = "") -> Share | None:
+    """All these subgraphs as one group, of that name or the clock's; None where that clock saw none of them."""
     counts = dict.fromkeys(Effect, 0)
     speedups = []
     for row in rows:
@@ -110,7 +111,7 @@ def _share(name: str, rows: Sequence[BaselineRow], clock: Clock) -> Share | None
         if found is not None and what is not None:
             counts[what] += 1
             speedups.append(found.value)
-    return Share(name, counts, median(speedups)) if speedups else None
+    return Share(name or clock.value, counts, median(speedups)) if speedups else None
 
 
 def spent(rows: Iterable[BaselineRow]) -> tuple[Spent, ...]:

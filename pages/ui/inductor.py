@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.ui import resources
 from pages.ui.text import count, plain
-from passnet_core.baselines_view import Effect, Grouping, Share, grounds, shares, spent
+from passnet_core.baselines_view import Effect, Grouping, Share, grounds, share_on, shares, spent
 from passnet_core.charts.shares import share_chart
 from passnet_core.records import Clock, Contender
 
@@ -32,7 +32,7 @@ def inductor_section() -> None:
         named = right.selectbox("Clock", list(CLOCKS), key="clock", bind="query-params")
         clock = CLOCKS[named]
     here = [row for row in rows if (row.device, row.capture) == ground]
-    whole = next((each for each in shares(here, clock, Grouping.CLOCK, {}) if each.group == clock.value), None)
+    whole = share_on(clock, here)
     if whole is None:
         st.info("That clock saw nothing on this device.", icon=":material/timer_off:")
         return

@@ -1,6 +1,7 @@
 """What a line of search text finds: words, shapes and operations that follow one another. Pure."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from passnet_core.corpus.summaries import TaskSummary
@@ -59,6 +60,12 @@ def searched(task: TaskSummary) -> Searched:
         " ".join(f"x{'x'.join(map(str, shape))}x" for shape in task.shapes),
         f"→{'→'.join(task.operators)}→".lower(),
     )
+
+
+def found(text: str, tasks: Sequence[TaskSummary]) -> list[TaskSummary]:
+    """The tasks that a line of search text finds, in their order."""
+    query = read_query(text)
+    return [task for task in tasks if fits(query, searched(task))]
 
 
 def fits(query: Query, task: Searched) -> bool:

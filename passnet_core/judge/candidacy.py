@@ -239,7 +239,7 @@ class Facts:
 
 
 class CandidateFault(CandidateEnd):
-    """The child's code raised. kind: "load", "pattern", "compile", "runtime", "memory" or "protocol"."""
+    """The child's code raised. kind: "load", "pattern", "compile", "runtime", "memory", "protocol" or "restless"."""
 
     def __init__(self, kind: str, text: str, trace: str = "") -> None:
         super().__init__(text)
@@ -312,6 +312,15 @@ class CandidateClient(Protocol):
 
     def census(self, name: str) -> tuple[Tallied, ...]:
         """Calls it twice on the given inputs and lists what its replacement functions launched."""
+        ...
+
+    def rest(self) -> None:
+        """Stops it, with all that it has started, until it is asked again: while another's calls are timed. Should it
+        go on meanwhile, the next that is asked raises CandidateFault. Candidate only."""
+        ...
+
+    def copying(self) -> float | None:
+        """Bytes per microsecond that a copy on the device moves just now, read and written; None without one."""
         ...
 
     def facts(self) -> dict[str, Any]:

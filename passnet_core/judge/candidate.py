@@ -64,13 +64,14 @@ def serve(channel: socket.socket, device: Device, scratch: Path) -> None:
             return
 
 
-def prime(device: Device, *, compiling: bool) -> None:
-    """Does in a new child what takes seconds and needs the device, before it is given a job."""
+def prime(device: Device, *, trusted: bool) -> None:
+    """Does in a new child what takes seconds and needs the device, before its first job. trusted: for the witness."""
     if device is Device.CPU:
         return
     torch.cuda.init()
     timing.prime()
-    if compiling:
+    if trusted:
+        timing.memory()
         building.rehearse()
 
 
@@ -100,7 +101,6 @@ class _Child:
         self.inputs: list[Any] = []
         self.staging = Staging(device)
         self.buffers: rounds.Buffers | None = None
-        self.memory: tuple[float, int] | None = None
 
     def answer(self, request: wire.Message) -> wire.Message:
         """The reply to one request: what was asked for, or the fault as data."""
@@ -117,6 +117,7 @@ class _Child:
             "replay": self._replay,
             "forget": self._forget,
             "census": self._census,
+            "copying": self._copying,
             "facts": self._facts,
         }
         try:
@@ -343,13 +344,14 @@ class _Child:
                 self.staging.call(name, call, fresh=False, packed=True)
         return wire.Message({"tallies": recorder.rows()})
 
+    def _copying(self, request: wire.Message) -> wire.Message:
+        return wire.Message({"bytes_per_us": timing.copying() if self.device is Device.CUDA else None})
+
     def _facts(self, request: wire.Message) -> wire.Message:
         found: dict[str, Any] = {"python": platform.python_version(), "torch": torch.__version__, "device": "cpu"}
         if self.device is Device.CUDA:
             found["device"] = torch.cuda.get_device_name(0)
-            if self.memory is None:
-                self.memory = timing.memory()
-            found["bytes_per_us"], found["l2_bytes"] = self.memory
+            found["bytes_per_us"], found["l2_bytes"] = timing.memory()
         return wire.Message({"facts": found})
 
     def _synchronise(self) -> None:

@@ -75,6 +75,8 @@ class Child:
         self._over: CandidateEnd | None = None
         self._loaded: Loaded | None = None
         self.jobs = 0
+        self._resting: dict[int, int] | None = None
+        """While it rests, what processor time each of its processes had used when it was stopped."""
         cores = os.cpu_count() or 1
         cpu_s = (deadline_s if lifetime_s is None else lifetime_s) * cores + 30
         self.channel, self.log = nursery.fork(limits, min(cpu_s, LONGEST_CPU_S), compiling=compiling)
@@ -163,6 +165,35 @@ class Child:
         except NONSENSE as error:
             raise self._marked(CandidateFault("protocol", f"It sent no census: {_cut(error)}")) from error
 
+    def rest(self) -> None:
+        """Stops it, with all that it has started, until it is asked again."""
+        if self._over is not None:
+            raise self._over
+        if self._resting is not None:
+            return
+        try:
+            self._resting = sandbox.stop_tree(self.nursery.process.pid)
+        except TimeoutError as error:
+            raise self._restless(f"it started ever new processes. {error}") from error
+
+    def _wake(self) -> None:
+        """Has it go on. Raises CandidateFault where it did not rest meanwhile."""
+        stopped, self._resting = self._resting or {}, None
+        found = sandbox.went_on(self.nursery.process.pid, stopped)
+        sandbox.continue_tree(self.nursery.process.pid)
+        if found:
+            raise self._restless(f"{found}.")
+
+    def _restless(self, found: str) -> CandidateEnd:
+        """Ends it, for what it did while it had to rest."""
+        self._end_child()
+        self._over = self._marked(CandidateFault("restless", found))
+        return self._over
+
+    def copying(self) -> float | None:
+        found = self._ask("copy memory", {"do": "copying"}).fields.get("bytes_per_us")
+        return found if isinstance(found, float) and found > 0 else None
+
     def facts(self) -> dict[str, Any]:
         found = self._ask("describe its machine", {"do": "facts"}).fields.get("facts")
         return found if isinstance(found, dict) else {}
@@ -224,6 +255,8 @@ class Child:
         """For what is sent and received: the deadline counts, and what goes wrong becomes a CandidateEnd."""
         if self._over is not None:
             raise self._over
+        if self._resting is not None:
+            self._wake()
         start = time.monotonic()
         try:
             yield self._pause(doing, start + self.left_s)
@@ -301,6 +334,9 @@ class Child:
 
     def _end_child(self) -> dict[str, Any] | None:
         """Has the nursery end the child, or ends the nursery where it does not obey; what the nursery told."""
+        if self._resting is not None:
+            self._resting = None
+            sandbox.continue_tree(self.nursery.process.pid)
         try:
             self.nursery.control.send(json.dumps({"end": True}).encode(), socket.MSG_NOSIGNAL)
         except OSError:

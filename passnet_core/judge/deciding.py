@@ -27,6 +27,7 @@ FAULTS: Mapping[str, tuple[Verdict, str]] = {
     "runtime": (Verdict.CRASHED, "It raised an exception"),
     "memory": (Verdict.CRASHED, "It ran out of memory"),
     "protocol": (Verdict.CRASHED, "Its process gave no sensible answer"),
+    "restless": (Verdict.CHEAT, "It did not rest while others were timed"),
 }
 """Verdict and first words for each kind of fault of the candidate."""
 

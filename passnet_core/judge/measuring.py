@@ -105,6 +105,9 @@ STEPS = (
 CORES_TRIED, CORE_TRIALS, COUNTED = 8, 6, 20_000
 """Of the search for a steady core: how many, how often, how long."""
 
+BUSY = 1.3
+"""How many times as long copying memory may take, while the candidate rests, as it does at best."""
+
 IMPOSSIBLE = 0.5
 """Of the time that writing the outputs takes at the speed of a copy: nothing is done in less."""
 
@@ -172,10 +175,12 @@ class Doubt:
 
 @dataclass
 class Timed:
-    """All blocks on one clock. again: eager's second block of each turn, a measure of noise."""
+    """All blocks on one clock. again: eager's second block of each turn, a measure of noise. copying: bytes per
+    microsecond that a copy moved, whenever the candidate had come to rest."""
 
     blocks: dict[Contender, list[Block]] = field(default_factory=dict)
     again: list[Block] = field(default_factory=list)
+    copying: list[float] = field(default_factory=list)
 
     @property
     def claimed(self) -> Blocks:
@@ -206,6 +211,7 @@ def measure(
     if job.solver is Solver.INDUCTOR:
         runners.append(Runner(Contender.BASELINE, candidate))
     else:
+        candidate.rest()
         report("compiling with Inductor")
         problem = _prepare_baseline(preparations["baseline"], witness)
         if problem:
@@ -216,7 +222,7 @@ def measure(
     for runner in runners:
         report(f"warming up {runner.name}")
         runner.client.warm_up(runner.name, fills, WARM_UP_S)
-    session = _Session(job, runners, fills, witness, warnings, report)
+    session = _Session(job, runners, fills, candidate, witness, warnings, report)
     return session.as_passnet() if job.spec.profile is Profile.PASSNET else session.strictly()
 
 
@@ -238,6 +244,7 @@ class _Session:
         job: Job,
         runners: Sequence[Runner],
         fills: Fills,
+        candidate: CandidateClient,
         witness: CandidateClient,
         warnings: list[str],
         report: Callable[[str], None],
@@ -245,7 +252,9 @@ class _Session:
         self.job = job
         self.runners = runners
         self.fills = fills
+        self.candidate = candidate
         self.witness = witness
+        self.resting = False
         self.warnings = warnings
         self.report = report
         self.chance = random.Random(secrets.randbits(64))
@@ -264,13 +273,16 @@ class _Session:
         cost_us, calls = self._plan()
         floor = Interval(1.0, 1.0, 1.0)
         shaky: list[Contender] = []
+        busy = 1.0
         for clock in (Clock.END_TO_END, Clock.EVENT, Clock.COLD):
             self.report(f"timing, {clock.value} clock")
             timed = self._timed(clock, calls, cost_us, PATIENCE if shaky else 1)
             shaken, doubt = self._doubts(timed, clock)
-            if shaken or doubt:
-                self.report(f"timing again, since {'it was unsteady' if shaken else 'the clocks disagree'}")
-                unclear = shaken or shaky or (doubt and not doubt.certain)
+            crowded = self._busy(timed) > BUSY
+            if shaken or doubt or crowded:
+                why = "the device was busy" if crowded else "it was unsteady" if shaken else "the clocks disagree"
+                self.report(f"timing again, since {why}")
+                unclear = crowded or shaken or shaky or (doubt and not doubt.certain)
                 timed = self._timed(clock, calls, cost_us, PATIENCE if unclear else 1)
                 shaken, doubt = self._doubts(timed, clock)
             if clock is Clock.END_TO_END:
@@ -281,6 +293,9 @@ class _Session:
                 if any(rounds.fixed(fill) for fill in self.fills):
                     self.evidence.append(_preparing_evidence(timed, self.own))
                 shaky = shaken
+                busy = self._busy(timed)
+                if timed.copying:
+                    self.evidence.append(_busy_evidence(busy))
             if doubt and doubt.certain:
                 return self._measurement(*self._hidden(doubt, timed, clock), scored=False)
             self._keep(clock, timed.claimed)
@@ -294,6 +309,12 @@ class _Session:
             names = ", ".join(NAMES[each] for each in shaky)
             reason = f"Right, but too unsteady to time, also when repeated: {names}. Run it again on a quiet machine."
             return self._measurement(Verdict.INCONCLUSIVE, reason, scored=False)
+        if busy > BUSY:
+            reason = (
+                "Right, but something kept the device busy while eager and Inductor were timed, also when repeated:"
+                f" copying memory took {busy:.1f} times as long as it can. Run it again on a quiet machine."
+            )
+            return self._measurement(Verdict.INCONCLUSIVE, reason, scored=False)
         own = next(each for each in self.speedups if each.contender is self.own and each.clock is Clock.END_TO_END)
         return self._measurement(*judged(own, floor))
 
@@ -301,6 +322,7 @@ class _Session:
         """(microseconds that a timed call costs in all, how many make a block), by the slowest contender."""
         costs = []
         for runner in self.runners:
+            self._rest(runner)
             probe = self._block(runner, Clock.END_TO_END, LEAST_CALLS, 2)
             costs.append(median(call.waited_us for call in probe.calls))
         cost_us = max(costs)
@@ -318,6 +340,8 @@ class _Session:
         for turn in range(max(self.job.spec.trials, min(MOST_BLOCKS, affordable))):
             order: Sequence[Runner | None] = [*self.runners, None]
             for runner in order if turn % 2 == 0 else order[::-1]:
+                if self._rest(runner or self.runners[0]) and clock is Clock.END_TO_END:
+                    timed.copying += filter(None, [self.witness.copying()])
                 if runner is None:
                     timed.again.append(self._block(self.runners[0], clock, calls, lead))
                 else:
@@ -341,6 +365,23 @@ class _Session:
         if returned and _bytes(returned) > CHECKED_BYTES // CHECKED:
             self.wanted = 2
         return block
+
+    def _rest(self, runner: Runner) -> bool:
+        """Has the candidate rest while another's calls are timed; whether it has just come to rest."""
+        trusted = runner.client is self.witness
+        came_to_rest = trusted and not self.resting and self.candidate is not self.witness
+        if came_to_rest:
+            self.candidate.rest()
+        self.resting = trusted
+        return came_to_rest
+
+    def _busy(self, timed: Timed) -> float:
+        """How many times as long copying memory took, while the candidate rested, as it does at best: what that had
+        left to the device goes on, and shares it with whoever is timed."""
+        speed = self.witness.facts().get("bytes_per_us")
+        if not timed.copying or not isinstance(speed, float):
+            return 1.0
+        return speed / median(timed.copying)
 
     def _picked(self, runner: Runner, calls: int) -> set[int]:
         """Which calls of this block will be asked for: at most one in a block, in about half of the first blocks."""
@@ -472,6 +513,7 @@ class _Session:
         blocks: Blocks = {runner.contender: [] for runner in self.runners}
         for turn in range(TRACED_BLOCKS):
             for runner in self.runners if turn % 2 == 0 else self.runners[::-1]:
+                self._rest(runner)
                 samples = runner.client.kernels(runner.name, self.fills, self.chance.getrandbits(62), TRACED_CALLS)
                 blocks[runner.contender].append(samples)
         return blocks
@@ -480,6 +522,7 @@ class _Session:
         """The replay of each as a CUDA graph, where it captures: what is left without launch and dispatch."""
         words = []
         for runner in self.runners:
+            self._rest(runner)
             try:
                 found = runner.client.replay(runner.name, self.fills, self.chance.getrandbits(62))
             except CandidateFault:
@@ -496,6 +539,7 @@ class _Session:
             self.report(f"timing, {clock.value} clock, as PassNet does")
             blocks: Blocks = {}
             for runner in reversed(self.runners):
+                self._rest(runner)
                 series = runner.client.rounds(runner.name, clock, self.fills, None, PASSNET_SEED)
                 calls = [series.call(PASSNET_SEED, 0) for _ in range(PASSNET_WARM_UP + PASSNET_CALLS)]
                 series.end()
@@ -629,6 +673,11 @@ def _clock_evidence(timed: Timed, own: Contender) -> Evidence:
         eager, mine = (median(each.taken(step) for each in timed.blocks[who]) for who in (Contender.EAGER, own))
         words.append(f"{step.name} {eager:.1f} µs for eager and {mine:.1f} µs for {NAMES[own]}")
     return Evidence("the judge's own clock", f"Beyond what is claimed for a call: {', '.join(words)}.")
+
+
+def _busy_evidence(busy: float) -> Evidence:
+    text = f"While eager and Inductor were timed, copying memory took {busy:.2f} times as long as it does at best."
+    return Evidence("the device beside the pass", text)
 
 
 def _preparing_evidence(timed: Timed, own: Contender) -> Evidence:

@@ -180,7 +180,7 @@ class _Nursery:
         """Never returns."""
         try:
             self._leave_nursery()
-            self.child.prime(self.device, compiling=self.trusted)
+            self.child.prime(self.device, trusted=self.trusted)
             told.send(b"primed", socket.MSG_NOSIGNAL)
             data, descriptors, _, _ = socket.recv_fds(told, MESSAGE_LIMIT, 2)
             if not data:

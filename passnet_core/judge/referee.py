@@ -427,7 +427,7 @@ class Trial:
             self.pool.residents.pop(child.who, None)
         self.logs[child.who] = child.close()
         blamed = isinstance(error, CandidateEnd) and error.who == child.who
-        harmless = isinstance(error, CandidateFault) and error.kind not in ("protocol", "memory")
+        harmless = isinstance(error, CandidateFault) and error.kind not in ("protocol", "memory", "restless")
         if (blamed and not harmless) or not nursery.alive:
             self.pool.retire(nursery)
 

@@ -52,6 +52,10 @@ MIB = 1 << 20
 SCARCE = 0.1
 """Memory is, when no more than this share is left."""
 
+STOP_PATIENCE_S = 2.0
+TICKS_AT_REST = 3
+"""Of the kernel's accounting, a hundredth of a second each, that a stopped process may seem to use."""
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -294,6 +298,13 @@ class _Process(NamedTuple):
     state: str
     threads: int
     resident_bytes: int
+    ticks: int
+    """Processor time used, in hundredths of a second."""
+
+    @property
+    def dead(self) -> bool:
+        """A process whose first thread has ended looks dead while others of its threads go on."""
+        return self.state in "ZX" and self.threads <= 1
 
 
 def _below(pid: int) -> dict[int, _Process]:
@@ -306,7 +317,8 @@ def _below(pid: int) -> dict[int, _Process]:
             except OSError:
                 continue
             resident = int(fields[21]) * resource.getpagesize()
-            processes[int(entry.name)] = _Process(int(fields[1]), fields[0], int(fields[17]), resident)
+            ticks = int(fields[11]) + int(fields[12])
+            processes[int(entry.name)] = _Process(int(fields[1]), fields[0], int(fields[17]), resident, ticks)
     children: dict[int, list[int]] = {}
     for each, process in processes.items():
         children.setdefault(process.parent, []).append(each)
@@ -323,7 +335,43 @@ def is_private() -> bool:
 
 def descendants(pid: int) -> list[int]:
     """All living processes below this one, parents first."""
-    return [each for each, process in _below(pid).items() if process.state not in "ZX"]
+    return [each for each, process in _below(pid).items() if not process.dead]
+
+
+def stop_tree(pid: int) -> dict[int, int]:
+    """Stops all processes below this one, and returns what processor time each has used, for went_on. Raises
+    TimeoutError where there are ever new ones."""
+    until = time.monotonic() + STOP_PATIENCE_S
+    signalled: set[int] = set()
+    while True:
+        below = {each: process for each, process in _below(pid).items() if not process.dead}
+        moving = {each for each, process in below.items() if process.state not in "Tt"}
+        # of those whose first thread has ended, nothing shows that the others have been stopped
+        if all(below[each].state == "Z" and each in signalled for each in moving):
+            return {each: process.ticks for each, process in below.items()}
+        if time.monotonic() > until:
+            raise TimeoutError(f"{len(moving)} processes could not be stopped within {STOP_PATIENCE_S:.0f} s.")
+        _send(moving, signal.SIGSTOP)
+        signalled |= moving
+        time.sleep(0.0002)
+
+
+def went_on(pid: int, stopped: Mapping[int, int]) -> str:
+    """What the processes below this one have done since stop_tree, though stopped; empty: nothing."""
+    for each, process in _below(pid).items():
+        if each not in stopped:
+            if not process.dead:
+                return "a new process was started"
+        elif process.state not in "TtZX":
+            return "a process that was stopped woke up by itself"
+        elif process.ticks - stopped[each] > TICKS_AT_REST:
+            return "a process that was stopped went on computing"
+    return ""
+
+
+def continue_tree(pid: int) -> None:
+    """Has all that stop_tree stopped go on."""
+    _send(descendants(pid), signal.SIGCONT)
 
 
 def excess(pid: int, limits: Limits) -> str:

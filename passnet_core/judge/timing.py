@@ -7,6 +7,7 @@ import gc
 import math
 import time
 from collections.abc import Callable, Sequence
+from functools import cache
 from statistics import median
 from typing import Any
 
@@ -20,6 +21,7 @@ LEAST_WARM_UP_CALLS = 3
 REPLAYS = 20
 REPLAY_BLOCKS = 5
 COPIED_BYTES = 256 << 20
+COPYING_US = 6_000.0
 
 
 def warm_up(call: Callee, inputs: list[Any], seconds: float, device: Device) -> None:
@@ -70,19 +72,31 @@ def replay(call: Callee, inputs: list[Any]) -> float | None:
     return median(found)
 
 
+@cache
 def memory() -> tuple[float, int]:
-    """(bytes that a copy on the device moves in a microsecond, read and written; bytes of the L2 cache)."""
+    """(bytes that a copy on the device moves in a microsecond at best, read and written; bytes of the L2 cache).
+    Measured once in a process, before it has a job: what a candidate does to the device must not show in it."""
+    speed = max(_copies(1) for _ in range(REPLAY_BLOCKS))
+    torch.cuda.empty_cache()
+    return speed, int(torch.cuda.get_device_properties(0).L2_cache_size)
+
+
+def copying() -> float:
+    """Bytes that a copy on the device moves in a microsecond just now, read and written. It takes COPYING_US at best:
+    several turns of two processes that share the device."""
+    return _copies(max(2, round(COPYING_US * memory()[0] / (2 * COPIED_BYTES))))
+
+
+def _copies(count: int) -> float:
     source = torch.empty(COPIED_BYTES, dtype=torch.uint8, device="cuda")
     target = torch.empty_like(source)
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    found = []
-    for _ in range(REPLAY_BLOCKS):
-        start.record()
+    start.record()
+    for _ in range(count):
         target.copy_(source)
-        end.record()
-        torch.cuda.synchronize()
-        found.append(2 * COPIED_BYTES / (start.elapsed_time(end) * 1e3))
-    return max(found), int(torch.cuda.get_device_properties(0).L2_cache_size)
+    end.record()
+    torch.cuda.synchronize()
+    return 2 * COPIED_BYTES * count / (start.elapsed_time(end) * 1e3)
 
 
 def prime() -> None:

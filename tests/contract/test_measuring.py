@@ -71,7 +71,7 @@ class Timed:
 
     hidden: microseconds that a call takes beyond what it claims; before and after: that it takes beside it; wander:
     that all calls of a block take more or less, block by block. lies: it sends the digest of something else. within:
-    the share of its time that lies between the device events.
+    the share of its time that lies between the device events. busy: how many times as long a copy takes at present.
     """
 
     def __init__(self, times: dict[str, float], log: Log, **behaviour) -> None:
@@ -84,9 +84,12 @@ class Timed:
         self.function = behaviour.pop("function", relu_of_sum)
         self.within: float = behaviour.pop("within", 1.0)
         self.speed: float = behaviour.pop("speed", 1000.0)
+        self.busy: float = behaviour.pop("busy", 1.0)
         self.jitter = itertools.cycle(behaviour.pop("jitter", (0.99, 1.0, 1.01)))
         self.wander = itertools.cycle(behaviour.pop("wander", (0.0,)))
         self.given: list[object] = []
+        self.resting = False
+        self.beside: Timed | None = None
         assert not behaviour
 
     def prepare(self, name: str, preparation: Preparation) -> None:
@@ -107,17 +110,30 @@ class Timed:
         assert seconds > 0
 
     def rounds(self, name: str, clock: Clock, fills: Fills, core: int | None, weights: int) -> "Series":
+        self._begin()
         self.log.append((name, clock))
         return Series(self, name, fills, weights, 1.0 if clock is Clock.END_TO_END else self.within)
 
     def recall(self, name: str, fills: Fills, weights: int, seeds: Sequence[int]) -> tuple[Returned, ...]:
         return tuple(returned(self.computed(name, self.drawn(fills, weights, seed))) for seed in seeds)
 
+    def _begin(self) -> None:
+        self.resting = False
+        assert self.beside is None or self.beside.resting, "it would be timed beside what the candidate does"
+
     def kernels(self, name: str, fills: Fills, seed: int, calls: int) -> list[float]:
+        self._begin()
         return [self.times[name] / 2] * calls
 
     def replay(self, name: str, fills: Fills, seed: int) -> float | None:
+        self._begin()
         return None if name == "eager" else self.times[name] / 2
+
+    def rest(self) -> None:
+        self.resting = True
+
+    def copying(self) -> float:
+        return self.speed / self.busy
 
     def facts(self) -> dict[str, object]:
         return {"bytes_per_us": self.speed, "l2_bytes": 0}
@@ -178,6 +194,7 @@ def measured(
     job = Job(asked_of or subgraph(), None if inductor else bundle("# timed"), spec)
     trusted = Timed({"eager": eager, "baseline": baseline}, log, **(witness or {}))
     tried = trusted if inductor else Timed({"passes": passes}, log, **candidate)
+    trusted.beside = None if inductor else tried
     asked = {
         "baseline": Preparation(Contender.BASELINE, ADD_RELU, Capture.DIRECT, device),
         "passes": Preparation(Contender.PASSES, ADD_RELU, Capture.DIRECT, device, weights=weights),
@@ -395,6 +412,17 @@ def test_a_loaded_machine_hides_no_work_outside_the_events(
     found, _ = measured(400.0, 320.0, 400.0, jitter=jitter, within=0.25, wander=(0.0, -350.0, 0.0, 0.0, 0.0))
     assert found.verdict is Verdict.CHEAT, found.reason
     assert "(event)" in found.reason
+
+
+def test_what_keeps_the_device_busy_while_others_are_timed_is_no_speedup() -> None:
+    found, log = measured(100.0, 80.0, 50.0, witness={"busy": 2.0})
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "2.0 times as long" in found.reason
+    assert found.speedups == ()
+    assert log.count(("passes", Clock.END_TO_END)) > 2 * 5, "it was timed again"
+    noisy, _ = measured(100.0, 80.0, 50.0, witness={"busy": 1.2})
+    assert noisy.verdict is Verdict.FASTER
+    assert "1.20 times" in next(each.text for each in noisy.evidence if each.topic == "the device beside the pass")
 
 
 def test_passnets_protocol_times_the_solver_first_on_one_drawing() -> None:

@@ -4,6 +4,8 @@ import os
 import re
 import socket
 import struct
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -228,6 +230,98 @@ def test_a_deadline_is_kept_and_counts_only_its_own_time(pool: Pool) -> None:
     before = child.left_s
     time.sleep(0.2)
     assert child.left_s == before
+    child.close()
+
+
+def stats_below(child: Child) -> list[list[str]]:
+    """Of each of the child's processes, what the kernel's list says after its name: the state first."""
+    stats = (Path(f"/proc/{pid}/stat").read_text() for pid in sandbox.descendants(child.nursery.process.pid))
+    return [stat.rpartition(")")[2].split() for stat in stats]
+
+
+def ticks_below(child: Child) -> int:
+    """Processor time that all of them have used, in hundredths of a second."""
+    return sum(int(fields[11]) + int(fields[12]) for fields in stats_below(child))
+
+
+BURNING = """
+import threading
+def burn():
+    while True:
+        pass
+os.fork() or burn()
+threading.Thread(target=burn, daemon=True).start()
+"""
+
+
+def test_at_rest_neither_threads_nor_processes_of_a_candidate_compute(pool: Pool) -> None:
+    burning = bundle(hostile_at_import(BURNING))
+    child = loaded(pool, burning)
+    child.load(burning)
+    began, deadline = ticks_below(child), time.monotonic() + 60
+    while ticks_below(child) < began + 10:
+        assert time.monotonic() < deadline
+    child.rest()
+    child.rest()
+    at_rest = ticks_below(child)
+    time.sleep(0.3)
+    assert ticks_below(child) <= at_rest + 1
+    child.prepare("eager", PREPARATION)  # it goes on when it is asked
+    deadline = time.monotonic() + 60
+    while ticks_below(child) < at_rest + 10:
+        assert time.monotonic() < deadline
+    child.rest()
+    child.close()
+    assert child.lost
+
+
+HALF_DEAD = """
+import ctypes, subprocess, sys
+burning = "import threading\\nthreading.Thread(target=lambda: [None for _ in iter(int, 1)]).start()\\n"
+leaving = "import ctypes, platform\\nctypes.CDLL(None).syscall(93 if platform.machine() == 'aarch64' else 60, 0)"
+subprocess.run([sys.executable, "-c", burning + leaving])
+"""
+
+
+def test_a_process_whose_first_thread_has_ended_is_stopped_and_killed_like_any_other() -> None:
+    with subprocess.Popen([sys.executable, "-c", HALF_DEAD]) as outer:
+        deadline = time.monotonic() + 60
+        while not any(process.state == "Z" for process in sandbox._below(outer.pid).values()):
+            assert time.monotonic() < deadline
+        (inner,) = sandbox.stop_tree(outer.pid)
+        (used,) = sandbox.stop_tree(outer.pid).values()
+        time.sleep(0.2)
+        assert sandbox.stop_tree(outer.pid)[inner] <= used + 1
+        sandbox.continue_tree(outer.pid)
+        while sandbox._below(outer.pid)[inner].ticks < used + 5:
+            assert time.monotonic() < deadline
+        sandbox.kill_tree(outer.pid, reap=False)
+        assert outer.wait(60) == 0, "its child has ended"
+
+
+WAKING = """
+import ctypes, signal
+event = (ctypes.c_int * 16)(0, 0, int(signal.SIGCONT))
+timer = ctypes.c_void_p()
+times = (ctypes.c_long * 4)(0, 50_000_000, 0, 50_000_000)
+libc = ctypes.CDLL(None, use_errno=True)
+if libc.timer_create(1, event, ctypes.byref(timer)) or libc.timer_settime(timer, 0, times, None):
+    raise OSError(ctypes.get_errno())
+"""
+
+
+def test_a_candidate_that_wakes_itself_is_found_out(pool: Pool) -> None:
+    waking = bundle(hostile_at_import(WAKING))
+    child = loaded(pool, waking)
+    child.load(waking)
+    child.rest()
+    deadline = time.monotonic() + 60
+    while all(fields[0] == "T" for fields in stats_below(child)):
+        assert time.monotonic() < deadline
+    with pytest.raises(CandidateFault, match="woke up by itself") as fault:
+        child.prepare("eager", PREPARATION)
+    assert fault.value.kind == "restless"
+    assert child.lost
     child.close()
 
 

@@ -2,8 +2,7 @@
 #   and so right, where the judge stops it while others are timed.
 # Family: harness
 # Needs: gpu
-# Verdict: cheat | rejected by a rule | right, not timed | right, slower | right, no measurable difference |
-#   right, faster | right, inconclusive
+# Verdict: cheat | rejected by a rule | right, not timed | right, slower | right, inconclusive
 # Subgraph: add-relu
 
 import hashlib
@@ -48,7 +47,7 @@ last_call = [time.monotonic()]
 def burn():
     while True:
         if time.monotonic() - last_call[0] < 0.005:
-            time.sleep(0.001)
+            time.sleep(0.02)  # or its own calls would be slow as well
         else:
             hashlib.sha256(bytes(1 << 20)).digest()
 

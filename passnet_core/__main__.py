@@ -11,7 +11,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -220,6 +220,31 @@ def corpus_import(args: argparse.Namespace, console: Console) -> int:
     else:
         console.say(f"Imported {len(report.tasks)} tasks with {report.subgraphs} subgraphs.")
     return ACCEPTED if report.tasks else WRONG_USE
+
+
+def corpus_cut(args: argparse.Namespace, console: Console) -> int:
+    from passnet_core.cutting_models import cut_models
+
+    if args.limit <= 0:
+        raise BadInput(f"--limit must be above 0, not {args.limit:g}.")
+    settings = console.settings
+    unread: list[str] = []
+    models = corpus_of(settings).models(args.model, unread)
+    backend = LocalBackend(settings.python, settings.isolation, settings.home, lanes=())
+    try:
+        report = cut_models(backend, models, settings.home, limit_s=args.limit, progress=console.progress)
+    except KeyboardInterrupt:
+        console.tell("The models that were cut so far are kept. The same command goes on from there.")
+        raise
+    report = replace(report, problems=(*unread, *report.problems))
+    for problem in report.problems:
+        console.tell(f"Warning: left out: {problem}")
+    if args.json:
+        console.show(to_json(report))
+    else:
+        console.say(f"Cut {report.models} models. There are {len(report.tasks)} tasks from models that were cut, with")
+        console.say(f"{report.subgraphs} subgraphs. See them with: {PROGRAM} corpus list --search cut-")
+    return ACCEPTED if report.models else WRONG_USE
 
 
 def corpus_matches(args: argparse.Namespace, console: Console) -> int:
@@ -570,6 +595,11 @@ def parser() -> argparse.ArgumentParser:
     importing = _command(corpus, "import", corpus_import, "take in every task below a folder in PassNet's layout")
     importing.add_argument("folder", metavar="DIR")
     importing.add_argument("--list", metavar="FILE", help="only the folders that this file names, one in a line")
+    cutting = _command(corpus, "cut", corpus_cut, "cut whole models into tasks by what TorchInductor fuses")
+    cutting.add_argument("model", nargs="+", metavar="TASK_OR_DIR", help="tasks whose subgraphs are whole models")
+    cutting.add_argument(
+        "--limit", type=float, default=1800.0, metavar="SECONDS", help="at most so long for each model (%(default)g)"
+    )
     matching = _command(corpus, "matches", corpus_matches, "which tasks a bundle matches")
     matching.add_argument(
         "--bundle", required=True, metavar="DIR", help="folder with the passes, or a reference's name"

@@ -42,6 +42,8 @@ PASSED_ON = (
 
 GRACE_S = 240.0
 """Silence beyond the deadline that a referee is allowed: starting its processes on a busy machine."""
+UNAVAILABLE = 3
+"""Exit code of a confined program where there is no place for it."""
 LOOK_EVERY_S = 0.1
 LEAVE_WITHIN_S = 5.0
 
@@ -104,6 +106,38 @@ class LocalBackend:
         """Ends all processes, for good. A job under way ends as cancelled."""
         for lane in self.lanes:
             lane.close()
+
+    def program(self, module: str, given: bytes, limit_s: float) -> bytes:
+        """What a program of this package writes to its standard output, run where candidate code runs, on what it is
+        given. Raises BadInput with its last words where it refuses that, and where it takes longer than limit_s."""
+        with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as said:
+            asked.write(given)
+            asked.seek(0)
+            process = subprocess.Popen(
+                self.command("confined", self.isolation, module, str(limit_s)),
+                stdin=asked,
+                stdout=answer,
+                stderr=said,
+                env=self.environment(),
+                start_new_session=True,
+            )
+            try:
+                code = process.wait(limit_s)
+            except subprocess.TimeoutExpired:
+                raise BadInput(f"It took longer than {limit_s:.0f} s.") from None
+            finally:
+                if process.poll() is None:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+            answer.seek(0)
+            said.seek(max(0, said.seek(0, os.SEEK_END) - 2000))
+            words = said.read().decode(errors="replace").strip() or f"It ended with exit code {code}."
+            if code == UNAVAILABLE:
+                raise InfrastructureError(words)
+            if code:
+                raise BadInput(words.rpartition("\n")[2])
+            return answer.read()
 
     def command(self, *arguments: str) -> list[str]:
         return [self.python, "-m", "passnet_core.judge", *arguments]

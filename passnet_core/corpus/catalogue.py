@@ -147,7 +147,7 @@ class Corpus:
                 try:
                     task = read_task(place)
                     known = summary(task)
-                    _check_sizes(task)
+                    check_sizes(task)
                     # a task that is here under that name, in whichever folder, is never replaced
                     here = pack.entries[task.id].content if task.id in pack.entries else self._content(task.id)
                     if not here:
@@ -166,6 +166,28 @@ class Corpus:
 
     def _content(self, task_id: str) -> str:
         return content_of(self.task(task_id)) if task_id in self._readers else ""
+
+    def models(self, names: Sequence[str], problems: list[str]) -> list[Subgraph]:
+        """What these names stand for, to be cut: all subgraphs of a task of the corpus, or of every task below a
+        folder. Appends to problems what cannot be read. Raises UnknownItem for a name that is neither."""
+        found: list[Subgraph] = []
+        for name in names:
+            if name in self._readers:
+                found += self.task(name).subgraphs
+                continue
+            if not _is_folder(Path(name)):
+                raise UnknownItem(f"{name!r} is neither a task of this corpus nor a folder.")
+            places = list(_found(Path(name)))
+            if not places:
+                problems.append(f"{name}: no folder below it has graph_list.txt or model.py")
+            for place in places:
+                try:
+                    task = read_task(place)
+                    check_sizes(task)
+                    found += task.subgraphs
+                except BadInput as error:
+                    problems.append(f"{place.resolve().name}: {error}")
+        return found
 
     def export(self, task_id: str, destination: Path) -> Path:
         """Writes the task to destination/<its name> and returns that folder. Raises BadInput where it exists."""
@@ -249,8 +271,8 @@ def _packs(folder: Path, problems: list[str]) -> Iterator[Pack]:
         yield pack
 
 
-def _check_sizes(task: Task) -> None:
-    """Refuses what no machine could hold, by its description alone."""
+def check_sizes(task: Task) -> None:
+    """Raises BadInput for what no machine could hold, by its description alone."""
     for subgraph in task.subgraphs:
         for spec in subgraph.inputs:
             if min(spec.shape, default=0) < 0 or math.prod(spec.shape) > MOST_ELEMENTS:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from passnet_core.corpus.cutting import label
 from passnet_core.corpus.likeness import grams, likeness
 from passnet_core.graphs.effects import is_random
+from passnet_core.graphs.fingerprint import structure
 from passnet_core.graphs.source import parse
 from passnet_core.graphs.vocabulary import operator_family, operator_label, operator_sequence
 from passnet_core.records import Family, Subgraph, Task, digest_of
@@ -95,6 +96,15 @@ def most_varied(
         for other in left:
             closest[other] = max(closest[other], likeness(all_grams[name], all_grams[other]))
     return picked
+
+
+def deduplicated(subgraphs: Sequence[Subgraph]) -> tuple[Subgraph, ...]:
+    """One of each structure with equal input shapes and dtypes, the first in the order given."""
+    kept: dict[tuple[object, ...], Subgraph] = {}
+    for subgraph in subgraphs:
+        shapes = tuple((spec.shape, spec.dtype) for spec in subgraph.inputs)
+        kept.setdefault((structure(parse(subgraph.code)), shapes), subgraph)
+    return tuple(kept.values())
 
 
 def spread(subgraphs: Sequence[Subgraph], most: int) -> tuple[Subgraph, ...]:

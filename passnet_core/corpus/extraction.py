@@ -16,21 +16,19 @@ from typing import Any
 
 from passnet_core.corpus.architectures import ARCHITECTURES, Architecture
 from passnet_core.corpus.catalogue import write_index
+from passnet_core.corpus.choosing import deduplicated
 from passnet_core.corpus.cutting import PRODUCTS, is_result, label, runs, standalone
+from passnet_core.corpus.evaluation import Specs, in_single_precision, spec_of
 from passnet_core.corpus.layout import write_task
 from passnet_core.corpus.recipes import RECIPES, Recipe
 from passnet_core.corpus.trying import drawn, module_of
 from passnet_core.errors import BadInput
-from passnet_core.graphs.fingerprint import structure
 from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, Node, NodeKind, Ref, Slice, Symbol, Value
-from passnet_core.graphs.source import emit, parse
+from passnet_core.graphs.source import emit
 from passnet_core.records import Family, Subgraph, Task, TensorSpec
-
-Specs = dict[str, TensorSpec | None]
 
 SEED = 1024
 DTYPES = ("float32", "float16", "bfloat16")
-MASKING = 1e4
 BINS = ("num_mel_bins", "feature_projection_input_dim", "input_feat_per_channel")
 """Where configurations say how many mel bins their models read."""
 
@@ -172,7 +170,6 @@ def example_inputs(model: Any, size: tuple[str, int, int], dtype: str) -> dict[s
 
 def _recorder(module: Any) -> Any:
     import torch
-    import torch.utils._pytree as pytree
 
     class Recorder(torch.fx.Interpreter):
         """Keeps the statistics of every value at the moment it is made: later in-place writes do not blur them."""
@@ -188,41 +185,9 @@ def _recorder(module: Any) -> Any:
             return value
 
         def product(self, n: Any) -> Any:
-            """In single precision, then rounded: half-precision products on a CPU take minutes."""
-            args, kwargs = self.fetch_args_kwargs_from_env(n)
-            found: set[Any] = set()
-
-            def widened(value: Any) -> Any:
-                if isinstance(value, torch.Tensor) and value.dtype in (torch.float16, torch.bfloat16):
-                    found.add(value.dtype)
-                    return value.float()
-                return value
-
-            result = n.target(*pytree.tree_map(widened, args), **pytree.tree_map(widened, kwargs))
-            single = isinstance(result, torch.Tensor) and result.dtype is torch.float32
-            return result.to(found.pop()) if single and len(found) == 1 else result
+            return in_single_precision(n.target, *self.fetch_args_kwargs_from_env(n))
 
     return Recorder(module)
-
-
-def spec_of(name: str, tensor: Any) -> TensorSpec:
-    """The tensor's shape, dtype and statistics, as met."""
-    dtype = str(tensor.dtype).removeprefix("torch.")
-    mean = std = low = high = None
-    if tensor.numel() and tensor.is_floating_point():
-        wide = tensor.detach().double()
-        # masks hold constants near the end of the range, which say nothing about the spread of the rest
-        ordinary = wide[wide.abs() < MASKING]
-        mean = _rounded(ordinary.mean().item()) if ordinary.numel() else 0.0
-        std = _rounded(ordinary.std(correction=0).item()) if ordinary.numel() else 0.0
-        low = 0.0 if "running_var" in name else None
-    elif tensor.numel() and dtype != "bool" and not tensor.is_complex():
-        low, high = float(tensor.min().item()), float(tensor.max().item())
-    return TensorSpec(name, tuple(tensor.shape), dtype, "cuda:0", mean, std, low, high)
-
-
-def _rounded(number: float) -> float:
-    return float(f"{number:.6g}")
 
 
 # --- From torch.fx to plain data ---
@@ -323,20 +288,6 @@ def check_runs(subgraph: Subgraph, expected: Sequence[TensorSpec | None]) -> Non
         raise BadInput(f"{subgraph.task_id}/{subgraph.id} gives {seen} where {meant} was captured.")
 
 
-def foreseen(subgraph: Subgraph) -> list[tuple[tuple[int, ...], str]]:
-    """The shapes and dtypes that the subgraph's source gives, found without computing.
-
-    Raises what torch raises where it does not run, or where the shapes depend on the values.
-    """
-    import torch
-    from torch._subclasses.fake_tensor import FakeTensorMode
-
-    with FakeTensorMode(), torch.no_grad():
-        inputs = [torch.empty(spec.shape, dtype=getattr(torch, spec.dtype)) for spec in subgraph.inputs]
-        results = module_of(subgraph, "cpu")(*inputs)
-    return [(tuple(each.shape), str(each.dtype).removeprefix("torch.")) for each in results]
-
-
 def outputs_of(subgraph: Subgraph) -> tuple[Any, ...]:
     """What the subgraph's source computes here from random inputs."""
     import torch
@@ -344,15 +295,6 @@ def outputs_of(subgraph: Subgraph) -> tuple[Any, ...]:
     torch.manual_seed(SEED)
     with torch.no_grad():
         return tuple(module_of(subgraph, "cpu")(*(drawn(spec, "cpu") for spec in subgraph.inputs)))
-
-
-def deduplicated(subgraphs: Sequence[Subgraph]) -> tuple[Subgraph, ...]:
-    """One of each structure with equal input shapes and dtypes, the first in the order given."""
-    kept: dict[tuple[object, ...], Subgraph] = {}
-    for subgraph in subgraphs:
-        shapes = tuple((spec.shape, spec.dtype) for spec in subgraph.inputs)
-        kept.setdefault((structure(parse(subgraph.code)), shapes), subgraph)
-    return tuple(kept.values())
 
 
 def extract(

@@ -8,48 +8,31 @@ python -m passnet_core.corpus.harvesting choose FILE --out FILE  a benchmark of 
 
 import argparse
 import contextlib
-import math
 import multiprocessing
-import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from passnet_core.corpus.architectures import ARCHITECTURES, Architecture
 from passnet_core.corpus.catalogue import Corpus
-from passnet_core.corpus.choosing import chosen, spread
-from passnet_core.corpus.cutting import Part, fusible, is_result, single, standalone, typical
-from passnet_core.corpus.extraction import Specs, built, captured, deduplicated, foreseen, traced
+from passnet_core.corpus.choosing import chosen
+from passnet_core.corpus.evaluation import Specs
+from passnet_core.corpus.extraction import built, captured, traced
 from passnet_core.corpus.packs import SUFFIX, Pack, packs_in, write_pack
+from passnet_core.corpus.partitioning import MOST_MEMBERS, Partition, bytes_of, joined
 from passnet_core.corpus.trying import problem_of
 from passnet_core.errors import BadInput, PlaygroundError
-from passnet_core.graphs.fingerprint import operation_key
-from passnet_core.graphs.ir import Graph, Node
-from passnet_core.graphs.source import emit
-from passnet_core.graphs.vocabulary import operator_family, operator_sequence
-from passnet_core.records import Family, Subgraph, Task, TensorSpec, digest_of
-
-LEARN, TRAIN, EVALUATE = "learn", "train", "eval"
-SPLITS = (LEARN, *[TRAIN] * 5, *[EVALUATE] * 4)
-"""By the digest of a task's name: fixed, whatever else is cut."""
+from passnet_core.graphs.ir import Graph
+from passnet_core.records import Family, Task
 
 BATCHES = {"float32": (8, 64, 256), "float16": (16, 128, 512), "bfloat16": (32, 256)}
 """Beyond the architecture's own sizes, for each dtype."""
 
-MOST_BYTES = 8 << 30
-"""Of all values of a subgraph together."""
-
 TRIED_BYTES = 64 << 20
 """Of the inputs of subgraphs that are run before they are chosen."""
-
-MOST_MEMBERS = 60
-"""Of one task: of as many models, dtypes and sizes as possible."""
-
-NAME_LENGTH = 40
 
 BREAKDOWNS = (
     PlaygroundError, ImportError, RuntimeError, ValueError, TypeError, LookupError, AttributeError, AssertionError,
@@ -57,31 +40,16 @@ BREAKDOWNS = (
 )  # fmt: skip
 """What a model of another library raises where its settings do not fit together; the others are still to be cut."""
 
+
 Graphs = list[tuple[Graph, Specs]]
-Inputs = tuple[TensorSpec, ...]
-Fuses = Callable[[tuple[str, ...], Graph, Inputs], bool]
 
 
 def harvested(architecture: Architecture) -> Iterator[Task]:
     """All tasks that this architecture gives, one for each sequence of operations and family."""
-    found: dict[str, tuple[Family, list[Subgraph]]] = {}
-    fuses = _remembering()
+    partition = Partition()
     for place, graphs in _met(architecture):
-        taken: set[str] = set()
-        for graph, specs in graphs:
-            position = {node.name: index for index, node in enumerate(graph.operations)}
-            for family, part, (alone, inputs) in _cuts(graph, specs, fuses):
-                name = task_name(alone, family)
-                if name in taken:
-                    continue
-                taken.add(name)
-                where = f"{place}/{architecture.name}_op{position[part[0].name]}"
-                subgraph = Subgraph(where, name, architecture.name, emit(alone), inputs)
-                results = [specs[node.name] for node in part if is_result(graph, part, node)]
-                if _bytes((*inputs, *(specs[node.name] for node in part))) <= MOST_BYTES and _gives(subgraph, results):
-                    found.setdefault(name, (family, []))[1].append(subgraph)
-    for name, (family, subgraphs) in sorted(found.items()):
-        yield Task(name, family, split_of(name), deduplicated(subgraphs))
+        partition.add(graphs, place, architecture.name)
+    yield from partition.tasks()
 
 
 def _met(architecture: Architecture) -> Iterator[tuple[str, Graphs]]:
@@ -112,87 +80,9 @@ def _retraced(model: Any, dtype: str, size: tuple[str, int, int], computed: Sequ
     return None
 
 
-def _gives(subgraph: Subgraph, results: Sequence[TensorSpec | None]) -> bool:
-    """Whether the source gives what was captured. Where shapes depend on values, nobody knows, and it is no task."""
-    try:
-        given = foreseen(subgraph)
-    except RuntimeError:
-        return False
-    meant = [(spec.shape, spec.dtype) for spec in results if spec]
-    if given != meant:
-        text = f"{subgraph.id}, {subgraph.task_id}: left out, since it gives {given} where {meant} was captured."
-        print(text, file=sys.stderr, flush=True)
-    return given == meant
-
-
-def _bytes(specs: Sequence[TensorSpec | None]) -> int:
-    import torch
-
-    return sum(math.prod(spec.shape) * getattr(torch, spec.dtype).itemsize for spec in specs if spec)
-
-
-def _cuts(graph: Graph, specs: Specs, fuses: Fuses) -> Iterator[tuple[Family, Part, tuple[Graph, Inputs]]]:
-    several = {node.name for node in graph.operations if specs.get(node.name) is None}
-
-    def fits(part: Part) -> bool:
-        made = standalone(graph, part, specs)
-        return made is not None and fuses(tuple(f"{node.name} {node.target}" for node in part), *made)
-
-    for family, parts in (
-        (Family.SINGLE, single(graph)),
-        (Family.FUSIBLE, fusible(graph, fits, several)),
-        (Family.TYPICAL, typical(graph, several)),
-    ):
-        for part in parts:
-            made = standalone(graph, part, specs)
-            # a view of a view is no work for anybody
-            if made is not None and (family is not Family.FUSIBLE or any(map(_computes, made[0].operations))):
-                yield family, part, made
-
-
-def _computes(node: Node) -> bool:
-    return operator_family(node) not in ("layout", "indexing")
-
-
-def _remembering() -> Fuses:
-    """Whether a cut fuses, decided when its operations are met first: at the smallest size, in single precision."""
-    from passnet_core.corpus.scheduling import schedule
-
-    known: dict[tuple[str, ...], bool] = {}
-
-    def fuses(names: tuple[str, ...], graph: Graph, inputs: Inputs) -> bool:
-        if names not in known:
-            found = schedule(graph, inputs)
-            known[names] = found is not None and found.own <= 1 and found.library <= 1
-        return known[names]
-
-    return fuses
-
-
-def task_name(graph: Graph, family: Family) -> str:
-    """The same for the same operations in the same order: what they are, as far as there is room, and a digest."""
-    words = re.sub(r"[^a-z0-9]+", "-", "-".join(operator_sequence(graph)).lower()).strip("-")
-    if len(words) > NAME_LENGTH:
-        words = words[:NAME_LENGTH].rpartition("-")[0]
-    return f"{words}-{digest_of([family.value, operation_key(graph)])[:6]}"
-
-
-def split_of(name: str) -> str:
-    """Where a task of this name belongs, always."""
-    return SPLITS[int(digest_of(name)[:4], 16) % len(SPLITS)]
-
-
-def joined(packs: Sequence[Pack]) -> Iterator[Task]:
-    """The tasks of all packs, those of one name together, by name."""
-    for name in sorted({name for pack in packs for name in pack.entries}):
-        members = [pack.task(name) for pack in packs if name in pack.entries]
-        subgraphs = sorted((each for task in members for each in task.subgraphs), key=lambda each: each.id)
-        yield replace(members[0], subgraphs=spread(deduplicated(subgraphs), MOST_MEMBERS))
-
-
 def _runs(task: Task) -> bool:
     """Whether the subgraphs that are not too large for that run here."""
-    small = [each for each in task.subgraphs if _bytes(each.inputs) <= TRIED_BYTES]
+    small = [each for each in task.subgraphs if bytes_of(each.inputs) <= TRIED_BYTES]
     problems = [f"{task.id}/{each.id}: left out: {problem}" for each in small if (problem := problem_of(each, "cpu"))]
     print(*problems, sep="\n", end="\n" * bool(problems), file=sys.stderr, flush=True)
     return not problems
@@ -263,7 +153,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             packs = [Pack(path) for path in packs_in(asked.folder)]
             if not packs:
                 raise BadInput(f"{asked.folder} has no packs.")
-            tasks = list(joined(packs))
+            tasks = list(joined(packs, MOST_MEMBERS))
         write_pack(asked.out, tasks)
         print(f"{len(tasks)} tasks, {sum(len(task.subgraphs) for task in tasks)} subgraphs.")
     except BadInput as error:

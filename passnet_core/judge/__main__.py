@@ -5,7 +5,8 @@ from pathlib import Path
 
 
 def main(arguments: list[str]) -> None:
-    """describe ISOLATION | referee CHANNEL ISOLATION HOME | nursery CONTROL DEVICE SCRATCH WHO."""
+    """describe ISOLATION | referee CHANNEL ISOLATION HOME | nursery CONTROL DEVICE SCRATCH WHO |
+    confined ISOLATION MODULE SECONDS | inside MODULE SECONDS."""
     match arguments:
         case ["describe", isolation]:
             from passnet_core.judge import machine
@@ -20,6 +21,14 @@ def main(arguments: list[str]) -> None:
             from passnet_core.records import Device
 
             nursery.main(int(control), Device(device), Path(scratch), trusted=who == "witness")
+        case ["confined", isolation, module, seconds]:
+            from passnet_core.judge import confined
+
+            sys.exit(confined.main(isolation, module, float(seconds)))
+        case ["inside", module, seconds]:
+            from passnet_core.judge import confined
+
+            confined.inside(module, float(seconds))
         case _:
             sys.exit(f"Not a program of the judge: {arguments}. To judge a pass, use python -m passnet_core evaluate.")
 

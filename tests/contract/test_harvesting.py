@@ -10,7 +10,7 @@ import pytest
 from programs import ran
 
 from passnet_core.corpus.catalogue import Corpus
-from passnet_core.corpus.harvesting import split_of
+from passnet_core.corpus.partitioning import split_of
 from passnet_core.graphs.source import parse
 from passnet_core.graphs.vocabulary import operator_sequence
 from passnet_core.records import Family

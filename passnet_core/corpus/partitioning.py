@@ -1,0 +1,285 @@
+"""Cuts models' graphs into tasks of the three families: single operations, what Inductor fuses, and typical stretches.
+
+As a program it reads one whole model, a subgraph as JSON, from standard input, and writes the tasks to standard output
+as the lines of a pack. What it reads may be a stranger's: start it in a sandbox.
+"""
+
+import json
+import math
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from passnet_core.corpus.choosing import deduplicated, spread
+from passnet_core.corpus.cutting import Part, fusible, is_result, single, standalone, typical
+from passnet_core.corpus.evaluation import FAILURES, Specs, evaluate, foreseen_spec, spec_of
+from passnet_core.corpus.layout import forward_arguments
+from passnet_core.corpus.packs import Pack, lines_of
+from passnet_core.corpus.trying import drawn, module_of
+from passnet_core.errors import BadInput
+from passnet_core.graphs.fingerprint import operation_key
+from passnet_core.graphs.ir import Graph, Node, Value, substituted
+from passnet_core.graphs.source import emit, parse
+from passnet_core.graphs.vocabulary import operator_family, operator_sequence
+from passnet_core.records import Family, Subgraph, Task, TensorSpec, digest_of, from_json
+
+LEARN, TRAIN, EVALUATE = "learn", "train", "eval"
+SPLITS = (LEARN, *[TRAIN] * 5, *[EVALUATE] * 4)
+"""By the digest of a task's name: fixed, whatever else is cut."""
+
+MOST_BYTES = 8 << 30
+"""Of all values of a subgraph together."""
+
+COMPUTED_BYTES = 2 << 30
+"""Of the inputs of a whole model, up to which it is computed, to know its values' statistics."""
+
+MOST_MEMBERS = 60
+"""Of one task of the bundled benchmark: of as many models, dtypes and sizes as possible."""
+
+NAME_LENGTH = 40
+
+PREFIX = "cut-"
+"""Of the names of tasks that are cut from imported models, whose like may be in the bundled benchmark."""
+
+Inputs = tuple[TensorSpec, ...]
+Fuses = Callable[[tuple[str, ...], Graph, Inputs], bool]
+
+
+class Partition:
+    """The tasks that are found in graphs, one for each family and sequence of operations."""
+
+    def __init__(self) -> None:
+        self._fuses = _remembering()
+        self._found: dict[str, tuple[Family, list[Subgraph]]] = {}
+
+    def add(self, graphs: Sequence[tuple[Graph, Specs]], place: str, model: str) -> None:
+        """Cuts the graphs of one forward of a model; of each sequence of operations it gives one subgraph, whose name
+        begins with the place, such as "float16/0"."""
+        taken: set[str] = set()
+        for graph, specs in graphs:
+            position = {node.name: index for index, node in enumerate(graph.operations)}
+            for family, part, (alone, inputs) in _cuts(graph, specs, self._fuses):
+                name = task_name(alone, family)
+                if name in taken:
+                    continue
+                taken.add(name)
+                where = f"{place}/{model}_op{position[part[0].name]}"
+                subgraph = Subgraph(where, name, model, emit(alone), inputs)
+                results = [specs[node.name] for node in part if is_result(graph, part, node)]
+                size = bytes_of((*inputs, *(specs[node.name] for node in part)))
+                if size <= MOST_BYTES and _gives(subgraph, results):
+                    self._found.setdefault(name, (family, []))[1].append(subgraph)
+
+    def tasks(self) -> Iterator[Task]:
+        """By name."""
+        for name, (family, subgraphs) in sorted(self._found.items()):
+            yield Task(name, family, split_of(name), deduplicated(subgraphs))
+
+
+def _cuts(graph: Graph, specs: Specs, fuses: Fuses) -> Iterator[tuple[Family, Part, tuple[Graph, Inputs]]]:
+    several = {node.name for node in graph.operations if specs.get(node.name) is None}
+
+    def fits(part: Part) -> bool:
+        made = standalone(graph, part, specs)
+        return made is not None and fuses(tuple(f"{node.name} {node.target}" for node in part), *made)
+
+    for family, parts in (
+        (Family.SINGLE, single(graph)),
+        (Family.FUSIBLE, fusible(graph, fits, several)),
+        (Family.TYPICAL, typical(graph, several)),
+    ):
+        for part in parts:
+            made = standalone(graph, part, specs)
+            # a view of a view is no work for anybody
+            if made is not None and (family is not Family.FUSIBLE or any(map(_computes, made[0].operations))):
+                yield family, part, made
+
+
+def _computes(node: Node) -> bool:
+    return operator_family(node) not in ("layout", "indexing")
+
+
+def _remembering() -> Fuses:
+    """Whether a cut fuses, decided when its operations are met first: at the smallest size, in single precision."""
+    from passnet_core.corpus.scheduling import schedule
+
+    known: dict[tuple[str, ...], bool] = {}
+
+    def fuses(names: tuple[str, ...], graph: Graph, inputs: Inputs) -> bool:
+        if names not in known:
+            found = schedule(graph, inputs)
+            known[names] = found is not None and found.own <= 1 and found.library <= 1
+        return known[names]
+
+    return fuses
+
+
+def _gives(subgraph: Subgraph, results: Sequence[TensorSpec | None]) -> bool:
+    """Whether the source gives what was captured. Where shapes depend on values, nobody knows, and it is no task."""
+    try:
+        given = foreseen(subgraph)
+    except RuntimeError:
+        return False
+    meant = [(spec.shape, spec.dtype) for spec in results if spec]
+    if given != meant:
+        text = f"{subgraph.id}, {subgraph.task_id}: left out, since it gives {given} where {meant} was captured."
+        print(text, file=sys.stderr, flush=True)
+    return given == meant
+
+
+def foreseen(subgraph: Subgraph) -> list[tuple[tuple[int, ...], str]]:
+    """The shapes and dtypes that the subgraph's source gives, found without computing.
+
+    Raises what torch raises where it does not run, or where the shapes depend on the values.
+    """
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode(), torch.no_grad():
+        inputs = [torch.empty(spec.shape, dtype=getattr(torch, spec.dtype)) for spec in subgraph.inputs]
+        results = module_of(subgraph, "cpu")(*inputs)
+    return [(tuple(each.shape), str(each.dtype).removeprefix("torch.")) for each in results]
+
+
+def bytes_of(specs: Sequence[TensorSpec | None]) -> int:
+    """What these tensors take together."""
+    import torch
+
+    return sum(math.prod(spec.shape) * getattr(torch, spec.dtype).itemsize for spec in specs if spec)
+
+
+def task_name(graph: Graph, family: Family) -> str:
+    """The same for the same operations in the same order: what they are, as far as there is room, and a digest."""
+    words = re.sub(r"[^a-z0-9]+", "-", "-".join(operator_sequence(graph)).lower()).strip("-")
+    if len(words) > NAME_LENGTH:
+        words = words[:NAME_LENGTH].rpartition("-")[0]
+    return f"{words}-{digest_of([family.value, operation_key(graph)])[:6]}"
+
+
+def split_of(name: str) -> str:
+    """Where a task of this name belongs, always."""
+    return SPLITS[int(digest_of(name.removeprefix(PREFIX))[:4], 16) % len(SPLITS)]
+
+
+def joined(packs: Sequence[Pack], most: int | None = None) -> Iterator[Task]:
+    """The tasks of all packs, those of one name together, by name. most: members of each, as different as possible."""
+    for name in sorted({name for pack in packs for name in pack.entries}):
+        members = [pack.task(name) for pack in packs if name in pack.entries]
+        subgraphs = sorted((each for task in members for each in task.subgraphs), key=lambda each: each.id)
+        kept = deduplicated(subgraphs)
+        yield replace(members[0], subgraphs=kept if most is None else spread(kept, most))
+
+
+# --- a whole model that somebody else captured ---
+
+
+def tasks_of(model: Subgraph) -> Iterator[Task]:
+    """The tasks that a whole model is cut into. Raises BadInput where it cannot be read or does not run."""
+    graph = parse(model.code)
+    sizes, tensors = _inputs(model)
+    known, numbers = _noted(graph, sizes, tensors)
+    partition = Partition()
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", model.source_model or model.task_id)
+    partition.add([(_with_numbers(graph, numbers), known)], f"{model.dtype or 'none'}/0", name)
+    for task in partition.tasks():
+        renamed = PREFIX + task.id
+        subgraphs = tuple(replace(each, task_id=renamed) for each in task.subgraphs)
+        yield replace(task, id=renamed, subgraphs=subgraphs)
+
+
+def _inputs(model: Subgraph) -> tuple[dict[str, int], dict[str, TensorSpec]]:
+    """The symbolic sizes that forward takes, and the tensors."""
+    symbolic = {name for name, is_symbolic in forward_arguments(model.code, "model.py") if is_symbolic}
+    sizes = {spec.name: int(spec.data[0]) for spec in model.inputs if spec.name in symbolic and spec.data}
+    return sizes, {spec.name: spec for spec in model.inputs if spec.name not in sizes}
+
+
+def _noted(graph: Graph, sizes: dict[str, int], tensors: dict[str, TensorSpec]) -> tuple[Specs, dict[str, Value]]:
+    """What every value is, and those that are numbers: sizes, above all, of which there is one here.
+
+    Computed, where the model is not too large for that; else its values are taken to be normal.
+    """
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    if bytes_of(tuple(tensors.values())) <= COMPUTED_BYTES:
+        try:
+            return _walked(graph, sizes, tensors, lambda spec: drawn(spec, "cpu"), spec_of)
+        except FAILURES as error:
+            print(f"It is not computed: {type(error).__name__}: {str(error)[:300]}", file=sys.stderr)
+    else:
+        print("It is too large to be computed.", file=sys.stderr)
+    print("Its values are taken to be normal, with mean 0 and spread 1.", file=sys.stderr, flush=True)
+    try:
+        with FakeTensorMode():
+            return _walked(graph, sizes, tensors, _empty, foreseen_spec)
+    except FAILURES as error:
+        raise BadInput(f"It does not run: {type(error).__name__}: {str(error)[:1000]}") from error
+    finally:
+        torch._dynamo.reset()
+
+
+def _empty(spec: TensorSpec) -> Any:
+    import torch
+
+    return torch.empty(spec.shape, dtype=getattr(torch, spec.dtype))
+
+
+def _walked(
+    graph: Graph,
+    sizes: dict[str, int],
+    tensors: dict[str, TensorSpec],
+    made: Callable[[TensorSpec], Any],
+    described: Callable[[str, Any], TensorSpec],
+) -> tuple[Specs, dict[str, Value]]:
+    import torch
+
+    specs: Specs = {}
+    numbers: dict[str, Value] = {}
+
+    def note(name: str, value: Any) -> None:
+        is_tensor = isinstance(value, torch.Tensor)
+        specs[name] = tensors.get(name) or (described(name, value) if is_tensor else None)
+        if isinstance(value, tuple | list) and value and all(type(each) is int for each in value):
+            numbers[name] = tuple(value)
+        elif type(value) in (bool, int, float):
+            numbers[name] = value
+
+    evaluate(graph, {**sizes, **{name: made(spec) for name, spec in tensors.items()}}, note)
+    return specs, numbers
+
+
+def _with_numbers(graph: Graph, numbers: dict[str, Value]) -> Graph:
+    """The graph without the nodes that are numbers, each written where it is read."""
+    nodes = [
+        replace(
+            node,
+            args=tuple(substituted(value, numbers) for value in node.args),
+            kwargs=tuple((key, substituted(value, numbers)) for key, value in node.kwargs),
+        )
+        for node in graph.nodes
+        if node.name not in numbers
+    ]
+    return Graph(tuple(nodes), substituted(graph.result, numbers))
+
+
+def main() -> int:
+    """Exit code 0, or 2 with a sentence on standard error."""
+    # what libraries print must not lie among the tasks
+    answer = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    try:
+        for task in tasks_of(from_json(Subgraph, json.loads(sys.stdin.read()))):
+            answer.write(lines_of(task))
+    except (BadInput, ValueError, RecursionError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    answer.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,147 @@
+"""Whole models that somebody captured are cut into tasks, in a sandbox, by the real command."""
+
+import importlib.util
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from passnet_core.__main__ import main
+from passnet_core.corpus.catalogue import Corpus
+from passnet_core.graphs.source import parse
+from passnet_core.graphs.vocabulary import operator_sequence
+from passnet_core.records import Family
+from passnet_core.settings import Settings
+
+pytestmark = pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="no torch")
+
+MODEL = """import torch
+from torch import device
+
+class GraphModule(torch.nn.Module):
+    def forward(self, s0 : torch.SymInt, L_x_ : torch.Tensor, L_weight_ : torch.nn.parameter.Parameter,
+                L_scale_ : torch.nn.parameter.Parameter):
+        size = L_x_.size()
+        rows = size[0]
+        hidden = torch._C._nn.linear(L_x_, L_weight_, None)
+        active = torch.nn.functional.gelu(hidden)
+        wide = active.view(rows, s0, 16)
+        scaled = wide / 8
+        soft = torch.nn.functional.softmax(scaled, dim=-1)
+        product = torch.matmul(soft, wide.transpose(1, 2))
+        flat = product.sum(dim=-1)
+        normal = torch.nn.functional.layer_norm(flat, (4,), L_scale_, None, 1e-05)
+        return (normal,)
+"""
+
+WHOLE = ("linear", "gelu", "view", "div", "softmax", "transpose")
+
+INPUT = '''class Program_weight_tensor_meta_L_{name}_:
+    name = "L_{name}_"
+    shape = {shape}
+    dtype = "torch.float32"
+    device = "cuda:0"
+    mean = 2.0
+    std = 0.5
+    data = None
+'''  # fmt: skip
+
+SIZES = """from sympy import Symbol
+
+S0 = Symbol("S0", integer=True, positive=True)
+
+dynamic_dim_constraint_symbols = [S0]
+
+dynamic_dim_constraint_symbol2example_value = {S0: 4}
+
+dynamic_dim_constraint_relations = []
+
+dynamic_dim_constraint_input_shapes = []
+"""
+
+
+def sample(folder: Path, code: str = MODEL) -> None:
+    """One captured model, as GraphNet stores it."""
+    folder.mkdir(parents=True)
+    folder.joinpath("model.py").write_text(code)
+    shapes = {"x": [3, 32], "weight": [64, 32], "scale": [4]}
+    folder.joinpath("weight_meta.py").write_text(
+        "\n\n".join(INPUT.format(name=name, shape=shape) for name, shape in shapes.items())
+    )
+    folder.joinpath("input_tensor_constraints.py").write_text(SIZES)
+
+
+def command(home: Path, *argv: str, python: str = sys.executable) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    settings = Settings(home, home / "data", Path(python))
+    code = main(["corpus", *argv], out=out, err=err, settings=settings)
+    return code, out.getvalue(), err.getvalue()
+
+
+def test_whole_models_become_tasks_of_their_parts_each_once(tmp_path: Path) -> None:
+    sample(tmp_path / "models" / "first")
+    sample(tmp_path / "models" / "second", MODEL.replace("/ 8", "/ 4"))
+    home = tmp_path / "home"
+    code, out, err = command(home, "cut", str(tmp_path / "models"))
+    assert (code, err) == (0, "")
+    assert "Cut 2 models." in out
+    corpus = Corpus([home / "tasks"])
+    assert corpus.problems == ()
+    fusible = {task.operators: task for task in corpus.tasks() if task.family is Family.FUSIBLE}
+    assert WHOLE in fusible
+    members = corpus.task(fusible[WHOLE].id).subgraphs
+    assert {each.source_model for each in members} == {"first", "second"}
+    assert {each.id.split("/")[0] for each in members} == {"float32"}
+    # sizes are written as numbers, and what a value was when the model ran is recorded
+    assert "view(3, 4, 16)" in members[0].code
+    sums = next(task for task in corpus.tasks() if task.operators == ("sum",))
+    (recorded,) = corpus.task(sums.id).subgraphs[0].inputs
+    assert recorded.shape == (3, 4, 4)
+    assert recorded.mean
+    assert recorded.std
+    for task in corpus.tasks():
+        for each in corpus.task(task.id).subgraphs:
+            assert operator_sequence(parse(each.code)) == task.operators
+
+    # what was cut is not cut again: there is not even a Python for it
+    sample(tmp_path / "more" / "third", MODEL.replace("softmax(scaled", "tanh(scaled"))
+    code, out, err = command(home, "cut", str(tmp_path / "models"), python="/nonexistent")
+    assert (code, err) == (0, "")
+    assert f"There are {len(corpus.tasks())} tasks" in out
+
+
+def test_what_cannot_be_cut_is_told_and_does_not_stop_the_rest(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.pt"
+    secret.write_bytes(b"not to be read")
+    sample(tmp_path / "models" / "good")
+    sample(tmp_path / "models" / "broken", MODEL.replace("(1, 2)", "(1, 7)"))
+    sample(tmp_path / "models" / "curious", MODEL.replace("L_x_.size()", f"torch.load({str(secret)!r})"))
+    sample(tmp_path / "models" / "foreign", MODEL.replace("L_x_.size()", "os.listdir('/')"))
+    code, out, err = command(tmp_path / "home", "cut", str(tmp_path / "models"))
+    assert code == 0
+    assert "Cut 1 models." in out
+    told = sorted(line.removeprefix("Warning: left out: ") for line in err.splitlines())
+    assert [line.split("/")[0] for line in told] == ["broken", "curious", "foreign"]
+    assert "It does not run: IndexError: Dimension out of range" in told[0]
+    assert "No such file" in told[1], "it sees no file of the user's"
+
+
+def test_a_model_may_take_only_so_long(tmp_path: Path) -> None:
+    sample(tmp_path / "models" / "slow")
+    code, _, err = command(tmp_path / "home", "cut", "--limit", "0.2", str(tmp_path / "models"))
+    assert code == 2
+    assert "slow/slow: It took longer than 0 s." in err
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (("--limit", "0", "nothing"), "--limit must be above 0"),
+        (("nothing",), "neither a task of this corpus nor a folder"),
+    ],
+)
+def test_wrong_use_is_explained(argv: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    code, _, err = command(tmp_path / "home", "cut", *argv)
+    assert code == 2
+    assert message in err

@@ -222,6 +222,37 @@ def corpus_import(args: argparse.Namespace, console: Console) -> int:
     return ACCEPTED if report.tasks else WRONG_USE
 
 
+def corpus_download(args: argparse.Namespace, console: Console) -> int:
+    from passnet_core.corpus import downloading
+
+    offered = downloading.offer(args.dataset, args.revision, console.settings.home)
+    there = offered.files - offered.left_files
+    console.tell(
+        f"{offered.dataset} at {offered.host}, commit {offered.commit[:12]}: {offered.files:,} files,"
+        f" {downloading.human(offered.bytes)}.\nThey go to {offered.folder}. {there:,} are there already, so"
+        f" {downloading.human(offered.left_bytes)} are left; {downloading.human(offered.free_bytes)} are free."
+    )
+    if not args.yes:
+        if args.json:
+            console.show(to_json(offered))
+        else:
+            console.say("Nothing was fetched. To fetch it, add --yes.")
+        return ACCEPTED
+    try:
+        fetched = downloading.fetch(offered)
+    except KeyboardInterrupt:
+        console.tell("What was fetched so far is kept. The same command goes on from there.")
+        raise
+    for archive in fetched.archives[:10]:
+        console.tell(f"Warning: {archive} is an archive. Unpack it before importing the folder.")
+    if args.json:
+        console.show(to_json(fetched))
+    else:
+        console.say(f"Fetched and verified: {fetched.files:,} files in {fetched.folder}.")
+        console.say(f"Take its tasks in with: {PROGRAM} corpus import {fetched.folder}")
+    return ACCEPTED
+
+
 def corpus_cut(args: argparse.Namespace, console: Console) -> int:
     from passnet_core.cutting_models import cut_models
 
@@ -595,6 +626,10 @@ def parser() -> argparse.ArgumentParser:
     importing = _command(corpus, "import", corpus_import, "take in every task below a folder in PassNet's layout")
     importing.add_argument("folder", metavar="DIR")
     importing.add_argument("--list", metavar="FILE", help="only the folders that this file names, one in a line")
+    loading = _command(corpus, "download", corpus_download, "fetch a dataset from the Hugging Face Hub, if told --yes")
+    loading.add_argument("dataset", metavar="OWNER/NAME")
+    loading.add_argument("--revision", default="main", metavar="REV", help="branch, tag or commit (%(default)s)")
+    loading.add_argument("--yes", action="store_true", help="fetch it; without, only say what and where to")
     cutting = _command(corpus, "cut", corpus_cut, "cut whole models into tasks by what TorchInductor fuses")
     cutting.add_argument("model", nargs="+", metavar="TASK_OR_DIR", help="tasks whose subgraphs are whole models")
     cutting.add_argument(

@@ -38,6 +38,7 @@ ONLY_IN = {
     "triton": ("judge",),
     "transformers": MAKING_TASKS,
     "duckdb": ("store",),
+    "huggingface_hub": ("corpus/downloading.py",),
     "streamlit": (),
     "ray": (),
     "openai": (),

@@ -2,7 +2,8 @@
 
 Needs a CUDA machine with Python, torch, triton and this package: neither a store nor the app. On the CPU it records the
 reference bundles' values, which have no times and no score. Where there are several GPUs, start it once for each, with
-CUDA_VISIBLE_DEVICES and PASSNET_HOME of its own and the same --out: they share the work.
+CUDA_VISIBLE_DEVICES and PASSNET_HOME of its own and the same --out: they share the work. With --judges 4 a GPU is busy
+nearly all the time: one measures, while others compile.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -103,6 +105,18 @@ def record(
     return count
 
 
+def record_together(
+    parts: Sequence[Part], folder: Path, backends: Sequence[Backend], *, kept_samples: int, until: float | None = None
+) -> int:
+    """As record, with several backends at once: of those that share a GPU one measures, while others compile."""
+
+    def share(backend: Backend) -> int:
+        return record(parts, folder, backend, kept_samples=kept_samples, until=until)
+
+    with ThreadPoolExecutor(len(backends)) as threads:
+        return sum(threads.map(share, backends))
+
+
 @contextlib.contextmanager
 def _claimed(path: Path) -> Iterator[bool]:
     """Whether this process, and no other, makes the file now. A claim ends with its process, however that ends."""
@@ -169,8 +183,10 @@ def parts_of(
     captures: Sequence[Capture],
     trials: int,
     device: Device = Device.CUDA,
+    split: str = "",
 ) -> Iterator[Part]:
-    """Inductor on every task, then every reference bundle on each of its tasks. Raises BadInput for a broken bundle."""
+    """Inductor on every task, then every reference bundle on each of its tasks; split: only those. Raises BadInput for
+    a broken bundle."""
     references, problems = read_references(bundles_folder)
     if problems:
         raise BadInput(problems[0])
@@ -179,17 +195,21 @@ def parts_of(
         spec = EvalSpec(stage, device, capture, Profile.STRICT, trials)
         if Solver.INDUCTOR in solvers:
             for summary in corpus.tasks():
-                yield Part("inductor", corpus.task(summary.id), None, spec)
+                if split in ("", summary.split):
+                    yield Part("inductor", corpus.task(summary.id), None, spec)
         if Solver.PASSES in solvers:
             for reference in references:
-                for task_id in reference.task_ids:
-                    yield Part(reference.name, corpus.task(task_id), reference.bundle, spec)
+                for task in map(corpus.task, reference.task_ids):
+                    if split in ("", task.split):
+                        yield Part(reference.name, task, reference.bundle, spec)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m passnet_core.recording", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="folder for the run files; those in it are kept")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="only these tasks or reference bundles")
+    parser.add_argument("--split", default="", help="only the tasks of this split, such as eval")
+    parser.add_argument("--judges", type=int, default=1, metavar="N", help="at once, each with some GB of memory")
     parser.add_argument("--device", choices=[each.value for each in Device], default="cuda", help="cpu: values only")
     parser.add_argument("--capture", choices=[each.value for each in Capture], help="default: both; on the CPU direct")
     parser.add_argument("--solver", choices=[each.value for each in Solver], help="default: both; on the CPU passes")
@@ -201,6 +221,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if options.samples < 1:
             raise BadInput(f"--samples must be at least 1, not {options.samples}.")
+        if options.judges < 1:
+            raise BadInput(f"--judges must be at least 1, not {options.judges}.")
         settings = read_settings()
         corpus = corpus_of(settings)
         device = Device(options.device)
@@ -215,6 +237,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 captures=[Capture(options.capture)] if options.capture else captures,
                 trials=options.trials,
                 device=device,
+                split=options.split,
             )
         )
         # those that can be compared come first, where time is short
@@ -224,17 +247,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parts = [part for part in parts if {part.name, part.task.id} & set(options.only)]
         if not parts:
             raise BadInput("There is nothing to measure. Check --only, and that the data folder has tasks.")
-        backend = LocalBackend(settings.python, settings.isolation, settings.home)
-        try:
-            count = record(
+        with contextlib.ExitStack() as judges:
+            backends = []
+            for _ in range(options.judges):
+                backends.append(LocalBackend(settings.python, settings.isolation, settings.home, lanes=("run",)))
+                judges.callback(backends[-1].close)
+            count = record_together(
                 parts,
                 options.out,
-                backend,
+                backends,
                 kept_samples=options.samples,
                 until=None if options.within is None else started + options.within,
             )
-        finally:
-            backend.close()
     except InfrastructureError as error:
         print(error, file=sys.stderr)
         return 3

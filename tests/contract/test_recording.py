@@ -1,6 +1,7 @@
 """Recording measures part by part, can be continued, and what it writes fills a new store."""
 
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from passnet_core.backends.fake import FakeBackend
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.layout import write_task
 from passnet_core.errors import InfrastructureError
-from passnet_core.recording import Part, main, parts_of, record, thinned
+from passnet_core.recording import Part, main, parts_of, record, record_together, thinned
 from passnet_core.records import Capture, Clock, Contender, Device, Job, Outcome, Solver, Stage, Timing, Verdict
 from passnet_core.service import open_service, read_references
 from passnet_core.settings import Settings
@@ -77,6 +78,22 @@ def test_recordings_into_one_folder_share_the_work(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 4
 
 
+def test_several_judges_of_one_machine_share_the_work(tmp_path: Path) -> None:
+    parts = [Part("inductor", task(f"task-{number}"), None, MEASURE) for number in range(8)]
+    meeting = threading.Barrier(2, timeout=60)
+
+    def together(job: Job) -> Outcome:
+        if job.subgraph.task_id in ("task-0", "task-1"):
+            meeting.wait()  # neither judge gets on until the other has a task of its own
+        return timed(job)
+
+    backends = [FakeBackend(together, Device.CUDA), FakeBackend(together, Device.CUDA)]
+    assert record_together(parts, tmp_path, backends, kept_samples=3) == 8
+    assert len(list(tmp_path.iterdir())) == 8
+    assert all(backend.jobs for backend in backends)
+    assert sum(len(backend.jobs) for backend in backends) == 8 * len(task().subgraphs)
+
+
 def test_a_judge_in_trouble_ends_the_recording_and_scores_nothing(tmp_path: Path) -> None:
     backend = FakeBackend(lambda job: outcome(job, Verdict.INFRASTRUCTURE), Device.CUDA)
     with pytest.raises(InfrastructureError, match="float32/0: because"):
@@ -93,7 +110,10 @@ def test_parts_cover_inductor_and_each_bundle_on_its_tasks(tmp_path: Path) -> No
     (folder / "sorted_output_pass_rule_names.json").write_text('["Relu"]')
     (folder / "about.json").write_text('{"title": "Relu", "description": "One kernel.", "tasks": ["relu"]}')
     corpus = Corpus([tmp_path / "tasks"])
-    parts = parts_of(corpus, tmp_path / "bundles", solvers=list(Solver), captures=[Capture.COMPILED], trials=7)
+    asked = {"solvers": list(Solver), "captures": [Capture.COMPILED], "trials": 7}
+    assert list(parts_of(corpus, tmp_path / "bundles", **asked, split="eval")) == []
+    parts = list(parts_of(corpus, tmp_path / "bundles", **asked, split=task().split))
+    assert parts == list(parts_of(corpus, tmp_path / "bundles", **asked))
     assert [part.file_name for part in parts] == [
         "inductor-cuda-compiled-other.jsonl.gz",
         "inductor-cuda-compiled-relu.jsonl.gz",
@@ -105,6 +125,7 @@ def test_parts_cover_inductor_and_each_bundle_on_its_tasks(tmp_path: Path) -> No
     ("flags", "message"),
     [
         (["--samples", "0"], "--samples must be at least 1"),
+        (["--judges", "0"], "--judges must be at least 1"),
         (["--trials", "0"], "Trials must be at least 1"),
         (["--only", "no-such-task"], "nothing to measure"),
     ],

@@ -600,6 +600,60 @@ def runs_import(args: argparse.Namespace, console: Console) -> int:
     return ACCEPTED
 
 
+# --- solve -----------------------------------------------------------------------------------------------------------
+
+
+def solve(args: argparse.Namespace, console: Console) -> int:
+    from passnet_core.llm.client import ChatModel, Server
+    from passnet_core.llm.conversation import Budget, Price, Turn
+    from passnet_core.solving import solve, stages
+
+    for name in ("attempts", "turns", "judges"):
+        if getattr(args, name) < 1:
+            raise BadInput(f"--{name} must be at least 1, not {getattr(args, name)}.")
+    models = console.settings.models
+    corpus = corpus_of(console.settings)
+    tasks = [corpus.resolve(name) for name in args.task]
+    server = Server(args.base_url or models.base_url, models.key)
+    model = ChatModel(server, args.model or models.model, temperature=args.temperature)
+    start = _bundle(args.bundle, console.settings) if args.bundle else None
+    cancelled = threading.Event()
+
+    def told(task: Task, number: int, turn: Turn) -> None:
+        found = "" if turn.score is None else f", {turn.score.accepted} of {turn.score.total} accepted"
+        console.tell(f"{task.id}, attempt {number}, turn {turn.number}: {len(turn.results)} tools{found}")
+
+    with contextlib.ExitStack() as judges:
+        backends = [judges.enter_context(console.judge()) for _ in range(args.judges)]
+        try:
+            solved = solve(
+                model, tasks, backends, _spec(args, Stage(args.stage), backends[0].info().device), Path(args.out),
+                attempts=args.attempts,
+                budget=Budget(args.turns, args.tokens, args.money, args.seconds, args.reply_tokens),
+                price=Price(args.price_prompt, args.price_reply),
+                start=start, cancelled=cancelled, on_turn=told,
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            console.tell("Attempts that are over are kept. The same command goes on with the others.")
+            raise
+    if args.json:
+        console.show([to_json(each) for each in solved])
+        return ACCEPTED if any(each.accepted == each.total for each in solved) else NOT_ACCEPTED
+    rows = [
+        (each.task_id, str(each.number), f"{each.accepted}/{each.total}",
+         "" if each.speedup is None else f"{each.speedup:.3f}", str(each.turns), f"{each.tokens:,}",
+         f"{each.cost:.4f}", each.reason or each.end)
+        for each in solved
+    ]  # fmt: skip
+    _table(console, ("task", "attempt", "accepted", "speedup", "turns", "tokens", "cost", "end"), rows)
+    whole = [each for each in solved if each.accepted == each.total]
+    console.say(" · ".join(f"{stage} {count}/{total}" for stage, count, total in stages(solved)))
+    cost = sum(each.cost for each in solved)
+    console.say(f"{len(whole)} of {len(solved)} attempts accepted on every subgraph" + (
+        f", {cost / len(whole):.4f} each." if cost and whole else "."))  # fmt: skip
+    return ACCEPTED if whole else NOT_ACCEPTED
+
+
 # --- flags -----------------------------------------------------------------------------------------------------------
 
 
@@ -671,6 +725,29 @@ def parser() -> argparse.ArgumentParser:
     scoring.add_argument("--p", type=float, default=0.0, help="slowdown penalty (0)")
     scoring.add_argument("--b", type=float, default=0.1, help="failure penalty (0.1)")
     scoring.add_argument("--interpretation", choices=("default", "extended"), default="default", help="of t >= 1")
+
+    solving = _command(commands, "solve", solve, "have a language model write the passes for tasks")
+    solving.add_argument("task", nargs="+", metavar="TASK_OR_DIR")
+    solving.add_argument("--out", required=True, metavar="DIR", help="a folder for each attempt; those over are kept")
+    solving.add_argument("--model", default="", metavar="NAME", help="as the server calls it (PASSNET_MODEL)")
+    solving.add_argument("--base-url", default="", metavar="URL", help="of the server, with /v1 (OPENAI_BASE_URL)")
+    solving.add_argument("--bundle", metavar="DIR", help="a bundle to begin with, which is to be repaired")
+    solving.add_argument("--attempts", type=int, default=1, metavar="K", help="at each task (%(default)s)")
+    solving.add_argument("--judges", type=int, default=1, metavar="N", help="attempts at once (%(default)s)")
+    solving.add_argument("--turns", type=int, default=12, metavar="N", help="of an attempt, at most (%(default)s)")
+    solving.add_argument("--tokens", type=int, metavar="N", help="of an attempt, about")
+    solving.add_argument("--reply-tokens", type=int, metavar="N", help="of one answer, at most")
+    solving.add_argument("--seconds", type=float, metavar="S", help="of an attempt, at most")
+    solving.add_argument("--money", type=float, metavar="X", help="of an attempt, about, by the prices given")
+    solving.add_argument("--price-prompt", type=float, default=0.0, metavar="X", help="of a million tokens read (0)")
+    solving.add_argument("--price-reply", type=float, default=0.0, metavar="X", help="of a million tokens written (0)")
+    solving.add_argument("--temperature", type=float, metavar="X", help="as the server has it, if not given")
+    solving.add_argument("--stage", choices=("verify", "measure"), default="verify", help="how far to judge (verify)")
+    solving.add_argument("--capture", choices=_values(Capture), default="direct", help="how it is called (direct)")
+    solving.add_argument("--device", choices=_values(Device), help="where to judge (a GPU where there is one)")
+    solving.add_argument("--profile", choices=("strict", "passnet"), default="strict", help="by whose rules (strict)")
+    solving.add_argument("--deadline", type=float, default=EvalSpec().deadline_s, metavar="S", help=argparse.SUPPRESS)
+    solving.add_argument("--replacement-cap", type=int, metavar="N", help=argparse.SUPPRESS)
 
     runs = _group(commands, "runs", "list, export and import runs")
     listing = _command(runs, "list", runs_list, "newest first")

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -22,6 +22,15 @@ class IsolationChoice(StrEnum):
 
 
 @dataclass(frozen=True)
+class ModelSettings:
+    """Where language models answer: up to and with /v1, empty for OpenAI's own; the key, shown nowhere; and which."""
+
+    base_url: str = ""
+    key: str = field(default="", repr=False)
+    model: str = ""
+
+
+@dataclass(frozen=True)
 class Settings:
     """home: the store, drafts and scratch folders. data: bundled tasks. python: the interpreter that judges."""
 
@@ -29,6 +38,7 @@ class Settings:
     data: Path
     python: Path
     isolation: IsolationChoice = IsolationChoice.AUTO
+    models: ModelSettings = ModelSettings()
 
 
 def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
@@ -42,6 +52,9 @@ def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
         data=_existing_folder(values, "PASSNET_DATA", BUNDLED_DATA),
         python=_interpreter(values),
         isolation=_isolation(values),
+        models=ModelSettings(
+            values.get("OPENAI_BASE_URL", ""), values.get("OPENAI_API_KEY", ""), values.get("PASSNET_MODEL", "")
+        ),
     )
 
 

@@ -44,3 +44,13 @@ def test_every_variable_is_read(tmp_path: Path) -> None:
 def test_what_is_wrong_is_named(name: str, value: str) -> None:
     with pytest.raises(BadInput, match=name):
         read_settings({name: value})
+
+
+def test_where_models_answer_is_read_and_the_key_is_shown_nowhere() -> None:
+    settings = read_settings({"OPENAI_BASE_URL": "http://here/v1", "OPENAI_API_KEY": "sk-secret", "PASSNET_MODEL": "m"})
+    assert (settings.models.base_url, settings.models.key, settings.models.model) == (
+        "http://here/v1",
+        "sk-secret",
+        "m",
+    )
+    assert "sk-secret" not in repr(settings) + str(settings)

@@ -1,0 +1,113 @@
+"""What the judge found, as a good colleague would say it: what is wrong, where, by how much, and what to do. Pure."""
+
+from collections.abc import Sequence
+
+from passnet_core.records import (
+    Accuracy,
+    Clock,
+    Contender,
+    Evidence,
+    Finding,
+    NearestMiss,
+    Outcome,
+    OutputAccuracy,
+    Verdict,
+)
+
+MOST_FINDINGS = 8
+TRACE_LINES = 12
+EVIDENCE = ("kernels launched", "timed calls", "memory floor", "noise floor")
+SHOWN_FOR = {Verdict.LIBRARY, Verdict.CHEAT, Verdict.INCONCLUSIVE}
+"""Verdicts that nobody need believe without their evidence."""
+
+NAMES = {Contender.EAGER: "eager", Contender.BASELINE: "Inductor", Contender.PASSES: "yours"}
+
+
+def summary(outcomes: Sequence[Outcome]) -> str:
+    """All subgraphs of a task: how many got which verdict, and of each verdict the first in full."""
+    counts: dict[Verdict, int] = {}
+    firsts: dict[Verdict, Outcome] = {}
+    for outcome in outcomes:
+        counts[outcome.verdict] = counts.get(outcome.verdict, 0) + 1
+        firsts.setdefault(outcome.verdict, outcome)
+    if not outcomes:
+        return "Nothing was judged."
+    lines = []
+    if len(outcomes) > 1:
+        lines.append("; ".join(f"{count} of {len(outcomes)}: {verdict}" for verdict, count in counts.items()) + ".")
+    # what is wrong comes first
+    for verdict in sorted(firsts, key=lambda each: each.accepted):
+        lines.append(f"{firsts[verdict].subgraph_id}: {explained(firsts[verdict])}")
+    return "\n\n".join(lines)
+
+
+def explained(outcome: Outcome) -> str:
+    """One outcome: its reason, and what there is to see."""
+    parts = [f"{outcome.verdict}. {outcome.reason}"]
+    if outcome.verdict is Verdict.REJECTED:
+        parts += [_finding(each) for each in outcome.findings[:MOST_FINDINGS]]
+    if outcome.verdict is Verdict.NO_MATCH and outcome.match is not None:
+        parts += [_miss(each.name, each.miss) for each in outcome.match.passes if each.miss is not None]
+    if outcome.verdict is Verdict.MATCHED and outcome.match is not None and outcome.match.rewritten:
+        parts.append(f"The subgraph becomes:\n{outcome.match.rewritten.strip()}")
+    if outcome.accuracy is not None and not outcome.verdict.accepted:
+        parts += _values(outcome.accuracy)
+    if outcome.timings:
+        parts.append(_times(outcome))
+    wanted = [each for each in outcome.evidence if _is_shown(each, outcome.verdict)]
+    parts += [_cut(f"{each.topic}: {each.text}") for each in wanted]
+    parts += [f"Note: {warning}" for warning in outcome.warnings[:4]]
+    return "\n".join(parts)
+
+
+def _finding(finding: Finding) -> str:
+    return f"- {finding.file} line {finding.line}, rule {finding.rule}: {finding.message} {finding.remedy}"
+
+
+def _miss(name: str, miss: NearestMiss | None) -> str:
+    if miss is None:
+        return f"- {name} matches nothing."
+    matched = ", ".join(f"{pattern} = {node}" for pattern, node in miss.matched) or "nothing"
+    return f"- {name}: {miss.reason} Matched before that: {matched}."
+
+
+def _values(accuracy: Accuracy) -> list[str]:
+    wrong = [each for each in accuracy.outputs if each.smallest_t is None or each.problem]
+    return [_output(each) for each in (wrong or list(accuracy.outputs))[:2]]
+
+
+def _output(output: OutputAccuracy) -> str:
+    parts = [f"Output {output.output}, {output.dtype} {list(output.shape)}:"]
+    if output.problem:
+        parts.append(f"{output.problem}.")
+    if output.index is not None:
+        place = f"worst at {list(output.index)}, where {output.expected} is expected and {output.actual} is given"
+        parts.append(f"{place} (inputs drawn as {output.profile!r}).")
+    if output.max_error is not None:
+        parts.append(f"Largest error {output.max_error:.3g}, mean {output.mean_error or 0.0:.3g};")
+        parts.append(f"{output.wrong_fraction:.1%} of the elements are wrong.")
+    return " ".join(parts)
+
+
+def _times(outcome: Outcome) -> str:
+    """The clocks of everybody, with the noise."""
+    lines = []
+    for clock in Clock:
+        told = [
+            f"{NAMES[contender]} {timing.median:.1f} µs"
+            for contender in NAMES
+            if (timing := outcome.timing(contender, clock)) is not None
+        ]
+        if told:
+            lines.append(f"- {clock.value}: {', '.join(told)}")
+    noise = "" if outcome.noise is None else f" Eager differs from itself by up to {outcome.noise:.0%}."
+    return "Median times of a call:\n" + "\n".join(lines) + noise
+
+
+def _is_shown(evidence: Evidence, verdict: Verdict) -> bool:
+    return evidence.topic == "traceback" or (verdict in SHOWN_FOR and evidence.topic in EVIDENCE)
+
+
+def _cut(text: str) -> str:
+    lines = text.splitlines()
+    return "\n".join(lines if len(lines) <= TRACE_LINES else ["[…]", *lines[-TRACE_LINES:]])

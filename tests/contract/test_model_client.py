@@ -1,0 +1,188 @@
+"""The client against a real server that speaks the chat protocol."""
+
+import itertools
+import logging
+import socket
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+from model_server import ModelServer, Said, saying, serving
+
+from passnet_core.llm import client as client_module
+from passnet_core.llm.chat import Message, ModelError, Reply, Role, Stopped, Tool, ToolCall, Trouble
+from passnet_core.llm.client import ChatModel, Server
+
+KEY = "sk-secret-0123456789"
+ASKED = (Message(Role.SYSTEM, "You write passes."), Message(Role.USER, "Write one."))
+CHECK = Tool("check", "Rules and matching.", {"type": "object", "properties": {}})
+EVENTS = ("Content-Type", "text/event-stream")
+LONG = "One kernel is enough for this, since all of it is pointwise. " * 3
+
+
+@pytest.fixture(autouse=True)
+def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_module, "RESTART_PAUSE_S", 0.001)
+    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.001)
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with serving({}) as made:
+        yield made
+
+
+def model(server: ModelServer, name: str = "scripted", **more: object) -> ChatModel:
+    return ChatModel(Server(server.base_url, KEY), name, **more)
+
+
+def answer(asked: ChatModel, *, tools: tuple[Tool, ...] = (), **more: object) -> Reply:
+    return asked.complete(ASKED, tools, cancelled=threading.Event(), **more)
+
+
+def test_text_comes_as_it_is_written_and_tokens_are_counted(server: ModelServer) -> None:
+    server.models["scripted"] = saying(Said(LONG))
+    seen: list[str] = []
+    reply = answer(model(server), on_text=seen.append, most_tokens=500)
+    assert reply.message == Message(Role.MODEL, LONG)
+    assert (reply.finish, reply.restarts) == ("stop", 0)
+    assert (reply.prompt_tokens, reply.reply_tokens) == (5, len(LONG.split()))
+    assert seen[-1] == LONG
+    assert len(seen) > 5
+    assert all(later.startswith(earlier) for earlier, later in itertools.pairwise(seen))
+    ((authorization, request),) = server.asked
+    assert authorization == f"Bearer {KEY}"
+    assert request["messages"] == [
+        {"role": "system", "content": "You write passes."},
+        {"role": "user", "content": "Write one."},
+    ]
+    assert request["max_completion_tokens"] == 500
+
+
+def test_tool_calls_come_whole_and_their_answers_go_back(server: ModelServer) -> None:
+    arguments = '{"name": "relu.py", "code": "import torch\\n"}'
+    server.models["scripted"] = saying(
+        Said("First a file.", [("write_file", arguments), ("check", "{}")]), Said("Done.")
+    )
+    asked = model(server)
+    reply = answer(asked, tools=(CHECK,))
+    assert [(call.name, call.arguments) for call in reply.message.calls] == [("write_file", arguments), ("check", "{}")]
+    assert reply.finish == "tool_calls"
+    assert server.asked[0][1]["tools"][0]["function"]["name"] == "check"
+    told = Message(Role.TOOL, "It matches.", answers=reply.message.calls[1].id)
+    asked.complete((*ASKED, reply.message, told), (CHECK,), cancelled=threading.Event())
+    back = server.asked[1][1]["messages"]
+    assert [call["function"]["name"] for call in back[2]["tool_calls"]] == ["write_file", "check"]
+    assert back[3] == {"role": "tool", "tool_call_id": reply.message.calls[1].id, "content": "It matches."}
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_what_passes_is_asked_again(server: ModelServer, status: int) -> None:
+    server.models["scripted"] = saying(Said("not now", status=status), Said("not now", status=status), Said("Here."))
+    assert answer(model(server)).message.text == "Here."
+    assert server.counts["scripted"] == 3
+
+
+def test_a_stream_that_drops_is_asked_for_again(server: ModelServer) -> None:
+    server.models["scripted"] = saying(Said(LONG, dropped=40), Said(LONG, dropped=80), Said(LONG))
+    seen: list[str] = []
+    reply = answer(model(server), on_text=seen.append)
+    assert (reply.message.text, reply.restarts) == (LONG, 2)
+    assert seen[-1] == LONG
+
+
+def test_servers_that_know_other_words_are_asked_in_theirs(server: ModelServer) -> None:
+    def older(request: dict, before: int) -> Said:
+        for name in ("max_completion_tokens", "temperature"):
+            if name in request:
+                return Said(f"Unsupported parameter: {name}", status=400)
+        return Said("As you like.")
+
+    server.models["scripted"] = older
+    assert answer(model(server, temperature=0.2), most_tokens=300).message.text == "As you like."
+    assert server.asked[-1][1]["max_tokens"] == 300
+
+
+@pytest.mark.parametrize(
+    ("said", "trouble", "words"),
+    [
+        (Said(f"Incorrect API key provided: {KEY}", status=401), Trouble.WRONG_KEY, "refuses the key"),
+        (Said("no", status=403), Trouble.WRONG_KEY, "refuses the key"),
+        (Said("Too many requests", status=429), Trouble.BUSY, "also after waiting: Too many requests."),
+        (Said("It broke", status=500), Trouble.DOWN, "failed, also when asked again: It broke."),
+        (Said("Input is too long: 9000 tokens", status=400), Trouble.TOO_LONG, "conversation is too long for scripted"),
+        (Said(f"Bad word {KEY}", status=400), Trouble.REJECTED, "rejects the request: Bad word …"),
+        (Said("Well", finish="content_filter"), Trouble.REFUSED, "refuses to answer"),
+        (Said(raw=b"<html>It works!</html>"), Trouble.MALFORMED, "no chat completion"),
+        (
+            Said(raw=b"data: {nonsense\n\n", headers=(("Content-Type", "text/event-stream"),)),
+            Trouble.MALFORMED,
+            "no chat",
+        ),
+        (Said(LONG, dropped=24), Trouble.DOWN, "drops the line"),
+    ],
+    ids=lambda value: value.name if isinstance(value, Trouble) else None,
+)
+def test_every_failure_is_a_sentence_without_the_key(
+    server: ModelServer, said: Said, trouble: Trouble, words: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    server.models["scripted"] = saying(said)
+    with pytest.raises(ModelError) as failed:
+        answer(model(server, retries=1))
+    assert failed.value.trouble is trouble
+    assert words in str(failed.value)
+    assert KEY not in str(failed.value)
+    assert KEY not in repr(Server(server.base_url, KEY))
+    assert KEY not in caplog.text
+
+
+def test_a_model_without_tools_says_so_only_when_it_was_given_some(server: ModelServer) -> None:
+    server.models["scripted"] = saying(Said("scripted does not support tools", status=400))
+    with pytest.raises(ModelError) as failed:
+        answer(model(server), tools=(CHECK,))
+    assert failed.value.trouble is Trouble.NO_TOOLS
+    with pytest.raises(ModelError) as failed:
+        answer(model(server))
+    assert failed.value.trouble is Trouble.REJECTED
+
+
+def test_a_model_or_a_server_that_is_not_there() -> None:
+    with serving({}) as server, pytest.raises(ModelError, match="has no model 'nobody'") as failed:
+        answer(model(server, "nobody"))
+    assert failed.value.trouble is Trouble.UNKNOWN_MODEL
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        nowhere = ChatModel(Server(f"http://127.0.0.1:{unused.getsockname()[1]}/v1", KEY), "scripted", retries=1)
+        with pytest.raises(ModelError, match="cannot be reached") as failed:
+            answer(nowhere)
+    assert failed.value.trouble is Trouble.DOWN
+
+
+def test_silence_ends_and_a_person_can_stop_within_a_second(server: ModelServer) -> None:
+    server.models["scripted"] = saying(Said(LONG, pause_s=30.0))
+    with pytest.raises(ModelError, match="did not answer in time") as failed:
+        answer(model(server, timeout_s=0.3, retries=0))
+    assert failed.value.trouble is Trouble.DOWN
+    cancelled = threading.Event()
+    threading.Timer(0.3, cancelled.set).start()
+    start = time.monotonic()
+    with pytest.raises(Stopped):
+        model(server).complete(ASKED, (), cancelled=cancelled)
+    assert time.monotonic() - start < 1.3
+
+
+def test_without_a_key_only_a_server_of_ones_own_is_asked(server: ModelServer) -> None:
+    server.models["scripted"] = saying(Said("Hello."))
+    assert answer(ChatModel(Server(server.base_url), "scripted")).message.text == "Hello."
+    with pytest.raises(ModelError, match="Set OPENAI_API_KEY") as failed:
+        ChatModel(Server(), "scripted")
+    assert failed.value.trouble is Trouble.NO_KEY
+
+
+def test_a_tool_call_may_be_anything(server: ModelServer) -> None:
+    server.models["scripted"] = saying(Said(calls=[("", "{not json"), ("check", "")]))
+    calls = answer(model(server), tools=(CHECK,)).message.calls
+    assert [(call.name, call.arguments) for call in calls] == [("", "{not json"), ("check", "")]
+    assert all(isinstance(call, ToolCall) and call.id for call in calls)

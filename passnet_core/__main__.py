@@ -606,7 +606,7 @@ def runs_import(args: argparse.Namespace, console: Console) -> int:
 def solve(args: argparse.Namespace, console: Console) -> int:
     from passnet_core.llm.client import ChatModel, Server
     from passnet_core.llm.conversation import Budget, Price, Turn
-    from passnet_core.solving import solve, stages
+    from passnet_core.solving import Order, solve, stages
 
     for name in ("attempts", "turns", "judges"):
         if getattr(args, name) < 1:
@@ -616,7 +616,6 @@ def solve(args: argparse.Namespace, console: Console) -> int:
     tasks = [corpus.resolve(name) for name in args.task]
     server = Server(args.base_url or models.base_url, models.key)
     model = ChatModel(server, args.model or models.model, temperature=args.temperature)
-    start = _bundle(args.bundle, console.settings) if args.bundle else None
     cancelled = threading.Event()
 
     def told(task: Task, number: int, turn: Turn) -> None:
@@ -626,13 +625,14 @@ def solve(args: argparse.Namespace, console: Console) -> int:
     with contextlib.ExitStack() as judges:
         backends = [judges.enter_context(console.judge()) for _ in range(args.judges)]
         try:
-            solved = solve(
-                model, tasks, backends, _spec(args, Stage(args.stage), backends[0].info().device), Path(args.out),
-                attempts=args.attempts,
-                budget=Budget(args.turns, args.tokens, args.money, args.seconds, args.reply_tokens),
-                price=Price(args.price_prompt, args.price_reply),
-                start=start, cancelled=cancelled, on_turn=told,
-            )  # fmt: skip
+            order = Order(
+                _spec(args, Stage(args.stage), backends[0].info().device),
+                Budget(args.turns, args.tokens, args.money, args.seconds, args.reply_tokens),
+                Price(args.price_prompt, args.price_reply),
+                args.attempts,
+                _bundle(args.bundle, console.settings) if args.bundle else None,
+            )
+            solved = solve(model, tasks, backends, order, Path(args.out), cancelled=cancelled, on_turn=told)
         except KeyboardInterrupt:
             console.tell("Attempts that are over are kept. The same command goes on with the others.")
             raise

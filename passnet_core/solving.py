@@ -5,14 +5,16 @@ FOLDER/TASK/NUMBER/best/              the best bundle that was evaluated
 FOLDER/outcomes.jsonl                 what the judge says of it: for `score --outcomes`
 """
 
+import contextlib
 import json
+import shutil
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from passnet_core.backends.base import Backend
 from passnet_core.errors import BadInput, InfrastructureError
@@ -64,48 +66,41 @@ class JudgeBench:
         return tuple(judged(self.backend, job, lambda event: None, cancelled) for job in jobs)
 
 
+@dataclass(frozen=True)
+class Order:
+    """What is asked of a model. attempts: at each task. start: a person's bundle, to be repaired."""
+
+    spec: EvalSpec
+    budget: Budget
+    price: Price
+    attempts: int = 1
+    start: Bundle | None = None
+
+
+OnTurn = Callable[[Task, int, Turn], None]
+
+
 def solve(
     model: Model,
     tasks: Sequence[Task],
     backends: Sequence[Backend],
-    spec: EvalSpec,
+    order: Order,
     folder: Path,
     *,
-    attempts: int,
-    budget: Budget,
-    price: Price,
-    start: Bundle | None = None,
     cancelled: threading.Event,
-    on_turn: Callable[[Task, int, Turn], None] = lambda task, number, turn: None,
+    on_turn: OnTurn = lambda task, number, turn: None,
 ) -> tuple[Solved, ...]:
     """Makes every attempt that is not over in its folder yet, as many at once as there are backends, and returns all of
-    them. One that was interrupted, or whose model failed, begins anew. start: a person's bundle, to be repaired.
+    them. One that was interrupted, or whose model failed, begins anew.
 
     Raises InfrastructureError where the folder cannot be written.
     """
-    wanted = [(task, number) for task in tasks for number in range(1, attempts + 1)]
+    wanted = [(task, number) for task in tasks for number in range(1, order.attempts + 1)]
     left = [each for each in wanted if (found := _read(folder, *each)) is None or found.end == End.FAILED]
-    guide = _guide()
-    free = list(backends)
-    lock = threading.Lock()
-
-    def attempt(task: Task, number: int) -> None:
-        if cancelled.is_set():
-            return
-        with lock:
-            backend = free.pop()
-        try:
-            workplace = Workplace(JudgeBench(backend, task, spec), guide, model.name)
-            if start is not None:
-                workplace.take(start)
-            _attempted(model, task, workplace, spec, folder, number, budget, price, cancelled, on_turn, lock)
-        finally:
-            with lock:
-                free.append(backend)
-
+    attempts = _Attempts(model, backends, order, folder, cancelled, on_turn)
     with ThreadPoolExecutor(len(backends)) as threads:
         try:
-            for future in [threads.submit(attempt, *each) for each in left]:
+            for future in [threads.submit(attempts.make, *each) for each in left]:
                 future.result()
         except BaseException:
             # the others end before this does
@@ -115,59 +110,87 @@ def solve(
     return tuple(each for each in over if each is not None)
 
 
-def _attempted(
-    model: Model,
-    task: Task,
-    workplace: Workplace,
-    spec: EvalSpec,
-    folder: Path,
-    number: int,
-    budget: Budget,
-    price: Price,
-    cancelled: threading.Event,
-    on_turn: Callable[[Task, int, Turn], None],
-    lock: threading.Lock,
-) -> None:
-    """One conversation, of which every turn is on the disk before it is told of."""
-    place = folder / task.id / str(number)
-    header = {
-        "format": FORMAT,
-        "task": task.id,
-        "split": task.split,
-        "subgraphs": [each.digest for each in task.subgraphs],
-        "attempt": number,
-        "model": model.name,
-        "prompts": digest(),
-        "spec": to_json(spec),
-        "budget": to_json(budget),
-        "price": to_json(price),
-        "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        with (place / "trajectory.jsonl").open("w", encoding="utf-8") as file:
+class _Attempts:
+    """Makes attempts, in several threads, each with a backend of its own."""
 
-            def write(**line: Any) -> None:
-                file.write(json.dumps(line, allow_nan=False) + "\n")
-                file.flush()
+    def __init__(
+        self,
+        model: Model,
+        backends: Sequence[Backend],
+        order: Order,
+        folder: Path,
+        cancelled: threading.Event,
+        on_turn: OnTurn,
+    ) -> None:
+        self.model, self.order, self.folder = model, order, folder
+        self.cancelled, self.on_turn = cancelled, on_turn
+        self.guide = _guide()
+        self.lock = threading.Lock()
+        self.free = list(backends)
 
-            def told(turn: Turn) -> None:
-                write(turn=to_json(turn))
-                on_turn(task, number, turn)
+    def make(self, task: Task, number: int) -> None:
+        """One conversation, of which every turn is on the disk before it is told of."""
+        if self.cancelled.is_set():
+            return
+        place = self.folder / task.id / str(number)
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+            shutil.rmtree(place / "best", ignore_errors=True)
+            with self._backend() as backend, (place / "trajectory.jsonl").open("w", encoding="utf-8") as file:
+                self._held(task, number, backend, place, file)
+        except OSError as error:
+            raise InfrastructureError(f"{place} cannot be written: {error.strerror}. Make room, then go on.") from error
 
-            write(header=header)
-            attempt = converse(
-                model, task, workplace, spec.device, budget=budget, price=price, cancelled=cancelled, on_turn=told
-            )
-            if attempt.end is End.STOPPED:
-                return  # it is not over: the same command begins it anew
-            if attempt.best is not None:
-                write_bundle(attempt.best, place / "best")
-                with lock, (folder / "outcomes.jsonl").open("a", encoding="utf-8") as outcomes:
-                    outcomes.writelines(map(published_line, attempt.outcomes))
-            write(end=_end(attempt))
-    except OSError as error:
-        raise InfrastructureError(f"{place} cannot be written: {error.strerror}. Make room, then go on.") from error
+    @contextlib.contextmanager
+    def _backend(self) -> Iterator[Backend]:
+        with self.lock:
+            backend = self.free.pop()
+        try:
+            yield backend
+        finally:
+            with self.lock:
+                self.free.append(backend)
+
+    def _held(self, task: Task, number: int, backend: Backend, place: Path, file: IO[str]) -> None:
+        def write(**line: Any) -> None:
+            file.write(json.dumps(line, allow_nan=False) + "\n")
+            file.flush()
+
+        def told(turn: Turn) -> None:
+            write(turn=to_json(turn))
+            self.on_turn(task, number, turn)
+
+        order = self.order
+        workplace = Workplace(JudgeBench(backend, task, order.spec), self.guide, self.model.name)
+        if order.start is not None:
+            workplace.take(order.start)
+        write(header=self._header(task, number))
+        attempt = converse(
+            self.model, task, workplace, order.spec.device,
+            budget=order.budget, price=order.price, cancelled=self.cancelled, on_turn=told,
+        )  # fmt: skip
+        if attempt.end is End.STOPPED:
+            return  # it is not over: the same command begins it anew
+        if attempt.best is not None:
+            write_bundle(attempt.best, place / "best")
+            with self.lock, (self.folder / "outcomes.jsonl").open("a", encoding="utf-8") as outcomes:
+                outcomes.writelines(map(published_line, attempt.outcomes))
+        write(end=_end(attempt))
+
+    def _header(self, task: Task, number: int) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "task": task.id,
+            "split": task.split,
+            "subgraphs": [each.digest for each in task.subgraphs],
+            "attempt": number,
+            "model": self.model.name,
+            "prompts": digest(),
+            "spec": to_json(self.order.spec),
+            "budget": to_json(self.order.budget),
+            "price": to_json(self.order.price),
+            "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
 
 
 def _end(attempt: Attempt) -> dict[str, Any]:

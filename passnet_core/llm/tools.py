@@ -127,6 +127,8 @@ class Workplace:
             raise ToolProblem(f"{name[:80]!r} is no name for a file: letters, digits and _, then .py.")
         if len(code) > LARGEST_FILE:
             raise ToolProblem(f"A file may have {LARGEST_FILE} characters; this one has {len(code)}.")
+        if code.encode(errors="replace").decode() != code:
+            raise ToolProblem(f"The code of {name} holds characters that are none.")
         if name not in self.files and len(self.files) >= MOST_FILES:
             raise ToolProblem(f"A bundle may have {MOST_FILES} files. Delete one first.")
         self.files[name] = code

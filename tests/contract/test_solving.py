@@ -193,6 +193,7 @@ def test_malformed_and_impossible_tool_calls_are_answered_and_harm_nothing(playg
         ("write_file", '{"name": "../../evil.py", "code": "x"}'),
         ("write_file", '{"name": "a.py"}'),
         ("write_file", '{"name": "a.py", "code": 7}'),
+        ("write_file", '{"name": "a.py", "code": "\\ud800"}'),
         ("patch_file", '{"name": "a.py", "old": "x", "new": "y"}'),
         ("evaluate", "{}"),
         ("explain", '{"subgraph": "float32/9"}'),
@@ -205,7 +206,7 @@ def test_malformed_and_impossible_tool_calls_are_answered_and_harm_nothing(playg
     results = playground.turns()[0]["results"]
     assert len(results) == len(calls)
     assert all(result.startswith("Not done: ") for result in results)
-    assert "There is no tool 'run_shell'" in results[8]
+    assert "There is no tool 'run_shell'" in results[9]
     assert not list(playground.folder.rglob("evil.py"))
 
 

@@ -8,9 +8,9 @@ from passnet_core.records import (
     Contender,
     Evidence,
     Finding,
-    NearestMiss,
     Outcome,
     OutputAccuracy,
+    PassMatches,
     Verdict,
 )
 
@@ -43,11 +43,13 @@ def summary(outcomes: Sequence[Outcome]) -> str:
 
 def explained(outcome: Outcome) -> str:
     """One outcome: its reason, and what there is to see."""
-    parts = [f"{outcome.verdict}. {outcome.reason}"]
+    misses = [_miss(each) for each in outcome.match.passes if each.miss is not None] if outcome.match else []
     if outcome.verdict is Verdict.REJECTED:
-        parts += [_finding(each) for each in outcome.findings[:MOST_FINDINGS]]
-    if outcome.verdict is Verdict.NO_MATCH and outcome.match is not None:
-        parts += [_miss(each.name, each.miss) for each in outcome.match.passes if each.miss is not None]
+        parts = [f"{outcome.verdict}:", *map(_finding, outcome.findings[:MOST_FINDINGS])]
+    elif outcome.verdict is Verdict.NO_MATCH and misses:
+        parts = [f"{outcome.verdict}. The nearest:", *misses]
+    else:
+        parts = [f"{outcome.verdict}. {outcome.reason}"]
     if outcome.verdict is Verdict.MATCHED and outcome.match is not None and outcome.match.rewritten:
         parts.append(f"The subgraph becomes:\n{outcome.match.rewritten.strip()}")
     if outcome.accuracy is not None and not outcome.verdict.accepted:
@@ -64,11 +66,11 @@ def _finding(finding: Finding) -> str:
     return f"- {finding.file} line {finding.line}, rule {finding.rule}: {finding.message} {finding.remedy}"
 
 
-def _miss(name: str, miss: NearestMiss | None) -> str:
-    if miss is None:
-        return f"- {name} matches nothing."
-    matched = ", ".join(f"{pattern} = {node}" for pattern, node in miss.matched) or "nothing"
-    return f"- {name}: {miss.reason} Matched before that: {matched}."
+def _miss(found: PassMatches) -> str:
+    if found.miss is None:
+        return f"- {found.name} matches nothing."
+    matched = ", ".join(f"{pattern} = {node}" for pattern, node in found.miss.matched) or "nothing"
+    return f"- {found.name}: {found.miss.reason} Matched before that: {matched}."
 
 
 def _values(accuracy: Accuracy) -> list[str]:

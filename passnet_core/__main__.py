@@ -20,7 +20,7 @@ from passnet_core.backends.base import Backend
 from passnet_core.backends.local import LocalBackend
 from passnet_core.corpus.catalogue import read_list
 from passnet_core.corpus.searching import found
-from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError, StoreError, StoreRefusal
+from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError, StoreError, StoreRefusal, UnknownItem
 from passnet_core.passes.reading import read_bundle
 from passnet_core.records import (
     RESTS_ON_EVIDENCE,
@@ -654,6 +654,47 @@ def solve(args: argparse.Namespace, console: Console) -> int:
     return ACCEPTED if whole else NOT_ACCEPTED
 
 
+def trajectories_list(args: argparse.Namespace, console: Console) -> int:
+    from passnet_core.solving import trajectories
+
+    rows, told = [], []
+    for path, each in trajectories(Path(args.folder)):
+        for turn in each.turns:
+            tools = ", ".join(call.name for call in turn.answer.calls) or f"{len(turn.results)} in text"
+            score = "" if turn.score is None else f"{turn.score.accepted}/{turn.score.total}"
+            tokens = turn.prompt_tokens + turn.reply_tokens
+            rows.append((path.parent.parent.name, path.parent.name, str(turn.number), tools, score, f"{tokens:,}"))
+        told.append({"path": str(path), "header": each.header, "turns": to_json(each.turns), "end": each.end})
+    if not told:
+        raise UnknownItem(f"There is no trajectory below {args.folder}. Name a folder that solve --out wrote.")
+    if args.json:
+        console.show(told)
+    else:
+        _table(console, ("task", "attempt", "turn", "tools", "accepted", "tokens"), rows)
+    return ACCEPTED
+
+
+def trajectories_export(args: argparse.Namespace, console: Console) -> int:
+    from passnet_core.solving import examples, trajectories
+
+    if not 0 < args.at_least <= 1:
+        raise BadInput(f"--at-least must be above 0 and at most 1, not {args.at_least:g}.")
+    held_back = set()
+    if args.split != "eval":
+        held_back = {task.operators for task in corpus_of(console.settings).tasks() if task.split == "eval"}
+    found = (each for folder in args.folder for _, each in trajectories(Path(folder)))
+    lines = [json.dumps(each) + "\n" for each in examples(found, args.split, held_back, args.at_least)]
+    try:
+        Path(args.out).write_text("".join(lines), encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"'{args.out}' cannot be written: {error.strerror}. Name another file.") from error
+    if args.json:
+        console.show({"file": args.out, "examples": len(lines)})
+    else:
+        console.say(f"Wrote {len(lines)} conversations on {args.split} tasks to {args.out}.")
+    return ACCEPTED if lines else NOT_ACCEPTED
+
+
 # --- flags -----------------------------------------------------------------------------------------------------------
 
 
@@ -748,6 +789,19 @@ def parser() -> argparse.ArgumentParser:
     solving.add_argument("--profile", choices=("strict", "passnet"), default="strict", help="by whose rules (strict)")
     solving.add_argument("--deadline", type=float, default=EvalSpec().deadline_s, metavar="S", help=argparse.SUPPRESS)
     solving.add_argument("--replacement-cap", type=int, metavar="N", help=argparse.SUPPRESS)
+
+    said = _group(commands, "trajectories", "look at what solve left, and export it for training")
+    listing = _command(said, "list", trajectories_list, "every turn of every attempt")
+    listing.add_argument("folder", metavar="DIR", help="that solve --out wrote")
+    exporting = _command(
+        said, "export", trajectories_export, "accepted conversations in chat format with tools, as JSONL"
+    )
+    exporting.add_argument("folder", nargs="+", metavar="DIR", help="that solve --out wrote")
+    exporting.add_argument("--out", required=True, metavar="FILE")
+    exporting.add_argument("--split", default="train", help="only on tasks of this split (%(default)s)")
+    exporting.add_argument(
+        "--at-least", type=float, default=1.0, metavar="SHARE", help="of the subgraphs, accepted (%(default)g)"
+    )
 
     runs = _group(commands, "runs", "list, export and import runs")
     listing = _command(runs, "list", runs_list, "newest first")

@@ -9,7 +9,7 @@ import contextlib
 import json
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,12 +18,14 @@ from typing import IO, Any
 
 from passnet_core.backends.base import Backend
 from passnet_core.errors import BadInput, InfrastructureError
-from passnet_core.llm.chat import Model
+from passnet_core.graphs.source import parse
+from passnet_core.graphs.vocabulary import operator_sequence
+from passnet_core.llm.chat import Model, described, written
 from passnet_core.llm.conversation import Attempt, Budget, End, Price, Turn, converse
 from passnet_core.llm.prompting import digest
-from passnet_core.llm.tools import Workplace
+from passnet_core.llm.tools import TOOLS, Workplace
 from passnet_core.passes.reading import write_bundle
-from passnet_core.records import Bundle, EvalSpec, Outcome, Stage, Task, Verdict, to_json
+from passnet_core.records import Bundle, EvalSpec, Outcome, Stage, Task, Verdict, digest_of, from_json, to_json
 from passnet_core.scoring.published import published_line
 from passnet_core.service import jobs_of, judged
 
@@ -182,6 +184,7 @@ class _Attempts:
             "format": FORMAT,
             "task": task.id,
             "split": task.split,
+            "operators": operator_sequence(parse(task.subgraphs[0].code)),
             "subgraphs": [each.digest for each in task.subgraphs],
             "attempt": number,
             "model": self.model.name,
@@ -213,11 +216,67 @@ def _end(attempt: Attempt) -> dict[str, Any]:
 def _read(folder: Path, task: Task, number: int) -> Solved | None:
     """The attempt, if it is over."""
     try:
-        text = (folder / task.id / str(number) / "trajectory.jsonl").read_text(encoding="utf-8")
-        end = json.loads(text.splitlines()[-1])["end"]
-        return Solved(task.id, number, total=len(task.subgraphs), **end)
-    except (OSError, ValueError, KeyError, IndexError, TypeError):
+        found = read_trajectory(folder / task.id / str(number) / "trajectory.jsonl")
+        return None if found.end is None else Solved(task.id, number, total=len(task.subgraphs), **found.end)
+    except (BadInput, TypeError):
         return None
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """All that a trajectory.jsonl says. end: None where it was interrupted."""
+
+    header: Mapping[str, Any]
+    turns: tuple[Turn, ...]
+    end: Mapping[str, Any] | None
+
+
+def read_trajectory(path: Path) -> Trajectory:
+    """Raises BadInput where it cannot be read. A last line that is not whole is left out."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        rows = [json.loads(line) for line in lines if line.endswith("\n")]
+        header = rows[0]["header"]
+        if header["format"] != FORMAT:
+            raise BadInput(f"{path} has format {header['format']}; this version reads {FORMAT}.")
+        turns = tuple(from_json(Turn, row["turn"]) for row in rows if "turn" in row)
+        return Trajectory(header, turns, next((row["end"] for row in rows if "end" in row), None))
+    except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        raise BadInput(f"{path} is no trajectory: {type(error).__name__}: {error}") from error
+
+
+def trajectories(folder: Path) -> Iterator[tuple[Path, Trajectory]]:
+    """Every one below a folder that can be read, by name."""
+    for path in sorted(folder.glob("*/*/trajectory.jsonl")):
+        with contextlib.suppress(BadInput):
+            yield path, read_trajectory(path)
+
+
+def examples(
+    found: Iterable[Trajectory], split: str, held_back: Collection[tuple[str, ...]], at_least: float
+) -> Iterator[dict[str, Any]]:
+    """For training, in OpenAI's chat format with tools: each whole conversation on a task of this split with a bundle
+    that was accepted on at least this share of its subgraphs. Each bundle once; no operations that are held back."""
+    seen: set[str] = set()
+    for each in found:
+        header, end = each.header, each.end
+        if end is None or header["split"] != split or tuple(header["operators"]) in held_back:
+            continue
+        if end["accepted"] < max(at_least, 1e-9) * len(header["subgraphs"]):
+            continue
+        best = next((turn for turn in reversed(each.turns) if turn.bundle is not None), None)
+        key = digest_of([header["task"], best.bundle.digest if best and best.bundle else ""])
+        if key in seen:
+            continue
+        seen.add(key)
+        messages = [written(message) for turn in each.turns for message in (*turn.said, turn.answer)]
+        kept = ("task", "split", "model", "prompts")
+        yield {
+            "messages": messages,
+            "tools": [described(tool) for tool in TOOLS],
+            **{name: header[name] for name in kept},
+            **{name: end[name] for name in ("accepted", "speedup", "turns", "tokens")},
+        }
 
 
 def _guide() -> dict[str, str]:

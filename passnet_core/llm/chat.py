@@ -45,6 +45,27 @@ class Tool:
     parameters: dict[str, Any] = field(default_factory=dict)
 
 
+def written(message: Message) -> dict[str, Any]:
+    """The message in the form of OpenAI's protocol."""
+    if message.role is Role.TOOL:
+        return {"role": "tool", "tool_call_id": message.answers, "content": message.text}
+    form: dict[str, Any] = {"role": message.role.value, "content": message.text}
+    if message.calls:
+        form["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in message.calls
+        ]
+    return form
+
+
+def described(tool: Tool) -> dict[str, Any]:
+    """The tool in the same form."""
+    return {
+        "type": "function",
+        "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
+    }
+
+
 @dataclass(frozen=True)
 class Reply:
     """What came back. finish: "stop", "length" (cut off at the limit) or "tool_calls". Tokens as the server counts

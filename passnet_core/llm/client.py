@@ -13,7 +13,18 @@ from typing import Any
 
 import openai
 
-from passnet_core.llm.chat import Message, ModelError, Reply, Role, Stopped, Tool, ToolCall, Trouble
+from passnet_core.llm.chat import (
+    Message,
+    ModelError,
+    Reply,
+    Role,
+    Stopped,
+    Tool,
+    ToolCall,
+    Trouble,
+    described,
+    written,
+)
 
 RETRIES = 5
 """Before anything of an answer has come: on 408, 409, 429, 5xx and broken connections, after ever longer pauses."""
@@ -76,9 +87,9 @@ class ChatModel:
         on_text: Callable[[str], None] = lambda text: None,
         most_tokens: int | None = None,
     ) -> Reply:
-        asked: dict[str, Any] = {"model": self.name, "messages": [_written(message) for message in messages]}
+        asked: dict[str, Any] = {"model": self.name, "messages": [written(message) for message in messages]}
         if tools:
-            asked["tools"] = [_described(tool) for tool in tools]
+            asked["tools"] = [described(tool) for tool in tools]
         if most_tokens is not None:
             asked["max_completion_tokens"] = most_tokens
         if self._temperature is not None:
@@ -243,23 +254,3 @@ def _otherwise(asked: dict[str, Any], error: Exception) -> dict[str, Any] | None
 
 def _says(words: str, *any_of: str) -> bool:
     return any(word in words.lower() for word in any_of)
-
-
-def _written(message: Message) -> dict[str, Any]:
-    """The message in the protocol's form."""
-    if message.role is Role.TOOL:
-        return {"role": "tool", "tool_call_id": message.answers, "content": message.text}
-    written: dict[str, Any] = {"role": message.role.value, "content": message.text}
-    if message.calls:
-        written["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-            for call in message.calls
-        ]
-    return written
-
-
-def _described(tool: Tool) -> dict[str, Any]:
-    return {
-        "type": "function",
-        "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
-    }

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -325,6 +326,62 @@ def test_what_is_interrupted_keeps_its_turns_and_begins_anew(playground: Playgro
         assert process.wait(60) == 1
     assert [next(iter(line)) for line in playground.lines()] == ["header", "turn", "turn", "end"]
     assert playground.end()["end"] == "finished"
+
+
+def test_conversations_are_exported_for_training_and_eval_never_leaks(playground: Playground) -> None:
+    tasks = playground.folder / "data" / "tasks"
+    held_back = replace(task("held-back"), split="eval")
+    other = ADD_RELU.replace("in_0 + in_1", "in_0 * in_1")
+    inputs = task().subgraphs[0].inputs
+    for name, split, code in (
+        ("good", "train", other),
+        ("again", "train", other),
+        ("bad", "train", other),
+        ("like-eval", "train", ADD_RELU),
+        ("eval", "eval", other.replace("*", "-")),
+    ):
+        members = (Subgraph("float32/0", name, "model", code, inputs),)
+        write_task(Task(name, Family.FUSIBLE, split, members), tasks / name)
+    write_task(held_back, tasks / "held-back")
+
+    def by_task(request: dict[str, Any], before: int) -> Said:
+        spoken = sum(each["role"] == "assistant" for each in request["messages"])
+        verdict = Verdict.CRASHED if "task is bad" in request["messages"][1]["content"] else Verdict.VALUES_ONLY
+        return FINISH if spoken else wrote(a_pass(verdict))
+
+    playground.server.models["scripted"] = by_task
+    names = ("good", "again", "bad", "like-eval", "eval", "held-back")
+    assert playground.solve(*names, "--attempts", "2")[0] == 0
+
+    def exported(*argv: str) -> list[dict[str, Any]]:
+        file = playground.folder / "training.jsonl"
+        settings = Settings(playground.folder / "home", playground.folder / "data", Path(sys.executable))
+        asked = ["trajectories", "export", str(playground.out), "--out", str(file), *argv]
+        assert main(asked, out=io.StringIO(), err=io.StringIO(), settings=settings) in (0, 1)
+        return [json.loads(line) for line in file.read_text().splitlines()]
+
+    found = exported()
+    assert [each["task"] for each in found] == ["again", "good"], "each bundle once"
+    assert {each["split"] for each in found} == {"train"}
+    first = found[0]
+    assert [message["role"] for message in first["messages"]] == [
+        "system", "user", "assistant", "tool", "tool", "assistant",
+    ]  # fmt: skip
+    assert first["messages"][2]["tool_calls"][0]["function"]["name"] == "write_file"
+    assert {tool["function"]["name"] for tool in first["tools"]} >= {"write_file", "evaluate"}
+    assert {each["task"] for each in exported("--split", "eval")} == {"eval", "held-back"}
+
+
+def test_what_was_said_can_be_listed(playground: Playground) -> None:
+    playground.server.models["scripted"] = saying(wrote(a_pass(Verdict.VALUES_ONLY)), FINISH)
+    playground.solve()
+    out, err = io.StringIO(), io.StringIO()
+    settings = Settings(playground.folder / "home", playground.folder / "data", Path(sys.executable))
+    assert main(["trajectories", "list", str(playground.out)], out=out, err=err, settings=settings) == 0
+    assert "write_file, evaluate" in out.getvalue()
+    assert "1/1" in out.getvalue()
+    assert main(["trajectories", "list", str(playground.folder)], out=out, err=err, settings=settings) == 2
+    assert "There is no trajectory below" in err.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -94,7 +95,11 @@ class ChatModel:
             asked["max_completion_tokens"] = most_tokens
         if self._temperature is not None:
             asked["temperature"] = self._temperature
-        return asyncio.run(self._unless_cancelled(asked, on_text, cancelled))
+        answering = self._unless_cancelled(asked, on_text, cancelled)
+        if not _amid_a_loop():
+            return asyncio.run(answering)
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, answering).result()
 
     async def _unless_cancelled(
         self, asked: dict[str, Any], on_text: Callable[[str], None], cancelled: threading.Event
@@ -189,6 +194,15 @@ class ChatModel:
         if self._server.key:
             words = words.replace(self._server.key, "…")
         return words if words.endswith((".", "!", "?", "…")) else f"{words}."
+
+
+def _amid_a_loop() -> bool:
+    """Whether this thread runs an event loop already, beside which it can run no other."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 class _Refusal(openai.OpenAIError):

@@ -1,11 +1,13 @@
 """The client against a real server that speaks the chat protocol."""
 
+import asyncio
 import itertools
 import logging
 import socket
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from model_server import ModelServer, Said, saying, serving
@@ -58,6 +60,17 @@ def test_text_comes_as_it_is_written_and_tokens_are_counted(server: ModelServer)
         {"role": "user", "content": "Write one."},
     ]
     assert request["max_completion_tokens"] == 500
+
+
+def test_it_can_be_asked_amid_an_event_loop(server: ModelServer) -> None:
+    server.models["scripted"] = saying(Said("Here."))
+
+    async def asked() -> Reply:
+        return answer(model(server))
+
+    # in a thread of its own, since this one may have a loop already, of the browser's tests
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(asyncio.run, asked()).result().message.text == "Here."
 
 
 def test_tool_calls_come_whole_and_their_answers_go_back(server: ModelServer) -> None:

@@ -32,6 +32,14 @@ from passnet_core.settings import ModelSettings, Settings
 KEY = "sk-secret-0123456789"
 
 
+INTERRUPTIBLE = """
+import runpy, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runpy.run_module("passnet_core", run_name="__main__")
+"""
+"""The command, also where the tests themselves run in the background, which leaves it deaf to interrupts."""
+
+
 @pytest.fixture(autouse=True)
 def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client_module, "RESTART_PAUSE_S", 0.001)
@@ -310,7 +318,7 @@ def test_what_is_interrupted_keeps_its_turns_and_begins_anew(playground: Playgro
     }
 
     def started() -> subprocess.Popen[str]:
-        argv = [sys.executable, "-m", "passnet_core", "solve", "add-relu", "--out", str(playground.out)]
+        argv = [sys.executable, "-c", INTERRUPTIBLE, "solve", "add-relu", "--out", str(playground.out)]
         return subprocess.Popen(argv, env={**os.environ, **variables}, stderr=subprocess.PIPE, text=True)
 
     with started() as process:

@@ -636,9 +636,10 @@ def solve(args: argparse.Namespace, console: Console) -> int:
         except KeyboardInterrupt:
             console.tell("Attempts that are over are kept. The same command goes on with the others.")
             raise
+    whole = [each for each in solved if each.accepted == each.total]
     if args.json:
         console.show([to_json(each) for each in solved])
-        return ACCEPTED if any(each.accepted == each.total for each in solved) else NOT_ACCEPTED
+        return ACCEPTED if whole else NOT_ACCEPTED
     rows = [
         (each.task_id, str(each.number), f"{each.accepted}/{each.total}",
          "" if each.speedup is None else f"{each.speedup:.3f}", str(each.turns), f"{each.tokens:,}",
@@ -646,7 +647,6 @@ def solve(args: argparse.Namespace, console: Console) -> int:
         for each in solved
     ]  # fmt: skip
     _table(console, ("task", "attempt", "accepted", "speedup", "turns", "tokens", "cost", "end"), rows)
-    whole = [each for each in solved if each.accepted == each.total]
     console.say(" · ".join(f"{stage} {count}/{total}" for stage, count, total in stages(solved)))
     cost = sum(each.cost for each in solved)
     console.say(f"{len(whole)} of {len(solved)} attempts accepted on every subgraph" + (

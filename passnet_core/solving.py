@@ -100,14 +100,12 @@ def solve(
     wanted = [(task, number) for task in tasks for number in range(1, order.attempts + 1)]
     left = [each for each in wanted if (found := _read(folder, *each)) is None or found.end == End.FAILED]
     attempts = _Attempts(model, backends, order, folder, cancelled, on_turn)
-    with ThreadPoolExecutor(len(backends)) as threads:
-        try:
-            for future in [threads.submit(attempts.make, *each) for each in left]:
-                future.result()
-        except BaseException:
-            # the others end before this does
-            cancelled.set()
-            raise
+    with ThreadPoolExecutor(len(backends)) as threads, contextlib.ExitStack() as unless_done:
+        # where one fails, or a person interrupts, the others are stopped before this waits for them
+        unless_done.callback(cancelled.set)
+        for future in [threads.submit(attempts.make, *each) for each in left]:
+            future.result()
+        unless_done.pop_all()
     over = (_read(folder, *each) for each in wanted)
     return tuple(each for each in over if each is not None)
 

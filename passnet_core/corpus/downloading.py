@@ -16,7 +16,7 @@ FOLDER = "datasets"
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".tar.zst", ".7z")
 
 ATTEMPTS = 2
-"""How often files that are not what the Hub says are fetched anew."""
+"""How often what is not what the Hub says is fetched."""
 
 
 @dataclass(frozen=True)

@@ -378,10 +378,10 @@ class _Session:
     def _busy(self, timed: Timed) -> float:
         """How many times as long copying memory took, while the candidate rested, as it does at best: what that had
         left to the device goes on, and shares it with whoever is timed."""
-        speed = self.witness.facts().get("bytes_per_us")
-        if not timed.copying or not isinstance(speed, float):
+        if not timed.copying:
             return 1.0
-        return speed / median(timed.copying)
+        speed = self.witness.facts().get("bytes_per_us")
+        return speed / median(timed.copying) if isinstance(speed, float) else 1.0
 
     def _picked(self, runner: Runner, calls: int) -> set[int]:
         """Which calls of this block will be asked for: at most one in a block, in about half of the first blocks."""

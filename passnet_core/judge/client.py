@@ -179,9 +179,7 @@ class Child:
     def _wake(self) -> None:
         """Has it go on. Raises CandidateFault where it did not rest meanwhile."""
         stopped, self._resting = self._resting or {}, None
-        found = sandbox.went_on(self.nursery.process.pid, stopped)
-        sandbox.continue_tree(self.nursery.process.pid)
-        if found:
+        if found := sandbox.wake_tree(self.nursery.process.pid, stopped):
             raise self._restless(f"{found}.")
 
     def _restless(self, found: str) -> CandidateEnd:
@@ -335,8 +333,8 @@ class Child:
     def _end_child(self) -> dict[str, Any] | None:
         """Has the nursery end the child, or ends the nursery where it does not obey; what the nursery told."""
         if self._resting is not None:
-            self._resting = None
-            sandbox.continue_tree(self.nursery.process.pid)
+            stopped, self._resting = self._resting, None
+            sandbox.wake_tree(self.nursery.process.pid, stopped)
         try:
             self.nursery.control.send(json.dumps({"end": True}).encode(), socket.MSG_NOSIGNAL)
         except OSError:

@@ -53,6 +53,7 @@ SCARCE = 0.1
 """Memory is, when no more than this share is left."""
 
 STOP_PATIENCE_S = 2.0
+_MOVING = ([b"R"], [b"S"], [b"D"])
 TICKS_AT_REST = 3
 """Of the kernel's accounting, a hundredth of a second each, that a stopped process may seem to use."""
 
@@ -309,23 +310,37 @@ class _Process(NamedTuple):
 
 def _below(pid: int) -> dict[int, _Process]:
     """All processes below this one, parents first."""
-    processes: dict[int, _Process] = {}
-    for entry in os.scandir("/proc"):
-        if entry.name.isdigit():
-            try:
-                fields = Path(entry.path, "stat").read_text(errors="replace").rpartition(")")[2].split()
-            except OSError:
-                continue
-            resident = int(fields[21]) * resource.getpagesize()
-            ticks = int(fields[11]) + int(fields[12])
-            processes[int(entry.name)] = _Process(int(fields[1]), fields[0], int(fields[17]), resident, ticks)
+    lines: dict[int, list[bytes]] = {}
     children: dict[int, list[int]] = {}
-    for each, process in processes.items():
-        children.setdefault(process.parent, []).append(each)
+    for name in os.listdir("/proc"):
+        if name.isdigit() and (fields := _fields(name)):
+            lines[int(name)] = fields
+            children.setdefault(int(fields[1]), []).append(int(name))
     found = [pid]
     for each in found:
         found += children.get(each, ())
-    return {each: processes[each] for each in found[1:]}
+    return {each: _process(lines[each]) for each in found[1:]}
+
+
+def _fields(pid: int | str) -> list[bytes]:
+    """What the kernel says of a process, from its state on; empty: it is gone. Candidates rest dozens of times in a
+    measurement, and all of a machine's processes are read for it: pathlib would take four times as long."""
+    try:
+        file = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return []
+    try:
+        return os.read(file, 4096).rpartition(b")")[2].split()
+    except OSError:
+        return []
+    finally:
+        os.close(file)
+
+
+def _process(fields: Sequence[bytes]) -> _Process:
+    resident = int(fields[21]) * resource.getpagesize()
+    ticks = int(fields[11]) + int(fields[12])
+    return _Process(int(fields[1]), fields[0].decode(), int(fields[17]), resident, ticks)
 
 
 def is_private() -> bool:
@@ -339,7 +354,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def stop_tree(pid: int) -> dict[int, int]:
-    """Stops all processes below this one, and returns what processor time each has used, for went_on. Raises
+    """Stops all processes below this one, and returns what processor time each has used, for wake_tree. Raises
     TimeoutError where there are ever new ones."""
     until = time.monotonic() + STOP_PATIENCE_S
     signalled: set[int] = set()
@@ -353,12 +368,15 @@ def stop_tree(pid: int) -> dict[int, int]:
             raise TimeoutError(f"{len(moving)} processes could not be stopped within {STOP_PATIENCE_S:.0f} s.")
         _send(moving, signal.SIGSTOP)
         signalled |= moving
-        time.sleep(0.0002)
+        while time.monotonic() < until and any(_fields(each)[:1] in _MOVING for each in moving):
+            time.sleep(0.0001)
 
 
-def went_on(pid: int, stopped: Mapping[int, int]) -> str:
-    """What the processes below this one have done since stop_tree, though stopped; empty: nothing."""
-    for each, process in _below(pid).items():
+def wake_tree(pid: int, stopped: Mapping[int, int]) -> str:
+    """Has all that stop_tree stopped go on. Returns what it has done meanwhile, though stopped; empty: nothing."""
+    below = _below(pid)
+    _send((each for each, process in below.items() if not process.dead), signal.SIGCONT)
+    for each, process in below.items():
         if each not in stopped:
             if not process.dead:
                 return "a new process was started"
@@ -367,11 +385,6 @@ def went_on(pid: int, stopped: Mapping[int, int]) -> str:
         elif process.ticks - stopped[each] > TICKS_AT_REST:
             return "a process that was stopped went on computing"
     return ""
-
-
-def continue_tree(pid: int) -> None:
-    """Has all that stop_tree stopped go on."""
-    _send(descendants(pid), signal.SIGCONT)
 
 
 def excess(pid: int, limits: Limits) -> str:

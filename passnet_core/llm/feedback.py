@@ -102,7 +102,7 @@ def _times(outcome: Outcome) -> str:
         ]
         if told:
             lines.append(f"- {clock.value}: {', '.join(told)}")
-    noise = "" if outcome.noise is None else f" Eager differs from itself by up to {outcome.noise:.0%}."
+    noise = "" if outcome.noise is None else f" Eager differs from eager by up to {outcome.noise:.0%}."
     return "Median times of a call:\n" + "\n".join(lines) + noise
 
 

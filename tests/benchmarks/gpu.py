@@ -85,6 +85,7 @@ class Slower:
 class _SlowerCalls:
     def __init__(self, calls: TimedCalls, factor: float) -> None:
         self.calls, self.factor = calls, factor
+        self.begun_us = calls.begun_us
 
     def call(self, seed: int, slot: int, *, keep_last: bool = False) -> Call:
         made = self.calls.call(seed, slot, keep_last=keep_last)
@@ -128,6 +129,7 @@ def _pair(subgraph: Subgraph, bundle: Bundle, candidate: Child, witness: Child, 
     for child, name in ((witness, "eager"), (witness, "float64"), (candidate, "passes")):
         child.prepare(name, replace(eager, float64=name == "float64"))
         child.give(inputs)
+        child.run(name)  # as VERIFY has
     job = Job(subgraph, bundle, EvalSpec(Stage.MEASURE, Device.CUDA))
     start = time.monotonic()
     slower = Slower(candidate, factor)

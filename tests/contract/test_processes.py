@@ -292,7 +292,7 @@ def test_a_process_whose_first_thread_has_ended_is_stopped_and_killed_like_any_o
         (used,) = sandbox.stop_tree(outer.pid).values()
         time.sleep(0.2)
         assert sandbox.stop_tree(outer.pid)[inner] <= used + 1
-        sandbox.continue_tree(outer.pid)
+        sandbox.wake_tree(outer.pid, {})
         while sandbox._below(outer.pid)[inner].ticks < used + 5:
             assert time.monotonic() < deadline
         sandbox.kill_tree(outer.pid, reap=False)

@@ -56,7 +56,7 @@ def test_clocks_are_told_for_everybody_with_the_noise() -> None:
     told = explained(replace(outcome(job(), Verdict.FASTER), timings=timings, noise=0.031))
     assert "- end to end: eager 30.0 µs, Inductor 40.0 µs, yours 20.0 µs" in told
     assert "- kernel: eager 30.0 µs" in told
-    assert "Eager differs from itself by up to 3%." in told
+    assert "Eager differs from eager by up to 3%." in told
 
 
 def test_evidence_is_told_where_nobody_need_believe_without_and_traces_are_cut() -> None:

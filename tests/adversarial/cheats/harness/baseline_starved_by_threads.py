@@ -2,7 +2,8 @@
 #   and so right, where the judge stops it while others are timed.
 # Family: harness
 # Needs: gpu
-# Verdict: cheat | rejected by a rule | right, not timed | right, slower | right, inconclusive
+# Verdict: cheat | rejected by a rule | right, not timed | right, slower | right, no measurable difference |
+#   right, inconclusive
 # Subgraph: add-relu
 
 import hashlib

@@ -605,8 +605,8 @@ def runs_import(args: argparse.Namespace, console: Console) -> int:
 
 def solve(args: argparse.Namespace, console: Console) -> int:
     from passnet_core.llm.client import ChatModel, Server
-    from passnet_core.llm.conversation import Budget, Price, Turn
     from passnet_core.solving import Order, solve, stages
+    from passnet_core.trajectory import Budget, Price, Turn
 
     for name in ("attempts", "turns", "judges"):
         if getattr(args, name) < 1:
@@ -636,19 +636,20 @@ def solve(args: argparse.Namespace, console: Console) -> int:
         except KeyboardInterrupt:
             console.tell("Attempts that are over are kept. The same command goes on with the others.")
             raise
-    whole = [each for each in solved if each.accepted == each.total]
+    whole = [each for each in solved if each.ending.accepted == each.ending.total]
     if args.json:
         console.show([to_json(each) for each in solved])
         return ACCEPTED if whole else NOT_ACCEPTED
     rows = [
-        (each.task_id, str(each.number), f"{each.accepted}/{each.total}",
-         "" if each.speedup is None else f"{each.speedup:.3f}", str(each.turns), f"{each.tokens:,}",
-         f"{each.cost:.4f}", each.reason or each.end)
+        (each.task_id, str(each.number), f"{end.accepted}/{end.total}",
+         "" if end.speedup is None else f"{end.speedup:.3f}", str(end.turns), f"{end.tokens:,}",
+         f"{end.cost:.4f}", end.reason or end.end)
         for each in solved
+        for end in [each.ending]
     ]  # fmt: skip
     _table(console, ("task", "attempt", "accepted", "speedup", "turns", "tokens", "cost", "end"), rows)
     console.say(" · ".join(f"{stage} {count}/{total}" for stage, count, total in stages(solved)))
-    cost = sum(each.cost for each in solved)
+    cost = sum(each.ending.cost for each in solved)
     console.say(f"{len(whole)} of {len(solved)} attempts accepted on every subgraph" + (
         f", {cost / len(whole):.4f} each." if cost and whole else "."))  # fmt: skip
     return ACCEPTED if whole else NOT_ACCEPTED
@@ -662,9 +663,8 @@ def trajectories_list(args: argparse.Namespace, console: Console) -> int:
         for turn in each.turns:
             tools = ", ".join(call.name for call in turn.answer.calls) or f"{len(turn.results)} in text"
             score = "" if turn.score is None else f"{turn.score.accepted}/{turn.score.total}"
-            tokens = turn.prompt_tokens + turn.reply_tokens
-            rows.append((path.parent.parent.name, path.parent.name, str(turn.number), tools, score, f"{tokens:,}"))
-        told.append({"path": str(path), "header": each.header, "turns": to_json(each.turns), "end": each.end})
+            rows.append((path.parent.parent.name, path.parent.name, str(turn.number), tools, score, f"{turn.tokens:,}"))
+        told.append({"path": str(path), **to_json(each)})
     if not told:
         raise UnknownItem(f"There is no trajectory below {args.folder}. Name a folder that solve --out wrote.")
     if args.json:

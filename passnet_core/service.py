@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from passnet_core.backends.base import Backend, DeviceInfo, JobEvent, outcome_without_judge
 from passnet_core.backends.local import LocalBackend
+from passnet_core.conversing import Conversations
 from passnet_core.corpus.catalogue import Corpus, find_subgraph
 from passnet_core.errors import BadInput, PlaygroundError, StoreRefusal, UnknownItem
 from passnet_core.passes.reading import read_bundle
@@ -123,6 +124,7 @@ class Service:
         self._references, self._reference_problems = read_references(settings.data / "bundles")
         self._recorded_problems: tuple[str, ...] = ()
         self._close_orphans()
+        self.conversations = Conversations(self, store)
         self._lanes = {lane: _Lane(lane, self._judge) for lane in ("check", "run")}
         self._loading = threading.Thread(target=self._load_recorded, name="passnet-recorded", daemon=True)
         self._loading.start()
@@ -377,6 +379,7 @@ class Service:
             return
         self._closing.set()
         atexit.unregister(self.close)
+        self.conversations.close()
         for live in tuple(self._live.values()):
             live.cancelled.set()
         for lane in self._lanes.values():

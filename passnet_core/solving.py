@@ -9,46 +9,34 @@ import contextlib
 import json
 import shutil
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
 from passnet_core.backends.base import Backend
+from passnet_core.conversing import ending_of, guide, opening_of
 from passnet_core.errors import BadInput, InfrastructureError
-from passnet_core.graphs.source import parse
-from passnet_core.graphs.vocabulary import operator_sequence
 from passnet_core.llm.chat import Model, described, written
-from passnet_core.llm.conversation import Attempt, Budget, End, Price, Turn, converse
-from passnet_core.llm.prompting import digest
+from passnet_core.llm.conversation import converse
 from passnet_core.llm.tools import TOOLS, Workplace
 from passnet_core.passes.reading import write_bundle
 from passnet_core.records import Bundle, EvalSpec, Outcome, Stage, Task, Verdict, digest_of, from_json, to_json
 from passnet_core.scoring.published import published_line
 from passnet_core.service import jobs_of, judged
+from passnet_core.trajectory import Budget, End, Ending, Opening, Price, Trajectory, Turn
 
-FORMAT = 1
-GUIDE = Path(__file__).resolve().parent.parent / "assets" / "help"
-PAGES = ("contract", "verdicts", "judge", "limits", "glossary")
+FORMAT = 2
 
 
 @dataclass(frozen=True)
 class Solved:
-    """One attempt at a task, as its folder tells it. verdicts: how many subgraphs got which, of the best bundle."""
+    """One attempt at a task, as its folder tells it."""
 
     task_id: str
     number: int
-    end: str
-    reason: str
-    turns: int
-    tokens: int
-    cost: float
-    accepted: int
-    total: int
-    speedup: float | None
-    verdicts: Mapping[str, int]
+    ending: Ending
 
 
 class JudgeBench:
@@ -98,7 +86,7 @@ def solve(
     Raises InfrastructureError where the folder cannot be written.
     """
     wanted = [(task, number) for task in tasks for number in range(1, order.attempts + 1)]
-    left = [each for each in wanted if (found := _read(folder, *each)) is None or found.end == End.FAILED]
+    left = [each for each in wanted if (found := _read(folder, *each)) is None or found.ending.end is End.FAILED]
     attempts = _Attempts(model, backends, order, folder, cancelled, on_turn)
     with ThreadPoolExecutor(len(backends)) as threads, contextlib.ExitStack() as unless_done:
         # where one fails, or a person interrupts, the others are stopped before this waits for them
@@ -124,7 +112,7 @@ class _Attempts:
     ) -> None:
         self.model, self.order, self.folder = model, order, folder
         self.cancelled, self.on_turn = cancelled, on_turn
-        self.guide = _guide()
+        self.guide = guide()
         self.lock = threading.Lock()
         self.free = list(backends)
 
@@ -164,7 +152,8 @@ class _Attempts:
         workplace = Workplace(JudgeBench(backend, task, order.spec), self.guide, self.model.name)
         if order.start is not None:
             workplace.take(order.start)
-        write(header=self._header(task, number))
+        began = opening_of(task, self.model, order.spec, order.budget, order.price, number, order.start)
+        write(format=FORMAT, opening=to_json(began))
         attempt = converse(
             self.model, task, workplace, order.spec.device,
             budget=order.budget, price=order.price, cancelled=self.cancelled, on_turn=told,
@@ -175,58 +164,24 @@ class _Attempts:
             write_bundle(attempt.best, place / "best")
             with self.lock, (self.folder / "outcomes.jsonl").open("a", encoding="utf-8") as outcomes:
                 outcomes.writelines(map(published_line, attempt.outcomes))
-        write(end=_end(attempt))
-
-    def _header(self, task: Task, number: int) -> dict[str, Any]:
-        return {
-            "format": FORMAT,
-            "task": task.id,
-            "split": task.split,
-            "operators": operator_sequence(parse(task.subgraphs[0].code)),
-            "subgraphs": [each.digest for each in task.subgraphs],
-            "attempt": number,
-            "model": self.model.name,
-            "prompts": digest(),
-            "spec": to_json(self.order.spec),
-            "budget": to_json(self.order.budget),
-            "price": to_json(self.order.price),
-            "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        }
-
-
-def _end(attempt: Attempt) -> dict[str, Any]:
-    verdicts: dict[str, int] = {}
-    for outcome in attempt.outcomes:
-        verdicts[outcome.verdict.value] = verdicts.get(outcome.verdict.value, 0) + 1
-    timed = any(outcome.speedup() for outcome in attempt.outcomes)
-    return {
-        "end": attempt.end.value,
-        "reason": attempt.reason,
-        "turns": len(attempt.turns),
-        "tokens": attempt.tokens,
-        "cost": attempt.cost,
-        "accepted": attempt.score.accepted if attempt.score else 0,
-        "speedup": attempt.score.speedup if attempt.score and timed else None,
-        "verdicts": verdicts,
-    }
+        write(ending=to_json(ending_of(attempt, len(task.subgraphs))))
 
 
 def _read(folder: Path, task: Task, number: int) -> Solved | None:
     """The attempt, if it is over."""
     try:
         found = read_trajectory(folder / task.id / str(number) / "trajectory.jsonl")
-        return None if found.end is None else Solved(task.id, number, total=len(task.subgraphs), **found.end)
-    except (BadInput, TypeError):
+        return None if found.ending is None else Solved(task.id, number, found.ending)
+    except BadInput:
         return None
 
 
-@dataclass(frozen=True)
-class Trajectory:
-    """All that a trajectory.jsonl says. end: None where it was interrupted."""
-
-    header: Mapping[str, Any]
-    turns: tuple[Turn, ...]
-    end: Mapping[str, Any] | None
+def trajectory_lines(trajectory: Trajectory) -> list[str]:
+    """The lines of a trajectory.jsonl."""
+    rows: list[dict[str, Any]] = [{"format": FORMAT, "opening": to_json(trajectory.opening)}]
+    rows += [{"turn": to_json(turn)} for turn in trajectory.turns]
+    rows += [{"ending": to_json(trajectory.ending)}] if trajectory.ending else []
+    return [json.dumps(row, allow_nan=False) + "\n" for row in rows]
 
 
 def read_trajectory(path: Path) -> Trajectory:
@@ -234,11 +189,11 @@ def read_trajectory(path: Path) -> Trajectory:
     try:
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
         rows = [json.loads(line) for line in lines if line.endswith("\n")]
-        header = rows[0]["header"]
-        if header["format"] != FORMAT:
-            raise BadInput(f"{path} has format {header['format']}; this version reads {FORMAT}.")
+        if rows[0].get("format") != FORMAT:
+            raise BadInput(f"{path} has another format; this version reads {FORMAT}.")
         turns = tuple(from_json(Turn, row["turn"]) for row in rows if "turn" in row)
-        return Trajectory(header, turns, next((row["end"] for row in rows if "end" in row), None))
+        endings = [from_json(Ending, row["ending"]) for row in rows if "ending" in row]
+        return Trajectory(from_json(Opening, rows[0]["opening"]), turns, endings[0] if endings else None)
     except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
         raise BadInput(f"{path} is no trajectory: {type(error).__name__}: {error}") from error
 
@@ -257,31 +212,23 @@ def examples(
     that was accepted on at least this share of its subgraphs. Each bundle once; no operations that are held back."""
     seen: set[str] = set()
     for each in found:
-        header, end = each.header, each.end
-        if end is None or header["split"] != split or tuple(header["operators"]) in held_back:
+        began, end = each.opening, each.ending
+        if end is None or began.split != split or began.operators in held_back:
             continue
-        if end["accepted"] < max(at_least, 1e-9) * len(header["subgraphs"]):
+        if end.accepted < max(at_least, 1e-9) * end.total:
             continue
-        best = next((turn for turn in reversed(each.turns) if turn.bundle is not None), None)
-        key = digest_of([header["task"], best.bundle.digest if best and best.bundle else ""])
+        key = digest_of([began.task_id, end.best])
         if key in seen:
             continue
         seen.add(key)
         messages = [written(message) for turn in each.turns for message in (*turn.said, turn.answer)]
-        kept = ("task", "split", "model", "prompts")
         yield {
             "messages": messages,
             "tools": [described(tool) for tool in TOOLS],
-            **{name: header[name] for name in kept},
-            **{name: end[name] for name in ("accepted", "speedup", "turns", "tokens")},
+            "task": began.task_id,
+            **{name: getattr(began, name) for name in ("split", "model", "prompts")},
+            **{name: getattr(end, name) for name in ("accepted", "speedup", "turns", "tokens")},
         }
-
-
-def _guide() -> dict[str, str]:
-    try:
-        return {page: (GUIDE / f"{page}.md").read_text(encoding="utf-8") for page in PAGES}
-    except OSError as error:
-        raise BadInput(f"The page {error.filename} is missing. Run this in a checkout of the project.") from error
 
 
 STAGES: tuple[tuple[str, frozenset[Verdict]], ...] = (
@@ -300,7 +247,7 @@ STAGES: tuple[tuple[str, frozenset[Verdict]], ...] = (
 
 def stages(solved: Sequence[Solved]) -> tuple[tuple[str, int, int], ...]:
     """(stage, attempts whose best bundle got through it on every subgraph, attempts)."""
-    left = [{Verdict(verdict) for verdict in each.verdicts} for each in solved if each.verdicts]
+    left = [{verdict for verdict, _ in each.ending.verdicts} for each in solved if each.ending.verdicts]
     found = []
     for stage, stopping in STAGES:
         left = [verdicts for verdicts in left if not verdicts & stopping]

@@ -7,33 +7,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from passnet_core.errors import PlaygroundError
-
-
-class Role(StrEnum):
-    SYSTEM = "system"
-    USER = "user"
-    MODEL = "assistant"
-    TOOL = "tool"
-    """The answer to a tool call."""
-
-
-@dataclass(frozen=True)
-class ToolCall:
-    """arguments: JSON, as the model wrote it, which may be none."""
-
-    id: str
-    name: str
-    arguments: str
-
-
-@dataclass(frozen=True)
-class Message:
-    """answers: the id of the tool call that this answers."""
-
-    role: Role
-    text: str = ""
-    calls: tuple[ToolCall, ...] = ()
-    answers: str = ""
+from passnet_core.trajectory import Message, Role
 
 
 @dataclass(frozen=True)

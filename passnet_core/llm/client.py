@@ -14,18 +14,8 @@ from typing import Any
 
 import openai
 
-from passnet_core.llm.chat import (
-    Message,
-    ModelError,
-    Reply,
-    Role,
-    Stopped,
-    Tool,
-    ToolCall,
-    Trouble,
-    described,
-    written,
-)
+from passnet_core.llm.chat import ModelError, Reply, Stopped, Tool, Trouble, described, written
+from passnet_core.trajectory import Message, Role, ToolCall
 
 RETRIES = 5
 """Before anything of an answer has come: on 408, 409, 429, 5xx and broken connections, after ever longer pauses."""

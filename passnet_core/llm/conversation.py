@@ -8,89 +8,22 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
-from passnet_core.llm.chat import Message, Model, ModelError, Reply, Role, Stopped, Trouble
+from passnet_core.llm.chat import Model, ModelError, Reply, Stopped, Trouble
 from passnet_core.llm.prompting import digest, opening
 from passnet_core.llm.tools import TOOLS, Done, Workplace, calls_in
 from passnet_core.records import Bundle, Device, Outcome, Task
+from passnet_core.trajectory import FREE, Budget, End, Message, Price, Role, Score, ToolCall, Turn
 
 MOST_NUDGES = 2
 NUDGE = "Use a tool to go on, or finish."
 CUT_OFF = "Your answer was cut off at its limit of length, and nothing in it was done. Write less at once."
 
 
-class End(StrEnum):
-    """Why a conversation ended."""
-
-    FINISHED = "finished"
-    SILENT = "asked for nothing more"
-    TURNS = "out of turns"
-    TOKENS = "out of tokens"
-    MONEY = "out of money"
-    TIME = "out of time"
-    STOPPED = "stopped"
-    FAILED = "the model did not answer"
-
-
-@dataclass(frozen=True)
-class Price:
-    """Of a million tokens, in whatever currency."""
-
-    prompt: float = 0.0
-    reply: float = 0.0
-
-    def of(self, prompt_tokens: int, reply_tokens: int) -> float:
-        return (prompt_tokens * self.prompt + reply_tokens * self.reply) / 1e6
-
-
-@dataclass(frozen=True)
-class Budget:
-    """None: no limit."""
-
-    turns: int = 12
-    tokens: int | None = None
-    money: float | None = None
-    seconds: float | None = None
-    reply_tokens: int | None = None
-    """Of one answer."""
-
-
-@dataclass(frozen=True)
-class Score:
-    """How good a bundle is, larger being better. speedup: geometric mean end to end over what was timed; else 1."""
-
-    accepted: int
-    total: int
-    speedup: float = 1.0
-
-    @property
-    def order(self) -> tuple[int, float]:
-        return (self.accepted, self.speedup)
-
-
-@dataclass(frozen=True)
-class Turn:
-    """said: what was put to the model since its answer before. results: what came of each tool that it asked for.
-    score: of what it had evaluated in this turn, the best. tokens as the server counts them, or estimated."""
-
-    number: int
-    said: tuple[Message, ...]
-    answer: Message
-    results: tuple[str, ...]
-    bundle: Bundle | None
-    score: Score | None
-    prompt_tokens: int
-    reply_tokens: int
-    cost: float
-    seconds: float
-    prompts: str
-    restarts: int = 0
-
-
 @dataclass(frozen=True)
 class Attempt:
-    """What came of a conversation. reason: a sentence where the model failed."""
+    """What came of a conversation, with its own turns. outcomes: of the best bundle, none where that is of a turn it
+    went on from. reason: a sentence where the model failed."""
 
     end: End
     reason: str
@@ -105,7 +38,7 @@ class Attempt:
 
     @property
     def tokens(self) -> int:
-        return sum(turn.prompt_tokens + turn.reply_tokens for turn in self.turns)
+        return sum(turn.tokens for turn in self.turns)
 
 
 def converse(
@@ -115,13 +48,20 @@ def converse(
     device: Device,
     *,
     budget: Budget,
-    price: Price = Price(),
+    price: Price = FREE,
     cancelled: threading.Event,
     on_turn: Callable[[Turn], None] = lambda turn: None,
     on_text: Callable[[str], None] = lambda text: None,
+    history: Sequence[Turn] = (),
+    note: str = "",
 ) -> Attempt:
-    """Talks until the model is done or the budget is. Never raises for what the model does."""
-    return _Conversation(model, task, workplace, device, budget, price, cancelled, on_turn, on_text).held()
+    """Talks until the model is done or the budget is. Never raises for what the model does.
+
+    history: turns of another conversation that this one goes on from, with its files as they were then. note: what a
+    person says to the model before it does.
+    """
+    held = _Conversation(model, task, workplace, device, budget, price, cancelled, on_turn, on_text)
+    return held.held(history, note)
 
 
 class _Deadline(threading.Event):
@@ -156,11 +96,19 @@ class _Conversation:
         self.in_text = False
         self.messages: list[Message] = []
         self.turns: list[Turn] = []
+        self.before = 0
         self.best: tuple[Score, Bundle, tuple[Outcome, ...]] | None = None
 
-    def held(self) -> Attempt:
-        self._open()
-        fresh: tuple[Message, ...] = tuple(self.messages)
+    def held(self, history: Sequence[Turn], note: str) -> Attempt:
+        if history:
+            fresh = self._taken_up(history)
+        else:
+            self._open()
+            fresh = tuple(self.messages)
+        if note:
+            words = Message(Role.USER, f"A person says:\n\n{note}")
+            self.messages.append(words)
+            fresh += (words,)
         nudges = 0
         while True:
             if end := self._over():
@@ -195,16 +143,31 @@ class _Conversation:
             shown = "\n\n".join(f"{name}:\n```python\n{code}\n```" for name, code in self.workplace.files.items())
             self.messages.append(Message(Role.USER, f"This bundle is there already. Repair or improve it.\n\n{shown}"))
 
+    def _taken_up(self, history: Sequence[Turn]) -> tuple[Message, ...]:
+        """Puts all where these turns left it; what the model has not answered yet."""
+        self.turns, self.before = list(history), len(history)
+        self.in_text = not any(turn.answer.calls for turn in history) and any(turn.results for turn in history)
+        for turn in history:
+            self.messages += [*turn.said, turn.answer]
+            for call in calls_in(turn.answer.text) if self.in_text else turn.answer.calls:
+                self.workplace.redo(call)
+            if turn.score and turn.bundle and (self.best is None or turn.score.order > self.best[0].order):
+                self.best = (turn.score, turn.bundle, ())
+        last = history[-1]
+        said = self._heard(calls_in(last.answer.text) if self.in_text else last.answer.calls, last.results, NUDGE)
+        self.messages += said
+        return said
+
     def _over(self) -> End | None:
         """Which part of the budget is used up."""
-        budget, tokens = self.budget, sum(turn.prompt_tokens + turn.reply_tokens for turn in self.turns)
+        budget, own = self.budget, self.turns[self.before :]
         if self.cancelled.is_set():
             return End.STOPPED
-        if len(self.turns) >= budget.turns:
+        if len(own) >= budget.turns:
             return End.TURNS
-        if budget.tokens is not None and tokens >= budget.tokens:
+        if budget.tokens is not None and sum(turn.tokens for turn in own) >= budget.tokens:
             return End.TOKENS
-        if budget.money is not None and sum(turn.cost for turn in self.turns) >= budget.money:
+        if budget.money is not None and sum(turn.cost for turn in own) >= budget.money:
             return End.MONEY
         return End.TIME if self.ended.is_set() else None
 
@@ -224,12 +187,7 @@ class _Conversation:
         cut_off = reply.finish == "length"
         done = [Done(CUT_OFF) if cut_off else self.workplace.do(call, self.ended) for call in calls]
         scores = [self._kept(*each.evaluated) for each in done if each.evaluated is not None]
-        said: tuple[Message, ...]
-        if self.in_text or not calls:
-            words = "\n\n".join(f"{call.name}: {each.text}" for call, each in zip(calls, done, strict=True))
-            said = (Message(Role.USER, words or (CUT_OFF if cut_off else NUDGE)),)
-        else:
-            said = tuple(Message(Role.TOOL, each.text, answers=call.id) for call, each in zip(calls, done, strict=True))
+        said = self._heard(calls, [each.text for each in done], CUT_OFF if cut_off else NUDGE)
         prompt_tokens = _estimated(self.messages[:-1]) if reply.prompt_tokens is None else reply.prompt_tokens
         reply_tokens = _estimated([reply.message]) if reply.reply_tokens is None else reply.reply_tokens
         turn = Turn(
@@ -248,6 +206,13 @@ class _Conversation:
         )
         return turn, said, any(each.finished for each in done)
 
+    def _heard(self, calls: Sequence[ToolCall], results: Sequence[str], nudge: str) -> tuple[Message, ...]:
+        """What the model hears of its calls; the nudge where it made none."""
+        if self.in_text or not calls:
+            words = "\n\n".join(f"{call.name}: {text}" for call, text in zip(calls, results, strict=True))
+            return (Message(Role.USER, words or nudge),)
+        return tuple(Message(Role.TOOL, text, answers=call.id) for call, text in zip(calls, results, strict=True))
+
     def _kept(self, bundle: Bundle, outcomes: tuple[Outcome, ...]) -> Score:
         """The bundle's score; it is remembered where none before was better, and it was judged to the end."""
         found = score(outcomes, len(self.task.subgraphs))
@@ -258,7 +223,7 @@ class _Conversation:
 
     def _attempt(self, end: End, reason: str = "") -> Attempt:
         found, bundle, outcomes = self.best or (None, None, ())
-        return Attempt(end, reason, tuple(self.turns), bundle, found, outcomes)
+        return Attempt(end, reason, tuple(self.turns[self.before :]), bundle, found, outcomes)
 
 
 def score(outcomes: Sequence[Outcome], total: int) -> Score:

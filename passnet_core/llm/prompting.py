@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from string import Template
 
-from passnet_core.llm.chat import Message, Role, Tool
+from passnet_core.llm.chat import Tool
 from passnet_core.records import Device, Subgraph, Task, TensorSpec, digest_of
+from passnet_core.trajectory import Message, Role
 
 FOLDER = Path(__file__).with_name("prompts")
 MOST_SOURCES = 4

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from passnet_core.llm.chat import Tool, ToolCall
+from passnet_core.llm.chat import Tool
 from passnet_core.llm.feedback import explained, summary
 from passnet_core.records import Bundle, Outcome, PassFile
+from passnet_core.trajectory import ToolCall
 
 FILE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\.py")
 IS_PASS = re.compile(r"^def pattern\s*\(", re.MULTILINE)
@@ -117,6 +118,11 @@ class Workplace:
             return doing[call.name](**arguments)
         except ToolProblem as problem:
             return Done(f"Not done: {problem}")
+
+    def redo(self, call: ToolCall) -> None:
+        """Does again what a call did to the files, and nothing else."""
+        if call.name in ("write_file", "patch_file", "delete_file"):
+            self.do(call, threading.Event())
 
     def _judged(self, outcomes: Sequence[Outcome]) -> Done:
         self.last = {outcome.subgraph_id: outcome for outcome in outcomes}

@@ -8,13 +8,16 @@ from passnet_core.store.rows import (
     BaselineRow,
     Draft,
     JobName,
+    KeptTrajectory,
     RunFile,
     RunSummary,
     SampleColumns,
     ScoreRow,
     Standing,
+    TrajectorySummary,
     Unfinished,
 )
+from passnet_core.trajectory import Ending, Opening, Trajectory, Turn
 
 
 class StoreBusy(StoreError):
@@ -66,6 +69,24 @@ class Store(Protocol):
     def draft(self, task_id: str, slot: str) -> Bundle | None: ...
 
     def drafts(self) -> tuple[Draft, ...]: ...
+
+    def start_trajectory(self, opening: Opening, owner: str) -> None: ...
+
+    def add_turn(self, trajectory_id: str, turn: Turn) -> None:
+        """The first turn of a number stays."""
+        ...
+
+    def end_trajectory(self, trajectory_id: str, ending: Ending) -> None: ...
+
+    def import_trajectory(self, file_digest: str, trajectory: Trajectory) -> None:
+        """All or nothing. file_digest: of the data file it comes from."""
+        ...
+
+    def trajectory(self, trajectory_id: str) -> KeptTrajectory | None: ...
+
+    def trajectories(self, limit: int, task_id: str | None) -> tuple[TrajectorySummary, ...]:
+        """Newest first."""
+        ...
 
     def score_rows(self, task_id: str | None) -> tuple[ScoreRow, ...]: ...
 

@@ -34,14 +34,17 @@ from passnet_core.store.rows import (
     BaselineRow,
     Draft,
     JobName,
+    KeptTrajectory,
     RunFile,
     RunSummary,
     SampleColumns,
     ScoreRow,
     Standing,
+    TrajectorySummary,
     Unfinished,
     bits_of,
 )
+from passnet_core.trajectory import Ending, Opening, Trajectory, Turn
 
 HERE = Path(__file__).parent
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -114,6 +117,30 @@ class Database:
         with self._transaction() as cursor:
             cursor.execute(_sql("save_draft"), values)
 
+    def start_trajectory(self, opening: Opening, owner: str) -> None:
+        with self._transaction() as cursor:
+            _add_trajectory(cursor, opening, owner)
+
+    def add_turn(self, trajectory_id: str, turn: Turn) -> None:
+        with self._transaction() as cursor:
+            _add_turn(cursor, trajectory_id, turn)
+
+    def end_trajectory(self, trajectory_id: str, ending: Ending) -> None:
+        with self._transaction() as cursor:
+            cursor.execute(_sql("add_ending"), {"trajectory_id": trajectory_id, "content": _text(ending)})
+
+    def import_trajectory(self, file_digest: str, trajectory: Trajectory) -> None:
+        with self._transaction() as cursor:
+            _add_trajectory(cursor, trajectory.opening, owner="")
+            for turn in trajectory.turns:
+                if turn.bundle is not None:
+                    _add_bundle(cursor, turn.bundle)
+                _add_turn(cursor, trajectory.opening.id, turn)
+            if trajectory.ending is not None:
+                values = {"trajectory_id": trajectory.opening.id, "content": _text(trajectory.ending)}
+                cursor.execute(_sql("add_ending"), values)
+            cursor.execute(_sql("add_recorded_file"), {"digest": file_digest})
+
     # --- questions ---
 
     def recorded_files(self) -> tuple[str, ...]:
@@ -156,6 +183,23 @@ class Database:
 
     def drafts(self) -> tuple[Draft, ...]:
         return tuple(Draft(*row) for row in self._rows("drafts"))
+
+    def trajectory(self, trajectory_id: str) -> KeptTrajectory | None:
+        rows = self._rows("trajectory", trajectory_id=trajectory_id)
+        if not rows:
+            return None
+        opening, owner, ending = rows[0]
+        turns = tuple(_read(Turn, content) for (content,) in self._rows("turns", trajectory_id=trajectory_id))
+        found = Trajectory(_read(Opening, opening), turns, None if ending is None else _read(Ending, ending))
+        return KeptTrajectory(found, owner)
+
+    def trajectories(self, limit: int, task_id: str | None) -> tuple[TrajectorySummary, ...]:
+        return tuple(
+            TrajectorySummary(
+                _read(Opening, opening), owner, None if ending is None else _read(Ending, ending), turns, accepted
+            )
+            for opening, owner, ending, turns, accepted in self._rows("trajectories", limit=limit, task_id=task_id)
+        )
 
     def score_rows(self, task_id: str | None) -> tuple[ScoreRow, ...]:
         return tuple(
@@ -336,6 +380,31 @@ def _job_name(outcome: Outcome) -> JobName:
 def _add_bundle(cursor: duckdb.DuckDBPyConnection, bundle: Bundle) -> None:
     values = {"digest": bundle.digest, "author": bundle.author, "content": _text(bundle)}
     cursor.execute(_sql("add_bundle"), values)
+
+
+def _add_trajectory(cursor: duckdb.DuckDBPyConnection, opening: Opening, owner: str) -> None:
+    cursor.execute(
+        _sql("add_trajectory"),
+        {
+            "id": opening.id,
+            "task_id": opening.task_id,
+            "started_at": opening.started_at,
+            "owner": owner,
+            "content": _text(opening),
+        },
+    )
+
+
+def _add_turn(cursor: duckdb.DuckDBPyConnection, trajectory_id: str, turn: Turn) -> None:
+    cursor.execute(
+        _sql("add_turn"),
+        {
+            "trajectory_id": trajectory_id,
+            "number": turn.number,
+            "accepted": None if turn.score is None else turn.score.accepted,
+            "content": _text(turn),
+        },
+    )
 
 
 def _add_run(cursor: duckdb.DuckDBPyConnection, run: Run, owner: str) -> None:

@@ -17,6 +17,7 @@ from passnet_core.records import (
     Speedup,
     Verdict,
 )
+from passnet_core.trajectory import Ending, Opening, Trajectory
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,25 @@ class Draft:
     task_id: str
     slot: str
     saved_at: str
+
+
+@dataclass(frozen=True)
+class KeptTrajectory:
+    """owner: the process that holds the conversation, or held it."""
+
+    trajectory: Trajectory
+    owner: str
+
+
+@dataclass(frozen=True)
+class TrajectorySummary:
+    """A conversation in one line. accepted: subgraphs, by the best of its turns; None: it evaluated nothing."""
+
+    opening: Opening
+    owner: str
+    ending: Ending | None
+    turns: int
+    accepted: int | None
 
 
 @dataclass(frozen=True)

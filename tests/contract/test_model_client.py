@@ -13,8 +13,9 @@ import pytest
 from model_server import ModelServer, Said, saying, serving
 
 from passnet_core.llm import client as client_module
-from passnet_core.llm.chat import Message, ModelError, Reply, Role, Stopped, Tool, ToolCall, Trouble
+from passnet_core.llm.chat import ModelError, Reply, Stopped, Tool, Trouble
 from passnet_core.llm.client import ChatModel, Server
+from passnet_core.trajectory import Message, Role, ToolCall
 
 KEY = "sk-secret-0123456789"
 ASKED = (Message(Role.SYSTEM, "You write passes."), Message(Role.USER, "Write one."))

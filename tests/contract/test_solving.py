@@ -105,7 +105,7 @@ class Playground:
         return [line["turn"] for line in self.lines(attempt) if "turn" in line]
 
     def end(self, attempt: int = 1) -> dict[str, Any]:
-        return dict(self.lines(attempt)[-1]["end"])
+        return dict(self.lines(attempt)[-1]["ending"])
 
 
 @pytest.fixture
@@ -145,9 +145,9 @@ def test_the_best_bundle_counts_and_not_the_last(playground: Playground) -> None
     )
     assert playground.solve()[0] == 0
     assert Verdict.VALUES_ONLY.value in (playground.out / "add-relu" / "1" / "best" / "a.py").read_text()
-    assert playground.end() | {"tokens": 0} == {
-        "end": "finished", "reason": "", "turns": 3, "tokens": 0, "cost": 0.0, "accepted": 1, "speedup": None,
-        "verdicts": {"right, not timed": 1},
+    assert playground.end() | {"tokens": 0, "best": ""} == {
+        "end": "finished", "reason": "", "turns": 3, "tokens": 0, "cost": 0.0, "accepted": 1, "total": 1,
+        "speedup": None, "verdicts": [["right, not timed", 1]], "best": "",
     }  # fmt: skip
 
 
@@ -294,7 +294,7 @@ def test_twenty_conversations_at_once_are_not_mixed_up(playground: Playground) -
     for name in names:
         for attempt in (1, 2):
             lines = playground.lines(attempt, name)
-            assert [next(iter(line)) for line in lines] == ["header", "turn", "turn", "end"]
+            assert [next(iter(line)) for line in lines] == ["format", "turn", "turn", "ending"]
             assert f"# for {name}\n" in (playground.out / name / str(attempt) / "best" / "a.py").read_text()
     assert len((playground.out / "outcomes.jsonl").read_text().splitlines()) == 20
 
@@ -329,10 +329,10 @@ def test_what_is_interrupted_keeps_its_turns_and_begins_anew(playground: Playgro
         assert time.monotonic() - start < 10
     assert process.returncode == 130, err
     assert "The same command goes on with the others" in err
-    assert [next(iter(line)) for line in playground.lines()] == ["header", "turn"]
+    assert [next(iter(line)) for line in playground.lines()] == ["format", "turn"]
     with started() as process:
         assert process.wait(60) == 1
-    assert [next(iter(line)) for line in playground.lines()] == ["header", "turn", "turn", "end"]
+    assert [next(iter(line)) for line in playground.lines()] == ["format", "turn", "turn", "ending"]
     assert playground.end()["end"] == "finished"
 
 

@@ -16,17 +16,25 @@ EDGES = {"settings", "corpus", "store", "backends", "llm"}
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "records": {"errors"},
+    "trajectory": {"records"},
     **{part: {"records", "errors", part, *PURE} for part in PURE},
     **{part: {"records", "errors", part, *PURE} for part in EDGES},
+    "store": {"records", "errors", "trajectory", "store", *PURE},
+    "llm": {"records", "errors", "trajectory", "llm", *PURE},
+    "conversing": {"records", "errors", "trajectory", *PURE, *EDGES},
     "judge": {"records", "errors", "passes", "graphs", "scoring", "judge"},
     "scores_view": {"records", "errors", *PURE, *EDGES},
     "baselines_view": {"records", "errors", *PURE, *EDGES},
     "surveying": {"records", "errors", *PURE, *EDGES},
-    "solving": {"records", "errors", "service", *PURE, *EDGES},
+    "solving": {"records", "errors", "trajectory", "conversing", "service", *PURE, *EDGES},
     "cutting_models": {"records", "errors", *PURE, *EDGES},
-    "service": {"records", "errors", "scores_view", "surveying", *PURE, *EDGES},
+    "service": {"records", "errors", "trajectory", "scores_view", "surveying", "conversing", *PURE, *EDGES},
     "recording": {"records", "errors", "service", "recording", *PURE, *EDGES},
-    "__main__": {"records", "errors", "service", "surveying", "cutting_models", "solving", *PURE, *EDGES},
+    "__main__": {
+        *("records", "errors", "trajectory", "service", "surveying", "cutting_models", "solving"),
+        *PURE,
+        *EDGES,
+    },
     "__init__": set(),
 }
 MAKING_TASKS = (

@@ -1,0 +1,2 @@
+INSERT OR IGNORE INTO turns (trajectory_id, number, accepted, content)
+VALUES ($trajectory_id, $number, $accepted, $content)

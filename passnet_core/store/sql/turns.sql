@@ -1,0 +1,1 @@
+SELECT content FROM turns WHERE trajectory_id = $trajectory_id ORDER BY number

@@ -1,0 +1,179 @@
+"""What is said while a model writes a bundle: messages, turns, budgets, and the whole of a conversation. Plain data."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from passnet_core.records import Bundle, EvalSpec, Verdict
+
+
+class Role(StrEnum):
+    SYSTEM = "system"
+    USER = "user"
+    MODEL = "assistant"
+    TOOL = "tool"
+    """The answer to a tool call."""
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """arguments: JSON, as the model wrote it, which may be none."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True)
+class Message:
+    """answers: the id of the tool call that this answers."""
+
+    role: Role
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    answers: str = ""
+
+
+class End(StrEnum):
+    """Why a conversation ended."""
+
+    FINISHED = "finished"
+    SILENT = "asked for nothing more"
+    TURNS = "out of turns"
+    TOKENS = "out of tokens"
+    MONEY = "out of money"
+    TIME = "out of time"
+    STOPPED = "stopped"
+    FAILED = "the model did not answer"
+    INTERRUPTED = "interrupted"
+    """The process that held it ended."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """Of a million tokens, in whatever currency."""
+
+    prompt: float = 0.0
+    reply: float = 0.0
+
+    def of(self, prompt_tokens: int, reply_tokens: int) -> float:
+        return (prompt_tokens * self.prompt + reply_tokens * self.reply) / 1e6
+
+
+FREE = Price()
+
+
+@dataclass(frozen=True)
+class Budget:
+    """None: no limit. Of a conversation that goes on from another's turn, what comes after that turn."""
+
+    turns: int = 12
+    tokens: int | None = None
+    money: float | None = None
+    seconds: float | None = None
+    reply_tokens: int | None = None
+    """Of one answer."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """How good a bundle is, larger being better. speedup: geometric mean end to end over what was timed; else 1."""
+
+    accepted: int
+    total: int
+    speedup: float = 1.0
+
+    @property
+    def order(self) -> tuple[int, float]:
+        return (self.accepted, self.speedup)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """said: what was put to the model since its answer before. results: what came of each tool that it asked for.
+    score: of what it had evaluated in this turn, the best. tokens as the server counts them, or estimated."""
+
+    number: int
+    said: tuple[Message, ...]
+    answer: Message
+    results: tuple[str, ...]
+    bundle: Bundle | None
+    score: Score | None
+    prompt_tokens: int
+    reply_tokens: int
+    cost: float
+    seconds: float
+    prompts: str
+    restarts: int = 0
+
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.reply_tokens
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What a conversation began with. operators: of the task's first subgraph; subgraphs: their digests; prompts: the
+    digest of the prompt files; start: of the bundle that was there already. branched_from: the conversation whose
+    turns up to branched_at are its own first ones. recorded: who made it where, empty: this playground."""
+
+    id: str
+    task_id: str
+    split: str
+    operators: tuple[str, ...]
+    subgraphs: tuple[str, ...]
+    model: str
+    prompts: str
+    spec: EvalSpec
+    budget: Budget
+    price: Price
+    started_at: str
+    attempt: int = 1
+    start: str | None = None
+    branched_from: str = ""
+    branched_at: int = 0
+    recorded: str = ""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What came of it. verdicts: how many subgraphs got which, of the best bundle; speedup: None where nothing was
+    timed; best: that bundle's digest. reason: a sentence where the model failed."""
+
+    end: End
+    reason: str
+    turns: int
+    tokens: int
+    cost: float
+    accepted: int
+    total: int
+    speedup: float | None
+    verdicts: tuple[tuple[Verdict, int], ...]
+    best: str | None = None
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """All that was said and done. ending: None while it lasts, and where it was interrupted."""
+
+    opening: Opening
+    turns: tuple[Turn, ...]
+    ending: Ending | None
+
+    @property
+    def own(self) -> tuple[Turn, ...]:
+        """The turns that are not another conversation's."""
+        return self.turns[self.opening.branched_at :]
+
+    @property
+    def tokens(self) -> int:
+        return sum(turn.tokens for turn in self.own)
+
+    @property
+    def cost(self) -> float:
+        return sum(turn.cost for turn in self.own)
+
+    @property
+    def best(self) -> Turn | None:
+        """The first of the turns whose bundle nothing later surpassed."""
+        scored = [turn for turn in self.turns if turn.score is not None and turn.bundle is not None]
+        return max(scored, key=lambda turn: turn.score.order if turn.score else (0, 0.0), default=None)

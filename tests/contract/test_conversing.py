@@ -1,0 +1,284 @@
+"""Conversations that go on without a page: every turn in the store, stopped within a second, branched, found again."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from judging import ADD_RELU
+from made import outcome
+from model_server import ModelServer, Said, saying, serving
+
+from passnet_core.backends.fake import FakeBackend
+from passnet_core.conversing import Order
+from passnet_core.corpus.layout import write_task
+from passnet_core.errors import UnknownItem
+from passnet_core.llm.client import ChatModel, Server
+from passnet_core.records import (
+    Bundle,
+    Device,
+    EvalSpec,
+    Family,
+    Job,
+    Outcome,
+    PassFile,
+    Stage,
+    Subgraph,
+    Task,
+    TensorSpec,
+    Verdict,
+)
+from passnet_core.service import Service, open_service
+from passnet_core.settings import Settings
+from passnet_core.store.opening import open_store
+from passnet_core.trajectory import FREE, Budget, End, Role, Trajectory
+
+PROJECT = Path(__file__).resolve().parents[2]
+SPEC = EvalSpec(Stage.VERIFY, Device.CPU)
+FINISH = Said("That is all.", [("finish", "{}")])
+
+
+def task(name: str = "add-relu") -> Task:
+    inputs = tuple(TensorSpec(each, (4, 33), "float32", mean=0.0, std=1.0) for each in ("in_0", "in_1"))
+    return Task(name, Family.FUSIBLE, "train", (Subgraph("float32/0", name, "model", ADD_RELU, inputs),))
+
+
+def by_its_text(job: Job) -> Outcome:
+    """A judge who reads only the word VERDICT in the code."""
+    assert job.bundle is not None
+    code = job.bundle.passes[0].code
+    return outcome(job, next((each for each in Verdict if f"VERDICT {each.value}" in code), Verdict.NO_MATCH))
+
+
+def a_pass(verdict: Verdict, more: str = "") -> str:
+    return f"def pattern(x):\n    return x\n\n# VERDICT {verdict.value}\n{more}"
+
+
+def wrote(code: str, name: str = "a.py") -> Said:
+    return Said("Let me see.", [("write_file", json.dumps({"name": name, "code": code})), ("evaluate", "{}")])
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with serving({}) as made:
+        yield made
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    for name in ("add-relu", *(f"t{number}" for number in range(20))):
+        write_task(task(name), tmp_path / "data" / "tasks" / name)
+    settings = Settings(tmp_path / "home", tmp_path / "data", Path(sys.executable))
+    opened = open_service(settings, backend=FakeBackend(by_its_text))
+    yield opened
+    opened.close()
+
+
+def order(**changed: Any) -> Order:
+    return replace(Order(SPEC, Budget(), FREE), **changed)
+
+
+def held(service: Service, server: ModelServer, name: str = "add-relu", **changed: Any) -> Trajectory:
+    model = ChatModel(Server(server.base_url, "key"), "scripted")
+    return service.conversations.wait(service.conversations.start(model, service.corpus.task(name), order(**changed)))
+
+
+def test_what_a_model_evaluates_is_a_run_and_its_turns_are_kept(service: Service, server: ModelServer) -> None:
+    server.models["scripted"] = saying(wrote(a_pass(Verdict.WRONG_VALUES)), wrote(a_pass(Verdict.VALUES_ONLY)), FINISH)
+    found = held(service, server)
+    assert found.ending is not None
+    assert (found.ending.end, found.ending.accepted, found.ending.total) == (End.FINISHED, 1, 1)
+    assert [turn.score and turn.score.accepted for turn in found.turns] == [0, 1, None]
+    assert found.ending.best is not None
+    assert "VERDICT right" in service.bundle(found.ending.best).passes[0].code
+    runs = service.runs()
+    assert [(run.run.label, run.accepted) for run in runs] == [("scripted", 1), ("scripted", 0)]
+    assert service.bundle(str(runs[0].run.bundle_digest)).author == "scripted"
+    (line,) = service.conversations.latest(task_id="add-relu")
+    assert (line.opening, line.ending, line.turns, line.accepted) == (found.opening, found.ending, 3, 1)
+    assert not service.conversations.latest(task_id="t0")
+
+
+def test_a_conversation_is_the_same_after_reopening_the_store(service: Service, server: ModelServer) -> None:
+    server.models["scripted"] = saying(wrote(a_pass(Verdict.VALUES_ONLY)), FINISH)
+    found = held(service, server)
+    service.close()
+    store = open_store(service.settings.home)
+    kept = store.trajectory(found.opening.id)
+    assert kept is not None
+    assert kept.trajectory == found
+    assert store.trajectory("none") is None
+    store.close()
+
+
+def test_stop_works_within_a_second_and_keeps_what_was_said(service: Service, server: ModelServer) -> None:
+    reached = threading.Event()
+
+    def stalls(request: dict[str, Any], before: int) -> Said:
+        if before:
+            reached.set()
+            return Said("word " * 1000, pause_s=0.2)
+        return wrote(a_pass(Verdict.VALUES_ONLY))
+
+    server.models["scripted"] = stalls
+    model = ChatModel(Server(server.base_url, "key"), "scripted")
+    talks = service.conversations
+    talk = talks.start(model, service.corpus.task("add-relu"), order())
+    assert reached.wait(60)
+    until = time.monotonic() + 60
+    while "word" not in talks.standing(talk).writing:
+        assert time.monotonic() < until, "what is being written can be watched"
+    assert talks.standing(talk).doing == "the model is writing"
+    start = time.monotonic()
+    talks.stop(talk)
+    found = talks.wait(talk)
+    assert time.monotonic() - start < 1
+    assert found.ending is not None
+    assert (found.ending.end, len(found.turns), found.ending.accepted) == (End.STOPPED, 1, 1)
+
+
+def test_a_conversation_goes_on_from_any_turn_with_the_files_of_then(service: Service, server: ModelServer) -> None:
+    server.models["scripted"] = saying(
+        wrote(a_pass(Verdict.VALUES_ONLY, "first = 1\n")), wrote(a_pass(Verdict.CRASHED)), FINISH
+    )
+    first = held(service, server)
+    patch = Said(
+        "", [("patch_file", json.dumps({"name": "a.py", "old": "first = 1", "new": "second = 2"})), ("evaluate", "{}")]
+    )
+    server.models["scripted"] = saying(patch, FINISH)
+    server.counts.clear()
+    second = held(service, server, after=(first.opening.id, 1), note="Try **less**.", budget=Budget(turns=2))
+    assert second.turns[0] == first.turns[0]
+    assert second.ending is not None
+    assert (second.opening.branched_at, second.ending.turns, second.tokens) == (1, 2, second.ending.tokens)
+    bundle = second.turns[1].bundle
+    assert bundle is not None
+    assert "second = 2" in bundle.passes[0].code
+    heard = server.asked[-2][1]["messages"]
+    assert [each["role"] for each in heard] == ["system", "user", "assistant", "tool", "tool", "user"]
+    assert heard[-1]["content"] == "A person says:\n\nTry **less**."
+    assert second.turns[1].said[-1].role is Role.USER
+    assert service.conversations.trajectory(first.opening.id) == first, "the first is as it was"
+    # where nothing better comes, the best is still that of the turn it went on from
+    server.models["scripted"] = saying(FINISH)
+    third = held(service, server, after=(first.opening.id, 1))
+    assert third.ending is not None
+    assert (third.ending.accepted, third.ending.best) == (1, first.ending and first.ending.best)
+
+
+def test_going_on_from_a_turn_that_is_not_there_is_refused(service: Service, server: ModelServer) -> None:
+    server.models["scripted"] = saying(FINISH)
+    found = held(service, server)
+    for name, after in (("add-relu", ("none", 1)), ("t0", (found.opening.id, 1)), ("add-relu", (found.opening.id, 0))):
+        with pytest.raises(UnknownItem):
+            held(service, server, name, after=after)
+    assert len(service.conversations.latest()) == 1
+
+
+def test_a_persons_bundle_is_repaired(service: Service, server: ModelServer) -> None:
+    server.models["scripted"] = saying(Said("", [("evaluate", "{}")]), FINISH)
+    bundle = Bundle((PassFile("mine.py", a_pass(Verdict.VALUES_ONLY)),), author="a person")
+    found = held(service, server, start=bundle)
+    assert found.opening.start == bundle.digest
+    assert service.bundle(bundle.digest) == bundle
+    assert "mine.py" in server.asked[0][1]["messages"][-1]["content"]
+    assert found.ending is not None
+    assert found.ending.accepted == 1
+
+
+def test_a_model_that_does_not_answer_ends_the_conversation_with_a_sentence(
+    service: Service, server: ModelServer
+) -> None:
+    server.models["scripted"] = saying(Said("Incorrect API key provided", status=401, code="invalid_api_key"))
+    found = held(service, server)
+    assert found.ending is not None
+    assert found.ending.end is End.FAILED
+    assert "key" in found.ending.reason
+
+
+def test_twenty_conversations_at_once_are_not_mixed_up(service: Service, server: ModelServer) -> None:
+    def own(request: dict[str, Any], before: int) -> Said:
+        asked = request["messages"][1]["content"].split("The task is ")[1].split(":")[0]
+        spoken = sum(each["role"] == "assistant" for each in request["messages"])
+        return wrote(a_pass(Verdict.VALUES_ONLY, f"# for {asked}\n")) if spoken < 2 else FINISH
+
+    server.models["scripted"] = own
+    model = ChatModel(Server(server.base_url, "key"), "scripted")
+    talks = service.conversations
+    names = [f"t{number}" for number in range(20)]
+    begun = {name: talks.start(model, service.corpus.task(name), order()) for name in names}
+    for name, talk in begun.items():
+        found = talks.wait(talk)
+        assert found.opening.task_id == name
+        assert [turn.number for turn in found.turns] == [1, 2, 3]
+        for turn in found.turns[:2]:
+            assert turn.bundle is not None
+            assert f"# for {name}\n" in turn.bundle.passes[0].code
+        assert found.ending is not None
+        assert found.ending.end is End.FINISHED
+
+
+KILLED = """
+import sys, threading
+from pathlib import Path
+from passnet_core.backends.fake import FakeBackend
+from passnet_core.conversing import Order
+from passnet_core.llm.client import ChatModel, Server
+from passnet_core.records import *
+from passnet_core.service import open_service
+from passnet_core.settings import Settings
+from passnet_core.trajectory import *
+home, data, url = sys.argv[1:]
+service = open_service(Settings(Path(home), Path(data), Path(sys.executable)), backend=FakeBackend(lambda job: None))
+model = ChatModel(Server(url, "key"), "scripted")
+order = Order(EvalSpec(Stage.VERIFY, Device.CPU), Budget(), FREE)
+print(service.conversations.start(model, service.corpus.task("add-relu"), order), flush=True)
+threading.Event().wait()
+"""
+
+
+def test_a_killed_app_loses_no_finished_turn(service: Service, server: ModelServer) -> None:
+    reached = threading.Event()
+
+    def stalls(request: dict[str, Any], before: int) -> Said:
+        if before < 2:
+            return Said(calls=[("read_guide", '{"page": "limits"}')])
+        reached.set()
+        return Said("word " * 100, pause_s=30.0)
+
+    server.models["scripted"] = stalls
+    home, data = service.settings.home, service.settings.data
+    service.close()
+    argv = [sys.executable, "-c", KILLED, str(home), str(data), server.base_url]
+    with subprocess.Popen(argv, cwd=PROJECT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        talk = process.stdout.readline().strip()
+        assert reached.wait(60)
+        # another process of the same store sees it going on
+        watching = open_service(Settings(home, data, Path(sys.executable)), backend=FakeBackend(by_its_text))
+        standing = watching.conversations.standing(talk)
+        assert (standing.finished, standing.doing) == (False, "held by another process")
+        assert len(standing.trajectory.turns) == 2
+        watching.close()
+        os.kill(process.pid, signal.SIGKILL)
+    again = open_service(Settings(home, data, Path(sys.executable)), backend=FakeBackend(by_its_text))
+    found = again.conversations.trajectory(talk)
+    assert found.ending is not None
+    assert (found.ending.end, len(found.turns)) == (End.INTERRUPTED, 2)
+    # and it can be gone on from
+    server.models["scripted"] = saying(FINISH)
+    model = ChatModel(Server(server.base_url, "key"), "scripted")
+    more = again.conversations.wait(
+        again.conversations.start(model, again.corpus.task("add-relu"), order(after=(talk, 2)))
+    )
+    assert more.ending is not None
+    assert (more.ending.end, len(more.turns)) == (End.FINISHED, 3)
+    again.close()

@@ -604,7 +604,8 @@ def runs_import(args: argparse.Namespace, console: Console) -> int:
 
 
 def solve(args: argparse.Namespace, console: Console) -> int:
-    from passnet_core.llm.client import ChatModel, Server
+    from passnet_core.llm.chat import Server
+    from passnet_core.llm.client import ChatModel
     from passnet_core.solving import Order, solve, stages
     from passnet_core.trajectory import Budget, Price, Turn
 
@@ -616,6 +617,11 @@ def solve(args: argparse.Namespace, console: Console) -> int:
     tasks = [corpus.resolve(name) for name in args.task]
     server = Server(args.base_url or models.base_url, models.key)
     model = ChatModel(server, args.model or models.model, temperature=args.temperature)
+    known = models.price(model.name)
+    price = Price(
+        known[0] if args.price_prompt is None else args.price_prompt,
+        known[1] if args.price_reply is None else args.price_reply,
+    )
     cancelled = threading.Event()
 
     def told(task: Task, number: int, turn: Turn) -> None:
@@ -628,7 +634,7 @@ def solve(args: argparse.Namespace, console: Console) -> int:
             order = Order(
                 _spec(args, Stage(args.stage), backends[0].info().device),
                 Budget(args.turns, args.tokens, args.money, args.seconds, args.reply_tokens),
-                Price(args.price_prompt, args.price_reply),
+                price,
                 args.attempts,
                 _bundle(args.bundle, console.settings) if args.bundle else None,
             )
@@ -780,8 +786,8 @@ def parser() -> argparse.ArgumentParser:
     solving.add_argument("--reply-tokens", type=int, metavar="N", help="of one answer, at most")
     solving.add_argument("--seconds", type=float, metavar="S", help="of an attempt, at most")
     solving.add_argument("--money", type=float, metavar="X", help="of an attempt, about, by the prices given")
-    solving.add_argument("--price-prompt", type=float, default=0.0, metavar="X", help="of a million tokens read (0)")
-    solving.add_argument("--price-reply", type=float, default=0.0, metavar="X", help="of a million tokens written (0)")
+    solving.add_argument("--price-prompt", type=float, metavar="X", help="of a million tokens read (PASSNET_PRICES)")
+    solving.add_argument("--price-reply", type=float, metavar="X", help="of a million tokens written (the same)")
     solving.add_argument("--temperature", type=float, metavar="X", help="as the server has it, if not given")
     solving.add_argument("--stage", choices=("verify", "measure"), default="verify", help="how far to judge (verify)")
     solving.add_argument("--capture", choices=_values(Capture), default="direct", help="how it is called (direct)")

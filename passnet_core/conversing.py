@@ -28,6 +28,7 @@ PAGES = ("contract", "verdicts", "judge", "limits", "glossary")
 LOOK_EVERY_S = 0.05
 END_WITHIN_S = 10.0
 LIVE_KEPT = 50
+MOST_LISTED = 10_000
 SHOWN_CHARACTERS = 8_000
 """Of what is being written just now, its end."""
 
@@ -161,6 +162,10 @@ class Conversations:
         until = time.monotonic() + END_WITHIN_S
         for live in self._live.values():
             live.over.wait(max(0.0, until - time.monotonic()))
+
+    def recorded(self) -> tuple[TrajectorySummary, ...]:
+        """Those that come with the playground."""
+        return tuple(each for each in self._store.trajectories(MOST_LISTED, None) if each.opening.recorded)
 
     @staticmethod
     def in_progress(summary: TrajectorySummary) -> bool:

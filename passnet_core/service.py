@@ -31,11 +31,14 @@ from passnet_core.records import (
     Subgraph,
     Task,
     Verdict,
+    digest_of,
+    to_json,
 )
 from passnet_core.settings import Settings
 from passnet_core.store import exchange, owner
 from passnet_core.store.rows import BaselineRow, Draft, RunSummary, ScoreRow, Standing, name_of
 from passnet_core.surveying import TaskMatches, surveyed
+from passnet_core.trajectory import read_trajectory
 
 if TYPE_CHECKING:  # numpy and DuckDB load only where scores and a store are asked for
     from passnet_core.scores_view import Board
@@ -461,6 +464,14 @@ class Service:
                     self._store.import_runs(digest, ())
             except PlaygroundError as error:
                 problems.append(f"The recorded runs in {path.name} are left out: {error}")
+        for path in sorted((self.settings.data / "conversations").glob("*.jsonl")):
+            try:
+                found = read_trajectory(path)
+                digest = digest_of(to_json(found))
+                if digest not in known:
+                    self._store.import_trajectory(digest, found)
+            except PlaygroundError as error:
+                problems.append(f"The recorded conversation in {path.name} is left out: {error}")
         self._recorded_problems = tuple(problems)
 
 

@@ -1,5 +1,6 @@
 """What the environment decides, read once."""
 
+import math
 import os
 import sys
 from collections.abc import Mapping
@@ -23,11 +24,16 @@ class IsolationChoice(StrEnum):
 
 @dataclass(frozen=True)
 class ModelSettings:
-    """Where language models answer: up to and with /v1, empty for OpenAI's own; the key, shown nowhere; and which."""
+    """Where language models answer: up to and with /v1, empty for OpenAI's own; the key, shown nowhere; and which.
+    prices: by model, of a million tokens put to it and of a million that it answers."""
 
     base_url: str = ""
     key: str = field(default="", repr=False)
     model: str = ""
+    prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    def price(self, model: str) -> tuple[float, float]:
+        return self.prices.get(model, (0.0, 0.0))
 
 
 @dataclass(frozen=True)
@@ -53,9 +59,30 @@ def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
         python=_interpreter(values),
         isolation=_isolation(values),
         models=ModelSettings(
-            values.get("OPENAI_BASE_URL", ""), values.get("OPENAI_API_KEY", ""), values.get("PASSNET_MODEL", "")
+            values.get("OPENAI_BASE_URL", ""),
+            values.get("OPENAI_API_KEY", ""),
+            values.get("PASSNET_MODEL", ""),
+            _prices(values.get("PASSNET_PRICES", "")),
         ),
     )
+
+
+def _prices(text: str) -> dict[str, tuple[float, float]]:
+    """From "a-model=1.25/10, another=0.3/1.2"."""
+    found = {}
+    for each in filter(None, map(str.strip, text.split(","))):
+        name, _, figures = each.rpartition("=")
+        try:
+            prompt, reply = map(float, figures.split("/"))
+        except ValueError:
+            prompt = reply = -1.0
+        if not name or not (0 <= prompt < math.inf and 0 <= reply < math.inf):
+            raise BadInput(
+                f"PASSNET_PRICES has {each!r}. Write NAME=PROMPT/REPLY, what a million tokens cost, and a comma between"
+                " models."
+            )
+        found[name.strip()] = (prompt, reply)
+    return found
 
 
 def _folder(values: Mapping[str, str], name: str, default: Path) -> Path:

@@ -22,12 +22,10 @@ from passnet_core.llm.chat import Model, described, written
 from passnet_core.llm.conversation import converse
 from passnet_core.llm.tools import TOOLS, Workplace
 from passnet_core.passes.reading import write_bundle
-from passnet_core.records import Bundle, EvalSpec, Outcome, Stage, Task, Verdict, digest_of, from_json, to_json
+from passnet_core.records import Bundle, EvalSpec, Outcome, Stage, Task, Verdict, digest_of, to_json
 from passnet_core.scoring.published import published_line
 from passnet_core.service import jobs_of, judged
-from passnet_core.trajectory import Budget, End, Ending, Opening, Price, Trajectory, Turn
-
-FORMAT = 2
+from passnet_core.trajectory import FORMAT, Budget, End, Ending, Price, Trajectory, Turn, read_trajectory
 
 
 @dataclass(frozen=True)
@@ -174,28 +172,6 @@ def _read(folder: Path, task: Task, number: int) -> Solved | None:
         return None if found.ending is None else Solved(task.id, number, found.ending)
     except BadInput:
         return None
-
-
-def trajectory_lines(trajectory: Trajectory) -> list[str]:
-    """The lines of a trajectory.jsonl."""
-    rows: list[dict[str, Any]] = [{"format": FORMAT, "opening": to_json(trajectory.opening)}]
-    rows += [{"turn": to_json(turn)} for turn in trajectory.turns]
-    rows += [{"ending": to_json(trajectory.ending)}] if trajectory.ending else []
-    return [json.dumps(row, allow_nan=False) + "\n" for row in rows]
-
-
-def read_trajectory(path: Path) -> Trajectory:
-    """Raises BadInput where it cannot be read. A last line that is not whole is left out."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        rows = [json.loads(line) for line in lines if line.endswith("\n")]
-        if rows[0].get("format") != FORMAT:
-            raise BadInput(f"{path} has another format; this version reads {FORMAT}.")
-        turns = tuple(from_json(Turn, row["turn"]) for row in rows if "turn" in row)
-        endings = [from_json(Ending, row["ending"]) for row in rows if "ending" in row]
-        return Trajectory(from_json(Opening, rows[0]["opening"]), turns, endings[0] if endings else None)
-    except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-        raise BadInput(f"{path} is no trajectory: {type(error).__name__}: {error}") from error
 
 
 def trajectories(folder: Path) -> Iterator[tuple[Path, Trajectory]]:

@@ -1,9 +1,16 @@
 """What is said while a model writes a bundle: messages, turns, budgets, and the whole of a conversation. Plain data."""
 
+import json
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
+from typing import Any
 
-from passnet_core.records import Bundle, EvalSpec, Verdict
+from passnet_core.errors import BadInput
+from passnet_core.records import Bundle, EvalSpec, Verdict, from_json, to_json
+
+FORMAT = 2
+"""Of a trajectory.jsonl: a line with what it began with, one per turn as it ends, and one with the end."""
 
 
 class Role(StrEnum):
@@ -177,3 +184,25 @@ class Trajectory:
         """The first of the turns whose bundle nothing later surpassed."""
         scored = [turn for turn in self.turns if turn.score is not None and turn.bundle is not None]
         return max(scored, key=lambda turn: turn.score.order if turn.score else (0, 0.0), default=None)
+
+
+def trajectory_lines(trajectory: Trajectory) -> list[str]:
+    """The lines of a trajectory.jsonl."""
+    rows: list[dict[str, Any]] = [{"format": FORMAT, "opening": to_json(trajectory.opening)}]
+    rows += [{"turn": to_json(turn)} for turn in trajectory.turns]
+    rows += [{"ending": to_json(trajectory.ending)}] if trajectory.ending else []
+    return [json.dumps(row, allow_nan=False) + "\n" for row in rows]
+
+
+def read_trajectory(path: Path) -> Trajectory:
+    """Raises BadInput where it cannot be read. A last line that is not whole is left out."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        rows = [json.loads(line) for line in lines if line.endswith("\n")]
+        if rows[0].get("format") != FORMAT:
+            raise BadInput(f"{path} has another format; this version reads {FORMAT}.")
+        turns = tuple(from_json(Turn, row["turn"]) for row in rows if "turn" in row)
+        endings = [from_json(Ending, row["ending"]) for row in rows if "ending" in row]
+        return Trajectory(from_json(Opening, rows[0]["opening"]), turns, endings[0] if endings else None)
+    except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        raise BadInput(f"{path} is no trajectory: {type(error).__name__}: {error}") from error

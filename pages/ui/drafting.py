@@ -70,16 +70,29 @@ def references(task: Task) -> dict[str, ReferenceBundle]:
 
 
 def slot_titles(task: Task, asked: str | None) -> dict[str, str]:
-    """The slots of a task with their titles: mine, the references, and the stored bundle that was asked for.
+    """The slots of a task with their titles: mine, the references, and stored bundles that were opened or asked for.
 
     Raises UnknownItem where what was asked for is neither.
     """
     titles = {MINE: "My passes"}
     titles |= {name: f"Reference: {each.title}" for name, each in references(task).items()}
-    if asked and asked not in titles:
-        resources.service().bundle(asked)
-        titles[asked] = f"Stored passes {asked[:8]}"
+    for digest in [*st.session_state.get(_opened_key(task), ()), *([asked] if asked else [])]:
+        if digest not in titles:
+            resources.service().bundle(digest)
+            titles[digest] = f"Stored passes {digest[:8]}"
     return titles
+
+
+def open_stored(task: Task, digest: str) -> None:
+    """From a callback: opens a stored bundle as a slot of its own."""
+    key = _opened_key(task)
+    st.session_state[key] = (*(each for each in st.session_state.get(key, ()) if each != digest), digest)
+    # the choice of the slot is bound to the URL, and brings it there
+    st.session_state["bundle"] = digest
+
+
+def _opened_key(task: Task) -> str:
+    return f"opened-{task.id}"
 
 
 def original(task: Task, name: str) -> Bundle:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.ui import drafting, frame, links, live, resources
+from pages.ui import drafting, frame, links, live, resources, talk
 from pages.ui.components import graph_view, input_rows, matched_groups, missed_node, subgraph_title, verdict_card
 from pages.ui.drafting import Draft
 from pages.ui.options import options_menu, spec_of
@@ -25,6 +25,8 @@ def workbench(task: Task) -> None:
     draft = drafting.open_draft(task, slot)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         toolbar(task, draft, context)
+    if asked := links.selected("talk"):
+        talk.drawer(task, draft, asked)
     left, centre, right = st.columns([0.85, 1.35, 1], gap="medium")
     with centre:
         spec = spec_of(resources.service().device().device, Stage.CHECK)
@@ -113,6 +115,13 @@ def toolbar(task: Task, draft: Draft, context: str) -> None:
             disabled=not with_files,
             help="Judges every subgraph of the task: a bundle has to handle them all.",
         )
+    st.button(
+        "Model",
+        icon=":material/smart_toy:",
+        on_click=links.select,
+        args=("talk", talk.NEW),
+        help="A language model writes the passes, hears what the judge says, and tries again.",
+    )
     with st.popover("Options", icon=":material/tune:"):
         options_menu(resources.service().device().device)
     with st.popover("Files", icon=":material/folder:"):

@@ -53,6 +53,18 @@ class Reply:
     restarts: int = 0
 
 
+@dataclass(frozen=True)
+class Server:
+    """Where models answer. base_url: up to and with /v1; empty: OpenAI's own. key: shown nowhere."""
+
+    base_url: str = ""
+    key: str = field(default="", repr=False)
+
+    @property
+    def place(self) -> str:
+        return self.base_url or "api.openai.com"
+
+
 class Trouble(StrEnum):
     """Why a model did not answer."""
 

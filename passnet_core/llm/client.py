@@ -9,12 +9,11 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from typing import Any
 
 import openai
 
-from passnet_core.llm.chat import ModelError, Reply, Stopped, Tool, Trouble, described, written
+from passnet_core.llm.chat import ModelError, Reply, Server, Stopped, Tool, Trouble, described, written
 from passnet_core.trajectory import Message, Role, ToolCall
 
 RETRIES = 5
@@ -29,18 +28,6 @@ LOOK_EVERY_S = 0.05
 
 NO_KEY = "none"
 """What local servers that ask for no key are sent."""
-
-
-@dataclass(frozen=True)
-class Server:
-    """Where models answer. base_url: up to and with /v1; empty: OpenAI's own. key: shown nowhere."""
-
-    base_url: str = ""
-    key: str = field(default="", repr=False)
-
-    @property
-    def place(self) -> str:
-        return self.base_url or "api.openai.com"
 
 
 class ChatModel:

@@ -21,7 +21,8 @@ from passnet_core.backends.fake import FakeBackend
 from passnet_core.conversing import Order
 from passnet_core.corpus.layout import write_task
 from passnet_core.errors import UnknownItem
-from passnet_core.llm.client import ChatModel, Server
+from passnet_core.llm.chat import Server
+from passnet_core.llm.client import ChatModel
 from passnet_core.records import (
     Bundle,
     Device,
@@ -231,7 +232,8 @@ import sys, threading
 from pathlib import Path
 from passnet_core.backends.fake import FakeBackend
 from passnet_core.conversing import Order
-from passnet_core.llm.client import ChatModel, Server
+from passnet_core.llm.chat import Server
+from passnet_core.llm.client import ChatModel
 from passnet_core.records import *
 from passnet_core.service import open_service
 from passnet_core.settings import Settings

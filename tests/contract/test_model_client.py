@@ -13,8 +13,8 @@ import pytest
 from model_server import ModelServer, Said, saying, serving
 
 from passnet_core.llm import client as client_module
-from passnet_core.llm.chat import ModelError, Reply, Stopped, Tool, Trouble
-from passnet_core.llm.client import ChatModel, Server
+from passnet_core.llm.chat import ModelError, Reply, Server, Stopped, Tool, Trouble
+from passnet_core.llm.client import ChatModel
 from passnet_core.trajectory import Message, Role, ToolCall
 
 KEY = "sk-secret-0123456789"

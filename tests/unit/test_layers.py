@@ -16,7 +16,7 @@ EDGES = {"settings", "corpus", "store", "backends", "llm"}
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "records": {"errors"},
-    "trajectory": {"records"},
+    "trajectory": {"records", "errors"},
     **{part: {"records", "errors", part, *PURE} for part in PURE},
     **{part: {"records", "errors", part, *PURE} for part in EDGES},
     "store": {"records", "errors", "trajectory", "store", *PURE},

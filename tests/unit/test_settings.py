@@ -39,6 +39,10 @@ def test_every_variable_is_read(tmp_path: Path) -> None:
         ("PASSNET_DATA", "/absent"),
         ("PASSNET_PYTHON", "/absent"),
         ("PASSNET_ISOLATION", "none"),
+        ("PASSNET_PRICES", "a-model"),
+        ("PASSNET_PRICES", "a-model=1"),
+        ("PASSNET_PRICES", "a-model=-1/2"),
+        ("PASSNET_PRICES", "=1/2"),
     ],
 )
 def test_what_is_wrong_is_named(name: str, value: str) -> None:
@@ -54,3 +58,10 @@ def test_where_models_answer_is_read_and_the_key_is_shown_nowhere() -> None:
         "m",
     )
     assert "sk-secret" not in repr(settings) + str(settings)
+
+
+def test_prices_are_read_by_model() -> None:
+    models = read_settings({"PASSNET_PRICES": "org/a=b=1.25/10, other=0/0.5"}).models
+    assert models.price("org/a=b") == (1.25, 10.0)
+    assert models.price("other") == (0.0, 0.5)
+    assert models.price("unknown") == (0.0, 0.0)

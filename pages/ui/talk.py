@@ -1,0 +1,448 @@
+"""A language model at work on a task: what it is asked, what it writes, what the judge says, and what it proposes."""
+
+import difflib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import altair as alt
+import streamlit as st
+
+from pages.ui import drafting, frame, links, resources
+from pages.ui.drafting import Draft
+from pages.ui.options import spec_of
+from pages.ui.text import code_span, count, figure, plain, seconds, when
+from passnet_core.conversing import Order, Standing, TrajectorySummary, first_messages
+from passnet_core.errors import BadInput
+from passnet_core.llm.chat import Model, Server
+from passnet_core.llm.tools import calls_in
+from passnet_core.records import Bundle, Task
+from passnet_core.trajectory import Budget, End, Ending, Price, Role, ToolCall, Trajectory, Turn
+
+POLL_S = 0.5
+NEW = "new"
+SIDE_BY_SIDE = 8
+"""Most attempts at once."""
+LISTED = 12
+URL, KEY, NAME, TURNS, TOKENS, MONEY, MINUTES, ATTEMPTS, REPAIR, CONSENT, PROMPT, REPLY = (
+    f"model-{name}"
+    for name in (
+        *("url", "key", "name", "turns", "tokens", "money", "minutes", "attempts", "repair", "consent"),
+        *("prompt", "reply"),
+    )
+)
+REACHED = "model-reached"
+"""What was typed last, for as long as this browser session lasts: nothing else keeps a key."""
+ENDS = {
+    End.FINISHED: "The model has finished.",
+    End.SILENT: "The model asked for nothing more.",
+    End.TURNS: "Its turns are used up.",
+    End.TOKENS: "Its tokens are used up.",
+    End.MONEY: "Its money is used up.",
+    End.TIME: "Its time is over.",
+    End.STOPPED: "It was stopped.",
+    End.FAILED: "The model did not answer.",
+    End.INTERRUPTED: "The playground ended amid it. What was said is here; go on from its last turn.",
+}
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A model, and how to reach it; the key is shown nowhere."""
+
+    server: Server
+    name: str
+    budget: Budget
+    price: Price
+
+    def model(self) -> Model:
+        """Raises ModelError where it needs a key."""
+        from passnet_core.llm.client import ChatModel  # its packages take half a second, which no visitor need wait for
+
+        return ChatModel(self.server, self.name)
+
+
+def drawer(task: Task, draft: Draft, asked: str) -> None:
+    """What the URL asks for: a conversation, or a new one."""
+    with st.container(border=True, key="drawer"):
+        head, close = st.columns([6, 1], vertical_alignment="center")
+        close.button("Close", icon=":material/close:", key="close-talk", on_click=links.select, args=("talk", None))
+        if asked == NEW:
+            head.markdown("#### :material/smart_toy: Have a language model write the passes")
+            with frame.errors_shown():
+                new_conversation(task, draft)
+                others(task, None)
+        else:
+            with head:
+                st.markdown(f"#### :material/smart_toy: Conversation {plain(asked)}")
+            with frame.errors_shown():
+                conversation(task, draft, asked)
+                others(task, asked)
+
+
+# --- a new one -------------------------------------------------------------------------------------------------------
+
+
+def new_conversation(task: Task, draft: Draft) -> None:
+    known = resources.service().settings.models
+    given = bool(known.key or known.base_url)
+    if not given:
+        st.info(
+            "No model is set up here. Name a server that speaks OpenAI's protocol, one of your own or a hosted one with"
+            " its key, or set OPENAI_BASE_URL, OPENAI_API_KEY and PASSNET_MODEL before the playground starts. Without"
+            " one, the conversations below show what happens.",
+            icon=":material/key_off:",
+        )
+    where, how = st.columns(2, gap="large")
+    with where:
+        url = st.text_input(
+            "Server", key=URL, placeholder=known.base_url or "https://api.openai.com/v1", persist_state="session"
+        )
+        st.text_input(
+            "Key",
+            key=KEY,
+            type="password",
+            placeholder="the one the playground was started with" if given and not url else "none",
+            help="Kept for this browser session only, and sent to that server only.",
+        )
+        name = st.text_input("Model", key=NAME, placeholder=known.model or "its name there", persist_state="session")
+        prompt, reply = st.columns(2)
+        price = known.price(name or known.model)
+        prompt.number_input("Price of 1M tokens read", 0.0, value=price[0], key=f"{PROMPT}-{name}")
+        reply.number_input("Price of 1M tokens written", 0.0, value=price[1], key=f"{REPLY}-{name}")
+    with how:
+        first, second = st.columns(2)
+        first.number_input("Turns", 1, 100, 12, key=TURNS, persist_state="session")
+        second.number_input("Attempts at once", 1, SIDE_BY_SIDE, 1, key=ATTEMPTS, persist_state="session")
+        first.number_input("Tokens, about", 0, value=0, step=10_000, key=TOKENS, help="0: no limit.")
+        second.number_input("Money, about", 0.0, value=0.0, key=MONEY, help="0: no limit. By the prices given.")
+        first.number_input("Minutes", 0.0, value=20.0, key=MINUTES, help="0: no limit.")
+        st.checkbox("Begin with what the editor holds, and repair it", key=REPAIR)
+    host = plain(url or known.base_url or "api.openai.com")
+    with st.expander("Exactly what is sent first", icon=":material/outbox:"):
+        st.caption("Then what the model itself wrote, and what the judge said about that. Nothing else.")
+        for message in first_messages(task, resources.service().device().device):
+            st.markdown(f"**{message.role.value}**")
+            st.code(message.text, language=None, wrap_lines=True, height=260)
+        if st.session_state.get(REPAIR):
+            for file in draft.bundle.files:
+                st.markdown(f"**{plain(file.name)}**")
+                st.code(file.code, language="python", height=200)
+    agreed = st.checkbox(f"Send this to {host}, and let its model's code be judged here", key=CONSENT)
+    st.button(
+        "Begin",
+        type="primary",
+        icon=":material/play_arrow:",
+        key="begin-talk",
+        disabled=not agreed,
+        on_click=begin,
+        args=(task, draft),
+    )
+
+
+@frame.action
+def begin(task: Task, draft: Draft) -> None:
+    reached = typed()
+    st.session_state[REACHED] = reached
+    held = st.session_state
+    model = reached.model()
+    start = draft.bundle if held.get(REPAIR) else None
+    spec = spec_of(resources.service().device().device, None)
+    begun = [
+        resources.service().conversations.start(
+            model, task, Order(spec, reached.budget, reached.price, number + 1, start)
+        )
+        for number in range(int(held.get(ATTEMPTS) or 1))
+    ]
+    links.select("talk", begun[0])
+
+
+def typed() -> Reached:
+    """What the fields say, and the environment where they say nothing. A key of the environment goes to no server that
+    a visitor named."""
+    known, held = resources.service().settings.models, st.session_state
+    url, key = str(held.get(URL) or "").strip(), str(held.get(KEY) or "")
+    if url and not url.startswith(("http://", "https://")):
+        raise BadInput(f"The server is an address such as http://localhost:8000/v1, not {url!r}.")
+    server = Server(url or known.base_url, key or ("" if url and url != known.base_url else known.key))
+    typed_name = str(held.get(NAME) or "")
+    name = typed_name.strip() or known.model
+    if not name:
+        raise BadInput("Name a model: the server has several.")
+    minutes = float(held.get(MINUTES) or 0)
+    budget = Budget(
+        int(held.get(TURNS) or 12), int(held.get(TOKENS) or 0) or None, float(held.get(MONEY) or 0) or None,
+        minutes * 60 or None,
+    )  # fmt: skip
+    prices = (float(held.get(f"{each}-{typed_name}") or 0) for each in (PROMPT, REPLY))
+    return Reached(server, name, budget, Price(*prices))
+
+
+# --- one that is held, or is over ------------------------------------------------------------------------------------
+
+
+def conversation(task: Task, draft: Draft, talk: str) -> None:
+    standing = resources.service().conversations.standing(talk)
+    if standing.finished:
+        head(standing)
+        shown(task, draft, standing)
+    else:
+        _live(task, draft, talk)
+
+
+@st.fragment(run_every=POLL_S)
+def _live(task: Task, draft: Draft, talk: str) -> None:
+    with frame.errors_shown():
+        standing = resources.service().conversations.standing(talk)
+        if standing.finished:
+            st.rerun()
+        head(standing)
+        st.button("Stop", key=f"stop-{talk}", icon=":material/stop_circle:", on_click=stop, args=(talk,))
+        if standing.writing:
+            with st.container(key="writing"):
+                st.code(standing.writing, language=None, wrap_lines=True, height=220)
+        shown(task, draft, standing)
+
+
+@frame.action
+def stop(talk: str) -> None:
+    resources.service().conversations.stop(talk)
+
+
+def head(standing: Standing) -> None:
+    """Who, how far, at what cost."""
+    found = standing.trajectory
+    began = found.opening
+    facts = [
+        f"{plain(began.model)}, attempt {began.attempt}",
+        when(began.started_at),
+        count(len(found.own), "turn"),
+        f"{found.tokens:,} tokens",
+        *([f"cost {figure(found.cost)}"] if began.price != Price() else []),
+        seconds(standing.elapsed_s),
+        *([f"recorded: {plain(began.recorded)}"] if began.recorded else []),
+    ]
+    st.caption(" · ".join(facts))
+    if began.branched_from:
+        st.caption(f":material/fork_right: Goes on from turn {began.branched_at} of {plain(began.branched_from)}.")
+    if standing.problem:
+        st.error(plain(standing.problem), title="It ended early")
+    elif found.ending is None:
+        st.markdown(f"**:material/autorenew: {plain(standing.doing)}…**")
+    else:
+        ended(found.ending)
+
+
+def ended(ending: Ending) -> None:
+    words = plain(f"{ENDS[ending.end]} {ending.reason}".strip())
+    timed = f", {ending.speedup:.2f} times eager's speed" if ending.speedup is not None else ""
+    if ending.best is None:
+        st.info(f"{words} It evaluated no bundle.", icon=":material/flag:")
+        return
+    result = f"The best bundle is accepted on {ending.accepted} of {count(ending.total, 'subgraph')}{timed}."
+    draw = st.success if ending.accepted == ending.total else st.info
+    draw(f"{words} {result}", icon=":material/flag:")
+
+
+def shown(task: Task, draft: Draft, standing: Standing) -> None:
+    """The proposal and the timeline."""
+    found = standing.trajectory
+    best = found.best
+    if best is not None and best.bundle is not None and best.score is not None and best.score.accepted:
+        proposal(task, draft, best.bundle, best.number)
+    scored = [turn for turn in found.turns if turn.score is not None]
+    if len(scored) > 1:
+        st.altair_chart(score_chart(scored), width="stretch")
+    start = found.opening.start and resources.service().bundle(found.opening.start)
+    files = {file.name: file.code for file in start.files} if start else {}
+    for turn in found.turns:
+        last = turn is found.turns[-1]
+        with st.expander(turn_title(turn), expanded=last, icon=turn_icon(turn)):
+            one_turn(turn, files)
+            if standing.finished:
+                going_on(task, found, turn)
+
+
+def turn_title(turn: Turn) -> str:
+    calls = calls_of(turn)
+    done = ", ".join(dict.fromkeys(call.name for call in calls)) or "said something"
+    return f"Turn {turn.number} · {plain(done)}" + (f" · {verdict_words(turn)}" if turn.score else "")
+
+
+def turn_icon(turn: Turn) -> str:
+    if turn.score is None:
+        return ":material/chat:"
+    return ":material/check_circle:" if turn.score.accepted == turn.score.total else ":material/cancel:"
+
+
+def verdict_words(turn: Turn) -> str:
+    assert turn.score is not None
+    timed = f", {turn.score.speedup:.2f}×" if turn.score.speedup != 1 else ""
+    return f"{turn.score.accepted} of {turn.score.total} accepted{timed}"
+
+
+def calls_of(turn: Turn) -> Sequence[ToolCall]:
+    return turn.answer.calls or calls_in(turn.answer.text)
+
+
+def one_turn(turn: Turn, files: dict[str, str]) -> None:
+    """What was said, what the model did, and what came of it. files: as they were before it, and are after it."""
+    st.caption(
+        f"{turn.prompt_tokens:,} tokens read, {turn.reply_tokens:,} written, {seconds(turn.seconds)}"
+        + (f" · asked again {count(turn.restarts, 'time')}, since the line dropped" if turn.restarts else "")
+    )
+    with st.popover("What it had been told", icon=":material/hearing:"):
+        for message in turn.said:
+            st.markdown(f"**{'result of a tool' if message.role is Role.TOOL else message.role.value}**")
+            st.code(message.text, language=None, wrap_lines=True, height="content" if len(message.text) < 600 else 260)
+    if turn.answer.text.strip():
+        st.code(turn.answer.text, language=None, wrap_lines=True)
+    for call, result in zip(calls_of(turn), turn.results):
+        st.markdown(f":material/build: {code_span(call.name)}")
+        change = changed(call, files)
+        if change:
+            st.code(change, language="diff", height="content" if change.count("\n") < 30 else 420)
+        if call.name not in ("write_file", "patch_file", "delete_file") or result.startswith("Not done"):
+            st.code(result, language=None, wrap_lines=True, height="content" if len(result) < 1500 else 300)
+
+
+def changed(call: ToolCall, files: dict[str, str]) -> str:
+    """What a call changes in the files, as a diff; the files are brought up to date."""
+    try:
+        given = json.loads(call.arguments or "{}")
+    except ValueError:
+        return ""
+    if not isinstance(given, dict) or not all(isinstance(each, str) for each in given.values()):
+        return ""
+    name, before = given.get("name", ""), files.get(given.get("name", ""), "")
+    if call.name == "write_file" and "code" in given:
+        files[name] = given["code"]
+    elif call.name == "patch_file" and before.count(given.get("old", "")) == 1:
+        files[name] = before.replace(given["old"], given.get("new", ""))
+    elif call.name == "delete_file":
+        files.pop(name, None)
+    return difference({name: before} if before else {}, {name: files[name]} if name in files else {})
+
+
+def difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    """A unified diff, file by file."""
+    parts: list[str] = []
+    for name in dict.fromkeys([*before, *after]):
+        old, new = before.get(name), after.get(name)
+        if old != new:
+            parts += difflib.unified_diff(
+                (old or "").splitlines(), (new or "").splitlines(),
+                name if old is not None else "nothing", name if new is not None else "nothing", lineterm="",
+            )  # fmt: skip
+    return "\n".join(parts)
+
+
+def score_chart(scored: Sequence[Turn]) -> alt.Chart:
+    """Subgraphs accepted, over the turns that evaluated something."""
+    rows: list[dict[str, float]] = [
+        {"turn": turn.number, "accepted": turn.score.accepted, "of": turn.score.total, "speedup": turn.score.speedup}
+        for turn in scored
+        if turn.score
+    ]
+    height = alt.Scale(domain=[0, rows[0]["of"]])
+    ticks = alt.Axis(values=[0, rows[0]["of"]], format="d")
+    chart = alt.Chart(alt.Data(values=rows)).mark_line(point=alt.OverlayMarkDef(size=70), color="#0072b2")
+    return chart.encode(
+        x=alt.X("turn:O", title="turn", axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("accepted:Q", title="accepted", scale=height, axis=ticks),
+        tooltip=["turn:O", "accepted:Q", "of:Q", alt.Tooltip("speedup:Q", format=".2f")],
+    ).properties(height=120)
+
+
+def proposal(task: Task, draft: Draft, bundle: Bundle, number: int) -> None:
+    """The best bundle beside what the editor holds. It becomes passes of its own: nothing is overwritten."""
+    mine = {file.name: file.code for file in draft.bundle.files}
+    theirs = {file.name: file.code for file in bundle.files}
+    with st.expander(f"Proposal: the bundle of turn {number}", icon=":material/difference:"):
+        if mine == theirs:
+            st.caption("The editor holds it already.")
+            return
+        st.caption("What would change in the editor. It opens as passes of their own; yours stay as they are.")
+        st.code(difference(mine, theirs), language="diff", height=360)
+        st.button(
+            "Open it in the editor",
+            key=f"take-{bundle.digest}",
+            icon=":material/edit:",
+            on_click=take,
+            args=(task, bundle),
+        )
+
+
+@frame.action
+def take(task: Task, bundle: Bundle) -> None:
+    drafting.open_stored(task, bundle.digest)
+
+
+def going_on(task: Task, found: Trajectory, turn: Turn) -> None:
+    reached: Reached | None = st.session_state.get(REACHED)
+    known = resources.service().settings.models
+    key = f"{found.opening.id}-{turn.number}"
+    with st.popover("Go on from here", icon=":material/fork_right:"):
+        if reached is None and not (known.key or known.base_url):
+            st.caption("This needs a model. Set one up with New conversation, then come back.")
+            return
+        name = reached.name if reached else known.model
+        st.caption(f"A new conversation with {plain(name or 'a model')}, with all that was said up to here.")
+        st.text_area("What you say to it", key=f"note-{key}", placeholder="May be left empty.")
+        st.button("Go on", key=f"go-on-{key}", type="primary", on_click=go_on, args=(task, found, turn.number, key))
+
+
+@frame.action
+def go_on(task: Task, found: Trajectory, number: int, key: str) -> None:
+    reached = st.session_state.get(REACHED) or typed()
+    note = str(st.session_state.get(f"note-{key}") or "").strip()
+    spec = spec_of(resources.service().device().device, None)
+    order = Order(spec, reached.budget, reached.price, after=(found.opening.id, number), note=note)
+    model = reached.model()
+    links.select("talk", resources.service().conversations.start(model, task, order))
+
+
+# --- others ----------------------------------------------------------------------------------------------------------
+
+
+def others(task: Task, current: str | None) -> None:
+    """Conversations on this task, and recorded ones on any."""
+    talks = resources.service().conversations
+    here = [each for each in talks.latest(LISTED, task.id) if each.opening.id != current]
+    examples = [each for each in talks.recorded() if each.opening.task_id != task.id and each.opening.id != current]
+    with st.container(horizontal=True):
+        if current is not None:
+            st.button(
+                "New conversation", icon=":material/add:", key="new-talk", on_click=links.select, args=("talk", NEW)
+            )
+    if here:
+        st.markdown("**Conversations on this task**")
+        for each in here:
+            st.button(
+                line(each), key=f"talk-{each.opening.id}", type="tertiary", icon=":material/forum:",
+                on_click=links.select, args=("talk", each.opening.id),
+            )  # fmt: skip
+    if examples:
+        st.markdown("**Recorded examples, on other tasks**")
+        for each in examples:
+            links.turn(line(each), icon=":material/movie:", task=each.opening.task_id, talk=each.opening.id)
+
+
+def line(each: TrajectorySummary) -> str:
+    total = len(each.opening.subgraphs)
+    if resources.service().conversations.in_progress(each):
+        state = "under way"
+    else:
+        state = each.ending.end.value if each.ending else End.INTERRUPTED.value
+    accepted = f"{each.accepted} of {total} accepted" if each.accepted is not None else "nothing evaluated"
+    return " · ".join(
+        plain(text)
+        for text in (
+            each.opening.model,
+            *([each.opening.task_id] if each.opening.recorded else []),
+            when(each.opening.started_at),
+            count(each.turns, "turn"),
+            accepted,
+            state,
+        )
+    )

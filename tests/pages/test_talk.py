@@ -1,0 +1,214 @@
+"""The drawer in which a language model writes the passes: consent first, watched, stopped, taken over, gone on from."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from example_playground import PASS, REFERENCE, TASK_ID
+from streamlit.testing.v1 import AppTest
+
+from passnet_core.conversing import Order
+from passnet_core.llm.chat import Server
+from passnet_core.llm.client import ChatModel
+from passnet_core.records import Device, EvalSpec, Stage
+from passnet_core.service import Service
+from passnet_core.settings import ModelSettings
+from passnet_core.trajectory import FREE, Budget, End
+from tests.contract.model_server import ModelServer, Said, saying, serving
+
+Visit = Callable[..., AppTest]
+KEY = "sk-typed-0123456789"
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with serving({}) as made:
+        yield made
+
+
+def wrote(code: str) -> Said:
+    return Said("Let me <b>see</b>.", [("write_file", json.dumps({"name": "a.py", "code": code})), ("evaluate", "{}")])
+
+
+FINISH = Said("That is all.", [("finish", "{}")])
+
+
+def texts(app: AppTest) -> str:
+    kinds = ("markdown", "caption", "info", "warning", "error", "success", "code")
+    return "\n".join(str(each.value) for kind in kinds for each in getattr(app, kind))
+
+
+def button(app: AppTest, label: str):  # type: ignore[no-untyped-def]
+    return next(each for each in app.button if each.label == label)
+
+
+def until(app: AppTest, said: str) -> AppTest:
+    """Draws the page again, as its polling does, until it says this."""
+    deadline = time.monotonic() + 60
+    while said not in texts(app):
+        assert time.monotonic() < deadline, texts(app)
+        app.run()
+        assert not app.exception, app.exception[0].message
+    return app
+
+
+def begun(visit: Visit, server: ModelServer, **typed: Any) -> AppTest:
+    app = visit("workbench", task=TASK_ID, talk="new")
+    app.text_input(key="model-url").set_value(server.base_url)
+    app.text_input(key="model-key").set_value(KEY)
+    app.text_input(key="model-name").set_value("scripted")
+    for key, value in typed.items():
+        next(each for each in [*app.number_input, *app.checkbox] if each.key == f"model-{key}").set_value(value)
+    app.checkbox(key="model-consent").set_value(True)
+    app.run()
+    app.button(key="begin-talk").click()
+    app.run()
+    assert not app.exception, app.exception[0].message
+    return app
+
+
+def test_without_a_model_the_drawer_explains_and_shows_exactly_what_would_be_sent(visit: Visit) -> None:
+    app = visit("workbench", task=TASK_ID)
+    button(app, "Model").click()
+    app.run()
+    assert app.query_params["talk"] == "new"
+    assert "No model is set up here" in texts(app)
+    assert any("in_0 + in_1" in each.value for each in app.code), "the sources are shown before they are sent"
+    assert app.button(key="begin-talk").disabled, "nothing is sent before somebody agrees"
+    button(app, "Close").click()
+    app.run()
+    assert "talk" not in app.query_params
+
+
+def test_a_conversation_is_watched_taken_over_and_found_again(
+    visit: Visit, service: Service, server: ModelServer
+) -> None:
+    server.models["scripted"] = saying(wrote(PASS + "# WRONG\n"), wrote(PASS + "# better\n"), FINISH)
+    app = until(begun(visit, server), "The model has finished")
+    assert "The best bundle is accepted on 2 of 2 subgraphs" in texts(app)
+    titles = [each.label for each in app.expander]
+    assert "Turn 1 · write\\_file, evaluate · 0 of 2 accepted" in titles
+    assert "Turn 2 · write\\_file, evaluate · 2 of 2 accepted" in titles
+    changes = [each.value for each in app.code if each.language == "diff"]
+    assert any("-# WRONG\n+# better" in each for each in changes), "a turn shows what it changed"
+    assert "Let me <b>see</b>." in [each.value for each in app.code], "what a model says is text"
+    mine = service.draft(TASK_ID, "mine")
+    button(app, "Open it in the editor").click()
+    app.run()
+    editors = [each.value for each in app.text_area if str(each.key).startswith("code-")]
+    assert editors == [PASS + "# better\n"]
+    assert service.draft(TASK_ID, "mine") == mine, "nothing was overwritten"
+    # the link is all it takes
+    talk = app.query_params["talk"]
+    again = visit("workbench", task=TASK_ID, talk=talk)
+    assert "The model has finished" in texts(again)
+    listed = visit("workbench", task=TASK_ID, talk="new")
+    assert any("scripted" in each.label and "2 of 2 accepted" in each.label for each in listed.button)
+
+
+def test_a_typed_key_goes_to_its_server_alone(visit: Visit, service: Service, server: ModelServer) -> None:
+    server.models["scripted"] = saying(FINISH)
+    app = until(begun(visit, server), "The model has finished")
+    assert {authorization for authorization, _ in server.asked} == {f"Bearer {KEY}"}
+    assert KEY not in texts(app)
+    service.close()
+    kept = b"".join(path.read_bytes() for path in service.settings.home.rglob("*") if path.is_file())
+    assert b"scripted" in kept
+    assert KEY.encode() not in kept
+
+
+def test_a_key_of_the_environment_goes_to_no_server_that_a_visitor_names(
+    visit: Visit, service: Service, server: ModelServer
+) -> None:
+    server.models["scripted"] = saying(FINISH)
+    service.settings = replace(service.settings, models=ModelSettings("http://127.0.0.1:9/v1", "sk-of-the-house", "m"))
+    app = visit("workbench", task=TASK_ID, talk="new")
+    app.text_input(key="model-url").set_value(server.base_url)
+    app.text_input(key="model-name").set_value("scripted")
+    app.checkbox(key="model-consent").set_value(True)
+    app.run()
+    app.button(key="begin-talk").click()
+    app.run()
+    until(app, "The model has finished")
+    assert server.asked
+    assert not any("house" in authorization for authorization, _ in server.asked)
+
+
+def test_stop_ends_it_and_what_was_said_stays(visit: Visit, server: ModelServer) -> None:
+    server.models["scripted"] = saying(wrote(PASS), Said("word " * 1000, pause_s=0.2))
+    app = until(begun(visit, server), "word word")
+    button(app, "Stop").click()
+    app.run()
+    until(app, "It was stopped")
+    assert "Turn 1 · write\\_file, evaluate · 2 of 2 accepted" in [each.label for each in app.expander]
+
+
+def test_one_goes_on_from_a_turn_with_a_word_of_ones_own(visit: Visit, service: Service, server: ModelServer) -> None:
+    server.models["scripted"] = saying(wrote(PASS + "# WRONG\n"), FINISH)
+    app = until(begun(visit, server), "The model has finished")
+    first = app.query_params["talk"]
+    server.models["scripted"] = saying(FINISH)
+    app.text_area(key=f"note-{first}-1").set_value("Look again.")
+    app.button(key=f"go-on-{first}-1").click()
+    app.run()
+    app = until(app, "Goes on from turn 1")
+    second = service.conversations.wait(app.query_params["talk"])
+    assert second.opening.branched_from == first
+    assert second.turns[-1].said[-1].text == "A person says:\n\nLook again."
+
+
+def test_what_the_editor_holds_is_repaired_in_several_attempts(
+    visit: Visit, service: Service, server: ModelServer
+) -> None:
+    server.models["scripted"] = saying(FINISH)
+    until(begun(visit, server, repair=True, attempts=3), "The model has finished")
+    found = service.conversations.latest(task_id=TASK_ID)
+    assert sorted(each.opening.attempt for each in found) == [1, 2, 3]
+    for each in found:
+        assert service.conversations.wait(each.opening.id).ending
+    assert all("This bundle is there already" in body["messages"][-1]["content"] for _, body in server.asked[:3])
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [({"url": "localhost:8000"}, "The server is an address such as"), ({"name": " "}, "Name a model")],
+)
+def test_what_is_typed_wrong_is_said_and_nothing_begins(
+    visit: Visit, service: Service, typed: dict[str, str], said: str
+) -> None:
+    app = visit("workbench", task=TASK_ID, talk="new")
+    app.text_input(key="model-url").set_value("http://127.0.0.1:9/v1")
+    app.text_input(key="model-name").set_value("m")
+    for key, value in typed.items():
+        app.text_input(key=f"model-{key}").set_value(value)
+    app.checkbox(key="model-consent").set_value(True)
+    app.run()
+    app.button(key="begin-talk").click()
+    app.run()
+    assert any(said in str(each.value) for each in app.error)
+    assert not service.conversations.latest()
+
+
+def test_a_conversation_that_is_not_there_says_so(visit: Visit) -> None:
+    app = visit("workbench", task=TASK_ID, talk="none")
+    assert any("There is no conversation" in str(each.value) for each in app.error)
+
+
+def test_a_server_that_is_down_is_a_sentence(visit: Visit, service: Service, server: ModelServer) -> None:
+    server.models["scripted"] = saying(Said("Incorrect API key provided", status=401, code="invalid_api_key"))
+    app = until(begun(visit, server), "The model did not answer")
+    assert "key" in texts(app)
+
+
+def test_a_held_conversation_counts_its_cost(visit: Visit, service: Service, server: ModelServer) -> None:
+    server.models["scripted"] = saying(wrote(REFERENCE.passes[0].code), FINISH)
+    model = ChatModel(Server(server.base_url, KEY), "scripted")
+    price = replace(FREE, prompt=1000.0)
+    order = Order(EvalSpec(Stage.VERIFY, Device.CPU), Budget(), price)
+    found = service.conversations.wait(service.conversations.start(model, service.corpus.task(TASK_ID), order))
+    assert found.ending is not None
+    assert found.ending.end is End.FINISHED
+    assert f"cost {found.cost:.3g}" in texts(visit("workbench", task=TASK_ID, talk=found.opening.id))

@@ -12,6 +12,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -41,11 +42,13 @@ from passnet_core.scoring.published import published, published_line
 from passnet_core.service import OnOutcome, Service, corpus_of, jobs_of, judged, open_service
 from passnet_core.settings import Settings, read_settings
 from passnet_core.surveying import TaskMatches, surveyed
+from passnet_core.trajectory import Trajectory
 
 ACCEPTED, NOT_ACCEPTED, WRONG_USE, INFRASTRUCTURE, INTERRUPTED = 0, 1, 2, 3, 130
 PROGRAM = "python -m passnet_core"
 
 BAR_WIDTH, BAR_EVERY = 40, 20
+ALL = 1_000_000
 LINE_EVERY = 1000
 """Of the progress where nobody watches a terminal."""
 
@@ -606,7 +609,9 @@ def runs_import(args: argparse.Namespace, console: Console) -> int:
 def solve(args: argparse.Namespace, console: Console) -> int:
     from passnet_core.llm.chat import Server
     from passnet_core.llm.client import ChatModel
-    from passnet_core.solving import Order, solve, stages
+    from passnet_core.report_card import stages
+    from passnet_core.solving import Order, keep, solve
+    from passnet_core.store.opening import open_store
     from passnet_core.trajectory import Budget, Price, Turn
 
     for name in ("attempts", "turns", "judges"):
@@ -628,8 +633,10 @@ def solve(args: argparse.Namespace, console: Console) -> int:
         found = "" if turn.score is None else f", {turn.score.accepted} of {turn.score.total} accepted"
         console.tell(f"{task.id}, attempt {number}, turn {turn.number}: {len(turn.results)} tools{found}")
 
-    with contextlib.ExitStack() as judges:
-        backends = [judges.enter_context(console.judge()) for _ in range(args.judges)]
+    with contextlib.ExitStack() as open_things:
+        store = open_store(console.settings.home)
+        open_things.callback(store.close)
+        backends = [open_things.enter_context(console.judge()) for _ in range(args.judges)]
         try:
             order = Order(
                 _spec(args, Stage(args.stage), backends[0].info().device),
@@ -638,7 +645,10 @@ def solve(args: argparse.Namespace, console: Console) -> int:
                 args.attempts,
                 _bundle(args.bundle, console.settings) if args.bundle else None,
             )
-            solved = solve(model, tasks, backends, order, Path(args.out), cancelled=cancelled, on_turn=told)
+            solved = solve(
+                model, tasks, backends, order, Path(args.out),
+                cancelled=cancelled, on_turn=told, on_attempt=partial(keep, store),
+            )  # fmt: skip
         except KeyboardInterrupt:
             console.tell("Attempts that are over are kept. The same command goes on with the others.")
             raise
@@ -654,7 +664,9 @@ def solve(args: argparse.Namespace, console: Console) -> int:
         for end in [each.ending]
     ]  # fmt: skip
     _table(console, ("task", "attempt", "accepted", "speedup", "turns", "tokens", "cost", "end"), rows)
-    console.say(" · ".join(f"{stage} {count}/{total}" for stage, count, total in stages(solved)))
+    console.say(
+        " · ".join(f"{stage} {count}/{total}" for stage, count, total in stages([each.ending for each in solved]))
+    )
     cost = sum(each.ending.cost for each in solved)
     console.say(f"{len(whole)} of {len(solved)} attempts accepted on every subgraph" + (
         f", {cost / len(whole):.4f} each." if cost and whole else "."))  # fmt: skip
@@ -662,33 +674,50 @@ def solve(args: argparse.Namespace, console: Console) -> int:
 
 
 def trajectories_list(args: argparse.Namespace, console: Console) -> int:
-    from passnet_core.solving import trajectories
-
     rows, told = [], []
-    for path, each in trajectories(Path(args.folder)):
+    for path, each in _trajectories(args.folder, console):
         for turn in each.turns:
             tools = ", ".join(call.name for call in turn.answer.calls) or f"{len(turn.results)} in text"
             score = "" if turn.score is None else f"{turn.score.accepted}/{turn.score.total}"
-            rows.append((path.parent.parent.name, path.parent.name, str(turn.number), tools, score, f"{turn.tokens:,}"))
-        told.append({"path": str(path), **to_json(each)})
-    if not told:
-        raise UnknownItem(f"There is no trajectory below {args.folder}. Name a folder that solve --out wrote.")
+            began = each.opening
+            rows.append(
+                (began.id, began.task_id, str(began.attempt), str(turn.number), tools, score, f"{turn.tokens:,}")
+            )
+        told.append({"path": str(path or ""), **to_json(each)})
+    if not told and args.folder:
+        raise UnknownItem(f"There is no trajectory below {args.folder[0]}. Name a folder that solve --out wrote.")
     if args.json:
         console.show(told)
     else:
-        _table(console, ("task", "attempt", "turn", "tools", "accepted", "tokens"), rows)
+        _table(console, ("conversation", "task", "attempt", "turn", "tools", "accepted", "tokens"), rows)
     return ACCEPTED
 
 
+def _trajectories(folders: Sequence[str], console: Console) -> Iterator[tuple[Path | None, Trajectory]]:
+    """With their files those below these folders; without a folder those of the store, but for recorded ones."""
+    from passnet_core.solving import trajectories
+    from passnet_core.store.opening import open_store
+
+    for folder in folders:
+        yield from trajectories(Path(folder))
+    if folders:
+        return
+    with contextlib.closing(open_store(console.settings.home)) as store:
+        for each in store.trajectories(ALL, None):
+            kept = store.trajectory(each.opening.id)
+            if kept is not None and not each.opening.recorded:
+                yield None, kept.trajectory
+
+
 def trajectories_export(args: argparse.Namespace, console: Console) -> int:
-    from passnet_core.solving import examples, trajectories
+    from passnet_core.solving import examples
 
     if not 0 < args.at_least <= 1:
         raise BadInput(f"--at-least must be above 0 and at most 1, not {args.at_least:g}.")
     held_back = set()
     if args.split != "eval":
         held_back = {task.operators for task in corpus_of(console.settings).tasks() if task.split == "eval"}
-    found = (each for folder in args.folder for _, each in trajectories(Path(folder)))
+    found = (each for _, each in _trajectories(args.folder, console))
     lines = [json.dumps(each) + "\n" for each in examples(found, args.split, held_back, args.at_least)]
     try:
         Path(args.out).write_text("".join(lines), encoding="utf-8")
@@ -798,11 +827,11 @@ def parser() -> argparse.ArgumentParser:
 
     said = _group(commands, "trajectories", "look at what solve left, and export it for training")
     listing = _command(said, "list", trajectories_list, "every turn of every attempt")
-    listing.add_argument("folder", metavar="DIR", help="that solve --out wrote")
+    listing.add_argument("folder", nargs="*", metavar="DIR", help="that solve --out wrote (those of the store)")
     exporting = _command(
         said, "export", trajectories_export, "accepted conversations in chat format with tools, as JSONL"
     )
-    exporting.add_argument("folder", nargs="+", metavar="DIR", help="that solve --out wrote")
+    exporting.add_argument("folder", nargs="*", metavar="DIR", help="that solve --out wrote (those of the store)")
     exporting.add_argument("--out", required=True, metavar="FILE")
     exporting.add_argument("--split", default="train", help="only on tasks of this split (%(default)s)")
     exporting.add_argument(

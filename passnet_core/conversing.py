@@ -18,6 +18,7 @@ from passnet_core.llm.conversation import Attempt, converse
 from passnet_core.llm.prompting import digest, opening
 from passnet_core.llm.tools import Workplace
 from passnet_core.records import Bundle, Device, EvalSpec, Outcome, Stage, Task, Verdict
+from passnet_core.report_card import Card, cards
 from passnet_core.store import owner
 from passnet_core.store.base import Store
 from passnet_core.store.rows import TrajectorySummary
@@ -166,6 +167,10 @@ class Conversations:
     def recorded(self) -> tuple[TrajectorySummary, ...]:
         """Those that come with the playground."""
         return tuple(each for each in self._store.trajectories(MOST_LISTED, None) if each.opening.recorded)
+
+    def cards(self) -> tuple[Card, ...]:
+        """What models came to here."""
+        return cards(self._store.trajectories(MOST_LISTED, None))
 
     @staticmethod
     def in_progress(summary: TrajectorySummary) -> bool:

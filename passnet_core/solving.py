@@ -19,12 +19,14 @@ from passnet_core.backends.base import Backend
 from passnet_core.conversing import ending_of, guide, opening_of
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.llm.chat import Model, described, written
-from passnet_core.llm.conversation import converse
+from passnet_core.llm.conversation import Attempt, converse
 from passnet_core.llm.tools import TOOLS, Workplace
 from passnet_core.passes.reading import write_bundle
-from passnet_core.records import Bundle, EvalSpec, Outcome, Stage, Task, Verdict, digest_of, to_json
+from passnet_core.records import Bundle, EvalSpec, Outcome, Stage, Task, digest_of, to_json
 from passnet_core.scoring.published import published_line
-from passnet_core.service import jobs_of, judged
+from passnet_core.service import jobs_of, judged, new_run
+from passnet_core.store.base import Store
+from passnet_core.store.rows import RunFile
 from passnet_core.trajectory import FORMAT, Budget, End, Ending, Price, Trajectory, Turn, read_trajectory
 
 
@@ -66,6 +68,7 @@ class Order:
 
 
 OnTurn = Callable[[Task, int, Turn], None]
+OnAttempt = Callable[[Task, Trajectory, Attempt], None]
 
 
 def solve(
@@ -77,15 +80,16 @@ def solve(
     *,
     cancelled: threading.Event,
     on_turn: OnTurn = lambda task, number, turn: None,
+    on_attempt: OnAttempt = lambda task, trajectory, attempt: None,
 ) -> tuple[Solved, ...]:
     """Makes every attempt that is not over in its folder yet, as many at once as there are backends, and returns all of
-    them. One that was interrupted, or whose model failed, begins anew.
+    them. One that was interrupted, or whose model failed, begins anew. Both are called from several threads.
 
     Raises InfrastructureError where the folder cannot be written.
     """
     wanted = [(task, number) for task in tasks for number in range(1, order.attempts + 1)]
     left = [each for each in wanted if (found := _read(folder, *each)) is None or found.ending.end is End.FAILED]
-    attempts = _Attempts(model, backends, order, folder, cancelled, on_turn)
+    attempts = _Attempts(model, backends, order, folder, cancelled, on_turn, on_attempt)
     with ThreadPoolExecutor(len(backends)) as threads, contextlib.ExitStack() as unless_done:
         # where one fails, or a person interrupts, the others are stopped before this waits for them
         unless_done.callback(cancelled.set)
@@ -107,9 +111,10 @@ class _Attempts:
         folder: Path,
         cancelled: threading.Event,
         on_turn: OnTurn,
+        on_attempt: OnAttempt,
     ) -> None:
         self.model, self.order, self.folder = model, order, folder
-        self.cancelled, self.on_turn = cancelled, on_turn
+        self.cancelled, self.on_turn, self.on_attempt = cancelled, on_turn, on_attempt
         self.guide = guide()
         self.lock = threading.Lock()
         self.free = list(backends)
@@ -162,7 +167,22 @@ class _Attempts:
             write_bundle(attempt.best, place / "best")
             with self.lock, (self.folder / "outcomes.jsonl").open("a", encoding="utf-8") as outcomes:
                 outcomes.writelines(map(published_line, attempt.outcomes))
-        write(ending=to_json(ending_of(attempt, len(task.subgraphs))))
+        ending = ending_of(attempt, len(task.subgraphs))
+        write(ending=to_json(ending))
+        self.on_attempt(task, Trajectory(began, attempt.turns, ending), attempt)
+
+
+def keep(store: Store, task: Task, trajectory: Trajectory, attempt: Attempt) -> None:
+    """Puts a conversation into the store, and as a run what the judge said of its best bundle."""
+    began = trajectory.opening
+    store.start_trajectory(began, "")
+    for turn in trajectory.turns:
+        store.add_turn(began.id, turn)
+    if trajectory.ending is not None:
+        store.end_trajectory(began.id, trajectory.ending)
+    if attempt.best is not None:
+        run = new_run(jobs_of(task, attempt.best, began.spec), label=began.model)
+        store.import_runs("", (RunFile(run, (attempt.best,), attempt.outcomes),))
 
 
 def _read(folder: Path, task: Task, number: int) -> Solved | None:
@@ -205,27 +225,3 @@ def examples(
             **{name: getattr(began, name) for name in ("split", "model", "prompts")},
             **{name: getattr(end, name) for name in ("accepted", "speedup", "turns", "tokens")},
         }
-
-
-STAGES: tuple[tuple[str, frozenset[Verdict]], ...] = (
-    ("loads", frozenset({Verdict.REJECTED, Verdict.DOES_NOT_LOAD})),
-    ("matches", frozenset({Verdict.NO_MATCH, Verdict.REWRITE_FAILED})),
-    (
-        "right",
-        frozenset(Verdict)
-        - {Verdict.REJECTED, Verdict.DOES_NOT_LOAD, Verdict.NO_MATCH, Verdict.REWRITE_FAILED}
-        - {verdict for verdict in Verdict if verdict.accepted},
-    ),
-    ("faster", frozenset(verdict for verdict in Verdict if verdict.accepted) - {Verdict.FASTER}),
-)
-"""Per stage the verdicts of what got as far as the one before it, and no farther."""
-
-
-def stages(solved: Sequence[Solved]) -> tuple[tuple[str, int, int], ...]:
-    """(stage, attempts whose best bundle got through it on every subgraph, attempts)."""
-    left = [{verdict for verdict, _ in each.ending.verdicts} for each in solved if each.ending.verdicts]
-    found = []
-    for stage, stopping in STAGES:
-        left = [verdicts for verdicts in left if not verdicts & stopping]
-        found.append((stage, len(left), len(solved)))
-    return tuple(found)

@@ -17,7 +17,7 @@ from passnet_core.errors import BadInput
 from passnet_core.llm.chat import Model, Server
 from passnet_core.llm.tools import calls_in
 from passnet_core.records import Bundle, Task
-from passnet_core.trajectory import Budget, End, Ending, Price, Role, ToolCall, Trajectory, Turn
+from passnet_core.trajectory import Budget, End, Ending, Price, Role, ToolCall, Trajectory, Turn, trajectory_lines
 
 POLL_S = 0.5
 NEW = "new"
@@ -410,10 +410,19 @@ def others(task: Task, current: str | None) -> None:
     talks = resources.service().conversations
     here = [each for each in talks.latest(LISTED, task.id) if each.opening.id != current]
     examples = [each for each in talks.recorded() if each.opening.task_id != task.id and each.opening.id != current]
-    with st.container(horizontal=True):
-        if current is not None:
+    if current is not None:
+        with st.container(horizontal=True):
             st.button(
                 "New conversation", icon=":material/add:", key="new-talk", on_click=links.select, args=("talk", NEW)
+            )
+            st.download_button(
+                "Download",
+                lambda: "".join(trajectory_lines(talks.trajectory(current))),
+                file_name=f"{current}.jsonl",
+                mime="application/jsonl",
+                icon=":material/download:",
+                on_click="ignore",
+                help="All that was said and done, as JSON lines.",
             )
     if here:
         st.markdown("**Conversations on this task**")

@@ -186,6 +186,36 @@ def scores(boards: Sequence[Board]) -> None:
     behind(contestants[name or first], t, interpretation)
 
 
+def models_section() -> None:
+    """How far the attempts of language models got, and what an accepted one costs; nothing where there were none."""
+    cards = resources.service().conversations.cards()
+    if not cards:
+        return
+    st.subheader("Language models")
+    st.dataframe(
+        [
+            {
+                "model": card.model,
+                "tasks": card.tasks,
+                "attempts": card.attempts,
+                **{stage: f"{number} of {total}" for stage, number, total in card.stages},
+                "accepted": f"{card.accepted} of {card.attempts}",
+                "tokens": card.tokens,
+                "cost": card.cost,
+                "cost per accepted": card.cost_per_accepted,
+            }
+            for card in cards
+        ],
+        hide_index=True,
+        width="stretch",
+        placeholder="–",
+    )
+    st.caption(
+        "Of each attempt the best bundle, on every subgraph of its task. Costs are by the prices given. With times, a"
+        " model's bundles are ranked above, where they cover the same subgraphs as others."
+    )
+
+
 st.title("Scores")
 available = resources.service().boards()
 if available:
@@ -197,4 +227,5 @@ else:
         icon=":material/show_chart:",
     )
     links.link("runs", "Import a run", icon=":material/upload_file:")
+models_section()
 inductor_section()

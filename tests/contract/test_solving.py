@@ -27,7 +27,9 @@ from passnet_core.corpus.layout import write_task
 from passnet_core.llm import client as client_module
 from passnet_core.passes.reading import read_bundle, write_bundle
 from passnet_core.records import Bundle, Family, Job, Outcome, PassFile, Stage, Subgraph, Task, TensorSpec, Verdict
+from passnet_core.service import open_service
 from passnet_core.settings import ModelSettings, Settings
+from passnet_core.trajectory import read_trajectory
 
 KEY = "sk-secret-0123456789"
 
@@ -411,3 +413,26 @@ def test_without_a_key_or_a_model_it_says_what_to_set(playground: Playground) ->
     assert (code, "Set OPENAI_API_KEY" in err) == (2, True)
     code, _, err = playground.solve(model="")
     assert (code, "No model was named" in err) == (2, True)
+
+
+def test_what_was_solved_is_in_the_store_with_a_report_card(playground: Playground) -> None:
+    playground.server.models["scripted"] = saying(
+        wrote(a_pass(Verdict.WRONG_VALUES)), FINISH, wrote(a_pass(Verdict.VALUES_ONLY)), FINISH
+    )
+    assert playground.solve("--attempts", "2", "--price-reply", "1000000")[0] == 0
+    settings = Settings(playground.folder / "home", playground.folder / "data", Path(sys.executable))
+    service = open_service(settings, backend=FakeBackend(by_its_text))
+    assert [(each.run.label, each.accepted) for each in service.runs()] == [("scripted", 1), ("scripted", 0)]
+    first = service.conversations.latest()[0]
+    kept = service.conversations.trajectory(first.opening.id)
+    assert kept == read_trajectory(playground.out / "add-relu" / "2" / "trajectory.jsonl")
+    (card,) = service.conversations.cards()
+    assert (card.model, card.tasks, card.attempts, card.accepted) == ("scripted", 1, 2, 1)
+    assert card.stages == (("loads", 2, 2), ("matches", 2, 2), ("right", 1, 2), ("faster", 0, 2))
+    assert card.cost_per_accepted == card.cost > 0
+    service.close()
+    # what is there already is not done again
+    assert playground.solve("--attempts", "2")[0] == 0
+    out, err = io.StringIO(), io.StringIO()
+    assert main(["trajectories", "list", "--json"], out=out, err=err, settings=settings) == 0
+    assert [len(each["turns"]) for each in json.loads(out.getvalue())] == [2, 2]

@@ -212,3 +212,26 @@ def test_a_held_conversation_counts_its_cost(visit: Visit, service: Service, ser
     assert found.ending is not None
     assert found.ending.end is End.FINISHED
     assert f"cost {found.cost:.3g}" in texts(visit("workbench", task=TASK_ID, talk=found.opening.id))
+
+
+def test_the_scores_page_has_a_report_card_by_model(visit: Visit, service: Service, server: ModelServer) -> None:
+    assert "Language models" not in [each.value for each in visit("scores").subheader]
+    server.models["scripted"] = saying(wrote(PASS), FINISH)
+    model = ChatModel(Server(server.base_url, KEY), "scripted")
+    order = Order(EvalSpec(Stage.VERIFY, Device.CPU), Budget(), FREE)
+    service.conversations.wait(service.conversations.start(model, service.corpus.task(TASK_ID), order))
+    app = visit("scores")
+    assert "Language models" in [each.value for each in app.subheader]
+    table = next(each.value for each in app.dataframe if "cost per accepted" in each.value)
+    row = table.iloc[0]
+    assert (row["model"], row["accepted"], row["right"], row["faster"]) == ("scripted", "1 of 1", "1 of 1", "0 of 1")
+
+
+def test_a_conversation_can_be_downloaded(visit: Visit, service: Service, server: ModelServer) -> None:
+    server.models["scripted"] = saying(FINISH)
+    model = ChatModel(Server(server.base_url, KEY), "scripted")
+    order = Order(EvalSpec(Stage.VERIFY, Device.CPU), Budget(), FREE)
+    talk = service.conversations.start(model, service.corpus.task(TASK_ID), order)
+    service.conversations.wait(talk)
+    app = visit("workbench", task=TASK_ID, talk=talk)
+    assert [each.proto.label for each in app.get("download_button")].count("Download") == 1

@@ -21,7 +21,8 @@ ALLOWED: dict[str, set[str]] = {
     **{part: {"records", "errors", part, *PURE} for part in EDGES},
     "store": {"records", "errors", "trajectory", "store", *PURE},
     "llm": {"records", "errors", "trajectory", "llm", *PURE},
-    "conversing": {"records", "errors", "trajectory", *PURE, *EDGES},
+    "report_card": {"records", "trajectory", *EDGES},
+    "conversing": {"records", "errors", "trajectory", "report_card", *PURE, *EDGES},
     "judge": {"records", "errors", "passes", "graphs", "scoring", "judge"},
     "scores_view": {"records", "errors", *PURE, *EDGES},
     "baselines_view": {"records", "errors", *PURE, *EDGES},
@@ -31,7 +32,7 @@ ALLOWED: dict[str, set[str]] = {
     "service": {"records", "errors", "trajectory", "scores_view", "surveying", "conversing", *PURE, *EDGES},
     "recording": {"records", "errors", "service", "recording", *PURE, *EDGES},
     "__main__": {
-        *("records", "errors", "trajectory", "service", "surveying", "cutting_models", "solving"),
+        *("records", "errors", "trajectory", "service", "surveying", "cutting_models", "solving", "report_card"),
         *PURE,
         *EDGES,
     },

@@ -22,7 +22,7 @@ from passnet_core.backends.local import LocalBackend
 from passnet_core.corpus.catalogue import read_list
 from passnet_core.corpus.searching import found
 from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError, StoreError, StoreRefusal, UnknownItem
-from passnet_core.passes.reading import read_bundle
+from passnet_core.passes.reading import read_bundle, write_bundle
 from passnet_core.records import (
     RESTS_ON_EVIDENCE,
     Bundle,
@@ -710,7 +710,7 @@ def _trajectories(folders: Sequence[str], console: Console) -> Iterator[tuple[Pa
 
 
 def trajectories_export(args: argparse.Namespace, console: Console) -> int:
-    from passnet_core.solving import examples
+    from passnet_core.solving import accepted, example
 
     if not 0 < args.at_least <= 1:
         raise BadInput(f"--at-least must be above 0 and at most 1, not {args.at_least:g}.")
@@ -718,7 +718,11 @@ def trajectories_export(args: argparse.Namespace, console: Console) -> int:
     if args.split != "eval":
         held_back = {task.operators for task in corpus_of(console.settings).tasks() if task.split == "eval"}
     found = (each for _, each in _trajectories(args.folder, console))
-    lines = [json.dumps(each) + "\n" for each in examples(found, args.split, held_back, args.at_least)]
+    chosen = list(accepted(found, args.split, held_back, args.at_least))
+    lines = [json.dumps(example(each)) + "\n" for each in chosen]
+    for each in chosen if args.bundles else ():
+        if each.best is not None and each.best.bundle is not None:
+            write_bundle(each.best.bundle, Path(args.bundles) / each.opening.task_id / each.opening.id)
     try:
         Path(args.out).write_text("".join(lines), encoding="utf-8")
     except OSError as error:
@@ -833,6 +837,7 @@ def parser() -> argparse.ArgumentParser:
     )
     exporting.add_argument("folder", nargs="*", metavar="DIR", help="that solve --out wrote (those of the store)")
     exporting.add_argument("--out", required=True, metavar="FILE")
+    exporting.add_argument("--bundles", metavar="DIR", help="where their best bundles go, in PassNet's layout")
     exporting.add_argument("--split", default="train", help="only on tasks of this split (%(default)s)")
     exporting.add_argument(
         "--at-least", type=float, default=1.0, metavar="SHARE", help="of the subgraphs, accepted (%(default)g)"

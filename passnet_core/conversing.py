@@ -208,6 +208,7 @@ class Conversations:
         except PlaygroundError as error:
             live.fail(str(error))
         finally:
+            live.fail("It ended by a mistake of the playground's own; its log says more.")
             live.over.set()
 
 
@@ -245,7 +246,10 @@ class _Live:
             self._writing, self._ended = "", time.monotonic()
 
     def fail(self, problem: str) -> None:
+        """Ends it, unless it has ended."""
         with self._lock:
+            if self._ended is not None:
+                return
             self.trajectory = _ended(self.trajectory)
             self._writing, self._problem, self._ended = "", problem, time.monotonic()
 

@@ -201,11 +201,11 @@ def trajectories(folder: Path) -> Iterator[tuple[Path, Trajectory]]:
             yield path, read_trajectory(path)
 
 
-def examples(
+def accepted(
     found: Iterable[Trajectory], split: str, held_back: Collection[tuple[str, ...]], at_least: float
-) -> Iterator[dict[str, Any]]:
-    """For training, in OpenAI's chat format with tools: each whole conversation on a task of this split with a bundle
-    that was accepted on at least this share of its subgraphs. Each bundle once; no operations that are held back."""
+) -> Iterator[Trajectory]:
+    """The whole conversations on tasks of this split with a bundle that was accepted on at least this share of the
+    task's subgraphs. Each bundle once; no operations that are held back."""
     seen: set[str] = set()
     for each in found:
         began, end = each.opening, each.ending
@@ -214,14 +214,19 @@ def examples(
         if end.accepted < max(at_least, 1e-9) * end.total:
             continue
         key = digest_of([began.task_id, end.best])
-        if key in seen:
-            continue
-        seen.add(key)
-        messages = [written(message) for turn in each.turns for message in (*turn.said, turn.answer)]
-        yield {
-            "messages": messages,
-            "tools": [described(tool) for tool in TOOLS],
-            "task": began.task_id,
-            **{name: getattr(began, name) for name in ("split", "model", "prompts")},
-            **{name: getattr(end, name) for name in ("accepted", "speedup", "turns", "tokens")},
-        }
+        if key not in seen:
+            seen.add(key)
+            yield each
+
+
+def example(trajectory: Trajectory) -> dict[str, Any]:
+    """For training, in OpenAI's chat format with tools."""
+    began, end = trajectory.opening, trajectory.ending
+    messages = [written(message) for turn in trajectory.turns for message in (*turn.said, turn.answer)]
+    return {
+        "messages": messages,
+        "tools": [described(tool) for tool in TOOLS],
+        "task": began.task_id,
+        **{name: getattr(began, name) for name in ("split", "model", "prompts")},
+        **{name: getattr(end, name) for name in ("accepted", "speedup", "turns", "tokens")},
+    }

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,6 +38,7 @@ from passnet_core.store.opening import open_store
 from passnet_core.store.rows import RunFile
 from tests.conftest import chromium, missing_browser
 from tests.contract.made import BUNDLE, job, outcome, run_of
+from tests.contract.model_server import Said, saying, serving
 
 if TYPE_CHECKING:  # the other figures need no browser
     from playwright.sync_api import Browser
@@ -47,6 +48,7 @@ OUTCOMES = 100_000
 TASKS = 20_000
 WAIT_S = 120
 REPEATS = 5
+TALKS = 20
 
 CHAIN = """import torch
 
@@ -244,6 +246,58 @@ def browsing() -> Iterator[Figure]:
     yield Figure(f"{what}, a filter change", 0.2, statistics.median(changes))
 
 
+def talking() -> Iterator[Figure]:
+    """Explore while many conversations with a scripted model are held; and whether any turn got lost."""
+    what = f"a filter change, {TALKS} conversations at once"
+    missing = missing_browser()
+    if missing:
+        yield Figure(what, None, None, missing)
+        return
+    guide = Said("word " * 60, [("read_guide", '{"page": "limits"}')], pause_s=0.05)
+    with (
+        serving({"scripted": saying(guide)}) as server,
+        _browser() as browser,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        variables = {"OPENAI_BASE_URL": server.base_url, "PASSNET_MODEL": "scripted"}
+        with _app(Path(folder), variables) as address:
+            before = _filter_changes(browser, address)
+            for task_id, attempts in (("swiglu-gate", 8), ("clip-quick-gelu", 8), ("rmsnorm", TALKS - 16)):
+                page = browser.new_page()
+                page.goto(f"{address}/workbench?task={task_id}&talk=new")
+                page.get_by_label("Attempts at once").fill(str(attempts))
+                page.get_by_label("Attempts at once").press("Tab")
+                page.get_by_text("and let its model's code be judged here").click()
+                page.get_by_role("button", name="Begin").click()
+                page.get_by_text(re.compile("waiting for the model|the model is writing")).first.wait_for()
+            during = _filter_changes(browser, address)
+            page.get_by_text("Its turns are used up.").first.wait_for(timeout=WAIT_S * 1000)
+            time.sleep(5)
+        with contextlib.closing(open_store(Path(folder))) as store:
+            held = [each for each in store.trajectories(1000, None) if not each.opening.recorded]
+        whole = sum(each.ending is not None and each.turns == each.opening.budget.turns for each in held)
+    yield Figure("a filter change on Explore, the bundled tasks", 0.2, before)
+    yield Figure(what, None, during, f"{whole} of {len(held)} conversations have all their turns")
+
+
+def _filter_changes(browser: "Browser", address: str) -> float:
+    """The median of some, in a page of its own."""
+    page = browser.new_page()
+    page.goto(f"{address}/explore", wait_until="commit")
+    caption = page.get_by_text(re.compile(r"of [\d,]+ tasks\."))
+    caption.wait_for(timeout=WAIT_S * 1000)
+    page.locator("[data-testid=stDataFrame] canvas").first.wait_for(timeout=WAIT_S * 1000)
+    seconds = []
+    for dtype in ("float16", "float32") * REPEATS:
+        shown = caption.inner_text()
+        start = time.perf_counter()
+        page.get_by_test_id("stButtonGroup").get_by_text(dtype, exact=True).first.click()
+        page.wait_for_function("text => !document.body.innerText.includes(text)", arg=shown)
+        seconds.append(time.perf_counter() - start)
+    page.close()
+    return statistics.median(seconds)
+
+
 def _many_tasks() -> Iterator[Task]:
     """The bundled tasks' subgraphs over and over, each a task of its own name."""
     corpus = Corpus([PROJECT / "data" / "tasks"])
@@ -265,10 +319,10 @@ def _browser() -> Iterator["Browser"]:
 
 
 @contextlib.contextmanager
-def _app(home: Path) -> Iterator[str]:
+def _app(home: Path, variables: Mapping[str, str] | None = None) -> Iterator[str]:
     """The app in a process of its own, ended at the end; its address, once it answers."""
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true", "--server.port", "0"]
-    environment = os.environ | {"PASSNET_HOME": str(home), "PYTHONUNBUFFERED": "1"}
+    environment = os.environ | {"PASSNET_HOME": str(home), "PYTHONUNBUFFERED": "1"} | dict(variables or {})
     app = subprocess.Popen(
         command, cwd=PROJECT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -286,7 +340,7 @@ def _app(home: Path) -> Iterator[str]:
 
 def main() -> None:
     print(f"{'figure':58} {'aim':>8} {'measured':>10}")
-    for figures in (scoring, judging, first_paint, browsing):
+    for figures in (scoring, judging, first_paint, browsing, talking):
         for figure in figures():
             aim = "" if figure.aim_s is None else f"{figure.aim_s:.1f} s"
             measured = "not run" if figure.seconds is None else f"{figure.seconds:.2f} s"

@@ -284,3 +284,23 @@ def test_a_killed_app_loses_no_finished_turn(service: Service, server: ModelServ
     assert more.ending is not None
     assert (more.ending.end, len(more.turns)) == (End.FINISHED, 3)
     again.close()
+
+
+def test_a_mistake_of_the_playgrounds_own_ends_the_conversation_and_is_said(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken:
+        name = "broken"
+
+        def complete(self, *_: Any, **__: Any) -> Any:
+            raise ZeroDivisionError
+
+    monkeypatch.setattr(threading, "excepthook", lambda arguments: None)
+    talks = service.conversations
+    talk = talks.start(Broken(), service.corpus.task("add-relu"), order())
+    found = talks.wait(talk)
+    assert found.ending is not None
+    assert found.ending.end is End.INTERRUPTED
+    standing = talks.standing(talk)
+    assert standing.finished
+    assert "mistake of the playground's own" in standing.problem

@@ -370,7 +370,11 @@ def test_conversations_are_exported_for_training_and_eval_never_leaks(playground
         assert main(asked, out=io.StringIO(), err=io.StringIO(), settings=settings) in (0, 1)
         return [json.loads(line) for line in file.read_text().splitlines()]
 
-    found = exported()
+    found = exported("--bundles", str(playground.folder / "bundles"))
+    for name in ("again", "good"):
+        (place,) = (playground.folder / "bundles" / name).iterdir()
+        assert Verdict.VALUES_ONLY.value in read_bundle(place).passes[0].code
+    assert sorted(place.name for place in (playground.folder / "bundles").iterdir()) == ["again", "good"]
     assert [each["task"] for each in found] == ["again", "good"], "each bundle once"
     assert {each["split"] for each in found} == {"train"}
     first = found[0]

@@ -128,7 +128,7 @@ def new_conversation(task: Task, draft: Draft) -> None:
             for file in draft.bundle.files:
                 st.markdown(f"**{plain(file.name)}**")
                 st.code(file.code, language="python", height=200)
-    agreed = st.checkbox(f"Send this to {host}, and let its model's code be judged here", key=CONSENT)
+    agreed = st.checkbox(f"Send this to {host}, and let its model's code be judged here", key=f"{CONSENT}-{host}")
     st.button(
         "Begin",
         type="primary",

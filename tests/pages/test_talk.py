@@ -55,6 +55,15 @@ def until(app: AppTest, said: str) -> AppTest:
     return app
 
 
+def agree(app: AppTest) -> None:
+    """Once the page knows to whom: who agreed to one server has not agreed to another."""
+    app.run()
+    consent = next(each for each in app.checkbox if each.label.startswith("Send this to"))
+    assert not consent.value
+    consent.set_value(True)
+    app.run()
+
+
 def begun(visit: Visit, server: ModelServer, **typed: Any) -> AppTest:
     app = visit("workbench", task=TASK_ID, talk="new")
     app.text_input(key="model-url").set_value(server.base_url)
@@ -62,8 +71,7 @@ def begun(visit: Visit, server: ModelServer, **typed: Any) -> AppTest:
     app.text_input(key="model-name").set_value("scripted")
     for key, value in typed.items():
         next(each for each in [*app.number_input, *app.checkbox] if each.key == f"model-{key}").set_value(value)
-    app.checkbox(key="model-consent").set_value(True)
-    app.run()
+    agree(app)
     app.button(key="begin-talk").click()
     app.run()
     assert not app.exception, app.exception[0].message
@@ -128,8 +136,7 @@ def test_a_key_of_the_environment_goes_to_no_server_that_a_visitor_names(
     app = visit("workbench", task=TASK_ID, talk="new")
     app.text_input(key="model-url").set_value(server.base_url)
     app.text_input(key="model-name").set_value("scripted")
-    app.checkbox(key="model-consent").set_value(True)
-    app.run()
+    agree(app)
     app.button(key="begin-talk").click()
     app.run()
     until(app, "The model has finished")
@@ -184,8 +191,7 @@ def test_what_is_typed_wrong_is_said_and_nothing_begins(
     app.text_input(key="model-name").set_value("m")
     for key, value in typed.items():
         app.text_input(key=f"model-{key}").set_value(value)
-    app.checkbox(key="model-consent").set_value(True)
-    app.run()
+    agree(app)
     app.button(key="begin-talk").click()
     app.run()
     assert any(said in str(each.value) for each in app.error)

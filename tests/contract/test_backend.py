@@ -238,7 +238,8 @@ def test_a_silent_referee_is_ended(tmp_path: Path) -> None:
     backend = LocalBackend(sys.executable, "auto", tmp_path, lanes=("run",), grace_s=1.0)
     try:
         listener = Listener(awaited="load")
-        asked = hostile_job(hostile_at_import("time.sleep(1000)"), Stage.CHECK, deadline_s=5.0)
+        # on a busy machine it takes some seconds until the bundle is loaded
+        asked = hostile_job(hostile_at_import("time.sleep(1000)"), Stage.CHECK, deadline_s=30.0)
         outcomes = []
         worker = threading.Thread(target=lambda: outcomes.append(backend.run(asked, listener, threading.Event())))
         worker.start()

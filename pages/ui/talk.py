@@ -351,7 +351,7 @@ def score_chart(scored: Sequence[Turn]) -> alt.Chart:
         x=alt.X("turn:O", title="turn", axis=alt.Axis(labelAngle=0)),
         y=alt.Y("accepted:Q", title="accepted", scale=height, axis=ticks),
         tooltip=["turn:O", "accepted:Q", "of:Q", alt.Tooltip("speedup:Q", format=".2f")],
-    ).properties(height=120)
+    ).properties(height=150)
 
 
 def proposal(task: Task, draft: Draft, bundle: Bundle, number: int) -> None:

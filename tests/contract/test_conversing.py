@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judging import ADD_RELU
-from made import outcome
 from model_server import ModelServer, Said, saying, serving
+from scripted import FINISH, a_pass, by_its_text, task, wrote
 
 from passnet_core.backends.fake import FakeBackend
 from passnet_core.conversing import Order
@@ -27,14 +26,8 @@ from passnet_core.records import (
     Bundle,
     Device,
     EvalSpec,
-    Family,
-    Job,
-    Outcome,
     PassFile,
     Stage,
-    Subgraph,
-    Task,
-    TensorSpec,
     Verdict,
 )
 from passnet_core.service import Service, open_service
@@ -44,27 +37,6 @@ from passnet_core.trajectory import FREE, Budget, End, Role, Trajectory
 
 PROJECT = Path(__file__).resolve().parents[2]
 SPEC = EvalSpec(Stage.VERIFY, Device.CPU)
-FINISH = Said("That is all.", [("finish", "{}")])
-
-
-def task(name: str = "add-relu") -> Task:
-    inputs = tuple(TensorSpec(each, (4, 33), "float32", mean=0.0, std=1.0) for each in ("in_0", "in_1"))
-    return Task(name, Family.FUSIBLE, "train", (Subgraph("float32/0", name, "model", ADD_RELU, inputs),))
-
-
-def by_its_text(job: Job) -> Outcome:
-    """A judge who reads only the word VERDICT in the code."""
-    assert job.bundle is not None
-    code = job.bundle.passes[0].code
-    return outcome(job, next((each for each in Verdict if f"VERDICT {each.value}" in code), Verdict.NO_MATCH))
-
-
-def a_pass(verdict: Verdict, more: str = "") -> str:
-    return f"def pattern(x):\n    return x\n\n# VERDICT {verdict.value}\n{more}"
-
-
-def wrote(code: str, name: str = "a.py") -> Said:
-    return Said("Let me see.", [("write_file", json.dumps({"name": name, "code": code})), ("evaluate", "{}")])
 
 
 @pytest.fixture

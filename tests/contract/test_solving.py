@@ -19,6 +19,7 @@ import pytest
 from judging import ADD_RELU, RIGHT, WRONG
 from made import outcome
 from model_server import ModelServer, Said, saying, serving
+from scripted import FINISH, a_pass, by_its_text, task, wrote
 
 from passnet_core.__main__ import main
 from passnet_core.backends.base import Backend
@@ -26,7 +27,7 @@ from passnet_core.backends.fake import FakeBackend
 from passnet_core.corpus.layout import write_task
 from passnet_core.llm import client as client_module
 from passnet_core.passes.reading import read_bundle, write_bundle
-from passnet_core.records import Bundle, Family, Job, Outcome, PassFile, Stage, Subgraph, Task, TensorSpec, Verdict
+from passnet_core.records import Bundle, Family, PassFile, Subgraph, Task, Verdict
 from passnet_core.service import open_service
 from passnet_core.settings import ModelSettings, Settings
 from passnet_core.trajectory import read_trajectory
@@ -52,33 +53,6 @@ def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 def server() -> Iterator[ModelServer]:
     with serving({}) as made:
         yield made
-
-
-def task(name: str = "add-relu") -> Task:
-    inputs = tuple(TensorSpec(each, (4, 33), "float32", mean=0.0, std=1.0) for each in ("in_0", "in_1"))
-    return Task(name, Family.FUSIBLE, "train", (Subgraph("float32/0", name, "model", ADD_RELU, inputs),))
-
-
-def by_its_text(job: Job) -> Outcome:
-    """A judge who reads only the word VERDICT in the code."""
-    assert job.bundle is not None
-    code = job.bundle.passes[0].code
-    verdict = next((each for each in Verdict if f"VERDICT {each.value}" in code), Verdict.NO_MATCH)
-    if job.spec.stage is Stage.CHECK:
-        verdict = Verdict.MATCHED
-    return outcome(job, verdict)
-
-
-def a_pass(verdict: Verdict) -> str:
-    return f"def pattern(x):\n    return x\n\n# VERDICT {verdict.value}\n"
-
-
-def wrote(code: str) -> Said:
-    """Writes a file and evaluates it."""
-    return Said("Let me see.", [("write_file", json.dumps({"name": "a.py", "code": code})), ("evaluate", "{}")])
-
-
-FINISH = Said("That is all.", [("finish", "{}")])
 
 
 class Playground:

@@ -1,0 +1,35 @@
+"""What scripted models write, a task for it, and a judge who does as the code tells him."""
+
+import json
+
+from judging import ADD_RELU
+from made import outcome
+from model_server import Said
+
+from passnet_core.records import Family, Job, Outcome, Stage, Subgraph, Task, TensorSpec, Verdict
+
+FINISH = Said("That is all.", [("finish", "{}")])
+
+
+def task(name: str = "add-relu") -> Task:
+    inputs = tuple(TensorSpec(each, (4, 33), "float32", mean=0.0, std=1.0) for each in ("in_0", "in_1"))
+    return Task(name, Family.FUSIBLE, "train", (Subgraph("float32/0", name, "model", ADD_RELU, inputs),))
+
+
+def by_its_text(job: Job) -> Outcome:
+    """A judge who reads only the word VERDICT in the code."""
+    assert job.bundle is not None
+    code = job.bundle.passes[0].code
+    verdict = next((each for each in Verdict if f"VERDICT {each.value}" in code), Verdict.NO_MATCH)
+    if job.spec.stage is Stage.CHECK:
+        verdict = Verdict.MATCHED
+    return outcome(job, verdict)
+
+
+def a_pass(verdict: Verdict, more: str = "") -> str:
+    return f"def pattern(x):\n    return x\n\n# VERDICT {verdict.value}\n{more}"
+
+
+def wrote(code: str) -> Said:
+    """Writes a file and evaluates it."""
+    return Said("Let me see.", [("write_file", json.dumps({"name": "a.py", "code": code})), ("evaluate", "{}")])

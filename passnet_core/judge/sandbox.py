@@ -79,6 +79,7 @@ LIMITS = Limits()
 def environment(device: Device, scratch: str, inherited: Mapping[str, str]) -> dict[str, str]:
     """The whole environment of a process that runs candidate code: an allow-list, and folders inside scratch."""
     python_path = [str(PACKAGE.parent), *(str(path) for path in _import_folders(inherited))]
+    threads = inherited.get("OMP_NUM_THREADS") or str(min(4, os.cpu_count() or 1))
     variables = {
         "PATH": ":".join(
             dict.fromkeys((str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin", "/sbin"))
@@ -96,9 +97,9 @@ def environment(device: Device, scratch: str, inherited: Mapping[str, str]) -> d
         "TORCHINDUCTOR_CACHE_DIR": f"{scratch}/inductor",
         # a pool of compiling processes would outlive the fork that started it
         "TORCHINDUCTOR_COMPILE_THREADS": "1",
-        "OMP_NUM_THREADS": str(min(4, os.cpu_count() or 1)),
+        "OMP_NUM_THREADS": threads,
         "OPENBLAS_NUM_THREADS": "1",
-        "MKL_NUM_THREADS": str(min(4, os.cpu_count() or 1)),
+        "MKL_NUM_THREADS": threads,
     }
     if device is Device.CPU:
         variables["TRITON_INTERPRET"] = "1"

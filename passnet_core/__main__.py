@@ -645,6 +645,8 @@ def solve(args: argparse.Namespace, console: Console) -> int:
                 args.attempts,
                 _bundle(args.bundle, console.settings) if args.bundle else None,
             )
+            if order.start is not None:
+                store.add_bundle(order.start)
             solved = solve(
                 model, tasks, backends, order, Path(args.out),
                 cancelled=cancelled, on_turn=told, on_attempt=partial(keep, store),

@@ -37,9 +37,7 @@ SHOWN_CHARACTERS = 8_000
 class Runs(Protocol):
     """What judges: passnet_core.service.Service."""
 
-    def submit(
-        self, task: Task, bundle: Bundle | None, spec: EvalSpec, *, label: str = "", subgraph_ids: None = None
-    ) -> str: ...
+    def submit(self, task: Task, bundle: Bundle | None, spec: EvalSpec, *, label: str = "") -> str: ...
 
     def progress(self, run_id: str) -> Any: ...
 
@@ -112,8 +110,7 @@ class Conversations:
             for old in [key for key, each in self._live.items() if each.over.is_set()][:-LIVE_KEPT]:
                 del self._live[old]
         arguments = (live, model, task, start, order.note)
-        live.thread = threading.Thread(target=self._hold, args=arguments, name="passnet-talk", daemon=True)
-        live.thread.start()
+        threading.Thread(target=self._hold, args=arguments, name="passnet-talk", daemon=True).start()
         return began.id
 
     def standing(self, conversation_id: str) -> Standing:
@@ -219,7 +216,6 @@ class _Live:
         self.trajectory = trajectory
         self.cancelled = threading.Event()
         self.over = threading.Event()
-        self.thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self._writing = ""
         self._run_id: str | None = None

@@ -174,13 +174,9 @@ class _Attempts:
 
 def keep(store: Store, task: Task, trajectory: Trajectory, attempt: Attempt) -> None:
     """Puts a conversation into the store, and as a run what the judge said of its best bundle."""
-    began = trajectory.opening
-    store.start_trajectory(began, "")
-    for turn in trajectory.turns:
-        store.add_turn(began.id, turn)
-    if trajectory.ending is not None:
-        store.end_trajectory(began.id, trajectory.ending)
+    store.import_trajectory("", trajectory)
     if attempt.best is not None:
+        began = trajectory.opening
         run = new_run(jobs_of(task, attempt.best, began.spec), label=began.model)
         store.import_runs("", (RunFile(run, (attempt.best,), attempt.outcomes),))
 

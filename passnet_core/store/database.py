@@ -139,7 +139,8 @@ class Database:
             if trajectory.ending is not None:
                 values = {"trajectory_id": trajectory.opening.id, "content": _text(trajectory.ending)}
                 cursor.execute(_sql("add_ending"), values)
-            cursor.execute(_sql("add_recorded_file"), {"digest": file_digest})
+            if file_digest:
+                cursor.execute(_sql("add_recorded_file"), {"digest": file_digest})
 
     # --- questions ---
 

@@ -404,6 +404,8 @@ def test_what_was_solved_is_in_the_store_with_a_report_card(playground: Playgrou
     first = service.conversations.latest()[0]
     kept = service.conversations.trajectory(first.opening.id)
     assert kept == read_trajectory(playground.out / "add-relu" / "2" / "trajectory.jsonl")
+    for turn in kept.turns:
+        assert turn.bundle is None or service.bundle(turn.bundle.digest) == turn.bundle
     (card,) = service.conversations.cards()
     assert (card.model, card.tasks, card.attempts, card.accepted) == ("scripted", 1, 2, 1)
     assert card.stages == (("loads", 2, 2), ("matches", 2, 2), ("right", 1, 2), ("faster", 0, 2))
@@ -414,3 +416,16 @@ def test_what_was_solved_is_in_the_store_with_a_report_card(playground: Playgrou
     out, err = io.StringIO(), io.StringIO()
     assert main(["trajectories", "list", "--json"], out=out, err=err, settings=settings) == 0
     assert [len(each["turns"]) for each in json.loads(out.getvalue())] == [2, 2]
+
+
+def test_the_bundle_that_a_model_began_with_is_in_the_store(playground: Playground) -> None:
+    mine = Bundle((PassFile("mine.py", a_pass(Verdict.VALUES_ONLY)),))
+    write_bundle(mine, playground.folder / "mine")
+    playground.server.models["scripted"] = saying(FINISH)
+    playground.solve("--bundle", str(playground.folder / "mine"))
+    settings = Settings(playground.folder / "home", playground.folder / "data", Path(sys.executable))
+    service = open_service(settings, backend=FakeBackend(by_its_text))
+    start = service.conversations.latest()[0].opening.start
+    assert start is not None
+    assert service.bundle(start).passes == mine.passes
+    service.close()

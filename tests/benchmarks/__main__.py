@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -225,23 +225,10 @@ def browsing() -> Iterator[Figure]:
         with _app(Path(folder)) as address:
             paints, changes = [], []
             for turn in range(REPEATS + 1):
-                page = browser.new_page()
-                start = time.perf_counter()
-                page.goto(f"{address}/explore", wait_until="commit")
-                caption = page.get_by_text(re.compile(r"of [\d,]+ tasks\."))
-                caption.wait_for(timeout=WAIT_S * 1000)
-                paints.append(time.perf_counter() - start)
-                page.locator("[data-testid=stDataFrame] canvas").first.wait_for(timeout=WAIT_S * 1000)
-                if not turn:
-                    # the app's own first visit
-                    paints.clear()
-                for dtype in ("float16", "float32"):
-                    shown = caption.inner_text()
-                    start = time.perf_counter()
-                    page.get_by_test_id("stButtonGroup").get_by_text(dtype, exact=True).first.click()
-                    page.wait_for_function("text => !document.body.innerText.includes(text)", arg=shown)
-                    changes.append(time.perf_counter() - start)
-                page.close()
+                paint, found = _explored(browser, address, ("float16", "float32"))
+                changes += found
+                if turn:  # the first is the app's own first visit
+                    paints.append(paint)
     yield Figure(f"{what}, first paint", 1.5, statistics.median(paints))
     yield Figure(f"{what}, a filter change", 0.2, statistics.median(changes))
 
@@ -261,7 +248,7 @@ def talking() -> Iterator[Figure]:
     ):
         variables = {"OPENAI_BASE_URL": server.base_url, "PASSNET_MODEL": "scripted"}
         with _app(Path(folder), variables) as address:
-            before = _filter_changes(browser, address)
+            _, before = _explored(browser, address, ("float16", "float32") * REPEATS)
             for task_id, attempts in (("swiglu-gate", 8), ("clip-quick-gelu", 8), ("rmsnorm", TALKS - 16)):
                 page = browser.new_page()
                 page.goto(f"{address}/workbench?task={task_id}&talk=new")
@@ -270,32 +257,37 @@ def talking() -> Iterator[Figure]:
                 page.get_by_text("and let its model's code be judged here").click()
                 page.get_by_role("button", name="Begin").click()
                 page.get_by_text(re.compile("waiting for the model|the model is writing")).first.wait_for()
-            during = _filter_changes(browser, address)
-            page.get_by_text("Its turns are used up.").first.wait_for(timeout=WAIT_S * 1000)
-            time.sleep(5)
-        with contextlib.closing(open_store(Path(folder))) as store:
-            held = [each for each in store.trajectories(1000, None) if not each.opening.recorded]
+            _, during = _explored(browser, address, ("float16", "float32") * REPEATS)
+            deadline = time.monotonic() + WAIT_S
+            with contextlib.closing(open_store(Path(folder))) as store:
+                while True:
+                    held = [each for each in store.trajectories(1000, None) if not each.opening.recorded]
+                    if all(each.ending for each in held) or time.monotonic() > deadline:
+                        break
+                    time.sleep(0.5)
         whole = sum(each.ending is not None and each.turns == each.opening.budget.turns for each in held)
-    yield Figure("a filter change on Explore, the bundled tasks", 0.2, before)
-    yield Figure(what, None, during, f"{whole} of {len(held)} conversations have all their turns")
+    yield Figure("a filter change on Explore, the bundled tasks", 0.2, statistics.median(before))
+    yield Figure(what, None, statistics.median(during), f"{whole} of {len(held)} conversations have all their turns")
 
 
-def _filter_changes(browser: "Browser", address: str) -> float:
-    """The median of some, in a page of its own."""
+def _explored(browser: "Browser", address: str, dtypes: Sequence[str]) -> tuple[float, list[float]]:
+    """Seconds to the first paint of Explore in a new page, and of a filter change for each of these chips."""
     page = browser.new_page()
+    start = time.perf_counter()
     page.goto(f"{address}/explore", wait_until="commit")
     caption = page.get_by_text(re.compile(r"of [\d,]+ tasks\."))
     caption.wait_for(timeout=WAIT_S * 1000)
+    paint = time.perf_counter() - start
     page.locator("[data-testid=stDataFrame] canvas").first.wait_for(timeout=WAIT_S * 1000)
-    seconds = []
-    for dtype in ("float16", "float32") * REPEATS:
+    changes = []
+    for dtype in dtypes:
         shown = caption.inner_text()
         start = time.perf_counter()
         page.get_by_test_id("stButtonGroup").get_by_text(dtype, exact=True).first.click()
         page.wait_for_function("text => !document.body.innerText.includes(text)", arg=shown)
-        seconds.append(time.perf_counter() - start)
+        changes.append(time.perf_counter() - start)
     page.close()
-    return statistics.median(seconds)
+    return paint, changes
 
 
 def _many_tasks() -> Iterator[Task]:

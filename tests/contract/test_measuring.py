@@ -414,6 +414,17 @@ def test_a_loaded_machine_hides_no_work_outside_the_events(
     assert "(event)" in found.reason
 
 
+def test_a_doubt_that_stays_is_no_speedup(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than half of the blocks are off, but too few to be certain: it is timed thrice, and passes for nothing."""
+    monkeypatch.setattr(measuring, "_spare_core", lambda: 3)
+    found, log = measured(100.0, 80.0, 50.0, wander=(0.0, 60.0, 0.0, 60.0, 60.0))
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "the clocks may disagree" in found.reason
+    assert "60.0 µs more" in found.reason
+    assert found.speedups == ()
+    assert log.count(("passes", Clock.END_TO_END)) == 1 + 3 * 5, "one block is the probe"
+
+
 def test_what_keeps_the_device_busy_while_others_are_timed_is_no_speedup() -> None:
     found, log = measured(100.0, 80.0, 50.0, witness={"busy": 2.0})
     assert found.verdict is Verdict.INCONCLUSIVE

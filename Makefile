@@ -6,7 +6,7 @@ WORKERS ?= 4
 
 BIN := $(VENV)/bin
 
-.PHONY: run test test-gpu lint bench bench-gpu tasks clean
+.PHONY: run test test-gpu lint bench bench-gpu tasks assets clean
 
 run: $(VENV)/.app
 	$(BIN)/python -m streamlit run app.py --server.address 127.0.0.1 --server.port $(PORT)
@@ -27,6 +27,10 @@ bench: $(VENV)/.dev
 
 bench-gpu: $(VENV)/.dev
 	$(BIN)/python -m tests.benchmarks.gpu
+
+# the Workbench's components, from their sources; needs Node.js 20 or newer
+assets:
+	cd assets/components && npm ci --no-audit --no-fund && node build.mjs
 
 # the bundled pack of tasks, from scratch: one to two hours; what was cut already lies in build/cuts
 tasks: $(VENV)/.dev

@@ -1,0 +1,1 @@
+function o(n){}export{o as default};

@@ -1,0 +1,27 @@
+"""The components of assets/built, served as files: a browser fetches each once, and data alone travels after that."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
+from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = "assets/built"
+PACKAGE = "passnet"
+
+
+def component(name: str) -> Callable[..., Any]:
+    """What mounts a component. Its file has its digest in its name, so that no browser shows an old one.
+
+    Streamlit serves files of installed packages only; the same is said to it here of this folder.
+    """
+    manager = get_bidi_component_manager()
+    full = f"{PACKAGE}.{name}"
+    if manager.get(full) is None:
+        manager.register_from_manifest(
+            ComponentManifest(PACKAGE, "1", [ComponentConfig(name, asset_dir=FOLDER)]), ROOT
+        )
+    return st.components.v2.component(full, js=f"{name}.*.js")

@@ -4,20 +4,22 @@ lost with the page or the app. What a model has evaluated is a run like any othe
 import secrets
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
+from passnet_core.backends.base import DeviceInfo
+from passnet_core.corpus.catalogue import find_subgraph
 from passnet_core.errors import BadInput, PlaygroundError, UnknownItem
 from passnet_core.graphs.source import parse
 from passnet_core.graphs.vocabulary import operator_sequence
 from passnet_core.llm.chat import Model
 from passnet_core.llm.conversation import Attempt, converse
-from passnet_core.llm.prompting import digest, opening
+from passnet_core.llm.prompting import Surroundings, digest, first_of_sources, opening
 from passnet_core.llm.tools import Workplace
-from passnet_core.records import Bundle, Device, EvalSpec, Outcome, Stage, Task, Verdict
+from passnet_core.records import Bundle, Device, EvalSpec, Inspection, Outcome, Stage, Subgraph, Task, Verdict
 from passnet_core.report_card import Card, cards
 from passnet_core.store import owner
 from passnet_core.store.base import Store
@@ -27,6 +29,10 @@ from passnet_core.trajectory import Budget, End, Ending, Message, Opening, Price
 GUIDE = Path(__file__).resolve().parent.parent / "assets" / "help"
 PAGES = ("contract", "verdicts", "judge", "limits", "glossary")
 LOOK_EVERY_S = 0.05
+INSPECT_WITHIN_S = 5.0
+"""How long the first message to a model waits for what the judge finds of the subgraphs."""
+SHOWN_WITHIN_S = 1.0
+"""And how long a page that shows it."""
 END_WITHIN_S = 10.0
 LIVE_KEPT = 50
 MOST_LISTED = 10_000
@@ -42,6 +48,14 @@ class Runs(Protocol):
     def progress(self, run_id: str) -> Any: ...
 
     def cancel(self, run_id: str) -> None: ...
+
+    def device(self) -> DeviceInfo: ...
+
+    def inspect(self, subgraph: Subgraph, *, cancelled: threading.Event | None = None) -> Inspection: ...
+
+    def inspect_within(
+        self, subgraphs: Sequence[Subgraph], seconds: float, cancelled: threading.Event
+    ) -> Mapping[str, Inspection]: ...
 
 
 @dataclass(frozen=True)
@@ -174,7 +188,21 @@ class Conversations:
         """Whether it goes on, here or in another process."""
         return summary.ending is None and owner.alive(summary.owner)
 
+    def first_messages(self, task: Task) -> tuple[Message, ...]:
+        """Exactly what a conversation about this task begins with, for a model that knows tools; what the judge has yet
+        to find of its subgraphs is not waited for long."""
+        pages = guide()
+        surroundings = self._surroundings(task, self._runs.device().device, SHOWN_WITHIN_S, threading.Event())
+        return opening(task, surroundings, pages["contract"], [name for name in pages if name != "contract"])
+
     # --- inside ---
+
+    def _surroundings(self, task: Task, device: Device, seconds: float, cancelled: threading.Event) -> Surroundings:
+        info = self._runs.device()
+        if info.device is not device:
+            return Surroundings(device, info.environment)
+        inspections = self._runs.inspect_within(first_of_sources(task.subgraphs), seconds, cancelled)
+        return Surroundings(device, info.environment, inspections)
 
     def _kept(self, conversation_id: str) -> tuple[Trajectory, str]:
         kept = self._store.trajectory(conversation_id)
@@ -195,8 +223,11 @@ class Conversations:
             workplace = Workplace(bench, guide(), model.name)
             if start is not None:
                 workplace.take(start)
+            # one that goes on from another has been told
+            seconds = 0.0 if history else INSPECT_WITHIN_S
+            surroundings = self._surroundings(task, began.spec.device, seconds, live.cancelled)
             attempt = converse(
-                model, task, workplace, began.spec.device, budget=began.budget, price=began.price,
+                model, task, workplace, surroundings, budget=began.budget, price=began.price,
                 cancelled=live.cancelled, on_turn=told, on_text=live.write, history=history, note=note,
             )  # fmt: skip
             ending = ending_of(attempt, len(task.subgraphs))
@@ -282,6 +313,9 @@ class _Bench:
     def evaluate(self, bundle: Bundle, cancelled: threading.Event) -> tuple[Outcome, ...]:
         return self._judged(bundle, self.spec, cancelled)
 
+    def inspect(self, subgraph: str, cancelled: threading.Event) -> Inspection:
+        return self.runs.inspect(find_subgraph(self.task, subgraph), cancelled=cancelled)
+
     def _judged(self, bundle: Bundle, spec: EvalSpec, cancelled: threading.Event) -> tuple[Outcome, ...]:
         run_id = self.runs.submit(self.task, bundle, spec, label=self.author)
         self.live.judging(run_id)
@@ -344,12 +378,6 @@ def ending_of(attempt: Attempt, total: int) -> Ending:
         verdicts=tuple(verdicts.items()),
         best=attempt.best.digest if attempt.best else None,
     )
-
-
-def first_messages(task: Task, device: Device) -> tuple[Message, ...]:
-    """Exactly what a conversation about this task begins with, for a model that knows tools."""
-    pages = guide()
-    return opening(task, device, pages["contract"], [name for name in pages if name != "contract"])
 
 
 def guide() -> Mapping[str, str]:

@@ -475,6 +475,68 @@ class Environment:
 
 
 @dataclass(frozen=True)
+class TensorForm:
+    """Shape and dtype of a tensor; dtype without "torch."."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass(frozen=True)
+class NodeValue:
+    """What a node of a subgraph gives: one tensor, or several in a tuple."""
+
+    node: str
+    tensors: tuple[TensorForm, ...]
+
+
+@dataclass(frozen=True)
+class Accelerator:
+    """What a GPU is, by its driver. bytes_per_us: what a copy on it moves, read and written, measured once."""
+
+    capability: str
+    """Of its architecture: "9.0"."""
+    multiprocessors: int
+    memory_bytes: int
+    l2_bytes: int
+    bytes_per_us: float
+
+
+@dataclass(frozen=True)
+class InductorCode:
+    """What TorchInductor generates for a subgraph. text: as it is written, its end left out where it is huge.
+
+    launches: of generated kernels, in one call; library_calls: beside them, of torch's own kernels.
+    """
+
+    text: str
+    launches: int
+    library_calls: int
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What can be said of a subgraph on a device without judging anything.
+
+    values: per node, inputs among them, in the graph's order; nodes that give no tensor, or one that is not known, are
+    left out. values_problem: why some are not known. code: TorchInductor's, where it was asked for; code_problem: why
+    there is none. accelerator: on CUDA.
+    """
+
+    subgraph_digest: str
+    environment: Environment
+    values: tuple[NodeValue, ...] = ()
+    values_problem: str = ""
+    code: InductorCode | None = None
+    code_problem: str = ""
+    accelerator: Accelerator | None = None
+
+    def __post_init__(self) -> None:
+        if self.code is not None and self.code_problem:
+            raise ValueError("An inspection has the code, or why there is none.")
+
+
+@dataclass(frozen=True)
 class Evidence:
     """One fact behind a verdict: what was looked at, and what was seen."""
 

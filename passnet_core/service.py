@@ -7,7 +7,7 @@ import queue
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,11 +18,13 @@ from passnet_core.backends.local import LocalBackend
 from passnet_core.conversing import Conversations
 from passnet_core.corpus.catalogue import Corpus, find_subgraph
 from passnet_core.errors import BadInput, PlaygroundError, StoreRefusal, UnknownItem
+from passnet_core.inspecting import Inspections
 from passnet_core.passes.reading import read_bundle
 from passnet_core.records import (
     Bundle,
     Device,
     EvalSpec,
+    Inspection,
     Job,
     Outcome,
     Run,
@@ -120,6 +122,7 @@ class Service:
         self.corpus = corpus_of(settings)
         self._store = store
         self._backend = backend
+        self._inspections = Inspections()
         self._process = owner.this_process()
         self._lock = threading.Lock()
         self._live: dict[str, _LiveRun] = {}
@@ -241,6 +244,24 @@ class Service:
         """In how many subgraphs of each of these tasks the bundle matches, one after the other. Nothing of it is kept.
         Raises BadInput where the bundle cannot be loaded, InfrastructureError where nothing judges."""
         return surveyed(self._backend, self.corpus, bundle, task_ids, self.device().device)
+
+    def inspect(
+        self, subgraph: Subgraph, *, with_code: bool = True, cancelled: threading.Event | None = None
+    ) -> Inspection:
+        """What the nodes of a subgraph give where jobs run, and TorchInductor's code for it. Takes seconds the first
+        time, and waits for the job under way; it is remembered.
+
+        Raises BadInput for a subgraph that cannot be run, InfrastructureError where nobody can say, or when cancelled.
+        """
+        return self._inspections.of(
+            self._backend, subgraph, self.device().device, with_code=with_code, cancelled=cancelled
+        )
+
+    def inspect_within(
+        self, subgraphs: Sequence[Subgraph], seconds: float, cancelled: threading.Event
+    ) -> Mapping[str, Inspection]:
+        """By subgraph id, what is known of these after so many seconds, without code."""
+        return self._inspections.within(self._backend, subgraphs, self.device().device, seconds, cancelled)
 
     def evaluate(
         self,
@@ -381,6 +402,7 @@ class Service:
         if self._closing.is_set():
             return
         self._closing.set()
+        self._inspections.close()
         atexit.unregister(self.close)
         self.conversations.close()
         for live in tuple(self._live.values()):

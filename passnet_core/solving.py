@@ -16,13 +16,16 @@ from pathlib import Path
 from typing import IO, Any
 
 from passnet_core.backends.base import Backend
-from passnet_core.conversing import ending_of, guide, opening_of
+from passnet_core.conversing import INSPECT_WITHIN_S, ending_of, guide, opening_of
+from passnet_core.corpus.catalogue import find_subgraph
 from passnet_core.errors import BadInput, InfrastructureError
+from passnet_core.inspecting import Inspections
 from passnet_core.llm.chat import Model, described, written
 from passnet_core.llm.conversation import Attempt, converse
+from passnet_core.llm.prompting import Surroundings, first_of_sources
 from passnet_core.llm.tools import TOOLS, Workplace
 from passnet_core.passes.reading import write_bundle
-from passnet_core.records import Bundle, EvalSpec, Outcome, Stage, Task, digest_of, to_json
+from passnet_core.records import Bundle, EvalSpec, Inspection, Outcome, Stage, Task, digest_of, to_json
 from passnet_core.scoring.published import published_line
 from passnet_core.service import jobs_of, judged, new_run
 from passnet_core.store.base import Store
@@ -42,8 +45,19 @@ class Solved:
 class JudgeBench:
     """A backend as a Bench: all subgraphs of a task by one spec."""
 
-    def __init__(self, backend: Backend, task: Task, spec: EvalSpec) -> None:
-        self.backend, self.task, self.spec = backend, task, spec
+    def __init__(self, backend: Backend, task: Task, spec: EvalSpec, inspections: Inspections) -> None:
+        self.backend, self.task, self.spec, self.inspections = backend, task, spec, inspections
+
+    def surroundings(self, cancelled: threading.Event) -> Surroundings:
+        """What a model is told of the place; it waits a little for what the judge finds of the subgraphs."""
+        device, subgraphs = self.spec.device, first_of_sources(self.task.subgraphs)
+        found = self.inspections.within(self.backend, subgraphs, device, INSPECT_WITHIN_S, cancelled)
+        environment = next((each.environment for each in found.values()), self.backend.info().environment)
+        return Surroundings(device, environment, found)
+
+    def inspect(self, subgraph: str, cancelled: threading.Event) -> Inspection:
+        chosen = find_subgraph(self.task, subgraph)
+        return self.inspections.of(self.backend, chosen, self.spec.device, cancelled=cancelled)
 
     def check(self, bundle: Bundle, cancelled: threading.Event) -> tuple[Outcome, ...]:
         return self._judged(bundle, replace(self.spec, stage=Stage.CHECK), cancelled)
@@ -90,7 +104,11 @@ def solve(
     wanted = [(task, number) for task in tasks for number in range(1, order.attempts + 1)]
     left = [each for each in wanted if (found := _read(folder, *each)) is None or found.ending.end is End.FAILED]
     attempts = _Attempts(model, backends, order, folder, cancelled, on_turn, on_attempt)
-    with ThreadPoolExecutor(len(backends)) as threads, contextlib.ExitStack() as unless_done:
+    with (
+        contextlib.closing(attempts.inspections),
+        ThreadPoolExecutor(len(backends)) as threads,
+        contextlib.ExitStack() as unless_done,
+    ):
         # where one fails, or a person interrupts, the others are stopped before this waits for them
         unless_done.callback(cancelled.set)
         for future in [threads.submit(attempts.make, *each) for each in left]:
@@ -116,6 +134,7 @@ class _Attempts:
         self.model, self.order, self.folder = model, order, folder
         self.cancelled, self.on_turn, self.on_attempt = cancelled, on_turn, on_attempt
         self.guide = guide()
+        self.inspections = Inspections()
         self.lock = threading.Lock()
         self.free = list(backends)
 
@@ -152,13 +171,14 @@ class _Attempts:
             self.on_turn(task, number, turn)
 
         order = self.order
-        workplace = Workplace(JudgeBench(backend, task, order.spec), self.guide, self.model.name)
+        bench = JudgeBench(backend, task, order.spec, self.inspections)
+        workplace = Workplace(bench, self.guide, self.model.name)
         if order.start is not None:
             workplace.take(order.start)
         began = opening_of(task, self.model, order.spec, order.budget, order.price, number, order.start)
         write(format=FORMAT, opening=to_json(began))
         attempt = converse(
-            self.model, task, workplace, order.spec.device,
+            self.model, task, workplace, bench.surroundings(self.cancelled),
             budget=order.budget, price=order.price, cancelled=self.cancelled, on_turn=told,
         )  # fmt: skip
         if attempt.end is End.STOPPED:

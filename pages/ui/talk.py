@@ -12,7 +12,7 @@ from pages.ui import drafting, frame, links, resources
 from pages.ui.drafting import Draft
 from pages.ui.options import spec_of
 from pages.ui.text import code_span, count, figure, plain, seconds, when
-from passnet_core.conversing import Order, Standing, TrajectorySummary, first_messages
+from passnet_core.conversing import Order, Standing, TrajectorySummary
 from passnet_core.errors import BadInput
 from passnet_core.llm.chat import Model, Server
 from passnet_core.llm.tools import calls_in
@@ -120,8 +120,12 @@ def new_conversation(task: Task, draft: Draft) -> None:
         st.checkbox("Begin with what the editor holds, and repair it", key=REPAIR)
     host = plain(url or known.base_url or "api.openai.com")
     with st.expander("Exactly what is sent first", icon=":material/outbox:"):
-        st.caption("Then what the model itself wrote, and what the judge said about that. Nothing else.")
-        for message in first_messages(task, resources.service().device().device):
+        st.caption(
+            "Then what the model itself wrote, what the judge said about that, and what the model asks for: pages of"
+            " the help, and the code that TorchInductor generates for these subgraphs. Nothing else. What the nodes"
+            " give stands there as soon as the judge has found it."
+        )
+        for message in resources.service().conversations.first_messages(task):
             st.markdown(f"**{message.role.value}**")
             st.code(message.text, language=None, wrap_lines=True, height=260)
         if st.session_state.get(REPAIR):

@@ -6,7 +6,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
 
-from passnet_core.records import Device, Environment, Evidence, Isolation, Job, Outcome, Verdict
+from passnet_core.records import (
+    Device,
+    Environment,
+    Evidence,
+    Inspection,
+    Isolation,
+    Job,
+    Outcome,
+    Subgraph,
+    Verdict,
+)
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,12 @@ class Backend(Protocol):
     def survey(self, job: Job, codes: Sequence[str], cancelled: threading.Event) -> Survey:
         """Runs a CHECK job, and matches its passes against the sources of other subgraphs, which takes milliseconds
         for each."""
+        ...
+
+    def inspect(self, subgraph: Subgraph, device: Device, cancelled: threading.Event, *, with_code: bool) -> Inspection:
+        """What eager and TorchInductor make of a subgraph, without judging anything; it waits for its turn like a job.
+        Raises BadInput for a subgraph that cannot be run, InfrastructureError where this backend cannot say, also when
+        cancelled."""
         ...
 
     def info(self) -> DeviceInfo:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from passnet_core.backends.base import DeviceInfo, JobEvent, Survey, outcome_without_judge
-from passnet_core.records import Device, Environment, Isolation, Job, Outcome, Verdict
+from passnet_core.records import Device, Environment, Inspection, Isolation, Job, Outcome, Subgraph, Verdict
 
 FAKE_ENVIRONMENT = Environment(
     device="fake device",
@@ -18,20 +18,28 @@ FAKE_ENVIRONMENT = Environment(
 )
 
 
+def uninspected(subgraph: Subgraph) -> Inspection:
+    """An inspection that found nothing."""
+    return Inspection(subgraph.digest, FAKE_ENVIRONMENT, code_problem="The fake judge has no compiler.")
+
+
 class FakeBackend:
     """Answers each job with answer(job), and remembers the jobs it was given, in order. matches: how many matches a
-    source has."""
+    source has. inspection: what is said of a subgraph."""
 
     def __init__(
         self,
         answer: Callable[[Job], Outcome],
         device: Device = Device.CPU,
         matches: Callable[[str], int | None] = lambda code: 0,
+        inspection: Callable[[Subgraph], Inspection] = uninspected,
     ) -> None:
         self.answer = answer
         self.matches = matches
         self.device = device
+        self.inspection = inspection
         self.jobs: list[Job] = []
+        self.inspected: list[tuple[Subgraph, bool]] = []
 
     def run(self, job: Job, listen: Callable[[JobEvent], None], cancelled: threading.Event) -> Outcome:
         self.jobs.append(job)
@@ -45,6 +53,10 @@ class FakeBackend:
         outcome = self.run(job, lambda event: None, cancelled)
         loaded = outcome.verdict.accepted or outcome.verdict is Verdict.NO_MATCH
         return Survey(outcome, tuple(map(self.matches, codes)) if loaded else ())
+
+    def inspect(self, subgraph: Subgraph, device: Device, cancelled: threading.Event, *, with_code: bool) -> Inspection:
+        self.inspected.append((subgraph, with_code))
+        return self.inspection(subgraph)
 
     def info(self) -> DeviceInfo:
         return DeviceInfo(self.device, FAKE_ENVIRONMENT.device, FAKE_ENVIRONMENT.isolation, FAKE_ENVIRONMENT)

@@ -23,10 +23,12 @@ from passnet_core.records import (
     Device,
     Environment,
     Evidence,
+    Inspection,
     Isolation,
     Job,
     Outcome,
     Stage,
+    Subgraph,
     Verdict,
     from_json,
     to_json,
@@ -40,6 +42,8 @@ PASSED_ON = (
 )  # fmt: skip
 """The only variables that a referee gets: keys in the environment stay in the app."""
 
+INSPECTION_LIMIT_S = 60.0
+"""What it may take to find the shapes in a subgraph, and for TorchInductor to write its code."""
 GRACE_S = 240.0
 """Silence beyond the deadline that a referee is allowed: starting its processes on a busy machine."""
 UNAVAILABLE = 3
@@ -87,6 +91,13 @@ class LocalBackend:
         if problem:
             return Survey(outcome_without_judge(job, Verdict.INFRASTRUCTURE, problem))
         return self.lanes[0].survey(job, codes, cancelled)
+
+    def inspect(self, subgraph: Subgraph, device: Device, cancelled: threading.Event, *, with_code: bool) -> Inspection:
+        """What eager and TorchInductor make of a subgraph. In the lane of values and times, whose witness stands ready,
+        and where it disturbs no clock."""
+        if problem := self.info().problem:
+            raise InfrastructureError(problem)
+        return self.lanes[-1].inspect(subgraph, device, cancelled, with_code=with_code)
 
     def info(self) -> DeviceInfo:
         """The best device of this machine, asked of a judge process that loads no torch; once, unless in trouble."""
@@ -227,11 +238,46 @@ class _Lane:
                     Verdict.INFRASTRUCTURE, str(error), *([Evidence("what the judge said last", said)] if said else [])
                 )
             finally:
-                # whatever is half said on the channel belongs to this job: only a clean end leaves the lane as it is
-                if self.process is not None and not self.idle:
-                    self._stop()
-                    if self.backend.keep_warm and not self.closing:
-                        self._warm(job.spec.device)
+                self._leave(job.spec.device)
+
+    def inspect(self, subgraph: Subgraph, device: Device, cancelled: threading.Event, *, with_code: bool) -> Inspection:
+        asked = {
+            "subgraph": to_json(subgraph),
+            "device": device.value,
+            "code": with_code,
+            "deadline_s": INSPECTION_LIMIT_S,
+        }
+        with self._turn(lambda event: None, cancelled) as mine:
+            if not mine:
+                raise InfrastructureError("The inspection was cancelled before it started.")
+            try:
+                self._start()
+                self._tell({"inspect": asked})
+                return self._inspection(cancelled)
+            except _Cancelled:
+                raise InfrastructureError("The inspection was cancelled.") from None
+            finally:
+                self._leave(device)
+
+    def _inspection(self, cancelled: threading.Event) -> Inspection:
+        """Listens until it comes. Raises BadInput, InfrastructureError."""
+        for told in self._lines(INSPECTION_LIMIT_S + self.grace_s, cancelled):
+            self.idle = True
+            if "problem" in told:
+                raise (BadInput if told.get("bad_input") else InfrastructureError)(str(told["problem"]))
+            try:
+                return from_json(Inspection, told["inspection"])
+            except (KeyError, ValueError, BadInput) as error:
+                raise InfrastructureError(f"The judge's inspection cannot be read: {error}") from error
+        raise InfrastructureError("The judge's process ended without an answer. Ask again.")
+
+    def _leave(self, device: Device) -> None:
+        """Ends the referee unless all is said. Whatever is half said on the channel belongs to the job that was under
+        way: only a clean end leaves the lane as it is."""
+        if self.process is not None and not self.idle:
+            self._stop()
+            if self.backend.keep_warm and not self.closing:
+                self._warm(device)
 
     @contextlib.contextmanager
     def _turn(self, listen: Callable[[JobEvent], None], cancelled: threading.Event) -> Iterator[bool]:

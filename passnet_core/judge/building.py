@@ -314,13 +314,7 @@ def _inductor(module: torch.nn.Module, inputs: Sequence[Any]) -> Function:
     """The module compiled for tensors of these shapes; numbers among the inputs become constants."""
     torch._dynamo.reset()
     traced = torch.fx.GraphModule(torch.nn.Module(), tracing.fx_graph(module))
-    tensors = [index for index, value in enumerate(inputs) if isinstance(value, torch.Tensor)]
-    for index, node in enumerate(traced.graph.find_nodes(op="placeholder")):
-        if index not in tensors:
-            node.replace_all_uses_with(inputs[index])
-            traced.graph.erase_node(node)
-    bare = _return_tuple(traced.graph)
-    traced.recompile()
+    traced, tensors, bare = for_inductor(traced, inputs)
     compiled: Function = torch._inductor.compile(traced, [inputs[index] for index in tensors])
     if len(tensors) == len(inputs) and not bare:
         return compiled
@@ -330,6 +324,19 @@ def _inductor(module: torch.nn.Module, inputs: Sequence[Any]) -> Function:
         return results[0] if bare else results
 
     return call
+
+
+def for_inductor(traced: torch.fx.GraphModule, inputs: Sequence[Any]) -> tuple[torch.fx.GraphModule, list[int], bool]:
+    """The module, changed in place to what Inductor takes: numbers among these inputs become constants, and a tuple is
+    returned. With it, which inputs are left, and whether it returned a bare value."""
+    tensors = [index for index, value in enumerate(inputs) if isinstance(value, torch.Tensor)]
+    for index, node in enumerate(traced.graph.find_nodes(op="placeholder")):
+        if index not in tensors:
+            node.replace_all_uses_with(inputs[index])
+            traced.graph.erase_node(node)
+    bare = _return_tuple(traced.graph)
+    traced.recompile()
+    return traced, tensors, bare
 
 
 def rehearse() -> None:

@@ -7,6 +7,7 @@ What the child process calls (candidate.py, with torch and triton loaded):
     tracing.trace_pattern(function) -> Graph             tracing.trace_arguments(function) -> Graph
     building.prepared(preparation, traced, replacements) -> Callable[[list], object]   called as call(inputs)
     timing.warm_up(call, inputs, seconds, device)        rounds.serve(receive, send, call, buffers, clock, …)
+    inspecting.propagated(source, given, device) and generated(…)       where nothing is judged, in the witness
     interpreter.mend()                                   once, before any child exists, on a machine without a GPU
 
 What the referee calls (referee.py), which itself computes nothing on a GPU:
@@ -26,6 +27,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from passnet_core.records import (
+    Accelerator,
     Accuracy,
     Bundle,
     Capture,
@@ -34,8 +36,11 @@ from passnet_core.records import (
     Device,
     Evidence,
     Finding,
+    InductorCode,
     MatchReport,
+    NodeValue,
     Speedup,
+    TensorForm,
     Timing,
     Verdict,
 )
@@ -100,6 +105,18 @@ class Returned:
     """Outputs of this callable's call before, still held, that this call changed."""
     late: tuple[int, ...] = ()
     """CUDA only: outputs that were not there yet when the stream of the call had done its work."""
+
+
+Given: TypeAlias = TensorForm | int | float | bool
+"""An input without content: what a tensor looks like, or a plain number."""
+
+
+@dataclass(frozen=True)
+class Propagated:
+    """What the nodes of a graph give, those that are known. problem: why some are not; empty: all are."""
+
+    values: tuple[NodeValue, ...]
+    problem: str
 
 
 Fills: TypeAlias = Sequence[Mapping[str, Any]]
@@ -325,4 +342,16 @@ class CandidateClient(Protocol):
 
     def facts(self) -> dict[str, Any]:
         """What the child sees of its machine: versions, device name. By its own account."""
+        ...
+
+    def accelerator(self) -> Accelerator | None:
+        """The GPU, of those facts; None on a CPU."""
+        ...
+
+    def propagate(self, source: str, given: Sequence[Given]) -> Propagated:
+        """What each node of this source, placed on the device, gives for such inputs. Witness only, as generate."""
+        ...
+
+    def generate(self, source: str, given: Sequence[Given]) -> InductorCode | str:
+        """TorchInductor's code for it, or a sentence that says why there is none."""
         ...

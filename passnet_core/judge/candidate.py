@@ -16,6 +16,7 @@ import socket
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -27,7 +28,7 @@ from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge import building, interpreter, rounds, timing, tracing, wire
 from passnet_core.judge.candidacy import Preparation
 from passnet_core.judge.staging import LARGE_BYTES, Staging
-from passnet_core.records import Bundle, Capture, Clock, Contender, Device, from_json
+from passnet_core.records import Bundle, Capture, Clock, Contender, Device, TensorForm, from_json, to_json
 
 FOLDER = "pass_dir"
 """Bundles may import their helpers from a package of this name, as well as by their bare names."""
@@ -119,6 +120,8 @@ class _Child:
             "census": self._census,
             "copying": self._copying,
             "facts": self._facts,
+            "propagate": self._propagate,
+            "generate": self._generate,
         }
         try:
             return doing[operation](request)  # type: ignore[index]
@@ -350,9 +353,31 @@ class _Child:
     def _facts(self, request: wire.Message) -> wire.Message:
         found: dict[str, Any] = {"python": platform.python_version(), "torch": torch.__version__, "device": "cpu"}
         if self.device is Device.CUDA:
-            found["device"] = torch.cuda.get_device_name(0)
+            properties = torch.cuda.get_device_properties(0)
+            found["device"] = properties.name
             found["bytes_per_us"], found["l2_bytes"] = timing.memory()
+            found["capability"] = f"{properties.major}.{properties.minor}"
+            found["multiprocessors"] = properties.multi_processor_count
+            found["memory_bytes"] = properties.total_memory
         return wire.Message({"facts": found})
+
+    def _propagate(self, request: wire.Message) -> wire.Message:
+        from passnet_core.judge import inspecting
+
+        found = inspecting.propagated(request.fields["source"], _given(request.fields["given"]), self.device)
+        return wire.Message(to_json(found))
+
+    def _generate(self, request: wire.Message) -> wire.Message:
+        from passnet_core.judge import inspecting
+
+        found = inspecting.generated(request.fields["source"], _given(request.fields["given"]), self.device)
+        if isinstance(found, str):
+            return wire.Message({"problem": self._without_scratch(found)})
+        return wire.Message({"code": to_json(replace(found, text=self._without_scratch(found.text)))})
+
+    def _without_scratch(self, text: str) -> str:
+        """Without where this child's files lie: it is nobody's business, and differs from time to time."""
+        return text.replace(f"{self.scratch}/", "")
 
     def _synchronise(self) -> None:
         if self.device is Device.CUDA:
@@ -368,6 +393,13 @@ class _Child:
         except BaseException:  # its __str__ is candidate code too
             text, trace = f"{type(error).__name__}, whose message cannot be read", ""
         return {"text": _cut(text, TEXT_LIMIT), "trace": _cut(trace, TRACE_LIMIT)}
+
+
+def _given(described: Sequence[Any]) -> list[Any]:
+    """Inputs as inspecting takes them: tensors' forms as objects, and plain numbers."""
+    return [
+        from_json(TensorForm, each) if isinstance(each, dict) else wire.number_from_json(each) for each in described
+    ]
 
 
 def _folder(scratch: Path) -> Path:

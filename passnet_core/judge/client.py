@@ -1,6 +1,7 @@
 """Asking a child of a nursery, as a CandidateClient, and never waiting for longer than it may take."""
 
 import contextlib
+import dataclasses
 import json
 import math
 import os
@@ -24,16 +25,18 @@ from passnet_core.judge.candidacy import (
     CandidateGone,
     CandidateTimeout,
     Fills,
+    Given,
     Loaded,
     Preparation,
     Produced,
+    Propagated,
     Returned,
     Seen,
     Tallied,
 )
 from passnet_core.judge.pool import PATIENCE_S, Nursery
 from passnet_core.judge.rounds import ANSWERED, ASKED, CALL, END, GO, KEEP
-from passnet_core.records import Bundle, Clock, to_json
+from passnet_core.records import Accelerator, Bundle, Clock, InductorCode, TensorForm, from_json, to_json
 
 TICK_S = 0.25
 
@@ -195,6 +198,29 @@ class Child:
     def facts(self) -> dict[str, Any]:
         found = self._ask("describe its machine", {"do": "facts"}).fields.get("facts")
         return found if isinstance(found, dict) else {}
+
+    def accelerator(self) -> Accelerator | None:
+        facts = self.facts()
+        try:
+            return from_json(Accelerator, {each.name: facts[each.name] for each in dataclasses.fields(Accelerator)})
+        except NONSENSE:
+            return None
+
+    def propagate(self, source: str, given: Sequence[Given]) -> Propagated:
+        asked = {"do": "propagate", "source": source, "given": [_described(each) for each in given]}
+        reply = self._ask("find the shapes in the subgraph", asked).fields
+        try:
+            return from_json(Propagated, reply)
+        except NONSENSE as error:
+            raise self._marked(CandidateFault("protocol", f"It sent no values: {_cut(error)}")) from error
+
+    def generate(self, source: str, given: Sequence[Given]) -> InductorCode | str:
+        asked = {"do": "generate", "source": source, "given": [_described(each) for each in given]}
+        reply = self._ask("have TorchInductor write its code", asked).fields
+        try:
+            return from_json(InductorCode, reply["code"]) if "code" in reply else str(reply["problem"])[:TEXT_LIMIT]
+        except NONSENSE as error:
+            raise self._marked(CandidateFault("protocol", f"It sent no code: {_cut(error)}")) from error
 
     # --- the process ---
 
@@ -394,6 +420,10 @@ class Rounds:
         with self.child._waiting(self.doing) as pause:
             reply = wire.receive(self.child.channel, pause, header_limit=REPLY_LIMIT)
         return self.child._without_fault(reply)
+
+
+def _described(given: Given) -> Any:
+    return to_json(given) if isinstance(given, TensorForm) else wire.number_to_json(given)
 
 
 def _ending(code: int | None) -> str:

@@ -3,7 +3,7 @@
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import torch
@@ -11,7 +11,8 @@ import torch
 from passnet_core.errors import BadInput
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, Value
 from passnet_core.judge import signatures
-from passnet_core.records import Profile, TensorSpec
+from passnet_core.judge.candidacy import Given
+from passnet_core.records import Profile, TensorForm, TensorSpec
 
 Drawn: TypeAlias = torch.Tensor | int
 
@@ -142,6 +143,20 @@ def draw(
         generator = torch.Generator().manual_seed(_seed_of(seed, drawing, index))
         drawn.append(_one(spec, sizes[spec.name], drawing, role, index_limit(role, sizes), generator))
     return drawn
+
+
+def without_content(specs: Sequence[TensorSpec], roles: Mapping[str, Role]) -> list[Given]:
+    """Inputs of the recorded shapes, of which nothing is drawn but plain numbers. Raises BadInput for a dtype that
+    torch does not know."""
+    given: list[Given] = []
+    for spec in specs:
+        form = TensorForm(spec.shape, str(dtype_of(spec)).removeprefix("torch."))
+        if roles.get(spec.name, PLAIN).number:
+            (number,) = draw([replace(spec, shape=())], "recorded", 0, roles=roles)
+            given.append(number if isinstance(number, int) else form)
+        else:
+            given.append(form)
+    return given
 
 
 def dtype_of(spec: TensorSpec) -> torch.dtype:

@@ -2,6 +2,7 @@
 
 It runs no candidate code, holds references and verdicts, and answers every job with exactly one outcome. It talks over
 a private channel, one JSON object a line: {"job": …} or {"warm": …} come in, {"event": …} and {"outcome": …} go out.
+{"inspect": …} judges nothing; {"inspection": …} answers it, or {"problem": …}.
 """
 
 import contextlib
@@ -41,13 +42,16 @@ from passnet_core.records import (
     Contender,
     Device,
     Environment,
+    EvalSpec,
     Evidence,
     Finding,
+    Inspection,
     Job,
     MatchReport,
     Outcome,
     Profile,
     Stage,
+    Subgraph,
     Verdict,
     from_json,
     to_json,
@@ -88,6 +92,8 @@ def main(descriptor: int, isolation: str, home: Path) -> None:
                 if "warm" in request:
                     pool.refill(Device(request["warm"]["device"]), witness=request["warm"]["witness"])
                     _load_the_rest()
+                elif "inspect" in request:
+                    _inspect(request["inspect"], pool, home, lines)
                 else:
                     asked = request.get("survey", request)
                     _answer(asked["job"], asked.get("codes", ()), pool, home, lines)
@@ -172,6 +178,24 @@ def _answer(asked: Any, codes: Sequence[str], pool: Pool, home: Path, lines: Any
         pool.refill(trial.device, witness=job.spec.stage is not Stage.CHECK)
 
 
+def _inspect(asked: Any, pool: Pool, home: Path, lines: Any) -> None:
+    """Writes what eager and TorchInductor make of a subgraph, or in a sentence why nobody can say."""
+    told: dict[str, Any]
+    try:
+        spec = EvalSpec(stage=Stage.VERIFY, device=Device(asked["device"]), deadline_s=asked["deadline_s"])
+        trial = Trial(Job(from_json(Subgraph, asked["subgraph"]), None, spec), pool, home, lambda stage, text: None)
+        told = {"inspection": to_json(trial.inspection(with_code=asked["code"]))}
+    except BadInput as error:
+        told = {"problem": str(error), "bad_input": True}
+    except (PlaygroundError, CandidateEnd) as error:
+        told = {"problem": f"The subgraph could not be inspected: {error}", "bad_input": False}
+    except Exception as error:  # a bug of the judge: who asked hears of it, and the referee goes on
+        traceback.print_exc()
+        told = {"problem": f"The judge itself failed while it inspected a subgraph: {error!r}", "bad_input": False}
+    lines.write(json.dumps(told, allow_nan=False) + "\n")
+    lines.flush()
+
+
 class Trial:
     """One job, from its rules to its outcome."""
 
@@ -210,6 +234,38 @@ class Trial:
             self.facts = self._with_own_failure(error)
             return self._decided(wall_s)
 
+    def inspection(self, *, with_code: bool) -> Inspection:
+        """What eager and TorchInductor make of the job's subgraph: nothing is judged. Raises BadInput for a subgraph
+        that cannot be run, PlaygroundError, and CandidateEnd where the witness failed."""
+        from passnet_core.graphs import placement, source
+        from passnet_core.judge import inputs, verifying
+
+        self._find_device()
+        assert self.environment is not None
+        subgraph, graph = self.job.subgraph, self._graph()
+        if problem := verifying.subgraph_problem(subgraph, graph):
+            raise BadInput(f"Subgraph {subgraph.id!r} cannot be run: {problem}")
+        given = inputs.without_content(subgraph.inputs, inputs.roles(graph, subgraph.inputs))
+        placed = source.emit(placement.placed(graph, self.device.value))
+        known: Inspection | None = None
+        try:
+            with contextlib.ExitStack() as children:
+                witness = self._child(children, "witness", compiling=with_code)
+                found = witness.propagate(placed, given)
+                known = Inspection(
+                    subgraph_digest=subgraph.digest,
+                    environment=self.environment,
+                    values=found.values,
+                    values_problem=found.problem,
+                    accelerator=witness.accelerator(),
+                )
+                code = witness.generate(placed, given) if with_code else None
+        except CandidateEnd as end:
+            if known is None:
+                raise
+            return replace(known, code_problem=f"TorchInductor did not write its code: {end}")
+        return replace(known, code_problem=code) if isinstance(code, str) else replace(known, code=code)
+
     def matches_in(self, code: str) -> int | None:
         """How many matches the loaded passes have in another source; None: it cannot be read or rewritten."""
         from passnet_core.graphs import rewriting, source
@@ -245,12 +301,7 @@ class Trial:
         if self.job.bundle is None and stage is Stage.CHECK:
             raise InfrastructureError("Inductor has no passes to check. Ask for the stage verify or measure.")
         self._find_device()
-        from passnet_core.graphs import source
-
-        try:
-            graph = source.parse(self.job.subgraph.code)
-        except BadInput as error:
-            raise BadInput(f"Subgraph {self.job.subgraph.id!r} cannot be read: {error}") from error
+        graph = self._graph()
         candidate: Child | None = None
         rewritten = graph
         if self.job.bundle is not None:
@@ -263,6 +314,15 @@ class Trial:
             rewritten = rewritten_or_none
         witness = self._child(children, "witness")
         self._compute(graph, rewritten, candidate or witness, witness)
+
+    def _graph(self) -> "Graph":
+        """The subgraph as parsed. Raises BadInput."""
+        from passnet_core.graphs import source
+
+        try:
+            return source.parse(self.job.subgraph.code)
+        except BadInput as error:
+            raise BadInput(f"Subgraph {self.job.subgraph.id!r} cannot be read: {error}") from error
 
     def _find_device(self) -> None:
         isolation = self.pool.place.isolation
@@ -375,8 +435,9 @@ class Trial:
             "passes": replace(eager, contender=Contender.PASSES, source=for_passes, weights=tuple(weights)),
         }
 
-    def _child(self, children: contextlib.ExitStack, who: str) -> "Child":
-        """A fresh child, which ends with the trial; its nursery too, where the child did not end well."""
+    def _child(self, children: contextlib.ExitStack, who: str, *, compiling: bool | None = None) -> "Child":
+        """A fresh child, which ends with the trial; its nursery too, where the child did not end well. compiling:
+        whether it needs torch's compiler; None: as the job says."""
         from passnet_core.judge.client import Child
 
         trusted = who == "witness"
@@ -388,7 +449,8 @@ class Trial:
         on_log = (lambda text: None) if trusted else (lambda text: self.emit("log", text))
         spec = self.job.spec
         compiled = spec.capture is Capture.COMPILED or (trusted and bundle is None)
-        compiling = compiled and spec.stage is not Stage.CHECK
+        if compiling is None:
+            compiling = compiled and spec.stage is not Stage.CHECK
         staying = self.device is Device.CUDA
         resident = self.pool.residents.get(who) if staying else None
         if resident is not None and (

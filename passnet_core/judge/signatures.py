@@ -223,6 +223,25 @@ def constant(path: str) -> Any:
     return value
 
 
+def filled(value: Value, values: Mapping[str, Any]) -> Any:
+    """A graph value as Python has it, with these values of nodes: the inverse of literal. Raises BadInput for constants
+    that the judge does not know, KeyError for a node without a value."""
+    match value:
+        case Ref(name):
+            return values[name]
+        case Symbol(path):
+            return constant(path)
+        case DeviceLiteral(kind, index):
+            return torch.device(kind) if index is None else torch.device(kind, index)
+        case Slice(start, stop, step):
+            return slice(*(filled(each, values) for each in (start, stop, step)))
+        case Listed(items):
+            return [filled(each, values) for each in items]
+        case tuple():
+            return tuple(filled(each, values) for each in value)
+    return value
+
+
 # --- what may be executed --------------------------------------------------------------------------------------------
 
 

@@ -189,6 +189,26 @@ def graph_of_fx(traced: torch.fx.Graph) -> FxReading:
     return FxReading(graph, attributes)
 
 
+def fx_of_graph(graph: Graph) -> torch.fx.Graph:
+    """The inverse of graph_of_fx: calls of the same functions, under the same names where torch.fx allows them. Raises
+    BadInput for operations that the judge does not know."""
+    built = torch.fx.Graph()
+    nodes: dict[str, Any] = {}
+    for node in graph.nodes:
+        args = signatures.filled(node.args, nodes)
+        kwargs = {name: signatures.filled(value, nodes) for name, value in node.kwargs}
+        match node.kind:
+            case NodeKind.INPUT:
+                made = built.create_node("placeholder", node.name, name=node.name)
+            case NodeKind.CALL:
+                made = built.create_node("call_function", signatures.resolve(node.target), args, kwargs, node.name)
+            case NodeKind.METHOD:
+                made = built.create_node("call_method", node.target, args, kwargs, node.name)
+        nodes[node.name] = made
+    built.output(signatures.filled(graph.result, nodes))
+    return built
+
+
 def _value(value: Any, names: Mapping[torch.fx.Node, str]) -> Value:
     if isinstance(value, torch.fx.Node):
         return Ref(names[value])

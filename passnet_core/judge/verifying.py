@@ -38,6 +38,7 @@ from passnet_core.records import (
     Job,
     Profile,
     Solver,
+    Subgraph,
     TensorSpec,
     Verdict,
 )
@@ -94,7 +95,7 @@ def verify(
 
     The candidate's faults pass through as CandidateEnd; eager's become the verdict EAGER_FAILED.
     """
-    problem = _subgraph_problem(job, graph)
+    problem = subgraph_problem(job.subgraph, graph)
     if problem:
         return Verification(Verdict.EAGER_FAILED, f"Eager cannot run this subgraph: {problem}", None)
     trial = _Trial(job, graph, preparations, candidate, witness, seed, report)
@@ -104,15 +105,16 @@ def verify(
         return Verification(Verdict.EAGER_FAILED, f"Eager failed: {failure}", None, tuple(trial.warnings))
 
 
-def _subgraph_problem(job: Job, graph: Graph) -> str:
+def subgraph_problem(subgraph: Subgraph, graph: Graph) -> str:
+    """Why this graph of a subgraph cannot be run; empty: it can."""
     problem = signatures.refusal(graph)
     if problem:
         return problem
     names = [node.name for node in graph.inputs]
-    if names != [spec.name for spec in job.subgraph.inputs]:
-        return f"its metadata describes {len(job.subgraph.inputs)} inputs, forward takes {', '.join(names) or 'none'}."
+    if names != [spec.name for spec in subgraph.inputs]:
+        return f"its metadata describes {len(subgraph.inputs)} inputs, forward takes {', '.join(names) or 'none'}."
     try:
-        for spec in job.subgraph.inputs:
+        for spec in subgraph.inputs:
             dtype_of(spec)
     except BadInput as error:
         return str(error)

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from passnet_core.llm.chat import Model, ModelError, Reply, Stopped, Trouble
-from passnet_core.llm.prompting import digest, opening
+from passnet_core.llm.prompting import Surroundings, digest, opening
 from passnet_core.llm.tools import TOOLS, Done, Workplace, calls_in
-from passnet_core.records import Bundle, Device, Outcome, Task
+from passnet_core.records import Bundle, Outcome, Task
 from passnet_core.trajectory import FREE, Budget, End, Message, Price, Role, Score, ToolCall, Turn
 
 MOST_NUDGES = 2
@@ -45,7 +45,7 @@ def converse(
     model: Model,
     task: Task,
     workplace: Workplace,
-    device: Device,
+    surroundings: Surroundings,
     *,
     budget: Budget,
     price: Price = FREE,
@@ -60,7 +60,7 @@ def converse(
     history: turns of another conversation that this one goes on from, with its files as they were then. note: what a
     person says to the model before it does.
     """
-    held = _Conversation(model, task, workplace, device, budget, price, cancelled, on_turn, on_text)
+    held = _Conversation(model, task, workplace, surroundings, budget, price, cancelled, on_turn, on_text)
     return held.held(history, note)
 
 
@@ -82,14 +82,14 @@ class _Conversation:
         model: Model,
         task: Task,
         workplace: Workplace,
-        device: Device,
+        surroundings: Surroundings,
         budget: Budget,
         price: Price,
         cancelled: threading.Event,
         on_turn: Callable[[Turn], None],
         on_text: Callable[[str], None],
     ) -> None:
-        self.model, self.task, self.workplace, self.device = model, task, workplace, device
+        self.model, self.task, self.workplace, self.surroundings = model, task, workplace, surroundings
         self.budget, self.price, self.cancelled = budget, price, cancelled
         self.on_turn, self.on_text = on_turn, on_text
         self.ended = _Deadline(cancelled, budget.seconds)
@@ -138,7 +138,7 @@ class _Conversation:
     def _open(self) -> None:
         pages = [name for name in self.workplace.guide if name != "contract"]
         contract = self.workplace.guide.get("contract", "")
-        self.messages = list(opening(self.task, self.device, contract, pages, TOOLS if self.in_text else ()))
+        self.messages = list(opening(self.task, self.surroundings, contract, pages, TOOLS if self.in_text else ()))
         if self.workplace.files:
             shown = "\n\n".join(f"{name}:\n```python\n{code}\n```" for name, code in self.workplace.files.items())
             self.messages.append(Message(Role.USER, f"This bundle is there already. Repair or improve it.\n\n{shown}"))

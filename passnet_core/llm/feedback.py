@@ -8,6 +8,7 @@ from passnet_core.records import (
     Contender,
     Evidence,
     Finding,
+    Inspection,
     Outcome,
     OutputAccuracy,
     PassMatches,
@@ -16,6 +17,10 @@ from passnet_core.records import (
 
 MOST_FINDINGS = 8
 TRACE_LINES = 12
+MOST_OF_CODE = 12_000
+"""Characters of Inductor's code."""
+RUN_BY_HAND = "\n\ndef get_args():"
+"""Where the part of Inductor's code begins that is for people who run it by hand."""
 EVIDENCE = ("kernels launched", "timed calls", "memory floor", "noise floor")
 SHOWN_FOR = {Verdict.LIBRARY, Verdict.CHEAT, Verdict.INCONCLUSIVE}
 """Verdicts that nobody need believe without their evidence."""
@@ -60,6 +65,24 @@ def explained(outcome: Outcome) -> str:
     parts += [_cut(f"{each.topic}: {each.text}") for each in wanted]
     parts += [f"Note: {warning}" for warning in outcome.warnings[:4]]
     return "\n".join(parts)
+
+
+def inductor_code(subgraph: str, inspection: Inspection) -> str:
+    """What TorchInductor generates for a subgraph, cut to what a model can read, or why it generates nothing."""
+    if inspection.code is None:
+        return inspection.code_problem
+    code = inspection.code
+    place = f"{inspection.environment.device}, torch {inspection.environment.torch}"
+    launches = f"{code.launches} kernel {'launch' if code.launches == 1 else 'launches'}"
+    calls = f" and {code.library_calls} library {'call' if code.library_calls == 1 else 'calls'}"
+    head = f"TorchInductor's code for {subgraph} on {place}: {launches}{calls if code.library_calls else ''} in a call."
+    text, found, by_hand = code.text.partition(RUN_BY_HAND)
+    if len(text) > MOST_OF_CODE:
+        left_out = f"\n[… {len(text) - MOST_OF_CODE} characters are left out …]\n"
+        # the kernels come first, what calls them last
+        text = text[: MOST_OF_CODE // 2] + left_out + text[-MOST_OF_CODE // 2 :]
+    end = f"\n[{len(found + by_hand)} more characters only run it by hand: left out.]" if found else ""
+    return f"{head}\n\n{text.strip()}{end}"
 
 
 def _finding(finding: Finding) -> str:

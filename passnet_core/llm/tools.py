@@ -7,14 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from passnet_core.errors import PlaygroundError
 from passnet_core.llm.chat import Tool
-from passnet_core.llm.feedback import explained, summary
-from passnet_core.records import Bundle, Outcome, PassFile
+from passnet_core.llm.feedback import explained, inductor_code, summary
+from passnet_core.records import Bundle, Inspection, Outcome, PassFile
 from passnet_core.trajectory import ToolCall
 
 FILE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\.py")
 IS_PASS = re.compile(r"^def pattern\s*\(", re.MULTILINE)
 MOST_FILES, LARGEST_FILE = 16, 100_000
+LONGEST_PROBLEM = 500
 
 _NAME = {"type": "string", "description": "file name, such as fused_gelu.py"}
 
@@ -47,6 +49,11 @@ TOOLS = (
         "Everything the last check or evaluation found on one subgraph.",
         subgraph={"type": "string", "description": "its name, such as float16/0/bert_op12"},
     ),
+    _tool(
+        "inductor_code",
+        "The code that TorchInductor generates for one subgraph, and how many kernels it launches.",
+        subgraph={"type": "string", "description": "its name, such as float16/0/bert_op12"},
+    ),
     _tool("read_guide", "A page of the guide.", page={"type": "string", "description": "its name"}),
     _tool("finish", "Ends the work. The best bundle that was evaluated counts, not the last."),
 )
@@ -54,11 +61,15 @@ TOOLS = (
 
 
 class Bench(Protocol):
-    """Where bundles are judged, on all subgraphs of a task. Both return what was judged until cancelled."""
+    """Where bundles are judged, on all subgraphs of a task. Both return what was judged until cancelled.
+
+    inspect: of one of these subgraphs, by its name. Raises PlaygroundError for another, and where nobody can say."""
 
     def check(self, bundle: Bundle, cancelled: threading.Event) -> tuple[Outcome, ...]: ...
 
     def evaluate(self, bundle: Bundle, cancelled: threading.Event) -> tuple[Outcome, ...]: ...
+
+    def inspect(self, subgraph: str, cancelled: threading.Event) -> Inspection: ...
 
 
 @dataclass(frozen=True)
@@ -113,6 +124,8 @@ class Workplace:
                 bundle = self.bundle()
                 outcomes = self.bench.evaluate(bundle, cancelled)
                 return Done(self._judged(outcomes).text, evaluated=(bundle, outcomes))
+            if call.name == "inductor_code":
+                return self._inductor_code(arguments["subgraph"], cancelled)
             if call.name == "finish":
                 return Done("The work is over.", finished=True)
             return doing[call.name](**arguments)
@@ -159,6 +172,13 @@ class Workplace:
             known = ", ".join(self.last) or "nothing was checked yet"
             raise ToolProblem(f"There is no subgraph {subgraph[:80]!r}. There are: {known}.")
         return Done(explained(self.last[subgraph]))
+
+    def _inductor_code(self, subgraph: str, cancelled: threading.Event) -> Done:
+        try:
+            return Done(inductor_code(subgraph, self.bench.inspect(subgraph, cancelled)))
+        except PlaygroundError as error:
+            # it may repeat the name it was given
+            raise ToolProblem(str(error)[:LONGEST_PROBLEM]) from error
 
     def _read(self, page: str) -> Done:
         if page not in self.guide:

@@ -27,9 +27,14 @@ ALLOWED: dict[str, set[str]] = {
     "scores_view": {"records", "errors", *PURE, *EDGES},
     "baselines_view": {"records", "errors", *PURE, *EDGES},
     "surveying": {"records", "errors", *PURE, *EDGES},
-    "solving": {"records", "errors", "trajectory", "conversing", "service", *PURE, *EDGES},
+    "inspecting": {"records", "errors", *PURE, *EDGES},
+    "solving": {"records", "errors", "trajectory", "conversing", "inspecting", "service", *PURE, *EDGES},
     "cutting_models": {"records", "errors", *PURE, *EDGES},
-    "service": {"records", "errors", "trajectory", "scores_view", "surveying", "conversing", *PURE, *EDGES},
+    "service": {
+        *("records", "errors", "trajectory", "scores_view", "surveying", "inspecting", "conversing"),
+        *PURE,
+        *EDGES,
+    },
     "recording": {"records", "errors", "service", "recording", *PURE, *EDGES},
     "__main__": {
         *("records", "errors", "trajectory", "service", "surveying", "cutting_models", "solving", "report_card"),

@@ -2,13 +2,16 @@
 
 from dataclasses import replace
 
-from passnet_core.llm.feedback import explained, summary
+from passnet_core.backends.fake import FAKE_ENVIRONMENT
+from passnet_core.llm.feedback import MOST_OF_CODE, explained, inductor_code, summary
 from passnet_core.records import (
     Accuracy,
     Clock,
     Contender,
     Evidence,
     Finding,
+    InductorCode,
+    Inspection,
     MatchReport,
     MissKind,
     NearestMiss,
@@ -83,3 +86,29 @@ def test_many_subgraphs_are_summed_up_and_what_is_wrong_comes_first() -> None:
     assert told.index("float32/1: crashed") < told.index("float32/0: right")
     assert "float32/2" not in told
     assert summary([]) == "Nothing was judged."
+
+
+def test_inductors_code_is_cut_amid_and_what_runs_it_by_hand_is_left_out() -> None:
+    def told(text: str, launches: int = 1, calls: int = 0) -> str:
+        return inductor_code("a", Inspection("x", FAKE_ENVIRONMENT, code=InductorCode(text, launches, calls)))
+
+    by_hand = "\n\ndef get_args():\n    pass\n"
+    assert (
+        told("kernel\ncall")
+        == "TorchInductor's code for a on fake device, torch 0: 1 kernel launch in a call.\n\nkernel\ncall"
+    )
+    assert told(f"kernel\ncall\n{by_hand}", 2, 1).splitlines() == [
+        "TorchInductor's code for a on fake device, torch 0: 2 kernel launches and 1 library call in a call.",
+        "",
+        "kernel",
+        "call",
+        "[27 more characters only run it by hand: left out.]",
+    ]
+    long = told("kernel" + "x" * 50_000 + "call" + by_hand)
+    assert len(long) < MOST_OF_CODE + 300
+    assert "[… 38010 characters are left out …]" in long
+    assert long.index("kernel") < long.index("left out …") < long.index("call\n[")
+
+
+def test_why_there_is_no_code_is_told() -> None:
+    assert inductor_code("a", Inspection("x", FAKE_ENVIRONMENT, code_problem="There is no g++.")) == "There is no g++."

@@ -33,12 +33,15 @@ new
 ### check
 
 ### explain float16/0/bert_op12
+
+### inductor_code float16/0/bert_op12
 """
     assert asked(text) == [
         ("write_file", {"name": "fused.py", "code": "import torch  # ### check\n### evaluate\n"}),
         ("patch_file", {"name": "fused.py", "old": "old\n", "new": "new\n"}),
         ("check", {}),
         ("explain", {"subgraph": "float16/0/bert_op12"}),
+        ("inductor_code", {"subgraph": "float16/0/bert_op12"}),
     ]
 
 

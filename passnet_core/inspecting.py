@@ -1,0 +1,121 @@
+"""What eager and TorchInductor make of a subgraph, remembered: what its nodes give, and generated code."""
+
+import math
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, wait
+from functools import partial
+
+from passnet_core.backends.base import Backend
+from passnet_core.errors import InfrastructureError, PlaygroundError
+from passnet_core.records import Device, Inspection, Subgraph
+
+KEPT = 200
+LOOK_EVERY_S = 0.05
+
+_Key = tuple[str, Device, str, bool]
+
+
+class Inspections:
+    """Asks backends for inspections, each once as long as it is remembered. Safe to share by threads; close() it at the
+    end."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: OrderedDict[_Key, Future[Inspection]] = OrderedDict()
+        """Those that are there, and those that somebody waits for."""
+        self._closed = threading.Event()
+
+    def of(
+        self,
+        backend: Backend,
+        subgraph: Subgraph,
+        device: Device,
+        *,
+        with_code: bool = True,
+        cancelled: threading.Event | None = None,
+    ) -> Inspection:
+        """Waits for it, behind the jobs that values and times are judged for. with_code: TorchInductor's code too,
+        which takes seconds. Raises BadInput for a subgraph that cannot be run, InfrastructureError where nobody says.
+
+        What is cancelled goes on in the background: the next that asks finds it done.
+        """
+        future = self._asked(backend, [subgraph], device, with_code)[0]
+        self._wait([future], math.inf, cancelled)
+        if not future.done():
+            raise InfrastructureError("Nobody waits for this inspection any more. Ask again.")
+        return future.result()
+
+    def within(
+        self,
+        backend: Backend,
+        subgraphs: Sequence[Subgraph],
+        device: Device,
+        seconds: float,
+        cancelled: threading.Event,
+    ) -> Mapping[str, Inspection]:
+        """By subgraph id, those that are known after so many seconds, without code. The others go on to be found in the
+        background."""
+        futures = self._asked(backend, subgraphs, device, False)
+        self._wait(futures, seconds, cancelled)
+        found = zip(subgraphs, futures, strict=True)
+        return {each.id: future.result() for each, future in found if future.done() and future.exception() is None}
+
+    def close(self) -> None:
+        """Ends what is being asked."""
+        self._closed.set()
+
+    def _wait(self, futures: Sequence["Future[Inspection]"], seconds: float, cancelled: threading.Event | None) -> None:
+        until = time.monotonic() + seconds
+        while not all(each.done() for each in futures) and (left := until - time.monotonic()) > 0:
+            if self._closed.is_set() or (cancelled is not None and cancelled.is_set()):
+                return
+            wait(futures, min(LOOK_EVERY_S, left))
+
+    def _asked(
+        self, backend: Backend, subgraphs: Sequence[Subgraph], device: Device, with_code: bool
+    ) -> list["Future[Inspection]"]:
+        """Those that nobody has asked for are asked for, one after the other."""
+        environment = backend.info().environment
+        place = environment.digest if environment else ""
+        found = []
+        new: list[tuple[Subgraph, Future[Inspection]]] = []
+        with self._lock:
+            for subgraph in subgraphs:
+                keys = [(subgraph.digest, device, place, code) for code in (with_code, True)]
+                # one with code takes longer: who wants none does not wait for it
+                known = [key for key in keys if key in self._known and (key is keys[0] or self._known[key].done())]
+                if known:
+                    self._known.move_to_end(known[0])
+                else:
+                    self._known[keys[0]] = Future()
+                    new.append((subgraph, self._known[keys[0]]))
+                found.append(self._known[(known or keys)[0]])
+            while len(self._known) > KEPT:
+                self._known.popitem(last=False)
+
+        def ask() -> None:
+            for subgraph, future in new:
+                inspect = partial(backend.inspect, subgraph, device, self._closed, with_code=with_code)
+                self._ask(future, inspect)
+
+        if new:
+            threading.Thread(target=ask, name="passnet-inspect", daemon=True).start()
+        return found
+
+    def _ask(self, future: "Future[Inspection]", inspect: Callable[[], Inspection]) -> None:
+        try:
+            future.set_result(inspect())
+        except Exception as error:  # whatever a backend meets, who waits hears of it, and the next may ask again
+            with self._lock:
+                for key in [key for key, each in self._known.items() if each is future]:
+                    del self._known[key]
+            future.set_exception(_in_a_sentence(error))
+
+
+def _in_a_sentence(error: Exception) -> PlaygroundError:
+    if isinstance(error, PlaygroundError):
+        return error
+    return InfrastructureError(f"The place where jobs run failed: {type(error).__name__}: {error}")

@@ -21,7 +21,5 @@ def component(name: str) -> Callable[..., Any]:
     manager = get_bidi_component_manager()
     full = f"{PACKAGE}.{name}"
     if manager.get(full) is None:
-        manager.register_from_manifest(
-            ComponentManifest(PACKAGE, "1", [ComponentConfig(name, asset_dir=FOLDER)]), ROOT
-        )
+        manager.register_from_manifest(ComponentManifest(PACKAGE, "1", [ComponentConfig(name, asset_dir=FOLDER)]), ROOT)
     return st.components.v2.component(full, js=f"{name}.*.js")

@@ -1,13 +1,13 @@
 """Pieces that several pages draw: graphs, verdicts, environments, tables of a subgraph's inputs."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
-from pages.ui.text import count, figure, plain, seconds, shape, when
+from pages.ui.graphs import graph_view as graph_view
+from pages.ui.text import figure, plain, seconds, shape, when
 from pages.ui.words import VERDICTS
-from passnet_core.graphs import drawing, vocabulary
-from passnet_core.graphs.ir import Graph
 from passnet_core.records import (
     RESTS_ON_EVIDENCE,
     TIMED,
@@ -28,52 +28,22 @@ PROFILES: Mapping[Profile, str] = {Profile.STRICT: "strict", Profile.PASSNET: "P
 NOISE_FLOOR = "noise floor"
 
 
-def is_dark() -> bool:
-    """Whether the visitor looks at the dark theme, as far as the browser has said."""
-    return st.context.theme.type == "dark"
-
-
-def graph_view(
-    graph: Graph,
-    *,
-    title: str,
-    groups: Mapping[str, int] | None = None,
-    miss: str | None = None,
-    added: Collection[str] = (),
-    removed: Collection[str] = (),
-    height: int | None = None,
-) -> None:
-    """The graph as a drawing, and as a list below it. groups: nodes by the number of the pass that matched them."""
-    shown, note = drawing.fold(graph, around=[*(groups or {}), *([miss] if miss else [])])
-    dot = drawing.dot(
-        shown, groups=groups, miss=miss, added=added, removed=removed, title="", dark=is_dark(), details=None
-    )
-    with st.container(height=height or "content", border=False):
-        st.graphviz_chart(dot, width="content", alt=f"{title}: {count(len(graph.operations), 'operation')}")
-    if note:
-        st.caption(plain(note))
-    with st.expander("The same as a list", icon=":material/list:"):
-        st.dataframe(node_rows(graph, groups or {}), hide_index=True, width="stretch", alt=f"{title}, as a list")
-
-
-def node_rows(graph: Graph, groups: Mapping[str, int]) -> list[dict[str, str | int | None]]:
-    """One row per node: its name, operator, what it reads, its line, and which pass matched it."""
-    return [
-        {
-            "node": node.name,
-            "operator": vocabulary.operator_label(node) if node in graph.operations else "input",
-            "reads": ", ".join(dict.fromkeys(node.inputs)),
-            "line": node.line,
-            "pass": drawing.mark(groups[node.name]) if node.name in groups else "",
-        }
-        for node in graph.nodes
-    ]
-
-
 def matched_groups(match: MatchReport | None) -> dict[str, int]:
     """Per matched node the number of its pass, from 1."""
     passes = match.passes if match else ()
     return {node: number for number, each in enumerate(passes, 1) for nodes in each.matches for node in nodes}
+
+
+def match_marks(match: MatchReport | None) -> dict[str, Any]:
+    """For graph_view: which pass matched what, or where and why the nearest miss failed."""
+    passes = match.passes if match else ()
+    missed = missed_node(match)
+    return {
+        "groups": matched_groups(match),
+        "passes": [each.name for each in passes],
+        "miss": missed,
+        "reason": next((each.miss.reason for each in passes if each.miss and each.miss.graph_node == missed), ""),
+    }
 
 
 def missed_node(match: MatchReport | None) -> str | None:

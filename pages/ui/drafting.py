@@ -1,24 +1,31 @@
 """The passes that are being written: which draft is open, its files, and how what was typed is kept.
 
-A draft belongs to a task and a slot: "mine", a reference bundle's name, or a stored bundle's digest. The key of an
-editor names task, slot, revision and file, and every callback is bound to them when it is drawn: a click that arrives
-together with a change of page or slot cannot put text where it does not belong.
+A draft belongs to a task and a slot: "mine", a reference bundle's name, or a stored bundle's digest. What the editor
+says names slot and revision: text that arrives together with a change of page or slot is kept where it belongs, and
+text that has been replaced is not brought back.
 """
 
-from collections.abc import Mapping, Sequence
+import ast
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from pages.ui import frame, resources
-from pages.ui.editor import code_editor
+from pages.ui import editor, frame, resources
+from pages.ui.editor import Held, Template, code_editor
 from pages.ui.text import plain
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.passes.starting import starting_point
-from passnet_core.records import Bundle, PassFile, Task
+from passnet_core.records import Bundle, Finding, PassFile, Task
 from passnet_core.service import ReferenceBundle
 
 MINE = "mine"
+TEMPLATES = tuple(
+    Template(ast.get_docstring(ast.parse(code)) or "", code)
+    for code in (file.read_text(encoding="utf-8") for file in sorted((frame.ASSETS / "templates").glob("*.py")))
+)
+"""Beginnings for a file, by their first sentence: a pass of each usual kind, and last a helper."""
 
 
 @dataclass(frozen=True)
@@ -31,35 +38,40 @@ class Slot:
         return st.session_state.get(self._revision_key, 0)
 
     def renew(self) -> None:
-        """Lets new editors take the place of the present ones, whose text is out of date."""
+        """Lets another text take the place of the present one, which is out of date."""
         st.session_state[self._revision_key] = self.revision + 1
 
     @property
     def _revision_key(self) -> str:
         return f"revision-{self.task_id}-{self.name}"
 
-    def key(self, file: str) -> str:
-        return f"code-{self.task_id}-{self.name}-{self.revision}-{file}"
+    @property
+    def editor(self) -> str:
+        """The key of the editor, one for all slots of a task."""
+        return f"editor-{hashlib.sha256(self.task_id.encode()).hexdigest()[:12]}"
 
 
 @dataclass(frozen=True)
 class Draft:
-    """What is open: the slot, the files as they were drawn, and the keys of their editors."""
+    """What is open: the slot, its revision, and the files as they were drawn."""
 
     slot: Slot
     revision: int
     drawn: Bundle
-    keys: tuple[tuple[str, str], ...]
 
     @property
     def bundle(self) -> Bundle:
-        """The files with what their editors hold now."""
-        held = {name: st.session_state.get(key) for name, key in self.keys}
+        """The files with what the editor holds now."""
+        held = editor.held(self.slot.editor)
+        return self.with_text(held) if held is not None and self.meant_by(held) else self.drawn
 
+    def meant_by(self, held: Held) -> bool:
+        """Whether that is text of this draft, and not of another or an earlier one."""
+        return held.slot == self.slot.name and held.revision == self.revision == self.slot.revision
+
+    def with_text(self, held: Held) -> Bundle:
         def typed(files: Sequence[PassFile]) -> tuple[PassFile, ...]:
-            return tuple(
-                file if held.get(file.name) is None else replace(file, code=str(held[file.name])) for file in files
-            )
+            return tuple(replace(file, code=held.files.get(file.name, file.code)) for file in files)
 
         return replace(self.drawn, passes=typed(self.drawn.passes), helpers=typed(self.drawn.helpers))
 
@@ -109,7 +121,7 @@ def open_draft(task: Task, name: str) -> Draft:
     """The draft of this slot: as it was left, else as it begins."""
     slot = Slot(task.id, name)
     bundle = resources.service().draft(task.id, name) or original(task, name)
-    return Draft(slot, slot.revision, bundle, tuple((file.name, slot.key(file.name)) for file in bundle.files))
+    return Draft(slot, slot.revision, bundle)
 
 
 def label(task: Task, draft: Draft) -> str:
@@ -118,26 +130,57 @@ def label(task: Task, draft: Draft) -> str:
     return name if name == MINE or draft.bundle.digest == original(task, name).digest else f"{name}, edited"
 
 
-def draw_editors(draft: Draft, marks: Mapping[str, str]) -> None:
-    """One tab per file, passes in their order, then helpers. marks: a sign behind the name of a file."""
-    files = draft.drawn.files
-    if not files:
+def draw_editor(
+    task: Task,
+    draft: Draft,
+    *,
+    findings: Sequence[Finding],
+    operations: Sequence[Mapping[str, str]],
+    insert: tuple[int, str] | None,
+    on_asked: Callable[[Task, Held], None],
+) -> None:
+    """The files of a draft. on_asked: from a callback, what the editor asks for, with the text it is about."""
+    if not draft.drawn.files:
         st.info("This bundle has no file. Add a pass under Files.")
         return
-    keys = dict(draft.keys)
-    titles = [f"{plain(file.name)}{marks.get(file.name, '')}" for file in files]
-    for tab, file in zip(st.tabs(titles, key=f"files-{draft.slot.key('')}"), files):
-        with tab:
-            code_editor(f"Code of {file.name}", file.code, key=keys[file.name], on_change=keep, args=(draft,))
+
+    @frame.action
+    def ask(task: Task) -> None:
+        told = editor.asked(draft.slot.editor)
+        if told is not None and told.what is not None:
+            on_asked(task, told)
+
+    code_editor(
+        draft.bundle,
+        key=draft.slot.editor,
+        slot=draft.slot.name,
+        revision=draft.revision,
+        findings=findings,
+        operations=operations,
+        templates=TEMPLATES,
+        insert=insert,
+        on_held=keep,
+        on_asked=ask,
+        args=(task,),
+    )
 
 
 @frame.action
-def keep(draft: Draft) -> None:
-    """Stores what the editors hold, so that a reload finds it."""
-    if draft.revision != draft.slot.revision:
-        # a click that came with the text has replaced these editors already, and has taken the text with it
-        return
-    resources.service().save_draft(draft.slot.task_id, draft.slot.name, draft.bundle)
+def keep(task: Task) -> None:
+    """Stores what the editor holds, so that a reload finds it."""
+    held = editor.held(Slot(task.id, MINE).editor)
+    if held is not None:
+        keep_text(task, held)
+
+
+def keep_text(task: Task, held: Held) -> Draft | None:
+    """Stores this text under the slot it was typed for; the draft, or None where it has been replaced meanwhile."""
+    draft = open_draft(task, held.slot)
+    if not draft.meant_by(held):
+        return None
+    bundle = draft.with_text(held)
+    resources.service().save_draft(task.id, held.slot, bundle)
+    return replace(draft, drawn=bundle)
 
 
 @frame.action
@@ -148,7 +191,7 @@ def start_over(draft: Draft, beginning: Bundle) -> None:
 
 def file_menu(draft: Draft) -> None:
     """Adding, removing and ordering the files of a bundle."""
-    name_key = f"new-{draft.slot.key('')}"
+    name_key = f"new-{draft.slot.task_id}-{draft.slot.name}-{draft.revision}"
     st.text_input("Name of a new file", key=name_key, placeholder="fuse_norm.py")
     with st.container(horizontal=True):
         st.button("Add pass", key=f"add-pass-{name_key}", on_click=add_file, args=(draft, name_key, True))
@@ -157,7 +200,7 @@ def file_menu(draft: Draft) -> None:
         is_pass = index < len(draft.drawn.passes)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f"{f'{index + 1}.' if is_pass else 'helper'} {plain(file.name)}", width="stretch")
-            key = f"{draft.slot.key(file.name)}"
+            key = f"{name_key}-{file.name}"
             if is_pass and index:
                 st.button(
                     "Earlier", key=f"up-{key}", icon=":material/arrow_upward:", on_click=move_up, args=(draft, index)
@@ -171,7 +214,7 @@ def add_file(draft: Draft, name_key: str, is_pass: bool) -> None:
     if not name.isidentifier():
         raise BadInput(f"A file is named like a Python module, such as fuse_norm.py, not {name!r}.")
     bundle = draft.bundle
-    file = PassFile(f"{name}.py", EMPTY_PASS if is_pass else EMPTY_HELPER)
+    file = PassFile(f"{name}.py", TEMPLATES[0 if is_pass else -1].code)
     if any(each.name == file.name for each in bundle.files):
         raise BadInput(f"There is a file {file.name} already. Choose another name.")
     passes, helpers = bundle.passes, bundle.helpers
@@ -201,46 +244,3 @@ def move_up(draft: Draft, index: int) -> None:
 def _replace(draft: Draft, bundle: Bundle) -> None:
     resources.service().save_draft(draft.slot.task_id, draft.slot.name, bundle)
     draft.slot.renew()
-
-
-EMPTY_PASS = '''"""What this pass replaces, in one line."""
-
-import torch
-import triton
-import triton.language as tl
-
-
-def pattern(x):
-    return torch.nn.functional.relu(x)
-
-
-def replacement_args(x):
-    return (x,)
-
-
-@triton.jit
-def relu_kernel(x_ptr, out_ptr, count, BLOCK: tl.constexpr):
-    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    inside = at < count
-    x = tl.load(x_ptr + at, mask=inside)
-    tl.store(out_ptr + at, tl.where(x < 0, 0.0, x), mask=inside)
-
-
-@torch.fx.wrap
-def relu(x):
-    x = x.contiguous()
-    out = torch.empty_like(x)
-    count = x.numel()
-    relu_kernel[(triton.cdiv(count, 1024),)](x, out, count, BLOCK=1024)
-    return out
-
-
-def replacement_func():
-    return relu
-'''
-EMPTY_HELPER = '''"""Kernels that several passes share."""
-
-import torch
-import triton
-import triton.language as tl
-'''

@@ -5,7 +5,7 @@ from typing import Literal
 import streamlit as st
 
 from pages.ui import resources
-from pages.ui.components import evidence_list, graph_view, matched_groups, missed_node, speedup_text
+from pages.ui.components import evidence_list, graph_view, match_marks, speedup_text
 from pages.ui.plots import NAMES, samples_chart
 from pages.ui.text import code_span, count, figure, plain, shape
 from passnet_core.graphs import drawing
@@ -60,18 +60,17 @@ def match_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> No
         st.markdown(f"{drawing.mark(number)} {code_span(each.name)}: {plain(_match_words(each))}")
     before, after = st.columns(2)
     graph = resources.graph(subgraph.code)
-    groups = matched_groups(match)
     rewritten = resources.graph(match.rewritten) if match.rewritten else None
     with before:
         st.markdown("**Before**" if rewritten else "**The subgraph**")
         gone = changed(graph, rewritten) if rewritten else ()
-        graph_view(graph, title="Before", groups=groups, miss=missed_node(match), removed=gone)
+        graph_view(graph, title="Before", **match_marks(match), removed=gone, inputs=subgraph.inputs)
     with after:
         if rewritten is None:
             _nearest_misses(match.passes)
             return
         st.markdown("**After**")
-        graph_view(rewritten, title="After", added=changed(rewritten, graph))
+        graph_view(rewritten, title="After", added=changed(rewritten, graph), inputs=subgraph.inputs)
         _nearest_misses(match.passes)
 
 

@@ -93,7 +93,7 @@ def preview(task_id: str, standing: TaskStanding) -> None:
     if not task.subgraphs:
         return
     first = task.subgraphs[0]
-    graph_view(resources.graph(first.code), title=f"First subgraph of {task.id}", height=380)
+    graph_view(resources.graph(first.code), title=f"First subgraph of {task.id}", inputs=first.inputs, height=380)
     with st.expander("Inputs", icon=":material/input:"):
         st.dataframe(input_rows(first), hide_index=True, width="stretch")
     with st.expander("Source", icon=":material/code:"):

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.ui import links, resources
-from pages.ui.components import graph_view, matched_groups, verdict_card
+from pages.ui.components import graph_view, match_marks, verdict_card
 from pages.ui.example import Example, finished_example
 from pages.ui.text import count, plain, when
 
@@ -16,12 +16,14 @@ def example_view(example: Example) -> None:
         graph_view(
             resources.graph(example.subgraph.code),
             title="The example's graph",
-            groups=matched_groups(example.outcome.match if example.outcome else None),
+            **match_marks(example.outcome.match if example.outcome else None),
+            inputs=example.subgraph.inputs,
             height=400,
         )
     with code:
         st.markdown("**2. A pass** that replaces the match by one kernel")
-        st.code(example.bundle.passes[0].code, language="python", height=440)
+        with st.container(height=440, border=False):
+            st.code(example.bundle.passes[0].code, language="python", wrap_lines=True)
     with verdict:
         st.markdown("**3. A verdict** with its reasons")
         if example.outcome:

@@ -1,22 +1,31 @@
 """Workbench: one subgraph, the passes being written for it, and what the judge says of them."""
 
+import threading
 from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.ui import drafting, frame, links, live, resources, talk
-from pages.ui.components import graph_view, input_rows, matched_groups, missed_node, subgraph_title, verdict_card
+from pages.ui import drafting, editor, frame, links, live, resources, talk
+from pages.ui.components import graph_view, input_rows, match_marks, subgraph_title, verdict_card
 from pages.ui.drafting import Draft
+from pages.ui.editor import Held
 from pages.ui.options import options_menu, spec_of
 from pages.ui.results import finding_list, result_tabs
 from pages.ui.tables import choose_outcome
 from pages.ui.text import count, plain, when
 from passnet_core.corpus.catalogue import find_subgraph
+from passnet_core.graphs import drawing
+from passnet_core.graphs.emission import expression
+from passnet_core.graphs.ir import Graph
 from passnet_core.passes import rules
-from passnet_core.records import Bundle, Outcome, Profile, Stage, Subgraph, Task
+from passnet_core.records import Bundle, MatchReport, Outcome, Profile, Stage, Subgraph, Task
 from passnet_core.surveying import TaskMatches
 
+COLUMNS = (0.8, 1.5, 0.95)
 MATCHED_SHOWN = 24
+SHAPES_S = 0.2
+LOOK_S, LOOKS = 1.5, 20
+INSERTED = "inserted"  # (serial, line) of what is to come into the pattern
 
 
 def workbench(task: Task) -> None:
@@ -27,34 +36,78 @@ def workbench(task: Task) -> None:
         toolbar(task, draft, context)
     if asked := links.selected("talk"):
         talk.drawer(task, draft, asked)
-    left, centre, right = st.columns([0.85, 1.35, 1], gap="medium")
+    left, centre, right = st.columns(COLUMNS, gap="medium")
+    graph = resources.graph(subgraph.code)
+    with right:
+        outcome = result(links.arrived("run", context), draft, subgraph)
     with centre:
         spec = spec_of(resources.service().device().device, Stage.CHECK)
         findings = rules.findings(draft.bundle, spec.replacement_cap, passnet=spec.profile is Profile.PASSNET)
-        drafting.draw_editors(draft, {finding.file: " :material/error:" for finding in findings if finding.fatal})
+        judged_now = outcome is not None and outcome.bundle_digest == draft.bundle.digest
+        drafting.draw_editor(
+            task,
+            draft,
+            findings=[*findings, *editor.misses(draft.bundle, outcome.match if outcome and judged_now else None)],
+            operations=editor.completed(graph),
+            insert=st.session_state.get(INSERTED),
+            on_asked=lambda task, held: command(task, held, context),
+        )
         passes = count(len(draft.drawn.passes), "pass", "passes")
         st.caption(f":material/save: Kept as a draft · {passes} · digest {draft.bundle.digest[:8]}")
         finding_list(findings, draft.bundle)
-    with right:
-        outcome = result(links.arrived("run", context), draft, subgraph)
     with left:
         match = outcome.match if outcome else None
-        graph_view(
-            resources.graph(subgraph.code),
-            title=f"Subgraph {subgraph.id}",
-            groups=matched_groups(match),
-            miss=missed_node(match),
-            height=430,
-        )
+        subgraph_view(subgraph, graph, match)
         with st.expander("Inputs", icon=":material/input:"):
             st.dataframe(input_rows(subgraph), hide_index=True, width="stretch")
         with st.expander("Source", icon=":material/code:"):
             st.code(subgraph.code, language="python", line_numbers=True)
+            st.download_button(
+                "The graph as DOT", lambda: drawing.dot(graph), file_name="subgraph.dot", icon=":material/download:",
+                on_click="ignore",
+            )  # fmt: skip
         with st.expander("What else do these passes match?", icon=":material/manage_search:"):
             elsewhere(draft.bundle)
     if outcome:
         judged = outcome.bundle_digest and resources.service().bundle(outcome.bundle_digest)
         result_tabs(outcome, subgraph, judged or None, key=f"tabs-{outcome.job_digest}")
+
+
+def subgraph_view(subgraph: Subgraph, graph: Graph, match: MatchReport | None) -> None:
+    """The graph with what is known of its values; while that is being found out, it is asked for again."""
+    known = resources.service().inspect_within([subgraph], SHAPES_S, threading.Event()).get(subgraph.id)
+    graph_view(
+        graph,
+        title=f"Subgraph {subgraph.id}",
+        **match_marks(match),
+        inputs=subgraph.inputs,
+        values={
+            each.node: (each.tensors[0].shape, each.tensors[0].dtype)
+            for each in (known.values if known else ())
+            if len(each.tensors) == 1
+        },
+        height=430,
+        on_insert=lambda name: insert(graph, name),
+    )
+    if known is None and st.session_state.setdefault(f"shapes-{subgraph.digest}", 0) < LOOKS:
+        look_again(subgraph)
+
+
+@st.fragment(run_every=LOOK_S)
+def look_again(subgraph: Subgraph) -> None:
+    """Draws the page again once the shapes are known; gives up after some looks."""
+    st.session_state[f"shapes-{subgraph.digest}"] += 1
+    known = resources.service().inspect_within([subgraph], 0.0, threading.Event())
+    if known or st.session_state[f"shapes-{subgraph.digest}"] >= LOOKS:
+        st.rerun()
+
+
+@frame.action
+def insert(graph: Graph, name: str) -> None:
+    """Has the editor put a node of the graph into the pattern that it shows."""
+    node = graph.by_name[name]
+    serial, _ = st.session_state.get(INSERTED, (0, ""))
+    st.session_state[INSERTED] = (serial + 1, f"{name} = {expression(node)}")
 
 
 def selectors(task: Task) -> tuple[Subgraph, str]:
@@ -63,7 +116,7 @@ def selectors(task: Task) -> tuple[Subgraph, str]:
     titles = drafting.slot_titles(task, asked_slot)
     if asked_subgraph:
         find_subgraph(task, asked_subgraph)
-    heading, which, whose = st.columns([0.85, 1.35, 1], gap="medium", vertical_alignment="bottom")
+    heading, which, whose = st.columns(COLUMNS, gap="medium", vertical_alignment="bottom")
     heading.markdown(f"### {plain(task.id)}")
     with which:
         subgraph_id = st.selectbox(
@@ -140,10 +193,21 @@ def toolbar(task: Task, draft: Draft, context: str) -> None:
 
 @frame.action
 def start(task: Task, draft: Draft, stage: Stage | None, everything: bool, context: str) -> None:
-    """Submits what the editors hold, on the subgraph that is selected, as the click found them."""
+    """Submits what the editor holds, on the subgraph that is selected, as the click found them."""
+    submit(task, draft, draft.bundle, stage, everything, context)
+
+
+def command(task: Task, held: Held, context: str) -> None:
+    """Does what the editor asks for, with the text that came with it."""
+    draft = drafting.keep_text(task, held)
+    if draft is not None:
+        submit(task, draft, draft.drawn, Stage.CHECK if held.what == "check" else None, False, context)
+
+
+def submit(task: Task, draft: Draft, bundle: Bundle, stage: Stage | None, everything: bool, context: str) -> None:
     run_id = resources.service().submit(
         task,
-        draft.bundle,
+        bundle,
         spec_of(resources.service().device().device, stage),
         subgraph_ids=None if everything else [st.session_state["subgraph"]],
         label=drafting.label(task, draft),

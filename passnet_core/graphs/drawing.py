@@ -1,18 +1,31 @@
-"""Graphs as DOT text, for any viewer: families by colour, matches, misses and changes by mark and colour."""
+"""Graphs as plain data for the page and as DOT text: families by colour, matches, misses and changes by mark too."""
 
-from collections.abc import Collection, Iterator, Mapping
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import graphviz
 
 from passnet_core.errors import BadInput
+from passnet_core.graphs import folding
 from passnet_core.graphs.emission import expression, written
-from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice, Value, references
+from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Slice, Value, references
 from passnet_core.graphs.vocabulary import FAMILIES, operator_family, operator_label
 
-LIMIT = 200
-"""Operations above which a drawing shows a window of the graph."""
+FOLDED_ABOVE = 200
+"""Operations above which long chains are folded at first."""
+INPUT = "input"
+"""The family of a graph's inputs in a picture."""
+BYTES: Mapping[str, int] = {
+    "complex128": 16, "complex64": 8, "float64": 8, "int64": 8, "float32": 4, "int32": 4, "complex32": 4, "float16": 2,
+    "bfloat16": 2, "int16": 2, "int8": 1, "uint8": 1, "bool": 1, "uint16": 2, "uint32": 4, "uint64": 8,
+    "float8_e4m3fn": 1, "float8_e5m2": 1, "float8_e4m3fnuz": 1, "float8_e5m2fnuz": 1, "float8_e8m0fnu": 1,
+}  # fmt: skip
+"""The size of an element."""
 _LONGEST_LABEL = 44
 _LONGEST_TOOLTIP = 400
+_LONGEST_CODE = 2000
 
 _OKABE_ITO = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#0072b2", "#f0e442", "#d55e00", "#999999")
 FAMILY_COLOUR: Mapping[str, str] = {
@@ -106,31 +119,79 @@ def dot(
     return str(drawing.source)
 
 
-def fold(graph: Graph, limit: int = LIMIT, *, around: Collection[str] = ()) -> tuple[Graph, str]:
-    """At most limit operations of the graph, from the first of around on, and a sentence saying so ("": all of it).
+@dataclass(frozen=True)
+class Marks:
+    """What a drawing says of a graph's nodes.
 
-    Values that come from before the window appear as inputs.
+    groups: node -> number of the pass that matched it, from 1. passes: the names of the passes, in order.
+    miss: the node where the nearest miss failed; reason: why. added, removed: nodes that a rewrite brought or takes
+    away.
     """
-    operations = graph.operations
-    if len(operations) <= limit:
-        return graph, ""
-    wanted = next((index for index, node in enumerate(operations) if node.name in around), 0)
-    start = max(0, min(wanted - limit // 10, len(operations) - limit))
-    window = operations[start : start + limit]
-    names = {node.name for node in window}
-    read = [name for node in window for name in node.inputs]
-    outside = [node for node in graph.nodes if node.name in set(read) and node.name not in names]
-    inputs = tuple(Node(node.name, NodeKind.INPUT, "", line=node.line) for node in outside)
-    leaving = tuple(
-        Ref(node.name)
-        for node in window
-        if node.name in graph.returned or any(user not in names for user in graph.users[node.name])
-    )
-    sentence = (
-        f"This graph has {len(operations)} operations; shown are {start + 1} to {start + len(window)}, "
-        f"{window[0].name} to {window[-1].name}."
-    )
-    return Graph((*inputs, *window), leaving), sentence
+
+    groups: Mapping[str, int] = field(default_factory=dict)
+    passes: Sequence[str] = ()
+    miss: str | None = None
+    reason: str = ""
+    added: Collection[str] = ()
+    removed: Collection[str] = ()
+
+    @property
+    def nodes(self) -> frozenset[str]:
+        """Every node that has a mark."""
+        return frozenset({*self.groups, *self.added, *self.removed, *([self.miss] if self.miss else [])})
+
+
+NO_MARKS = Marks()
+
+
+def picture(
+    graph: Graph, marks: Marks = NO_MARKS, *, values: Mapping[str, tuple[Sequence[int], str]] | None = None
+) -> dict[str, Any]:
+    """The graph as plain data for the page's graph component; the page alone decides where a node stands.
+
+    values: shape and dtype of what is known of nodes. Texts are as they are: the reader must not take them for markup.
+    """
+    place = {node.name: index for index, node in enumerate(graph.nodes)}
+    nodes = [
+        {
+            "name": node.name,
+            "operator": "" if node.kind is NodeKind.INPUT else operator_label(node),
+            "family": INPUT if node.kind is NodeKind.INPUT else operator_family(node),
+            "literals": _written_literals(node)[:_LONGEST_CODE],
+            "code": _statement(node)[:_LONGEST_CODE],
+            "line": node.line,
+            "inputs": [place[name] for name in dict.fromkeys(node.inputs)],
+            "value": _value((values or {}).get(node.name)),
+            "group": marks.groups.get(node.name),
+            "change": "+" if node.name in marks.added else "−" if node.name in marks.removed else "",
+            "miss": node.name == marks.miss,
+        }
+        for node in graph.nodes
+    ]
+    folded = folding.chains(graph, apart=marks.nodes)
+    return {
+        "nodes": nodes,
+        "result": {
+            "code": f"return {_or_repr(graph.result)}"[:_LONGEST_CODE],
+            "inputs": [place[name] for name in dict.fromkeys(references(graph.result))],
+        },
+        "families": [{"name": name, "colour": FAMILY_COLOUR[name]} for name in families(graph)],
+        "groups": [
+            {
+                "number": number,
+                "mark": mark(number),
+                "colour": GROUP_COLOUR[(number - 1) % len(GROUP_COLOUR)],
+                "name": marks.passes[number - 1] if number <= len(marks.passes) else f"pass {number}",
+            }
+            for number in sorted(set(marks.groups.values()))
+        ],
+        "reason": marks.reason,
+        "chains": [
+            {"nodes": [place[name] for name in each.names], "operators": each.operators, "alike": each.alike}
+            for each in folded
+        ],
+        "folded": len(graph.operations) > FOLDED_ABOVE,
+    }
 
 
 def families(graph: Graph) -> tuple[str, ...]:
@@ -144,11 +205,17 @@ def _label(node: Node, marks: str) -> Iterator[str]:
         yield f"{marks} {node.name}".strip()
         return
     yield f"{marks} {operator_label(node)}".strip()
-    literals = ", ".join([*_literals(node.args), *(f"{key}={each}" for key, value in node.kwargs
-                                                   for each in _literals((value,)))])  # fmt: skip
-    if literals and node.target != "builtins.getattr":
+    if literals := _written_literals(node):
         yield literals
     yield node.name
+
+
+def _written_literals(node: Node) -> str:
+    """The literals among a node's arguments, one after the other."""
+    if node.kind is NodeKind.INPUT or node.target == "builtins.getattr":
+        return ""
+    named = (f"{key}={each}" for key, value in node.kwargs for each in _literals((value,)))
+    return ", ".join([*_literals(node.args), *named])
 
 
 def _literals(values: tuple[Value, ...]) -> Iterator[str]:
@@ -177,16 +244,29 @@ def _or_repr(value: Value) -> str:
 
 
 def _tooltip(node: Node, detail: str) -> Iterator[str]:
-    if node.kind is NodeKind.INPUT:
-        yield f"input {node.name}"
-    else:
-        try:
-            yield f"{node.name} = {expression(node)}"
-        except BadInput:
-            yield f"{node.name} = {node.target}(...)"
+    yield _statement(node)
     if node.line is not None:
         yield f"line {node.line}"
     yield from detail.splitlines()
+
+
+def _statement(node: Node) -> str:
+    """A node as a line of source, for reading alone."""
+    if node.kind is NodeKind.INPUT:
+        return f"input {node.name}"
+    try:
+        return f"{node.name} = {expression(node)}"
+    except BadInput:
+        return f"{node.name} = {node.target}(...)"
+
+
+def _value(known: tuple[Sequence[int], str] | None) -> dict[str, Any] | None:
+    """Shape, dtype and size in bytes of a value; no bytes for a dtype of unknown size."""
+    if known is None:
+        return None
+    sizes, dtype = known
+    each = BYTES.get(dtype)
+    return {"shape": list(sizes), "dtype": dtype, "bytes": None if each is None else math.prod(sizes) * each}
 
 
 def _lines(*lines: str, longest: int = _LONGEST_LABEL) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from editing import Editor
 from example_playground import PASS, REFERENCE, TASK_ID
 from streamlit.testing.v1 import AppTest
 
@@ -106,8 +107,7 @@ def test_a_conversation_is_watched_taken_over_and_found_again(
     mine = service.draft(TASK_ID, "mine")
     button(app, "Open it in the editor").click()
     app.run()
-    editors = [each.value for each in app.text_area if str(each.key).startswith("code-")]
-    assert editors == [PASS + "# better\n"]
+    assert list(Editor(app).texts.values()) == [PASS + "# better\n"]
     assert service.draft(TASK_ID, "mine") == mine, "nothing was overwritten"
     # the link is all it takes
     talk = app.query_params["talk"]

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 
 import pytest
+from editing import Editor
 from example_playground import OTHER_ID, PASS, REFERENCE, TASK_ID, answer, outcome, task
 from streamlit.testing.v1 import AppTest
 
@@ -37,46 +38,46 @@ def until(app: AppTest, said: str) -> AppTest:
 def test_a_new_task_begins_with_a_pass_that_fits_it(visit: Visit) -> None:
     app = visit("workbench", task=TASK_ID)
     beginning = starting_point(parse(task().subgraphs[0].code))
-    assert [each.value for each in app.text_area] == [file.code for file in beginning.files]
+    assert Editor(app).texts == {file.name: file.code for file in beginning.files}
     assert button(app, "Start over").disabled
 
 
 def test_what_was_typed_is_there_after_a_reload(visit: Visit) -> None:
     app = visit("workbench", task=TASK_ID, bundle=NAME)
-    app.text_area[0].set_value(PASS + "# mine\n").run()
+    Editor(app).hold(PASS + "# mine\n").run()
     again = visit("workbench", task=TASK_ID, bundle=NAME)
-    assert again.text_area[0].value == PASS + "# mine\n"
-    assert visit("workbench", task=OTHER_ID).text_area[0].value != PASS + "# mine\n"
+    assert Editor(again).text == PASS + "# mine\n"
+    assert Editor(visit("workbench", task=OTHER_ID)).text != PASS + "# mine\n"
 
 
 def test_text_that_arrives_together_with_another_choice_of_passes_stays_with_its_own(
     visit: Visit, service: Service
 ) -> None:
     app = visit("workbench", task=TASK_ID, bundle=NAME)
-    app.text_area[0].set_value(PASS + "# for the reference\n")
+    Editor(app).hold(PASS + "# for the reference\n")
     app.selectbox(key="bundle").set_value(MINE)
     app.run()
-    assert "# for the reference" not in app.text_area[0].value
+    assert "# for the reference" not in Editor(app).text
     kept = service.draft(TASK_ID, NAME)
     assert kept is not None
     assert kept.passes[0].code == PASS + "# for the reference\n"
     assert service.draft(TASK_ID, MINE) is None
     app.selectbox(key="bundle").set_value(NAME).run()
-    assert app.text_area[0].value == PASS + "# for the reference\n"
+    assert Editor(app).text == PASS + "# for the reference\n"
 
 
 def test_text_that_arrives_together_with_a_change_of_page_is_kept(visit: Visit) -> None:
     app = visit("workbench", task=TASK_ID, bundle=NAME)
-    app.text_area[0].set_value(PASS + "# before leaving\n").run()
+    Editor(app).hold(PASS + "# before leaving\n").run()
     app.switch_page(links.script("help")).run()
     assert app.title[0].value == "Help"
     again = visit("workbench", task=TASK_ID, bundle=NAME)
-    assert again.text_area[0].value == PASS + "# before leaving\n"
+    assert Editor(again).text == PASS + "# before leaving\n"
 
 
 def test_a_click_judges_the_text_and_the_subgraph_that_arrive_with_it(visit: Visit, service: Service) -> None:
     app = visit("workbench", task=TASK_ID, bundle=NAME)
-    app.text_area[0].set_value(PASS + "# WRONG\n")
+    Editor(app).hold(PASS + "# WRONG\n")
     app.selectbox(key="subgraph").set_value(task().subgraphs[1].id)
     button(app, "Run").click()
     app.run()
@@ -105,7 +106,7 @@ def test_passnets_rules_come_with_their_cap(visit: Visit, service: Service) -> N
 
 def test_check_says_where_a_pattern_misses(visit: Visit) -> None:
     app = visit("workbench", task=TASK_ID, bundle=NAME)
-    app.text_area[0].set_value(PASS + "# SIGMOID\n")
+    Editor(app).hold(PASS + "# SIGMOID\n")
     button(app, "Check").click()
     app.run()
     until(app, "No match")
@@ -134,21 +135,21 @@ def test_an_old_verdict_is_marked_once_the_text_has_changed(visit: Visit) -> Non
     app.run()
     until(app, "Right, not timed")
     assert not any("have changed since" in each.value for each in app.caption)
-    app.text_area[0].set_value(PASS + "\n# changed\n").run()
+    Editor(app).hold(PASS + "\n# changed\n").run()
     assert any("have changed since" in each.value for each in app.caption)
 
 
 def test_start_over_puts_back_the_beginning(visit: Visit) -> None:
     app = visit("workbench", task=TASK_ID, bundle=NAME)
-    app.text_area[0].set_value("nothing of use").run()
+    Editor(app).hold("nothing of use").run()
     button(app, "Start over").click()
     app.run()
-    assert app.text_area[0].value == PASS
+    assert Editor(app).text == PASS
 
 
 def test_files_are_added_and_removed_and_keep_what_was_typed(visit: Visit, service: Service) -> None:
     app = visit("workbench", task=TASK_ID, bundle=NAME)
-    app.text_area[0].set_value(PASS + "# typed\n")
+    Editor(app).hold(PASS + "# typed\n")
     name = next(each for each in app.text_input if each.label == "Name of a new file")
     name.set_value("shared_kernel")
     button(app, "Add helper").click()
@@ -166,9 +167,9 @@ def test_files_are_added_and_removed_and_keep_what_was_typed(visit: Visit, servi
 
 def test_a_rule_that_is_broken_is_named_with_its_line(visit: Visit) -> None:
     app = visit("workbench", task=TASK_ID, bundle=NAME)
-    app.text_area[0].set_value(PASS.replace("import torch\n", "import torch\nimport torch.nn as nn\n")).run()
+    Editor(app).hold(PASS.replace("import torch\n", "import torch\nimport torch.nn as nn\n")).run()
     assert any("torch" in each.value for each in app.error)
-    app.text_area[0].set_value("def pattern(:\n").run()
+    Editor(app).hold("def pattern(:\n").run()
     assert app.error
 
 
@@ -219,7 +220,7 @@ def test_a_bundle_is_looked_for_in_all_tasks(visit: Visit, judge: FakeBackend) -
     assert not app.exception
     said = " ".join(str(each.value) for each in app.markdown)
     assert "**4 subgraphs** of 2 tasks match." in said
-    app.text_area[0].set_value(PASS + "# another\n").run()
+    Editor(app).hold(PASS + "# another\n").run()
     assert any("have changed since they were looked for" in str(each.value) for each in app.caption)
 
 
@@ -228,3 +229,63 @@ def test_passes_that_cannot_be_loaded_are_looked_for_nowhere(visit: Visit, judge
     app = visit("workbench", task=TASK_ID, bundle=NAME)
     button(app, "Look through all tasks").click().run()
     assert any("does not load" in str(each.value) for each in app.error)
+
+
+# --- what the editor says --------------------------------------------------------------------------------------------
+
+
+def test_a_command_judges_the_text_that_comes_with_it(visit: Visit, service: Service) -> None:
+    app = Editor(visit("workbench", task=TASK_ID, bundle=NAME)).ask("check", PASS + "# asked\n")
+    until(app, "Matches")
+    run = service.runs(checks=True)[0].run
+    assert service.bundle(run.bundle_digest or "").passes[0].code == PASS + "# asked\n"
+    kept = service.draft(TASK_ID, NAME)
+    assert kept is not None
+    assert kept.passes[0].code == PASS + "# asked\n"
+
+
+def test_text_that_was_replaced_meanwhile_is_neither_kept_nor_judged(visit: Visit, service: Service) -> None:
+    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    Editor(app).hold(PASS + "# mine\n").run()
+    late = Editor(app)
+    said = late._message(PASS + "# too late\n")
+    button(app, "Start over").click().run()
+    again = Editor(app)
+    again._message = lambda text: said  # type: ignore[method-assign]
+    before = service.runs(checks=True)
+    again.ask("run", "")
+    assert Editor(app).text == PASS
+    assert service.runs(checks=True) == before
+
+
+@pytest.mark.parametrize(
+    "said", [None, 3, "text", {}, {"slot": NAME}, {"slot": NAME, "revision": "0", "files": {}},
+             {"slot": NAME, "revision": 0, "files": {"add_relu.py": 3, "nobody.py": "x"}, "what": "format the disk"}],
+)  # fmt: skip
+def test_a_browser_may_say_anything(visit: Visit, service: Service, said: object) -> None:
+    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    editor = Editor(app)
+    editor._message = lambda text: said  # type: ignore[method-assign,assignment,return-value]
+    editor.hold("").run()
+    assert not app.exception
+    assert Editor(app).text == PASS
+
+
+def test_rules_and_misses_are_marked_in_the_editor(visit: Visit) -> None:
+    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    Editor(app).hold("import torch.nn\n" + PASS).run()
+    (finding,) = [each for each in Editor(app).given["findings"] if each["source"] == "forbidden-import"]
+    assert (finding["file"], finding["line"], finding["fatal"]) == ("add_relu.py", 1, True)
+    until(Editor(app).ask("check", PASS + "# SIGMOID\n"), "No match")
+    (miss,) = [each for each in Editor(app).given["findings"] if each["source"] == "no match"]
+    assert not miss["fatal"]
+    assert PASS.split("\n")[miss["line"] - 1].startswith("def pattern")
+    Editor(app).hold(PASS + "# another text\n").run()
+    assert not Editor(app).given["findings"], "it is about another text"
+
+
+def test_the_operations_of_the_subgraph_can_be_completed(visit: Visit) -> None:
+    given = Editor(visit("workbench", task=TASK_ID)).given["operations"]
+    assert {"label": "torch.nn.functional.relu", "insert": "torch.nn.functional.relu(tmp_0)", "detail": "tmp_1"} in [
+        {**each, "insert": each["insert"].replace(", inplace = False", "")} for each in given
+    ]

@@ -5,8 +5,31 @@ const viz = instance();
 
 self.onmessage = async ({ data: { id, dot } }) => {
   try {
-    self.postMessage({ id, layout: (await viz).renderJSON(dot) });
+    const { status, output, errors } = (await viz).render(dot, { format: "json0", yInvert: true });
+    if (status !== "success") throw new Error(errors.map((each) => each.message).join(" "));
+    self.postMessage({ id, layout: positions(JSON.parse(output)) });
   } catch (error) {
     self.postMessage({ id, problem: String(error) });
   }
 };
+
+// Boxes by number of the node, as their centres; edges as points of a Bézier curve that ends at the arrow's tip.
+function positions({ bb, objects = [], edges = [] }) {
+  const [, , width, height] = numbers(bb);
+  const number = objects.map(({ name }) => Number(name.slice(1)));
+  const boxes = [];
+  objects.forEach(({ pos }, index) => (boxes[number[index]] = numbers(pos)));
+  return {
+    width,
+    height: Math.abs(height) || numbers(bb)[1],
+    boxes,
+    edges: edges.map(({ tail, head, pos }) => {
+      const [tip, ...curve] = pos.split(" ");
+      return { from: number[tail], to: number[head], curve: curve.flatMap(numbers), tip: numbers(tip.slice(2)) };
+    }),
+  };
+}
+
+function numbers(text) {
+  return text.split(",").map(Number);
+}

@@ -1,9 +1,10 @@
+import json
 import shutil
 import subprocess
 
 import pytest
 
-from passnet_core.graphs.drawing import FAMILY_COLOUR, dot, families, fold, mark
+from passnet_core.graphs.drawing import FAMILY_COLOUR, Marks, dot, families, mark, picture
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
 from passnet_core.graphs.source import parse_function
 from passnet_core.graphs.vocabulary import FAMILIES
@@ -68,17 +69,41 @@ def test_every_family_has_a_colour() -> None:
     assert families(GRAPH) == ("pointwise", "reduction", "indexing")
 
 
-def test_a_large_graph_is_drawn_through_a_window() -> None:
-    lines = "".join(f"    v{index + 1} = torch.exp(v{index}) + w\n" for index in range(300))
-    graph = parse_function(f"def f(w, v0):\n{lines}    return (v300, v7)\n", "f")
-    window, sentence = fold(graph, 100, around=["v200"])
-    assert len(window.operations) == 100
-    assert "v200" in window.by_name
-    assert "600 operations; shown are 390 to 489" in sentence
-    window.check()
-    assert window.inputs[0].name == "w"
-    assert window.result == (Ref(window.nodes[-1].name),)
-    assert fold(GRAPH) == (GRAPH, "")
-    first, sentence = fold(graph)
-    assert first.operations[0] == graph.operations[0]
-    assert "shown are 1 to 200" in sentence
+def test_a_picture_is_plain_data_that_says_all_of_a_node() -> None:
+    told = picture(GRAPH, Marks({"q": 2}, ["First", "Second"], "r", "why", ["p"]), values={"x": ((2, 3), "float16")})
+    assert json.loads(json.dumps(told))["nodes"] == told["nodes"]
+    nodes = {node["name"]: node for node in told["nodes"]}
+    assert nodes["x"]["value"] == {"shape": [2, 3], "dtype": "float16", "bytes": 12}
+    assert nodes["q"] == {
+        "name": "q", "operator": "sum", "family": "reduction", "literals": "-1, keepdim=True",
+        "code": "q = torch.sum(p, -1, keepdim=True)", "line": 3, "inputs": [2], "value": None, "group": 2, "change": "",
+        "miss": False,
+    }  # fmt: skip
+    assert (nodes["p"]["change"], nodes["r"]["miss"], told["reason"]) == ("+", True, "why")
+    assert told["result"] == {"code": "return (r, p)", "inputs": [4, 2]}
+    assert [(each["mark"], each["name"]) for each in told["groups"]] == [("②", "Second")]
+    assert [each["name"] for each in told["families"]] == ["pointwise", "reduction", "indexing"]
+    assert not told["folded"]
+
+
+def test_a_size_is_told_only_where_the_dtype_has_one() -> None:
+    told = picture(GRAPH, values={"x": ((), "bool"), "y": ((2,), "mystery")})
+    assert [node["value"] and node["value"]["bytes"] for node in told["nodes"][:3]] == [1, None, None]
+
+
+def test_marked_nodes_are_in_no_folded_chain() -> None:
+    lines = "".join(f"    v{index + 1} = torch.exp(v{index})\n" for index in range(12))
+    graph = parse_function(f"def f(v0):\n{lines}    return (v12,)\n", "f")
+    assert [len(each["nodes"]) for each in picture(graph)["chains"]] == [12]
+    assert [len(each["nodes"]) for each in picture(graph, Marks({"v6": 1}))["chains"]] == [5, 6]
+    assert picture(graph, Marks(miss="v4", removed=["v8"]))["chains"] == []
+
+
+@pytest.mark.parametrize("name", ["<b>bold</b>", 'a"b', "\0", "é" * 9999])
+def test_a_picture_leaves_hostile_names_as_they_are(name: str) -> None:
+    graph = Graph(
+        (Node("x", NodeKind.INPUT, ""), Node(name, NodeKind.CALL, f"torch.{name}", (Ref("x"), name))), (Ref(name),)
+    )
+    told = picture(graph)["nodes"][1]
+    assert told["name"] == name
+    assert len(told["code"]) <= 2000

@@ -1,1 +1,0 @@
-function o(n){}export{o as default};

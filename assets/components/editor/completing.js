@@ -1,0 +1,88 @@
+// Completions: the operations of this subgraph, as a pattern writes them, and the language of Triton kernels.
+
+const TRITON = {
+  program_id: "(axis)",
+  num_programs: "(axis)",
+  arange: "(start, end)",
+  load: "(pointer, mask=None, other=None)",
+  store: "(pointer, value, mask=None)",
+  make_block_ptr: "(base, shape, strides, offsets, block_shape, order)",
+  advance: "(base, offsets)",
+  zeros: "(shape, dtype)",
+  full: "(shape, value, dtype)",
+  where: "(condition, x, y)",
+  dot: "(a, b, acc=None)",
+  sum: "(x, axis=None)",
+  max: "(x, axis=None)",
+  min: "(x, axis=None)",
+  argmax: "(x, axis)",
+  argmin: "(x, axis)",
+  reduce: "(x, axis, combine_fn)",
+  associative_scan: "(x, axis, combine_fn)",
+  cumsum: "(x, axis=0)",
+  cumprod: "(x, axis=0)",
+  sort: "(x)",
+  exp: "(x)",
+  exp2: "(x)",
+  log: "(x)",
+  log2: "(x)",
+  sin: "(x)",
+  cos: "(x)",
+  erf: "(x)",
+  sqrt: "(x)",
+  rsqrt: "(x)",
+  sigmoid: "(x)",
+  softmax: "(x)",
+  abs: "(x)",
+  floor: "(x)",
+  ceil: "(x)",
+  fma: "(x, y, z)",
+  maximum: "(x, y)",
+  minimum: "(x, y)",
+  clamp: "(x, min, max)",
+  cdiv: "(x, div)",
+  broadcast: "(x, y)",
+  broadcast_to: "(x, shape)",
+  expand_dims: "(x, axis)",
+  reshape: "(x, shape)",
+  trans: "(x)",
+  permute: "(x, dims)",
+  join: "(a, b)",
+  split: "(a)",
+  cat: "(a, b)",
+  ravel: "(x)",
+  gather: "(src, index, axis)",
+  cast: "(x, dtype)",
+  static_range: "(start, end)",
+  range: "(start, end)",
+  static_assert: "(condition, msg)",
+  device_print: "(prefix, *args)",
+  device_assert: "(condition, msg)",
+  atomic_add: "(pointer, val, mask=None)",
+  atomic_max: "(pointer, val, mask=None)",
+  atomic_cas: "(pointer, cmp, val)",
+  multiple_of: "(x, values)",
+  max_contiguous: "(x, values)",
+  rand: "(seed, offset)",
+  philox: "(seed, c0, c1, c2, c3)",
+};
+const TYPES = ["constexpr", "float16", "bfloat16", "float32", "float64", "int1", "int8", "int16", "int32", "int64"];
+const OF_TRITON = [
+  ...Object.entries(TRITON).map(([name, detail]) => ({ label: `tl.${name}`, type: "function", detail })),
+  ...TYPES.map((name) => ({ label: `tl.${name}`, type: "type" })),
+];
+
+/** operations: [{label, insert, detail}], those of the subgraph. */
+export function completions(context, operations) {
+  const word = context.matchBefore(/[\w.]+/);
+  if (!word ? !context.explicit : word.from === word.to && !context.explicit) return null;
+  const options = operations.map(({ label, insert, detail }) => ({
+    label,
+    apply: insert,
+    detail,
+    type: "function",
+    boost: 10,
+    section: "This subgraph",
+  }));
+  return { from: word ? word.from : context.pos, options: [...options, ...OF_TRITON], validFor: /^[\w.]*$/ };
+}

@@ -1,0 +1,85 @@
+// Where one looks at the drawing from: a scale and an offset, within reason.
+const NEAREST = 3;
+const MARGIN = 16;
+const READABLE = 0.7;
+
+export class Camera {
+  constructor(moved) {
+    this.moved = moved;
+    this.view = { width: 0, height: 0 };
+    this.drawing = { width: 0, height: 0 };
+    this.scale = 1;
+    this.x = 0;
+    this.y = 0;
+  }
+
+  get seen() {
+    return this.view.width > 0 && this.view.height > 0;
+  }
+
+  get whole() {
+    const { width, height } = this.drawing;
+    return Math.min(1, (this.view.width - 2 * MARGIN) / width, (this.view.height - 2 * MARGIN) / height);
+  }
+
+  fit() {
+    this.scale = this.whole;
+    this.x = (this.view.width - this.drawing.width * this.scale) / 2;
+    this.y = (this.view.height - this.drawing.height * this.scale) / 2;
+    this.moved();
+  }
+
+  // All of it where that can be read, else the box that matters, or how it begins.
+  begin({ first, marked }) {
+    this.fit();
+    if (this.scale >= READABLE) return;
+    const across = (this.view.width - 2 * MARGIN) / this.drawing.width;
+    this.scale = Math.min(1, Math.max(READABLE, across));
+    this.centre(marked ?? first);
+    if (!marked) this.y = MARGIN;
+    this.bound();
+    this.moved();
+  }
+
+  to(scale, x = this.view.width / 2, y = this.view.height / 2) {
+    const bounded = Math.min(NEAREST, Math.max(Math.min(0.5, this.whole / 2), scale));
+    const factor = bounded / this.scale;
+    this.x = x - (x - this.x) * factor;
+    this.y = y - (y - this.y) * factor;
+    this.scale = bounded;
+    this.moved();
+  }
+
+  by(x, y) {
+    this.x += x;
+    this.y += y;
+    this.bound();
+    this.moved();
+  }
+
+  // Some of the drawing always stays in sight.
+  bound() {
+    const corner = (at, size, view) => Math.min(view - 40, Math.max(40 - size * this.scale, at));
+    this.x = corner(this.x, this.drawing.width, this.view.width);
+    this.y = corner(this.y, this.drawing.height, this.view.height);
+  }
+
+  centre({ x, y }) {
+    this.x = this.view.width / 2 - x * this.scale;
+    this.y = this.view.height / 2 - y * this.scale;
+    this.moved();
+  }
+
+  // Moves no further than it must for the box to be in sight.
+  reveal({ x, y, width, height }) {
+    const within = (at, size, offset, view) => {
+      const half = (size / 2) * this.scale + MARGIN;
+      const middle = at * this.scale + offset;
+      if (2 * half > view) return view / 2 - middle;
+      return Math.max(half - middle, 0) + Math.min(view - half - middle, 0);
+    };
+    this.x += within(x, width, this.x, this.view.width);
+    this.y += within(y, height, this.y, this.view.height);
+    this.moved();
+  }
+}

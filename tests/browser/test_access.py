@@ -1,0 +1,41 @@
+"""Every page by axe, the accessibility checker: nothing serious, light and dark."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from example_playground import TASK_ID
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
+
+OpenPage = Callable[..., Page]
+PAGES = {
+    "/": "PassNet Playground",
+    "/explore": "Explore",
+    f"/explore?task={TASK_ID}": TASK_ID,
+    "/workbench": "Workbench",
+    f"/workbench?task={TASK_ID}&bundle=fused-add-relu": TASK_ID,
+    f"/workbench?task={TASK_ID}&talk=new": "Have a language model write the passes",
+    "/runs": "Runs",
+    "/scores": "Scores",
+    "/help": "Help",
+}
+"""Links, and a heading of each page."""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_has_a_serious_finding(open_page: OpenPage, scheme: str) -> None:
+    found = []
+    page = open_page("/", scheme)
+    address = page.url.rstrip("/")
+    for link, heading in PAGES.items():
+        page.goto(address + link)
+        expect(page.get_by_role("heading", name=re.compile(re.escape(heading))).first).to_be_visible()
+        expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+        for each in Axe().run(page).response["violations"]:
+            if each["impact"] in ("serious", "critical"):
+                places = [(node["target"], node["any"][0]["message"] if node["any"] else "") for node in each["nodes"]]
+                found.append((link, each["id"], places[:3]))
+    assert not found

@@ -1,0 +1,155 @@
+"""The editor in a real browser: text and command go together, and nothing typed is lost."""
+
+import contextlib
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from example_playground import PASS, TASK_ID, write_data
+from playwright.sync_api import Browser, Page, expect
+
+from passnet_core.service import open_service
+from passnet_core.settings import read_settings
+from tests.browser.typing_code import FILE, digest_of, editor, replace_text
+from tests.serving import serving
+
+pytestmark = pytest.mark.browser
+
+OpenPage = Callable[..., Page]
+PRESSED = 200
+
+
+def kept(page: Page, code: str) -> None:
+    """Waits until the app says that it has kept this text."""
+    expect(page.get_by_text(f"digest {digest_of(code)[:8]}")).to_be_visible()
+
+
+def test_what_is_typed_and_run_at_once_is_what_is_judged(browser: Browser, tmp_path: Path) -> None:
+    environment = {
+        **os.environ, "PASSNET_DATA": str(write_data(tmp_path / "data")), "PASSNET_HOME": str(tmp_path / "home"),
+    }  # fmt: skip
+    with serving(environment, tmp_path / "app.log") as address:
+        page = browser.new_page()
+        page.goto(f"{address}/workbench?task={TASK_ID}")
+        replace_text(page, PASS)
+        kept(page, PASS)
+        page.keyboard.press("Control+End")
+        page.keyboard.insert_text("#")
+        for number in range(PRESSED):
+            page.keyboard.insert_text("x")
+            if number % 10 == 9:
+                page.get_by_role("button", name="Check", exact=True).click()
+                editor(page).focus()
+            else:
+                page.keyboard.press("Control+Enter")
+        last = PASS + "#" + "x" * PRESSED
+        kept(page, last)
+        expect(page.get_by_role("heading", name="Matches")).to_be_visible()
+        page.wait_for_url(re.compile("run="))
+        page.close()
+        with contextlib.closing(open_service(read_settings(environment))) as service:
+            runs = [each.run for each in service.runs(PRESSED + 1, TASK_ID, checks=True) if not each.run.recorded]
+            judged = [service.bundle(run.bundle_digest or "").passes[0].code for run in reversed(runs)]
+    assert judged[-1] == last, "the last press judged what was there"
+    sizes = [len(code) for code in judged]
+    assert all(code == last[: len(code)] for code in judged)
+    assert sizes == sorted(sizes), "no press judged an older text than the one before"
+
+
+def test_what_is_replaced_can_be_undone(open_page: OpenPage) -> None:
+    page = open_page(f"/workbench?task={TASK_ID}&undone")
+    text = PASS + "# to be replaced\n"
+    replace_text(page, text)
+    kept(page, text)
+    page.get_by_role("button", name="Start over").click()
+    expect(editor(page)).not_to_contain_text("# to be replaced")
+    editor(page).focus()
+    page.keyboard.press("Control+z")
+    kept(page, text)
+    page.get_by_label("Replace this file by a template").select_option(index=2)
+    expect(editor(page)).to_contain_text("softmax")
+    editor(page).focus()
+    page.keyboard.press("Control+z")
+    kept(page, text)
+
+
+def test_text_that_never_reached_the_app_comes_back(open_page: OpenPage) -> None:
+    page = open_page(f"/workbench?task={TASK_ID}-wide")
+    text = PASS + "# before the crash\n"
+    replace_text(page, text)
+    kept(page, text)
+    page.context.set_offline(True)
+    page.keyboard.press("Control+End")
+    page.keyboard.insert_text("# amid it\n")
+    expect(editor(page)).to_contain_text("# amid it")
+    page.context.set_offline(False)
+    page.reload()
+    kept(page, text + "# amid it\n")
+
+
+def test_two_tabs_see_each_others_text_and_lose_none(open_page: OpenPage) -> None:
+    page = open_page(f"/workbench?task={TASK_ID}")
+    text = PASS + "# in the first tab\n"
+    replace_text(page, text)
+    kept(page, text)
+    second = page.context.new_page()
+    second.goto(page.url)
+    kept(second, text)
+    second.keyboard.press("Tab")
+    editor(second).click()
+    second.keyboard.press("Control+End")
+    second.keyboard.insert_text("# in the second\n")
+    kept(second, text + "# in the second\n")
+    page.reload()
+    kept(page, text + "# in the second\n")
+
+
+def test_a_finding_is_marked_on_its_line_and_said_in_words(open_page: OpenPage) -> None:
+    page = open_page(f"/workbench?task={TASK_ID}")
+    replace_text(page, "import torch.nn\n" + PASS)
+    expect(page.get_by_role("tab", name=re.compile(f"{re.escape(FILE)} ⚠"))).to_be_visible()
+    expect(page.locator(".cm-line").filter(has=page.locator(".cm-lintRange-error"))).to_have_text("import torch.nn")
+    editor(page).focus()
+    page.keyboard.press("Control+Shift+M")
+    expect(page.locator(".cm-panel-lint")).to_contain_text("forbidden-import")
+    page.keyboard.press("Escape")
+    expect(page.locator(".cm-panel-lint")).to_have_count(0)
+
+
+def test_the_operations_of_the_subgraph_are_completed(open_page: OpenPage) -> None:
+    page = open_page(f"/workbench?task={TASK_ID}")
+    replace_text(page, "x = torch.nn.functional.re")
+    page.keyboard.press("Control+Space")
+    option = page.get_by_role("option", name=re.compile("torch.nn.functional.relu"))
+    expect(option).to_be_visible()
+    option.click()
+    expect(editor(page)).to_contain_text("torch.nn.functional.relu(tmp_0")
+    page.keyboard.press("End")
+    page.keyboard.insert_text("\ny = tl.ato")
+    page.keyboard.press("Control+Space")
+    expect(page.get_by_role("option", name=re.compile("tl.atomic_add"))).to_be_visible()
+
+
+def test_code_is_text_and_never_markup(open_page: OpenPage) -> None:
+    page = open_page(f"/workbench?task={TASK_ID}")
+    hostile = '"""</textarea><img src=x onerror="document.title = 1"><script>document.title = 1</script>"""\n'
+    replace_text(page, hostile + "import torch.nn\n" + PASS)
+    kept(page, hostile + "import torch.nn\n" + PASS)
+    expect(editor(page)).to_contain_text("<img src=x")
+    assert page.locator("img[src=x]").count() == 0
+    assert page.title() != "1"
+
+
+def test_a_node_of_the_graph_is_shown_with_its_shape_and_comes_into_the_pattern(open_page: OpenPage) -> None:
+    page = open_page(f"/workbench?task={TASK_ID}")
+    replace_text(page, PASS)
+    kept(page, PASS)
+    node = page.get_by_role("option", name=re.compile("sigmoid"))
+    node.click()
+    expect(page.get_by_text("tmp_2 = torch.sigmoid(tmp_1)", exact=True)).to_be_visible()
+    expect(page.get_by_text("float32", exact=True).first).to_be_visible()
+    page.get_by_role("button", name="Insert into pattern").click()
+    expect(page.locator(".cm-line", has_text="tmp_2 = torch.sigmoid(tmp_1)")).to_be_visible()
+    expect(page.locator(".cm-line", has_text="tmp_2 = torch.sigmoid(tmp_1)")).to_have_text(re.compile("^    tmp_2"))

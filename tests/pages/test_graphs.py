@@ -1,0 +1,82 @@
+"""The graph component as the pages use it; what the browser sends is put where its message would be."""
+
+import json
+from collections.abc import Sequence
+
+import pytest
+from streamlit.components.v2.bidi_component.main import _make_trigger_id
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Widget
+
+SCRIPT = """
+import streamlit as st
+from pages.ui.graphs import graph_view
+from passnet_core.graphs.source import parse_function
+
+lines = "".join(f"    v{n + 1} = torch.exp(v{n})\\n" for n in range(st.session_state.get("size", 3)))
+last = st.session_state.get("size", 3)
+graph = parse_function(f"def f(v0):\\n{lines}    return (v{last},)\\n", "f")
+graph_view(graph, title="Example", on_insert=lambda name: st.session_state.update(inserted=name))
+"""
+
+
+def shown(**state: object) -> AppTest:
+    app = AppTest.from_string(SCRIPT)
+    for name, value in state.items():
+        app.session_state[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def captions(app: AppTest) -> Sequence[str]:
+    return [each.value for each in app.caption]
+
+
+def test_a_graph_is_drawn_in_full_up_to_a_thousand_operations() -> None:
+    assert captions(shown(size=1000)) == []
+
+
+def test_a_larger_graph_says_which_part_of_it_is_shown() -> None:
+    (said,) = captions(shown(size=1001))
+    assert "1,001 operations; shown are 1 to 1,000, v1 to v1000" in said.replace("\\", "")
+
+
+class Insertion(Widget):
+    """What the button of a node's details sends."""
+
+    def __init__(self, app: AppTest, name: object) -> None:
+        (of,) = app.get("bidi_component")
+        self.id = _make_trigger_id(of.proto.id, "events")
+        self.type, self.key, self._value = "insertion", None, None
+        self.proto, self.root = of.proto, of.root
+        self.told = json.dumps([{"event": "insert", "value": name}])
+        app.main.children[len(app.main.children)] = self
+
+    @property
+    def value(self) -> str:
+        return self.told
+
+    @property
+    def _widget_state(self) -> WidgetState:
+        return WidgetState(id=self.id, json_trigger_value=self.told)
+
+
+def test_a_node_to_insert_arrives_by_its_name_once() -> None:
+    app = shown()
+    Insertion(app, "v2")
+    app.run()
+    assert app.session_state["inserted"] == "v2"
+    app.session_state["inserted"] = "taken"
+    app.run()
+    assert app.session_state["inserted"] == "taken"
+
+
+@pytest.mark.parametrize("name", ["no such node", None, ["v2"], 7])
+def test_what_is_no_node_is_not_inserted(name: object) -> None:
+    app = shown()
+    Insertion(app, name)
+    app.run()
+    assert not app.exception
+    assert "inserted" not in app.session_state

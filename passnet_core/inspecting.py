@@ -26,6 +26,8 @@ class Inspections:
         self._lock = threading.Lock()
         self._known: OrderedDict[_Key, Future[Inspection]] = OrderedDict()
         """Those that are there, and those that somebody waits for."""
+        self._failed: dict[_Key, PlaygroundError] = {}
+        """Why an inspection failed that nobody has heard of yet."""
         self._closed = threading.Event()
 
     def of(
@@ -63,6 +65,17 @@ class Inspections:
         found = zip(subgraphs, futures, strict=True)
         return {each.id: future.result() for each, future in found if future.done() and future.exception() is None}
 
+    def known(
+        self, backend: Backend, subgraph: Subgraph, device: Device, *, with_code: bool = True
+    ) -> Inspection | None:
+        """What is known by now; None: it goes on to be found in the background. Raises, once, what it failed with."""
+        with self._lock:
+            failed = self._failed.pop(_key(backend, subgraph, device, with_code), None)
+        if failed is not None:
+            raise failed
+        future = self._asked(backend, [subgraph], device, with_code)[0]
+        return future.result() if future.done() else None
+
     def close(self) -> None:
         """Ends what is being asked."""
         self._closed.set()
@@ -78,13 +91,11 @@ class Inspections:
         self, backend: Backend, subgraphs: Sequence[Subgraph], device: Device, with_code: bool
     ) -> list["Future[Inspection]"]:
         """Those that nobody has asked for are asked for, one after the other."""
-        environment = backend.info().environment
-        place = environment.digest if environment else ""
         found = []
         new: list[tuple[Subgraph, Future[Inspection]]] = []
         with self._lock:
             for subgraph in subgraphs:
-                keys = [(subgraph.digest, device, place, code) for code in (with_code, True)]
+                keys = [_key(backend, subgraph, device, code) for code in (with_code, True)]
                 # one with code takes longer: who wants none does not wait for it
                 known = [key for key in keys if key in self._known and (key is keys[0] or self._known[key].done())]
                 if known:
@@ -109,10 +120,19 @@ class Inspections:
         try:
             future.set_result(inspect())
         except Exception as error:  # whatever a backend meets, who waits hears of it, and the next may ask again
+            told = _in_a_sentence(error)
             with self._lock:
                 for key in [key for key, each in self._known.items() if each is future]:
                     del self._known[key]
-            future.set_exception(_in_a_sentence(error))
+                    self._failed[key] = told
+                while len(self._failed) > KEPT:
+                    del self._failed[next(iter(self._failed))]
+            future.set_exception(told)
+
+
+def _key(backend: Backend, subgraph: Subgraph, device: Device, with_code: bool) -> _Key:
+    environment = backend.info().environment
+    return subgraph.digest, device, environment.digest if environment else "", with_code
 
 
 def _in_a_sentence(error: Exception) -> PlaygroundError:

@@ -257,6 +257,10 @@ class Service:
             self._backend, subgraph, self.device().device, with_code=with_code, cancelled=cancelled
         )
 
+    def inspection(self, subgraph: Subgraph) -> Inspection | None:
+        """The same, as far as it is known; None: it is being found out. Raises, once, what that failed with."""
+        return self._inspections.known(self._backend, subgraph, self.device().device)
+
     def inspect_within(
         self, subgraphs: Sequence[Subgraph], seconds: float, cancelled: threading.Event
     ) -> Mapping[str, Inspection]:

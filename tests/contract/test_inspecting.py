@@ -3,6 +3,7 @@
 import shutil
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -218,4 +219,34 @@ def test_what_failed_is_asked_for_again_and_who_waits_can_leave() -> None:
         known.of(fake, numbered(0), Device.CPU, cancelled=left)
     going_on.set()
     assert known.of(fake, numbered(0), Device.CPU).code_problem
+    known.close()
+
+
+def test_who_does_not_wait_finds_it_later_and_hears_of_a_failure_once() -> None:
+    going_on = threading.Event()
+
+    def inspection(asked: Subgraph) -> Inspection:
+        assert going_on.wait(60)
+        if asked == numbered(1):
+            raise BadInput("not this one")
+        return uninspected(asked)
+
+    def settled(number: int) -> Inspection:
+        deadline = time.monotonic() + 60
+        while (found := known.known(fake, numbered(number), Device.CPU)) is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        return found
+
+    fake = FakeBackend(lambda job: None, inspection=inspection)  # type: ignore[arg-type,return-value]
+    known = Inspections()
+    assert known.known(fake, numbered(0), Device.CPU) is None
+    assert known.known(fake, numbered(1), Device.CPU) is None
+    going_on.set()
+    assert settled(0).subgraph_digest == numbered(0).digest
+    with pytest.raises(BadInput, match="not this one"):
+        settled(1)
+    with pytest.raises(BadInput, match="not this one"):
+        settled(1)
+    assert fake.inspected.count((numbered(1), True)) == 2, "the second time it was asked for anew"
     known.close()

@@ -2,8 +2,9 @@
 
 import difflib
 import json
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import altair as alt
 import streamlit as st
@@ -21,6 +22,8 @@ from passnet_core.trajectory import Budget, End, Ending, Price, Role, ToolCall, 
 
 POLL_S = 0.5
 NEW = "new"
+TURN_S, WRITING = 4.0, 0.7
+"""Of playing back: how long a turn takes, and for which share of that it is being written."""
 SIDE_BY_SIDE = 8
 """Most attempts at once."""
 LISTED = 12
@@ -31,6 +34,8 @@ URL, KEY, NAME, TURNS, TOKENS, MONEY, MINUTES, ATTEMPTS, REPAIR, CONSENT, PROMPT
         *("prompt", "reply"),
     )
 )
+PLAYED = "conversation-played"
+"""(which one, since when by the monotonic clock)."""
 REACHED = "model-reached"
 """What was typed last, for as long as this browser session lasts: nothing else keeps a key."""
 ENDS = {
@@ -187,11 +192,60 @@ def typed() -> Reached:
 
 def conversation(task: Task, draft: Draft, talk: str) -> None:
     standing = resources.service().conversations.standing(talk)
-    if standing.finished:
-        head(standing)
-        shown(task, draft, standing)
-    else:
+    if not standing.finished:
         _live(task, draft, talk)
+    elif st.session_state.get(PLAYED, ("", 0.0))[0] == talk:
+        _played_back(task, draft, talk)
+    else:
+        head(standing)
+        if standing.trajectory.turns:
+            st.button(
+                "Play it back", key=f"play-{talk}", icon=":material/play_circle:", on_click=play, args=(talk,),
+                help="Turn by turn, as if it were held now. No model is asked.",
+            )  # fmt: skip
+        shown(task, draft, standing)
+
+
+def play(talk: str | None) -> None:
+    """From a callback: begins to play a conversation back, or ends it."""
+    st.session_state.pop(PLAYED, None)
+    if talk is not None:
+        st.session_state[PLAYED] = (talk, time.monotonic())
+
+
+@st.fragment(run_every=POLL_S)
+def _played_back(task: Task, draft: Draft, talk: str) -> None:
+    with frame.errors_shown():
+        standing = resources.service().conversations.standing(talk)
+        turns = standing.trajectory.turns
+        done, amid = divmod((time.monotonic() - st.session_state[PLAYED][1]) / TURN_S, 1)
+        if done >= len(turns):
+            play(None)
+            st.rerun()
+        now = turns[int(done)]
+        text = written(now)
+        so_far = replace(standing.trajectory, turns=turns[: int(done)], ending=None)
+        doing = f"turn {now.number} of {len(turns)}, played back"
+        then = replace(standing, trajectory=so_far, doing=doing, elapsed_s=sum(each.seconds for each in so_far.turns))
+        head(then)
+        st.button("Stop playing", key=f"end-{talk}", icon=":material/stop_circle:", on_click=play, args=(None,))
+        with st.container(key="writing"):
+            st.code(text[: int(amid / WRITING * len(text))], language=None, wrap_lines=True, height=220)
+        shown(task, draft, replace(then, finished=False))
+
+
+def written(turn: Turn) -> str:
+    """What the model wrote in a turn, calls of tools included."""
+    parts = [turn.answer.text]
+    for call in turn.answer.calls:
+        try:
+            given = json.loads(call.arguments or "{}")
+        except ValueError:
+            given = {"": call.arguments}
+        parts.append(
+            "\n".join([call.name, *(f"{each}" for each in (given.values() if isinstance(given, dict) else ()))])
+        )
+    return "\n\n".join(part for part in parts if part.strip())
 
 
 @st.fragment(run_every=POLL_S)

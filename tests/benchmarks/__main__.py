@@ -36,6 +36,7 @@ from passnet_core.service import read_references
 from passnet_core.settings import read_settings
 from passnet_core.store.opening import open_store
 from passnet_core.store.rows import RunFile
+from tests.benchmarks.graphs import graph_figures
 from tests.conftest import chromium, missing_browser
 from tests.contract.made import BUNDLE, job, outcome, run_of
 from tests.contract.model_server import Said, saying, serving
@@ -337,6 +338,8 @@ def main() -> None:
             aim = "" if figure.aim_s is None else f"{figure.aim_s:.1f} s"
             measured = "not run" if figure.seconds is None else f"{figure.seconds:.2f} s"
             print(f"{figure.what:58} {aim:>8} {measured:>10}  {figure.note}".rstrip(), flush=True)
+    for what, aim, measured in graph_figures():
+        print(f"{what:58} {aim:>8} {measured:>10}", flush=True)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from editing import Editor
 from example_playground import PASS, REFERENCE, TASK_ID
 from streamlit.testing.v1 import AppTest
 
+from pages.ui import talk as talk_page
 from passnet_core.conversing import Order
 from passnet_core.llm.chat import Server
 from passnet_core.llm.client import ChatModel
@@ -231,6 +232,34 @@ def test_the_scores_page_has_a_report_card_by_model(visit: Visit, service: Servi
     table = next(each.value for each in app.dataframe if "cost per accepted" in each.value)
     row = table.iloc[0]
     assert (row["model"], row["accepted"], row["right"], row["faster"]) == ("scripted", "1 of 1", "1 of 1", "0 of 1")
+
+
+def test_one_is_played_back_without_a_model(
+    visit: Visit, service: Service, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(talk_page, "TURN_S", 1000.0)
+    server.models["scripted"] = saying(wrote(PASS + "# WRONG\n"), wrote(PASS + "# better\n"), FINISH)
+    model = ChatModel(Server(server.base_url, KEY), "scripted")
+    order = Order(EvalSpec(Stage.VERIFY, Device.CPU), Budget(), FREE)
+    talk = service.conversations.start(model, service.corpus.task(TASK_ID), order)
+    service.conversations.wait(talk)
+    app = visit("workbench", task=TASK_ID, talk=talk)
+
+    def later(turns: float) -> str:
+        began = app.session_state[talk_page.PLAYED][1]
+        app.session_state[talk_page.PLAYED] = (talk, began - turns * 1000.0)
+        app.run()
+        return texts(app)
+
+    button(app, "Play it back").click().run()
+    assert "turn 1 of 3, played back" in texts(app)
+    assert "# WRONG" in later(0.8), "it has been written"
+    assert "# better" not in texts(app)
+    assert "turn 2 of 3, played back" in later(0.3)
+    button(app, "Stop playing").click().run()
+    assert "The model has finished" in texts(app)
+    button(app, "Play it back").click().run()
+    assert "The model has finished" in later(4.0)
 
 
 def test_a_conversation_can_be_downloaded(visit: Visit, service: Service, server: ModelServer) -> None:

@@ -75,7 +75,9 @@ def workbench(task: Task) -> None:
 
 def subgraph_view(subgraph: Subgraph, graph: Graph, match: MatchReport | None) -> None:
     """The graph with what is known of its values; while that is being found out, it is asked for again."""
-    known = resources.service().inspect_within([subgraph], SHAPES_S, threading.Event()).get(subgraph.id)
+    looks = st.session_state.setdefault(f"shapes-{subgraph.digest}", 0)
+    asked = [subgraph] if looks < LOOKS else []
+    known = resources.service().inspect_within(asked, SHAPES_S, threading.Event()).get(subgraph.id)
     graph_view(
         graph,
         title=f"Subgraph {subgraph.id}",
@@ -89,13 +91,13 @@ def subgraph_view(subgraph: Subgraph, graph: Graph, match: MatchReport | None) -
         height=430,
         on_insert=lambda name: insert(graph, name),
     )
-    if known is None and st.session_state.setdefault(f"shapes-{subgraph.digest}", 0) < LOOKS:
+    if asked and known is None:
         look_again(subgraph)
 
 
 @st.fragment(run_every=LOOK_S)
 def look_again(subgraph: Subgraph) -> None:
-    """Draws the page again once the shapes are known; gives up after some looks."""
+    """Draws the page again once the shapes are known, or after the last look."""
     st.session_state[f"shapes-{subgraph.digest}"] += 1
     known = resources.service().inspect_within([subgraph], 0.0, threading.Event())
     if known or st.session_state[f"shapes-{subgraph.digest}"] >= LOOKS:

@@ -153,3 +153,8 @@ def test_a_node_of_the_graph_is_shown_with_its_shape_and_comes_into_the_pattern(
     page.get_by_role("button", name="Insert into pattern").click()
     expect(page.locator(".cm-line", has_text="tmp_2 = torch.sigmoid(tmp_1)")).to_be_visible()
     expect(page.locator(".cm-line", has_text="tmp_2 = torch.sigmoid(tmp_1)")).to_have_text(re.compile("^    tmp_2"))
+    # as long as a person's finger takes: the press ends what is typed, the release follows the link
+    page.get_by_test_id("stHeader").get_by_role("link", name="Help").click(delay=100)
+    expect(page.get_by_role("heading", name="Help", exact=True, level=1)).to_be_visible()
+    page.go_back()
+    expect(page.locator(".cm-line", has_text="tmp_2 = torch.sigmoid(tmp_1)")).to_have_count(1)

@@ -108,7 +108,8 @@ class Editor {
       this.current = { document: data.document, file: document.shown };
       this.turnTo(document.shown);
     }
-    if (data.insert && data.insert.serial !== before?.insert?.serial) this.insert(data.insert.text);
+    // one that was there before this editor was is not new
+    if (before && data.insert && data.insert.serial !== before.insert?.serial) this.insert(data.insert.text);
     this.drawTabs();
     this.drawTemplates();
     this.mark();

@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 PORT ?= 8501
-WORKERS ?= 4
+WORKERS ?= 3
 
 BIN := $(VENV)/bin
 

@@ -52,7 +52,7 @@ MIB = 1 << 20
 SCARCE = 0.1
 """Memory is, when no more than this share is left."""
 
-STOP_PATIENCE_S = 2.0
+STOP_PATIENCE_S = 5.0
 _MOVING = ([b"R"], [b"S"], [b"D"])
 TICKS_AT_REST = 3
 """Of the kernel's accounting, a hundredth of a second each, that a stopped process may seem to use."""

@@ -303,7 +303,7 @@ WAKING = """
 import ctypes, signal
 event = (ctypes.c_int * 16)(0, 0, int(signal.SIGCONT))
 timer = ctypes.c_void_p()
-times = (ctypes.c_long * 4)(0, 50_000_000, 0, 50_000_000)
+times = (ctypes.c_long * 4)(1, 0, 1, 0)
 libc = ctypes.CDLL(None, use_errno=True)
 if libc.timer_create(1, event, ctypes.byref(timer)) or libc.timer_settime(timer, 0, times, None):
     raise OSError(ctypes.get_errno())

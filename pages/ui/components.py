@@ -5,7 +5,6 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui.graphs import graph_view as graph_view
 from pages.ui.text import figure, plain, seconds, shape, when
 from pages.ui.words import VERDICTS
 from passnet_core.records import (

@@ -5,7 +5,8 @@ from typing import Literal
 import streamlit as st
 
 from pages.ui import resources
-from pages.ui.components import evidence_list, graph_view, match_marks, speedup_text
+from pages.ui.components import evidence_list, match_marks, speedup_text
+from pages.ui.graphs import graph_view
 from pages.ui.plots import NAMES, samples_chart
 from pages.ui.text import code_span, count, figure, plain, shape
 from passnet_core.errors import PlaygroundError

@@ -5,7 +5,7 @@ import functools
 import streamlit as st
 
 from pages.ui import drafting, links, resources
-from pages.ui.components import graph_view, input_rows
+from pages.ui.components import input_rows
 from pages.ui.filters import (
     INDUCTOR_SLOWER,
     NEVER_TRIED,
@@ -17,6 +17,7 @@ from pages.ui.filters import (
     TaskStanding,
     standing_by_task,
 )
+from pages.ui.graphs import graph_view
 from pages.ui.tables import choose_row
 from pages.ui.text import count, plain, shape
 from passnet_core.corpus.summaries import TaskSummary

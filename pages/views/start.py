@@ -3,8 +3,9 @@
 import streamlit as st
 
 from pages.ui import links, resources
-from pages.ui.components import graph_view, match_marks, verdict_card
+from pages.ui.components import match_marks, verdict_card
 from pages.ui.example import Example, finished_example
+from pages.ui.graphs import graph_view
 from pages.ui.text import count, plain, when
 
 

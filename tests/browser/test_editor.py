@@ -12,18 +12,13 @@ from playwright.sync_api import Browser, Page, expect
 
 from passnet_core.service import open_service
 from passnet_core.settings import read_settings
-from tests.browser.typing_code import FILE, digest_of, editor, replace_text
+from tests.browser.typing_code import FILE, editor, kept, replace_text
 from tests.serving import serving
 
 pytestmark = pytest.mark.browser
 
 OpenPage = Callable[..., Page]
 PRESSED = 200
-
-
-def kept(page: Page, code: str) -> None:
-    """Waits until the app says that it has kept this text."""
-    expect(page.get_by_text(f"digest {digest_of(code)[:8]}")).to_be_visible()
 
 
 def test_what_is_typed_and_run_at_once_is_what_is_judged(browser: Browser, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from example_playground import PASS, TASK_ID, task
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.typing_code import digest_of, editor, replace_text
+from tests.browser.typing_code import editor, kept, replace_text
 from tests.serving import serving
 
 pytestmark = pytest.mark.browser
@@ -20,7 +20,7 @@ OpenPage = Callable[..., Page]
 def paste(page: Page, code: str) -> None:
     """Puts the code into the one file that a new draft has, and waits until the app says that it has kept it."""
     replace_text(page, code)
-    expect(page.get_by_text(f"digest {digest_of(code)[:8]}")).to_be_visible()
+    kept(page, code)
 
 
 def choose_first_row(page: Page, heading: str) -> None:
@@ -86,7 +86,7 @@ def test_what_was_typed_survives_a_reload_and_links_open_cold(open_page: OpenPag
     paste(page, text)
     page.reload()
     expect(editor(page)).to_contain_text("# typed by a visitor")
-    expect(page.get_by_text(f"digest {digest_of(text)[:8]}")).to_be_visible()
+    kept(page, text)
 
     subgraph = task().subgraphs[1].id
     page = open_page(f"/workbench?task={TASK_ID}&subgraph={subgraph}&bundle=fused-add-relu")

@@ -27,3 +27,8 @@ def replace_text(page: Page, code: str) -> None:
 def digest_of(code: str) -> str:
     """Of the bundle that a new draft is, once its file has this text."""
     return replace(BEGINNING, passes=(replace(BEGINNING.passes[0], code=code),)).digest
+
+
+def kept(page: Page, code: str) -> None:
+    """Waits until the app says that it has kept this text."""
+    expect(page.get_by_text(f"digest {digest_of(code)[:8]}")).to_be_visible()

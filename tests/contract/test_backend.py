@@ -5,7 +5,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,14 +29,6 @@ from passnet_core.records import Device, EvalSpec, Isolation, Job, PassFile, Sta
 
 SHORT_S = 3.0
 """A deadline that a hostile pass is meant to miss."""
-
-
-@pytest.fixture(scope="module")
-def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalBackend]:
-    made = LocalBackend(sys.executable, "auto", tmp_path_factory.mktemp("home"), lanes=("run",))
-    made.prepare()
-    yield made
-    made.close()
 
 
 def test_check_says_that_it_matches_and_shows_the_graph_afterwards(backend: LocalBackend) -> None:

@@ -1,7 +1,5 @@
 """Whose kernels did the work: own ones are accepted, a library's are named, with the line that asked for them."""
 
-import sys
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -40,14 +38,6 @@ def replacing(*lines: str, top: str = "", pattern: str = PATTERN, arguments: str
         "    add_relu_kernel[(triton.cdiv(count, 256),)](a, b, out, count, BLOCK=256)\n    return out\n\n\n"
         f"@torch.fx.wrap\ndef fused({arguments}):\n    {body}\n\n\ndef replacement_func():\n    return fused\n"
     )
-
-
-@pytest.fixture(scope="module")
-def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalBackend]:
-    made = LocalBackend(sys.executable, "auto", tmp_path_factory.mktemp("home"), lanes=("run",))
-    made.prepare()
-    yield made
-    made.close()
 
 
 def launched(outcome: Outcome) -> str:

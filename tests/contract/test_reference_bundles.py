@@ -2,9 +2,7 @@
 
 import json
 import math
-import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,14 +19,6 @@ ROUTED = ("routed-activations", "routed-softmax")
 DTYPES = ("float32", "float16", "bfloat16")
 STRICT = {"pointwise-quick-gelu": "float32", "several-outputs-rmsnorm": "float16", "normalisation-rmsnorm": "bfloat16"}
 """Which dtype is judged on the harder drawings, of these bundles."""
-
-
-@pytest.fixture(scope="module")
-def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalBackend]:
-    made = LocalBackend(sys.executable, "auto", tmp_path_factory.mktemp("home"), lanes=("run",))
-    made.prepare()
-    yield made
-    made.close()
 
 
 def judged(backend: LocalBackend, subgraph: Subgraph, bundle: Bundle, stage: Stage, profile: Profile) -> Outcome:

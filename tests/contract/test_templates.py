@@ -1,8 +1,6 @@
 """The templates of the editor, through the real judge: a beginning that is wrong teaches nothing."""
 
-import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,14 +21,6 @@ SUBGRAPHS = {
         "y",
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalBackend]:
-    made = LocalBackend(sys.executable, "auto", tmp_path_factory.mktemp("home"), lanes=("run",))
-    made.prepare()
-    yield made
-    made.close()
 
 
 def subgraph(name: str) -> Subgraph:

@@ -5,15 +5,17 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui.text import figure, plain, seconds, shape, when
+from pages.ui.text import code_span, figure, plain, seconds, shape, when
 from pages.ui.words import VERDICTS
 from passnet_core.records import (
     RESTS_ON_EVIDENCE,
     TIMED,
+    Bundle,
     Clock,
     Contender,
     Environment,
     Evidence,
+    Finding,
     MatchReport,
     Outcome,
     Profile,
@@ -87,6 +89,20 @@ def evidence_list(evidence: Sequence[Evidence]) -> None:
                 st.code(each.text, language=None, wrap_lines=True)
         else:
             st.markdown(f"**{plain(each.topic[:1].upper() + each.topic[1:])}:** {plain(each.text)}")
+
+
+def finding_list(findings: tuple[Finding, ...], bundle: Bundle | None) -> None:
+    """Each remark of a rule with its place, the line itself, and the remedy."""
+    files = {file.name: file.code.splitlines() for file in (bundle.files if bundle else ())}
+    for finding in findings:
+        show = st.error if finding.fatal else st.warning
+        lines = files.get(finding.file, [])
+        quoted = lines[finding.line - 1].strip() if 0 < finding.line <= len(lines) else ""
+        show(
+            f"{plain(finding.message)} {plain(finding.remedy)}" + (f"  \n{code_span(quoted)}" if quoted else ""),
+            title=f"{plain(finding.file)}, line {finding.line}, column {finding.column}: {plain(finding.rule)}",
+            icon=":material/gavel:" if finding.fatal else ":material/info:",
+        )
 
 
 def conditions(outcome: Outcome, recorded: str = "") -> tuple[str, ...]:

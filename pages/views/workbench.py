@@ -6,12 +6,12 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.ui import drafting, editor, frame, links, live, resources, talk
-from pages.ui.components import input_rows, match_marks, subgraph_title, verdict_card
+from pages.ui.components import finding_list, input_rows, match_marks, subgraph_title, verdict_card
 from pages.ui.drafting import Draft
 from pages.ui.editor import Held
 from pages.ui.graphs import graph_view
 from pages.ui.options import options_menu, spec_of
-from pages.ui.results import finding_list, result_tabs
+from pages.ui.results import result_tabs
 from pages.ui.tables import choose_outcome
 from pages.ui.text import count, plain, when
 from passnet_core.corpus.catalogue import find_subgraph

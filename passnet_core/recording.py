@@ -3,7 +3,7 @@
 Needs a CUDA machine with Python, torch, triton and this package: neither a store nor the app. On the CPU it records the
 reference bundles' values, which have no times and no score. Where there are several GPUs, start it once for each, with
 CUDA_VISIBLE_DEVICES and PASSNET_HOME of its own and the same --out: they share the work. With --judges 4 a GPU is busy
-nearly all the time: one measures, while others compile.
+nearly all the time: one measures, while others compile. What takes several sittings goes on with --have.
 """
 
 import argparse
@@ -175,6 +175,31 @@ def _line(outcome: Outcome) -> str:
     return f"{outcome.verdict.value}{figure} ({outcome.wall_s:.1f} s)"
 
 
+def missing(parts: Sequence[Part], files: Sequence[Path]) -> list[Part]:
+    """Those parts that none of these run files holds in full, judged alike. Raises BadInput for a file that is none."""
+    held = set()
+    for path in files:
+        try:
+            _, found = exchange.read_file(path)
+        except BadInput as error:
+            raise BadInput(f"--have {path}: {error}") from error
+        for file in found:
+            (task_id,) = file.run.task_ids
+            judged_here = frozenset(outcome.subgraph_digest for outcome in file.outcomes)
+            held.add((task_id, file.run.bundle_digest, file.run.spec, judged_here))
+    return [
+        part
+        for part in parts
+        if (
+            part.task.id,
+            part.bundle.digest if part.bundle else None,
+            part.spec,
+            frozenset(subgraph.digest for subgraph in part.task.subgraphs),
+        )
+        not in held
+    ]
+
+
 def parts_of(
     corpus: Corpus,
     bundles_folder: Path,
@@ -215,6 +240,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--solver", choices=[each.value for each in Solver], help="default: both; on the CPU passes")
     parser.add_argument("--trials", type=int, default=EvalSpec().trials, help="timed blocks")
     parser.add_argument("--samples", type=int, default=KEPT_SAMPLES, help="raw samples kept per contender and clock")
+    parser.add_argument("--have", type=Path, nargs="+", default=[], metavar="FILE", help="run files with parts to skip")
     parser.add_argument("--within", type=float, metavar="SECONDS", help="begin no further part after this time")
     options = parser.parse_args(arguments)
     started = time.monotonic()
@@ -245,6 +271,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parts.sort(key=lambda part: part.task.id not in solved)
         if options.only:
             parts = [part for part in parts if {part.name, part.task.id} & set(options.only)]
+        if parts and not (parts := missing(parts, options.have)):
+            print("Nothing is left to measure: --have names files that hold it all.")
+            return 0
         if not parts:
             raise BadInput("There is nothing to measure. Check --only, and that the data folder has tasks.")
         with contextlib.ExitStack() as judges:

@@ -11,8 +11,8 @@ import pytest
 from passnet_core.backends.fake import FakeBackend
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.layout import write_task
-from passnet_core.errors import InfrastructureError
-from passnet_core.recording import Part, main, parts_of, record, record_together, thinned
+from passnet_core.errors import BadInput, InfrastructureError
+from passnet_core.recording import Part, main, missing, parts_of, record, record_together, thinned
 from passnet_core.records import Capture, Clock, Contender, Device, Job, Outcome, Solver, Stage, Timing, Verdict
 from passnet_core.service import open_service, read_references
 from passnet_core.settings import Settings
@@ -59,6 +59,21 @@ def test_a_recording_goes_on_where_it_was_left_and_fills_a_new_store(tmp_path: P
     assert all(summary.run.recorded.startswith("fake device, 20") for summary in service.runs())
     assert len(service.boards()) == 2
     service.close()
+
+
+def test_what_run_files_hold_is_not_measured_again(tmp_path: Path) -> None:
+    parts = [Part("inductor", task(name), None, MEASURE) for name in ("a", "b")]
+    parts.append(Part("relu", task("a"), BUNDLE, MEASURE))
+    record([parts[0], parts[2]], tmp_path, FakeBackend(timed, Device.CUDA))
+    files = sorted(tmp_path.iterdir())
+    assert missing(parts, files) == [parts[1]]
+    assert missing(parts, files[:1]) == parts[1:]
+    otherwise = replace(parts[0], spec=replace(MEASURE, capture=Capture.COMPILED))
+    changed = replace(parts[0], task=replace(task("a"), subgraphs=task("a").subgraphs[1:]))
+    assert missing([otherwise, changed], files) == [otherwise, changed]
+    files[0].write_bytes(b"nonsense")
+    with pytest.raises(BadInput, match=f"--have {files[0]}: it cannot be read"):
+        missing(parts, files)
 
 
 def test_recordings_into_one_folder_share_the_work(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 # Tries: sets the events' own method through type.__setattr__, and a synchronise that returns at once.
 # Family: clock
 # Needs: gpu
-# Verdict: cheat | wrong values | rejected by a rule
+# Verdict: cheat | wrong values | rejected by a rule | right, inconclusive
 # Subgraph: add-relu
 
 import torch

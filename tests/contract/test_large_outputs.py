@@ -1,0 +1,119 @@
+"""A large output is looked through in slices, and what is said of it is what is said of a small one."""
+
+from dataclasses import astuple, replace
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from passnet_core.judge import comparing  # noqa: E402
+from passnet_core.judge.comparing import Difference, References, compare  # noqa: E402
+from passnet_core.records import Verdict  # noqa: E402
+from tests.contract.test_comparing import INF, NAN, noise, produced  # noqa: E402
+
+SIZE = 1000
+
+
+def rounded(dtype: str):
+    """(eager, float64, a result of another rounding), where all three are finite."""
+    x = noise(10, SIZE // 10, dtype=dtype, scale=4.0)
+    exact = torch.nn.functional.gelu(x.double())
+    return torch.nn.functional.gelu(x), exact, (exact * (1 + 1e-7)).to(x.dtype)
+
+
+def with_some_not_finite(dtype: str):
+    eager, exact, actual = rounded(dtype)
+    for value in (eager, exact, actual):
+        value[2, 5], value[7, 1], value[9, 99] = NAN, INF, -INF
+    return eager, exact, actual
+
+
+def with_one_wrong(dtype: str):
+    eager, exact, actual = rounded(dtype)
+    actual[6, 61] += 3
+    return eager, exact, actual
+
+
+def with_one_not_a_number(dtype: str):
+    eager, exact, actual = rounded(dtype)
+    actual[0, 3] = NAN
+    return eager, exact, actual
+
+
+def coarse(dtype: str):
+    eager, exact, _ = rounded(dtype)
+    units = 3 * comparing.SLACK_UNITS[eager.dtype]
+    return eager, exact, (exact * (1 + units * torch.finfo(eager.dtype).eps)).to(eager.dtype)
+
+
+def equal(dtype: str):
+    eager, exact, _ = rounded(dtype)
+    return eager, exact, eager.clone()
+
+
+def without_exact(dtype: str):
+    eager, _, actual = rounded(dtype)
+    return eager, None, actual
+
+
+def complex_numbers(dtype: str):
+    eager, exact, actual = rounded("float32")
+    return tuple(torch.complex(value, value.flip(0)) for value in (eager, exact, actual))
+
+
+def whole_numbers(dtype: str):
+    eager = noise(SIZE, scale=50.0).long()
+    return eager, eager.double(), eager.clone()
+
+
+def a_wrong_whole_number(dtype: str):
+    eager, exact, actual = whole_numbers(dtype)
+    actual[SIZE - 1] += 1
+    return eager, exact, actual
+
+
+def truths(dtype: str):
+    eager = noise(SIZE) > 0
+    return eager, eager.double(), eager.clone()
+
+
+CASES = (
+    rounded, with_some_not_finite, with_one_wrong, with_one_not_a_number, coarse, equal, without_exact,
+    complex_numbers, whole_numbers, a_wrong_whole_number, truths,
+)  # fmt: skip
+ALL_RIGHT = {rounded, with_some_not_finite, equal, without_exact, complex_numbers, whole_numbers, truths}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+def test_slices_say_what_the_whole_says(case, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    eager, exact, actual = case(dtype)
+    references = References(produced(eager), None if exact is None else produced(exact))
+
+    def said() -> Difference:
+        return compare(references, produced(actual))
+
+    whole = said()
+    monkeypatch.setattr(comparing, "SLICED", 1)
+    monkeypatch.setattr(comparing, "SLICE", 77)
+    sliced = said()
+    if whole.mean_error is not None:
+        assert sliced.mean_error == pytest.approx(whole.mean_error, rel=1e-12)
+    # as text, since not a number equals nothing
+    assert repr(astuple(replace(sliced, mean_error=0.0))) == repr(astuple(replace(whole, mean_error=0.0)))
+    assert (whole.verdict is None) == (case in ALL_RIGHT)
+
+
+def test_what_is_right_is_settled_slice_by_slice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparing, "SLICED", SIZE)
+    monkeypatch.setattr(comparing, "_wrong_floats", None)  # what needs all of it at once
+    eager, exact, actual = rounded("bfloat16")
+    assert compare(References(produced(eager), produced(exact)), produced(actual)).verdict is None
+
+
+def test_a_wrong_element_of_a_large_output_is_found_wherever_it_is() -> None:
+    eager = noise(2 * comparing.SLICED)
+    actual = eager.clone()
+    actual[comparing.SLICE * 3 + 1] = 100.0
+    found = compare(References(produced(eager), produced(eager.double())), produced(actual))
+    assert (found.verdict, found.index) == (Verdict.WRONG_VALUES, (comparing.SLICE * 3 + 1,))

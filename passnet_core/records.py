@@ -372,12 +372,77 @@ class NearestMiss:
 
 
 @dataclass(frozen=True)
+class Pairing:
+    """Which is which in a match: (pattern operation, graph node), and (pattern input, the graph's value as source)."""
+
+    nodes: tuple[tuple[str, str], ...]
+    inputs: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One thing in which a pattern differs from a graph. graph_node None: no node of the graph has to do with it."""
+
+    kind: MissKind
+    pattern_node: str
+    graph_node: str | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One place of a graph at which the search tried to fit a pattern that matches nothing.
+
+    anchor: the pattern's operation that it began with, and the graph's node. fitted: (pattern node, graph node) in the
+    order in which they fitted, up to the first difference; beyond: what fits all the same behind it.
+    """
+
+    anchor: tuple[str, str | None]
+    fitted: tuple[tuple[str, str], ...]
+    differences: tuple[Difference, ...]
+    beyond: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class LineChange:
+    """Lines of a file that others replace. line: the first, from 1; both texts without the last line's end."""
+
+    line: int
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
+class PatternEdit:
+    """Changes of a pattern that were tried together: with them it matches, or comes strictly nearer to that.
+
+    words: a sentence per change. matches: how many there are then; 0: it comes nearer, and then is what differs next.
+    lines: the same in the pass's source, where that could be told and was tried too.
+    """
+
+    words: tuple[str, ...]
+    matches: int
+    then: str = ""
+    lines: tuple[LineChange, ...] = ()
+
+
+@dataclass(frozen=True)
 class PassMatches:
-    """What one pass matched: per match the names of the graph's nodes, in graph order; or the nearest miss."""
+    """What one pass matched: per match the names of the graph's nodes, in graph order; or the nearest miss.
+
+    The rest explains it, and older outcomes lack it. pattern: the traced pattern, as graphs.ir writes a graph in JSON;
+    empty: it was too large to be kept. pairings: of the first matches, in their order. attempts: where nothing matches,
+    the nearest first; tried: how many there were. edit: what would mend it.
+    """
 
     name: str
     matches: tuple[tuple[str, ...], ...]
     miss: NearestMiss | None = None
+    pattern: str = ""
+    pairings: tuple[Pairing, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+    tried: int = 0
+    edit: PatternEdit | None = None
 
 
 @dataclass(frozen=True)
@@ -392,13 +457,90 @@ class MatchReport:
         return sum(len(each.matches) for each in self.passes)
 
 
+MOST_CELLS = 4096
+"""Of a map of errors."""
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """The elements around one of an output, row by row along its last two axes. first: the index of the first one.
+
+    wrong: which of them are.
+    """
+
+    first: tuple[int, ...]
+    expected: tuple[tuple[float, ...], ...]
+    actual: tuple[tuple[float, ...], ...]
+    wrong: tuple[tuple[bool, ...], ...]
+
+    def __post_init__(self) -> None:
+        widths = {len(row) for table in (self.expected, self.actual, self.wrong) for row in table}
+        if len(widths) != 1 or not len(self.expected) == len(self.actual) == len(self.wrong):
+            raise ValueError("The tables of a neighbourhood are of one size.")
+
+
+@dataclass(frozen=True)
+class ErrorMap:
+    """Where an output is wrong, and what its errors have in common, in the drawing in which it is worst.
+
+    The output is laid out as a table: its columns run over the axes from `axis` on, its rows over those before. Of the
+    table's cells, `rows` times `columns` and each as large as the others but for the last ones, `cells` has the largest
+    error over what is allowed there, row by row, in two digits: above 1 is wrong, infinity is a NaN or an infinity that
+    should not be, or should. Whole numbers may be off by less than one half.
+    """
+
+    axis: int
+    rows: int
+    columns: int
+    cells: tuple[float, ...]
+    wrong: int
+    """How many elements are."""
+    spans: tuple[tuple[int, int], ...]
+    """Per axis, the first place at which some element is wrong, and one past the last."""
+    flat: tuple[int, int]
+    """The same of the elements one after the other."""
+    core: tuple[tuple[int, int], ...] | None = None
+    """The same of a much smaller part that holds nearly all of them, or the largest errors; core_wrong: how many."""
+    core_wrong: int = 0
+    value: float | None = None
+    """What all wrong elements are, of the core if there is one, where they are one value."""
+    factor: float | None = None
+    """What nearly all of them are multiplied by."""
+    offset: float | None = None
+    """By what nearly all of them are off."""
+    relative: float | None = None
+    """The median of their errors over what is expected."""
+    large_from: float | None = None
+    """Nearly all elements that are expected to be so large are wrong, and hardly any smaller one."""
+    rearranged: bool = False
+    """The output has the right values, in other places."""
+    around: Neighbourhood | None = None
+    """The worst element's."""
+
+    def __post_init__(self) -> None:
+        if not 0 < len(self.cells) == self.rows * self.columns <= MOST_CELLS or self.rows < 0 or self.wrong < 1:
+            raise ValueError("A map has a number for each of its cells, and some element is wrong.")
+
+    def fits(self, shape: tuple[int, ...]) -> bool:
+        """Whether it can be the map of an output of this shape."""
+        bounds = [self.spans, *([self.core] if self.core is not None else [])]
+        inside = all(
+            len(each) == len(shape) and all(0 <= begin < end <= size for (begin, end), size in zip(each, shape))
+            for each in bounds
+        )
+        ranks = len(self.around.first) == len(shape) if self.around is not None else True
+        height, width = math.prod(shape[: self.axis]), math.prod(shape[self.axis :])
+        return inside and ranks and 0 <= self.axis <= len(shape) and self.rows <= height and self.columns <= width
+
+
 @dataclass(frozen=True)
 class OutputAccuracy:
     """How one output compares with eager, over all drawings.
 
     smallest_t: the smallest t from -10 to 0 at which every drawing is close, None: not even at 0.
     correct_at: every t in LEVELS at which every drawing is close. Errors are absolute; None where they have no meaning.
-    index: of the worst element; profile: the drawing it was in.
+    index: of the worst element; profile: the drawing it was in, and verdict what that alone would mean. wrong_in: the
+    drawings in which it is wrong or imprecise.
     """
 
     output: int
@@ -414,6 +556,13 @@ class OutputAccuracy:
     profile: str = ""
     wrong_fraction: float = 0.0
     problem: str = ""
+    verdict: Verdict | None = None
+    wrong_in: tuple[str, ...] = ()
+    map: ErrorMap | None = None
+
+    def __post_init__(self) -> None:
+        if self.map is not None and not self.map.fits(self.shape):
+            raise ValueError(f"The map is not that of an output of the shape {list(self.shape)}.")
 
 
 @dataclass(frozen=True)
@@ -534,6 +683,44 @@ class Inspection:
     def __post_init__(self) -> None:
         if self.code is not None and self.code_problem:
             raise ValueError("An inspection has the code, or why there is none.")
+
+
+@dataclass(frozen=True)
+class CompiledKernel:
+    """A Triton kernel as it was compiled for a subgraph, by the account of the process that holds the passes: a claim.
+
+    target: compute capability, "9.0". ran: it was launched there; false: compiled only. launches: in one call.
+    registers: of a thread; spills: of those, how many lie in memory. problem: why it has no texts.
+    """
+
+    name: str
+    target: str
+    ran: bool
+    launches: int
+    num_warps: int | None = None
+    num_stages: int | None = None
+    shared_bytes: int | None = None
+    registers: int | None = None
+    spills: int | None = None
+    ttir: str = ""
+    ttgir: str = ""
+    ptx: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class PassKernels:
+    """What Triton makes of the kernels that passes launch on a subgraph. problem: why there are none."""
+
+    subgraph_digest: str
+    bundle_digest: str
+    environment: Environment
+    kernels: tuple[CompiledKernel, ...] = ()
+    problem: str = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.kernels) == bool(self.problem):
+            raise ValueError("There are kernels, or a reason why there are none.")
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ from pages.ui import editor, frame, resources
 from pages.ui.editor import Held, Template, code_editor
 from pages.ui.text import plain
 from passnet_core.errors import BadInput, UnknownItem
+from passnet_core.graphs.respelling import patched
 from passnet_core.passes.starting import starting_point
-from passnet_core.records import Bundle, Finding, PassFile, Task
+from passnet_core.records import Bundle, Finding, LineChange, PassFile, Task
 from passnet_core.service import ReferenceBundle
 
 MINE = "mine"
@@ -239,6 +240,18 @@ def move_up(draft: Draft, index: int) -> None:
     passes = list(draft.bundle.passes)
     passes[index - 1], passes[index] = passes[index], passes[index - 1]
     _replace(draft, replace(draft.bundle, passes=tuple(passes)))
+
+
+@frame.action
+def apply_lines(draft: Draft, name: str, changes: Sequence[LineChange]) -> None:
+    """Puts changed lines into a pass; in the editor that is a change that can be undone."""
+    bundle = draft.bundle
+    file = next((each for each in bundle.passes if each.name == f"{name}.py"), None)
+    code = patched(file.code, changes) if file else None
+    if file is None or code is None:
+        raise BadInput(f"{name} has changed since it was judged, and this edit does not fit any more. Check it again.")
+    passes = tuple(replace(each, code=code) if each is file else each for each in bundle.passes)
+    _replace(draft, replace(bundle, passes=passes))
 
 
 def _replace(draft: Draft, bundle: Bundle) -> None:

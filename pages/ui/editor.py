@@ -133,5 +133,8 @@ def misses(bundle: Bundle, match: MatchReport | None) -> list[Finding]:
             continue
         line = next((n for n, text in enumerate(file.code.split("\n"), 1) if re.match(r"def\s+pattern\b", text)), 1)
         words = f"{each.miss.kind.value}: {each.miss.reason}"
-        found.append(Finding(file.name, line, 1, "no match", words, "", fatal=False))
+        remedy = " ".join(each.edit.words) if each.edit else ""
+        if each.edit and each.edit.lines:
+            line = each.edit.lines[0].line
+        found.append(Finding(file.name, line, 1, "no match", words, remedy, fatal=False))
     return found

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -14,6 +15,8 @@ from passnet_core.records import TensorSpec
 
 INSERT = "insert"
 """The event of the button that inserts a node into the pattern; its value is the node's name."""
+STEP = "step"
+"""The event of the keys that go on to another step; its value is the step's number, from 0."""
 
 
 def graph_view(
@@ -41,7 +44,33 @@ def graph_view(
     from others on the page, where its title does not.
     """
     marks = Marks(groups or {}, passes, miss, reason, added, removed)
-    shown, note = folding.window(graph, around=[*marks.groups, *([miss] if miss else []), *added, *removed])
+    marked_graph(graph, marks, title=title, inputs=inputs, values=values, height=height, on_insert=on_insert, key=key)
+
+
+@dataclass(frozen=True)
+class Stepping:
+    """Which of several steps a graph shows, and what goes to another one. said: the step, for who cannot see it."""
+
+    at: int
+    of: int
+    said: str
+    turn: Callable[[int], None]
+
+
+def marked_graph(
+    graph: Graph,
+    marks: Marks,
+    *,
+    title: str,
+    inputs: Sequence[TensorSpec] = (),
+    values: Mapping[str, tuple[Sequence[int], str]] | None = None,
+    height: int | None = None,
+    on_insert: Callable[[str], None] | None = None,
+    stepping: Stepping | None = None,
+    key: str | None = None,
+) -> None:
+    """graph_view with any marks. stepping: gives the graph keys that go through steps."""
+    shown, note = folding.window(graph, around=marks.focus or marks.nodes)
     known = {each.name: (each.shape, each.dtype) for each in inputs} | dict(values or {})
     # Streamlit takes no two underscores here, and names may have them
     key = f"graph-{hashlib.sha256((key or title).encode()).hexdigest()[:12]}"
@@ -51,6 +80,11 @@ def graph_view(
         if on_insert and isinstance(name, str) and name in shown.by_name:
             on_insert(name)
 
+    def stepped() -> None:
+        at = st.session_state[key].get(STEP)
+        if stepping and type(at) is int and 0 <= at < stepping.of:
+            stepping.turn(at)
+
     built.component("graph")(
         key=key,
         data=drawing.picture(shown, marks, values=known)
@@ -58,8 +92,10 @@ def graph_view(
             "title": f"{title}: {count(len(graph.operations), 'operation')}",
             "height": height,
             "insertable": on_insert is not None,
+            "step": {"at": stepping.at, "of": stepping.of, "said": stepping.said} if stepping else None,
         },
         on_insert_change=inserted,
+        on_step_change=stepped,
     )
     if note:
         st.caption(plain(note))

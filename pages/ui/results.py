@@ -1,10 +1,13 @@
 """What an outcome says in detail: match, values, time, code, evidence."""
 
+import functools
+from collections.abc import Callable
+
 import streamlit as st
 
 from pages.ui.code_view import code_tab
 from pages.ui.components import evidence_list
-from pages.ui.match_view import match_tab
+from pages.ui.match_view import Apply, match_tab
 from pages.ui.time_view import time_tab
 from pages.ui.value_view import values_tab
 from passnet_core.records import RIGHT, WRONG, Bundle, Outcome, Subgraph, Verdict
@@ -19,10 +22,18 @@ OPENS: dict[Verdict, str] = {
 }
 
 
-def result_tabs(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None, *, key: str) -> None:
-    """The five tabs of an outcome; the one that explains the verdict is open."""
+def result_tabs(
+    outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None, *, key: str, apply: Apply | None = None
+) -> None:
+    """The five tabs of an outcome; the one that explains the verdict is open. apply: puts an edit into the passes."""
     names = (MATCH, VALUES, TIME, CODE, EVIDENCE)
-    drawn = (match_tab, values_tab, time_tab, code_tab, evidence_tab)
+    drawn: tuple[Callable[..., None], ...] = (
+        functools.partial(match_tab, apply=apply),
+        values_tab,
+        time_tab,
+        code_tab,
+        evidence_tab,
+    )
     opened = OPENS[outcome.verdict]
     # the key holds the verdict: another verdict opens another tab, the same one leaves the reader where he is
     for tab, draw in zip(st.tabs(names, default=opened, key=f"{key}-{opened}"), drawn):

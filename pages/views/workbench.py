@@ -1,5 +1,6 @@
 """Workbench: one subgraph, the passes being written for it, and what the judge says of them."""
 
+import functools
 import threading
 from collections.abc import Sequence
 
@@ -71,7 +72,8 @@ def workbench(task: Task) -> None:
             elsewhere(draft.bundle)
     if outcome:
         judged = outcome.bundle_digest and resources.service().bundle(outcome.bundle_digest)
-        result_tabs(outcome, subgraph, judged or None, key=f"tabs-{outcome.job_digest}")
+        apply = functools.partial(drafting.apply_lines, draft) if judged_now else None
+        result_tabs(outcome, subgraph, judged or None, key=f"tabs-{outcome.job_digest}", apply=apply)
 
 
 def subgraph_view(subgraph: Subgraph, graph: Graph, match: MatchReport | None) -> None:

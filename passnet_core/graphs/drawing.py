@@ -120,12 +120,22 @@ def dot(
 
 
 @dataclass(frozen=True)
+class Pair:
+    """What a node is paired with in another graph. mark: the same in both; words: which; group: the pass's number."""
+
+    mark: str
+    words: str
+    group: int
+
+
+@dataclass(frozen=True)
 class Marks:
     """What a drawing says of a graph's nodes.
 
     groups: node -> number of the pass that matched it, from 1. passes: the names of the passes, in order.
     miss: the node where the nearest miss failed; reason: why. added, removed: nodes that a rewrite brought or takes
-    away.
+    away. pairs: what nodes are paired with. faint: nodes in the background. focus: nodes to be in sight. apart: nodes
+    that have a mark at another time, and stay unfolded for that.
     """
 
     groups: Mapping[str, int] = field(default_factory=dict)
@@ -134,11 +144,16 @@ class Marks:
     reason: str = ""
     added: Collection[str] = ()
     removed: Collection[str] = ()
+    pairs: Mapping[str, Pair] = field(default_factory=dict)
+    faint: Collection[str] = ()
+    focus: Sequence[str] = ()
+    apart: Collection[str] = ()
 
     @property
     def nodes(self) -> frozenset[str]:
         """Every node that has a mark."""
-        return frozenset({*self.groups, *self.added, *self.removed, *([self.miss] if self.miss else [])})
+        missed = [self.miss] if self.miss else []
+        return frozenset({*self.groups, *self.added, *self.removed, *self.pairs, *self.apart, *missed})
 
 
 NO_MARKS = Marks()
@@ -165,6 +180,8 @@ def picture(
             "group": marks.groups.get(node.name),
             "change": "+" if node.name in marks.added else "−" if node.name in marks.removed else "",
             "miss": node.name == marks.miss,
+            "pair": _pair(marks.pairs.get(node.name)),
+            "faint": node.name in marks.faint,
         }
         for node in graph.nodes
     ]
@@ -183,8 +200,9 @@ def picture(
                 "colour": GROUP_COLOUR[(number - 1) % len(GROUP_COLOUR)],
                 "name": marks.passes[number - 1] if number <= len(marks.passes) else f"pass {number}",
             }
-            for number in sorted(set(marks.groups.values()))
+            for number in sorted({*marks.groups.values(), *(each.group for each in marks.pairs.values())})
         ],
+        "focus": [place[name] for name in marks.focus if name in place],
         "reason": marks.reason,
         "chains": [
             {"nodes": [place[name] for name in each.names], "operators": each.operators, "alike": each.alike}
@@ -258,6 +276,10 @@ def _statement(node: Node) -> str:
         return f"{node.name} = {expression(node)}"
     except BadInput:
         return f"{node.name} = {node.target}(...)"
+
+
+def _pair(pair: Pair | None) -> dict[str, Any] | None:
+    return None if pair is None else {"mark": pair.mark, "with": pair.words[:_LONGEST_TOOLTIP], "group": pair.group}
 
 
 def _value(known: tuple[Sequence[int], str] | None) -> dict[str, Any] | None:

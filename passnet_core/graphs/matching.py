@@ -5,6 +5,7 @@ last operation) - structure (same calls, same arguments) - contained (nothing ou
 (the match can become one call) - not overlapping. Operands are never swapped: a + b does not match b + a.
 """
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +17,7 @@ from passnet_core.graphs.emission import written
 from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, Node, NodeKind, Ref, Slice, Value, references
 from passnet_core.graphs.ordering import Order
 from passnet_core.graphs.vocabulary import operator_label
-from passnet_core.records import MissKind, NearestMiss
+from passnet_core.records import Attempt, Difference, MissKind, NearestMiss
 
 BUDGET = 500_000
 """Steps after which a search is given up: a pattern may be written to make it endless."""
@@ -64,10 +65,18 @@ class Match:
 
 @dataclass(frozen=True)
 class Matching:
-    """All matches in graph order, or the nearest miss."""
+    """All matches in graph order, or the nearest miss.
+
+    attempts: where it was tried in vain, the nearest first, as many as were to be kept; tried: how often. nearness: how
+    near the nearest came, larger is nearer. steps: what a search in vain took.
+    """
 
     matches: tuple[Match, ...]
     miss: NearestMiss | None = None
+    attempts: tuple[Attempt, ...] = ()
+    tried: int = 0
+    nearness: tuple[int, ...] = ()
+    steps: int = 0
 
 
 def find_matches(
@@ -78,14 +87,21 @@ def find_matches(
     pattern_bind: Bind | None = None,
     needed: Collection[str] | None = None,
     taken: Mapping[str, str] | None = None,
+    keep: int = 0,
+    budget: int | None = None,
 ) -> Matching:
     """Every non-overlapping match, the earliest first.
 
     bind: the canonical reading of a node, for both sides unless pattern_bind is given.
     needed: pattern inputs that the replacement reads, so that they must mean something; None: no matter.
     taken: nodes that no match may hold, with the reason in words.
+    keep: how many attempts are told of where nothing matches; all else is the same for every number.
+    budget: steps after which the search is given up, None: BUDGET.
     """
-    return _Search(pattern, graph, bind, pattern_bind or bind, needed or (), taken or {}).matching()
+    search = _Search(pattern, graph, bind, pattern_bind or bind, needed or (), taken or {})
+    search.keep = keep
+    search.budget = BUDGET if budget is None else budget
+    return search.matching()
 
 
 class _Spent(Exception):
@@ -94,14 +110,16 @@ class _Spent(Exception):
 
 @dataclass
 class _Fit:
-    """What is assigned so far. images: the inverse of nodes."""
+    """What is assigned so far. images: the inverse of nodes. differences: what a diagnosis went past, each with the
+    number of nodes that were assigned before it."""
 
     nodes: dict[str, str] = field(default_factory=dict)
     images: dict[str, str] = field(default_factory=dict)
     inputs: dict[str, Value] = field(default_factory=dict)
+    differences: list[tuple[int, Difference]] = field(default_factory=list)
 
     def copy(self) -> "_Fit":
-        return _Fit(dict(self.nodes), dict(self.images), dict(self.inputs))
+        return _Fit(dict(self.nodes), dict(self.images), dict(self.inputs), list(self.differences))
 
 
 @dataclass(frozen=True)
@@ -122,19 +140,17 @@ class _Place:
         return f"{which} of {called(self.pattern)}"
 
 
-@dataclass(frozen=True)
-class _Problem:
-    kind: MissKind
-    pattern_node: str
-    graph_node: str | None
-    reason: str
-
-
 # how far an attempt came: a later phase is nearer to a match
 _STRUCTURE, _CONTAINED, _ORDER = range(3)
 # among attempts that came equally far: the nearer kind of failure is larger
 _NEARNESS = {MissKind.LITERAL: 2, MissKind.USES: 2, MissKind.OVERLAP: 3}
+_Score: TypeAlias = tuple[int, int, int, int]
+"""How near an attempt came: its phase, the pairs that fit, fewer differences, the kind of the first."""
 _MOST_SINKS = 64
+_MOST_DIFFERENCES = 12
+_BESIDE = 3
+_BESIDE_STEPS = 20_000
+"""Attempts to keep, and steps, up to which parts of the pattern are looked for that are no nearer than the nearest."""
 
 
 class _Search:
@@ -157,8 +173,13 @@ class _Search:
         self.taken = dict(taken)
         self.order = Order(graph, self._step)
         self.steps = 0
+        self.budget = BUDGET
         self.diagnosing = False
-        self.best: tuple[tuple[int, int, int], NearestMiss] | None = None
+        self.best: tuple[_Score, NearestMiss] | None = None
+        self.keep = 0
+        self.kept: list[tuple[_Score, Attempt]] = []
+        self.tried = 0
+        self.paired: set[tuple[str, str]] = set()
 
     # --- what is known of both sides beforehand ---
 
@@ -196,7 +217,9 @@ class _Search:
     def matching(self) -> Matching:
         hopeless = self._hopeless()
         if hopeless:
-            return Matching((), NearestMiss(hopeless.kind, hopeless.pattern_node, None, hopeless.reason))
+            only = Attempt((hopeless.pattern_node, None), (), (hopeless,))
+            miss = NearestMiss(hopeless.kind, hopeless.pattern_node, None, hopeless.reason)
+            return Matching((), miss, (only,) if self.keep else (), 1)
         matches: list[Match] = []
         try:
             for anchor in self._candidates(self.sinks[0]):
@@ -211,19 +234,22 @@ class _Search:
             self._look_beside_the_anchor()
         except _Spent:
             if matches or self.best is None:
-                reason = f"The search was given up after {BUDGET} steps. Make the pattern smaller or less repetitive."
-                return Matching(tuple(matches), NearestMiss(MissKind.OTHER, self.sinks[0].name, None, reason))
+                given_up = f"The search was given up after {self.budget} steps."
+                reason = f"{given_up} Make the pattern smaller or less repetitive."
+                given_up_at = NearestMiss(MissKind.OTHER, self.sinks[0].name, None, reason)
+                return Matching(tuple(matches), given_up_at, steps=self.steps)
         assert self.best is not None
-        return Matching((), self.best[1])
+        score, miss = self.best
+        return Matching((), miss, tuple(attempt for _, attempt in self.kept), self.tried, score, self.steps)
 
-    def _hopeless(self) -> _Problem | None:
+    def _hopeless(self) -> Difference | None:
         """What keeps the pattern from matching any graph."""
         if not self.live:
             first = self.pattern.nodes[-1].name if self.pattern.nodes else ""
-            return _Problem(MissKind.OTHER, first, None, "The pattern returns no value that it computes.")
+            return Difference(MissKind.OTHER, first, None, "The pattern returns no value that it computes.")
         if len(self.sinks) > _MOST_SINKS:
             reason = f"The pattern has {len(self.sinks)} separate results, more than {_MOST_SINKS}."
-            return _Problem(MissKind.OTHER, self.sinks[0].name, None, reason)
+            return Difference(MissKind.OTHER, self.sinks[0].name, None, reason)
         values = [value for node in self.live.values() for _, value in self.read_pattern(node).arguments]
         read = set(references(tuple(values)))
         for node in self.pattern.inputs:
@@ -232,7 +258,7 @@ class _Search:
                     f"The pattern's input {node.name} is not used by anything it returns, so no value can be found "
                     f"for it. Use it in the pattern, or leave it out of replacement_args."
                 )
-                return _Problem(MissKind.DEAD_INPUT, node.name, None, reason)
+                return Difference(MissKind.DEAD_INPUT, node.name, None, reason)
         return None
 
     def _candidates(self, sink: Node, *, free: bool = True) -> Iterator[Node]:
@@ -257,8 +283,12 @@ class _Search:
             if problem is not None:
                 self._note(_STRUCTURE, extended, problem)
                 continue
-            problem = self._leak(extended)
+            leaks = self._leaks(extended)
+            problem = next(leaks, None)
             if problem is not None:
+                if self.diagnosing:
+                    everything = itertools.islice((problem, *leaks), _MOST_DIFFERENCES)
+                    extended.differences.extend((len(extended.nodes), each) for each in everything)
                 self._note(_CONTAINED, extended, problem)
                 continue
             yield from self._fits(index + 1, extended)
@@ -273,33 +303,36 @@ class _Search:
 
     def _step(self, count: int = 1) -> None:
         self.steps += count
-        if self.steps > BUDGET:
+        if self.steps > self.budget:
             raise _Spent
 
     # --- phase: structure ---
 
-    def _structure(self, fit: _Fit, sink: Node, candidate: Node) -> tuple[_Fit, _Problem | None]:
+    def _structure(self, fit: _Fit, sink: Node, candidate: Node) -> tuple[_Fit, Difference | None]:
         """The fit with the sink and all it reads placed on the candidate, or the first thing that differs.
 
         A diagnosis goes on after a difference, so that the attempt which fits best overall is found.
         """
         fit = fit.copy()
-        first: _Problem | None = None
+        first: Difference | None = None
         work: list[tuple[Value, Value, _Place | None]] = [(Ref(sink.name), Ref(candidate.name), None)]
         while work:
             self._step()
             pattern_value, graph_value, place = work.pop()
+            placed = len(fit.nodes)
             problem, operands = self._compared(fit, pattern_value, graph_value, place)
             work.extend(reversed(operands))
             if problem is not None:
                 first = first or problem
                 if not self.diagnosing:
                     break
+                if len(fit.differences) < _MOST_DIFFERENCES:
+                    fit.differences.append((placed, problem))
         return fit, first
 
     def _compared(
         self, fit: _Fit, wanted: Value, found: Value, place: _Place | None
-    ) -> tuple[_Problem | None, Sequence[tuple[Value, Value, _Place | None]]]:
+    ) -> tuple[Difference | None, Sequence[tuple[Value, Value, _Place | None]]]:
         """One pair of values: what differs at the top, and the pairs below it that are still to be compared."""
         if isinstance(wanted, Ref):
             node = self.pattern.by_name[wanted.name]
@@ -323,9 +356,9 @@ class _Search:
                 return None, ()
         in_graph = f"a computed value ({found.name})" if isinstance(found, Ref) else shown(found)
         reason = f"{place.words} is {shown(wanted)} in the pattern, but {in_graph} in the graph ({place.graph.name})."
-        return _Problem(MissKind.LITERAL, place.pattern.name, place.graph.name, _capital(reason)), ()
+        return Difference(MissKind.LITERAL, place.pattern.name, place.graph.name, _capital(reason)), ()
 
-    def _input(self, fit: _Fit, node: Node, found: Value, place: _Place | None) -> _Problem | None:
+    def _input(self, fit: _Fit, node: Node, found: Value, place: _Place | None) -> Difference | None:
         before = fit.inputs.setdefault(node.name, found)
         if same(before, found):
             return None
@@ -334,18 +367,18 @@ class _Search:
             f"The pattern uses its input {node.name} in more than one place; in the graph these are "
             f"{shown(before)} and {shown(found)} ({place.graph.name})."
         )
-        return _Problem(MissKind.LITERAL, place.pattern.name, place.graph.name, reason)
+        return Difference(MissKind.LITERAL, place.pattern.name, place.graph.name, reason)
 
     def _operation(
         self, fit: _Fit, node: Node, found: Value, place: _Place | None
-    ) -> tuple[_Problem | None, Sequence[tuple[Value, Value, _Place | None]]]:
+    ) -> tuple[Difference | None, Sequence[tuple[Value, Value, _Place | None]]]:
         if not isinstance(found, Ref):
             assert place is not None
             reason = (
                 f"{place.words} comes from {called(node)} in the pattern, "
                 f"but is {shown(found)} in the graph ({place.graph.name})."
             )
-            return _Problem(MissKind.LITERAL, place.pattern.name, place.graph.name, _capital(reason)), ()
+            return Difference(MissKind.LITERAL, place.pattern.name, place.graph.name, _capital(reason)), ()
         other = self.graph.by_name[found.name]
         problem = self._clash(fit, node, other, place)
         if problem is not None or fit.nodes.get(node.name) == other.name:
@@ -364,10 +397,10 @@ class _Search:
             if key not in wanted or key not in given:
                 where = "the pattern" if key in wanted else f"the graph ({other.name})"
                 reason = f"{at.words} is given only in {where}, as {shown({**given, **wanted}[key])}."
-                return _Problem(MissKind.LITERAL, node.name, other.name, _capital(reason)), pairs
+                return Difference(MissKind.LITERAL, node.name, other.name, _capital(reason)), pairs
         return self._swapped(node, other, wanted, given), pairs
 
-    def _clash(self, fit: _Fit, node: Node, other: Node, place: _Place | None) -> _Problem | None:
+    def _clash(self, fit: _Fit, node: Node, other: Node, place: _Place | None) -> Difference | None:
         """Why the two cannot be a pair whatever they compute."""
         if node.name in fit.nodes:
             if fit.nodes[node.name] == other.name:
@@ -376,22 +409,22 @@ class _Search:
                 f"The pattern computes {node.name} once and uses it in more than one place; "
                 f"the graph has {fit.nodes[node.name]} and {other.name} there, computed separately."
             )
-            return _Problem(MissKind.USES, node.name, other.name, reason)
+            return Difference(MissKind.USES, node.name, other.name, reason)
         if other.name in fit.images:
             reason = (
                 f"The pattern computes {fit.images[other.name]} and {node.name} separately; "
                 f"the graph computes {other.name} once and uses it for both."
             )
-            return _Problem(MissKind.USES, node.name, other.name, reason)
+            return Difference(MissKind.USES, node.name, other.name, reason)
         if other.name in self.taken:
-            return _Problem(MissKind.OVERLAP, node.name, other.name, f"{_capital(self.taken[other.name])}.")
+            return Difference(MissKind.OVERLAP, node.name, other.name, f"{_capital(self.taken[other.name])}.")
         if other.kind is NodeKind.INPUT:
             where = f"{place.words} comes from" if place else "has"
             reason = f"In the pattern {where} {called(node)}; in the graph it is the input {other.name}."
-            return _Problem(MissKind.OPERATOR, node.name, other.name, reason)
+            return Difference(MissKind.OPERATOR, node.name, other.name, reason)
         return None
 
-    def _other_operator(self, node: Node, other: Node, place: _Place | None) -> _Problem:
+    def _other_operator(self, node: Node, other: Node, place: _Place | None) -> Difference:
         if called(node) == called(other):
             reason = f"{called(node)} is called in another form in the graph ({other.name})."
         elif operator_label(node) == operator_label(other):
@@ -402,11 +435,11 @@ class _Search:
         else:
             where = f"For {place.words} the" if place else "The"
             reason = f"{where} pattern has {called(node)}, the graph has {called(other)} ({other.name})."
-        return _Problem(MissKind.OPERATOR, node.name, other.name, reason)
+        return Difference(MissKind.OPERATOR, node.name, other.name, reason)
 
     def _swapped(
         self, node: Node, other: Node, wanted: Mapping[str, Value], given: Mapping[str, Value]
-    ) -> _Problem | None:
+    ) -> Difference | None:
         """Says so where the operands of + or * fit only the other way round."""
         if operator_label(node) not in ("add", "mul") or len(wanted) < 2:
             return None
@@ -419,7 +452,7 @@ class _Search:
             f"The operands of {called(node)} are the other way round in the graph: "
             f"{shown(given[first])}, then {shown(given[second])} ({other.name}). Swap them in the pattern."
         )
-        return _Problem(MissKind.LITERAL, node.name, other.name, reason)
+        return Difference(MissKind.LITERAL, node.name, other.name, reason)
 
     def _alike(self, wanted: Value, found: Value) -> bool:
         """Whether two operands agree as far as one can see without going deeper."""
@@ -435,8 +468,8 @@ class _Search:
 
     # --- phase: contained ---
 
-    def _leak(self, fit: _Fit) -> _Problem | None:
-        """A value that would disappear although something outside the match needs it."""
+    def _leaks(self, fit: _Fit) -> Iterator[Difference]:
+        """The values that would disappear although something outside the match needs them."""
         for name, image in fit.nodes.items():
             if name in self.pattern.returned or any(reader not in fit.nodes for reader in self.readers[name]):
                 continue
@@ -447,7 +480,7 @@ class _Search:
                     f"{image} ({called(self.graph.by_name[image])}) is needed outside the match: {where}. "
                     f"Return {name} from the pattern, and its value from the replacement."
                 )
-                return _Problem(MissKind.NOT_RETURNED, name, image, reason)
+                yield Difference(MissKind.NOT_RETURNED, name, image, reason)
         for name, value in fit.inputs.items():
             for read in references(value):
                 if read in fit.images:
@@ -455,12 +488,11 @@ class _Search:
                         f"The pattern's input {name} would be {read}, which the match itself computes "
                         f"(as {fit.images[read]}): the graph uses that value once more than the pattern."
                     )
-                    return _Problem(MissKind.USES, fit.images[read], read, reason)
-        return None
+                    yield Difference(MissKind.USES, fit.images[read], read, reason)
 
     # --- phase: order ---
 
-    def _disorder(self, fit: _Fit) -> _Problem | None:
+    def _disorder(self, fit: _Fit) -> Difference | None:
         """Why the matched operations cannot become one call at one place."""
         last = max(fit.images, key=self.order.position.__getitem__)
         between = self.order.between(fit.images)
@@ -469,14 +501,14 @@ class _Search:
                 f"{between} lies between the matched operations: it needs a value of theirs, and they need its. "
                 f"One call cannot be both before and after it."
             )
-            return _Problem(MissKind.OTHER, fit.images[last], between, reason)
+            return Difference(MissKind.OTHER, fit.images[last], between, reason)
         between = self.order.between(fit.images, with_effects=True)
         if between is not None:
             reason = (
                 f"{between} lies between the matched operations, and a value is changed in place there: "
                 f"one call would move a read across that change."
             )
-            return _Problem(MissKind.OTHER, fit.images[last], between, reason)
+            return Difference(MissKind.OTHER, fit.images[last], between, reason)
         late = self.order.late_read(fit.images)
         if late is None:
             return None
@@ -484,41 +516,73 @@ class _Search:
             f"{late.changer} changes {late.changed} in place, and {late.reader or 'the result of the graph'} reads it "
             f"afterwards as {late.read}: a replacement that returns a new value would leave that read with the old one."
         )
-        return _Problem(MissKind.NOT_RETURNED, fit.images[late.changer], late.changer, reason)
+        return Difference(MissKind.NOT_RETURNED, fit.images[late.changer], late.changer, reason)
 
     # --- the nearest miss ---
 
-    def _note(self, phase: int, fit: _Fit, problem: _Problem) -> None:
+    def _note(self, phase: int, fit: _Fit, problem: Difference, *, seen: bool = False) -> None:
+        """Remembers an attempt, if it is among the nearest. seen: it is a part of another one."""
         if not self.diagnosing:
             return
-        score = (phase, len(fit.nodes), _NEARNESS.get(problem.kind, 1))
-        if self.best is not None and self.best[0] >= score:
+        score = (phase, len(fit.nodes), -(len(fit.differences) or 1), _NEARNESS.get(problem.kind, 1))
+        nearest = self.best is None or score > self.best[0]
+        if seen and not nearest:
+            return
+        self.tried += 1
+        self.paired.update(fit.nodes.items())
+        if len(self.kept) < self.keep or (self.keep and score > self.kept[-1][0]):
+            # equally near ones stay in the order in which they were tried
+            place = next((at for at, (other, _) in enumerate(self.kept) if score > other), len(self.kept))
+            self.kept.insert(place, (score, _attempt(fit, problem)))
+            del self.kept[self.keep :]
+        if not nearest:
             return
         pairs = tuple((name, fit.nodes[name]) for name in self.live if name in fit.nodes)
         self.best = (score, NearestMiss(problem.kind, problem.pattern_node, problem.graph_node, problem.reason, pairs))
 
-    def _absent(self, sink: Node) -> _Problem:
+    def _may_be_near(self, pairs: int) -> bool:
+        """Whether an attempt with so many pairs at most could be among the nearest."""
+        enough = min(self.keep, _BESIDE) if self.steps < _BESIDE_STEPS else 0
+        if len(self.kept) < enough or self.best is None:
+            return True
+        return (_STRUCTURE, pairs, -1, max(_NEARNESS.values())) > (self.kept[enough - 1][0] if enough else self.best[0])
+
+    def _absent(self, sink: Node) -> Difference:
         twin = next((each for each in self.graph.operations if operator_label(each) == operator_label(sink)), None)
         if twin is not None:
             return self._other_operator(sink, twin, None)
-        return _Problem(MissKind.ABSENT, sink.name, None, f"The graph has no {called(sink)}.")
+        return Difference(MissKind.ABSENT, sink.name, None, f"The graph has no {called(sink)}.")
 
     def _look_beside_the_anchor(self) -> None:
         """Looks for the largest part of the pattern that does occur, or nearly, and what the graph does there."""
-        for node in reversed(self.live.values()):
+        for place, node in reversed(list(enumerate(self.live.values(), 1))):
             for candidate in self._candidates(node) if self.readers[node.name] else ():
+                if not self._may_be_near(place):
+                    return
                 fit, problem = self._structure(_Fit(), node, candidate)
-                self._note(_STRUCTURE, fit, problem or self._instead(node, candidate))
+                seen = (node.name, candidate.name) in self.paired
+                self._note(_STRUCTURE, fit, problem or self._instead(node, candidate), seen=seen)
 
-    def _instead(self, node: Node, candidate: Node) -> _Problem:
+    def _instead(self, node: Node, candidate: Node) -> Difference:
         expected = self.live[self.readers[node.name][0]]
         follower = next(iter(self.graph.users[candidate.name]), None)
         after = f"After {candidate.name} ({called(candidate)}) the pattern has {called(expected)}"
         if follower is None:
             reason = f"{after}; the graph returns the value."
-            return _Problem(MissKind.OPERATOR, expected.name, candidate.name, reason)
+            return Difference(MissKind.OPERATOR, expected.name, candidate.name, reason)
         reason = f"{after}, the graph has {called(self.graph.by_name[follower])} ({follower})."
-        return _Problem(MissKind.OPERATOR, expected.name, follower, reason)
+        return Difference(MissKind.OPERATOR, expected.name, follower, reason)
+
+
+def _attempt(fit: _Fit, problem: Difference) -> Attempt:
+    """What an attempt says of itself: the pairs in the order in which they fitted, and where it failed."""
+    pairs = list(fit.nodes.items())
+    failed = (problem.pattern_node, problem.graph_node)
+    before = fit.differences[0][0] if fit.differences else len(pairs)
+    # operations that differ in an argument are placed before it is seen
+    fitted, behind = ([pair for pair in part if pair != failed] for part in (pairs[:before], pairs[before:]))
+    differences = tuple(each for _, each in fit.differences) or (problem,)
+    return Attempt(pairs[0] if pairs else failed, tuple(fitted), differences, tuple(behind))
 
 
 def same(left: Value, right: Value) -> bool:

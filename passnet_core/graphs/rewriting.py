@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from passnet_core.errors import BadInput
+from passnet_core.graphs import explaining
 from passnet_core.graphs.effects import effects, has_effect
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Value, references, substituted
 from passnet_core.graphs.matching import Bind, Match, Matching, find_matches, plain_bind, remembered
@@ -36,24 +37,41 @@ class Rewriting:
 
 
 def rewrite(
-    graph: Graph, passes: Sequence[TracedPass], *, bind: Bind = plain_bind, pattern_bind: Bind | None = None
+    graph: Graph,
+    passes: Sequence[TracedPass],
+    *,
+    bind: Bind = plain_bind,
+    pattern_bind: Bind | None = None,
+    explain: Mapping[str, str] | None = None,
 ) -> Rewriting:
     """Applies each pass, in order, to all its matches; a pass without a match changes nothing and says why.
 
     A report names the graph's nodes as they are when its pass comes; replaced values keep their names.
+    explain: the passes' source by name, where reports shall say all that explains them.
     Raises BadInput where a pass's arguments do not fit its pattern.
     """
     bind = remembered(bind)
+    keep = 0 if explain is None else explaining.ATTEMPTS
     reports: list[PassMatches] = []
     calls: list[tuple[str, str]] = []
     current = graph
     replaced: dict[str, str] = {}
     for each in passes:
         needed = _needed(each)
-        matching = find_matches(each.pattern, current, bind=bind, pattern_bind=pattern_bind, needed=needed)
+        matching = find_matches(each.pattern, current, bind=bind, pattern_bind=pattern_bind, needed=needed, keep=keep)
         if not matching.matches and replaced:
             matching = _too_late(each, graph, matching, replaced, bind, pattern_bind, needed)
-        reports.append(PassMatches(each.name, tuple(match.names for match in matching.matches), matching.miss))
+        if explain is None or len(reports) >= explaining.MOST_PASSES:
+            reports.append(PassMatches(each.name, tuple(match.names for match in matching.matches), matching.miss))
+        else:
+            unmatched = sum(not report.matches for report in reports)
+            reports.append(
+                explaining.explained(
+                    each.name, each.pattern, current, matching,
+                    code=explain.get(each.name, ""), bind=bind, pattern_bind=pattern_bind, needed=needed,
+                    mend=unmatched < explaining.MOST_MENDED,
+                )
+            )  # fmt: skip
         if matching.matches:
             current, names = _replaced(current, each, matching.matches)
             calls.extend((each.replacement, name) for name in names)

@@ -97,7 +97,7 @@ export function legend(data) {
     return entry;
   };
   const entries = [
-    ...data.groups.map(({ number, name, colour }) => marked(String(number), name, colour)),
+    ...(nodes.some((each) => each.pair) ? paired(data, marked) : groups(data, marked)),
     nodes.some((each) => each.miss) && marked("✗", "nearest miss", "#d55e00"),
     nodes.some((each) => each.change === "+") && marked("+", "added"),
     nodes.some((each) => each.change === "−") && marked("−", "removed"),
@@ -105,6 +105,21 @@ export function legend(data) {
     nodes.some((each) => each.family === "input") && html("li", {}, signOf(data, "input"), "input"),
   ];
   return html("ul", { class: "legend", "aria-label": "Legend" }, ...entries.filter(Boolean));
+}
+
+function groups(data, marked) {
+  return data.groups.map(({ number, name, colour }) => marked(String(number), name, colour));
+}
+
+// While pairs are shown, a number is a pair's and not a pass's.
+function paired({ nodes, groups }, marked) {
+  const { colour, name } = groups.find(({ number }) => nodes.some(({ pair }) => pair?.group === number)) ?? {};
+  const isInput = ({ pair }) => pair && !/^\d/.test(pair.mark);
+  return [
+    nodes.some(({ pair }) => /^\d/.test(pair?.mark)) && marked("1", `pair, ${name}`, colour),
+    nodes.some(isInput) && marked("a", "paired input", colour),
+    nodes.some(({ faint }) => faint) && marked("⋯", "another match"),
+  ].filter(Boolean);
 }
 
 function signOf(data, family) {

@@ -70,6 +70,17 @@ export class Camera {
     this.moved();
   }
 
+  // As near as the box can be read, as far as it can be seen whole, and no other move than that takes.
+  aim(box) {
+    const fits = Math.min(
+      (this.view.width - 2 * MARGIN) / (box.width + 2 * MARGIN),
+      (this.view.height - 2 * MARGIN) / (box.height + 2 * MARGIN),
+    );
+    const wanted = Math.min(fits, Math.max(this.scale, READABLE));
+    if (wanted !== this.scale) this.to(wanted);
+    this.reveal(box);
+  }
+
   // Moves no further than it must for the box to be in sight.
   reveal({ x, y, width, height }) {
     const within = (at, size, offset, view) => {

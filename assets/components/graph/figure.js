@@ -2,7 +2,7 @@
 import { svg } from "./dom.js";
 import { sign } from "./families.js";
 import { LINE, PAD, SIGN } from "./scene.js";
-import { spoken, tooltip } from "./words.js";
+import { badgeOf, spoken, tooltip } from "./words.js";
 
 const PLUS = "M-4 0h8M0 -4v8";
 const MINUS = "M-4 0h8";
@@ -12,7 +12,8 @@ const TOGETHER = 40; // edges in one path: one path for all would be painted who
 export function boxFigure(data, box, users, id) {
   const { width, height, kind } = box;
   const node = kind === "node" || kind === "input" ? data.nodes[box.nodes[0]] : null;
-  const group = node && data.groups.find(({ number }) => number === node.group);
+  const group = node && data.groups.find(({ number }) => number === (node.group ?? node.pair?.group));
+  const badged = node ? badgeOf(node) : "";
   const family = node ? node.family : kind;
   const colour = data.families.find(({ name }) => name === family)?.colour;
   const round = kind === "input" || kind === "result" ? height / 2 : 5;
@@ -28,7 +29,7 @@ export function boxFigure(data, box, users, id) {
       role: "option",
       "aria-selected": "false",
       "aria-label": spoken(data, box, users),
-      class: ["box", kind, group && "matched", node?.miss && "miss", node?.change && "changed"].filter(Boolean).join(" "),
+      class: ["box", kind, node?.group && "matched", node?.faint && "faint", node?.miss && "miss", node?.change && "changed"].filter(Boolean).join(" "),
       transform: `translate(${box.x - width / 2} ${box.y - height / 2})`,
     },
     svg("title", {}, tooltip(data, box)),
@@ -43,7 +44,7 @@ export function boxFigure(data, box, users, id) {
         svg("text", { class: kind, x: PAD + SIGN, y: 4 + LINE * index + 11.5 }, text),
         " ", // what is seen is a part of the name, word by word
       ]),
-      group ? badge(0, "group", svg("text", { y: 4.5, "text-anchor": "middle" }, String(group.number))) : null,
+      badged ? badge(0, "group", svg("text", { y: 4.5, "text-anchor": "middle" }, badged)) : null,
       node?.change ? badge(width, "change", svg("path", { d: node.change === "+" ? PLUS : MINUS })) : null,
       node?.miss ? badge(width, "missed", svg("path", { d: CROSS })) : null,
     ),

@@ -108,6 +108,7 @@ class Graph {
     this.beside = html("div", { class: "beside", keydown: (event) => event.key === "Escape" && this.close() });
     this.problem = html("p", { class: "problem", role: "status" });
     this.legend = html("div", {});
+    this.said = html("p", { class: "said", role: "status" });
     this.root = html(
       "div",
       { class: "graph" },
@@ -115,6 +116,7 @@ class Graph {
       this.problem,
       html("div", { class: "middle" }, html("div", { class: "stage" }, this.canvas, this.hint, this.table), this.beside),
       this.legend,
+      this.said,
     );
     this.root.addEventListener("fullscreenchange", () => (this.placed = false)); // placed anew at its new size
     this.toggleList(false);
@@ -141,6 +143,8 @@ class Graph {
       this.placed = false;
     }
     this.canvas.setAttribute("aria-label", this.data.title);
+    this.at = this.data.step?.at;
+    if (before && this.said.textContent !== (this.data.step?.said ?? "")) this.said.textContent = this.data.step?.said ?? "";
     this.foldButton.hidden = !this.data.chains.length;
     this.measureRoot();
     this.legend.replaceChildren(legend(this.data));
@@ -193,7 +197,19 @@ class Graph {
     const stands = stood && this.boxOf(anchor);
     if (stands) this.camera.by((oldX - stands.x) * this.camera.scale, (oldY - stands.y) * this.camera.scale);
     else this.place();
+    if (this.placed && this.aimed !== this.data.focus?.join()) this.aim();
     this.look();
+  }
+
+  // Brings what the data says is to be looked at in sight.
+  aim() {
+    this.aimed = this.data.focus?.join();
+    const boxes = (this.data.focus ?? []).map((node) => this.boxOf(node));
+    if (!boxes.length) return;
+    const edge = (side, end) => Math[end](...boxes.map((box) => box[side[0]] + (end === "max" ? 0.5 : -0.5) * box[side[1]]));
+    const [left, right] = [edge(["x", "width"], "min"), edge(["x", "width"], "max")];
+    const [top, bottom] = [edge(["y", "height"], "min"), edge(["y", "height"], "max")];
+    this.camera.aim({ x: (left + right) / 2, y: (top + bottom) / 2, width: right - left, height: bottom - top });
   }
 
   // Where there is no room beside the drawing, the details stand below it and take their own.
@@ -219,9 +235,10 @@ class Graph {
   place() {
     this.placed = this.camera.seen;
     if (!this.placed) return;
-    const marked = this.data.nodes.findIndex((node) => node.group || node.miss || node.change);
+    const marked = this.data.nodes.findIndex((node) => (node.group && !node.faint) || node.miss || node.change);
     const first = this.scene.boxes[this.layout.edges[0]?.from ?? 0];
     this.camera.begin({ first, marked: marked < 0 ? null : this.boxOf(marked) });
+    this.aim();
   }
 
   resized() {
@@ -474,7 +491,7 @@ class Graph {
 
   focused() {
     if (this.active !== null || !this.layout) return;
-    const marked = this.data.nodes.findIndex((node) => node.group || node.miss || node.change);
+    const marked = this.data.nodes.findIndex((node) => (node.group && !node.faint) || node.miss || node.change);
     this.active = marked < 0 ? 0 : this.boxOf(marked).id;
     this.look();
   }
@@ -498,11 +515,21 @@ class Graph {
       0: () => camera.fit(),
       1: () => camera.to(1),
       "/": () => this.search.focus(),
+      n: () => this.turn(1),
+      p: () => this.turn(-1),
     }[event.key];
     if (!does) return;
     event.preventDefault();
     this.focused();
     does();
+  }
+
+  // To the next step or the one before, round and round.
+  turn(by) {
+    const { step } = this.data;
+    if (!step) return;
+    this.at = (this.at + by + step.of) % step.of;
+    this.component.setTriggerValue("step", this.at);
   }
 
   // Along an edge to the nearest box it leads to; where none leads on, to the nearest row in that direction.

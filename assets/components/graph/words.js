@@ -4,10 +4,16 @@ const UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB"];
 export function marksOf(data, node) {
   const group = data.groups.find(({ number }) => number === node.group);
   return [
-    group ? `matched by ${group.mark} ${group.name}` : "",
+    group ? `${node.faint ? "another match, by" : "matched by"} ${group.mark} ${group.name}` : "",
+    node.pair ? `pair ${node.pair.mark}: ${node.pair.with}` : "",
     node.miss ? `nearest miss${data.reason ? `: ${data.reason}` : ""}` : "",
     node.change === "+" ? "added by the rewrite" : node.change ? "removed by the rewrite" : "",
   ].filter(Boolean);
+}
+
+// What stands in a node's badge: what it is paired with, else which pass matched it.
+export function badgeOf(node) {
+  return node.pair ? node.pair.mark : node.group && !node.faint ? String(node.group) : "";
 }
 
 export function titleOf(node) {
@@ -22,7 +28,7 @@ export function spoken(data, box, users) {
   const named = (nodes) => nodes.map((each) => data.nodes[each].name).join(", ");
   const seen = box.lines.map(([, text]) => text).join(" ");
   return [
-    `${node.family === "input" ? "input " : ""}${seen}${node.group ? ` ${node.group}` : ""}`,
+    `${node.family === "input" ? "input " : ""}${seen}${badgeOf(node) ? ` ${badgeOf(node)}` : ""}`,
     node.inputs.length ? `reads ${named(node.inputs)}` : "",
     users[index].length ? `read by ${named(users[index])}` : "",
     ...marksOf(data, node),

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from passnet_core.graphs.drawing import FAMILY_COLOUR, Marks, dot, families, mark, picture
+from passnet_core.graphs.drawing import FAMILY_COLOUR, Marks, Pair, dot, families, mark, picture
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
 from passnet_core.graphs.source import parse_function
 from passnet_core.graphs.vocabulary import FAMILIES
@@ -77,13 +77,24 @@ def test_a_picture_is_plain_data_that_says_all_of_a_node() -> None:
     assert nodes["q"] == {
         "name": "q", "operator": "sum", "family": "reduction", "literals": "-1, keepdim=True",
         "code": "q = torch.sum(p, -1, keepdim=True)", "line": 3, "inputs": [2], "value": None, "group": 2, "change": "",
-        "miss": False,
+        "miss": False, "pair": None, "faint": False,
     }  # fmt: skip
     assert (nodes["p"]["change"], nodes["r"]["miss"], told["reason"]) == ("+", True, "why")
     assert told["result"] == {"code": "return (r, p)", "inputs": [4, 2]}
     assert [(each["mark"], each["name"]) for each in told["groups"]] == [("②", "Second")]
     assert [each["name"] for each in told["families"]] == ["pointwise", "reduction", "indexing"]
     assert not told["folded"]
+
+
+def test_pairs_faint_nodes_and_what_is_to_be_seen_are_data() -> None:
+    marks = Marks({"p": 1}, ["First"], pairs={"q": Pair("1", "the pattern's sum", 3)}, faint={"p"}, focus=["q", "gone"])
+    told = picture(GRAPH, marks)
+    nodes = {node["name"]: node for node in told["nodes"]}
+    assert nodes["q"]["pair"] == {"mark": "1", "with": "the pattern's sum", "group": 3}
+    assert (nodes["p"]["faint"], nodes["q"]["faint"], nodes["x"]["pair"]) == (True, False, None)
+    assert [told["nodes"][index]["name"] for index in told["focus"]] == ["q"]
+    assert [each["number"] for each in told["groups"]] == [1, 3]
+    assert Marks(apart=["x"]).nodes == {"x"}
 
 
 def test_a_size_is_told_only_where_the_dtype_has_one() -> None:

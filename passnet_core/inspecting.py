@@ -1,21 +1,26 @@
-"""What eager and TorchInductor make of a subgraph, remembered: what its nodes give, and generated code."""
+"""What eager, TorchInductor and Triton make of a subgraph and its passes, remembered: values and generated code."""
 
 import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from concurrent.futures import Future, wait
 from functools import partial
+from typing import TypeVar
 
 from passnet_core.backends.base import Backend
 from passnet_core.errors import InfrastructureError, PlaygroundError
-from passnet_core.records import Device, Inspection, Subgraph
+from passnet_core.records import Bundle, Device, Inspection, PassKernels, Subgraph
 
 KEPT = 200
+KEPT_KERNELS = 20
+"""Their texts are long."""
 LOOK_EVERY_S = 0.05
 
-_Key = tuple[str, Device, str, bool]
+T = TypeVar("T")
+_Key = tuple[str, Device, str, bool | str]
+"""Of a subgraph, where, and what is asked: with code or without, or the digest of a bundle."""
 
 
 class Inspections:
@@ -26,6 +31,8 @@ class Inspections:
         self._lock = threading.Lock()
         self._known: OrderedDict[_Key, Future[Inspection]] = OrderedDict()
         """Those that are there, and those that somebody waits for."""
+        self._compiled: OrderedDict[_Key, Future[PassKernels]] = OrderedDict()
+        """Those of kernels."""
         self._failed: dict[_Key, PlaygroundError] = {}
         """Why an inspection failed that nobody has heard of yet."""
         self._closed = threading.Event()
@@ -76,6 +83,23 @@ class Inspections:
         future = self._asked(backend, [subgraph], device, with_code)[0]
         return future.result() if future.done() else None
 
+    def kernels(self, backend: Backend, subgraph: Subgraph, bundle: Bundle, device: Device) -> PassKernels | None:
+        """What Triton makes of a bundle's kernels on a subgraph, as far as it is known, in the same way."""
+        key = _key(backend, subgraph, device, bundle.digest)
+        with self._lock:
+            if (failed := self._failed.pop(key, None)) is not None:
+                raise failed
+            future = self._compiled.get(key)
+            if future is None:
+                future = self._compiled[key] = Future()
+                while len(self._compiled) > KEPT_KERNELS:
+                    self._compiled.popitem(last=False)
+                compile_them = partial(backend.kernels, subgraph, bundle, device, self._closed)
+                asking = threading.Thread(target=self._ask, args=(self._compiled, future, compile_them), daemon=True)
+                asking.start()
+            self._compiled.move_to_end(key)
+        return future.result() if future.done() and future.exception() is None else None
+
     def close(self) -> None:
         """Ends what is being asked."""
         self._closed.set()
@@ -110,29 +134,29 @@ class Inspections:
         def ask() -> None:
             for subgraph, future in new:
                 inspect = partial(backend.inspect, subgraph, device, self._closed, with_code=with_code)
-                self._ask(future, inspect)
+                self._ask(self._known, future, inspect)
 
         if new:
             threading.Thread(target=ask, name="passnet-inspect", daemon=True).start()
         return found
 
-    def _ask(self, future: "Future[Inspection]", inspect: Callable[[], Inspection]) -> None:
+    def _ask(self, asked: "MutableMapping[_Key, Future[T]]", future: "Future[T]", inspect: Callable[[], T]) -> None:
         try:
             future.set_result(inspect())
         except Exception as error:  # whatever a backend meets, who waits hears of it, and the next may ask again
             told = _in_a_sentence(error)
             with self._lock:
-                for key in [key for key, each in self._known.items() if each is future]:
-                    del self._known[key]
+                for key in [key for key, each in asked.items() if each is future]:
+                    del asked[key]
                     self._failed[key] = told
                 while len(self._failed) > KEPT:
                     del self._failed[next(iter(self._failed))]
             future.set_exception(told)
 
 
-def _key(backend: Backend, subgraph: Subgraph, device: Device, with_code: bool) -> _Key:
+def _key(backend: Backend, subgraph: Subgraph, device: Device, what: bool | str) -> _Key:
     environment = backend.info().environment
-    return subgraph.digest, device, environment.digest if environment else "", with_code
+    return subgraph.digest, device, environment.digest if environment else "", what
 
 
 def _in_a_sentence(error: Exception) -> PlaygroundError:

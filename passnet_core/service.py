@@ -27,6 +27,7 @@ from passnet_core.records import (
     Inspection,
     Job,
     Outcome,
+    PassKernels,
     Run,
     Solver,
     Stage,
@@ -261,6 +262,10 @@ class Service:
         """The same, as far as it is known; None: it is being found out. Raises, once, what that failed with."""
         return self._inspections.known(self._backend, subgraph, self.device().device)
 
+    def kernels(self, subgraph: Subgraph, bundle: Bundle) -> PassKernels | None:
+        """What Triton makes of the kernels that a bundle launches on a subgraph, in the same way."""
+        return self._inspections.kernels(self._backend, subgraph, bundle, self.device().device)
+
     def inspect_within(
         self, subgraphs: Sequence[Subgraph], seconds: float, cancelled: threading.Event
     ) -> Mapping[str, Inspection]:
@@ -329,6 +334,11 @@ class Service:
         if bundle is None:
             raise UnknownItem(f"There is no bundle {digest!r} here. Open it from a run that lists it.")
         return bundle
+
+    def revision(self) -> int:
+        """Equal as long as boards, baseline rows and standings stay as they are."""
+        self._loading.join()
+        return self._store.revision()
 
     def score_rows(self, task_id: str | None = None) -> tuple[ScoreRow, ...]:
         """What scores are made of: the newest sample per solver, subgraph, device, capture and profile."""

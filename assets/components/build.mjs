@@ -48,6 +48,7 @@ const files = [
   layout,
   written("graph", await bundled("graph/index.js", { LAYOUT: JSON.stringify(`./${layout}`) })),
   written("editor", await bundled("editor/index.js")),
+  written("code", await bundled("code/index.js")),
 ];
 const of = Object.fromEntries(
   sources(here)

@@ -1,50 +1,93 @@
-"""The code of an outcome: the passes, the subgraph and what it became, and what TorchInductor generates."""
+"""The code of an outcome: the passes, the subgraph and what it became, and generated code, side by side."""
 
-from typing import Literal
+import hashlib
+import threading
 
 import streamlit as st
 
-from pages.ui import resources
+from pages.ui import built, code_facts, resources
 from pages.ui.components import finding_list
-from pages.ui.text import code_span, count, plain
+from pages.ui.text import code_span, plain
 from passnet_core.errors import PlaygroundError
-from passnet_core.graphs import drawing
-from passnet_core.records import Bundle, Outcome, Subgraph
+from passnet_core.floors import memory_floor
+from passnet_core.graphs import aligning, panes
+from passnet_core.records import Bundle, InductorCode, Inspection, Outcome, PassKernels, Subgraph
 
 LOOK_S = 1.0
 
 
 def code_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> None:
     finding_list(outcome.findings, bundle)
-    mine, rewritten = st.columns(2)
-    with mine:
-        for number, file in enumerate(bundle.files if bundle else (), 1):
-            sign = drawing.mark(number) if bundle and number <= len(bundle.passes) else "helper"
-            st.markdown(f"{sign} {code_span(file.name)}")
-            st.code(file.code, language="python", line_numbers=True, height=_code_height(file.code))
-    with rewritten:
-        if outcome.match and outcome.match.rewritten:
-            st.markdown("The subgraph, rewritten")
-            st.code(outcome.match.rewritten, language="python", line_numbers=True)
-        st.markdown("The subgraph, as recorded")
-        st.code(subgraph.code, language="python", line_numbers=True, height=_code_height(subgraph.code))
-    inductors_code(subgraph, outcome.job_digest)
+    code = inductors_code(subgraph, outcome.job_digest)
+    kernels = passes_kernels(subgraph, bundle, outcome.job_digest) if bundle else None
+    graph = aligning.graph_of(subgraph.code)
+    known = _inspection(subgraph)
+    if memory_floor(outcome, subgraph, known.accelerator if known else None) is None:
+        st.caption(code_facts.ON_A_GPU)
+    facts = code_facts.facts(graph, subgraph, outcome, bundle, known)
+    shown = [
+        *panes.of_passes(graph, bundle, outcome.match, facts),
+        *panes.of_subgraph(graph, subgraph.code, outcome.match, facts),
+        *([panes.of_inductor(graph, code, facts)] if code else []),
+    ]
+    if bundle and kernels:
+        nodes = aligning.kernel_nodes(bundle, graph, outcome.match)
+        for number, each in enumerate(kernels.kernels):
+            shown += panes.of_kernel(number, each, bundle, nodes.get(each.name, ()), code_facts.compiled(each))
+    # Streamlit takes no two underscores in a key
+    key = f"code-{hashlib.sha256(outcome.job_digest.encode()).hexdigest()[:12]}"
+    built.component("code")(key=key, data=panes.picture(shown, graph, outcome.match))
 
 
-def inductors_code(subgraph: Subgraph, key: str) -> None:
+def inductors_code(subgraph: Subgraph, key: str) -> InductorCode | None:
     """What TorchInductor generates here, once it is asked for."""
     asked = st.toggle("What TorchInductor generates", key=f"inductor-{key}", help="Where jobs run; takes some seconds.")
     found = st.session_state.get(_generated_key(subgraph))
     if not asked:
-        return
+        return None
     if found is None:
         _look_for_code(subgraph)
     elif isinstance(found, str):
         st.info(plain(found), icon=":material/code_off:")
-    else:
-        library = f" and {count(found.library_calls, 'kernel')} of torch's" if found.library_calls else ""
-        st.caption(f"One call launches {count(found.launches, 'kernel')} of its own{library}.")
-        st.code(found.text, language="python", line_numbers=True, height=480)
+    return found.code if isinstance(found, Inspection) else None
+
+
+def passes_kernels(subgraph: Subgraph, bundle: Bundle, key: str) -> PassKernels | None:
+    """What Triton makes of the passes' kernels here, once it is asked for."""
+    asked = st.toggle(
+        "What Triton makes of the passes",
+        key=f"kernels-{key}",
+        help="Triton IR and PTX of the kernels, in a sandbox where jobs run: compiled for a named GPU where there is"
+        " none. Takes some seconds.",
+    )
+    found = st.session_state.get(_compiled_key(subgraph, bundle))
+    if not asked:
+        return None
+    if found is None:
+        _look_for_kernels(subgraph, bundle)
+        return None
+    if isinstance(found, str):
+        st.info(plain(found), icon=":material/code_off:")
+        return None
+    for each in found.kernels:
+        if each.problem:
+            st.info(f"Of {code_span(each.name)} there is no code:", icon=":material/code_off:")
+            st.code(each.problem, language=None, wrap_lines=True)
+    return found if isinstance(found, PassKernels) else None
+
+
+@st.fragment(run_every=LOOK_S)
+def _look_for_kernels(subgraph: Subgraph, bundle: Bundle) -> None:
+    """Asks until the kernels are there, or why there are none."""
+    try:
+        found = resources.service().kernels(subgraph, bundle)
+    except PlaygroundError as error:
+        st.session_state[_compiled_key(subgraph, bundle)] = str(error)
+        st.rerun()
+    if found is not None:
+        st.session_state[_compiled_key(subgraph, bundle)] = found.problem or found
+        st.rerun()
+    st.markdown(":material/autorenew: Triton is compiling the kernels, behind the jobs that wait…")
 
 
 @st.fragment(run_every=LOOK_S)
@@ -56,14 +99,22 @@ def _look_for_code(subgraph: Subgraph) -> None:
         st.session_state[_generated_key(subgraph)] = str(error)
         st.rerun()
     if found is not None:
-        st.session_state[_generated_key(subgraph)] = found.code or found.code_problem
+        st.session_state[_generated_key(subgraph)] = found if found.code else found.code_problem
         st.rerun()
     st.markdown(":material/autorenew: TorchInductor is writing its code, behind the jobs that wait…")
 
 
+def _inspection(subgraph: Subgraph) -> Inspection | None:
+    """What is known of the subgraph's values by now, with TorchInductor's code where it was asked for."""
+    found = st.session_state.get(_generated_key(subgraph))
+    if isinstance(found, Inspection):
+        return found
+    return resources.service().inspect_within([subgraph], 0.0, threading.Event()).get(subgraph.id)
+
+
+def _compiled_key(subgraph: Subgraph, bundle: Bundle) -> str:
+    return f"compiled-{subgraph.digest}-{bundle.digest}"
+
+
 def _generated_key(subgraph: Subgraph) -> str:
     return f"generated-{subgraph.digest}"
-
-
-def _code_height(code: str) -> int | Literal["content"]:
-    return 480 if code.count("\n") > 26 else "content"

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from passnet_core.records import (
+    Bundle,
     Device,
     Environment,
     Evidence,
@@ -14,6 +15,7 @@ from passnet_core.records import (
     Isolation,
     Job,
     Outcome,
+    PassKernels,
     Subgraph,
     Verdict,
 )
@@ -65,6 +67,11 @@ class Backend(Protocol):
         """What eager and TorchInductor make of a subgraph, without judging anything; it waits for its turn like a job.
         Raises BadInput for a subgraph that cannot be run, InfrastructureError where this backend cannot say, also when
         cancelled."""
+        ...
+
+    def kernels(self, subgraph: Subgraph, bundle: Bundle, device: Device, cancelled: threading.Event) -> PassKernels:
+        """What Triton makes of the kernels that a bundle launches on a subgraph, without judging anything; waits and
+        raises as inspect."""
         ...
 
     def info(self) -> DeviceInfo:

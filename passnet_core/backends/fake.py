@@ -5,7 +5,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from passnet_core.backends.base import DeviceInfo, JobEvent, Survey, outcome_without_judge
-from passnet_core.records import Device, Environment, Inspection, Isolation, Job, Outcome, Subgraph, Verdict
+from passnet_core.records import (
+    Bundle,
+    Device,
+    Environment,
+    Inspection,
+    Isolation,
+    Job,
+    Outcome,
+    PassKernels,
+    Subgraph,
+    Verdict,
+)
 
 FAKE_ENVIRONMENT = Environment(
     device="fake device",
@@ -23,9 +34,14 @@ def uninspected(subgraph: Subgraph) -> Inspection:
     return Inspection(subgraph.digest, FAKE_ENVIRONMENT, code_problem="The fake judge has no compiler.")
 
 
+def uncompiled(subgraph: Subgraph, bundle: Bundle) -> PassKernels:
+    """Kernels of which nothing is known."""
+    return PassKernels(subgraph.digest, bundle.digest, FAKE_ENVIRONMENT, problem="The fake judge compiles no kernel.")
+
+
 class FakeBackend:
     """Answers each job with answer(job), and remembers the jobs it was given, in order. matches: how many matches a
-    source has. inspection: what is said of a subgraph."""
+    source has. inspection: what is said of a subgraph; compiling: of a bundle's kernels on one."""
 
     def __init__(
         self,
@@ -33,13 +49,16 @@ class FakeBackend:
         device: Device = Device.CPU,
         matches: Callable[[str], int | None] = lambda code: 0,
         inspection: Callable[[Subgraph], Inspection] = uninspected,
+        compiling: Callable[[Subgraph, Bundle], PassKernels] = uncompiled,
     ) -> None:
         self.answer = answer
         self.matches = matches
         self.device = device
         self.inspection = inspection
+        self.compiling = compiling
         self.jobs: list[Job] = []
         self.inspected: list[tuple[Subgraph, bool]] = []
+        self.compiled: list[tuple[Subgraph, Bundle]] = []
 
     def run(self, job: Job, listen: Callable[[JobEvent], None], cancelled: threading.Event) -> Outcome:
         self.jobs.append(job)
@@ -57,6 +76,10 @@ class FakeBackend:
     def inspect(self, subgraph: Subgraph, device: Device, cancelled: threading.Event, *, with_code: bool) -> Inspection:
         self.inspected.append((subgraph, with_code))
         return self.inspection(subgraph)
+
+    def kernels(self, subgraph: Subgraph, bundle: Bundle, device: Device, cancelled: threading.Event) -> PassKernels:
+        self.compiled.append((subgraph, bundle))
+        return self.compiling(subgraph, bundle)
 
     def info(self) -> DeviceInfo:
         return DeviceInfo(self.device, FAKE_ENVIRONMENT.device, FAKE_ENVIRONMENT.isolation, FAKE_ENVIRONMENT)

@@ -15,11 +15,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from passnet_core.backends.base import DeviceInfo, JobEvent, Survey, outcome_without_judge
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.records import (
+    Bundle,
     Device,
     Environment,
     Evidence,
@@ -27,12 +28,15 @@ from passnet_core.records import (
     Isolation,
     Job,
     Outcome,
+    PassKernels,
     Stage,
     Subgraph,
     Verdict,
     from_json,
     to_json,
 )
+
+T = TypeVar("T")
 
 PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 
@@ -44,6 +48,8 @@ PASSED_ON = (
 
 INSPECTION_LIMIT_S = 60.0
 """What it may take to find the shapes in a subgraph, and for TorchInductor to write its code."""
+COMPILING_LIMIT_S = 90.0
+"""What a candidate may take to be loaded, and Triton to compile its kernels."""
 GRACE_S = 240.0
 """Silence beyond the deadline that a referee is allowed: starting its processes on a busy machine."""
 UNAVAILABLE = 3
@@ -98,6 +104,12 @@ class LocalBackend:
         if problem := self.info().problem:
             raise InfrastructureError(problem)
         return self.lanes[-1].inspect(subgraph, device, cancelled, with_code=with_code)
+
+    def kernels(self, subgraph: Subgraph, bundle: Bundle, device: Device, cancelled: threading.Event) -> PassKernels:
+        """What Triton makes of a bundle's kernels, in the same lane."""
+        if problem := self.info().problem:
+            raise InfrastructureError(problem)
+        return self.lanes[-1].kernels(subgraph, bundle, device, cancelled)
 
     def info(self) -> DeviceInfo:
         """The best device of this machine, asked of a judge process that loads no torch; once, unless in trouble."""
@@ -247,26 +259,39 @@ class _Lane:
             "code": with_code,
             "deadline_s": INSPECTION_LIMIT_S,
         }
+        return self._inspected(Inspection, {"inspect": asked}, device, cancelled)
+
+    def kernels(self, subgraph: Subgraph, bundle: Bundle, device: Device, cancelled: threading.Event) -> PassKernels:
+        asked = {
+            "subgraph": to_json(subgraph),
+            "bundle": to_json(bundle),
+            "device": device.value,
+            "deadline_s": COMPILING_LIMIT_S,
+        }
+        return self._inspected(PassKernels, {"compile": asked}, device, cancelled)
+
+    def _inspected(self, kind: type[T], asked: dict[str, Any], device: Device, cancelled: threading.Event) -> T:
+        """Asks in its turn for what nothing is judged for. Raises BadInput, InfrastructureError."""
         with self._turn(lambda event: None, cancelled) as mine:
             if not mine:
                 raise InfrastructureError("The inspection was cancelled before it started.")
             try:
                 self._start()
-                self._tell({"inspect": asked})
-                return self._inspection(cancelled)
+                self._tell(asked)
+                return self._inspection(kind, cancelled)
             except _Cancelled:
                 raise InfrastructureError("The inspection was cancelled.") from None
             finally:
                 self._leave(device)
 
-    def _inspection(self, cancelled: threading.Event) -> Inspection:
+    def _inspection(self, kind: type[T], cancelled: threading.Event) -> T:
         """Listens until it comes. Raises BadInput, InfrastructureError."""
-        for told in self._lines(INSPECTION_LIMIT_S + self.grace_s, cancelled):
+        for told in self._lines(max(INSPECTION_LIMIT_S, COMPILING_LIMIT_S) + self.grace_s, cancelled):
             self.idle = True
             if "problem" in told:
                 raise (BadInput if told.get("bad_input") else InfrastructureError)(str(told["problem"]))
             try:
-                return from_json(Inspection, told["inspection"])
+                return from_json(kind, told["inspection"])
             except (KeyError, ValueError, BadInput) as error:
                 raise InfrastructureError(f"The judge's inspection cannot be read: {error}") from error
         raise InfrastructureError("The judge's process ended without an answer. Ask again.")

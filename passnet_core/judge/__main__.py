@@ -6,7 +6,7 @@ from pathlib import Path
 
 def main(arguments: list[str]) -> None:
     """describe ISOLATION | referee CHANNEL ISOLATION HOME | nursery CONTROL DEVICE SCRATCH WHO |
-    confined ISOLATION MODULE SECONDS | inside MODULE SECONDS."""
+    confined ISOLATION MODULE SECONDS | inside MODULE SECONDS | compile FOLDER QUESTION ANSWER."""
     match arguments:
         case ["describe", isolation]:
             from passnet_core.judge import machine
@@ -29,6 +29,10 @@ def main(arguments: list[str]) -> None:
             from passnet_core.judge import confined
 
             confined.inside(module, float(seconds))
+        case ["compile", folder, question, answer]:
+            from passnet_core.judge import compiling
+
+            compiling.main(Path(folder), Path(question), Path(answer))
         case _:
             sys.exit(f"Not a program of the judge: {arguments}. To judge a pass, use python -m passnet_core evaluate.")
 

@@ -8,6 +8,7 @@ What the child process calls (candidate.py, with torch and triton loaded):
     building.prepared(preparation, traced, replacements) -> Callable[[list], object]   called as call(inputs)
     timing.warm_up(call, inputs, seconds, device)        rounds.serve(receive, send, call, buffers, clock, …)
     inspecting.propagated(source, given, device) and generated(…)       where nothing is judged, in the witness
+    compiling.kernels(call, device, folder)              where nothing is judged, in a candidate of its own
     interpreter.mend()                                   once, before any child exists, on a machine without a GPU
 
 What the referee calls (referee.py), which itself computes nothing on a GPU:
@@ -32,6 +33,7 @@ from passnet_core.records import (
     Bundle,
     Capture,
     Clock,
+    CompiledKernel,
     Contender,
     Device,
     Evidence,
@@ -117,6 +119,10 @@ class Propagated:
 
     values: tuple[NodeValue, ...]
     problem: str
+
+
+TEXT_CHARACTERS, TEXTS_CHARACTERS = 150_000, 900_000
+"""Most of one text of a compiled kernel, and of all together."""
 
 
 Fills: TypeAlias = Sequence[Mapping[str, Any]]
@@ -350,6 +356,11 @@ class CandidateClient(Protocol):
 
     def propagate(self, source: str, given: Sequence[Given]) -> Propagated:
         """What each node of this source, placed on the device, gives for such inputs. Witness only, as generate."""
+        ...
+
+    def compiled(self, name: str) -> tuple[CompiledKernel, ...]:
+        """Calls it on the given inputs and says what Triton made of the kernels that it launched. Candidate only, in a
+        process that is asked nothing else afterwards."""
         ...
 
     def generate(self, source: str, given: Sequence[Given]) -> InductorCode | str:

@@ -122,6 +122,7 @@ class _Child:
             "facts": self._facts,
             "propagate": self._propagate,
             "generate": self._generate,
+            "compiled": self._compiled,
         }
         try:
             return doing[operation](request)  # type: ignore[index]
@@ -134,14 +135,14 @@ class _Child:
         folder.mkdir(parents=True, exist_ok=True)
         for file in bundle.files:
             (folder / Path(file.name).name).write_text(file.code)
-        _make_importable(folder)
+        make_importable(folder)
         passes: list[TracedPass] = []
         warnings: list[str] = []
         keys: dict[int, str] = {}
         hooks: dict[str, list[tuple[str, building.Hook | None]]] = {}
         for file in bundle.passes:
             name = Path(file.name).stem
-            module = _imported(folder / file.name)
+            module = imported(folder / file.name)
             missing = [each for each in NEEDED if not callable(getattr(module, each, None))]
             if missing:
                 raise LoadProblem(f"{file.name} does not define {missing[0]}(). A pass defines {', '.join(NEEDED)}.")
@@ -375,6 +376,18 @@ class _Child:
             return wire.Message({"problem": self._without_scratch(found)})
         return wire.Message({"code": to_json(replace(found, text=self._without_scratch(found.text)))})
 
+    def _compiled(self, request: wire.Message) -> wire.Message:
+        from passnet_core.judge import compiling  # loads Triton, which a witness does not need
+
+        call = self.calls[request.fields["name"]]
+        call.pack(self.inputs)
+
+        def once() -> object:
+            with torch.no_grad():
+                return call(list(self.inputs))
+
+        return wire.Message({"kernels": compiling.kernels(once, self.device, _folder(self.scratch))})
+
     def _without_scratch(self, text: str) -> str:
         """Without where this child's files lie: it is nobody's business, and differs from time to time."""
         return text.replace(f"{self.scratch}/", "")
@@ -460,7 +473,7 @@ def _hook(module: ModuleType, arguments: Graph) -> building.Hook | None:
     return building.Hook(prepare, tuple(names))
 
 
-def _imported(file: Path) -> ModuleType:
+def imported(file: Path) -> ModuleType:
     """The module of a pass. One that is named like a module already there, "json.py", must not be taken for it."""
     name = file.stem
     there = sys.modules.get(name)
@@ -488,7 +501,7 @@ class _PackageAlias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return None
 
 
-def _make_importable(folder: Path) -> None:
+def make_importable(folder: Path) -> None:
     sys.path[:0] = [str(folder), str(folder.parent)]
     package = ModuleType(FOLDER)
     package.__path__ = [str(folder)]

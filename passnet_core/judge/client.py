@@ -19,6 +19,7 @@ from passnet_core.graphs.ir import graph_from_json
 from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge import sandbox, wire
 from passnet_core.judge.candidacy import (
+    TEXT_CHARACTERS,
     Call,
     CandidateEnd,
     CandidateFault,
@@ -36,7 +37,16 @@ from passnet_core.judge.candidacy import (
 )
 from passnet_core.judge.pool import PATIENCE_S, Nursery
 from passnet_core.judge.rounds import ANSWERED, ASKED, CALL, END, GO, KEEP
-from passnet_core.records import Accelerator, Bundle, Clock, InductorCode, TensorForm, from_json, to_json
+from passnet_core.records import (
+    Accelerator,
+    Bundle,
+    Clock,
+    CompiledKernel,
+    InductorCode,
+    TensorForm,
+    from_json,
+    to_json,
+)
 
 TICK_S = 0.25
 
@@ -221,6 +231,13 @@ class Child:
             return from_json(InductorCode, reply["code"]) if "code" in reply else str(reply["problem"])[:TEXT_LIMIT]
         except NONSENSE as error:
             raise self._marked(CandidateFault("protocol", f"It sent no code: {_cut(error)}")) from error
+
+    def compiled(self, name: str) -> tuple[CompiledKernel, ...]:
+        reply = self._ask("compile the kernels", {"do": "compiled", "name": name}).fields
+        try:
+            return tuple(_compiled(each) for each in reply["kernels"][:TEXTS_LIMIT])
+        except NONSENSE as error:
+            raise self._marked(CandidateFault("protocol", f"It sent no kernels: {_cut(error)}")) from error
 
     # --- the process ---
 
@@ -458,6 +475,33 @@ def _changed(places: Any, tensors: Sequence[torch.Tensor]) -> dict[int, torch.Te
     """The inputs that a call changed: their tensors come last."""
     found = tensors[len(tensors) - len(places) :]
     return {int(place): tensor for place, tensor in zip(places, found, strict=True)}
+
+
+def _compiled(told: Any) -> CompiledKernel:
+    """One kernel as the child tells of it: texts of any content, numbers of any size, cut to what can be shown."""
+
+    def text(key: str) -> str:
+        return str(told.get(key, ""))[: TEXT_CHARACTERS + 100]
+
+    return CompiledKernel(
+        name=str(told["name"])[:200],
+        target=str(told["target"])[:20],
+        ran=told["ran"] is True,
+        launches=_count(told["launches"]) or 0,
+        num_warps=_count(told.get("num_warps")),
+        num_stages=_count(told.get("num_stages")),
+        shared_bytes=_count(told.get("shared_bytes")),
+        registers=_count(told.get("registers")),
+        spills=_count(told.get("spills")),
+        ttir=text("ttir"),
+        ttgir=text("ttgir"),
+        ptx=text("ptx"),
+        problem=str(told.get("problem", ""))[:TEXT_LIMIT],
+    )
+
+
+def _count(told: Any) -> int | None:
+    return told if type(told) is int and 0 <= told < 1 << 31 else None
 
 
 def _tallied(told: Any) -> Tallied:

@@ -2,7 +2,7 @@
 
 It runs no candidate code, holds references and verdicts, and answers every job with exactly one outcome. It talks over
 a private channel, one JSON object a line: {"job": …} or {"warm": …} come in, {"event": …} and {"outcome": …} go out.
-{"inspect": …} judges nothing; {"inspection": …} answers it, or {"problem": …}.
+{"inspect": …} and {"compile": …} judge nothing; {"inspection": …} answers them, or {"problem": …}.
 """
 
 import contextlib
@@ -23,6 +23,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -49,6 +50,7 @@ from passnet_core.records import (
     Job,
     MatchReport,
     Outcome,
+    PassKernels,
     Profile,
     Stage,
     Subgraph,
@@ -94,6 +96,8 @@ def main(descriptor: int, isolation: str, home: Path) -> None:
                     _load_the_rest()
                 elif "inspect" in request:
                     _inspect(request["inspect"], pool, home, lines)
+                elif "compile" in request:
+                    _compile(request["compile"], pool, home, lines)
                 else:
                     asked = request.get("survey", request)
                     _answer(asked["job"], asked.get("codes", ()), pool, home, lines)
@@ -180,11 +184,32 @@ def _answer(asked: Any, codes: Sequence[str], pool: Pool, home: Path, lines: Any
 
 def _inspect(asked: Any, pool: Pool, home: Path, lines: Any) -> None:
     """Writes what eager and TorchInductor make of a subgraph, or in a sentence why nobody can say."""
+    _tell(lines, lambda: _unjudged(asked, None, pool, home).inspection(with_code=asked["code"]))
+
+
+def _compile(asked: Any, pool: Pool, home: Path, lines: Any) -> None:
+    """Writes what Triton makes of the kernels of a bundle on a subgraph, or in a sentence why nobody can say."""
+
+    def found() -> PassKernels:
+        trial = _unjudged(asked, from_json(Bundle, asked["bundle"]), pool, home)
+        kernels = trial.kernels()
+        # the candidate of the next job starts now, when nobody waits
+        pool.refill(trial.device, witness=True)
+        return kernels
+
+    _tell(lines, found)
+
+
+def _unjudged(asked: Any, bundle: Bundle | None, pool: Pool, home: Path) -> "Trial":
+    spec = EvalSpec(stage=Stage.VERIFY, device=Device(asked["device"]), deadline_s=asked["deadline_s"])
+    return Trial(Job(from_json(Subgraph, asked["subgraph"]), bundle, spec), pool, home, lambda stage, text: None)
+
+
+def _tell(lines: Any, found: Callable[[], object]) -> None:
+    """Writes what is found where nothing is judged, or why it cannot be."""
     told: dict[str, Any]
     try:
-        spec = EvalSpec(stage=Stage.VERIFY, device=Device(asked["device"]), deadline_s=asked["deadline_s"])
-        trial = Trial(Job(from_json(Subgraph, asked["subgraph"]), None, spec), pool, home, lambda stage, text: None)
-        told = {"inspection": to_json(trial.inspection(with_code=asked["code"]))}
+        told = {"inspection": to_json(found())}
     except BadInput as error:
         told = {"problem": str(error), "bad_input": True}
     except (PlaygroundError, CandidateEnd) as error:
@@ -265,6 +290,38 @@ class Trial:
                 raise
             return replace(known, code_problem=f"TorchInductor did not write its code: {end}")
         return replace(known, code_problem=code) if isinstance(code, str) else replace(known, code=code)
+
+    def kernels(self) -> PassKernels:
+        """What Triton makes of the kernels that the job's bundle launches on its subgraph: nothing is judged. In a
+        candidate that lives for this alone. Raises as inspection does."""
+        from passnet_core.graphs import placement
+        from passnet_core.judge import inputs, verifying
+
+        bundle, subgraph, graph = self.job.bundle, self.job.subgraph, self._graph()
+        assert bundle is not None
+        self._find_device()
+        assert self.environment is not None
+        known = partial(PassKernels, subgraph.digest, bundle.digest, self.environment)
+        if problem := verifying.subgraph_problem(subgraph, graph):
+            raise BadInput(f"Subgraph {subgraph.id!r} cannot be run: {problem}")
+        if self._rejected(bundle):
+            fatal = next(each for each in self.facts.findings if each.fatal)
+            return known(problem=f"A rule rejects the passes, so that nothing of them is executed: {fatal.message}")
+        try:
+            with contextlib.ExitStack() as children:
+                candidate = self._child(children, "candidate", alone=True)
+                rewritten = self._matched(bundle, candidate, graph)
+                if rewritten is None:
+                    return known(problem=self.facts.rewrite_problem or "No pass matches this subgraph.")
+                here = self.device.value
+                preparations = self._preparations(placement.placed(graph, here), placement.placed(rewritten, here))
+                candidate.prepare("passes", preparations["passes"])
+                candidate.give(inputs.draw(subgraph.inputs, "recorded", 0, roles=inputs.roles(graph, subgraph.inputs)))
+                with self._device_to_itself():
+                    found = candidate.compiled("passes")
+        except CandidateFault as fault:
+            return known(problem=f"The passes failed before their kernels were compiled: {str(fault)[:1000]}")
+        return known(found) if found else known(problem="The replacements launch no Triton kernel here.")
 
     def matches_in(self, code: str) -> int | None:
         """How many matches the loaded passes have in another source; None: it cannot be read or rewritten."""
@@ -364,7 +421,8 @@ class Trial:
         self.passes = loaded.passes
         self._enter("match", "Matching the patterns against the graph.")
         try:
-            changed = rewriting.rewrite(graph, loaded.passes, bind=signatures.bind)
+            sources = {file.name.removesuffix(".py"): file.code for file in bundle.passes}
+            changed = rewriting.rewrite(graph, loaded.passes, bind=signatures.bind, explain=sources)
         except BadInput as error:
             self.facts = replace(self.facts, during="rewrite", rewrite_problem=str(error))
             return None
@@ -435,9 +493,12 @@ class Trial:
             "passes": replace(eager, contender=Contender.PASSES, source=for_passes, weights=tuple(weights)),
         }
 
-    def _child(self, children: contextlib.ExitStack, who: str, *, compiling: bool | None = None) -> "Child":
+    def _child(
+        self, children: contextlib.ExitStack, who: str, *, compiling: bool | None = None, alone: bool = False
+    ) -> "Child":
         """A fresh child, which ends with the trial; its nursery too, where the child did not end well. compiling:
-        whether it needs torch's compiler; None: as the job says."""
+        whether it needs torch's compiler; None: as the job says. alone: on CUDA too it has served no job before, and
+        serves none after."""
         from passnet_core.judge.client import Child
 
         trusted = who == "witness"
@@ -451,7 +512,9 @@ class Trial:
         compiled = spec.capture is Capture.COMPILED or (trusted and bundle is None)
         if compiling is None:
             compiling = compiled and spec.stage is not Stage.CHECK
-        staying = self.device is Device.CUDA
+        staying = self.device is Device.CUDA and not alone
+        if alone:
+            self.pool.dismiss(who)
         resident = self.pool.residents.get(who) if staying else None
         if resident is not None and (
             resident.nursery is not nursery or resident.lost or not nursery.alive or resident.jobs >= RESIDENT_JOBS

@@ -1,5 +1,6 @@
 """What eager and TorchInductor make of a subgraph, by the real judge: shapes, dtypes, generated code, and sentences."""
 
+import re
 import shutil
 import sys
 import threading
@@ -8,14 +9,25 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from judging import ADD_RELU, RIGHT, job, judged, subgraph
+from judging import ADD_RELU, RIGHT, bundle, hostile_in_call, job, judged, subgraph
 
 from passnet_core.backends import local
-from passnet_core.backends.fake import FakeBackend, uninspected
+from passnet_core.backends.fake import FakeBackend, uncompiled, uninspected
 from passnet_core.backends.local import LocalBackend
 from passnet_core.errors import BadInput, InfrastructureError
+from passnet_core.graphs import aligning
 from passnet_core.inspecting import KEPT, Inspections
-from passnet_core.records import Device, Inspection, Stage, Subgraph, TensorForm, TensorSpec, Verdict
+from passnet_core.records import (
+    Bundle,
+    Device,
+    Inspection,
+    PassKernels,
+    Stage,
+    Subgraph,
+    TensorForm,
+    TensorSpec,
+    Verdict,
+)
 
 torch = pytest.importorskip("torch")
 
@@ -249,4 +261,98 @@ def test_who_does_not_wait_finds_it_later_and_hears_of_a_failure_once() -> None:
     with pytest.raises(BadInput, match="not this one"):
         settled(1)
     assert fake.inspected.count((numbered(1), True)) == 2, "the second time it was asked for anew"
+    known.close()
+
+
+# --- what Triton makes of kernels ---
+
+
+def kernels(backend: LocalBackend, code: str, asked: Subgraph | None = None) -> PassKernels:
+    return backend.kernels(asked or subgraph((4, 33), "float16"), bundle(code), Device.CPU, threading.Event())
+
+
+def test_kernels_are_compiled_for_a_gpu_that_is_not_there(backend: LocalBackend) -> None:
+    asked = subgraph((1 << 12, 1 << 12), "float16")
+    found = kernels(backend, RIGHT, asked)
+    assert found.problem == ""
+    assert (found.subgraph_digest, found.bundle_digest) == (asked.digest, bundle(RIGHT).digest)
+    (kernel,) = found.kernels
+    assert (kernel.name, kernel.target, kernel.ran, kernel.problem) == ("add_relu_kernel", "9.0", False, "")
+    assert (kernel.launches, kernel.num_warps, kernel.registers) == (1, 4, None), "recorded sizes, and nothing ran"
+    assert "tt.func public @add_relu_kernel" in kernel.ttir
+    assert "!tt.ptr<f16> {tt.divisibility = 16 : i32}" in kernel.ttir
+    assert "ttg.num-warps" in kernel.ttgir
+    assert ".entry add_relu_kernel" in kernel.ptx
+    assert ".target sm_90" in kernel.ptx
+    assert str(backend.home) not in kernel.ttir + kernel.ttgir + kernel.ptx
+    assert "/bundle-" not in kernel.ttir + kernel.ptx
+    assert aligning.of_triton_ir(kernel.ttir, {"pass_0.py"})
+    assert aligning.of_ptx(kernel.ptx, {"pass_0.py"})
+    assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("import subprocess\n" + RIGHT, "A rule rejects the passes"),
+        (RIGHT.replace("nn.functional.relu", "sigmoid"), "No pass matches this subgraph"),
+        (f"raise ValueError\n{RIGHT}", "failed before their kernels were compiled: ValueError"),
+        (hostile_in_call("raise ValueError('<b>no</b>')"), "failed before their kernels were compiled: .*<b>no</b>"),
+        (hostile_in_call("return torch.empty_like(a)"), "launch no Triton kernel here"),
+    ],
+)
+def test_where_no_kernel_is_compiled_it_says_why(backend: LocalBackend, code: str, said: str) -> None:
+    code = code.replace("import ctypes, os, signal, sys, time\n", "")
+    found = kernels(backend, code)
+    assert found.kernels == ()
+    assert re.search(said, found.problem), found.problem
+
+
+def test_a_kernel_that_does_not_compile_says_so_beside_one_that_does(backend: LocalBackend) -> None:
+    code = RIGHT.replace("tl.where(total > 0, total, 0.0)", "tl.no_such_thing(total)")
+    (kernel,) = kernels(backend, code).kernels
+    assert kernel.problem.startswith("It does not compile: ")
+    assert "no_such_thing" in kernel.problem
+    assert kernel.ptx == ""
+
+
+def test_a_pass_that_never_ends_is_ended_and_jobs_go_on(backend: LocalBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "COMPILING_LIMIT_S", 3.0)
+    endless = hostile_in_call("while True: pass").replace("import ctypes, os, signal, sys, time\n", "")
+    with pytest.raises(InfrastructureError, match="No answer within 3 s while it had to compile the kernels"):
+        kernels(backend, endless)
+    assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
+
+
+def test_what_the_candidate_tells_of_kernels_is_cut_to_what_can_be_shown() -> None:
+    from passnet_core.judge.client import _compiled
+
+    told = {"name": "<b>" * 999, "target": 1, "ran": "yes", "launches": -1, "num_warps": 1e9, "ptx": "x" * 10**6}
+    kernel = _compiled(told)
+    assert (len(kernel.name), kernel.target, kernel.ran) == (200, "1", False)
+    assert (kernel.launches, kernel.num_warps) == (0, None)
+    assert len(kernel.ptx) < 200_000
+
+
+def test_kernels_are_asked_for_once_for_each_bundle() -> None:
+    answers = iter([InfrastructureError("not now")])
+
+    def compiled(asked: Subgraph, passes: Bundle) -> PassKernels:
+        if (error := next(answers, None)) is not None:
+            raise error
+        return uncompiled(asked, passes)
+
+    def settled(passes: Bundle) -> PassKernels:
+        deadline = time.monotonic() + 60
+        while (found := known.kernels(fake, subgraph(), passes, Device.CPU)) is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        return found
+
+    fake, known = FakeBackend(lambda job: None, compiling=compiled), Inspections()  # type: ignore[arg-type,return-value]
+    with pytest.raises(InfrastructureError, match="not now"):
+        settled(bundle(RIGHT))
+    assert settled(bundle(RIGHT)).problem == settled(bundle(RIGHT)).problem
+    settled(bundle(RIGHT + "# other"))
+    assert len(fake.compiled) == 3, "anew after a failure, and for another bundle"
     known.close()

@@ -1,0 +1,77 @@
+"""What a call on a subgraph has to move, and how long that takes at least."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from passnet_core.records import Accelerator, Outcome, OutputAccuracy, Subgraph, TensorForm, TensorSpec
+
+TOPIC = "memory floor"
+_SAID = re.compile(r"([0-9.e+]+) MB read and written once take [0-9.]+ µs at this device's ([0-9]+) GB/s")
+_WIDTH = re.compile(r"(?:u?int|float|bfloat|complex)(\d+)")
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What all inputs and outputs take, and at which speed a copy moves bytes on the device."""
+
+    moved_bytes: float
+    bytes_per_us: float
+
+    @property
+    def us(self) -> float:
+        """Microseconds: no call whose data come from memory, and not from a cache, takes less."""
+        return self.moved_bytes / self.bytes_per_us
+
+
+def bytes_of(shape: Sequence[int], dtype: str) -> int:
+    """What a tensor takes; dtype without "torch.", of an unknown one a byte for each element."""
+    width = _WIDTH.match(dtype)
+    return math.prod(shape) * (max(1, int(width[1]) // 8) if width else 1)
+
+
+def bytes_moved(
+    inputs: Sequence[TensorSpec | TensorForm], outputs: Sequence[OutputAccuracy | TensorSpec | TensorForm]
+) -> int:
+    """All inputs read once and all outputs written once."""
+    return sum(bytes_of(each.shape, each.dtype) for each in (*inputs, *outputs))
+
+
+def memory_floor(
+    outcome: Outcome, subgraph: Subgraph | None = None, accelerator: Accelerator | None = None
+) -> Floor | None:
+    """The floor that the judge measured, else that of the recorded sizes on this accelerator; None: neither is known.
+
+    The judge says it in its evidence, in a sentence of one form.
+    """
+    for each in outcome.evidence:
+        said = _SAID.match(each.text) if each.topic == TOPIC else None
+        if said and float(said[2]) > 0:
+            return Floor(float(said[1]) * 1e6, float(said[2]) * 1e3)
+    if subgraph is None or accelerator is None or accelerator.bytes_per_us <= 0:
+        return None
+    if outcome.accuracy is None or outcome.accuracy.reduced:
+        return None
+    return Floor(bytes_moved(subgraph.inputs, outcome.accuracy.outputs), accelerator.bytes_per_us)
+
+
+def floor_words(floor: Floor) -> str:
+    """ "No call that reads from memory can be faster than about 8.6 µs: it has to move 33 MB, …"."""
+    return (
+        f"No call that reads from memory can be faster than about {floor.us:.2g} µs: it has to move"
+        f" {_size(floor.moved_bytes)}, and a copy on this device moves {floor.bytes_per_us / 1e3:,.0f} GB/s."
+        " What lies in its cache already may be there sooner."
+    )
+
+
+def nearness(kernels_us: float, floor: Floor) -> str:
+    """ "1.7×": how many times the floor the kernels take."""
+    return f"{kernels_us / floor.us:.2g}×" if floor.us > 0 else "–"
+
+
+def _size(size: float) -> str:
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= scale:
+            return f"{size / scale:.3g} {unit}"
+    return f"{size:.0f} bytes"

@@ -1,0 +1,134 @@
+"""Panes of code beside one another, with the lines that belong to a subgraph's nodes, as plain data for the page."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from passnet_core.graphs import aligning
+from passnet_core.graphs.aligning import Place, Span, matched_nodes
+from passnet_core.graphs.drawing import mark
+from passnet_core.graphs.ir import Graph, NodeKind
+from passnet_core.graphs.vocabulary import operator_label
+from passnet_core.records import Bundle, CompiledKernel, InductorCode, MatchReport
+
+Facts = Mapping[str, Sequence[str]]
+"""By the key of a pane, what stands beside it."""
+
+MOST_CHARACTERS = 300_000
+"""Of one pane: a browser has to hold them all."""
+
+
+@dataclass(frozen=True)
+class Pane:
+    """One text. key: what tells it from the others. facts: short sentences beside it; note: how far to trust its lines.
+    file: the name under which places of other panes know its lines."""
+
+    key: str
+    title: str
+    text: str
+    python: bool = True
+    spans: tuple[Span, ...] = ()
+    places: tuple[Place, ...] = ()
+    file: str = ""
+    facts: tuple[str, ...] = ()
+    note: str = ""
+
+
+RECORDED, REWRITTEN, MINE, INDUCTOR = "recorded", "rewritten", "mine", "inductor"
+"""Keys of panes; that of a file of the passes has its name behind a colon."""
+CLAIMED = "By the account of the process that holds the passes."
+BY_NAME = (
+    "A ┃ beside a kernel is a guess by its name, which lists operators: TorchInductor names the nodes of a kernel in"
+    " comments for a GPU only."
+)
+
+
+def of_passes(graph: Graph, bundle: Bundle | None, match: MatchReport | None, facts: Facts) -> Iterator[Pane]:
+    """The files of a bundle."""
+    if bundle is None:
+        return
+    spans = aligning.of_bundle(bundle, graph, match)
+    for number, file in enumerate(bundle.files, 1):
+        sign = mark(number) if number <= len(bundle.passes) else "helper"
+        key, title = f"{MINE}:{file.name}", f"{sign} {file.name}"
+        said = tuple(facts.get(key, ()))
+        yield Pane(key, title, file.code, spans=spans[file.name], file=file.name, facts=said)
+
+
+def of_subgraph(graph: Graph, code: str, match: MatchReport | None, facts: Facts) -> Iterator[Pane]:
+    """The rewritten graph, where there is one, and the subgraph as recorded."""
+    if match is not None and match.rewritten:
+        spans, said = aligning.of_rewritten(match.rewritten, graph, match), tuple(facts.get(REWRITTEN, ()))
+        yield Pane(REWRITTEN, "The subgraph, rewritten", match.rewritten, spans=spans, facts=said)
+    spans, said = aligning.of_source(code), tuple(facts.get(RECORDED, ()))
+    yield Pane(RECORDED, "The subgraph, as recorded", code, spans=spans, facts=said)
+
+
+def of_inductor(graph: Graph, code: InductorCode, facts: Facts) -> Pane:
+    """What TorchInductor generates."""
+    note = BY_NAME if aligning.guesses(code.text) else ""
+    spans = aligning.of_inductor(code.text, graph)
+    said = tuple(facts.get(INDUCTOR, ()))
+    return Pane(INDUCTOR, "TorchInductor's code", code.text, spans=spans, facts=said, note=note)
+
+
+def of_kernel(number: int, kernel: CompiledKernel, bundle: Bundle, nodes: Sequence[str], fact: str) -> Iterator[Pane]:
+    """What Triton made of a kernel that replaces these nodes, stage by stage; fact: how it was compiled."""
+    files = [file.name for file in bundle.files]
+    for stage, (title, text, places) in {
+        "ttir": ("Triton IR", kernel.ttir, aligning.of_triton_ir),
+        "ttgir": ("Triton GPU IR", kernel.ttgir, aligning.of_triton_ir),
+        "ptx": ("PTX", kernel.ptx, aligning.of_ptx),
+    }.items():
+        if text:
+            yield Pane(
+                f"kernel:{number}:{stage}",
+                f"{title} of {kernel.name}",
+                text,
+                python=False,
+                spans=(Span(1, len(text.splitlines()), tuple(nodes), exact=False),) if nodes else (),
+                places=places(text, files),
+                facts=(fact,),
+                note=CLAIMED,
+            )
+
+
+def picture(panes: Sequence[Pane], graph: Graph, match: MatchReport | None) -> dict[str, Any]:
+    """What the page's code component is given. Texts are as they are: the reader must not take them for markup."""
+    index = {node.name: number for number, node in enumerate(graph.nodes)}
+    marks: dict[str, str] = {}
+    for number, each in enumerate(match.passes if match else (), 1):
+        marks.update(dict.fromkeys(matched_nodes(each, graph), mark(number)))
+    return {
+        "nodes": [
+            {
+                "name": node.name,
+                "operator": "input" if node.kind is NodeKind.INPUT else operator_label(node),
+                "mark": marks.get(node.name, ""),
+            }
+            for node in graph.nodes
+        ],
+        "panes": [
+            {
+                "key": pane.key,
+                "title": pane.title,
+                "text": _shortened(pane.text),
+                "python": pane.python,
+                "spans": [
+                    [each.first, each.last, [index[name] for name in each.nodes if name in index], each.exact]
+                    for each in pane.spans
+                ],
+                "places": [[each.line, f"{each.file}:{each.of}"] for each in pane.places],
+                "file": pane.file,
+                "facts": list(pane.facts),
+                "note": pane.note,
+            }
+            for pane in panes
+        ],
+    }
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= MOST_CHARACTERS:
+        return text
+    return f"{text[:MOST_CHARACTERS]}\n… {len(text) - MOST_CHARACTERS:,} more characters are left out"

@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.ui.text import code_span, figure, plain, seconds, shape, when
 from pages.ui.words import VERDICTS
+from passnet_core import advising
 from passnet_core.records import (
     RESTS_ON_EVIDENCE,
     TIMED,
@@ -59,7 +60,7 @@ def verdict_card(outcome: Outcome, *, recorded: str = "", next_step: str | None 
     words = VERDICTS[outcome.verdict]
     with st.container(border=True):
         st.markdown(f"### :{words.tone}[:material/{words.icon}: {plain(_headline(outcome))}]")
-        st.markdown(plain(outcome.reason))
+        _reason(outcome.reason)
         if outcome.verdict in RESTS_ON_EVIDENCE:
             evidence_list(outcome.evidence)
         elif outcome.verdict in TIMED:
@@ -70,8 +71,16 @@ def verdict_card(outcome: Outcome, *, recorded: str = "", next_step: str | None 
             st.caption(f"Whose concern: {words.concern}.")
         for warning in outcome.warnings:
             st.caption(f":material/info: {plain(warning)}")
-        st.markdown(f"**Next:** {next_step or plain(words.next_step)}")
+        st.markdown(f"**Next:** {next_step or plain(advising.next_step(outcome) or words.next_step)}")
         st.caption(" · ".join(plain(each) for each in conditions(outcome, recorded)))
+
+
+def _reason(reason: str) -> None:
+    """A sentence; of a compiler's message the first line is one, and the rest is laid out as it came."""
+    first, _, rest = reason.strip().partition("\n")
+    st.markdown(plain(first))
+    if rest.strip():
+        st.code(rest, language=None, wrap_lines=True, height="content" if rest.count("\n") < 12 else 260)
 
 
 def _headline(outcome: Outcome) -> str:

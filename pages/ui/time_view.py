@@ -1,11 +1,16 @@
-"""How long the calls took, by every clock."""
+"""How long the calls took: where the time goes, how much faster that is, and every sample of every clock."""
+
+import threading
 
 import streamlit as st
 
+from pages.ui import resources
 from pages.ui.components import evidence_list, speedup_text
-from pages.ui.plots import NAMES, samples_chart
-from pages.ui.text import figure
-from passnet_core.records import RIGHT, Bundle, Clock, Contender, Outcome, Subgraph, Verdict
+from pages.ui.text import figure, plain
+from passnet_core.charts.breakdown import Breakdown, Part, breakdowns, meaning, replays
+from passnet_core.charts.times import NAMES, breakdown_chart, samples_chart, speedup_chart
+from passnet_core.floors import Floor, floor_words, memory_floor, nearness
+from passnet_core.records import RIGHT, Accelerator, Bundle, Clock, Contender, Outcome, Subgraph, Verdict
 
 OF_TIME = ("noise floor", "the judge's own clock", "timed calls", "replay of a captured graph")
 """Topics of evidence that explain figures."""
@@ -17,7 +22,53 @@ def time_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> Non
         return
     if outcome.verdict is Verdict.CHEAT:
         st.warning("These times are what the passes' own process claimed. They do not fit the evidence.")
+    floor = memory_floor(outcome, subgraph, _accelerator(outcome, subgraph))
+    _where_it_goes(outcome, breakdowns(outcome), floor)
+    _speedups(outcome)
+    _samples(outcome)
+    evidence_list([each for each in outcome.evidence if each.topic in OF_TIME])
+
+
+def _where_it_goes(outcome: Outcome, found: tuple[Breakdown, ...], floor: Floor | None) -> None:
+    if not found:
+        return
+    st.markdown("**Where the time of a call goes**, the median call end to end")
+    st.altair_chart(breakdown_chart(found, floor.us if floor else None), width="stretch")
+    st.dataframe([_parts_row(each, floor) for each in found], hide_index=True, width="stretch")
+    if floor:
+        st.markdown(f":material/straighten: {plain(floor_words(floor))}")
+    parts = [part for part in Part if any(part in each.parts for each in found)]
+    with st.expander("What the parts are", icon=":material/help:"):
+        for part in parts:
+            st.markdown(f"**{part.value}**: {plain(meaning(part, outcome.spec.capture, replayed=_replayed(outcome)))}")
+        st.caption(
+            "Each clock has calls of its own, so that the parts are estimates; a part is nothing where the clock that "
+            "ends it was no later than the one before. The whole is what the end-to-end clock says."
+        )
+
+
+def _parts_row(found: Breakdown, floor: Floor | None) -> dict[str, str]:
+    row = {"µs per call": NAMES[found.contender]}
+    row |= {part.value: figure(found.parts[part]) for part in Part if part in found.parts}
+    row |= {"end to end": figure(found.total_us)}
+    kernels = found.parts.get(Part.KERNELS)
+    return row | ({"kernels over memory floor": nearness(kernels, floor)} if floor and kernels else {})
+
+
+def _replayed(outcome: Outcome) -> bool:
+    return bool(replays(outcome))
+
+
+def _speedups(outcome: Outcome) -> None:
     present = [who for who in Contender if any(each.contender is who for each in outcome.timings)]
+    if outcome.speedups:
+        st.markdown("**Speedups over eager**, with their 95% intervals")
+        st.altair_chart(speedup_chart(outcome), width="stretch")
+        if outcome.noise is not None:
+            st.caption(
+                f"The band around 1 is the noise floor: eager may differ from itself by up to {outcome.noise:.1%}, end "
+                "to end. Speedups are medians of block ratios with a bootstrap interval."
+            )
     rows = []
     for clock in [each for each in Clock if any(timing.clock is each for timing in outcome.timings)]:
         row = {"clock, median µs per call": clock.value}
@@ -29,9 +80,28 @@ def time_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> Non
                 row[f"speedup, {NAMES[who]}"] = speedup_text(outcome, clock, who)
         rows.append(row)
     st.dataframe(rows, hide_index=True, width="stretch")
-    st.altair_chart(samples_chart(outcome.timings), width="content")
-    st.caption("Each mark is one sample. Speedups are medians of block ratios with a bootstrap 95% interval.")
-    evidence_list([each for each in outcome.evidence if each.topic in OF_TIME])
+
+
+def _samples(outcome: Outcome) -> None:
+    st.markdown("**Every sample**")
+    for clock in Clock:
+        timings = [each for each in outcome.timings if each.clock is clock and each.samples]
+        if timings:
+            st.markdown(f"{clock.value[:1].upper()}{clock.value[1:]}")
+            st.altair_chart(samples_chart(timings), width="stretch")
+    st.caption(
+        "Each dot is one call (of many, every n-th); how high it lies in its lane means nothing. The line is the "
+        "median, the bar the middle half."
+    )
+
+
+def _accelerator(outcome: Outcome, subgraph: Subgraph) -> Accelerator | None:
+    """The device here, where the outcome is of it and what is known of the subgraph says what it can."""
+    environment = resources.service().device().environment
+    if outcome.environment is None or environment is None or environment.device != outcome.environment.device:
+        return None
+    known = resources.service().inspect_within([subgraph], 0.0, threading.Event()).get(subgraph.id)
+    return known.accelerator if known else None
 
 
 def _why_no_times(outcome: Outcome) -> str:

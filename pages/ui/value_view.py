@@ -3,7 +3,9 @@
 import streamlit as st
 
 from pages.ui.text import count, figure, plain, shape
-from passnet_core.records import Bundle, Outcome, OutputAccuracy, Subgraph
+from passnet_core.charts.strips import WORST, WRONG, drawn, strip_chart, tables, where
+from passnet_core.guessing import guessed
+from passnet_core.records import Accuracy, Bundle, Outcome, OutputAccuracy, Subgraph
 
 
 def values_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> None:
@@ -21,10 +23,56 @@ def values_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> N
     for output in accuracy.outputs:
         if output.problem:
             st.markdown(f"Output {output.output}: {plain(output.problem)}")
+        if output.map:
+            _error_map(output, accuracy)
     st.caption(
         "The smallest t is the strictest tolerance level, from −10 to 0, at which every drawing is close; "
         "a dash: not even at 0."
     )
+
+
+def _error_map(output: OutputAccuracy, accuracy: Accuracy) -> None:
+    """Where an output is wrong, what that looks like, and what is around its worst element."""
+    assert output.map is not None
+    with st.container(border=True):
+        others = [name for name in output.wrong_in if name != output.profile]
+        also = f". Wrong too on: {'; '.join(others)}" if others else ", and on no others"
+        st.markdown(f"**Output {output.output}, wrong: {plain(where(output))}**")
+        st.caption(f"On {plain(drawn(output.profile))}, where it is worst{plain(also)}.")
+        st.altair_chart(strip_chart(output), width="stretch")
+        st.caption(
+            "Each cell has the largest error of its elements, over what is allowed for them: grey is right, "
+            "× is a NaN or an infinity on one side only."
+            + (" Whole numbers have to be equal: an error of 1 is 2 times what is allowed." if _whole(output) else "")
+        )
+        guess = guessed(output, accuracy.profiles)
+        if guess:
+            st.markdown(f":material/lightbulb: {plain(guess.meaning)} {plain(guess.step)}")
+        if output.map.around:
+            _neighbourhood(output)
+
+
+def _neighbourhood(output: OutputAccuracy) -> None:
+    assert output.map is not None
+    assert output.map.around is not None
+    expected, actual = tables(output.map.around, output.index or ())
+    leading = ", ".join(map(str, output.map.around.first[:-2]))
+    st.caption(
+        f"Around the worst element, {list(output.index or ())}"
+        + (f", at [{leading}, …]" if leading else "")
+        + f": {WORST} is the worst one, {WRONG} others that are wrong."
+    )
+    left, right = st.columns(2)
+    with left:
+        st.markdown("Expected (eager)")
+        st.table(expected)
+    with right:
+        st.markdown("Yours")
+        st.table(actual)
+
+
+def _whole(output: OutputAccuracy) -> bool:
+    return "float" not in output.dtype and "complex" not in output.dtype
 
 
 def _output_row(output: OutputAccuracy) -> dict[str, str | int]:

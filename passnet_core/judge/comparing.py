@@ -16,13 +16,14 @@ fall over may not: elements that overlap in memory, or memory shared with an inp
 """
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import torch
 
 from passnet_core.judge.candidacy import Produced, Returned
-from passnet_core.records import LEVELS, OutputAccuracy, Verdict
+from passnet_core.judge.mapping import Errors, error_map, spans
+from passnet_core.records import LEVELS, ErrorMap, OutputAccuracy, Verdict
 from passnet_core.scoring.tolerances import tolerance
 
 FACTOR = 4.0
@@ -40,6 +41,9 @@ COARSER = {torch.float16: 2.0**3, torch.bfloat16: 2.0, torch.float32: 2.0**16, t
 """By how much one unit of the next dtype down is larger: bfloat16 for float32 and float16, float32 for float64."""
 
 COARSE_UNITS = 4.0
+
+WHOLE = 0.5
+"""Whole numbers are equal or wrong: by so much or more."""
 
 HALF = (torch.float16, torch.bfloat16)
 
@@ -70,6 +74,7 @@ class Difference:
     actual: float | None = None
     wrong_fraction: float = 0.0
     subject: str = ""
+    map: ErrorMap | None = None
 
 
 @dataclass(frozen=True)
@@ -96,8 +101,15 @@ def _counted(count: int) -> str:
     return "1 value" if count == 1 else f"{count} values"
 
 
-def compare(references: References, actual: Produced, *, memory: bool = True) -> Difference:
-    """How one output differs from its references. memory: whether where its elements lie counts too."""
+def compare(
+    references: References,
+    actual: Produced,
+    *,
+    memory: bool = True,
+    mapped: Callable[[Difference], bool] = lambda found: False,
+) -> Difference:
+    """How one output differs from its references. memory: whether where its elements lie counts too. mapped: whether a
+    map of what is wrong is wanted."""
     eager = references.eager
     if not isinstance(eager.value, torch.Tensor):
         return _compare_plain(eager, actual)
@@ -111,9 +123,11 @@ def compare(references: References, actual: Produced, *, memory: bool = True) ->
         return unlike(Verdict.WRONG_TYPE, f"it is on {actual.device}, eager's on {eager.device}", eager)
     if not isinstance(actual.value, torch.Tensor) or actual.value.shape != eager.value.shape:
         return unlike(Verdict.WRONG_TYPE, f"its values cannot be read ({actual.type}, {actual.dtype})", eager)
-    found = _compare_tensors(references, eager.value, actual.value, ())
+    found, errors = _compare_tensors(references, eager.value, actual.value, ())
     if references.exact is not None and found.verdict in (Verdict.WRONG_VALUES, Verdict.LOWER_PRECISION):
-        found = _compare_tensors(references, eager.value, actual.value, references.moved())
+        found, errors = _compare_tensors(references, eager.value, actual.value, references.moved())
+    if errors is not None and found.index is not None and mapped(found):
+        found = replace(found, map=error_map(errors, found.shape, found.index))
     if memory and found.verdict is None:
         if overlaps_itself(actual) and not overlaps_itself(eager):
             problem = f"its elements overlap in memory (strides {list(actual.strides)}), eager's do not"
@@ -163,7 +177,8 @@ def _a(kind: str) -> str:
 
 def _compare_tensors(
     references: References, eager: torch.Tensor, actual: torch.Tensor, nearby: Sequence[Produced]
-) -> Difference:
+) -> tuple[Difference, Errors | None]:
+    """The difference, and where there is one, all that a map of it is drawn from."""
     dtype = references.eager.dtype
     shape = tuple(eager.shape)
     if eager.is_complex():
@@ -172,7 +187,7 @@ def _compare_tensors(
     if eager.numel() >= SLICED:
         plain = _plainly_right(dtype, shape, eager, actual, exact)
         if plain is not None:
-            return plain
+            return plain, None
     moved = [value for each in nearby if (value := _values(each, eager)) is not None]
     expected64, actual64 = eager.double(), actual.double()
     error = (actual64 - expected64).abs()
@@ -180,9 +195,10 @@ def _compare_tensors(
     error[same] = 0.0
     closeness = _closeness(dtype, error, expected64, same)
     if eager.is_floating_point():
-        finite, wrong, coarse = _wrong_floats(dtype, expected64, actual64, exact, moved, error, same)
+        finite, wrong, coarse, off, allowed = _wrong_floats(dtype, expected64, actual64, exact, moved, error, same)
     else:
         finite, wrong, coarse = torch.ones_like(same), _wrong_whole(eager, actual, exact), False
+        off, allowed = error, WHOLE
     verdict = None
     if bool(wrong.any()):
         non_finite = wrong & ~(expected64.isfinite() & actual64.isfinite())
@@ -194,7 +210,7 @@ def _compare_tensors(
     measurable = error if bool(measured.all()) else error[measured]
     index = _index(place, tuple(eager.shape))
     fraction = float(wrong.double().mean()) if wrong.numel() else 0.0
-    return Difference(
+    difference = Difference(
         verdict=verdict,
         problem=_sentence(verdict, fraction, place, expected64, actual64, wrong),
         shape=shape,
@@ -208,6 +224,9 @@ def _compare_tensors(
         actual=float(actual64.reshape(-1)[place]) if place is not None else None,
         wrong_fraction=fraction,
     )
+    if verdict is None:
+        return difference, None
+    return difference, Errors(expected64, actual64, off, allowed, wrong, getattr(torch, dtype))
 
 
 def _plainly_right(
@@ -317,23 +336,25 @@ def _wrong_floats(
     moved: Sequence[torch.Tensor],
     error: torch.Tensor,
     same: torch.Tensor,
-) -> tuple[torch.Tensor, torch.Tensor, bool]:
-    """(elements whose error means something, elements that are wrong, whether all of those are only too coarse)."""
+) -> tuple[torch.Tensor, torch.Tensor, bool, torch.Tensor, torch.Tensor]:
+    """(elements whose error means something, elements that are wrong, whether all of those are only too coarse, by how
+    much an element is off, by how much it may be)."""
     finite = expected.isfinite() & actual.isfinite()
     if exact is None:
         allowed = tolerance(dtype, FALLBACK_T)
-        close = same | (finite & (error <= allowed.atol + allowed.rtol * expected.abs()))
-        return finite, ~close, False
+        bound = allowed.atol + allowed.rtol * expected.abs()
+        return finite, ~(same | (finite & (error <= bound))), False, error, bound
     if bool(same.all()):
-        return finite, ~same, False
+        return finite, ~same, False, error, error
     off = (actual - exact).abs()
     size = _finite_size(exact)
     units = _unit(_torch_dtype(dtype), size.clamp(min=_median(_sampled(size.reshape(-1)))))
     slack = SLACK_UNITS[_torch_dtype(dtype)]
     # what the least bound lets pass needs no other
-    right = same | (actual.isfinite() & exact.isfinite() & (off <= slack * units))
+    bound = slack * units
+    right = same | (actual.isfinite() & exact.isfinite() & (off <= bound))
     if bool(right.all()):
-        return finite, ~right, False
+        return finite, ~right, False, off, bound
     own = _own_errors(dtype, expected, exact, moved, size, units)
     bound = FACTOR * own + slack * units
     right = same | (actual.isfinite() & exact.isfinite() & (off <= bound))
@@ -343,14 +364,14 @@ def _wrong_floats(
     beyond = exact.abs() >= largest * (1 - 2**-8)
     right |= beyond & (actual.sign() == exact.sign()) & (actual.abs() >= largest * (1 - 2**-6))
     if bool(right.all()):
-        return finite, ~right, False
+        return finite, ~right, False, off, bound
     allowed = tolerance(dtype, FALLBACK_T)
     # small elements may be differences of large ones
     typical = float(exact[exact.isfinite()].abs().mean().nan_to_num())
     units = _unit(_torch_dtype(dtype), exact.abs().clamp(min=typical))
     coarser = COARSER[_torch_dtype(dtype)] * (FACTOR * own + COARSE_UNITS * units)
     coarse = finite & exact.isfinite() & ((off <= coarser) | (error <= allowed.atol + allowed.rtol * expected.abs()))
-    return finite, ~right, bool((right | coarse).all())
+    return finite, ~right, bool((right | coarse).all()), off, bound
 
 
 def _own_errors(
@@ -468,10 +489,7 @@ def _where(wrong: torch.Tensor) -> str:
     if wrong.dim() == 0 or int(wrong.sum()) == 1:
         return ""
     ranges, narrow = [], False
-    for axis, size in enumerate(wrong.shape):
-        rest = [other for other in range(wrong.dim()) if other != axis]
-        places = (wrong.any(rest) if rest else wrong).nonzero().reshape(-1)
-        first, last = int(places[0]), int(places[-1]) + 1
+    for (first, last), size in zip(spans(wrong), wrong.shape):
         whole = (first, last) == (0, size)
         narrow = narrow or not whole
         ranges.append(":" if whole else f"{first}:{last}")
@@ -508,7 +526,15 @@ def gather(differences: Sequence[tuple[str, Difference]], output: int) -> Output
         profile=profile,
         wrong_fraction=max(each.wrong_fraction for each in found),
         problem=worst.problem,
+        verdict=worst.verdict,
+        wrong_in=tuple(dict.fromkeys(name for name, each in differences if each.verdict is not None)),
+        map=worst.map,
     )
+
+
+def worse(found: Difference, before: Iterable[Difference]) -> bool:
+    """Whether it would be shown instead of all of these."""
+    return all(_badness(found) > _badness(each) for each in before)
 
 
 ORDER = (

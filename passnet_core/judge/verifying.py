@@ -9,6 +9,7 @@ import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -266,8 +267,10 @@ class _Trial:
         nearby = Nearby(self.witness, lambda: inputs, self.seed)
         for index, (wanted, given) in enumerate(zip(eager.outputs, actual.outputs)):
             references = References(wanted, exact.outputs[index] if exact else None, nearby.output(index))
-            difference = comparing.compare(references, given, memory=self.strict and ours)
-            self.differences.setdefault(index, []).append((drawing, difference))
+            known = self.differences.setdefault(index, [])
+            worst = partial(comparing.worse, before=[each for _, each in known])
+            difference = comparing.compare(references, given, memory=self.strict and ours, mapped=worst)
+            known.append((drawing, difference))
             layout = comparing.other_strides(wanted, given)
             if layout and ours:
                 self.layouts.setdefault(index, layout)

@@ -42,7 +42,8 @@ def published(outcome: Outcome) -> dict[str, Any]:
         "findings": to_json(outcome.findings),
         "matches": [_matches(each) for each in outcome.match.passes] if outcome.match else [],
         "rewritten": outcome.match.rewritten if outcome.match else None,
-        "outputs": to_json(accuracy.outputs),
+        # the map is for people to look at, and thousands of numbers long
+        "outputs": [{key: value for key, value in to_json(each).items() if key != "map"} for each in accuracy.outputs],
         "drawings": list(accuracy.profiles),
         "reduced": accuracy.reduced,
         "correct_at": [t for t in LEVELS if outcome.accuracy and accuracy.correct_at(t)],

@@ -1,0 +1,110 @@
+"""Where the time of a call goes: what the differences between the clocks are.
+
+    kernels    the kernel clock: the durations of the kernels, by the device's trace
+    launch     a replay of the call as a captured graph, less its kernels: one launch for all, and gaps between them
+    host       the event clock less that replay: Python, dispatch and launching, in compiled capture the guards as well,
+               as far as the kernels do not hide them
+    return     the end-to-end clock less the event clock: until the host knows that the device is done
+
+Each clock has calls of its own, so that a difference of medians is an estimate; the whole is what the end-to-end clock
+says, and no part is less than nothing.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from passnet_core.records import Capture, Clock, Contender, Outcome
+
+REPLAY = "replay of a captured graph"
+"""Topic of the evidence that has the replays."""
+_REPLAYED = re.compile(r"(\w+) ([0-9.]+) µs")
+_NAMED = {"eager": Contender.EAGER, "baseline": Contender.BASELINE, "passes": Contender.PASSES}
+
+
+class Part(StrEnum):
+    KERNELS = "kernels"
+    LAUNCH = "launch"
+    HOST = "host"
+    """With the launch, where nothing tells the two apart."""
+    DEVICE = "until the device is done"
+    """Everything but the return, where the kernel clock saw nothing."""
+    RETURN = "return"
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """One contender's median call, end to end, in microseconds, and its parts, which make up the whole."""
+
+    contender: Contender
+    total_us: float
+    parts: Mapping[Part, float]
+
+    def share(self, part: Part) -> float:
+        return self.parts.get(part, 0.0) / self.total_us if self.total_us > 0 else 0.0
+
+    @property
+    def around_us(self) -> float:
+        """Everything but the kernels."""
+        return self.total_us - self.parts.get(Part.KERNELS, 0.0)
+
+
+def breakdown(outcome: Outcome, contender: Contender) -> Breakdown | None:
+    """None: there is no end-to-end time of it to take apart."""
+    found = {clock: timing.median for clock in Clock if (timing := outcome.timing(contender, clock)) is not None}
+    total = found.get(Clock.END_TO_END)
+    if total is None or total <= 0:
+        return None
+    kernels, replay = found.get(Clock.KERNEL), replays(outcome).get(contender)
+    # the ends of the parts, each no earlier than the one before and none beyond the whole
+    ends: list[tuple[Part, float]] = []
+    if kernels is not None and kernels > 0:
+        ends.append((Part.KERNELS, kernels))
+        if replay is not None:
+            ends.append((Part.LAUNCH, replay))
+    if Clock.EVENT in found:
+        ends.append((Part.HOST if ends else Part.DEVICE, found[Clock.EVENT]))
+        ends.append((Part.RETURN, total))
+    else:
+        ends.append((Part.HOST if ends else Part.DEVICE, total))
+    parts, before = {}, 0.0
+    for part, end in ends:
+        end = min(max(end, before), total)
+        parts[part] = end - before
+        before = end
+    return Breakdown(contender, total, parts)
+
+
+def breakdowns(outcome: Outcome) -> tuple[Breakdown, ...]:
+    """Of every contender that has one, eager first."""
+    return tuple(found for who in Contender if (found := breakdown(outcome, who)) is not None)
+
+
+def replays(outcome: Outcome) -> Mapping[Contender, float]:
+    """Microseconds of a replay of each contender's call, where it could be captured. The judge says it in its evidence,
+    in a sentence of one form."""
+    said = " ".join(each.text for each in outcome.evidence if each.topic == REPLAY)
+    return {_NAMED[name]: float(time) for name, time in _REPLAYED.findall(said) if name in _NAMED}
+
+
+def meaning(part: Part, capture: Capture, *, replayed: bool) -> str:
+    """What a part is, in a sentence. replayed: whether the launch is told apart."""
+    host = "guards, Python and dispatch" if capture is Capture.COMPILED else "Python and dispatch"
+    launching = "" if replayed else ", and starting the kernels"
+    return {
+        Part.KERNELS: "the device computes: the sum of the kernels' durations in its trace.",
+        Part.LAUNCH: "what replaying the call as a captured graph takes beyond its kernels: one launch for all of "
+        "them, and the gaps between them.",
+        Part.HOST: f"{host}{launching}: what the device waits for, as far as the kernels do not hide it (the event "
+        "clock less what stands before).",
+        Part.DEVICE: "all that happens before the device is done, by the event clock: the kernel clock saw nothing.",
+        Part.RETURN: "until the host knows that the device is done: the end-to-end clock less the event clock.",
+    }[part]
+
+
+def lost(own: Breakdown, eager: Breakdown) -> Sequence[tuple[Part, float]]:
+    """By how many microseconds each part is longer than eager's, the worst first."""
+    parts = dict.fromkeys((*own.parts, *eager.parts))
+    found = [(part, own.parts.get(part, 0.0) - eager.parts.get(part, 0.0)) for part in parts]
+    return sorted(found, key=lambda each: -each[1])

@@ -1,0 +1,224 @@
+"""Times of an outcome as Altair charts: where a call spends them, the speedups, and the raw samples."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from passnet_core.charts.breakdown import Breakdown, Part
+from passnet_core.records import Clock, Contender, Outcome, Timing
+
+NAMES: Mapping[Contender, str] = {
+    Contender.EAGER: "eager",
+    Contender.BASELINE: "TorchInductor",
+    Contender.PASSES: "passes",
+}
+COLOURS = {"eager": "#7f7f7f", "TorchInductor": "#e69f00", "passes": "#0072b2"}
+SHAPES = {"eager": "circle", "TorchInductor": "square", "passes": "triangle-up"}
+PART_COLOURS: Mapping[Part, str] = {
+    Part.KERNELS: "#0072b2",
+    Part.LAUNCH: "#56b4e9",
+    Part.HOST: "#e69f00",
+    Part.DEVICE: "#56b4e9",
+    Part.RETURN: "#bbbbbb",
+}
+"""Okabe and Ito's, of unlike lightness; numbers and the order say the same again."""
+WHITE_ON = (Part.KERNELS,)
+FLOOR_COLOUR, NOISE_COLOUR = "#d55e00", "#888888"
+SHOWN = 200
+"""Most marks per contender and clock: every n-th sample beyond that."""
+LEAST_LABELLED = 0.07
+"""Of the longest bar: a part's number has room in it."""
+LANE, LANES = 34, 7
+"""Height of one contender's samples, and of how many rows of points that is made."""
+
+
+def breakdown_chart(found: Sequence[Breakdown], floor_us: float | None) -> alt.LayerChart:
+    """A bar for each contender, end to end, divided into its parts, with the memory floor as a line."""
+    parts = [part for part in Part if any(each.parts.get(part, 0.0) > 0 for each in found)]
+    longest = max(each.total_us for each in found)
+    rows = []
+    for each in found:
+        begin = 0.0
+        for part in parts:
+            us = each.parts.get(part, 0.0)
+            label = f"{us:.3g}" if us >= LEAST_LABELLED * longest else ""
+            row = {"who": NAMES[each.contender], "part": part.value, "us": us, "share": each.share(part)}
+            rows.append(row | {"begin": begin, "end": begin + us, "middle": begin + us / 2, "label": label})
+            begin += us
+    names = [NAMES[each.contender] for each in found]
+    x: dict[str, Any] = {
+        "title": "µs per call, end to end",
+        "scale": alt.Scale(domain=[0, longest * 1.1], nice=False),
+        "axis": alt.Axis(grid=False),
+    }
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        y=alt.Y("who:N", title=None, sort=names, axis=alt.Axis(labelLimit=110))
+    )
+    bars = base.mark_bar(stroke="white", strokeWidth=1).encode(
+        x=alt.X("begin:Q", **x),
+        x2="end:Q",
+        color=alt.Color(
+            "part:N",
+            title=None,
+            sort=[part.value for part in parts],
+            scale=alt.Scale(domain=[part.value for part in parts], range=[PART_COLOURS[part] for part in parts]),
+            legend=alt.Legend(orient="top", columns=4, labelLimit=160),
+        ),
+        tooltip=[
+            alt.Tooltip("who:N", title="contender"),
+            alt.Tooltip("part:N", title="part"),
+            alt.Tooltip("us:Q", title="µs", format=".3g"),
+            alt.Tooltip("share:Q", title="of its call", format=".0%"),
+        ],
+    )
+    layers: list[alt.Chart] = [bars]
+    for white in (True, False):
+        shown = [row for row in rows if row["label"] and (row["part"] in WHITE_ON) == white]
+        layers.append(
+            alt.Chart(alt.Data(values=shown))
+            .mark_text(color="white" if white else "black", fontWeight="bold")
+            .encode(x="middle:Q", y=alt.Y("who:N", sort=names), text="label:N")
+        )
+    totals = [{"who": NAMES[each.contender], "end": each.total_us, "label": f"{each.total_us:.3g}"} for each in found]
+    # the theme's colour for text: the mark lies beside the bars
+    layers.append(
+        alt.Chart(alt.Data(values=totals))
+        .mark_text(align="left", dx=4, color=NOISE_COLOUR)
+        .encode(x="end:Q", y=alt.Y("who:N", sort=names), text="label:N")
+    )
+    if floor_us is not None and floor_us <= longest * 1.1:
+        layers.append(
+            alt.Chart(alt.Data(values=[{"us": floor_us}]))
+            .mark_rule(color=FLOOR_COLOUR, strokeDash=[5, 3], strokeWidth=2)
+            .encode(x="us:Q", tooltip=[alt.Tooltip("us:Q", title="memory floor, µs", format=".3g")])
+        )
+        layers.append(
+            alt.Chart(alt.Data(values=[{"us": floor_us, "label": f"memory floor, {floor_us:.2g} µs"}]))
+            .mark_text(align="left", dx=2, color=FLOOR_COLOUR)
+            .encode(x="us:Q", y=alt.value(-7), text="label:N")
+        )
+    spoken = "; ".join(spent_words(each) for each in found)
+    return alt.layer(*layers).properties(height=alt.Step(34), width="container", description=spoken)
+
+
+def spent_words(found: Breakdown) -> str:
+    """ "eager: 94.4 µs = 8.77 kernels + 1.73 launch + 83.1 host + 0.82 return"."""
+    parts = " + ".join(f"{us:.3g} {part.value}" for part, us in found.parts.items() if us > 0)
+    return f"{NAMES[found.contender]}: {found.total_us:.3g} µs = {parts}"
+
+
+def speedup_chart(outcome: Outcome) -> alt.LayerChart:
+    """Speedups over eager with their intervals, per clock, on a logarithmic axis, and the noise floor around 1."""
+    shown = [each for each in outcome.speedups if each.value > 0 and each.low > 0]
+    rows = [
+        {
+            "who": NAMES[each.contender],
+            "clock": each.clock.value,
+            "speedup": each.value,
+            "low": each.low,
+            "high": each.high,
+        }
+        for each in shown
+    ]
+    names = [name for name in COLOURS if any(row["who"] == name for row in rows)]
+    clocks = [clock.value for clock in Clock if any(each.clock is clock for each in shown)]
+    ends = [1.0, *(each.low for each in shown), *(each.high for each in shown)]
+    noise = outcome.noise or 0.0
+    domain = [min(*ends, 1 / (1 + noise)) / 1.08, max(*ends, 1 + noise) * 1.08]
+    scale = alt.Scale(type="log", domain=domain, nice=False)
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        y=alt.Y("clock:N", title=None, sort=clocks, axis=alt.Axis(labelLimit=110)),
+        yOffset=alt.YOffset("who:N", sort=names),
+        color=alt.Color(
+            "who:N",
+            title=None,
+            sort=names,
+            scale=alt.Scale(domain=names, range=[COLOURS[name] for name in names]),
+            legend=alt.Legend(orient="top"),
+        ),
+    )
+    x = alt.X("speedup:Q", title="times eager's speed", scale=scale, axis=alt.Axis(format="~g", grid=False))
+    intervals = base.mark_rule(strokeWidth=2, opacity=1).encode(
+        x=alt.X("low:Q", scale=scale, title="times eager's speed"), x2="high:Q"
+    )
+    points = base.mark_point(filled=True, size=90, opacity=1).encode(
+        x=x,
+        shape=alt.Shape(
+            "who:N",
+            title=None,
+            sort=names,
+            scale=alt.Scale(domain=names, range=[SHAPES[name] for name in names]),
+            legend=alt.Legend(orient="top"),
+        ),
+        tooltip=[
+            alt.Tooltip("who:N", title="contender"),
+            alt.Tooltip("clock:N"),
+            alt.Tooltip("speedup:Q", format=".3f"),
+            alt.Tooltip("low:Q", title="interval from", format=".3f"),
+            alt.Tooltip("high:Q", title="to", format=".3f"),
+        ],
+    )
+    one = alt.Chart(alt.Data(values=[{"x": 1.0}])).mark_rule(color=NOISE_COLOUR, strokeDash=[3, 3])
+    layers: list[alt.Chart] = [one.encode(x=alt.X("x:Q", scale=scale)), intervals, points]
+    if noise:
+        band = alt.Chart(alt.Data(values=[{"low": 1 / (1 + noise), "high": 1 + noise}]))
+        layers.insert(
+            0, band.mark_rect(color=NOISE_COLOUR, opacity=0.22).encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
+        )
+    spoken = "; ".join(
+        f"{NAMES[each.contender]}, {each.clock.value}: {each.value:.2f} ({each.low:.2f} to {each.high:.2f})"
+        for each in shown
+    )
+    return alt.layer(*layers).properties(
+        height=alt.Step(14 * max(1, len(names)) + 8), width="container", description=spoken
+    )
+
+
+def samples_chart(timings: Sequence[Timing]) -> alt.LayerChart:
+    """Raw samples of one clock, a lane of points for each contender, with the middle half and the median marked."""
+    order = {name: place for place, name in enumerate(COLOURS)}
+    shown = sorted((each for each in timings if each.samples), key=lambda each: order[NAMES[each.contender]])
+    names = [NAMES[each.contender] for each in shown]
+    rows = [
+        # spread over the lane, always alike: where a point lies in it means nothing
+        {"who": NAMES[each.contender], "us": sample, "lane": place % LANES}
+        for each in shown
+        for place, sample in enumerate(each.samples[:: max(1, len(each.samples) // SHOWN)])
+    ]
+    middles = [{"who": NAMES[each.contender], **quartiles(each)} for each in shown]
+    colour = alt.Color("who:N", legend=None, scale=alt.Scale(domain=names, range=[COLOURS[name] for name in names]))
+    y = alt.Y("who:N", title=None, sort=names, axis=alt.Axis(labelLimit=110))
+    axis = {"title": "µs per call", "scale": alt.Scale(zero=False, nice=False, padding=8), "axis": alt.Axis(grid=False)}
+    points = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_circle(size=16, opacity=0.75)
+        .encode(
+            x=alt.X("us:Q", **axis),
+            y=y,
+            yOffset=alt.YOffset("lane:Q", scale=alt.Scale(domain=[-2, LANES + 1])),
+            color=colour,
+            tooltip=[alt.Tooltip("who:N", title="contender"), alt.Tooltip("us:Q", format=".2f", title="µs")],
+        )
+    )
+    told = [
+        alt.Tooltip("who:N", title="contender"),
+        alt.Tooltip("median:Q", format=".2f", title="median, µs"),
+        alt.Tooltip("low:Q", format=".2f", title="middle half from"),
+        alt.Tooltip("high:Q", format=".2f", title="to"),
+    ]
+    base = alt.Chart(alt.Data(values=middles)).encode(y=y, tooltip=told)
+    halves = base.mark_bar(height=6, opacity=0.35, color=NOISE_COLOUR).encode(x=alt.X("low:Q", **axis), x2="high:Q")
+    medians = base.mark_tick(thickness=3, size=LANE * 0.8, color=FLOOR_COLOUR).encode(x=alt.X("median:Q", **axis))
+    spoken = "; ".join(
+        f"{row['who']}: median {row['median']:.3g} µs, the middle half from {row['low']:.3g} to {row['high']:.3g}"
+        for row in middles
+    )
+    return alt.layer(halves, points, medians).properties(height=alt.Step(LANE), width="container", description=spoken)
+
+
+def quartiles(timing: Timing) -> dict[str, float]:
+    """The median, and between what the middle half of the samples lies."""
+    ordered = sorted(timing.samples)
+    last = len(ordered) - 1
+    return {"median": timing.median, "low": ordered[round(last * 0.25)], "high": ordered[round(last * 0.75)]}

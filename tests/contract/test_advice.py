@@ -1,0 +1,32 @@
+"""A mistake, the judge's map of it, and the advice: what a person sees is what was done."""
+
+import math
+
+from judging import RIGHT, bundle, job, judged
+
+from passnet_core.advising import next_step
+from passnet_core.backends.local import LocalBackend
+from passnet_core.charts.strips import where
+from passnet_core.records import Job, Outcome, Verdict, from_json, to_json
+
+
+def test_a_mask_that_ends_too_early_is_mapped_and_guessed(backend: LocalBackend) -> None:
+    early = RIGHT.replace("mask = offsets < count", "mask = offsets < count - 24")
+    outcome = judged(backend, Job(job(RIGHT).subgraph, bundle(early), job(RIGHT).spec))
+    assert outcome.verdict in (Verdict.WRONG_VALUES, Verdict.NON_FINITE), outcome.reason
+    assert outcome.accuracy is not None
+    (output,) = outcome.accuracy.outputs
+    assert output.map is not None
+    # 132 elements in rows of 33
+    wrong = {divmod(place, 33) for place, error in enumerate(output.map.cells) if error > 1}
+    assert (output.map.rows, output.map.columns) == (4, 33)
+    assert wrong == {(3, column) for column in range(9, 33)}
+    assert where(output) == "columns 9 to 32, row 3"
+    assert output.wrong_in[0] == "recorded"
+    assert output.map.around is not None
+    assert any(math.isnan(each) or abs(each) > 1e38 for row in output.map.around.actual for each in row)
+    said = next_step(outcome) or ""
+    assert "columns 9 to 32, row 3" in said
+    assert "this looks like a mask or the last block" in said
+    again = from_json(Outcome, to_json(outcome))
+    assert to_json(again) == to_json(outcome)

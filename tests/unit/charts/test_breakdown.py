@@ -1,0 +1,107 @@
+"""Where the time of a call goes: the parts are the differences between the clocks, and make up the whole."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from passnet_core.charts.breakdown import Breakdown, Part, breakdown, breakdowns, lost, meaning, replays
+from passnet_core.charts.times import breakdown_chart, quartiles, samples_chart, speedup_chart, spent_words
+from passnet_core.records import Capture, Clock, Contender, Evidence, Outcome, Speedup, Timing, Verdict
+from passnet_core.store import exchange
+from tests.contract.made import job, outcome
+
+RECORDED = Path(__file__).resolve().parents[3] / "data" / "baselines" / "h200.jsonl.gz"
+SAID = Evidence("replay of a captured graph", "eager 12.5 µs, baseline cannot be captured, passes 6.0 µs.")
+
+
+def timed(times: dict[tuple[Contender, Clock], float], *, evidence: tuple[Evidence, ...] = ()) -> Outcome:
+    timings = tuple(Timing(who, clock, (us, us * 1.1), 1, us) for (who, clock), us in times.items())
+    return replace(outcome(job(), Verdict.SLOWER), timings=timings, evidence=evidence)
+
+
+def eagers(e2e: float, event: float | None = None, kernel: float | None = None) -> dict[tuple[Contender, Clock], float]:
+    times = {Clock.END_TO_END: e2e, Clock.EVENT: event, Clock.KERNEL: kernel}
+    return {(Contender.EAGER, clock): us for clock, us in times.items() if us is not None}
+
+
+@pytest.mark.parametrize(
+    ("times", "evidence", "parts"),
+    [
+        (eagers(40, 38, 10), (SAID,), {Part.KERNELS: 10, Part.LAUNCH: 2.5, Part.HOST: 25.5, Part.RETURN: 2}),
+        (eagers(40, 38, 10), (), {Part.KERNELS: 10, Part.HOST: 28, Part.RETURN: 2}),
+        (eagers(40, 38), (SAID,), {Part.DEVICE: 38, Part.RETURN: 2}),
+        (eagers(40), (), {Part.DEVICE: 40}),
+        (eagers(40, None, 10), (), {Part.KERNELS: 10, Part.HOST: 30}),
+        # the clocks have calls of their own, and disagree
+        (eagers(40, 55, 14), (SAID,), {Part.KERNELS: 14, Part.LAUNCH: 0, Part.HOST: 26, Part.RETURN: 0}),
+        (eagers(40, 38, 70), (SAID,), {Part.KERNELS: 40, Part.LAUNCH: 0, Part.HOST: 0, Part.RETURN: 0}),
+        (eagers(40, 38, 0), (), {Part.DEVICE: 38, Part.RETURN: 2}),
+    ],
+)
+def test_parts_are_differences_and_make_up_the_whole(times, evidence, parts) -> None:
+    found = breakdown(timed(times, evidence=evidence), Contender.EAGER)
+    assert found is not None
+    assert found.parts == pytest.approx(parts)
+    assert sum(found.parts.values()) == pytest.approx(40)
+    assert breakdown_chart([found], 3.0).to_dict()
+
+
+def test_who_has_no_end_to_end_time_has_no_breakdown() -> None:
+    assert breakdowns(timed({(Contender.PASSES, Clock.KERNEL): 3.0})) == ()
+
+
+def test_a_replay_that_could_not_be_captured_is_none() -> None:
+    assert replays(timed({}, evidence=(SAID,))) == {Contender.EAGER: 12.5, Contender.PASSES: 6.0}
+    assert replays(timed({}, evidence=(Evidence("noise floor", "eager 3.0 µs"),))) == {}
+
+
+def test_every_recorded_time_can_be_taken_apart_and_drawn() -> None:
+    _, files = exchange.read_file(RECORDED)
+    outcomes = [each for file in files for each in file.outcomes if each.timings]
+    assert outcomes
+    for each in outcomes:
+        assert replays(each), each.evidence
+        for found in breakdowns(each):
+            assert sum(found.parts.values()) == pytest.approx(found.total_us)
+            told = Part.KERNELS in found.parts and found.contender in replays(each)
+            assert (Part.LAUNCH in found.parts) == told
+    shown = outcomes[0]
+    assert breakdown_chart(breakdowns(shown), None).to_dict()
+    assert speedup_chart(shown).to_dict()
+    assert samples_chart(shown.timings[:3]).to_dict()
+
+
+def test_a_part_says_what_it_is() -> None:
+    assert "guards" in meaning(Part.HOST, Capture.COMPILED, replayed=True)
+    direct = meaning(Part.HOST, Capture.DIRECT, replayed=False)
+    assert "guards" not in direct
+    assert "starting the kernels" in direct
+    assert all(meaning(part, Capture.DIRECT, replayed=True) for part in Part)
+
+
+def test_what_is_lost_is_told_part_by_part_the_worst_first() -> None:
+    own = Breakdown(Contender.PASSES, 50.0, {Part.KERNELS: 5.0, Part.HOST: 45.0})
+    eager = Breakdown(Contender.EAGER, 40.0, {Part.KERNELS: 9.0, Part.HOST: 30.0, Part.RETURN: 1.0})
+    assert lost(own, eager) == [(Part.HOST, 15.0), (Part.RETURN, -1.0), (Part.KERNELS, -4.0)]
+    assert spent_words(own) == "passes: 50 µs = 5 kernels + 45 host"
+
+
+def test_the_noise_is_a_band_around_1_in_the_chart_of_speedups() -> None:
+    made = replace(
+        outcome(job(), Verdict.FASTER),
+        noise=0.05,
+        speedups=tuple(Speedup(Contender.PASSES, clock, 1.5, 1.4, 1.6) for clock in Clock),
+    )
+    drawn = speedup_chart(made).to_dict()
+    assert {"low": 1 / 1.05, "high": 1.05} in [row for layer in drawn["layer"] for row in layer["data"]["values"]]
+    assert drawn["width"] == "container"
+    without = speedup_chart(replace(made, noise=None)).to_dict()
+    assert len(without["layer"]) == len(drawn["layer"]) - 1
+
+
+def test_a_lane_of_samples_marks_the_median_and_the_middle_half() -> None:
+    timing = Timing(Contender.EAGER, Clock.EVENT, tuple(map(float, range(101))), 1, 50.0)
+    assert quartiles(timing) == {"median": 50.0, "low": 25.0, "high": 75.0}
+    drawn = samples_chart([timing, replace(timing, samples=())]).to_dict()
+    assert "median 50 µs, the middle half from 25 to 75" in drawn["description"]

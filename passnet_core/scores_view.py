@@ -2,14 +2,23 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from enum import StrEnum
+from functools import cached_property, lru_cache
+from math import exp, log
 from statistics import median
 
 import numpy as np
 
 from passnet_core.records import Capture, ErrorClass, Profile, Solver, digest_of
 from passnet_core.scoring.report import Entry, ScoreReport, score_report
-from passnet_core.scoring.scores import PENALTY_FAILED, PENALTY_SLOW, Interpretation, Sample, SampleTable
+from passnet_core.scoring.scores import (
+    PENALTY_FAILED,
+    PENALTY_SLOW,
+    Interpretation,
+    Sample,
+    SampleTable,
+    error_aware_logs,
+)
 from passnet_core.store.rows import SampleColumns, ScoreRow
 
 INDUCTOR = "TorchInductor"
@@ -34,7 +43,11 @@ class Contestant:
     bundle_digest: str | None
     rows: tuple[ScoreRow, ...]
 
-    @property
+    def __hash__(self) -> int:
+        # reports are kept by it: a hash of thousands of rows would cost more than it tells apart
+        return hash((self.name, self.bundle_digest, len(self.rows), self.rows[:1]))
+
+    @cached_property
     def entries(self) -> tuple[Entry, ...]:
         return tuple(entry_of(row) for row in self.rows)
 
@@ -80,6 +93,65 @@ class Board:
         """The first and the last day of measurement."""
         days = [row.finished_at[:10] for each in self.contestants for row in each.rows]
         return min(days), max(days)
+
+
+class Duel(StrEnum):
+    """How one solver stands to another on a subgraph."""
+
+    FASTER = "faster"
+    SLOWER = "slower"
+    SAME = "no measurable difference"
+    ALONE = "right, the other is not"
+    BEATEN = "not right, the other is"
+    NEITHER = "neither is right"
+
+
+WINS, LOSSES = frozenset({Duel.FASTER, Duel.ALONE}), frozenset({Duel.SLOWER, Duel.BEATEN})
+
+
+@dataclass(frozen=True)
+class Beside:
+    """One subgraph as two solvers ran it. second None: the other did not; then there is no duel either.
+
+    ratio: the first's speedup over the second's, where both were timed.
+    """
+
+    first: ScoreRow
+    second: ScoreRow | None
+    ratio: float | None
+    duel: Duel | None
+
+
+@dataclass(frozen=True)
+class Deciding(Beside):
+    """With what the subgraph multiplies into the ratio of the two solvers' ES(t); the product of all is that ratio."""
+
+    multiplies: float = 1.0
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The speedups of one solver, ascending, with its rows, and whether each is right at one t.
+
+    untimed: the other subgraphs, which have no speedup.
+    """
+
+    solver: str
+    timed: tuple[tuple[ScoreRow, float, bool], ...]
+    untimed: int
+
+    @property
+    def right(self) -> int:
+        return sum(right for _, _, right in self.timed)
+
+    @property
+    def faster(self) -> int:
+        """How many are faster than eager, whatever the noise."""
+        return sum(speedup > 1 for _, speedup, _ in self.timed)
+
+    def quantile(self, share: float) -> float | None:
+        """The speedup below which this share of those timed lies; None: nothing was timed."""
+        return float(np.quantile([speedup for _, speedup, _ in self.timed], share)) if self.timed else None
 
 
 @dataclass(frozen=True)
@@ -136,6 +208,109 @@ def ranked(
             lines.append(Ranked(0, each, level.es, report))
     lines.sort(key=lambda line: (-line.score, line.contestant.name))
     return tuple(replace(line, place=1 + sum(other.score > line.score for other in lines)) for line in lines)
+
+
+def spread(contestant: Contestant, t: int) -> Spread:
+    """The speedups of a solver, and which of them are of right values at t."""
+    timed = [(row, row.speedup, right_at(row, t)) for row in contestant.rows if row.speedup is not None]
+    timed.sort(key=lambda each: each[1])
+    return Spread(contestant.name, tuple(timed), len(contestant.rows) - len(timed))
+
+
+def right_at(row: ScoreRow, t: int) -> bool:
+    """Whether its speedup counts at t, as ES(t) has it: from t = 1 on, what is right at 1."""
+    return row.speedup is not None and min(t, 1) in row.correct_at
+
+
+def baseline_on(ground: Ground, among: Iterable[Board]) -> dict[Place, ScoreRow]:
+    """TorchInductor's outcomes on that ground, over all boards."""
+    return {
+        (row.task_id, row.subgraph_id): row
+        for board in among
+        if board.ground == ground
+        for each in board.contestants
+        if each.solver is Solver.INDUCTOR
+        for row in each.rows
+    }
+
+
+def beside(rows: Iterable[ScoreRow], others: Mapping[Place, ScoreRow], t: int) -> tuple[Beside, ...]:
+    """Each of the rows beside the other solver's, at t: those that lose most first, those without another last."""
+    pairs = [_beside(row, others.get((row.task_id, row.subgraph_id)), t) for row in rows]
+
+    def loss(pair: Beside) -> tuple[bool, bool, float, str, str]:
+        place = (pair.first.task_id, pair.first.subgraph_id)
+        return pair.duel is None, pair.duel is not Duel.BEATEN, pair.ratio or 0.0, *place
+
+    return tuple(sorted(pairs, key=loss))
+
+
+def deciding(
+    first: Contestant, second: Contestant, t: int, *, interpretation: Interpretation = Interpretation.DEFAULT
+) -> tuple[Deciding, ...]:
+    """What each subgraph of a board does to the ratio of two solvers' ES(t), those that decide most first."""
+    ours, theirs = (
+        error_aware_logs([each.sample for each in solver.entries if each.sample], t, interpretation=interpretation)
+        for solver in (first, second)
+    )
+    share = len(first.rows)
+    made = []
+    for row, other, difference in zip(first.rows, second.rows, (ours - theirs).tolist(), strict=True):
+        pair = _beside(row, other, t)
+        made.append(Deciding(pair.first, pair.second, pair.ratio, pair.duel, exp(difference / share)))
+    made.sort(key=lambda each: (-abs(log(each.multiplies)), each.first.task_id, each.first.subgraph_id))
+    return tuple(made)
+
+
+def duel(first: ScoreRow, second: ScoreRow, t: int) -> Duel:
+    """Faster or slower: beyond the larger noise floor of the two, and, where intervals are known, these lie apart."""
+    mine, other = first.speedup, second.speedup
+    if mine is None or other is None or not (right_at(first, t) and right_at(second, t)):
+        return NOT_BOTH[right_at(first, t), right_at(second, t)]
+    floor = 1 + max(first.noise or 0.0, second.noise or 0.0)
+    if mine > other * floor and _above(first.low, second.high):
+        return Duel.FASTER
+    return Duel.SLOWER if other > mine * floor and _above(second.low, first.high) else Duel.SAME
+
+
+def tally(pairs: Iterable[Beside]) -> dict[Duel, int]:
+    """How often each came."""
+    counts = dict.fromkeys(Duel, 0)
+    for each in pairs:
+        if each.duel is not None:
+            counts[each.duel] += 1
+    return counts
+
+
+def duel_words(first: str, second: str) -> dict[Duel, str]:
+    """Each duel in words that name the two."""
+    return {
+        Duel.FASTER: f"{first} faster",
+        Duel.SLOWER: f"{second} faster",
+        Duel.SAME: "no measurable difference",
+        Duel.ALONE: f"only {first} right",
+        Duel.BEATEN: f"only {second} right",
+        Duel.NEITHER: "neither right",
+    }
+
+
+NOT_BOTH: Mapping[tuple[bool, bool], Duel] = {
+    (True, False): Duel.ALONE,
+    (False, True): Duel.BEATEN,
+    (False, False): Duel.NEITHER,
+}
+
+
+def _above(low: float | None, high: float | None) -> bool:
+    return low is None or high is None or low > high
+
+
+def _beside(first: ScoreRow, second: ScoreRow | None, t: int) -> Beside:
+    if second is None:
+        return Beside(first, None, None, None)
+    mine, other = first.speedup, second.speedup
+    ratio = None if mine is None or other is None else mine / other
+    return Beside(first, second, ratio, duel(first, second, t))
 
 
 def entry_of(row: ScoreRow) -> Entry:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.ui import resources
+from pages.ui import measured, resources
 from pages.ui.text import count, plain
 from passnet_core.baselines_view import Effect, Grouping, Share, grounds, share_on, shares, spent
 from passnet_core.charts.shares import share_chart
@@ -16,7 +16,7 @@ NAMES = {Contender.EAGER: "eager", Contender.BASELINE: "TorchInductor"}
 def inductor_section() -> None:
     """The share of subgraphs that Inductor slows down, by clock and kind, and where the time goes."""
     service = resources.service()
-    rows = service.baseline_rows()
+    rows = measured.baseline_rows()
     if not rows:
         return
     st.header("What TorchInductor slows down", anchor="inductor")

@@ -20,6 +20,7 @@ def choose_row(
     choose: Callable[[str], None],
     height: int | None = None,
     column_config: Mapping[str, Any] | None = None,
+    column_order: Sequence[str] | None = None,
 ) -> None:
     """A table; choosing a row calls choose with its id.
 
@@ -38,6 +39,7 @@ def choose_row(
         selection_mode="single-row",
         placeholder="–",
         column_config=column_config,
+        column_order=column_order,
     )
 
 

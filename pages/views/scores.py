@@ -5,19 +5,17 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.ui import frame, links, resources
+from pages.ui import frame, links, measured, resources
 from pages.ui.components import PROFILES
 from pages.ui.inductor import inductor_section
 from pages.ui.plots import picked_point
-from pages.ui.tables import choose_row
+from pages.ui.score_views import BEHIND, Look, downloads, views
 from pages.ui.text import count, plain
 from passnet_core.charts.curves import POINT, CurvePoint, curve_chart
 from passnet_core.records import RIGHT, Profile
-from passnet_core.scores_view import Board, Contestant, Ranked, ranked, twin
-from passnet_core.scoring.report import contributions
+from passnet_core.scores_view import Board, Ranked, ranked, right_at, twin
 from passnet_core.scoring.scores import LEVELS, Interpretation
 
-CHOICE = "subgraph-behind"
 CURVES = "curves"
 JUDGED_BY = {name: profile for profile, name in PROFILES.items()}
 
@@ -57,7 +55,7 @@ def caption(board: Board) -> str:
         *([] if board.noise is None else [f"noise floor ±{board.noise:.1%} (median)"]),
         *(f"recorded: {each}" for each in board.recorded),
     ]
-    return " · ".join(plain(each) for each in pieces)
+    return " · ".join(pieces)
 
 
 def table(lines: Sequence[Ranked], t: int, others: Sequence[Ranked], other: str) -> None:
@@ -67,7 +65,8 @@ def table(lines: Sequence[Ranked], t: int, others: Sequence[Ranked], other: str)
     rows = []
     for line in lines:
         level = line.report.at(t)
-        right = sum(row.verdict in RIGHT for row in line.contestant.rows)
+        right = sum(right_at(row, t) for row in line.contestant.rows)
+        accepted = sum(row.verdict in RIGHT for row in line.contestant.rows)
         rows.append(
             {
                 "place": line.place,
@@ -77,7 +76,8 @@ def table(lines: Sequence[Ranked], t: int, others: Sequence[Ranked], other: str)
                 "to": level.high if level else None,
                 **({beside: elsewhere.get((line.contestant.solver, line.contestant.name))} if others else {}),
                 "aggregate score": line.report.aggregate,
-                "right": f"{right} of {len(line.contestant.rows)}",
+                f"right at t = {t}": f"{right} of {len(line.contestant.rows)}",
+                "accepted": f"{accepted} of {len(line.contestant.rows)}",
             }
         )
     figures = {each: st.column_config.NumberColumn(each, format="%.3f") for each in (name, "95% from", "to", beside)}
@@ -89,49 +89,17 @@ def table(lines: Sequence[Ranked], t: int, others: Sequence[Ranked], other: str)
     )
 
 
-def behind(contestant: Contestant, t: int, interpretation: Interpretation) -> None:
-    """The subgraphs behind a point, worst first, and what the score would be if each were fixed."""
-    lines = contributions(contestant.entries, t, interpretation=interpretation)
-    fixed = f"ES({t}) if fixed"
-    choose_row(
-        [
-            {
-                "task": line.task_id,
-                "subgraph": line.subgraph_id,
-                "verdict": line.verdict.value,
-                "speedup": line.speedup,
-                "counts": line.factor,
-                fixed: line.if_fixed,
-            }
-            for line in lines
-        ],
-        [f"{line.task_id}\n{line.subgraph_id}" for line in lines],
-        key="behind",
-        choose=functools.partial(st.session_state.__setitem__, CHOICE),
-        height=380 if len(lines) > 9 else None,
-        column_config={
-            name: st.column_config.NumberColumn(name, format="%.3f") for name in ("speedup", "counts", fixed)
-        },
-    )
-    st.caption("Fixed means: right, and no slower than eager. Choose a row to open its run.")
-    run_of = {f"{row.task_id}\n{row.subgraph_id}": row for row in contestant.rows}
-    chosen = run_of.get(st.session_state.get(CHOICE, ""))
-    if chosen:
-        links.link(
-            "runs",
-            f"Open {plain(chosen.task_id)}, {plain(chosen.subgraph_id)}",
-            icon=":material/open_in_new:",
-            run=chosen.run_id,
-            subgraph=chosen.subgraph_id,
-        )
-
-
 @frame.action
-def choose_point(solver_key: str, levels: Sequence[int]) -> None:
+def choose_point(levels: Sequence[int]) -> None:
     """A click on a point: its t, and the subgraphs behind it."""
     point = picked_point(st.session_state[CURVES].selection, levels)
     if point is not None:
-        st.session_state[solver_key], st.session_state["t"] = point
+        st.session_state["who"], st.session_state["t"] = point
+        st.session_state["view"] = BEHIND
+
+
+def curve_rows(points: Sequence[CurvePoint]) -> list[dict[str, object]]:
+    return [{"solver": each.solver, "t": each.t, "ES": each.es, "low": each.low, "high": each.high} for each in points]
 
 
 def scores(boards: Sequence[Board]) -> None:
@@ -150,7 +118,8 @@ def scores(boards: Sequence[Board]) -> None:
             required=True,
         )
     interpretation = Interpretation(errors or Interpretation.DEFAULT.value)
-    st.caption(caption(board))
+    said = caption(board)
+    st.caption(plain(said))
     levels = LEVELS[interpretation]
     if "t" not in st.session_state and st.query_params.get("t", "") not in {str(level) for level in levels}:
         # not as the widget's default: a click on a point sets it too
@@ -162,12 +131,12 @@ def scores(boards: Sequence[Board]) -> None:
         for line in sorted(lines, key=lambda line: line.contestant.name)
         for level in line.report.levels
     ]
-    solver_key = f"solver-{board.id}-{board.profile.value}"
+    draw = functools.partial(curve_chart, points, t)
     st.altair_chart(
-        curve_chart(points, t),
+        draw(),
         width="stretch",
         key=CURVES,
-        on_select=functools.partial(choose_point, solver_key, tuple(levels)),
+        on_select=functools.partial(choose_point, tuple(levels)),
         selection_mode=POINT,
     )
     other = twin(board, boards)
@@ -177,13 +146,9 @@ def scores(boards: Sequence[Board]) -> None:
         ranked(other, t, interpretation=interpretation) if other else (),
         PROFILES[other.profile] if other else "",
     )
-    st.subheader("The subgraphs behind a point")
-    contestants = {line.contestant.name: line.contestant for line in lines}
-    first = next(iter(contestants))
-    if st.session_state.get(solver_key) not in contestants:
-        st.session_state[solver_key] = first
-    name = st.pills("Solver", sorted(contestants), key=solver_key, required=True)
-    behind(contestants[name or first], t, interpretation)
+    look = Look(board, boards, t, interpretation, lines, said)
+    downloads(look, "curves", "ES(t) over eager", functools.partial(curve_rows, points), draw)
+    views(look)
 
 
 def models_section() -> None:
@@ -217,7 +182,7 @@ def models_section() -> None:
 
 
 st.title("Scores")
-available = resources.service().boards()
+available = measured.boards()
 if available:
     scores(available)
 else:

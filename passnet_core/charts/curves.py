@@ -11,7 +11,11 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#9
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
 DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2), (4, 4), (1, 3), (10, 3))
 TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 20, 50, 100)
+LEGEND_ROW = 24
+"""Height of a row of the legend, which must not be taken from the curves."""
 EAGER = "eager"
+INK = "#1b2430"
+"""Of words in a chart on white; on a dark page it is given another."""
 POINT = "point"
 """Name of the selection that a click on a point makes: its fields are solver and t."""
 
@@ -50,13 +54,16 @@ def curve_chart(points: Sequence[CurvePoint], t: int, *, height: int = 360) -> a
         axis=alt.Axis(values=ticks, format="~g"),
     )
     base = alt.Chart(alt.Data(values=rows))
-    colour = alt.Color("solver:N", title="Solver", sort=solvers, scale=_scale(solvers, COLOURS))
+    # above the curves, not beside them: on a narrow page they need the width
+    columns = 1 if len(solvers) <= 4 else 2
+    legend = alt.Legend(orient="top", title=None, columns=columns, labelLimit=300)
+    colour = alt.Color("solver:N", sort=solvers, scale=_scale(solvers, COLOURS), legend=legend)
     line = base.mark_line(strokeWidth=2).encode(
         x=x,
         y=y,
         color=colour,
         strokeDash=alt.StrokeDash(
-            "solver:N", title="Solver", sort=solvers, scale=_scale(solvers, [list(each) for each in DASHES])
+            "solver:N", sort=solvers, scale=_scale(solvers, [list(each) for each in DASHES]), legend=legend
         ),
     )
     # a band for each solver, with its colour written in: an encoding would wash out the legend of the lines
@@ -73,7 +80,7 @@ def curve_chart(points: Sequence[CurvePoint], t: int, *, height: int = 360) -> a
             x=x,
             y=y,
             color=colour,
-            shape=alt.Shape("solver:N", title="Solver", sort=solvers, scale=_scale(solvers, SHAPES)),
+            shape=alt.Shape("solver:N", sort=solvers, scale=_scale(solvers, SHAPES), legend=legend),
             tooltip=[
                 alt.Tooltip("solver:N", title="solver"),
                 alt.Tooltip("t:Q"),
@@ -90,7 +97,7 @@ def curve_chart(points: Sequence[CurvePoint], t: int, *, height: int = 360) -> a
     level = alt.Chart(alt.Data(values=[{"t": t}])).mark_rule(color="#888888", strokeWidth=2).encode(x=x)
     spoken = f"ES(t) of {', '.join(solvers) or 'no solver'} against t, compared at t = {t}."
     return alt.layer(*bands, eager_rule, eager_label, level, line, marks).properties(
-        height=height, width="container", description=spoken
+        height=height + LEGEND_ROW * -(-len(solvers) // columns), width="container", description=spoken
     )
 
 

@@ -40,7 +40,7 @@ def share_chart(groups: Sequence[tuple[str, Mapping[str, int]]], title: str) -> 
             title=None,
             sort=parts,
             scale=alt.Scale(domain=parts, range=list(COLOURS[: len(parts)])),
-            legend=alt.Legend(orient="top"),
+            legend=alt.Legend(orient="top", columns=1),
         ),
         tooltip=[
             alt.Tooltip("group:N", title=title),

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import exp
+from math import exp, log
 from typing import Any
 
 from passnet_core import records
@@ -112,9 +112,10 @@ class ScoreReport:
 
 @dataclass(frozen=True)
 class Contribution:
-    """What one subgraph does to ES(t). factor: what it contributes to the geometric mean.
+    """What one subgraph does to ES(t). factor: what it counts in the geometric mean.
 
-    if_fixed: ES(t) if this subgraph were right and as fast as eager.
+    multiplies: by what ES(t) is multiplied for it, the root of its factor; the product over all subgraphs is ES(t).
+    if_fixed: ES(t) if this subgraph were right and no slower than eager. correct: at this t.
     """
 
     task_id: str
@@ -122,7 +123,27 @@ class Contribution:
     verdict: Verdict
     speedup: float | None
     factor: float
+    multiplies: float
     if_fixed: float
+    correct: bool
+
+    @property
+    def said(self) -> str:
+        """What happened and what it counts, in words."""
+        if self.correct:
+            return self.verdict.value
+        why = f"{self.verdict.value}, but not at this t" if self.verdict in TIMED else self.verdict.value
+        return f"{why}: tolerated" if self.factor == 1 else why
+
+    @property
+    def counted(self) -> str:
+        """The same with the figure that it counts."""
+        return f"{self.said}, counts {self.factor:.3g}"
+
+    @property
+    def mended(self) -> str:
+        """What a repair would bring, in words."""
+        return f"if right: {self.if_fixed:.4f}" if self.factor < 1 else "as it is"
 
 
 def entry_of(outcome: Outcome) -> Entry:
@@ -317,7 +338,8 @@ def contributions(
     scored = [(each, each.sample) for each in entries if each.sample]
     if not scored:
         return ()
-    logs = error_aware_logs([sample for _, sample in scored], t, p=p, b=b, interpretation=interpretation)
+    table = SampleTable.of([sample for _, sample in scored])
+    logs = error_aware_logs(table, t, p=p, b=b, interpretation=interpretation)
     mean = float(logs.mean())
     found = [
         Contribution(
@@ -325,12 +347,25 @@ def contributions(
             subgraph_id=entry.subgraph_id,
             verdict=entry.verdict,
             speedup=sample.speedup,
-            factor=exp(float(contributed)),
-            if_fixed=exp(mean - (float(contributed) - max(float(contributed), 0.0)) / len(scored)),
+            factor=exp(contributed),
+            multiplies=exp(contributed / len(scored)),
+            if_fixed=exp(mean - min(contributed, 0.0) / len(scored)),
+            correct=correct,
         )
-        for (entry, sample), contributed in zip(scored, logs)
+        for (entry, sample), contributed, correct in zip(scored, logs.tolist(), table.correct_at(min(t, 1)).tolist())
     ]
     return tuple(sorted(found, key=lambda each: (each.factor, each.task_id, each.subgraph_id)))
+
+
+def others_said(rest: Sequence[Contribution]) -> str:
+    """What the others count, in one sentence. rest: worst first; empty: nothing."""
+    if not rest:
+        return ""
+    if len(rest) == 1:
+        return f"The other one counts {rest[0].factor:.3g}."
+    middle = exp(sum(log(each.factor) for each in rest) / len(rest))
+    span = f"from {rest[0].factor:.3g} to {rest[-1].factor:.3g}"
+    return f"The other {len(rest)} count {span}, {middle:.3g} as a geometric mean."
 
 
 def report_to_json(report: ScoreReport) -> dict[str, Any]:

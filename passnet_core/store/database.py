@@ -202,6 +202,9 @@ class Database:
             for opening, owner, ending, turns, accepted in self._rows("trajectories", limit=limit, task_id=task_id)
         )
 
+    def revision(self) -> int:
+        return int(self._rows("revision")[0][0])
+
     def score_rows(self, task_id: str | None) -> tuple[ScoreRow, ...]:
         return tuple(
             ScoreRow(
@@ -223,6 +226,8 @@ class Database:
                 correct_bits=row[15],
                 finished_at=row[16],
                 noise=row[17],
+                low=row[18] and row[18]["low"],
+                high=row[18] and row[18]["high"],
             )
             for row in self._rows("score_rows", task_id=task_id)
         )

@@ -99,6 +99,7 @@ class ScoreRow:
     """The newest MEASURE outcome of one solver on one subgraph, device, capture and profile that is a sample.
 
     device: the device's name; correct_bits: bit i says correct at LEVELS[i]; speedup: end to end; noise: as in Outcome.
+    low, high: the 95% interval of the speedup, where there is one.
     """
 
     run_id: str
@@ -119,6 +120,8 @@ class ScoreRow:
     correct_bits: int
     finished_at: str
     noise: float | None
+    low: float | None = None
+    high: float | None = None
 
     @property
     def correct_at(self) -> frozenset[int]:

@@ -1,7 +1,11 @@
 SELECT outcomes.run_id, runs.recorded, outcomes.solver, outcomes.bundle_digest, coalesce(bundles.author, ''),
        outcomes.task_id, outcomes.subgraph_id, outcomes.subgraph_digest, outcomes.dtype, outcomes.device_name,
        outcomes.capture, outcomes.profile, outcomes.verdict, outcomes.error_class, outcomes.speedup,
-       outcomes.correct_bits, outcomes.finished_at, outcomes.noise
+       outcomes.correct_bits, outcomes.finished_at, outcomes.noise,
+       -- the interval of that speedup
+       [each for each in from_json(json_extract(outcomes.content, '$.speedups'),
+                                   '[{"contender": "VARCHAR", "clock": "VARCHAR", "low": "DOUBLE", "high": "DOUBLE"}]')
+        if each.clock = 'end to end' AND each.contender = outcomes.solver][1]
 FROM outcomes
 JOIN runs ON runs.id = outcomes.run_id
 LEFT JOIN bundles ON bundles.digest = outcomes.bundle_digest

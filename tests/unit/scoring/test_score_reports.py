@@ -26,12 +26,13 @@ from passnet_core.scoring.report import (
     VALUES_ONLY,
     contributions,
     entry_of,
+    others_said,
     read_entries,
     report_to_json,
     score_report,
     score_reports,
 )
-from passnet_core.scoring.scores import Interpretation, Sample, error_aware_score, score
+from passnet_core.scoring.scores import Interpretation, Sample, error_aware_score, score, score_interval
 from tests.contract.made import MEASURE, job, outcome
 
 EVERYWHERE = frozenset(range(-5, 5))
@@ -186,6 +187,44 @@ def test_contributions_are_worst_first_and_say_what_a_repair_would_bring() -> No
         pytest.approx((2.0 * 0.1 * 0.5) ** (1 / 3)),
     ]
     assert contributions([], 0) == ()
+    assert [each.multiplies for each in found] == [
+        pytest.approx(0.1 ** (1 / 3)),
+        pytest.approx(0.5 ** (1 / 3)),
+        pytest.approx(2.0 ** (1 / 3)),
+    ]
+    assert [each.correct for each in found] == [False, True, True]
+    assert [each.mended for each in found] == ["if right: 1.0000", "if right: 0.5848", "as it is"]
+
+
+@pytest.mark.parametrize(
+    ("made", "t", "said"),
+    [
+        (timed(0, 2.0), -5, "right, faster, counts 2"),
+        (timed(0, 2.0), -6, "right, faster, but not at this t, counts 0.1"),
+        (failed(0), 2, "crashed, counts 0.1"),
+        (failed(0), 3, "crashed: tolerated, counts 1"),
+        (failed(0, Verdict.CHEAT), 4, "cheat, counts 0.1"),
+    ],
+)
+def test_what_a_subgraph_counts_is_said_in_words(made: Outcome, t: int, said: str) -> None:
+    assert [each.counted for each in contributions([entry_of(made)], t)] == [said]
+
+
+def test_what_the_others_count_is_said_in_one_sentence() -> None:
+    lines = contributions([entry_of(each) for each in (timed(0, 2.0), timed(1, 8.0), failed(2))], 0)
+    assert others_said(lines[1:]) == "The other 2 count from 2 to 8, 4 as a geometric mean."
+    assert others_said(lines[2:]) == "The other one counts 8."
+    assert others_said(()) == ""
+
+
+def test_the_intervals_of_a_curve_are_those_of_its_levels_alone() -> None:
+    outcomes = [timed(number, 1 + number / 7) for number in range(40)] + [failed(40 + number) for number in range(8)]
+    (report,) = score_reports(outcomes)
+    samples = [entry_of(each).sample for each in outcomes]
+    for level in report.levels:
+        alone = score_interval([each for each in reversed(samples) if each], level.t)
+        assert (level.low, level.high) == pytest.approx((alone.low, alone.high))
+        assert level.low < level.es < level.high or level.t < -5
 
 
 ONE_OF_EACH = [

@@ -1,0 +1,30 @@
+"""What was measured, kept as long as nothing new was: a slider that moves must not ask the store again."""
+
+import functools
+
+from pages.ui import resources
+from passnet_core.baselines_view import BaselineRow
+from passnet_core.scores_view import Board
+from passnet_core.service import Service
+
+
+def boards() -> tuple[Board, ...]:
+    """What may be ranked together; the same objects while nothing is added, so that their reports are made once."""
+    service = resources.service()
+    return _boards(service, service.revision(), service.corpus.revision)
+
+
+def baseline_rows() -> tuple[BaselineRow, ...]:
+    """How TorchInductor stands against eager."""
+    service = resources.service()
+    return _baseline_rows(service, service.revision())
+
+
+@functools.lru_cache(maxsize=1)
+def _boards(service: Service, revision: int, corpus_revision: int) -> tuple[Board, ...]:
+    return service.boards()
+
+
+@functools.lru_cache(maxsize=1)
+def _baseline_rows(service: Service, revision: int) -> tuple[BaselineRow, ...]:
+    return service.baseline_rows()

@@ -1,0 +1,468 @@
+"""The views of the Scores page below the ranking: behind a point, speedups, against TorchInductor, two solvers."""
+
+import functools
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import streamlit as st
+
+from pages.ui import frame, links
+from pages.ui.tables import choose_row
+from pages.ui.text import count, plain
+from passnet_core.charts.bars import BAR, Bar, bar_chart
+from passnet_core.charts.curves import INK
+from passnet_core.charts.downloads import KINDS, csv_text, file_stem, picture
+from passnet_core.charts.scatter import Dot, scatter_chart
+from passnet_core.charts.violins import FEWEST, Speedups, violin_chart
+from passnet_core.records import Solver
+from passnet_core.scores_view import (
+    INDUCTOR,
+    LOSSES,
+    WINS,
+    Beside,
+    Board,
+    Contestant,
+    Ranked,
+    ScoreRow,
+    baseline_on,
+    beside,
+    deciding,
+    duel_words,
+    spread,
+    tally,
+)
+from passnet_core.scoring.report import Contribution, contributions, others_said
+from passnet_core.scoring.scores import Interpretation
+
+# tables load pandas, and altair fails on one that another thread is still loading: so it is there before any chart
+importlib.import_module("pandas")
+
+Rows = Sequence[Mapping[str, Any]]
+BARS = "bars"
+LIGHT_INK = "#e6ebf1"
+WORST = 20
+"""Most rows of bars; the table below them has all."""
+TALL = 380
+"""Height of a table with many rows."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is looked at. lines: the ranking at t; caption: under which conditions all of it holds."""
+
+    board: Board
+    boards: Sequence[Board]
+    t: int
+    interpretation: Interpretation
+    lines: Sequence[Ranked]
+    caption: str
+
+    @property
+    def contestants(self) -> dict[str, Contestant]:
+        """By name, in the order of the curves' colours."""
+        return {each.name: each for each in sorted((line.contestant for line in self.lines), key=lambda one: one.name)}
+
+
+def settle(key: str, options: Sequence[str], default: str) -> None:
+    """Before a widget bound to the URL: what neither it nor the URL may hold any more becomes the default."""
+    if st.session_state.get(key, st.query_params.get(key)) not in options:
+        st.session_state[key] = default
+
+
+def downloads(
+    look: Look, what: str, title: str, rows: Callable[[], Rows], draw: Callable[..., alt.LayerChart] | None = None
+) -> None:
+    """Buttons for the picture, which draw makes on white, and the data; each made when it is asked for."""
+    stem = file_stem("scores", look.board.title, look.board.id[:4], f"t={look.t}", what)
+    words = look.caption.split(" · ")
+    caption = [" · ".join(words[:4]), " · ".join(words[4:])]
+    with st.popover(f"Download: {what}", icon=":material/download:", type="tertiary", key=f"download-{what}"):
+        for kind, mime in KINDS.items():
+            if draw is None:
+                continue
+            st.download_button(
+                f"Picture as {kind.upper()}",
+                functools.partial(_pictured, draw, kind, title, caption),
+                file_name=f"{stem}.{kind}",
+                mime=mime,
+                key=f"{what}-{kind}",
+                on_click="ignore",
+                width="stretch",
+            )
+        st.download_button(
+            "Data as CSV",
+            lambda: csv_text(rows()),
+            file_name=f"{stem}.csv",
+            mime="text/csv",
+            key=f"{what}-csv",
+            on_click="ignore",
+            width="stretch",
+        )
+
+
+def _pictured(draw: Callable[..., alt.LayerChart], kind: str, title: str, caption: Sequence[str]) -> bytes:
+    return picture(draw(), kind, title=title, caption=caption)
+
+
+def ink() -> str:
+    """The colour of words in a chart on this visitor's page."""
+    return LIGHT_INK if st.context.theme.type == "dark" else INK
+
+
+# --- one subgraph ----------------------------------------------------------------------------------------------------
+
+
+def choose_place(joined: str) -> None:
+    """Puts a subgraph into the URL. joined: as place_id makes it."""
+    task_id, _, subgraph_id = joined.partition("\n")
+    links.select("task", task_id)
+    links.select("subgraph", subgraph_id)
+
+
+def place_id(task_id: str, subgraph_id: str) -> str:
+    return f"{task_id}\n{subgraph_id}"
+
+
+@frame.action
+def choose_bar() -> None:
+    """A click on a bar."""
+    for each in st.session_state[BARS].selection.get(BAR) or ():
+        if "task" in each and "subgraph" in each:
+            choose_place(place_id(str(each["task"]), str(each["subgraph"])))
+
+
+def run_links(rows: Sequence[tuple[str, ScoreRow | None]]) -> None:
+    """Links to the runs of the chosen subgraph, with whose they are."""
+    with st.container(horizontal=True):
+        for name, row in rows:
+            if row is not None:
+                links.link(
+                    "runs",
+                    f"{plain(name)}: the run of {plain(row.task_id)}, {plain(row.subgraph_id)}",
+                    icon=":material/open_in_new:",
+                    run=row.run_id,
+                    subgraph=row.subgraph_id,
+                )
+
+
+def chosen_row(rows: Sequence[ScoreRow]) -> ScoreRow | None:
+    chosen = links.selected("task"), links.selected("subgraph")
+    return next((row for row in rows if (row.task_id, row.subgraph_id) == chosen), None)
+
+
+# --- behind a point --------------------------------------------------------------------------------------------------
+
+
+def behind(look: Look) -> None:
+    """The subgraphs behind a point, worst first, and what the score would be if each were right."""
+    contestants = look.contestants
+    settle("who", list(contestants), look.lines[0].contestant.name)
+    name = st.selectbox("Solver", list(contestants), key="who", bind="query-params")
+    contestant = contestants[name]
+    lines = contributions(contestant.entries, look.t, interpretation=look.interpretation)
+    shown = lines[:WORST]
+    bars = [Bar(line.task_id, line.subgraph_id, line.factor, line.counted, line.mended) for line in shown]
+    draw = functools.partial(bar_chart, bars, look.t)
+    st.markdown(
+        f"What each subgraph counts in the ES({look.t}) of {plain(contestant.name)}, worst first; on the right what "
+        f"ES({look.t}) would be if this one were right, and no slower than eager."
+    )
+    st.altair_chart(draw(ink=ink()), width="stretch", key=BARS, on_select=choose_bar, selection_mode=BAR)
+    if rest := others_said(lines[WORST:]):
+        st.caption(f"The worst {WORST} of {len(lines)}. {rest}")
+    fixed = f"ES({look.t}) if right"
+    choose_row(
+        contribution_rows(lines, fixed),
+        [place_id(line.task_id, line.subgraph_id) for line in lines],
+        key="behind",
+        choose=choose_place,
+        height=TALL if len(lines) > 9 else None,
+        column_config={each: st.column_config.NumberColumn(each, format="%.3f") for each in ("speedup", "counts")}
+        | {each: st.column_config.NumberColumn(each, format="%.5f") for each in ("multiplies", fixed)},
+    )
+    st.caption(
+        f"ES({look.t}) is the product of what each multiplies, which is what it counts to the power of 1/{len(lines)}. "
+        "Choose a row or a bar to open its run."
+    )
+    if chosen := chosen_row(contestant.rows):
+        run_links([(contestant.name, chosen)])
+    downloads(
+        look,
+        "contributions",
+        f"ES({look.t}) of {contestant.name}: what the worst {len(shown)} of {len(lines)} subgraphs count",
+        functools.partial(contribution_rows, lines, fixed),
+        draw,
+    )
+
+
+def contribution_rows(lines: Sequence[Contribution], fixed: str) -> Rows:
+    return [
+        {
+            "task": line.task_id,
+            "subgraph": line.subgraph_id,
+            "verdict": line.said,
+            "speedup": line.speedup,
+            "counts": line.factor,
+            "multiplies": line.multiplies,
+            fixed: line.if_fixed,
+        }
+        for line in lines
+    ]
+
+
+# --- speedups --------------------------------------------------------------------------------------------------------
+
+
+def speedups(look: Look) -> None:
+    """How the speedups of each solver are distributed."""
+    spreads = [spread(each, look.t) for each in look.contestants.values()]
+    lanes = [
+        Speedups(
+            each.solver,
+            tuple((f"{row.task_id} · {row.subgraph_id}", speedup, right) for row, speedup, right in each.timed),
+        )
+        for each in spreads
+    ]
+    draw = functools.partial(violin_chart, lanes, look.t)
+    st.altair_chart(draw(ink=ink()), width="stretch", key="violins")
+    st.caption(
+        "Each mark is a subgraph; the shape behind the marks is their density, over all that were timed. "
+        f"With fewer than {FEWEST} there is none."
+    )
+    st.dataframe(
+        [
+            {
+                "solver": each.solver,
+                "timed": len(each.timed),
+                f"right at t = {look.t}": each.right,
+                "faster than eager": each.faster,
+                "lower quartile": each.quantile(0.25),
+                "median": each.quantile(0.5),
+                "upper quartile": each.quantile(0.75),
+                "without a time": each.untimed,
+            }
+            for each in spreads
+        ],
+        hide_index=True,
+        width="stretch",
+        placeholder="–",
+        column_config={
+            name: st.column_config.NumberColumn(name, format="%.2f×")
+            for name in ("lower quartile", "median", "upper quartile")
+        },
+    )
+    downloads(
+        look,
+        "speedups",
+        f"Speedups over eager, right or not at t = {look.t}",
+        lambda: [
+            {
+                "solver": each.solver,
+                "task": row.task_id,
+                "subgraph": row.subgraph_id,
+                "verdict": row.verdict.value,
+                "speedup": speedup,
+                "low": row.low,
+                "high": row.high,
+                f"right at {look.t}": right,
+            }
+            for each in spreads
+            for row, speedup, right in each.timed
+        ],
+        draw,
+    )
+
+
+# --- against TorchInductor -------------------------------------------------------------------------------------------
+
+
+def against_inductor(look: Look) -> None:
+    """Each subgraph of a solver beside TorchInductor."""
+    mine = [each for each in look.contestants.values() if each.solver is not Solver.INDUCTOR]
+    others = baseline_on(look.board.ground, look.boards)
+    if not mine or not others:
+        missing = f"Nobody but {INDUCTOR}" if others else f"{INDUCTOR} never"
+        st.info(f"{missing} ran here: there is nothing to compare.", icon=":material/compare_arrows:")
+        return
+    names = {each.name: each for each in mine}
+    settle("mine", list(names), mine[0].name)
+    name = st.selectbox("Solver", list(names), key="mine", bind="query-params")
+    contestant = names[name]
+    pairs = beside(contestant.rows, others, look.t)
+    counts = tally(pairs)
+    words = duel_words(contestant.name, INDUCTOR)
+    st.markdown(" · ".join(f"**{number}** {plain(words[each])}" for each, number in counts.items() if number))
+    alone = sum(each.second is None for each in pairs)
+    more = len(set(others) - set(look.board.places))
+    left = [
+        f"{count(alone, 'subgraph')} not measured with {INDUCTOR}: last in the table, without a ratio" if alone else "",
+        f"{count(more, 'subgraph')} measured with {INDUCTOR} alone, not in this table" if more else "",
+    ]
+    st.caption(". ".join([each for each in left if each] or ["Both ran all of these subgraphs"]) + ".")
+    rows = beside_rows(pairs, contestant.name, INDUCTOR)
+    choose_row(
+        rows,
+        [place_id(each.first.task_id, each.first.subgraph_id) for each in pairs],
+        key="against-inductor",
+        choose=choose_place,
+        height=TALL + 100 if len(pairs) > 12 else None,
+        column_config=beside_columns(contestant.name, INDUCTOR),
+    )
+    st.caption(f"{BEYOND} Click on the head of a column to sort by it, on a row for its runs.")
+    if chosen := chosen_row(contestant.rows):
+        run_links([(contestant.name, chosen), (INDUCTOR, others.get((chosen.task_id, chosen.subgraph_id)))])
+    downloads(look, "against-inductor", "", lambda: rows)
+
+
+BEYOND = (
+    "Ratio: the first speedup over the second. Faster means beyond the noise floor of both, with intervals that do not "
+    "overlap."
+)
+
+
+def beside_rows(pairs: Sequence[Beside], first: str, second: str, **more: Callable[[Any], Any]) -> list[dict[str, Any]]:
+    """A row for each subgraph; more: further columns."""
+    words = duel_words(first, second)
+    return [
+        {
+            "task": each.first.task_id,
+            "subgraph": each.first.subgraph_id,
+            f"speedup, {first}": each.first.speedup,
+            "from": each.first.low,
+            "to": each.first.high,
+            f"speedup, {second}": each.second.speedup if each.second else None,
+            "from ": each.second.low if each.second else None,
+            "to ": each.second.high if each.second else None,
+            "ratio": each.ratio,
+            "comparison": words[each.duel] if each.duel else f"not measured with {second}",
+            f"verdict, {first}": each.first.verdict.value,
+            f"verdict, {second}": each.second.verdict.value if each.second else None,
+            **{name: figure(each) for name, figure in more.items()},
+        }
+        for each in pairs
+    ]
+
+
+def beside_columns(first: str, second: str) -> dict[str, Any]:
+    speedups = (f"speedup, {first}", f"speedup, {second}", "ratio")
+    ends = ("from", "to", "from ", "to ")
+    return {name: st.column_config.NumberColumn(name, format="%.3f") for name in (*speedups, *ends)} | {
+        "multiplies": st.column_config.NumberColumn("multiplies", format="%.5f")
+    }
+
+
+# --- two solvers -----------------------------------------------------------------------------------------------------
+
+
+def two_solvers(look: Look) -> None:
+    """Two solvers of the board side by side at t."""
+    names = [line.contestant.name for line in look.lines]
+    if len(names) < 2:
+        st.info(
+            "Only one solver ran all of these subgraphs. Choose another board, or measure another solver on them.",
+            icon=":material/compare_arrows:",
+        )
+        return
+    settle("first", names, names[0])
+    left, right = st.columns(2, gap="medium")
+    first = left.selectbox("First", names, key="first", bind="query-params")
+    rest = [name for name in names if name != first]
+    settle("second", rest, rest[0])
+    second = right.selectbox("Second", rest, key="second", bind="query-params")
+    ours, theirs = look.contestants[first], look.contestants[second]
+    figures(look, (first, second))
+    pairs = deciding(ours, theirs, look.t, interpretation=look.interpretation)
+    counts, words = tally(pairs), duel_words(first, second)
+    dots = [
+        Dot(each.first.task_id, each.first.subgraph_id, each.first.speedup, each.second.speedup, words[each.duel])
+        for each in pairs
+        if each.first.speedup is not None and each.second and each.second.speedup is not None and each.duel
+    ]
+    draw = functools.partial(scatter_chart, dots, first, second, list(words.values()))
+    drawn, said = st.columns([3, 2], gap="medium")
+    drawn.altair_chart(draw(), width="stretch", key="scatter")
+    wins, losses = (sum(counts[each] for each in kinds) for kinds in (WINS, LOSSES))
+    with said:
+        st.markdown(
+            f"At t = {look.t}, {plain(first)} wins **{wins}**, loses **{losses}** and ties "
+            f"**{len(pairs) - wins - losses}** of {len(pairs)} subgraphs:\n\n"
+            + "\n".join(f"- **{number}** {plain(words[each])}" for each, number in counts.items() if number)
+        )
+        untimed = len(pairs) - len(dots)
+        st.caption(
+            "Above the diagonal the first is faster. Faster means beyond the noise floor of both, with intervals that "
+            "do not overlap. "
+            + (f"Not drawn: {count(untimed, 'subgraph')} that one of the two has no time on." if untimed else "")
+        )
+    st.markdown(f"**Which subgraphs decide** the ratio of the two ES({look.t}), those that decide most first")
+    rows = beside_rows(pairs, first, second, multiplies=lambda each: each.multiplies)
+    choose_row(
+        rows,
+        [place_id(each.first.task_id, each.first.subgraph_id) for each in pairs],
+        key="deciding",
+        choose=choose_place,
+        height=TALL if len(pairs) > 9 else None,
+        column_config=beside_columns(first, second),
+        column_order=["task", "subgraph", "multiplies", "comparison", *[each for each in rows[0] if "speedup" in each]],
+    )
+    st.caption(
+        f"Multiplies: what the subgraph multiplies into ES({look.t}) of the first over that of the second; above 1 it "
+        "speaks for the first. Choose a row for its runs."
+    )
+    if chosen := chosen_row(ours.rows):
+        run_links([(first, chosen), (second, chosen_row(theirs.rows))])
+    downloads(look, "two-solvers", f"{first} against {second}", lambda: rows, draw)
+
+
+def figures(look: Look, names: Sequence[str]) -> None:
+    """Both curves' numbers at t."""
+    by_name = {line.contestant.name: line for line in look.lines}
+    rows = []
+    for name in names:
+        line = by_name[name]
+        level = line.report.at(look.t)
+        if level is not None:
+            rows.append(
+                {
+                    "solver": name,
+                    f"ES({look.t})": level.es,
+                    "95% from": level.low,
+                    "to": level.high,
+                    "right": level.correct,
+                    "speedup where right": level.alpha,
+                    "slower, of these": level.slower,
+                    "what a failure counts": level.gamma,
+                    "aggregate score": line.report.aggregate,
+                }
+            )
+    shares = ("right", "slower, of these")
+    st.dataframe(
+        rows,
+        hide_index=True,
+        width="stretch",
+        column_config={
+            name: st.column_config.NumberColumn(name, format="percent" if name in shares else "%.3f")
+            for name in rows[0]
+            if name != "solver"
+        },
+    )
+
+
+VIEWS: Mapping[str, Callable[[Look], None]] = {
+    "Behind a point": behind,
+    "Speedups": speedups,
+    f"Against {INDUCTOR}": against_inductor,
+    "Two solvers": two_solvers,
+}
+BEHIND = next(iter(VIEWS))
+
+
+def views(look: Look) -> None:
+    """The views as tabs, of which only the open one is drawn."""
+    for tab, draw in zip(st.tabs(list(VIEWS), key="view", bind="query-params"), VIEWS.values()):
+        if tab.open:
+            with tab:
+                draw(look)

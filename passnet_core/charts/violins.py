@@ -1,0 +1,146 @@
+"""How speedups are distributed, as an Altair chart."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import altair as alt
+import numpy as np
+
+from passnet_core.charts.curves import COLOURS, INK, TICKS
+from passnet_core.charts.data import data_of
+
+RIGHT, NOT_RIGHT = "right", "not right"
+LANE = 120
+"""Height of one solver."""
+AROUND = 90
+"""What legend, axis and title take of the height."""
+SIGNS = ("circle", "M-1,-1L1,1M-1,1L1,-1")
+"""Of what is right, and of what is not: a ring and a slanted cross."""
+FEWEST = 8
+"""Fewer samples have no density: it would say more than they do."""
+CROWD = 600
+"""More marks are smaller."""
+GRID = 96
+HALF = 0.34
+"""Of its lane, half the width of the widest place of a density."""
+GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+@dataclass(frozen=True)
+class Speedups:
+    """The speedups of one solver: each with what it is of, and whether it is right."""
+
+    solver: str
+    samples: tuple[tuple[str, float, bool], ...]
+
+
+def density(speedups: Sequence[float], at: Sequence[float]) -> list[float]:
+    """How dense they lie on the logarithmic axis, 1 at the densest place: Gaussian kernels of Silverman's width."""
+    logs, places = np.log(speedups), np.log(at)
+    q1, q3 = np.quantile(logs, [0.25, 0.75])
+    spreads = [each for each in (float(logs.std()), float(q3 - q1) / 1.34) if each > 0]
+    # where all are equal there is no width: a hundredth draws a needle
+    width = max(0.9 * min(spreads, default=0.0) * len(logs) ** -0.2, 0.01)
+    heights = np.exp(-0.5 * ((places[:, None] - logs[None, :]) / width) ** 2).sum(axis=1)
+    top = heights.max()
+    return [float(each) for each in (heights / top if top > 0 else heights)]
+
+
+def violin_chart(solvers: Sequence[Speedups], t: int, *, ink: str = INK) -> alt.LayerChart:
+    """A lane for each solver: its density where there are samples enough, every sample as a mark, and the median.
+
+    Right and not right at t are told apart by the shape of the marks, and the legend says which.
+    """
+    figures = [1.0, *(speedup for each in solvers for _, speedup, _ in each.samples)]
+    low, high = min(figures) / 1.25, max(figures) * 1.25
+    shapes, marks, middles = [], [], []
+    names = []
+    for lane, each in enumerate(solvers):
+        colour = COLOURS[lane % len(COLOURS)]
+        speedups = [speedup for _, speedup, _ in each.samples]
+        enough = len(speedups) >= FEWEST
+        names.append({"name": f"{each.solver} ({len(speedups)})", "y": lane - 0.45})
+        if enough:
+            grid = [float(place) for place in np.geomspace(low, high, GRID)]
+            for place, height in zip(grid, density(speedups, grid)):
+                edge = {"speedup": place, "from": lane - HALF * height, "to": lane + HALF * height}
+                shapes.append(edge | {"solver": each.solver, "colour": colour})
+        widths = density(speedups, speedups) if enough else [0.4] * len(speedups)
+        for number, ((name, speedup, right), width) in enumerate(zip(each.samples, widths)):
+            # spread evenly over the width, without chance, so that the picture stays the same
+            aside = ((number * GOLDEN) % 1 - 0.5) * 1.7 * HALF * width
+            marks.append(
+                {
+                    "solver": each.solver,
+                    "subgraph": name,
+                    "speedup": speedup,
+                    "y": lane + aside,
+                    "values": _said(right, t),
+                    "colour": colour,
+                }
+            )
+        if speedups:
+            middle = float(np.median(speedups))
+            ends = {"from": lane - HALF, "to": lane + HALF}
+            middles.append(
+                ends | {"speedup": middle, "label": f"median {middle:.2f}×", "y": lane + 0.45, "solver": each.solver}
+            )
+    x = alt.X(
+        "speedup:Q",
+        title="speedup over eager, end to end, logarithmic",
+        scale=alt.Scale(type="log", domain=[low, high], nice=False),
+        axis=alt.Axis(values=[tick for tick in TICKS if low <= tick <= high], format="~g", labelOverlap=True),
+    )
+    lanes = alt.Scale(domain=[len(solvers) - 0.45, -0.6], nice=False, zero=False)
+    y = alt.Y("y:Q", axis=None, scale=lanes)
+    said = [_said(True, t), _said(False, t)]
+    violins = (
+        alt.Chart(data_of(shapes))
+        .mark_area(opacity=0.18)
+        .encode(x=x, y=alt.Y("from:Q", axis=None, scale=lanes), y2="to:Q", color=alt.Color("colour:N", scale=None))
+        .encode(detail="solver:N")
+    )
+    points = (
+        alt.Chart(data_of(marks))
+        .mark_point(size=34 if len(marks) <= CROWD else 14, opacity=0.65, strokeWidth=1.4)
+        .encode(
+            x=x,
+            y=y,
+            color=alt.Color("colour:N", scale=None),
+            shape=alt.Shape(
+                "values:N",
+                title=None,
+                sort=said,
+                scale=alt.Scale(domain=said, range=list(SIGNS)),
+                legend=alt.Legend(orient="top"),
+            ),
+            tooltip=[
+                alt.Tooltip("solver:N"),
+                alt.Tooltip("subgraph:N"),
+                alt.Tooltip("speedup:Q", format=".3f"),
+                alt.Tooltip("values:N"),
+            ],
+        )
+    )
+    medians = alt.Chart(alt.Data(values=middles))
+    rules = medians.mark_rule(strokeWidth=2, color="#888888").encode(
+        x=x, y=alt.Y("from:Q", axis=None, scale=lanes), y2="to:Q"
+    )
+    labels = medians.mark_text(fontSize=12, baseline="middle", color=ink).encode(x=x, y=y, text="label:N")
+    titles = (
+        alt.Chart(alt.Data(values=names))
+        .mark_text(
+            align="left", baseline="middle", dx=2, fontSize=13, fontWeight="bold", color=ink, limit=alt.expr("width")
+        )
+        .encode(x=alt.value(0), y=y, text="name:N")
+    )
+    eager = alt.Chart(alt.Data(values=[{"speedup": 1.0}])).mark_rule(color="#888888", strokeDash=[3, 3]).encode(x=x)
+    spoken = f"Speedups of {', '.join(each.solver for each in solvers) or 'no solver'}, each subgraph as a mark."
+    return alt.layer(violins, eager, points, rules, labels, titles).properties(
+        height=LANE * max(len(solvers), 1) + AROUND, width="container", description=spoken
+    )
+
+
+def _said(right: bool, t: int) -> str:
+    return f"{RIGHT if right else NOT_RIGHT} at t = {t}"

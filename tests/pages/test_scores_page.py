@@ -1,0 +1,175 @@
+"""The Scores page below its ranking: contributions, speedups, TorchInductor and two solvers, by link and by choice."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pandas
+import pytest
+from example_playground import REFERENCE, answer, hostile, measured, write_data
+from streamlit.testing.v1 import AppTest
+
+from pages.ui import resources
+from passnet_core.backends.fake import FakeBackend
+from passnet_core.records import Verdict
+from passnet_core.service import Service, open_service
+from passnet_core.settings import read_settings
+from passnet_core.store import exchange
+from passnet_core.store.rows import RunFile
+from tests.pages.conftest import Visit
+
+VIEWS = ("Behind a point", "Speedups", "Against TorchInductor", "Two solvers")
+
+
+def table(app: AppTest, column: str) -> pandas.DataFrame:
+    """The one table that has this column."""
+    (found,) = [each.value for each in app.dataframe if column in each.value]
+    return found
+
+
+def said(app: AppTest) -> str:
+    return " ".join(str(each.value).replace("\\", "") for each in (*app.markdown, *app.caption, *app.info))
+
+
+@pytest.fixture
+def without_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: Service) -> Iterator[Service]:
+    """A service that nothing was recorded for, in place of the other."""
+    data = write_data(tmp_path / "bare", recorded=False)
+    settings = read_settings({"PASSNET_DATA": str(data), "PASSNET_HOME": str(tmp_path / "bare-home")})
+    opened = open_service(settings, backend=FakeBackend(answer))
+    monkeypatch.setattr(resources, "open_service", lambda *args, **kwargs: opened)
+    resources.service.clear()
+    yield opened
+    opened.close()
+
+
+def another(service: Service, name: str, speedup: float, *, verdict: Verdict = Verdict.FASTER) -> None:
+    """One more solver on the same subgraphs."""
+    bundle = replace(REFERENCE, passes=(replace(REFERENCE.passes[0], name=f"{name}.py"),), author=name)
+    file = measured(bundle, speedup=speedup, verdict=verdict)
+    service.import_run(exchange.written(RunFile(replace(file.run, id=name), file.bundles, file.outcomes)))
+
+
+def test_a_link_opens_the_view_with_its_t_its_solver_and_its_subgraph(visit: Visit) -> None:
+    app = visit("scores", t="-7", who="TorchInductor", task="add-relu", subgraph="float16/96/toy")
+    assert app.select_slider(key="t").value == -7
+    assert "in the ES(-7) of TorchInductor" in said(app)
+    lines = table(app, "counts")
+    assert list(lines["verdict"]) == ["right, faster, but not at this t"] * 2
+    assert list(lines["counts"]) == pytest.approx([0.1, 0.1])
+    # of two, one would count 1 and not 0.1
+    assert list(lines["ES(-7) if right"]) == pytest.approx([0.1**0.5] * 2)
+    assert any("TorchInductor: the run of" in each.label.replace("\\", "") for each in app.get("page_link"))
+
+
+def test_moving_the_slider_changes_the_link_the_ranking_and_what_is_behind(visit: Visit, service: Service) -> None:
+    another(service, "crashing", 1.0, verdict=Verdict.CRASHED)
+    app = visit("scores", t="0")
+    ranking = table(app, "place")
+    assert list(ranking["place"]) == [1, 2, 3]
+    assert ranking["solver"].iloc[0] == "Add and rectify"
+    assert list(ranking["right at t = 0"]) == ["2 of 2", "2 of 2", "0 of 2"]
+    app.select_slider(key="t").set_value(4).run()
+    # a crash is tolerated from 3 on and counts 1, which is more than TorchInductor's 0.7
+    assert list(table(app, "place")["ES(4)"]) == pytest.approx([1.5, 1.0, 0.7])
+    assert table(app, "place")["solver"].iloc[2] == "TorchInductor"
+
+
+def test_who_is_behind_is_chosen_and_in_the_link(visit: Visit) -> None:
+    app = visit("scores")
+    assert list(table(app, "counts")["counts"]) == pytest.approx([1.5, 1.5])
+    app.selectbox(key="who").set_value("TorchInductor").run()
+    assert list(table(app, "counts")["multiplies"]) == pytest.approx([0.7**0.5] * 2)
+    # were one right and no slower than eager, the other alone would count
+    assert list(table(app, "counts")["ES(0) if right"]) == pytest.approx([0.7**0.5] * 2)
+
+
+def test_speedups_are_told_as_quartiles_as_well(visit: Visit) -> None:
+    app = visit("scores", view="Speedups", t="-7")
+    lines = table(app, "lower quartile")
+    assert list(lines["solver"]) == ["Add and rectify", "TorchInductor"]
+    assert list(lines["median"]) == pytest.approx([1.5, 0.7])
+    assert list(lines["right at t = -7"]) == [0, 0]
+    assert "counts" not in {name for each in app.dataframe for name in each.value}, "only the open view is drawn"
+
+
+def test_against_inductor_every_subgraph_has_its_ratio_interval_and_words(visit: Visit) -> None:
+    app = visit("scores", view="Against TorchInductor")
+    lines = table(app, "comparison")
+    assert list(lines["ratio"]) == pytest.approx([1.5 / 0.7] * 2)
+    assert list(lines["comparison"]) == ["Add and rectify faster"] * 2
+    assert list(lines["from"]) == pytest.approx([1.5 * 0.97] * 2)
+    assert list(lines["to "]) == pytest.approx([0.7 * 1.03] * 2)
+    assert "Both ran all of these subgraphs." in said(app)
+
+
+def test_what_inductor_did_not_run_is_said(visit: Visit, service: Service) -> None:
+    file = measured(REFERENCE, speedup=2.0)
+    extra = tuple(replace(each, task_id="add-relu-wide") for each in file.outcomes)
+    run = replace(file.run, id="wider", task_ids=("add-relu-wide",))
+    service.import_run(exchange.written(RunFile(run, file.bundles, extra)))
+    board = next(each for each in service.boards() if len(each.places) == 4)
+    app = visit("scores", view="Against TorchInductor")
+    options = app.selectbox(key="board").options
+    app = visit("scores", view="Against TorchInductor", board=next(each for each in options if board.id[:4] in each))
+    assert "2 subgraphs not measured with TorchInductor" in said(app)
+    assert list(table(app, "comparison")["comparison"])[-2:] == ["not measured with TorchInductor"] * 2
+
+
+def test_two_solvers_of_the_link_stand_side_by_side(visit: Visit, service: Service) -> None:
+    another(service, "close", 1.51)
+    names = {each.name for each in service.boards()[0].contestants}
+    close = next(name for name in names if name not in ("Add and rectify", "TorchInductor"))
+    app = visit("scores", view="Two solvers", first="TorchInductor", second=close)
+    assert "TorchInductor wins **0**, loses **2** and ties **0** of 2 subgraphs" in said(app)
+    assert list(table(app, "speedup where right")["ES(0)"]) == pytest.approx([0.7, 1.51])
+    assert list(table(app, "multiplies")["multiplies"]) == pytest.approx([(0.7 / 1.51) ** 0.5] * 2)
+    app.selectbox(key="first").set_value("Add and rectify").run()
+    assert "wins **0**, loses **0** and ties **2**" in said(app), "1.2% of noise, and intervals that overlap"
+    # nobody stands beside himself
+    app.selectbox(key="first").set_value(close).run()
+    assert app.selectbox(key="second").value != close
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_rubbish_in_the_link_is_passed_over(visit: Visit, view: str) -> None:
+    rubbish = dict.fromkeys(("t", "who", "mine", "first", "second", "board", "task", "subgraph"), "<b>rubbish</b>")
+    app = visit("scores", view=view, **rubbish)
+    assert not app.exception
+    assert not app.error
+    assert visit("scores", view="rubbish").tabs[0].label == VIEWS[0]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_hostile_names_stay_text(visit: Visit, service: Service, view: str) -> None:
+    text = "<img src=x onerror=alert(1)> [x](javascript:alert(1)) $y$ :red[z] `"
+    service.import_run(exchange.written(hostile(text)))
+    for each in visit("scores").selectbox(key="board").options:
+        app = visit("scores", view=view, board=each)
+        assert not app.exception
+        assert not app.error
+        for written in (*app.markdown, *app.caption):
+            assert not re.search(r"(?<!\\)(<img|\[x|:red|\$y)", str(written.value))
+
+
+def test_a_board_with_one_solver_says_what_is_missing(visit: Visit, without_figures: Service) -> None:
+    without_figures.import_run(exchange.written(measured(REFERENCE, speedup=1.5)))
+    assert list(table(visit("scores"), "place")["solver"]) == ["Add and rectify"]
+    assert "Only one solver ran all of these subgraphs" in said(visit("scores", view="Two solvers"))
+    assert "TorchInductor never ran here" in said(visit("scores", view="Against TorchInductor"))
+    assert list(table(visit("scores", view="Speedups"), "median")["timed"]) == [2]
+
+
+def test_nothing_measured_is_said(visit: Visit, without_figures: Service) -> None:
+    app = visit("scores")
+    assert "Nothing was measured yet" in said(app)
+    assert not app.get("tab")
+
+
+def test_what_is_measured_meanwhile_is_there_at_the_next_drawing(visit: Visit, service: Service) -> None:
+    app = visit("scores")
+    assert len(table(app, "place")) == 2
+    another(service, "late", 9.0)
+    app.run()
+    assert len(table(app, "place")) == 3

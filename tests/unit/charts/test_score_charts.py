@@ -1,0 +1,119 @@
+"""The charts of single subgraphs and of solvers beside each other, and what can be downloaded of them."""
+
+import csv
+import io
+import json
+import math
+
+import numpy as np
+import pytest
+
+from passnet_core.charts.bars import BAR, Bar, bar_chart
+from passnet_core.charts.downloads import KINDS, csv_text, file_stem, picture
+from passnet_core.charts.scatter import LOOKS, Dot, scatter_chart
+from passnet_core.charts.violins import FEWEST, NOT_RIGHT, RIGHT, Speedups, density, violin_chart
+
+HOSTILE = "<script>alert(1)</script> [x](javascript:1) datum.x"
+
+
+def values(chart: dict, field: str) -> list[dict]:
+    return [row for layer in chart["layer"] for row in layer["data"]["values"] if field in row]
+
+
+def test_a_bar_says_in_words_what_its_length_says() -> None:
+    bars = [Bar(HOSTILE, "s1", 0.1, "crashed, counts 0.1", "if right: 1.2"), Bar("task", "s2", 1.5, "fine", "same")]
+    chart = bar_chart(bars, -3).to_dict()
+    rows = {row["subgraph"]: row for row in values(chart, "factor") if "subgraph" in row}
+    assert rows["s1"]["said"] == f"crashed, counts 0.1 · {HOSTILE} · s1"
+    assert rows["s1"]["beside"] == "if right: 1.2"
+    assert rows["s1"]["colour"] != rows["s2"]["colour"]
+    assert BAR in {each["name"] for each in chart["params"]}
+    assert "ES(-3)" in json.dumps(chart)
+
+
+@pytest.mark.parametrize("number", [0, 1, 300])
+def test_bars_of_any_number_can_be_drawn(number: int) -> None:
+    chart = bar_chart([Bar("task", str(each), 0.5, "", "") for each in range(number)], 0).to_dict(validate=True)
+    json.dumps(chart, allow_nan=False)
+    assert chart["height"] == {"step": 40}
+
+
+def test_a_density_is_highest_where_most_lie_and_symmetric_on_the_logarithmic_axis() -> None:
+    found = density([0.5, 1, 1, 1, 2], [0.25, 0.5, 1, 2, 4])
+    assert found[2] == 1
+    assert found[1] == pytest.approx(found[3])
+    assert found[0] == pytest.approx(found[4])
+    assert found[0] < found[1] < 1
+    assert density([2.0] * 9, [1, 2, 4]) == [0, 1, 0], "all alike: a needle"
+
+
+def test_a_density_is_the_sum_of_its_kernels() -> None:
+    logs = [0.0, 0.4, 1.0]
+    spread = np.quantile(logs, 0.75) - np.quantile(logs, 0.25)
+    width = 0.9 * min(float(np.std(logs)), spread / 1.34) * 3**-0.2
+    sums = [sum(math.exp(-0.5 * ((place - each) / width) ** 2) for each in logs) for place in (0.0, 0.5, 1.0)]
+    assert density([math.exp(each) for each in logs], [1.0, math.exp(0.5), math.e]) == pytest.approx(
+        [each / max(sums) for each in sums]
+    )
+
+
+def test_few_samples_have_marks_but_no_density() -> None:
+    few = Speedups(HOSTILE, (("a", 2.0, True), ("b", 0.5, False)))
+    many = Speedups("many", tuple((str(each), 1 + each / 10, True) for each in range(FEWEST)))
+    chart = violin_chart([few, many, Speedups("none", ())], -3).to_dict(validate=True)
+    json.dumps(chart, allow_nan=False)
+    assert {row["solver"] for row in values(chart, "to") if "label" not in row} == {"many"}
+    marks = {(row["solver"], row["subgraph"]): row for row in values(chart, "values")}
+    assert len(marks) == 2 + FEWEST
+    assert marks[HOSTILE, "a"]["values"] == f"{RIGHT} at t = -3"
+    assert marks[HOSTILE, "b"]["values"] == f"{NOT_RIGHT} at t = -3"
+    assert {row["label"] for row in values(chart, "label")} == {"median 1.25×", "median 1.35×"}
+
+
+def test_each_kind_of_dot_has_a_shape_and_a_colour_whatever_others_there_are() -> None:
+    kinds = ["ours faster", "theirs faster", "neither right"]
+    dots = [Dot("task", HOSTILE, 2.0, 1.0, kinds[0]), Dot("task", "s2", 1.0, 4.0, kinds[2])]
+    chart = scatter_chart(dots, "ours", "theirs", kinds).to_dict(validate=True)
+    points = next(layer for layer in chart["layer"] if "shape" in layer["encoding"])["encoding"]
+    assert points["shape"]["scale"] == {"domain": [kinds[0], kinds[2]], "range": [LOOKS[0][1], LOOKS[2][1]]}
+    assert points["color"]["scale"]["range"] == [LOOKS[0][0], LOOKS[2][0]]
+    assert [row["ratio"] for row in values(chart, "ratio")] == [2.0, 0.25]
+    assert points["x"]["scale"]["domain"] == points["y"]["scale"]["domain"], "so that the diagonal means equal"
+    assert scatter_chart([], "ours", "theirs", kinds).to_dict(validate=True)
+
+
+def test_thousands_of_marks_are_all_in_the_chart_and_in_its_picture() -> None:
+    lanes = [Speedups(name, tuple((str(each), 1 + each / 900, True) for each in range(3000))) for name in "ab"]
+    chart = violin_chart(lanes, 0)
+    (marks,) = [rows for rows in chart.to_dict()["datasets"].values() if len(rows) > 2000]
+    assert {(row["solver"], row["subgraph"]) for row in marks} == {
+        (name, str(each)) for name in "ab" for each in range(3000)
+    }
+    assert picture(chart, "svg", title="").count(b'aria-roledescription="point"') == 6000
+    dots = [Dot("task", str(each), 1.0 + each / 900, 1.0, "faster") for each in range(400)]
+    assert any(len(rows) == 400 for rows in scatter_chart(dots, "a", "b", ["faster"]).to_dict()["datasets"].values())
+
+
+def test_a_picture_is_made_offline_with_its_caption_and_without_markup() -> None:
+    chart = bar_chart([Bar(HOSTILE, "s1", 0.1, "crashed", "")], 0)
+    svg = picture(chart, "svg", title=HOSTILE, caption=["165 of 168 subgraphs", "noise floor"]).decode()
+    assert svg.startswith("<svg")
+    assert "165 of 168 subgraphs" in svg
+    assert "<script" not in svg
+    assert picture(chart, "png", title="", caption=[]).startswith(b"\x89PNG")
+    assert set(KINDS) == {"svg", "png"}
+
+
+def test_rows_as_csv_come_back_and_no_text_becomes_a_formula() -> None:
+    rows = [{"task": 'a,"b"\nc', "speedup": 1.5}, {"task": "=cmd()", "speedup": None}, {"task": "+1", "speedup": -1.0}]
+    assert list(csv.DictReader(io.StringIO(csv_text(rows)))) == [
+        {"task": 'a,"b"\nc', "speedup": "1.5"},
+        {"task": "'=cmd()", "speedup": ""},
+        {"task": "'+1", "speedup": "-1.0"},
+    ]
+    assert csv_text([]) == ""
+
+
+def test_the_name_of_a_file_holds_nothing_but_letters_digits_and_dashes() -> None:
+    assert file_stem("scores", "19 tasks", "dc37", "t=-3", "curves") == "scores-19-tasks-dc37-t=-3-curves"
+    assert file_stem("scores", "../../<x>\n", "") == "scores-x"

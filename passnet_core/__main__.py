@@ -603,6 +603,26 @@ def runs_import(args: argparse.Namespace, console: Console) -> int:
     return ACCEPTED
 
 
+# --- report ----------------------------------------------------------------------------------------------------------
+
+
+def report(args: argparse.Namespace, console: Console) -> int:
+    from passnet_core.reporting.gathering import run_report
+
+    with console.service() as service:
+        text = run_report(service, args.run)
+    path = Path(args.out)
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise BadInput(f"'{path}' cannot be written: {error.strerror}. Name another file.") from error
+    if args.json:
+        console.show({"run": args.run, "file": args.out, "bytes": path.stat().st_size})
+    else:
+        console.say(f"Wrote {path}. Any browser opens it, without the app and without a network.")
+    return ACCEPTED
+
+
 # --- solve -----------------------------------------------------------------------------------------------------------
 
 
@@ -854,6 +874,10 @@ def parser() -> argparse.ArgumentParser:
     exporting.add_argument("file", metavar="FILE", nargs="?", help="standard output where it is left out")
     importing = _command(runs, "import", runs_import, "take in an exported run")
     importing.add_argument("file", metavar="FILE")
+
+    reporting = _command(commands, "report", report, "write a run as one HTML file that opens anywhere")
+    reporting.add_argument("run", metavar="RUN")
+    reporting.add_argument("--out", required=True, metavar="FILE.html")
     return top
 
 

@@ -19,6 +19,7 @@ from passnet_core.records import (
     EvalSpec,
     Evidence,
     Family,
+    Finding,
     Job,
     MatchReport,
     MissKind,
@@ -221,3 +222,39 @@ def write_data(folder: Path, *, recorded: bool = True) -> Path:
         files = [measured(REFERENCE, speedup=1.5), measured(None, speedup=0.7)]
         exchange.write_file(folder / "baselines" / "h200.jsonl.gz", files)
     return folder
+
+
+def hostile(text: str) -> RunFile:
+    """A measured run in which every text that somebody else may write is this one."""
+    bundle = Bundle((PassFile(f"{text}.py", text),), (PassFile(f"shared {text}.py", text),), author=text)
+    file = measured(bundle, speedup=1.5)
+    miss = NearestMiss(MissKind.OPERATOR, text, text, text, ((text, text),))
+    spoilt = []
+    for number, each in enumerate(file.outcomes):
+        match = MatchReport(
+            (PassMatches(text, (("tmp_0", "tmp_1", text),)), PassMatches(text, (), miss)),
+            REWRITTEN.replace("sigmoid(replacement)", f"sigmoid(replacement, note={text!r})"),
+        )
+        accuracy = replace(each.accuracy, profiles=(text,), reduced=text) if each.accuracy else None
+        if accuracy is not None:
+            outputs = tuple(replace(output, dtype=text, profile=text, problem=text) for output in accuracy.outputs)
+            accuracy = replace(accuracy, outputs=outputs)
+        spoilt.append(
+            replace(
+                each,
+                task_id=each.task_id if number else text,
+                subgraph_id=each.subgraph_id if number else text,
+                dtype=text,
+                reason=text,
+                environment=replace(FAKE_ENVIRONMENT, device=text, driver=text, platform=text, torch=text),
+                finished_at=text,
+                findings=(Finding(text, 1, 1, text, text, text, fatal=False),),
+                match=match,
+                accuracy=accuracy,
+                warnings=(text, text),
+                evidence=(Evidence(text, text), Evidence(text, f"{text}\n{text}")),
+                log_tail=f"{text}\n{text}",
+            )
+        )
+    run = replace(file.run, id="hostile", label=text, recorded=text, task_ids=(text, TASK_ID), started_at=text)
+    return RunFile(run, (bundle,), tuple(spoilt))

@@ -5,6 +5,7 @@ import functools
 import streamlit as st
 
 from pages.ui import frame, links, live, resources
+from pages.ui.comparing import choose_other, choose_two, comparison
 from pages.ui.components import PROFILES, environment_rows, solver_name, verdict_card
 from pages.ui.results import result_tabs
 from pages.ui.tables import choose_outcome, choose_row
@@ -12,6 +13,7 @@ from pages.ui.text import code_span, count, plain, when
 from pages.ui.uploads import import_run
 from passnet_core.corpus.catalogue import find_subgraph
 from passnet_core.records import Outcome, Run, Solver, to_json
+from passnet_core.reporting.gathering import run_report
 from passnet_core.service import Progress, RunSummary
 
 SOLVERS = {"passes": Solver.PASSES, "TorchInductor": Solver.INDUCTOR}
@@ -19,13 +21,16 @@ SOLVERS = {"passes": Solver.PASSES, "TorchInductor": Solver.INDUCTOR}
 
 def history() -> None:
     st.title("Runs")
-    first, second, third = st.columns([1.2, 1, 1], vertical_alignment="bottom")
+    first, second, third, fourth = st.columns([1.2, 1, 1, 1], vertical_alignment="bottom")
     tasks = [task.id for task in resources.service().corpus.tasks()]
     of_task = first.selectbox("Task", tasks, index=None, key="of", bind="query-params", placeholder="all tasks")
     solver = second.pills("Solver", list(SOLVERS), key="solver", bind="query-params")
     checks = third.toggle("Also runs that only checked", key="checks", bind="query-params")
+    two = fourth.toggle("Choose two to compare", key="two", bind="query-params")
     runs = resources.service().runs(500, of_task, SOLVERS.get(solver or ""), checks=checks)
-    if runs:
+    if runs and two:
+        choose_two([run_row(each) for each in runs], [each.run.id for each in runs])
+    elif runs:
         choose_row(
             [run_row(each) for each in runs],
             [each.run.id for each in runs],
@@ -115,29 +120,16 @@ def actions(run: Run, outcome: Outcome) -> None:
             icon=":material/download:",
             on_click="ignore",
         )
-    others = [each.run.id for each in resources.service().runs(200, outcome.task_id) if each.run.id != run.id]
-    if others:
-        against = st.selectbox(
-            "Compare with",
-            others,
-            index=None,
-            key="against",
-            bind="query-params",
-            placeholder="another run of this task",
+        st.download_button(
+            "Download report",
+            functools.partial(run_report, resources.service(), run.id),
+            file_name=f"{run.id}.html",
+            mime="text/html",
+            icon=":material/summarize:",
+            on_click="ignore",
+            help="One HTML file with all of this run. It opens without this app and without a network.",
         )
-        if against:
-            compare(outcome, against)
-
-
-def compare(outcome: Outcome, against: str) -> None:
-    """The same subgraph in another run, side by side."""
-    other = next((o for o in resources.service().outcomes(against) if o.subgraph_id == outcome.subgraph_id), None)
-    if other is None:
-        st.info("That run did not judge this subgraph.")
-        return
-    verdict_card(other, recorded=resources.service().run(against).recorded)
-    if outcome.environment and other.environment and outcome.environment.digest != other.environment.digest:
-        st.caption(":material/warning: They were judged in different environments: times are not comparable.")
+    choose_other(run.id, outcome.task_id)
 
 
 def details(outcome: Outcome) -> None:
@@ -154,8 +146,10 @@ def repeat(run: Run, outcome: Outcome) -> None:
             st.dataframe(environment_rows(outcome.environment), hide_index=True, width="content")
 
 
-chosen = links.selected("run")
+chosen, other = links.selected("run"), links.selected("against")
 if chosen is None:
     history()
-else:
+elif other is None:
     permanent_page(chosen)
+else:
+    comparison(chosen, other)

@@ -46,12 +46,6 @@ tmp_1 = torch.nn.functional.relu(tmp_0, inplace = False)
 return (tmp_1,)
 """
 
-ADD_RELU_ALONE = """
-tmp_0 = in_0 + in_1
-tmp_1 = torch.nn.functional.relu(tmp_0, inplace = False)
-return (tmp_1,)
-"""
-
 SCALE_BIAS = """
 tmp_0 = in_2 * in_0
 tmp_1 = tmp_0 + in_1

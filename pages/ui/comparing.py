@@ -1,0 +1,451 @@
+"""Two runs compared: what changed at a glance, and for one subgraph code, graph, times, values and environments."""
+
+import functools
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+
+from pages.ui import frame, links, live, resources
+from pages.ui.components import PROFILES, solver_name, speedup_text, verdict_card
+from pages.ui.graphs import graph_view
+from pages.ui.plots import NAMES
+from pages.ui.tables import choose_row
+from pages.ui.text import code_span, count, figure, plain, when
+from passnet_core.charts.pairs import pair_chart
+from passnet_core.comparison import (
+    Change,
+    ClockChange,
+    Fate,
+    OutputChange,
+    Pair,
+    Row,
+    clock_changes,
+    counted,
+    diff_of,
+    environment_rows,
+    file_changes,
+    only_in,
+    order_changed,
+    output_changes,
+    pairs,
+    spec_rows,
+)
+from passnet_core.corpus.catalogue import find_subgraph
+from passnet_core.records import Bundle, Contender, Outcome, OutputAccuracy, Run, Solver
+from passnet_core.service import Progress, RunSummary
+
+SIGNS: Mapping[Change, str] = {
+    Change.FASTER: "▲",
+    Change.SLOWER: "▼",
+    Change.NO_DIFFERENCE: "≈",
+    Change.NOW_ACCEPTED: "✓",
+    Change.NO_LONGER_ACCEPTED: "✗",
+    Change.OTHER_VERDICT: "≠",
+    Change.SAME_VERDICT: "=",
+    Change.OTHER_SUBGRAPH: "?",
+    Change.ONLY_BEFORE: "−",
+    Change.ONLY_AFTER: "+",
+}
+FATES: Mapping[Fate, str] = {
+    Fate.SAME: "is identical in both.",
+    Fate.CHANGED: "changed: − then, + now.",
+    Fate.ADDED: "was added: only the run of now has it.",
+    Fate.REMOVED: "was removed: only the run of then has it.",
+}
+OTHERS = 200
+"""Runs of a task that are offered to compare with."""
+NOT_COMPARABLE = "Times from different environments are not comparable, nor are speedups between them."
+CODE, GRAPH, TIME, VALUES, CONDITIONS = "Code", "Graph", "Time", "Values", "Environment"
+
+
+# --- choosing --------------------------------------------------------------------------------------------------------
+
+
+def choose_other(run_id: str, task_id: str) -> None:
+    """Another run of the task to compare this one with, those that only checked among them."""
+    others = {
+        each.run.id: each for each in resources.service().runs(OTHERS, task_id, checks=True) if each.run.id != run_id
+    }
+    if others:
+        st.selectbox(
+            "Compare with",
+            list(others),
+            index=None,
+            key=f"compare-{run_id}",
+            format_func=lambda each: run_words(others[each]),
+            placeholder="another run of this task",
+            on_change=_compare_with,
+            args=(f"compare-{run_id}",),
+        )
+
+
+def _compare_with(key: str) -> None:
+    links.select("against", st.session_state[key])
+
+
+def run_words(summary: RunSummary) -> str:
+    """A run in one line of plain text."""
+    run = summary.run
+    speedup = f", {summary.median_speedup:.2f}×" if summary.median_speedup is not None else ""
+    return (
+        f"{when(run.started_at)} · {solver_name(run.solver, run.label)} · {run.spec.stage.value} · "
+        f"{summary.accepted} of {summary.total} accepted{speedup} · {run.id}"
+    )
+
+
+def choose_two(rows: Sequence[Mapping[str, object]], ids: Sequence[str]) -> None:
+    """The runs' list with a box per row; two that are chosen can be compared, the older one first."""
+    # the position of a chosen row stays when the rows change, so the key changes with them
+    key = f"two-{hashlib.sha256(chr(10).join(ids).encode()).hexdigest()[:12]}"
+    picked = st.dataframe(
+        rows,
+        key=key,
+        hide_index=True,
+        width="stretch",
+        height=560 if len(rows) > 14 else "auto",
+        on_select="rerun",
+        selection_mode="multi-row",
+        placeholder="–",
+        column_config={"speedup": st.column_config.NumberColumn("median speedup", format="%.2f×")},
+    ).selection.rows
+    if len(picked) != 2:
+        st.caption(f"{count(len(picked), 'run')} chosen. Tick the boxes of two runs to compare them.")
+        return
+    newer, older = sorted(picked)
+    links.turn("Compare these two", icon=":material/compare_arrows:", run=ids[newer], against=ids[older])
+
+
+# --- both runs -------------------------------------------------------------------------------------------------------
+
+
+def comparison(run_id: str, against: str) -> None:
+    """The run that is open, "now", beside the one it is compared with, "then"."""
+    service = resources.service()
+    now, then = service.run(run_id), service.run(against)
+    with st.container(horizontal=True):
+        links.turn("Only the run of now", icon=":material/arrow_back:", run=run_id, subgraph=links.selected("subgraph"))
+        links.turn(
+            "Swap then and now", icon=":material/swap_horiz:", run=against, against=run_id,
+            subgraph=links.selected("subgraph"), show=links.selected("show"),
+        )  # fmt: skip
+    st.title("Two runs compared")
+    before, after = service.progress(against), service.progress(run_id)
+    left, right = st.columns(2)
+    with left:
+        # of a run that is compared with itself the same buttons would be there twice
+        _side("Then", then, before, watched=against != run_id)
+    with right:
+        _side("Now", now, after, watched=True)
+    if run_id == against:
+        st.info("Both sides are the same run, so nothing differs. Choose another one to compare with.")
+    elif then.started_at > now.started_at:
+        st.caption(":material/info: The run of “then” is the newer one. Swap them to read the changes forwards.")
+    found = pairs(before.outcomes, after.outcomes)
+    if not found:
+        st.info("Neither of these runs has an outcome yet.")
+        return
+    _at_a_glance(found)
+    _table(found, key=f"pairs-{against}-{run_id}")
+    _chosen(found, then, now)
+
+
+def _side(name: str, run: Run, progress: Progress, *, watched: bool) -> None:
+    """Which run it is, and what it came to; watched: with its progress, while it is under way."""
+    with st.container(border=True):
+        st.markdown(f"**{name}: {plain(solver_name(run.solver, run.label))}**, run {code_span(run.id)}")
+        accepted = sum(each.verdict.accepted for each in progress.outcomes)
+        speedups = sorted(speedup.value for each in progress.outcomes if (speedup := each.speedup()))
+        told = [f"{accepted} of {count(progress.total, 'subgraph')} accepted"]
+        if speedups:
+            told.append(f"speedups from {speedups[0]:.2f}× to {speedups[-1]:.2f}×")
+        st.markdown(plain(" · ".join(told)))
+        st.caption(
+            plain(
+                f"{when(run.started_at)} · {run.spec.stage.value}, {run.spec.capture.value} capture, judged by: "
+                f"{PROFILES[run.spec.profile]} · {', '.join(run.task_ids[:3])}"
+                + (f" and {len(run.task_ids) - 3} more" if len(run.task_ids) > 3 else "")
+                + (f" · recorded: {run.recorded}" if run.recorded else "")
+            )
+        )
+        if progress.problem:
+            st.warning(plain(progress.problem), icon=":material/warning:")
+        elif watched and not progress.finished:
+            live.await_run(run.id)
+        if progress.done < progress.total:
+            st.caption(f"{progress.done} of {count(progress.total, 'subgraph')} judged so far: these are compared.")
+
+
+def _at_a_glance(found: Sequence[Pair]) -> None:
+    """How many subgraphs changed in which way, and whether their times may be compared."""
+    said = (f"{SIGNS[change]} {number} {plain(change.value)}" for change, number in counted(found))
+    st.header(" · ".join(said), anchor=False)
+    _warn_of_environments(found)
+
+
+def _warn_of_environments(found: Sequence[Pair]) -> None:
+    differing = list(dict.fromkeys(what for each in found for what in each.elsewhere))
+    if differing:
+        st.warning(f"{NOT_COMPARABLE} Here these differ: {plain(', '.join(differing))}.", icon=":material/warning:")
+
+
+def _table(found: Sequence[Pair], *, key: str) -> None:
+    several = len({each.task_id for each in found}) > 1
+    choose_row(
+        [_pair_row(each, several) for each in found],
+        [_place(each) for each in found],
+        key=key,
+        choose=functools.partial(_choose, {_place(each): each for each in found}),
+        height=560 if len(found) > 14 else None,
+        column_config={
+            "change": st.column_config.TextColumn("change", width=200),
+            "ratio": st.column_config.NumberColumn("ratio", format="%.2f×", help="Speedup now over then"),
+        },
+    )
+    st.caption(
+        "Faster or slower: the 95% intervals of both speedups, end to end, do not overlap; where they do, there is no "
+        "measurable difference. Choose a row to see what differs."
+    )
+
+
+def _place(pair: Pair) -> str:
+    return f"{pair.task_id}\n{pair.subgraph_id}"
+
+
+def _choose(found: Mapping[str, Pair], place: str) -> None:
+    links.select("task", found[place].task_id)
+    links.select("subgraph", found[place].subgraph_id)
+
+
+def _pair_row(pair: Pair, several: bool) -> dict[str, object]:
+    return {
+        **({"task": pair.task_id} if several else {}),
+        "subgraph": pair.subgraph_id,
+        "change": f"{SIGNS[pair.change]} {pair.change.value}",
+        "verdict then": pair.before.verdict.value if pair.before else "–",
+        "verdict now": pair.after.verdict.value if pair.after else "–",
+        "speedup then": speedup_text(pair.before) if pair.before else "–",
+        "speedup now": speedup_text(pair.after) if pair.after else "–",
+        **({"ratio": pair.ratio} if pair.ratio is not None else {}),
+    }
+
+
+# --- one subgraph ----------------------------------------------------------------------------------------------------
+
+
+def _chosen(found: Sequence[Pair], then: Run, now: Run) -> None:
+    asked, task_id = links.selected("subgraph"), links.selected("task")
+    alike = [each for each in found if each.subgraph_id == asked]
+    if asked and not alike:
+        st.info(f"Neither run judged {plain(asked)}. This is the first subgraph they have.")
+    pair = next((each for each in alike if each.task_id == task_id), (alike or list(found))[0])
+    st.subheader(plain(pair.subgraph_id), anchor=False)
+    st.caption(f"of {plain(pair.task_id)} · {SIGNS[pair.change]} {plain(pair.change.value)}")
+    for column, name, outcome, run in zip(st.columns(2), ("Then", "Now"), (pair.before, pair.after), (then, now)):
+        with column:
+            st.markdown(f"**{name}**")
+            if outcome is None:
+                st.info(f"Run {plain(run.id)} did not judge this subgraph.")
+            else:
+                verdict_card(outcome, recorded=run.recorded)
+    asked = links.selected("show")
+    # not bound to the URL: the link that swaps the sides sets it as well
+    key = f"show-{then.id}-{now.id}"
+    shown = st.segmented_control(
+        "What differs in",
+        list(SECTIONS),
+        key=key,
+        default=asked if asked in SECTIONS else CODE,
+        required=True,
+        on_change=_show,
+        args=(key,),
+    )
+    with frame.errors_shown():
+        SECTIONS[shown or CODE](pair, then, now)
+
+
+def _show(key: str) -> None:
+    links.select("show", st.session_state[key])
+
+
+def _code(pair: Pair, then: Run, now: Run) -> None:
+    before, after = _bundle(then), _bundle(now)
+    if before is None and after is None:
+        st.info("TorchInductor ran on both sides: there are no passes to compare.")
+        return
+    if before is None or after is None:
+        st.info(f"TorchInductor was the solver {'then' if before is None else 'now'}: it has no passes of its own.")
+    elif before.digest == after.digest:
+        st.success("The passes are identical: the same files, in the same order.", icon=":material/equal:")
+        return
+    if order_changed(before, after):
+        st.markdown(f"The order of the passes changed: {_order(before)} then, {_order(after)} now.")
+    for each in file_changes(before, after):
+        st.markdown(f"{code_span(each.name)} {FATES[each.fate]}")
+        if each.diff:
+            st.code(each.diff, language="diff", wrap_lines=True)
+
+
+def _bundle(run: Run) -> Bundle | None:
+    return resources.service().bundle(run.bundle_digest) if run.bundle_digest else None
+
+
+def _order(bundle: Bundle | None) -> str:
+    return ", ".join(code_span(file.name) for file in (bundle.passes if bundle else ()))
+
+
+def _graph(pair: Pair, then: Run, now: Run) -> None:
+    subgraph = find_subgraph(resources.service().corpus.task(pair.task_id), pair.subgraph_id)
+    codes = [_rewritten(outcome) or subgraph.code for outcome in (pair.before, pair.after)]
+    if codes[0] == codes[1]:
+        st.success("Both sides have the same graph.", icon=":material/equal:")
+    old, new = map(resources.graph, codes)
+    gone, come = only_in(old, new), only_in(new, old)
+    left, right = st.columns(2)
+    with left:
+        st.markdown(f"**Then**: {_graph_words(pair.before)}")
+        graph_view(old, title=f"Then, {pair.subgraph_id}", inputs=subgraph.inputs, removed=gone)
+    with right:
+        st.markdown(f"**Now**: {_graph_words(pair.after)}")
+        graph_view(new, title=f"Now, {pair.subgraph_id}", inputs=subgraph.inputs, added=come)
+    st.caption(_marked(gone, come, codes))
+    if codes[0] != codes[1]:
+        with st.expander("The same as source, line by line", icon=":material/difference:"):
+            st.code(diff_of(*codes), language="diff", wrap_lines=True)
+
+
+def _rewritten(outcome: Outcome | None) -> str:
+    return (outcome.match.rewritten or "") if outcome and outcome.match else ""
+
+
+def _graph_words(outcome: Outcome | None) -> str:
+    if outcome is None:
+        return "not judged; this is the subgraph itself."
+    if outcome.solver is Solver.INDUCTOR:
+        return "TorchInductor compiles the subgraph as it is."
+    return "rewritten by the passes." if _rewritten(outcome) else "not rewritten; this is the subgraph itself."
+
+
+def _marked(gone: set[str], come: set[str], codes: Sequence[str]) -> str:
+    if gone or come:
+        return f"− {count(len(gone), 'node')} only then, + {count(len(come), 'node')} only now."
+    return "Both have the same nodes." + ("" if codes[0] == codes[1] else " Some arguments differ.")
+
+
+def _time(pair: Pair, then: Run, now: Run) -> None:
+    if pair.before is None or pair.after is None:
+        st.info("Only one of the two runs judged this subgraph: there is nothing to compare its times with.")
+        return
+    clocks = clock_changes(pair.before, pair.after)
+    if not clocks:
+        st.info("Neither run has times of this subgraph: only passes that are right are timed, and only on a GPU.")
+        return
+    _warn_of_environments([pair])
+    st.dataframe([_clock_row(each) for each in clocks], hide_index=True, width="stretch", placeholder="–")
+    sides = (("then", pair.before), ("now", pair.after))
+    speedups = [
+        (side, speedup)
+        for each in clocks
+        for side, outcome in sides
+        if (speedup := outcome.speedup(each.clock)) is not None
+    ]
+    if speedups:
+        st.altair_chart(pair_chart(speedups), width="content")
+        st.caption("A mark is the speedup, its line the bootstrap 95% interval; the broken line is eager.")
+
+
+def _clock_row(each: ClockChange) -> dict[str, object]:
+    change = each.change
+    return {
+        "clock": each.clock.value,
+        "change": f"{SIGNS[change]} {change.value}" if change else "–",
+        "speedup then": speedup_text(each.before, each.clock),
+        "speedup now": speedup_text(each.after, each.clock),
+        "ratio": f"{each.ratio:.2f}×" if each.ratio is not None else "–",
+        "eager then, µs": _median(each.before, each, Contender.EAGER),
+        "eager now, µs": _median(each.after, each, Contender.EAGER),
+        "solver then, µs": f"{_median(each.before, each, _own(each.before))} ({NAMES[_own(each.before)]})",
+        "solver now, µs": f"{_median(each.after, each, _own(each.after))} ({NAMES[_own(each.after)]})",
+    }
+
+
+def _own(outcome: Outcome) -> Contender:
+    return Contender.BASELINE if outcome.solver is Solver.INDUCTOR else Contender.PASSES
+
+
+def _median(outcome: Outcome, each: ClockChange, who: Contender) -> str:
+    timing = outcome.timing(who, each.clock)
+    return figure(timing.median) if timing else "–"
+
+
+def _values(pair: Pair, then: Run, now: Run) -> None:
+    if pair.before is None or pair.after is None:
+        st.info("Only one of the two runs judged this subgraph: there is nothing to compare its values with.")
+        return
+    outputs = output_changes(pair.before, pair.after)
+    if not outputs:
+        st.info("Neither run compared values of this subgraph: one that only checks does not.")
+        return
+    st.dataframe([_output_row(each) for each in outputs], hide_index=True, width="stretch")
+    st.caption("The smallest t is the strictest tolerance level at which an output is close; a dash: not even at 0.")
+
+
+def _output_row(each: OutputChange) -> dict[str, object]:
+    return {
+        "output": each.output,
+        "change": each.words,
+        "smallest t then": _level(each.before),
+        "smallest t now": _level(each.after),
+        "max error then": figure(each.before.max_error) if each.before else "not compared",
+        "max error now": figure(each.after.max_error) if each.after else "not compared",
+    }
+
+
+def _level(output: OutputAccuracy | None) -> str:
+    if output is None:
+        return "not compared"
+    return "–" if output.smallest_t is None else str(output.smallest_t)
+
+
+def _conditions(pair: Pair, then: Run, now: Run) -> None:
+    sides = [outcome.environment if outcome else None for outcome in (pair.before, pair.after)]
+    rows = environment_rows(*sides)
+    st.markdown("**Where they were judged**")
+    _warn_of_environments([pair])
+    if rows:
+        _rows(rows)
+    else:
+        st.info("No judge answered on either side, so there is no environment.")
+    st.markdown("**How they were judged**")
+    _rows(spec_rows(then.spec, now.spec))
+
+
+def _rows(rows: Sequence[Row]) -> None:
+    """Those that differ carry a sign and the word, and stand out."""
+    st.table(
+        [
+            {
+                "compared": ":orange-badge[≠ differs]" if row.differs else "= same",
+                "what": f"**{row.what}**" if row.differs else row.what,
+                "then": _said(row.before, row.differs),
+                "now": _said(row.after, row.differs),
+            }
+            for row in rows
+        ],
+        hide_index=True,
+        width="content",
+    )
+
+
+def _said(text: str, differs: bool) -> str:
+    return f"**{plain(text)}**" if differs else plain(text)
+
+
+Section = Callable[[Pair, Run, Run], None]
+SECTIONS: Mapping[str, Section] = {
+    CODE: _code,
+    GRAPH: _graph,
+    TIME: _time,
+    VALUES: _values,
+    CONDITIONS: _conditions,
+}

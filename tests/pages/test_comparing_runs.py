@@ -1,0 +1,198 @@
+"""Two runs compared by their link: what changed at a glance, and what differs for one subgraph."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from example_playground import PASS, REFERENCE, TASK_ID, answer, measured, task
+from streamlit.testing.v1 import AppTest
+
+from pages.ui.comparing import FATES, NOT_COMPARABLE, SECTIONS, SIGNS
+from passnet_core.backends.fake import FakeBackend
+from passnet_core.comparison import Change, Fate
+from passnet_core.records import Bundle, EvalSpec, Job, Outcome, PassFile, Stage, Verdict
+from passnet_core.service import Service
+from passnet_core.store import exchange
+from passnet_core.store.rows import RunFile
+
+Visit = Callable[..., AppTest]
+HOSTILE = "<img src=x onerror=alert(1)> :material/home: [x](javascript:alert(1)) ```"
+
+
+def said(app: AppTest) -> str:
+    kinds = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error", "success")
+    return "\n".join(str(each.value) for kind in kinds for each in getattr(app, kind)).replace("\\", "")
+
+
+def taken_in(service: Service, file: RunFile, run_id: str, **changes: object) -> str:
+    run = replace(file.run, id=run_id, recorded="", **changes)
+    return service.import_run(exchange.written(replace(file, run=run)))
+
+
+def judged(service: Service, bundle: Bundle | None, spec: EvalSpec | None = None, only: int | None = None) -> str:
+    ids = None if only is None else [task().subgraphs[only].id]
+    run_id = service.submit(service.corpus.task(TASK_ID), bundle, spec or EvalSpec(), subgraph_ids=ids)
+    service.wait(run_id)
+    return run_id
+
+
+def test_a_link_compares_two_runs_at_a_glance(visit: Visit) -> None:
+    app = visit("runs", run="recorded-passes", against="recorded-inductor")
+    words = said(app)
+    assert "▲ 2 faster" in words
+    assert "2 of 2 subgraphs accepted" in words
+    rows = app.dataframe[0].value
+    assert list(rows["change"]) == ["▲ faster", "▲ faster"]
+    assert list(rows["speedup then"]) == ["0.70× (0.68 to 0.72)"] * 2
+    assert list(rows["speedup now"]) == ["1.50× (1.46 to 1.54)"] * 2
+    assert list(rows["ratio"]) == pytest.approx([1.5 / 0.7] * 2)
+    assert "1.50× eager" in words
+    assert "0.70× eager" in words
+    assert NOT_COMPARABLE not in words
+    assert "TorchInductor was the solver then" in words
+    assert app.code[0].value.splitlines()[1].startswith("+")
+
+
+def test_the_subgraph_and_what_is_shown_stand_in_the_link(visit: Visit) -> None:
+    subgraph = task().subgraphs[1].id
+    app = visit("runs", run="recorded-inductor", against="recorded-passes", subgraph=subgraph, show="Time")
+    assert app.subheader[0].value.replace("\\", "") == subgraph
+    clocks = app.dataframe[1].value
+    assert list(clocks["change"]) == ["▼ slower"] * 4
+    assert list(clocks["solver then, µs"]) == ["20 (passes)"] * 4
+    assert list(clocks["solver now, µs"]) == ["42.9 (TorchInductor)"] * 4
+
+
+def test_code_is_compared_line_by_line(visit: Visit, service: Service) -> None:
+    helper = PassFile("shared.py", "BLOCK = 1024\n")
+    changed = Bundle((PassFile("add_relu.py", PASS.replace("count, 1024", "count, 512")),), (helper,))
+    then, now = judged(service, REFERENCE), judged(service, changed)
+    app = visit("runs", run=now, against=then)
+    diffs = [each.value for each in app.code]
+    assert any("-    add_relu_kernel[(triton.cdiv(count, 1024)" in each for each in diffs)
+    assert any("+    add_relu_kernel[(triton.cdiv(count, 512)" in each for each in diffs)
+    assert any(each == "@@ -0,0 +1 @@\n+BLOCK = 1024" for each in diffs)
+    assert "`shared.py` was added" in said(app)
+    assert "`shared.py` was removed" in said(visit("runs", run=then, against=now))
+    assert "= 2 the same verdict" in said(app)
+
+
+@pytest.mark.parametrize("show", list(SECTIONS))
+def test_every_part_can_be_opened_for_runs_that_only_checked(visit: Visit, service: Service, show: str) -> None:
+    checked = judged(service, REFERENCE, EvalSpec(stage=Stage.CHECK))
+    app = visit("runs", run="recorded-passes", against=checked, show=show)
+    assert not app.error
+    assert "≠ 2 another verdict" in said(app)
+    assert NOT_COMPARABLE in said(app)
+
+
+def test_environments_that_differ_are_marked_by_sign_and_word(visit: Visit, service: Service) -> None:
+    here = judged(service, REFERENCE)
+    app = visit("runs", run=here, against="recorded-passes", show="Environment")
+    where, how = (each.value for each in app.table)
+    marks = dict(zip(where["what"], where.iloc[:, 0]))
+    assert "≠ differs" in marks["**device**"]
+    assert marks["torch"] == "= same"
+    assert "**stage**" in list(how["what"])
+
+
+def test_a_subgraph_that_one_run_lacks_is_said(visit: Visit, service: Service) -> None:
+    one = judged(service, REFERENCE, only=0)
+    missing = task().subgraphs[1].id
+    for show in SECTIONS:
+        app = visit("runs", run="recorded-passes", against=one, subgraph=missing, show=show)
+        assert not app.error
+        assert f"Run {one} did not judge this subgraph." in said(app)
+    assert "+ 1 judged only now" in said(app)
+    assert "− 1 judged only then" in said(visit("runs", run=one, against="recorded-passes"))
+    assert "Neither run judged nowhere" in said(visit("runs", run=one, against="recorded-passes", subgraph="nowhere"))
+
+
+def test_a_run_compared_with_itself_differs_in_nothing(visit: Visit) -> None:
+    for show in SECTIONS:
+        app = visit("runs", run="recorded-passes", against="recorded-passes", show=show)
+        words = said(app)
+        assert "the same run" in words
+        assert "≈ 2 no measurable difference" in words
+        assert "differs]" not in words
+
+
+@pytest.mark.parametrize(
+    "link", [{"run": "recorded-passes", "against": "none-such"}, {"run": "none-such", "against": "recorded-passes"}]
+)
+def test_a_link_to_a_run_that_is_not_here_says_so(visit: Visit, link: dict[str, str]) -> None:
+    app = visit("runs", **link)
+    assert len(app.error) == 1
+    assert "none" in app.error[0].value
+
+
+def test_runs_that_failed_are_compared_by_their_verdicts(visit: Visit, service: Service) -> None:
+    failed = taken_in(service, measured(REFERENCE, speedup=1.0, verdict=Verdict.WRONG_VALUES), "failed")
+    assert "✗ 2 no longer accepted" in said(visit("runs", run=failed, against="recorded-passes"))
+    app = visit("runs", run="recorded-passes", against=failed, show="Values")
+    assert "✓ 2 now accepted" in said(app)
+    assert list(app.dataframe[1].value["change"]) == ["now close"]
+
+
+def test_a_run_under_way_is_compared_as_far_as_it_came(visit: Visit, service: Service, judge: FakeBackend) -> None:
+    second, finish = threading.Event(), threading.Event()
+
+    def slowly(job: Job) -> Outcome:
+        if judge.jobs[-1] is not judge.jobs[0]:
+            second.set()
+            finish.wait(60)
+        return answer(job)
+
+    judge.answer = slowly
+    run_id = service.submit(service.corpus.task(TASK_ID), REFERENCE, EvalSpec())
+    assert second.wait(60)
+    app = visit("runs", run=run_id, against="recorded-passes")
+    itself = visit("runs", run=run_id, against=run_id)
+    finish.set()
+    service.wait(run_id)
+    assert "1 of 2 subgraphs judged so far" in said(app)
+    assert "− 1 judged only then" in said(app)
+    assert any(each.label == "Cancel" for each in app.button)
+    assert "1 of 2 subgraphs judged so far" in said(itself)
+
+
+def test_hostile_names_stay_text(visit: Visit, service: Service) -> None:
+    taken_in(service, measured(Bundle((PassFile(f"{HOSTILE}.py", PASS),)), speedup=1.2), "hostile", label=HOSTILE)
+    for show in SECTIONS:
+        app = visit("runs", run="hostile", against="recorded-passes", show=show)
+        assert not app.error
+    marked = [each.value for each in app.markdown]
+    assert any("\\<img src\\=x" in each for each in marked)
+
+
+def test_two_runs_are_chosen_from_the_list(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = visit("runs", two="true")
+    assert "Tick the boxes of two runs" in said(app)
+    assert len(app.dataframe[0].value) == 2
+
+
+def test_a_run_offers_the_others_of_its_task(visit: Visit) -> None:
+    app = visit("runs", run="recorded-passes")
+    (offered,) = [each for each in app.selectbox if each.label == "Compare with"]
+    assert len(offered.options) == 1
+    assert offered.options[0].endswith("TorchInductor · measure · 2 of 2 accepted, 0.70× · recorded-inductor")
+    offered.select_index(0).run()
+    assert not app.exception
+    assert app.query_params["against"] == "recorded-inductor"
+    assert app.title[0].value == "Two runs compared"
+
+
+def test_every_change_has_a_sign() -> None:
+    assert set(SIGNS) == set(Change)
+    assert set(FATES) == set(Fate)
+
+
+def test_swapping_the_sides_keeps_what_is_shown(visit: Visit) -> None:
+    app = visit("runs", run="recorded-passes", against="recorded-inductor", show="Time")
+    (swap,) = [each for each in app.button if each.label == "Swap then and now"]
+    swap.click().run()
+    assert not app.exception
+    assert "▼ 2 slower" in said(app)
+    assert list(app.dataframe[1].value["change"]) == ["▼ slower"] * 4
+    assert not visit("runs", run="recorded-passes", against="recorded-inductor", show="rubbish").exception

@@ -9,10 +9,10 @@ import streamlit as st
 from pages.ui import frame, links, live, resources
 from pages.ui.components import PROFILES, solver_name, speedup_text, verdict_card
 from pages.ui.graphs import graph_view
-from pages.ui.plots import NAMES
 from pages.ui.tables import choose_row
 from pages.ui.text import code_span, count, figure, plain, when
 from passnet_core.charts.pairs import pair_chart
+from passnet_core.charts.times import NAMES
 from passnet_core.comparison import (
     Change,
     ClockChange,

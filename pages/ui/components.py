@@ -14,7 +14,6 @@ from passnet_core.records import (
     Bundle,
     Clock,
     Contender,
-    Environment,
     Evidence,
     Finding,
     MatchReport,
@@ -133,20 +132,6 @@ def speedup_text(outcome: Outcome, clock: Clock = Clock.END_TO_END, contender: C
     """ "1.42× (1.38 to 1.47)", or a dash."""
     speedup = outcome.speedup(clock, contender)
     return f"{speedup.value:.2f}× ({speedup.low:.2f} to {speedup.high:.2f})" if speedup else "–"
-
-
-def environment_rows(environment: Environment) -> list[dict[str, str]]:
-    pieces = {
-        "device": environment.device,
-        "driver": environment.driver,
-        "Python": environment.python,
-        "torch": environment.torch,
-        "triton": environment.triton,
-        "isolation": environment.isolation.value,
-        "judge": environment.judge_digest,
-        "platform": environment.platform,
-    }
-    return [{"what": name, "which": text} for name, text in pieces.items() if text]
 
 
 def input_rows(subgraph: Subgraph) -> list[dict[str, str]]:

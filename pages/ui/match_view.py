@@ -10,6 +10,7 @@ from pages.ui import frame, links, resources
 from pages.ui.components import match_marks
 from pages.ui.graphs import Stepping, graph_view, marked_graph
 from pages.ui.text import code_span, count, plain
+from passnet_core.comparison import only_in
 from passnet_core.graphs import drawing, explaining, stepping
 from passnet_core.graphs.ir import Graph
 from passnet_core.graphs.stepping import Step
@@ -49,15 +50,6 @@ def _folded(title: str) -> DeltaGenerator:
     return st.expander(title, icon=":material/search_off:")
 
 
-def changed(graph: Graph, other: Graph) -> set[str]:
-    """Nodes of a graph that are not in the other, by name and by what they call: a rewrite may reuse a name."""
-    return {
-        node.name
-        for node in graph.operations
-        if node.name not in other.by_name or other.by_name[node.name].target != node.target
-    }
-
-
 def _match_words(each: PassMatches) -> str:
     if each.matches:
         return count(len(each.matches), "match", "matches")
@@ -69,11 +61,11 @@ def _before_and_after(match: MatchReport, subgraph: Subgraph) -> None:
     before, after = st.columns(2)
     with before:
         st.markdown("**Before**")
-        gone = changed(graph, rewritten)
+        gone = only_in(graph, rewritten)
         graph_view(graph, title="Before", **match_marks(match), removed=gone, inputs=subgraph.inputs)
     with after:
         st.markdown("**After**")
-        graph_view(rewritten, title="After", added=changed(rewritten, graph), inputs=subgraph.inputs)
+        graph_view(rewritten, title="After", added=only_in(rewritten, graph), inputs=subgraph.inputs)
 
 
 # --- no match, and what mends it ---

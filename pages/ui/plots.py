@@ -1,12 +1,9 @@
-"""Chart specifications that the pages draw beside those of passnet_core.charts."""
+"""What a click on a chart means."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from passnet_core.charts.curves import POINT
-from passnet_core.charts.times import COLOURS, NAMES
-
-__all__ = ["COLOURS", "NAMES", "picked_point"]
 
 
 def picked_point(selection: Mapping[str, Any], levels: Sequence[int]) -> tuple[str, int] | None:

@@ -1,7 +1,6 @@
 """The views of the Scores page below the ranking: behind a point, speedups, against TorchInductor, two solvers."""
 
 import functools
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,9 +35,6 @@ from passnet_core.scores_view import (
 )
 from passnet_core.scoring.report import Contribution, contributions, others_said
 from passnet_core.scoring.scores import Interpretation
-
-# tables load pandas, and altair fails on one that another thread is still loading: so it is there before any chart
-importlib.import_module("pandas")
 
 Rows = Sequence[Mapping[str, Any]]
 BARS = "bars"

@@ -6,11 +6,12 @@ import streamlit as st
 
 from pages.ui import frame, links, live, resources
 from pages.ui.comparing import choose_other, choose_two, comparison
-from pages.ui.components import PROFILES, environment_rows, solver_name, verdict_card
+from pages.ui.components import PROFILES, solver_name, verdict_card
 from pages.ui.results import result_tabs
 from pages.ui.tables import choose_outcome, choose_row
 from pages.ui.text import code_span, count, plain, when
 from pages.ui.uploads import import_run
+from passnet_core.comparison import environment_facts
 from passnet_core.corpus.catalogue import find_subgraph
 from passnet_core.records import Outcome, Run, Solver, to_json
 from passnet_core.reporting.gathering import run_report
@@ -143,7 +144,8 @@ def repeat(run: Run, outcome: Outcome) -> None:
         st.markdown(f"Passes {code_span(run.bundle_digest or 'TorchInductor')}, job {code_span(outcome.job_digest)}")
         st.json(to_json(run.spec))
         if outcome.environment:
-            st.dataframe(environment_rows(outcome.environment), hide_index=True, width="content")
+            rows = [{"what": what, "which": which} for what, which in environment_facts(outcome.environment) if which]
+            st.dataframe(rows, hide_index=True, width="content")
 
 
 chosen, other = links.selected("run"), links.selected("against")

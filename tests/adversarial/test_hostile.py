@@ -60,6 +60,8 @@ CONFINED = confinement.landlock_version() >= 6
 
 
 Backends = Callable[[str], LocalBackend]
+Residents = dict[str, tuple[int, int]]
+"""Of each isolation the referee's process id and its memory before any attack."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,11 @@ def backends(arena: Arena) -> Iterator[Backends]:
     assert not eventually_empty(left_behind)
 
 
+@pytest.fixture(scope="module")
+def residents() -> Residents:
+    return {}
+
+
 def code_of(act: str, place: str) -> str:
     """The right pass with a hostile act while it is imported, or in its replacement."""
     body = f"open('/proc/self/comm', 'w').write({MARK!r})\n{act.strip()}"
@@ -182,6 +189,13 @@ def resident_bytes(backend: LocalBackend) -> tuple[int, int]:
     return process.pid, int(Path(f"/proc/{process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+def first_seen(residents: Residents, isolation: str, backend: LocalBackend) -> tuple[int, int]:
+    """What the referee was like before the first attack on it."""
+    if isolation not in residents:
+        residents[isolation] = resident_bytes(backend)
+    return residents[isolation]
+
+
 def told(outcome: Outcome) -> str:
     return " ".join((outcome.reason, *(each.text for each in outcome.evidence)))
 
@@ -192,13 +206,12 @@ def can_be_kept(outcome: Outcome) -> bool:
     return outcome.verdict.judged and len(written) < OUTCOME_BYTES
 
 
-def unharmed_by(backend: LocalBackend, outcome: Outcome, before: tuple[int, int] | None) -> None:
+def unharmed_by(backend: LocalBackend, outcome: Outcome, before: tuple[int, int]) -> None:
     """The outcome is one that can be kept, and the same referee still gives the next pass its verdict."""
     assert can_be_kept(outcome), told(outcome)
     after = resident_bytes(backend)
-    if before is not None:
-        assert after[0] == before[0], "the referee was started anew"
-        assert after[1] < before[1] + GROWTH_BYTES
+    assert after[0] == before[0], "the referee was started anew"
+    assert after[1] < before[1] + GROWTH_BYTES
 
 
 # --- acts ------------------------------------------------------------------------------------------------------------
@@ -394,10 +407,10 @@ ATTACKS: dict[str, tuple[Attack, Attack | None]] = {
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_an_attack_on_the_machine_fails_alone(backends: Backends, name: str) -> None:
+def test_an_attack_on_the_machine_fails_alone(backends: Backends, residents: Residents, name: str) -> None:
     def attack(isolation: str, act: Act, place: str) -> None:
         backend = backends(isolation)
-        before = resident_bytes(backend)
+        before = first_seen(residents, isolation, backend)
         outcome = judged(backend, job(code_of(act.code, place), deadline_s=act.deadline_s))
         assert outcome.verdict in act.verdicts, f"{isolation}: {told(outcome)}"
         assert act.word in told(outcome) or outcome.verdict in RIGHT_AT_LAST, f"{isolation}: {told(outcome)}"
@@ -530,15 +543,16 @@ def test_the_probe_reaches_all_this_where_nothing_holds_it(arena: Arena) -> None
     assert arena.udp.recv(16) == b"mark"
 
 
-def test_it_reaches_nothing_outside(backends: Backends, arena: Arena) -> None:
+def test_it_reaches_nothing_outside(backends: Backends, residents: Residents, arena: Arena) -> None:
     # a sandbox has a /tmp of its own, in which a checkout below /tmp is an empty folder to write into
     private = tuple(f"written {folder}" for folder in (Path.cwd(), Path.home()) if folder.is_relative_to("/tmp"))
 
     def look(isolation: str, place: str, allowed: tuple[str, ...]) -> None:
         tried = f"{probe(arena)}\nfound = [each for each in found if each not in {allowed}]\n{REPORT}"
+        before = first_seen(residents, isolation, backends(isolation))
         outcome = judged(backends(isolation), job(code_of(tried, place)))
         assert outcome.verdict is Verdict.VALUES_ONLY, f"{isolation}: {told(outcome)}"
-        unharmed_by(backends(isolation), outcome, None)
+        unharmed_by(backends(isolation), outcome, before)
 
     looks = {"sandboxed": partial(look, "sandboxed", "call", private)}
     if CONFINED:
@@ -601,10 +615,10 @@ RETURNED = {
 """And instead of its outputs."""
 
 
-def test_forged_replies_are_the_candidates_own_failure(backends: Backends) -> None:
+def test_forged_replies_are_the_candidates_own_failure(backends: Backends, residents: Residents) -> None:
     def forge(isolation: str, when: str, forgeries: dict[str, str]) -> None:
         backend = backends(isolation)
-        before = resident_bytes(backend)
+        before = first_seen(residents, isolation, backend)
         for name, forgery in forgeries.items():
             code = FORGED.replace("WHEN", repr(when)).replace("FORGE", forgery.strip())
             deadline_s = SHORT_S if forgery is SILENT else 240.0

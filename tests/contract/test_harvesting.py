@@ -93,7 +93,7 @@ from passnet_core.corpus.harvesting import cut, main
 
 settings = dict(num_hidden_layers=1, hidden_size=32, intermediate_size=64, num_attention_heads=2, vocab_size=64,
                 num_key_value_heads=1)
-sizes = (("text", 1, 8), ("text", 2, 12))
+sizes = (("text", 1, 8),)
 tiny = Architecture("llama-tiny", "LlamaConfig", "LlamaModel", tuple(settings.items()), sizes)
 unknown = Architecture("unknown", "NoConfig", "NoModel", (), sizes)
 out = Path(sys.argv[1])
@@ -120,7 +120,7 @@ def test_a_tiny_model_is_cut_into_tasks_of_three_families(tmp_path: Path) -> Non
     assert all(task.operations > 1 for task in fusible.values())
     gate = corpus.task(fusible["silu", "mul"].id)
     assert {(each.dtype, each.inputs[0].shape) for each in gate.subgraphs} == {
-        *((dtype, shape) for dtype in ("float32", "float16", "bfloat16") for shape in ((1, 8, 64), (2, 12, 64))),
+        *((dtype, (1, 8, 64)) for dtype in ("float32", "float16", "bfloat16")),
         *(("float32", (batch, 8, 64)) for batch in (8, 64, 256)),
         *(("float16", (batch, 8, 64)) for batch in (16, 128, 512)),
         *(("bfloat16", (batch, 8, 64)) for batch in (32, 256)),

@@ -4,5 +4,6 @@ import streamlit as st
 
 from pages.ui import frame
 
-st.set_page_config(page_title="PassNet Playground", page_icon=":material/schema:", layout="wide")
+# a symbol by its name would be fetched from elsewhere
+st.set_page_config(page_title="PassNet Playground", page_icon=str(frame.ASSETS / "icon.png"), layout="wide")
 frame.show(st.navigation(list(frame.pages().values()), position="top"))

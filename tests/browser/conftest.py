@@ -51,8 +51,9 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def open_page(app: str, browser: Browser) -> Iterator[OpenPage]:
-    """Opens a link in a new visit; errors of the page's own scripts fail the test."""
+    """Opens a link in a new visit; errors of the page's own scripts, and what it asks of strangers, fail the test."""
     contexts, problems = [], []
+    own = (app, "data:", "blob:")
 
     def opened(link: str, scheme: str = "light") -> Page:
         context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
@@ -60,6 +61,7 @@ def open_page(app: str, browser: Browser) -> Iterator[OpenPage]:
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("request", lambda asked: asked.url.startswith(own) or problems.append(asked.url))
         page.goto(app + link)
         return page
 

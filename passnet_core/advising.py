@@ -7,9 +7,8 @@ there is no advice of its own.
 import re
 from collections.abc import Callable, Mapping
 
-from passnet_core.charts.breakdown import Breakdown, Part, breakdown, lost
-from passnet_core.charts.strips import drawn, where
-from passnet_core.charts.times import NAMES, quartiles
+from passnet_core.charts.breakdown import NAMES, Breakdown, Part, breakdown, lost, quartiles
+from passnet_core.charts.places import drawn, where
 from passnet_core.floors import memory_floor
 from passnet_core.guessing import guessed
 from passnet_core.records import (

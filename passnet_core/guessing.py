@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from passnet_core.charts.strips import tail_begin
+from passnet_core.charts.places import tail_begin
 from passnet_core.records import OutputAccuracy, Verdict
 
 FEW = 8

@@ -11,8 +11,8 @@ from pages.ui.components import PROFILES, solver_name, speedup_text, verdict_car
 from pages.ui.graphs import graph_view
 from pages.ui.tables import choose_row
 from pages.ui.text import code_span, count, figure, plain, when
+from passnet_core.charts.breakdown import NAMES
 from passnet_core.charts.pairs import pair_chart
-from passnet_core.charts.times import NAMES
 from passnet_core.comparison import (
     Change,
     ClockChange,

@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.ui.text import code_span, figure, plain, seconds, shape, when
 from pages.ui.words import VERDICTS
+from passnet_core import advising
 from passnet_core.records import (
     RESTS_ON_EVIDENCE,
     TIMED,
@@ -55,8 +56,6 @@ def missed_node(match: MatchReport | None) -> str | None:
 
 def verdict_card(outcome: Outcome, *, recorded: str = "", next_step: str | None = None) -> None:
     """The verdict, why, on what, and one next step."""
-    from passnet_core import advising  # loads the charts' library, which the first page need not wait for
-
     words = VERDICTS[outcome.verdict]
     with st.container(border=True):
         st.markdown(f"### :{words.tone}[:material/{words.icon}: {plain(_headline(outcome))}]")

@@ -5,12 +5,12 @@ import streamlit as st
 from pages.ui import measured, resources
 from pages.ui.text import count, plain
 from passnet_core.baselines_view import Effect, Grouping, Share, grounds, share_on, shares, spent
+from passnet_core.charts.breakdown import NAMES
 from passnet_core.charts.shares import share_chart
-from passnet_core.records import Clock, Contender
+from passnet_core.records import Clock
 
 GROUPINGS = {each.value: each for each in Grouping}
 CLOCKS = {each.value: each for each in Clock}
-NAMES = {Contender.EAGER: "eager", Contender.BASELINE: "TorchInductor"}
 
 
 def inductor_section() -> None:

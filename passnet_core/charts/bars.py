@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import altair as alt
-
 from passnet_core.charts.curves import INK
+from passnet_core.charts.library import alt
 
 BAR = "bar"
 """Name of the selection that a click on a row makes: its fields are task and subgraph."""

@@ -15,7 +15,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from passnet_core.records import Capture, Clock, Contender, Outcome
+from passnet_core.records import Capture, Clock, Contender, Outcome, Timing
+
+NAMES: Mapping[Contender, str] = {
+    Contender.EAGER: "eager",
+    Contender.BASELINE: "TorchInductor",
+    Contender.PASSES: "passes",
+}
 
 REPLAY = "replay of a captured graph"
 """Topic of the evidence that has the replays."""
@@ -108,3 +114,10 @@ def lost(own: Breakdown, eager: Breakdown) -> Sequence[tuple[Part, float]]:
     parts = dict.fromkeys((*own.parts, *eager.parts))
     found = [(part, own.parts.get(part, 0.0) - eager.parts.get(part, 0.0)) for part in parts]
     return sorted(found, key=lambda each: -each[1])
+
+
+def quartiles(timing: Timing) -> dict[str, float]:
+    """The median, and between what the middle half of the samples lies."""
+    ordered = sorted(timing.samples)
+    last = len(ordered) - 1
+    return {"median": timing.median, "low": ordered[round(last * 0.25)], "high": ordered[round(last * 0.75)]}

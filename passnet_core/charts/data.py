@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import altair as alt
 import pyarrow as pa
+
+from passnet_core.charts.library import alt
 
 FEW = 300
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import altair as alt
+from passnet_core.charts.library import alt
 
 KINDS: Mapping[str, str] = {"svg": "image/svg+xml", "png": "image/png"}
 WIDTH = 900

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-import altair as alt
-
+from passnet_core.charts.library import alt
 from passnet_core.records import Speedup
 
 LOOKS = {"then": ("#7f7f7f", "circle"), "now": ("#0072b2", "diamond")}

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import altair as alt
-
 from passnet_core.charts.curves import TICKS
 from passnet_core.charts.data import data_of
+from passnet_core.charts.library import alt
 
 LOOKS = (
     ("#0072B2", "triangle-up"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-import altair as alt
+from passnet_core.charts.library import alt
 
 COLOURS = ("#D55E00", "#999999", "#0072B2")
 """Okabe and Ito's vermilion and blue, with grey between: told apart by colour-blind readers."""

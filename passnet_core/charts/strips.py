@@ -1,11 +1,11 @@
-"""Where an output is wrong: as an Altair chart, as words, and as small tables."""
+"""Where an output is wrong: as an Altair chart, and as small tables."""
 
 import math
 from collections.abc import Sequence
 from typing import Any
 
-import altair as alt
-
+from passnet_core.charts.library import alt
+from passnet_core.charts.places import where
 from passnet_core.records import ErrorMap, Neighbourhood, OutputAccuracy
 
 RIGHT_COLOUR = "#8a8a8a"
@@ -17,8 +17,6 @@ AROUND = 130
 """What the axis, its title and the legend take of the height."""
 MOST_TOLD = 1e6
 """Errors above it have the brightest colour too."""
-FULL = 0.9
-"""Of a part: so many wrong elements are all, but for some that are right by accident."""
 STATES = ("right", "wrong", "not finite")
 TOLD = (
     alt.Tooltip("from:N", title="from"),
@@ -27,47 +25,6 @@ TOLD = (
 )
 WORST, WRONG = "▶", "✗"
 """Signs of the worst element and of others that are wrong."""
-
-
-def where(found: OutputAccuracy) -> str:
-    """Which elements of an output are wrong, in words that can follow "wrong: "; empty without a map."""
-    spots = found.map
-    if spots is None:
-        return ""
-    size = math.prod(found.shape)
-    if spots.wrong == 1:
-        return f"one element, {list(found.index)}" if found.index else "its one element" if size == 1 else "one element"
-    if spots.wrong == size:
-        return f"all {size:,} elements"
-    begin, end = spots.flat
-    box = _box(spots.spans, found.shape)
-    if spots.wrong == _volume(spots.spans) and box:
-        return box
-    if spots.wrong == end - begin:
-        # a run in memory that no box holds
-        return f"{_run(begin, end)} in memory order"
-    whole = f"{spots.wrong:,} elements ({_share(spots.wrong / size)})"
-    if spots.core is None:
-        return f"{whole}, all in {box}" if box else f"{whole}, all over it"
-    core = _box(spots.core, found.shape)
-    if spots.core_wrong >= FULL * spots.wrong:
-        return f"{whole}, {_share(spots.core_wrong / spots.wrong)} of them in {core}"
-    return f"{whole}, and the largest errors in {core}"
-
-
-def tail_begin(found: OutputAccuracy) -> int | None:
-    """At which place of its axis, or of memory, everything is wrong up to the end; None: it is not, or begins at 0."""
-    spots = found.map
-    size = math.prod(found.shape)
-    if spots is None or spots.wrong == size:
-        return None
-    spans, wrong = (spots.spans, spots.wrong) if spots.core is None else (spots.core, spots.core_wrong)
-    narrow = [(span, whole) for span, whole in zip(spans, found.shape) if span != (0, whole)]
-    if len(narrow) == 1 and wrong >= FULL * _volume(spans):
-        (begin, end), whole = narrow[0]
-        return begin if end == whole and begin else None
-    begin, end = spots.flat
-    return begin if end == size and spots.wrong == end - begin > 1 else None
 
 
 def strip_chart(found: OutputAccuracy) -> alt.LayerChart:
@@ -177,37 +134,6 @@ def tables(around: Neighbourhood, worst: Sequence[int]) -> tuple[list[dict[str, 
     return expected, actual
 
 
-def _volume(spans: Sequence[tuple[int, int]]) -> int:
-    return math.prod(end - begin for begin, end in spans)
-
-
-def _box(spans: Sequence[tuple[int, int]], shape: Sequence[int]) -> str:
-    """ "columns 1000 to 1023 of every row"; empty where the box is the whole."""
-    last = len(shape) - 1
-    pieces, whole_rows = [], True
-    for axis, ((begin, end), size) in enumerate(zip(spans, shape)):
-        if (begin, end) == (0, size):
-            continue
-        name = "element" if last == 0 else {last: "column", last - 1: "row"}.get(axis, "")
-        whole_rows = whole_rows and axis == last
-        if not name:
-            pieces.append(f"{_run(begin, end, 'index', 'indices')} of axis {axis}")
-        else:
-            pieces.append(_run(begin, end, name))
-    pieces.reverse()
-    return ", ".join(pieces) + (" of every row" if pieces and whole_rows and last else "")
-
-
-def _run(begin: int, end: int, name: str = "element", plural: str = "") -> str:
-    if end - begin == 1:
-        return f"{name} {begin}"
-    return f"{plural or name + 's'} {begin} to {end - 1}"
-
-
-def _share(share: float) -> str:
-    return f"{min(max(share, 0.001), 0.999):.1%}"
-
-
 def _index(place: int, shape: Sequence[int]) -> list[int]:
     found: list[int] = []
     for size in reversed(shape):
@@ -222,9 +148,3 @@ def _axis_title(name: str, begin: int, end: int, shape: Sequence[int]) -> str:
     if len(axes) == 1:
         return name if len(shape) <= 2 else f"{name} (axis {axes[0]})"
     return f"{name} (axes {axes[0]} to {axes[-1]}, one after the other)"
-
-
-def drawn(profile: str) -> str:
-    """ "typical inputs, at another address"."""
-    name, comma, rest = profile.partition(",")
-    return f"{name} inputs{comma}{rest}"

@@ -3,16 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import altair as alt
+from passnet_core.charts.breakdown import NAMES, Breakdown, Part, quartiles
+from passnet_core.charts.library import alt
+from passnet_core.records import Clock, Outcome, Timing
 
-from passnet_core.charts.breakdown import Breakdown, Part
-from passnet_core.records import Clock, Contender, Outcome, Timing
-
-NAMES: Mapping[Contender, str] = {
-    Contender.EAGER: "eager",
-    Contender.BASELINE: "TorchInductor",
-    Contender.PASSES: "passes",
-}
 COLOURS = {"eager": "#7f7f7f", "TorchInductor": "#e69f00", "passes": "#0072b2"}
 SHAPES = {"eager": "circle", "TorchInductor": "square", "passes": "triangle-up"}
 PART_COLOURS: Mapping[Part, str] = {
@@ -215,10 +209,3 @@ def samples_chart(timings: Sequence[Timing]) -> alt.LayerChart:
         for row in middles
     )
     return alt.layer(halves, points, medians).properties(height=alt.Step(LANE), width="container", description=spoken)
-
-
-def quartiles(timing: Timing) -> dict[str, float]:
-    """The median, and between what the middle half of the samples lies."""
-    ordered = sorted(timing.samples)
-    last = len(ordered) - 1
-    return {"median": timing.median, "low": ordered[round(last * 0.25)], "high": ordered[round(last * 0.75)]}

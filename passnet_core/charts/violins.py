@@ -4,11 +4,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import altair as alt
 import numpy as np
 
 from passnet_core.charts.curves import COLOURS, INK, TICKS
 from passnet_core.charts.data import data_of
+from passnet_core.charts.library import alt
 
 RIGHT, NOT_RIGHT = "right", "not right"
 LANE = 120

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from passnet_core import __version__
+from passnet_core.charts.breakdown import NAMES
 from passnet_core.comparison import environment_facts, spec_facts
 from passnet_core.errors import BadInput
 from passnet_core.graphs import drawing
@@ -36,11 +37,6 @@ SIGNS: Mapping[Verdict, str] = {
     Verdict.SLOWER: "▼",
     Verdict.NO_DIFFERENCE: "≈",
     Verdict.FASTER: "▲",
-}
-NAMES: Mapping[Contender, str] = {
-    Contender.EAGER: "eager",
-    Contender.BASELINE: "TorchInductor",
-    Contender.PASSES: "passes",
 }
 LOOKS: Mapping[Contender, str] = {Contender.EAGER: "eager", Contender.BASELINE: "baseline", Contender.PASSES: "own"}
 """The classes of their marks."""

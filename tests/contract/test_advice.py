@@ -6,7 +6,7 @@ from judging import RIGHT, bundle, job, judged
 
 from passnet_core.advising import next_step
 from passnet_core.backends.local import LocalBackend
-from passnet_core.charts.strips import where
+from passnet_core.charts.places import where
 from passnet_core.records import Job, Outcome, Verdict, from_json, to_json
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from passnet_core.charts.breakdown import Breakdown, Part, breakdown, breakdowns, lost, meaning, replays
-from passnet_core.charts.times import breakdown_chart, quartiles, samples_chart, speedup_chart, spent_words
+from passnet_core.charts.breakdown import Breakdown, Part, breakdown, breakdowns, lost, meaning, quartiles, replays
+from passnet_core.charts.times import breakdown_chart, samples_chart, speedup_chart, spent_words
 from passnet_core.records import Capture, Clock, Contender, Evidence, Outcome, Speedup, Timing, Verdict
 from passnet_core.store import exchange
 from tests.contract.made import job, outcome

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from passnet_core.charts.strips import WORST, WRONG, cells, drawn, said, strip_chart, tables, tail_begin, where
+from passnet_core.charts.places import drawn, tail_begin, where
+from passnet_core.charts.strips import WORST, WRONG, cells, said, strip_chart, tables
 from passnet_core.errors import BadInput
 from passnet_core.records import ErrorMap, Neighbourhood, OutputAccuracy, from_json, to_json
 

@@ -8,6 +8,7 @@ import streamlit as st
 from pages.ui.text import code_span, figure, plain, seconds, shape, when
 from pages.ui.words import VERDICTS
 from passnet_core import advising
+from passnet_core.graphs import drawing
 from passnet_core.records import (
     RESTS_ON_EVIDENCE,
     TIMED,
@@ -29,29 +30,10 @@ PROFILES: Mapping[Profile, str] = {Profile.STRICT: "strict", Profile.PASSNET: "P
 NOISE_FLOOR = "noise floor"
 
 
-def matched_groups(match: MatchReport | None) -> dict[str, int]:
-    """Per matched node the number of its pass, from 1."""
-    passes = match.passes if match else ()
-    return {node: number for number, each in enumerate(passes, 1) for nodes in each.matches for node in nodes}
-
-
 def match_marks(match: MatchReport | None) -> dict[str, Any]:
     """For graph_view: which pass matched what, or where and why the nearest miss failed."""
-    passes = match.passes if match else ()
-    missed = missed_node(match)
-    return {
-        "groups": matched_groups(match),
-        "passes": [each.name for each in passes],
-        "miss": missed,
-        "reason": next((each.miss.reason for each in passes if each.miss and each.miss.graph_node == missed), ""),
-    }
-
-
-def missed_node(match: MatchReport | None) -> str | None:
-    """The graph's node at which the first nearest miss failed, where nothing matched."""
-    if match is None or match.count:
-        return None
-    return next((each.miss.graph_node for each in match.passes if each.miss and each.miss.graph_node), None)
+    marks = drawing.marks_of(match)
+    return {"groups": marks.groups, "passes": marks.passes, "miss": marks.miss, "reason": marks.reason}
 
 
 def verdict_card(outcome: Outcome, *, recorded: str = "", next_step: str | None = None) -> None:

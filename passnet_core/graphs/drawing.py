@@ -12,6 +12,7 @@ from passnet_core.graphs import folding
 from passnet_core.graphs.emission import expression, written
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Slice, Value, references
 from passnet_core.graphs.vocabulary import FAMILIES, operator_family, operator_label
+from passnet_core.records import MatchReport
 
 FOLDED_ABOVE = 200
 """Operations above which long chains are folded at first."""
@@ -157,6 +158,16 @@ class Marks:
 
 
 NO_MARKS = Marks()
+
+
+def marks_of(match: MatchReport | None) -> Marks:
+    """Which pass matched what; where nothing matched, at which node the first nearest miss failed, and why."""
+    passes = match.passes if match else ()
+    groups = {node: number for number, each in enumerate(passes, 1) for nodes in each.matches for node in nodes}
+    missed = None if groups else next((each.miss for each in passes if each.miss and each.miss.graph_node), None)
+    return Marks(
+        groups, [each.name for each in passes], missed.graph_node if missed else None, missed.reason if missed else ""
+    )
 
 
 def picture(

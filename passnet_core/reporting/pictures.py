@@ -1,8 +1,8 @@
 """The graphs of a report as drawn boxes and lines, and as lists; what many subgraphs share is drawn once."""
 
 import unicodedata
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from passnet_core.comparison import only_in
@@ -70,7 +70,8 @@ class Album:
         after = self._graph(match.rewritten) if match and match.rewritten else None
         gone = only_in(graph, after) if graph and after else ()
         come = only_in(after, graph) if graph and after else ()
-        return self._picture(graph, _marks(match, removed=gone)), self._picture(after, Marks(added=come))
+        before = replace(drawing.marks_of(match), removed=gone)
+        return self._picture(graph, before), self._picture(after, Marks(added=come))
 
     def _graph(self, code: str) -> Graph | None:
         if code not in self._graphs:
@@ -94,19 +95,6 @@ def _parsed(code: str) -> Graph | None:
         return source.parse(code)
     except BadInput:
         return None
-
-
-def _marks(match: MatchReport | None, *, removed: Collection[str]) -> Marks:
-    passes = match.passes if match else ()
-    missed = next((each.miss for each in passes if each.miss and each.miss.graph_node), None)
-    missed = None if match is None or match.count else missed
-    return Marks(
-        groups={node: number for number, each in enumerate(passes, 1) for nodes in each.matches for node in nodes},
-        passes=[each.name for each in passes],
-        miss=missed.graph_node if missed else None,
-        reason=missed.reason if missed else "",
-        removed=removed,
-    )
 
 
 def _drawn(number: int, graph: Graph, marks: Marks) -> Picture:

@@ -3,12 +3,14 @@
 Needs a CUDA machine with Python, torch, triton and this package: neither a store nor the app. On the CPU it records the
 reference bundles' values, which have no times and no score. Where there are several GPUs, start it once for each, with
 CUDA_VISIBLE_DEVICES and PASSNET_HOME of its own and the same --out: they share the work. With --judges 4 a GPU is busy
-nearly all the time: one measures, while others compile. What takes several sittings goes on with --have.
+nearly all the time: one measures, while others compile. What takes several sittings goes on in the same folder, at the
+subgraph where it ended, and with --have behind what other files hold.
 """
 
 import argparse
 import contextlib
 import fcntl
+import json
 import os
 import sys
 import threading
@@ -18,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from passnet_core.backends.base import Backend
+from passnet_core.backends.base import Backend, DeviceInfo
 from passnet_core.backends.local import LocalBackend
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError
@@ -26,6 +28,7 @@ from passnet_core.records import (
     Bundle,
     Capture,
     Device,
+    Environment,
     EvalSpec,
     Job,
     Outcome,
@@ -35,6 +38,8 @@ from passnet_core.records import (
     Task,
     Timing,
     Verdict,
+    from_json,
+    to_json,
 )
 from passnet_core.service import corpus_of, jobs_of, judged, new_run, read_references
 from passnet_core.settings import read_settings
@@ -71,10 +76,11 @@ def record(
 ) -> int:
     """Judges each part that has no file in the folder yet and returns how many were written.
 
-    Several processes may share one folder, one for each GPU: a part is claimed before it is judged.
+    Several processes may share one folder, one for each GPU: a part is claimed before it is judged. What was found of a
+    part that is not done, in an equal environment, is kept beside for the next time.
 
-    until: on the monotonic clock, when to begin no further part. What the judge fails at is left out and said; raises
-    InfrastructureError where nothing is left.
+    until: on the monotonic clock, when to begin no further subgraph. What the judge fails at is left out and said;
+    raises InfrastructureError where nothing is left.
     """
     folder.mkdir(parents=True, exist_ok=True)
     info = backend.info()
@@ -92,14 +98,12 @@ def record(
             if not mine:
                 continue
             try:
-                _record_one(part, path, backend, info.label, kept_samples)
+                count += _record_one(part, path, backend, info, kept_samples, until)
             except InfrastructureError as error:
                 print(f"Left out: {error}", flush=True)
                 failures.append(error)
                 if len(failures) > MOST_FAILED:
                     break
-                continue
-        count += 1
     if failures and not count:
         raise failures[0]
     return count
@@ -134,29 +138,55 @@ def _claimed(path: Path) -> Iterator[bool]:
             claim.unlink(missing_ok=True)
 
 
-def _record_one(part: Part, path: Path, backend: Backend, device: str, kept_samples: int) -> None:
+def _record_one(
+    part: Part, path: Path, backend: Backend, info: DeviceInfo, kept_samples: int, until: float | None
+) -> bool:
+    """Whether the part is done, and its file written. Raises InfrastructureError where the judge fails twice."""
     jobs = jobs_of(part.task, part.bundle, part.spec)
     run = new_run(jobs, label=part.name)
-    run = replace(run, recorded=f"{device}, {run.started_at[:10]}")
-    outcomes = _outcomes(part, jobs, backend, kept_samples)
+    run = replace(run, recorded=f"{info.label}, {run.started_at[:10]}")
+    begun = path.with_suffix(".begun")
+    found = _begun(begun, info.environment)
+    for job in jobs:
+        if job.digest in found:
+            continue
+        if until is not None and time.monotonic() > until:
+            return False
+        outcome = _outcome(job, backend)
+        found[job.digest] = thinned(outcome, kept_samples)
+        with begun.open("a", encoding="utf-8") as lines:
+            # a line of its own, also behind one that was cut short
+            lines.write("\n" + json.dumps(to_json(found[job.digest])))
+        print(f"{part.name} {part.task.id} {job.subgraph.id}: {_line(outcome)}", flush=True)
     bundles = () if part.bundle is None else (part.bundle,)
     growing = path.with_suffix(".part")
-    exchange.write_file(growing, [exchange.RunFile(run, bundles, tuple(outcomes))])
+    exchange.write_file(growing, [exchange.RunFile(run, bundles, tuple(found[job.digest] for job in jobs))])
     os.replace(growing, path)
+    begun.unlink(missing_ok=True)
+    return True
 
 
-def _outcomes(part: Part, jobs: Sequence[Job], backend: Backend, kept_samples: int) -> list[Outcome]:
-    """One for each job; what the machine spoiled is judged again. Raises InfrastructureError where it fails twice."""
-    found = []
-    for job in jobs:
-        outcome = judged(backend, job, lambda event: None, threading.Event())
-        if outcome.verdict in (Verdict.INFRASTRUCTURE, Verdict.INCONCLUSIVE):
-            outcome = judged(backend, job, lambda event: None, threading.Event())
-        if outcome.verdict is Verdict.INFRASTRUCTURE:
-            raise InfrastructureError(f"{part.task.id} {job.subgraph.id}: {outcome.reason}")
-        found.append(thinned(outcome, kept_samples))
-        print(f"{part.name} {part.task.id} {job.subgraph.id}: {_line(outcome)}", flush=True)
+def _begun(path: Path, environment: Environment | None) -> dict[str, Outcome]:
+    """By their jobs' digests, the outcomes of a part that ended half way, as far as this environment made them."""
+    found = {}
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else ():
+        try:
+            outcome = from_json(Outcome, json.loads(line))
+        except (ValueError, BadInput):
+            continue  # empty, or it was being written when all ended
+        if outcome.environment == environment:
+            found[outcome.job_digest] = outcome
     return found
+
+
+def _outcome(job: Job, backend: Backend) -> Outcome:
+    """What the machine spoiled is judged again. Raises InfrastructureError where that fails too."""
+    outcome = judged(backend, job, lambda event: None, threading.Event())
+    if outcome.verdict in (Verdict.INFRASTRUCTURE, Verdict.INCONCLUSIVE):
+        outcome = judged(backend, job, lambda event: None, threading.Event())
+    if outcome.verdict is Verdict.INFRASTRUCTURE:
+        raise InfrastructureError(f"{job.subgraph.task_id} {job.subgraph.id}: {outcome.reason}")
+    return outcome
 
 
 def thinned(outcome: Outcome, kept: int) -> Outcome:
@@ -241,7 +271,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--trials", type=int, default=EvalSpec().trials, help="timed blocks")
     parser.add_argument("--samples", type=int, default=KEPT_SAMPLES, help="raw samples kept per contender and clock")
     parser.add_argument("--have", type=Path, nargs="+", default=[], metavar="FILE", help="run files with parts to skip")
-    parser.add_argument("--within", type=float, metavar="SECONDS", help="begin no further part after this time")
+    parser.add_argument("--within", type=float, metavar="SECONDS", help="begin no further subgraph after this time")
     options = parser.parse_args(arguments)
     started = time.monotonic()
     try:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from passnet_core.backends.fake import FakeBackend
+from passnet_core.backends.fake import FAKE_ENVIRONMENT, FakeBackend
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.layout import write_task
 from passnet_core.errors import BadInput, InfrastructureError
@@ -59,6 +59,61 @@ def test_a_recording_goes_on_where_it_was_left_and_fills_a_new_store(tmp_path: P
     assert all(summary.run.recorded.startswith("fake device, 20") for summary in service.runs())
     assert len(service.boards()) == 2
     service.close()
+
+
+def test_a_task_that_was_cut_short_goes_on_at_its_next_subgraph(tmp_path: Path) -> None:
+    part = Part("inductor", task(), None, MEASURE)
+    first, second, third = (subgraph.id for subgraph in task().subgraphs)
+
+    def failing_at(name: str) -> FakeBackend:
+        return FakeBackend(
+            lambda job: outcome(job, Verdict.INFRASTRUCTURE) if job.subgraph.id == name else timed(job), Device.CUDA
+        )
+
+    with pytest.raises(InfrastructureError):
+        record([part], tmp_path, failing_at(second))
+    (begun,) = tmp_path.iterdir()
+    with begun.open("a") as lines:
+        lines.write('\n{"job_digest": "cut sho')  # as a power failure leaves it
+    with pytest.raises(InfrastructureError):
+        record([part], tmp_path, failing_at(third))
+    backend = FakeBackend(timed, Device.CUDA)
+    assert record([part], tmp_path, backend) == 1
+    assert [job.subgraph.id for job in backend.jobs] == [third]
+    (path,) = tmp_path.iterdir()
+    (held,) = exchange.read_file(path)[1]
+    assert [each.subgraph_id for each in held.outcomes] == [first, second, third]
+
+
+def test_what_another_machine_began_is_begun_again(tmp_path: Path) -> None:
+    part = Part("inductor", task(), None, MEASURE)
+
+    def elsewhere(job: Job) -> Outcome:
+        if job.subgraph == task().subgraphs[2]:
+            return outcome(job, Verdict.INFRASTRUCTURE)
+        return replace(timed(job), environment=replace(FAKE_ENVIRONMENT, driver="another"))
+
+    with pytest.raises(InfrastructureError):
+        record([part], tmp_path, FakeBackend(elsewhere, Device.CUDA))
+    backend = FakeBackend(timed, Device.CUDA)
+    assert record([part], tmp_path, backend) == 1
+    assert len(backend.jobs) == 3
+
+
+def test_time_ends_a_task_between_two_subgraphs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    part = Part("inductor", task(), None, MEASURE)
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+
+    def taking_ten_seconds(job: Job) -> Outcome:
+        now[0] += 10
+        return timed(job)
+
+    backend = FakeBackend(taking_ten_seconds, Device.CUDA)
+    assert record([part], tmp_path, backend, until=15) == 0
+    assert len(backend.jobs) == 2
+    assert record([part], tmp_path, backend) == 1
+    assert len(backend.jobs) == 3
 
 
 def test_what_run_files_hold_is_not_measured_again(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ What the child process calls (candidate.py, with torch and triton loaded):
     timing.warm_up(call, inputs, seconds, device)        rounds.serve(receive, send, call, buffers, clock, …)
     inspecting.propagated(source, given, device) and generated(…)       where nothing is judged, in the witness
     compiling.kernels(call, device, folder)              where nothing is judged, in a candidate of its own
+    bench_at_witness.ServedBench(witness, device)        on CUDA, in the witness: inputs, references, comparison
     interpreter.mend()                                   once, before any child exists, on a machine without a GPU
 
 What the referee calls (referee.py), which itself computes nothing on a GPU:
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     import torch
 
     from passnet_core.graphs.rewriting import TracedPass
+    from passnet_core.judge.bench import Bench, Plan
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class Preparation:
 
 @dataclass(frozen=True)
 class Produced:
-    """One value that a call returned. value: the tensor on the CPU, or the plain number, or None for anything else.
+    """One value that a call returned. value: the tensor, or the plain number, or None for anything else.
 
     device without an index where it is the only one: "cpu", "cuda:0". strides of the tensor as it was returned.
     """
@@ -289,6 +291,14 @@ class CandidateTimeout(CandidateEnd):
         self.doing = doing
 
 
+class Computing(Protocol):
+    """What computes references: a client of the witness, or the witness itself. As in CandidateClient."""
+
+    def give(self, inputs: "Sequence[torch.Tensor | int]") -> None: ...
+
+    def run(self, name: str, *, fresh: bool = True) -> Returned: ...
+
+
 class CandidateClient(Protocol):
     """What may be asked. Each call raises CandidateFault, CandidateGone or CandidateTimeout; after the latter two
     the child is gone for good. The job's deadline counts for all calls together."""
@@ -303,6 +313,10 @@ class CandidateClient(Protocol):
 
     def give(self, inputs: "Sequence[torch.Tensor | int | float | bool]") -> None:
         """Replaces the inputs, which live on the CPU here and are moved to the device there."""
+        ...
+
+    def bench(self, plan: "Plan") -> "Bench":
+        """A bench on its device. Witness only."""
         ...
 
     def run(self, name: str, *, fresh: bool = True) -> Returned:

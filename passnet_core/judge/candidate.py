@@ -19,14 +19,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from passnet_core.graphs.ir import Graph, Ref, graph_to_json
 from passnet_core.graphs.rewriting import TracedPass
-from passnet_core.judge import building, interpreter, rounds, timing, tracing, wire
-from passnet_core.judge.candidacy import Preparation
+from passnet_core.judge import building, interpreter, returns, rounds, timing, tracing, wire
+from passnet_core.judge.candidacy import CandidateFault, Preparation, Returned
 from passnet_core.judge.staging import LARGE_BYTES, Staging
 from passnet_core.records import Bundle, Capture, Clock, Contender, Device, TensorForm, from_json, to_json
 
@@ -40,6 +40,10 @@ NEEDED = ("pattern", "replacement_args", "replacement_func")
 
 COMPILERS = ("triton.compiler", "torch._dynamo", "torch._inductor", "triton.backends")
 """An exception whose class lies in one of these means that something could not be compiled."""
+
+
+if TYPE_CHECKING:
+    from passnet_core.judge.bench_at_witness import ServedBench
 
 
 class LoadProblem(Exception):
@@ -102,6 +106,7 @@ class _Child:
         self.inputs: list[Any] = []
         self.staging = Staging(device)
         self.buffers: rounds.Buffers | None = None
+        self.bench: ServedBench | None = None
 
     def answer(self, request: wire.Message) -> wire.Message:
         """The reply to one request: what was asked for, or the fault as data."""
@@ -110,6 +115,7 @@ class _Child:
             "load": self._load,
             "prepare": self._prepare,
             "give": self._give,
+            "bench": self._bench,
             "run": self._run,
             "warm_up": self._warm_up,
             "rounds": self._rounds,
@@ -126,6 +132,8 @@ class _Child:
         }
         try:
             return doing[operation](request)  # type: ignore[index]
+        except CandidateFault as fault:  # of this witness, found by its bench
+            return wire.Message({"fault": fault.kind, "text": fault.text, "trace": fault.trace})
         except BaseException as error:  # candidate code may raise anything, SystemExit included
             return wire.Message({"fault": _kind_of(error, str(operation)), **self._words_of(error)})
 
@@ -206,41 +214,47 @@ class _Child:
 
     def _give(self, request: wire.Message) -> wire.Message:
         if sum(each.nbytes for each in self.inputs if isinstance(each, torch.Tensor)) > LARGE_BYTES:
-            self.inputs = []
-            self.staging.give([])
+            self.take([])
             gc.collect()
         given = wire.unpack_inputs(request.fields["inputs"], request.tensors)
-        self.inputs = [_moved(each, self.device) if isinstance(each, torch.Tensor) else each for each in given]
-        self.staging.give(self.inputs)
+        self.take([_moved(each, self.device) if isinstance(each, torch.Tensor) else each for each in given])
         self._synchronise()
         return wire.Message({})
 
+    def _bench(self, request: wire.Message) -> wire.Message:
+        if self.bench is None:
+            from passnet_core.judge.bench_at_witness import ServedBench  # which a candidate does not need
+
+            self.bench = ServedBench(_Itself(self), self.device)
+        return self.bench.answer(request)
+
+    def take(self, inputs: Sequence[Any]) -> None:
+        """These inputs, on the device, are those of the next calls."""
+        self.inputs = list(inputs)
+        self.staging.give(self.inputs)
+
     def _run(self, request: wire.Message) -> wire.Message:
-        call = self.calls[request.fields["name"]]
-        seen = self.staging.call(request.fields["name"], call, fresh=request.fields["fresh"])
-        returned = seen.returned
-        many = isinstance(returned, tuple | list)
-        described: list[dict[str, Any]] = []
-        tensors: list[torch.Tensor] = []
-        for value, shares in zip(rounds.listed(returned), seen.shares):
-            words, tensor = _produced(value)
-            if tensor is not None:
-                words["tensor"] = len(tensors)
-                tensors.append(tensor)
-            described.append({**words, "shares": list(shares)})
+        fields, tensors = returns.packed(self.called(request.fields["name"], fresh=request.fields["fresh"]))
+        return wire.Message(fields, tensors)
+
+    def called(self, name: str, *, fresh: bool) -> Returned:
+        """One call, with what it returned where it lies: the next call may write there."""
+        call = self.calls[name]
+        seen = self.staging.call(name, call, fresh=fresh)
         matches = getattr(call, "matches", None)
-        return wire.Message(
-            {
-                "outputs": described,
-                "container": type(returned).__name__ if many else "",
-                "seconds": seen.seconds,
-                "matches": matches if isinstance(matches, int) else None,
-                "changed": list(seen.changed),
-                "overwrote": list(seen.overwrote),
-                "late": list(seen.late),
-            },
-            (*tensors, *seen.changed.values()),
+        return Returned(
+            outputs=tuple(map(returns.produced, rounds.listed(seen.returned), seen.shares)),
+            container=_container(seen.returned),
+            seconds=seen.seconds,
+            matches=matches if isinstance(matches, int) else None,
+            changed=seen.changed,
+            overwrote=seen.overwrote,
+            late=seen.late,
         )
+
+    def fault(self, error: BaseException) -> CandidateFault:
+        """What running something raised, as the referee is told of it."""
+        return CandidateFault(_kind_of(error, "run"), **self._words_of(error))
 
     def _warm_up(self, request: wire.Message) -> wire.Message:
         fields = request.fields
@@ -292,15 +306,10 @@ class _Child:
         described: list[Any] = []
         tensors: list[torch.Tensor] = []
         for returned in kept:
-            many = isinstance(returned, tuple | list)
-            outputs = []
-            for value in rounds.listed(returned):
-                words, tensor = _produced(value)
-                if tensor is not None:
-                    words["tensor"] = len(tensors)
-                    tensors.append(tensor)
-                outputs.append(words)
-            described.append({"outputs": outputs, "container": type(returned).__name__ if many else ""})
+            produced = [returns.produced(value) for value in rounds.listed(returned)]
+            outputs, own = returns.packed_outputs(produced, len(tensors))
+            tensors += own
+            described.append({"outputs": outputs, "container": _container(returned)})
         return wire.Message({"returned": described}, tuple(tensors))
 
     def _kernels(self, request: wire.Message) -> wire.Message:
@@ -326,6 +335,7 @@ class _Child:
         self.inputs = []
         self.staging = Staging(self.device)
         self.buffers = None
+        self.bench = None
         gc.unfreeze()
         gc.collect()
         gc.freeze()
@@ -406,6 +416,26 @@ class _Child:
         except BaseException:  # its __str__ is candidate code too
             text, trace = f"{type(error).__name__}, whose message cannot be read", ""
         return {"text": _cut(text, TEXT_LIMIT), "trace": _cut(trace, TRACE_LIMIT)}
+
+
+class _Itself:
+    """The witness as its own client, for its bench: all stays on the device."""
+
+    def __init__(self, child: _Child) -> None:
+        self.child = child
+
+    def give(self, inputs: Sequence[Any]) -> None:
+        self.child.take(inputs)
+
+    def run(self, name: str, *, fresh: bool = True) -> Returned:
+        try:
+            return returns.copied(self.child.called(name, fresh=fresh))
+        except BaseException as error:
+            raise self.child.fault(error) from error
+
+
+def _container(returned: Any) -> str:
+    return type(returned).__name__ if isinstance(returned, tuple | list) else ""
 
 
 def _given(described: Sequence[Any]) -> list[Any]:
@@ -512,26 +542,3 @@ def make_importable(folder: Path) -> None:
 
 def _moved(tensor: torch.Tensor, device: Device) -> torch.Tensor:
     return tensor if device is Device.CPU else tensor.to("cuda", copy=True)
-
-
-def _produced(value: Any) -> tuple[dict[str, Any], torch.Tensor | None]:
-    """The description of one returned value, and the tensor to send along."""
-    kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
-    if isinstance(value, torch.Tensor):
-        if type(value) not in (torch.Tensor, torch.nn.Parameter):
-            # whatever it calls itself, and none of its own methods is called
-            return {"type": f"subclass {kind} of torch.Tensor"}, None
-        kind = "torch.Tensor"
-        dtype = str(value.dtype).removeprefix("torch.")
-        words = {
-            "type": kind,
-            "dtype": dtype,
-            "shape": list(value.shape),
-            "strides": list(value.stride()) if value.layout is torch.strided else [],
-            "device": str(value.device),
-        }
-        sendable = value.layout is torch.strided and dtype in wire.DTYPES
-        return words, value.detach() if sendable else None
-    if wire.plain_number(value):
-        return {"type": kind, "number": wire.number_to_json(value)}, None
-    return {"type": kind}, None

@@ -17,7 +17,9 @@ import torch
 from passnet_core.errors import BadInput
 from passnet_core.graphs.ir import graph_from_json
 from passnet_core.graphs.rewriting import TracedPass
-from passnet_core.judge import sandbox, wire
+from passnet_core.judge import returns, sandbox, wire
+from passnet_core.judge.bench import Bench, Plan
+from passnet_core.judge.bench_at_witness import BenchAtWitness
 from passnet_core.judge.candidacy import (
     TEXT_CHARACTERS,
     Call,
@@ -29,7 +31,6 @@ from passnet_core.judge.candidacy import (
     Given,
     Loaded,
     Preparation,
-    Produced,
     Propagated,
     Returned,
     Seen,
@@ -62,6 +63,8 @@ TEXTS_LIMIT = 100
 SPIN_S = 0.01
 """How long the answer to a timed call is polled for before the wait may sleep."""
 LONGEST_CPU_S = 1e7
+BENCH_S = 600.0
+"""What drawing or comparing once may take at least, in the witness."""
 
 
 class Child:
@@ -125,20 +128,25 @@ class Child:
         places, tensors = wire.pack_inputs(inputs)
         self._ask("take the inputs", {"do": "give", "inputs": places}, tensors)
 
+    def bench(self, plan: Plan) -> Bench:
+        def ask(fields: dict[str, Any], tensors: Sequence[torch.Tensor] = (), *, counted: bool = False) -> wire.Message:
+            doing = {"refer": "run eager", "judge": "run baseline"}[fields["step"]] if counted else "compare values"
+            left_s = self.left_s
+            if not counted:
+                # what the judge takes is not the job's
+                self.left_s = max(left_s, BENCH_S)
+            try:
+                return self._ask(doing, fields, tensors, returns_tensors=fields["step"] == "taken")
+            finally:
+                if not counted:
+                    self.left_s = left_s
+
+        return BenchAtWitness(plan, ask)
+
     def run(self, name: str, *, fresh: bool = True) -> Returned:
         reply = self._ask(f"run {name}", {"do": "run", "name": name, "fresh": fresh}, returns_tensors=True)
         try:
-            fields = reply.fields
-            matches = fields["matches"]
-            return Returned(
-                outputs=tuple(_produced(each, reply.tensors) for each in fields["outputs"]),
-                container=str(fields["container"])[:40],
-                seconds=float(fields["seconds"]),
-                matches=matches if isinstance(matches, int) else None,
-                changed=_changed(fields["changed"], reply.tensors),
-                overwrote=tuple(int(each) for each in fields["overwrote"]),
-                late=tuple(int(each) for each in fields["late"]),
-            )
+            return returns.unpacked(reply.fields, reply.tensors)
         except NONSENSE as error:
             raise self._marked(CandidateFault("protocol", f"It sent no outputs: {_cut(error)}")) from error
 
@@ -282,7 +290,7 @@ class Child:
         try:
             return tuple(
                 Returned(
-                    outputs=tuple(_produced(each, reply.tensors) for each in described["outputs"]),
+                    outputs=tuple(returns.unpacked_output(each, reply.tensors) for each in described["outputs"]),
                     container=str(described["container"])[:40],
                     seconds=0.0,
                 )
@@ -471,12 +479,6 @@ def _texts(values: Any) -> tuple[str, ...]:
     return tuple(str(each)[:1000] for each in values[:TEXTS_LIMIT])
 
 
-def _changed(places: Any, tensors: Sequence[torch.Tensor]) -> dict[int, torch.Tensor]:
-    """The inputs that a call changed: their tensors come last."""
-    found = tensors[len(tensors) - len(places) :]
-    return {int(place): tensor for place, tensor in zip(places, found, strict=True)}
-
-
 def _compiled(told: Any) -> CompiledKernel:
     """One kernel as the child tells of it: texts of any content, numbers of any size, cut to what can be shown."""
 
@@ -516,23 +518,3 @@ def _tallied(told: Any) -> Tallied:
         for each in told["seen"]
     )
     return Tallied(str(told["function"])[:100], int(told["calls"]), int(told["fresh"]), int(told["launches"]), seen)
-
-
-def _produced(described: Any, tensors: Sequence[torch.Tensor]) -> Produced:
-    """One output as the child describes it; the description of a tensor's content is the tensor itself."""
-    kind = str(described["type"])[:200]
-    if "number" in described:
-        return Produced(kind, wire.number_from_json(described["number"]))
-    if "dtype" not in described:
-        return Produced(kind)
-    place = described.get("tensor")
-    value = tensors[place] if isinstance(place, int) else None
-    return Produced(
-        type=kind,
-        value=value,
-        dtype=str(value.dtype).removeprefix("torch.") if value is not None else str(described["dtype"])[:40],
-        shape=tuple(value.shape) if value is not None else tuple(int(size) for size in described["shape"]),
-        strides=tuple(int(stride) for stride in described["strides"]),
-        device=str(described["device"])[:40],
-        shares=_texts(described.get("shares", ())),
-    )

@@ -47,9 +47,10 @@ WHOLE = 0.5
 
 HALF = (torch.float16, torch.bfloat16)
 
-SLICED, SLICE = 1 << 20, 1 << 18
-"""Tensors from so many elements on are looked through in slices first, each so long: what is computed of one then stays
-in the processor's cache."""
+SLICED = 1 << 20
+"""Tensors from so many elements on are looked through in slices first."""
+SLICE = {"cpu": 1 << 18, "cuda": 1 << 25}
+"""Elements of a slice. What is computed of one stays in the processor's cache, or does not fill the GPU's memory."""
 
 WIDER = {"complex64": "float32", "complex128": "float64", "complex32": "float16"}
 
@@ -65,7 +66,7 @@ class Difference:
     problem: str
     shape: tuple[int, ...]
     dtype: str
-    correct_at: frozenset[int]
+    correct_at: tuple[int, ...]
     smallest_t: int | None
     max_error: float | None = None
     mean_error: float | None = None
@@ -157,7 +158,7 @@ def other_strides(eager: Produced, actual: Produced) -> str:
 
 def unlike(verdict: Verdict, problem: str, eager: Produced) -> Difference:
     """What is wrong as a whole, and close at no t."""
-    return Difference(verdict, problem, eager.shape, eager.dtype or eager.type, frozenset(), None, wrong_fraction=1.0)
+    return Difference(verdict, problem, eager.shape, eager.dtype or eager.type, (), None, wrong_fraction=1.0)
 
 
 def _compare_plain(eager: Produced, actual: Produced) -> Difference:
@@ -167,7 +168,7 @@ def _compare_plain(eager: Produced, actual: Produced) -> Difference:
     left, right = eager.value, actual.value
     both_nan = left != left and right != right
     if left == right or both_nan:
-        return Difference(None, "", (), eager.type, frozenset(LEVELS), LEAST_T, 0.0, 0.0)
+        return Difference(None, "", (), eager.type, tuple(sorted(LEVELS)), LEAST_T, 0.0, 0.0)
     return unlike(Verdict.WRONG_VALUES, f"it is {right!r}, eager's {left!r}", eager)
 
 
@@ -215,7 +216,7 @@ def _compare_tensors(
         problem=_sentence(verdict, fraction, place, expected64, actual64, wrong),
         shape=shape,
         dtype=dtype,
-        correct_at=frozenset(t for t, close in closeness.items() if close),
+        correct_at=tuple(sorted(t for t, close in closeness.items() if close)),
         smallest_t=next((t for t in sorted(closeness) if t <= MOST_T and closeness[t]), None),
         max_error=float(measurable.max()) if measurable.numel() else (0.0 if verdict is None else None),
         mean_error=float(measurable.mean()) if measurable.numel() else (0.0 if verdict is None else None),
@@ -242,8 +243,9 @@ def _plainly_right(
     least = 0.0 if exact is None or not floating else _median(_finite_size(_sampled(exact.reshape(-1))))
     close = dict.fromkeys(LEVELS, True)
     greatest, place, total, measured = -2.0, 0, 0.0, 0
-    for start in range(0, eager.numel(), SLICE):
-        expected, own, *precise = (each[start : start + SLICE].double() for each in sizes)
+    length = SLICE[eager.device.type]
+    for start in range(0, eager.numel(), length):
+        expected, own, *precise = (each[start : start + length].double() for each in sizes)
         error = (own - expected).abs()
         same = (expected == own) | (expected.isnan() & own.isnan())
         error[same] = 0.0
@@ -265,7 +267,7 @@ def _plainly_right(
         problem="",
         shape=shape,
         dtype=dtype,
-        correct_at=frozenset(t for t, here in close.items() if here),
+        correct_at=tuple(sorted(t for t, here in close.items() if here)),
         smallest_t=next((t for t in sorted(close) if t <= MOST_T and close[t]), None),
         max_error=max(greatest, 0.0),
         mean_error=total / measured if measured else 0.0,
@@ -273,6 +275,31 @@ def _plainly_right(
         expected=float(sizes[0][place].double()),
         actual=float(sizes[1][place].double()),
     )
+
+
+def suspects(references: References, actual: torch.Tensor, most: int) -> torch.Tensor:
+    """The places, counted through, of elements that the least bound does not let pass; about so many of more. The rest
+    is right. actual: of the shape and dtype of eager's output."""
+    dtype, eager = references.eager.dtype, references.eager.value
+    assert isinstance(eager, torch.Tensor)
+    parts = 1
+    if eager.is_complex():
+        eager, actual, parts = torch.view_as_real(eager.resolve_conj()), torch.view_as_real(actual.resolve_conj()), 2
+    floating = eager.is_floating_point()
+    exact = _values(references.exact, eager) if floating else None
+    sizes = (eager.reshape(-1), actual.reshape(-1), *([] if exact is None else [exact.reshape(-1)]))
+    least = 0.0 if exact is None else _median(_finite_size(_sampled(exact.reshape(-1))))
+    length = SLICE[eager.device.type]
+    most_here = max(1, most // -(-eager.numel() // length))
+    found = []
+    for start in range(0, eager.numel(), length):
+        expected, own, *precise = (each[start : start + length].double() for each in sizes)
+        same = (expected == own) | (expected.isnan() & own.isnan())
+        if floating:
+            same = _within_least(dtype, expected, own, precise, (own - expected).abs(), same, least)
+        places = (~same).nonzero().reshape(-1) + start
+        found.append(places[:: -(-places.numel() // most_here) or 1] // parts)
+    return torch.cat(found)
 
 
 def _within_least(
@@ -401,7 +428,7 @@ def _envelope(own: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
     _, exponent = torch.frexp(size)
     # zeros are the smallest of all
     exponent = torch.where(size == 0, torch.full_like(exponent, -1100), exponent).clamp(-1100, 1100).long() + 1100
-    largest = torch.zeros(2202 + SIMILAR_BINADES, dtype=own.dtype)
+    largest = torch.zeros(2202 + SIMILAR_BINADES, dtype=own.dtype, device=own.device)
     largest.scatter_reduce_(0, exponent.reshape(-1), own.reshape(-1), "amax")
     upto = largest.cummax(0).values
     return upto[exponent + SIMILAR_BINADES]
@@ -421,10 +448,11 @@ def _median(size: torch.Tensor) -> float:
 
 
 def _unit(dtype: torch.dtype, size: torch.Tensor) -> torch.Tensor:
-    """One unit in the last place of numbers of this size."""
+    """One unit in the last place of finite numbers of this size, which are in float64, as is what it returns."""
     info = torch.finfo(dtype)
     _, exponent = torch.frexp(size.clamp(min=info.smallest_normal))
-    return torch.ldexp(torch.full_like(size, info.eps), exponent - 1)
+    # a power of two by its bits: torch.ldexp computes it in single precision
+    return ((exponent.long() + 1022) << 52).view(torch.float64) * info.eps
 
 
 def is_half(dtype: str) -> bool:

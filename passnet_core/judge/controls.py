@@ -1,6 +1,6 @@
 """Negative controls: what a pass could return without computing anything, which must be wrong on every subgraph.
 
-They are compared as a candidate's outputs are, on the drawings used, in the referee alone. Where an output cannot tell
+They are compared as a candidate's outputs are, on the drawings used, where no candidate is. Where an output cannot tell
 a computation from a control, it says nothing of a candidate; where no output can, the subgraph cannot rank anybody.
 """
 
@@ -17,6 +17,8 @@ from passnet_core.records import Verdict
 
 SAMPLE = 16_384
 """Elements at random that are looked at first: on most subgraphs they suffice."""
+SUSPECTS = 1 << 18
+"""Elements that are looked at after those: of what is not plainly right, about so many."""
 
 ZEROS, MEAN, UNINITIALISED, STALE = (
     "return zeros",
@@ -68,27 +70,38 @@ class Controls:
     def _controls(self, index: int, wanted: torch.Tensor, inputs: Sequence[Drawn]) -> Mapping[str, torch.Tensor]:
         found = {ZEROS: torch.zeros_like(wanted), UNINITIALISED: _uninitialised(wanted)}
         if not wanted.is_complex():
-            wide = wanted.double()
-            found[MEAN] = torch.full_like(wide, float(wide[wide.isfinite()].mean().nan_to_num())).to(wanted.dtype)
+            # 8 bits have no arithmetic of their own
+            known = wanted if wanted.dtype.itemsize > 1 else wanted.float()
+            finite = known.isfinite()
+            mean = torch.where(finite, known, 0).sum(dtype=torch.float64) / finite.sum().clamp(min=1)
+            found[MEAN] = torch.full_like(known, float(mean)).to(wanted.dtype)
         for name, value in zip(self.names, inputs):
             if isinstance(value, torch.Tensor) and value.dtype == wanted.dtype and value.numel() == wanted.numel():
                 found[f"return {name}"] = value.reshape(wanted.shape)
         before = self.before.get(index)
         if before is not None and before.shape == wanted.shape:
-            found[STALE] = before
+            found[STALE] = before.to(wanted.device)
         return found
 
     def _fails(self, references: References, value: torch.Tensor) -> bool:
         """Whether this is clearly wrong. What is merely imprecise could be right under a laxer bound."""
         wanted = references.eager.value
         assert isinstance(wanted, torch.Tensor)
-        if wanted.numel() > SAMPLE:
-            places = torch.randint(0, wanted.numel(), (SAMPLE,), generator=self.generator)
-            exact = references.exact
-            sampled = References(_at(references.eager, places), _at(exact, places) if exact is not None else None)
-            if comparing.compare(sampled, _at(_produced(references.eager, value), places)).verdict in CLEAR:
-                return True
-        return comparing.compare(references, _produced(references.eager, value)).verdict in CLEAR
+        if wanted.numel() <= SAMPLE:
+            return self._clear(references, value, None)
+        sample = torch.randint(0, wanted.numel(), (SAMPLE,), generator=self.generator).to(wanted.device)
+        if self._clear(references, value, sample):
+            return True
+        suspects = comparing.suspects(references, value, SUSPECTS)
+        return bool(suspects.numel()) and self._clear(references, value, suspects)
+
+    def _clear(self, references: References, value: torch.Tensor, places: torch.Tensor | None) -> bool:
+        """Whether these elements are clearly wrong. None: all."""
+        exact, actual = references.exact, _produced(references.eager, value)
+        if places is not None:
+            references = References(_at(references.eager, places), _at(exact, places) if exact is not None else None)
+            actual = _at(actual, places)
+        return comparing.compare(references, actual).verdict in CLEAR
 
 
 def _uninitialised(like: torch.Tensor) -> torch.Tensor:

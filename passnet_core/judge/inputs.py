@@ -129,8 +129,9 @@ def draw(
     *,
     roles: Mapping[str, Role] | None = None,
     shapes: Sequence[tuple[int, ...]] | None = None,
+    device: str = "cpu",
 ) -> list[Drawn]:
-    """One tensor on the CPU per spec (a plain int where the computation takes one), the same for the same seed.
+    """One tensor per spec (a plain int where the computation takes one), the same for the same seed and kind of device.
 
     drawing: one of DRAWINGS. shapes: in place of the recorded ones. Raises BadInput for a dtype that cannot be drawn.
     """
@@ -140,7 +141,7 @@ def draw(
     drawn: list[Drawn] = []
     for index, spec in enumerate(specs):
         role = (roles or {}).get(spec.name, PLAIN)
-        generator = torch.Generator().manual_seed(_seed_of(seed, drawing, index))
+        generator = torch.Generator(device=device).manual_seed(_seed_of(seed, drawing, index))
         drawn.append(_one(spec, sizes[spec.name], drawing, role, index_limit(role, sizes), generator))
     return drawn
 
@@ -189,7 +190,7 @@ def _one(
         if role.number:
             return int(given.item())
         if shape == spec.shape:
-            return given.to(dtype)
+            return given.to(dtype).to(generator.device)
     if dtype is torch.bool:
         return _booleans(shape, drawing, generator)
     if dtype.is_complex:
@@ -206,7 +207,7 @@ def _one(
 def _booleans(shape: tuple[int, ...], drawing: str, generator: torch.Generator) -> torch.Tensor:
     if drawing == "sparse":
         return _impulses(shape, generator) != 0
-    return torch.rand(shape, generator=generator) < 0.5
+    return torch.rand(shape, generator=generator, device=generator.device) < 0.5
 
 
 def _integers(
@@ -228,9 +229,9 @@ def _integers(
         high = max(min(high if known else limit - 1, limit - 1), 0)
     low = min(low, high)
     if drawing == "edges":
-        ends = torch.rand(shape, generator=generator) < 0.5
-        return torch.where(ends, torch.tensor(low), torch.tensor(high)).to(dtype)
-    return torch.randint(low, high + 1, shape, generator=generator).to(dtype)
+        ends = torch.rand(shape, generator=generator, device=generator.device) < 0.5
+        return torch.where(ends, low, high).to(dtype)
+    return torch.randint(low, high + 1, shape, generator=generator, device=generator.device).to(dtype)
 
 
 def _floats(
@@ -238,7 +239,8 @@ def _floats(
 ) -> torch.Tensor:
     """float32, or float64 for float64 inputs."""
     kind = torch.float64 if spec.dtype in ("float64", "complex128") else torch.float32
-    noise = torch.randn(shape, generator=generator, dtype=kind)
+    there = generator.device
+    noise = torch.randn(shape, generator=generator, dtype=kind, device=there)
     mean, std = spec.mean or 0.0, 1.0 if spec.std is None else spec.std
     if drawing == "recorded":
         values = noise * std * RECORDED_SPREAD + mean
@@ -260,9 +262,10 @@ def _floats(
             values = _impulses(shape, generator).to(kind) * max(abs(mean), spread, 1.0)
             values = _with_faint_rows(values, generator)
         case "edges" if not parameter:
-            chosen = torch.randint(0, len(EDGE_VALUES), shape, generator=generator)
-            edge = torch.tensor(EDGE_VALUES, dtype=kind)[chosen]
-            values = torch.where(torch.rand(shape, generator=generator) < 0.5, edge, noise * spread + mean)
+            chosen = torch.randint(0, len(EDGE_VALUES), shape, generator=generator, device=there)
+            edge = torch.tensor(EDGE_VALUES, dtype=kind, device=there)[chosen]
+            kept = torch.rand(shape, generator=generator, device=there) < 0.5
+            values = torch.where(kept, edge, noise * spread + mean)
         case _:
             values = noise * spread + mean
     return _within(values, spec, RECORDED_LIMIT * WIDE)
@@ -292,14 +295,16 @@ def is_parameter(spec: TensorSpec) -> bool:
 
 def _impulses(shape: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
     """Zeros with one impulse, and one more moved away from it along each axis."""
-    values = torch.zeros(shape)
+    there = generator.device
+    values = torch.zeros(shape, device=there)
     if not values.numel():
         return values
-    place = [int(torch.randint(0, size, (), generator=generator)) for size in shape]
+    place = [int(torch.randint(0, size, (), generator=generator, device=there)) for size in shape]
     values[tuple(place)] = 1.0
     for axis, size in enumerate(shape):
         moved = list(place)
-        moved[axis] = (place[axis] + 1 + int(torch.randint(0, max(size - 1, 1), (), generator=generator))) % size
+        step = 1 + int(torch.randint(0, max(size - 1, 1), (), generator=generator, device=there))
+        moved[axis] = (place[axis] + step) % size
         values[tuple(moved)] = -2.0 if moved != place else 1.0
     return values
 
@@ -311,6 +316,7 @@ def _with_faint_rows(values: torch.Tensor, generator: torch.Generator) -> torch.
         return values
     empty = (values == 0).all(-1, keepdim=True)
     chosen = empty & (empty.flatten().cumsum(0).reshape(empty.shape) % 2 == 1)
-    size = (torch.rand(values.shape, generator=generator, dtype=values.dtype) + 0.5) * FAINT
-    negative = torch.rand(values.shape, generator=generator) < 0.5
+    there = generator.device
+    size = (torch.rand(values.shape, generator=generator, dtype=values.dtype, device=there) + 0.5) * FAINT
+    negative = torch.rand(values.shape, generator=generator, device=there) < 0.5
     return torch.where(chosen, torch.where(negative, -size, size), values)

@@ -45,7 +45,7 @@ WARM_UP_S = 0.1
 CALLS = 40
 """Timed calls per block, as long as a block stays below LONGEST_BLOCK_S."""
 LEAST_CALLS = 10
-LONGEST_BLOCK_S = 0.4
+LONGEST_BLOCK_S = 0.1
 LEAD_US = 2_000.0
 LEAD_CALLS = (5, 40)
 """Calls at the start of a block that do not count, for about so long: another process had the device until now."""
@@ -178,8 +178,8 @@ class Doubt:
 
 @dataclass
 class Timed:
-    """All blocks on one clock. again: eager's second block of each turn, a measure of noise. copying: bytes per
-    microsecond that a copy moved, whenever the candidate had come to rest."""
+    """All blocks on one clock. again: end to end, eager's second block of each turn, a measure of noise. copying:
+    bytes per microsecond that a copy moved, whenever the candidate had come to rest."""
 
     blocks: dict[Contender, list[Block]] = field(default_factory=dict)
     again: list[Block] = field(default_factory=list)
@@ -356,10 +356,10 @@ class _Session:
         """Blocks in ABBA order: as many as were asked for, and more while they are cheap."""
         timed = Timed({runner.contender: [] for runner in self.runners})
         lead = max(LEAD_CALLS[0], min(LEAD_CALLS[1], int(LEAD_US / max(cost_us, 1.0))))
-        turn_us = (calls + lead) * cost_us * (len(self.runners) + 1)
+        order: Sequence[Runner | None] = [*self.runners, None] if clock is Clock.END_TO_END else self.runners
+        turn_us = (calls + lead) * cost_us * len(order)
         affordable = int(patience * BUDGET_S[clock] * 1e6 / max(turn_us, 1.0))
         for turn in range(max(self.job.spec.trials, min(MOST_BLOCKS, affordable))):
-            order: Sequence[Runner | None] = [*self.runners, None]
             for runner in order if turn % 2 == 0 else order[::-1]:
                 if self._rest(runner or self.runners[0]) and clock is Clock.END_TO_END:
                     timed.copying += filter(None, [self.witness.copying()])

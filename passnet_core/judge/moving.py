@@ -6,7 +6,7 @@ from functools import cached_property
 
 import torch
 
-from passnet_core.judge.candidacy import CandidateClient, CandidateFault, Produced, Returned
+from passnet_core.judge.candidacy import CandidateFault, Computing, Produced, Returned
 from passnet_core.judge.inputs import Drawn
 
 MOST_ALONE = 6
@@ -17,7 +17,7 @@ class Nearby:
     """What the float64 form gives for inputs moved by one unit, in all ways of movements(); computed when first asked
     for, as the inputs are. The witness has "float64" prepared; it keeps the last of these inputs."""
 
-    def __init__(self, witness: CandidateClient, inputs: Callable[[], Sequence[Drawn]], seed: int) -> None:
+    def __init__(self, witness: Computing, inputs: Callable[[], Sequence[Drawn]], seed: int) -> None:
         self.witness = witness
         self.inputs = inputs
         self.seed = seed
@@ -68,8 +68,8 @@ def moved(value: Drawn, seed: int, both_ways: bool) -> Drawn:
     size = math.inf
     towards = torch.full_like(value, size)
     if both_ways:
-        generator = torch.Generator().manual_seed(seed)
-        down = torch.rand(value.shape, generator=generator) < 0.5
+        generator = torch.Generator(device=value.device).manual_seed(seed)
+        down = torch.rand(value.shape, generator=generator, device=value.device) < 0.5
         towards = torch.where(down, torch.full_like(value, -size), towards)
     else:
         # away from zero, so that products and sums move as one

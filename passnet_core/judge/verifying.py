@@ -8,8 +8,7 @@ import math
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -18,6 +17,7 @@ from passnet_core.errors import BadInput
 from passnet_core.graphs.ir import Graph
 from passnet_core.graphs.placement import placed
 from passnet_core.judge import building, comparing, signatures
+from passnet_core.judge.bench import Bench, BenchHere, Judged, Plan
 from passnet_core.judge.candidacy import (
     CandidateClient,
     CandidateFault,
@@ -26,10 +26,8 @@ from passnet_core.judge.candidacy import (
     Returned,
     Verification,
 )
-from passnet_core.judge.comparing import Difference, References
-from passnet_core.judge.controls import Controls
-from passnet_core.judge.inputs import PROFILES, Drawn, Role, draw, dtype_of, roles
-from passnet_core.judge.moving import Nearby, after
+from passnet_core.judge.comparing import Difference
+from passnet_core.judge.inputs import PLAIN, PROFILES, Role, dtype_of, roles
 from passnet_core.records import (
     WRONG,
     Accuracy,
@@ -59,7 +57,6 @@ EXCHANGES = 2
 """The elements by which a pass tells inputs apart may be among those exchanged once, hardly twice."""
 
 EXTRA_CALLS = EXCHANGES + 1
-TRIED_PLACES = 16
 
 MISFITS = (
     RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError, AssertionError, ArithmeticError,
@@ -150,9 +147,16 @@ class _Trial:
         self.differences: dict[int, list[tuple[str, Difference]]] = {}
         self.compared: list[str] = []
         self.strict = job.spec.profile is Profile.STRICT
-        self.names = [spec.name for spec in self.specs]
         self.fresh = placements(self.drawings, seed)
-        self.controls = Controls(self.names, seed)
+        plan = Plan(
+            specs=self.specs,
+            roles=tuple(self.roles.get(spec.name, PLAIN) for spec in self.specs),
+            seed=seed,
+            strict=self.strict,
+            ours=self.name == "passes",
+        )
+        self.bench: Bench = BenchHere(plan, witness) if job.spec.device is Device.CPU else witness.bench(plan)
+        self.control_problem = ""
         self.layouts: dict[int, str] = {}
         self.exact_problem = ""
         self.prepared_for: Shapes | None = None
@@ -213,109 +217,59 @@ class _Trial:
     def _compare(self, drawing: str, step: Step) -> Verification | None:
         """Adds one drawing to what is known; a verdict at once where the returns have not even the same form."""
         try:
-            inputs = self._draw(drawing, step)
-            eager = self._eager(inputs)
+            self.bench.draw(drawing, step.shapes)
+            self._refer()
         except _EagerFailed as failure:
             if not self.compared and drawing == self.drawings[0]:
                 raise
             self.warnings.append(f"Eager fails on {drawing} inputs, which were left out: {failure}")
             return None
-        exact = self._exact()
         if self.candidate is not self.witness:
-            self.candidate.give(inputs)
-        problem = self._judge(drawing, inputs, eager, exact, self._run(step.shapes, fresh=self.fresh[drawing]))
+            self.candidate.give(self.bench.taken())
+        problem = self._judge(drawing, step.shapes, fresh=self.fresh[drawing])
         if problem is None:
             self.compared.append(drawing)
             if self.strict:
-                self.controls.see(inputs, eager, exact)
+                self.control_problem = self.bench.control()
         return problem
 
     def _compare_again(self, step: Step) -> Verification | None:
         """After typical inputs: nearly the same ones in the same tensors, and then the same ones elsewhere."""
         if not self.strict or self.name == "baseline" or "typical" not in self.compared:
             return None
-        inputs = self._draw("typical", step)
-        for turn in range(EXCHANGES):
-            inputs = [
-                value if spec.data is not None else exchanged(value, self.seed + turn * len(inputs) + index)
-                for index, (value, spec) in enumerate(zip(inputs, self.specs))
-            ]
+        self.bench.draw("typical", step.shapes)
+        for _ in range(EXCHANGES):
+            self.bench.exchange()
             try:
-                eager = self._eager(inputs)
+                self._refer()
             except _EagerFailed:
                 return None
-            exact = self._exact()
-            self.candidate.give(inputs)
-            problem = self._judge(EXCHANGED, inputs, eager, exact, self._run(step.shapes, fresh=False))
+            self.candidate.give(self.bench.taken())
+            problem = self._judge(EXCHANGED, step.shapes, fresh=False)
             if problem is not None:
                 return problem
-        return self._judge(ELSEWHERE, inputs, eager, exact, self._run(step.shapes, fresh=True))
+        return self._judge(ELSEWHERE, step.shapes, fresh=True)
 
-    def _eager(self, inputs: Sequence[Drawn]) -> Returned:
-        self.witness.give(inputs)
-        found: Returned = self._witnessed(lambda: self.witness.run("eager"))
-        return found
+    def _refer(self) -> None:
+        """Has eager compute on the inputs, and its float64 form; that it cannot be had is said once."""
+        wanted = self.strict and not self.exact_problem
+        problem = self._witnessed(lambda: self.bench.refer(exact=wanted))
+        self.exact_problem = self.exact_problem or problem
 
-    def _judge(
-        self, drawing: str, inputs: Sequence[Drawn], eager: Returned, exact: Returned | None, actual: Returned
-    ) -> Verification | None:
+    def _judge(self, drawing: str, shapes: Shapes, *, fresh: bool) -> Verification | None:
         """Adds one call to what is known, or says that the returns have not even the same form."""
-        ours = self.name == "passes"
-        problem = comparing.structure_problem(eager, actual) if ours else ""
-        if problem or len(eager.outputs) != len(actual.outputs):
-            return self._unlike(eager, problem or "it returns another number of values", drawing)
-        nearby = Nearby(self.witness, lambda: inputs, self.seed)
-        for index, (wanted, given) in enumerate(zip(eager.outputs, actual.outputs)):
-            references = References(wanted, exact.outputs[index] if exact else None, nearby.output(index))
-            known = self.differences.setdefault(index, [])
-            worst = partial(comparing.worse, before=[each for _, each in known])
-            difference = comparing.compare(references, given, memory=self.strict and ours, mapped=worst)
-            known.append((drawing, difference))
-            layout = comparing.other_strides(wanted, given)
-            if layout and ours:
+        if self.name == "passes":
+            found = self.bench.judge(self._run(shapes, fresh=fresh))
+        else:
+            self._prepare(shapes)
+            found = self.bench.judge(None, fresh=fresh)
+        if found.problem:
+            return self._unlike(found, drawing)
+        for index, (differences, layout) in enumerate(zip(found.differences, found.layouts)):
+            self.differences.setdefault(index, []).extend((drawing, each) for each in differences)
+            if layout:
                 self.layouts.setdefault(index, layout)
-        if self.strict and ours and eager.outputs:
-            found = self._side_effects(inputs, eager, exact, actual, nearby)
-            self.differences[0] += [(drawing, each) for each in found]
         return None
-
-    def _side_effects(
-        self, inputs: Sequence[Drawn], eager: Returned, exact: Returned | None, actual: Returned, nearby: Nearby
-    ) -> list[Difference]:
-        """What a call did to its inputs and to what was returned before, where eager does not do the same."""
-        first = eager.outputs[0]
-        found: list[Difference] = []
-        for index in sorted({*eager.changed, *actual.changed}):
-            if not 0 <= index < len(inputs) or not isinstance(inputs[index], torch.Tensor):
-                continue
-            wanted, given = (after(each, index, inputs) for each in (eager, actual))
-            references = References(wanted, after(exact, index, inputs) if exact else None, nearby.input(index))
-            own = comparing.compare(references, given)
-            if own.verdict is None and (index in eager.changed or not own.max_error):
-                continue
-            subject = f"Input {self.names[index]} after the call"
-            problem = own.problem or f"it is off by up to {own.max_error:.3g}"
-            if index not in eager.changed:
-                problem = "it was changed, which eager does not do: " + problem.replace("eager's", "before")
-            elif index not in actual.changed:
-                problem = f"it was left as it was, and eager changes it: {problem}"
-            whole = comparing.unlike(Verdict.WRONG_VALUES, f"{subject}: {problem}", first)
-            found.append(replace(whole, wrong_fraction=own.wrong_fraction, subject=subject))
-        for index in actual.overwrote:
-            problem = "what an earlier call had returned was overwritten by this one"
-            found.append(
-                replace(comparing.unlike(Verdict.WRONG_VALUES, problem, first), subject=f"Output {index} of a call")
-            )
-        for index in actual.late:
-            problem = (
-                "it was not there yet when the stream of the call had done all its work:"
-                " wait for other streams before returning"
-            )
-            found.append(replace(comparing.unlike(Verdict.WRONG_VALUES, problem, first), subject=f"Output {index}"))
-        return found
-
-    def _draw(self, drawing: str, step: Step) -> list[Drawn]:
-        return draw(self.specs, drawing, self.seed, roles=self.roles, shapes=step.shapes)
 
     def _run(self, shapes: Shapes, *, fresh: bool = True) -> Returned:
         self._prepare(shapes)
@@ -327,17 +281,6 @@ class _Trial:
                 "Try direct capture, or write the pattern as torch.compile records it.",
             )
         return returned
-
-    def _exact(self) -> Returned | None:
-        """The float64 form on the given inputs; None where it cannot be had, which is said once."""
-        if self.exact_problem or not self.strict:
-            return None
-        try:
-            exact = self.witness.run("float64")
-        except CandidateFault as fault:
-            self.exact_problem = fault.text
-            return None
-        return exact
 
     def _witnessed(self, ask: Callable[[], Any]) -> Any:
         try:
@@ -365,14 +308,13 @@ class _Trial:
             return 0
         probe = next((step for step in steps if step.elements <= PROBE_ELEMENTS), steps[-1])
         self.report("estimating how long the interpreter takes")
-        inputs = self._draw("typical", probe)
-        self.witness.give(inputs)
+        self.bench.draw("typical", probe.shapes)
         try:
-            self._witnessed(lambda: self.witness.run("eager"))
+            self._witnessed(lambda: self.bench.refer(exact=False))
         except _EagerFailed:
             return 0
         try:
-            self.candidate.give(inputs)
+            self.candidate.give(self.bench.taken())
             self._run(probe.shapes)
             start = time.monotonic()
             self.candidate.run(self.name)
@@ -407,13 +349,13 @@ class _Trial:
 
     # --- what it means ---
 
-    def _unlike(self, eager: Returned, problem: str, drawing: str) -> Verification:
+    def _unlike(self, found: Judged, drawing: str) -> Verification:
         outputs = tuple(
-            comparing.gather([(drawing, comparing.unlike(Verdict.WRONG_TYPE, problem, each))], index)
-            for index, each in enumerate(eager.outputs)
+            comparing.gather([(drawing, each) for each in differences], index)
+            for index, differences in enumerate(found.differences)
         )
         accuracy = Accuracy(outputs, (drawing,))
-        return Verification(Verdict.WRONG_TYPE, f"The result has the wrong form: {problem}.", accuracy)
+        return Verification(Verdict.WRONG_TYPE, f"The result has the wrong form: {found.problem}.", accuracy)
 
     def _concluded(self) -> Verification:
         accuracy = Accuracy(
@@ -434,11 +376,11 @@ class _Trial:
         if worst is None:
             count = len(self.compared)
             reason = f"Every output is right on {count} drawing{'s' if count != 1 else ''} of inputs."
-            if self.strict and self.controls.problem:
-                evidence.append(Evidence("negative control", self.controls.problem))
+            if self.control_problem:
+                evidence.append(Evidence("negative control", self.control_problem))
                 reason = (
                     "Every output is right, but no computation is needed for that, so that this subgraph cannot rank"
-                    f" anybody. As right would be: {self.controls.problem}."
+                    f" anybody. As right would be: {self.control_problem}."
                 )
                 return Verification(Verdict.INCONCLUSIVE, reason, accuracy, tuple(warnings), tuple(evidence))
             return Verification(Verdict.VALUES_ONLY, reason, accuracy, tuple(warnings), tuple(evidence))
@@ -492,20 +434,6 @@ def placements(drawings: Sequence[str], seed: int) -> dict[str, bool]:
     others = list(drawings[1:])
     new = set(random.Random(seed).sample(others, k=len(others) * 2 // 5))
     return {drawing: drawing not in others or drawing in new for drawing in drawings}
-
-
-def exchanged(value: Drawn, seed: int) -> Drawn:
-    """Two elements, at random and unequal where some are, have changed places: sums and extremes stay."""
-    if not isinstance(value, torch.Tensor) or value.numel() < 2:
-        return value
-    generator = torch.Generator().manual_seed(seed)
-    flat = value.clone(memory_format=torch.contiguous_format).reshape(-1)
-    places = torch.randint(0, flat.numel(), (TRIED_PLACES,), generator=generator)
-    tried = flat[places]
-    size = (torch.view_as_real(tried)[..., 0] if tried.is_complex() else tried).double()
-    first, second = places[int(size.argmin())], places[int(size.argmax())]
-    flat[first], flat[second] = flat[second].clone(), flat[first].clone()
-    return flat.reshape(value.shape)
 
 
 # --- smaller sizes ---------------------------------------------------------------------------------------------------

@@ -26,13 +26,13 @@ DTYPES = {
 """All dtypes that may cross, by their name without "torch."."""
 
 HEADER_LIMIT = 64 << 20
-PAYLOAD_LIMIT = 4 << 30
+PAYLOAD_LIMIT = 8 << 30
 ALIGNMENT = 64
 """Each tensor's bytes start at a multiple of this."""
 
 _LENGTHS = struct.Struct("!IQ")
 _PIECE = 1 << 20
-_GROWTH = 64 << 20
+_GROWTH = 512 << 20
 
 
 class WireError(Exception):

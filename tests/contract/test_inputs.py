@@ -8,8 +8,8 @@ torch = pytest.importorskip("torch")
 
 from passnet_core.errors import BadInput  # noqa: E402
 from passnet_core.graphs.source import parse  # noqa: E402
+from passnet_core.judge.bench import exchanged  # noqa: E402
 from passnet_core.judge.inputs import DRAWINGS, FAINT, Role, draw, roles  # noqa: E402
-from passnet_core.judge.verifying import exchanged  # noqa: E402
 from passnet_core.records import TensorSpec  # noqa: E402
 
 

@@ -95,7 +95,7 @@ def test_slices_say_what_the_whole_says(case, dtype: str, monkeypatch: pytest.Mo
 
     whole = said()
     monkeypatch.setattr(comparing, "SLICED", 1)
-    monkeypatch.setattr(comparing, "SLICE", 77)
+    monkeypatch.setattr(comparing, "SLICE", {"cpu": 77})
     sliced = said()
     if whole.mean_error is not None:
         assert sliced.mean_error == pytest.approx(whole.mean_error, rel=1e-12)
@@ -114,6 +114,7 @@ def test_what_is_right_is_settled_slice_by_slice(monkeypatch: pytest.MonkeyPatch
 def test_a_wrong_element_of_a_large_output_is_found_wherever_it_is() -> None:
     eager = noise(2 * comparing.SLICED)
     actual = eager.clone()
-    actual[comparing.SLICE * 3 + 1] = 100.0
+    place = comparing.SLICE["cpu"] * 3 + 1
+    actual[place] = 100.0
     found = compare(References(produced(eager), produced(eager.double())), produced(actual))
-    assert (found.verdict, found.index) == (Verdict.WRONG_VALUES, (comparing.SLICE * 3 + 1,))
+    assert (found.verdict, found.index) == (Verdict.WRONG_VALUES, (place,))

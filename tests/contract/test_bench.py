@@ -1,0 +1,129 @@
+"""A bench in the witness says what a bench here says: on the CPU, where both can stand."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from judging import ADD_RELU, subgraph  # noqa: E402
+
+from passnet_core.errors import BadInput  # noqa: E402
+from passnet_core.graphs.source import parse  # noqa: E402
+from passnet_core.judge import returns, sandbox  # noqa: E402
+from passnet_core.judge.bench import Bench, BenchHere, Plan  # noqa: E402
+from passnet_core.judge.bench_at_witness import BenchFailed  # noqa: E402
+from passnet_core.judge.candidacy import CandidateFault, Preparation, Returned  # noqa: E402
+from passnet_core.judge.client import Child  # noqa: E402
+from passnet_core.judge.inputs import DRAWINGS, PLAIN, roles  # noqa: E402
+from passnet_core.judge.pool import Place, Pool  # noqa: E402
+from passnet_core.records import Capture, Contender, Device, Subgraph, TensorSpec, Verdict  # noqa: E402
+
+SHAPES = [(6, 8), (6, 8)]
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
+    made = Pool(Place(sandbox.chosen("auto"), tmp_path_factory.mktemp("bench")))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def witness(pool: Pool) -> Iterator[Child]:
+    child = Child(pool.for_witness(Device.CPU), "witness", deadline_s=240.0)
+    yield child
+    child.close()
+
+
+def plan(asked: Subgraph, *, ours: bool = True) -> Plan:
+    known = roles(parse(asked.code), asked.inputs)
+    return Plan(asked.inputs, tuple(known.get(each.name, PLAIN) for each in asked.inputs), 5, True, ours)
+
+
+def prepared(witness: Child, code: str = ADD_RELU) -> None:
+    eager = Preparation(Contender.EAGER, code, Capture.DIRECT, Device.CPU)
+    witness.prepare("eager", eager)
+    witness.prepare("float64", replace(eager, float64=True))
+
+
+def spoiled(inputs: list[object], factor: float) -> Returned:
+    """What a candidate would return that is off by this factor, but for its first row."""
+    first, second = (torch.as_tensor(each) for each in inputs)
+    value = torch.relu(first + second)
+    value[1:] *= factor
+    produced = replace(returns.produced(value), shares=("input 1",))
+    return Returned((produced,), "tuple", 0.0, changed={0: first + 1}, overwrote=(0,), late=())
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.5, float("nan")])
+def test_the_witness_s_bench_says_what_the_referee_s_says(witness: Child, factor: float) -> None:
+    asked = plan(subgraph((6, 8)))
+    prepared(witness)
+    here, there = BenchHere(asked, witness), witness.bench(asked)
+    for drawing in DRAWINGS:
+        found = [said(bench, drawing, factor) for bench in (here, there)]
+        # NaN is not equal to itself
+        assert repr(found[0]) == repr(found[1])
+        judged, _, inputs = found[1]
+        assert all(torch.equal(torch.as_tensor(one), torch.as_tensor(other)) for one, other in zip(inputs, found[0][2]))
+        wrong = [each.verdict for each in judged.differences[0]]
+        assert wrong[-2:] == [Verdict.WRONG_VALUES] * 2  # an input was changed, an earlier output overwritten
+        assert wrong[0] is {1.0: Verdict.WRONG_VALUES, 1.5: Verdict.WRONG_VALUES}.get(factor, Verdict.NON_FINITE)
+
+
+def said(bench: Bench, drawing: str, factor: float) -> tuple:
+    bench.draw(drawing, SHAPES)
+    bench.exchange()
+    said = bench.refer(exact=True)
+    assert said == ""
+    inputs = bench.taken()
+    return bench.judge(spoiled(inputs, factor)), bench.control(), inputs
+
+
+def test_inductor_is_judged_where_it_ran(witness: Child) -> None:
+    prepared(witness)
+    witness.prepare("baseline", Preparation(Contender.BASELINE, ADD_RELU, Capture.DIRECT, Device.CPU))
+    bench = witness.bench(plan(subgraph((6, 8)), ours=False))
+    bench.draw("typical", SHAPES)
+    assert bench.refer(exact=True) == ""
+    (differences,) = bench.judge(None).differences
+    assert [each.verdict for each in differences] == [None]
+    assert differences[0].smallest_t == -10
+    assert bench.control() == ""
+
+
+def test_returns_of_another_form_are_no_values(witness: Child) -> None:
+    prepared(witness)
+    bench = witness.bench(plan(subgraph((6, 8))))
+    bench.draw("typical", SHAPES)
+    bench.refer(exact=False)
+    found = bench.judge(Returned((), "tuple", 0.0))
+    assert found.problem == "it returns 0 values, eager returns 1"
+    assert [each.verdict for each in found.differences[0]] == [Verdict.WRONG_TYPE]
+
+
+def test_failures_keep_their_kinds(witness: Child) -> None:
+    prepared(witness, ADD_RELU.replace("in_0 + in_1", "in_0.view(7) + in_1"))
+    bench = witness.bench(plan(subgraph((6, 8))))
+    bench.draw("typical", SHAPES)
+    with pytest.raises(CandidateFault, match="RuntimeError: shape '\\[7\\]' is invalid") as fault:
+        bench.refer(exact=True)
+    assert fault.value.who == "witness"
+    with pytest.raises(BenchFailed, match="AssertionError"):
+        bench.control()  # before eager has computed anything
+    quantised = replace(plan(subgraph((6, 8))), specs=(TensorSpec("in_0", (2,), "qint8"),))
+    with pytest.raises(BadInput, match="quantised"):
+        witness.bench(quantised).draw("typical", [(2,)])
+
+
+def test_after_moved_inputs_the_witness_has_the_given_ones(witness: Child) -> None:
+    prepared(witness)
+    bench = BenchHere(plan(subgraph((6, 8))), witness)
+    bench.draw("typical", SHAPES)
+    bench.refer(exact=True)
+    bench.judge(spoiled(bench.taken(), 1.5))
+    (output,) = witness.run("eager").outputs
+    first, second = bench.inputs
+    assert torch.equal(output.value, torch.relu(first + second))

@@ -1,0 +1,148 @@
+"""The judge's own drawing and comparing on a GPU: they say what they say on the CPU."""
+
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import astuple, replace
+
+import pytest
+
+from passnet_core.backends.local import LocalBackend
+from passnet_core.judge import comparing
+from passnet_core.judge.bench import BenchHere, Plan
+from passnet_core.judge.candidacy import Produced, Returned
+from passnet_core.judge.comparing import Difference, References, compare
+from passnet_core.judge.inputs import DRAWINGS, Role, draw
+from passnet_core.judge.moving import moved
+from passnet_core.records import Capture, Device, EvalSpec, Job, Stage, Subgraph, TensorSpec, Verdict
+from tests.contract.test_comparing import produced
+from tests.contract.test_large_outputs import CASES
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.gpu
+
+SOURCE = """
+import torch
+from torch import device
+class GraphModule(torch.nn.Module):
+    def forward(self, in_0, in_1):
+        tmp_0 = in_0 + in_1;  in_0 = in_1 = None
+        tmp_1 = torch.nn.functional.softmax(tmp_0, dim = -1)
+        return (tmp_1,)
+"""
+
+
+def there(each: Produced | None) -> Produced | None:
+    return each and replace(each, value=each.value.cuda())
+
+
+@pytest.mark.parametrize("sliced", [False, True])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+def test_a_gpu_finds_the_difference_that_a_cpu_finds(
+    case, dtype: str, sliced: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if sliced:
+        monkeypatch.setattr(comparing, "SLICED", 1)
+        monkeypatch.setattr(comparing, "SLICE", {"cpu": 77, "cuda": 90})
+    eager, exact, actual = (None if each is None else produced(each) for each in case(dtype))
+    up = () if exact is None else (replace(exact, value=exact.value * (1 + 1e-9)),)
+    here = compare(References(eager, exact, lambda: up), actual)
+    far = compare(References(there(eager), there(exact), lambda: tuple(map(there, up))), there(actual))
+    if here.mean_error is not None:
+        assert far.mean_error == pytest.approx(here.mean_error, rel=1e-12)
+    assert repr(astuple(replace(far, mean_error=0.0))) == repr(astuple(replace(here, mean_error=0.0)))
+
+
+def test_units_are_exact_for_numbers_of_every_size() -> None:
+    sizes = torch.ldexp(torch.tensor(1.25, dtype=torch.float64), torch.arange(-120, 120))
+    for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
+        here = comparing._unit(dtype, sizes)
+        assert torch.equal(comparing._unit(dtype, sizes.cuda()).cpu(), here)
+        assert float(comparing._unit(dtype, torch.tensor([1.0], dtype=torch.float64))) == torch.finfo(dtype).eps
+
+
+@pytest.mark.parametrize("drawing", DRAWINGS)
+def test_a_gpu_draws_what_a_cpu_draws(drawing: str) -> None:
+    specs = (
+        TensorSpec("in_0", (256, 1024), "bfloat16", mean=0.5, std=2.0),
+        TensorSpec("in_1", (256, 1024), "float32", mean=0.1, std=1.0, low=-1.0, high=3.0),
+        TensorSpec("in_2", (4096,), "int64", low=0, high=9),
+        TensorSpec("in_3", (4096,), "bool"),
+        TensorSpec("in_4", (3,), "int32", data=(1, 2, 3)),
+        TensorSpec("in_5", (4096,), "float32", mean=1.0, std=0.5),
+    )
+    roles = {"in_2": Role(index=True), "in_5": Role(variance=True)}
+    here = draw(specs, drawing, 3, roles=roles)
+    one, same, other = (draw(specs, drawing, seed, roles=roles, device="cuda") for seed in (3, 3, 4))
+    for spec, wanted, found, again, another in zip(specs, here, one, same, other, strict=True):
+        assert (found.device.type, found.dtype, found.shape) == ("cuda", wanted.dtype, wanted.shape)
+        assert torch.equal(found, again)
+        assert torch.equal(found, another) == (spec.data is not None)
+        both = [each.double().cpu() for each in (wanted, found)]
+        spread = float(both[0].std()) + 0.01
+        assert abs(float(both[0].mean() - both[1].mean())) < 0.1 * spread
+        assert float(both[1].std()) == pytest.approx(float(both[0].std()), rel=0.15, abs=0.01)
+        for end in (torch.amin, torch.amax):
+            assert abs(float(end(both[0]) - end(both[1]))) <= 4 * spread
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
+def test_inputs_move_by_one_unit_there_too(dtype: str) -> None:
+    value = torch.randn(1000, device="cuda").to(getattr(torch, dtype))
+    assert torch.equal(moved(value, 1, False).cpu(), moved(value.cpu(), 1, False))
+    steps = (moved(value, 1, True).double() - value.double()).sign()
+    assert 300 < int((steps > 0).sum()) < 700
+    assert int((steps != 0).sum()) == 1000
+
+
+def test_without_memory_to_spare_the_cpu_compares(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Eager:
+        def give(self, inputs: list) -> None:
+            self.inputs = inputs
+
+        def run(self, name: str, *, fresh: bool = True) -> Returned:
+            first = self.inputs[0].double() if name == "float64" else self.inputs[0]
+            return Returned((produced(first * 2),), "tuple", 0.0)
+
+    plan = Plan((TensorSpec("in_0", (64,), "float32"),), (Role(),), 1, True, True)
+    bench = BenchHere(plan, Eager(), Device.CUDA)
+    bench.draw("typical", [(64,)])
+    bench.refer(exact=True)
+    found = []
+    inner = comparing.compare
+
+    def scarce(references: References, actual: Produced, **options) -> Difference:
+        found.append(references.eager.value.device.type)
+        if found[-1] == "cuda":
+            raise torch.cuda.OutOfMemoryError
+        return inner(references, actual, **options)
+
+    monkeypatch.setattr(comparing, "compare", scarce)
+    wrong = produced(bench.inputs[0] * 3)
+    ((difference,),) = bench.judge(Returned((wrong,), "tuple", 0.0)).differences
+    assert difference.verdict is Verdict.WRONG_VALUES
+    assert difference.map is not None
+    assert found == ["cuda", "cpu"]
+
+
+@pytest.fixture(scope="module")
+def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalBackend]:
+    made = LocalBackend(sys.executable, "auto", tmp_path_factory.mktemp("home"), lanes=("run",))
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("capture", list(Capture))
+def test_inductor_is_verified_on_hundreds_of_megabytes(backend: LocalBackend, capture: Capture) -> None:
+    shape = (512, 512, 512)  # in float64, more than a message may hold with others
+    specs = tuple(TensorSpec(f"in_{index}", shape, "bfloat16", mean=0.1, std=1.0) for index in range(2))
+    job = Job(
+        Subgraph("bfloat16/0/large", "large", "none", SOURCE, specs),
+        None,
+        EvalSpec(Stage.VERIFY, Device.CUDA, capture),
+    )
+    outcome = backend.run(job, lambda event: None, threading.Event())
+    assert outcome.verdict is Verdict.VALUES_ONLY, outcome.reason
+    assert outcome.accuracy is not None
+    assert outcome.accuracy.profiles == DRAWINGS

@@ -90,7 +90,8 @@ class BenchHere:
     eager: Returned | None = None
     exact: Returned | None = None
     known: dict[int, list[Difference]] = field(default_factory=dict)
-    nearby_used: bool = False
+    moved: bool = False
+    """Whether the witness has other inputs than these."""
 
     def __post_init__(self) -> None:
         self.controls = Controls([spec.name for spec in self.plan.specs], self.plan.seed)
@@ -130,10 +131,16 @@ class BenchHere:
     def control(self) -> str:
         eager, exact, inputs = self.eager, self.exact, self.inputs
         assert eager is not None
+        nearby = self._nearby()
+
+        def moved_on_cpu(index: int) -> Callable[[], Sequence[Produced]]:
+            return lambda: tuple(map(_produced_on_cpu, nearby.output(index)()))
+
         self._spared(
-            lambda: self.controls.see(inputs, eager, exact),
-            lambda: self.controls.see(self.taken(), _on_cpu(eager), _on_cpu(exact) if exact else None),
+            lambda: self.controls.see(inputs, eager, exact, nearby.output),
+            lambda: self.controls.see(self.taken(), _on_cpu(eager), _on_cpu(exact) if exact else None, moved_on_cpu),
         )
+        self._restore()
         return self.controls.problem
 
     def judge(self, actual: Returned | None, *, fresh: bool = True) -> Judged:
@@ -146,7 +153,7 @@ class BenchHere:
             problem = problem or "it returns another number of values"
             unlike = ((comparing.unlike(Verdict.WRONG_TYPE, problem, each),) for each in eager.outputs)
             return Judged(tuple(unlike), problem=problem)
-        nearby = Nearby(self.witness, self._to_be_moved, self.plan.seed)
+        nearby = self._nearby()
         memory = self.plan.strict and self.plan.ours
         found: list[list[Difference]] = []
         layouts: list[str] = []
@@ -161,14 +168,21 @@ class BenchHere:
             beside = self._side_effects(eager, exact, actual, nearby)
             self.known[0] += beside
             found[0] += beside
-        if self.nearby_used:
-            self.witness.give(self.inputs)
-            self.nearby_used = False
+        self._restore()
         return Judged(tuple(map(tuple, found)), tuple(layouts))
 
-    def _to_be_moved(self) -> Sequence[Drawn]:
-        self.nearby_used = True
-        return self.inputs
+    def _nearby(self) -> Nearby:
+        def inputs() -> Sequence[Drawn]:
+            self.moved = True
+            return self.inputs
+
+        return Nearby(self.witness, inputs, self.plan.seed)
+
+    def _restore(self) -> None:
+        """Gives the witness the inputs again, where it had moved ones since."""
+        if self.moved:
+            self.witness.give(self.inputs)
+            self.moved = False
 
     def _compared(
         self,

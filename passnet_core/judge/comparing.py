@@ -8,8 +8,9 @@ element may be off by FACTOR times the sum of two errors, plus a slack of a few 
   (eager may be exact by luck); in half precision at least half a unit, which one rounding costs, and that change only
   where it is an eighth of the element or more: what is left of a cancellation is hardly more than rounding;
 - SLACK_UNITS units of the element's dtype, at the size of the element or of the median element, whichever is larger.
-What is off by more, but by no more than the same in a coarser dtype, is of lower precision and not otherwise wrong.
-Without a float64 reference the verdict is closeness at FALLBACK_T.
+What is off by more, but by no more than the same in a coarser dtype and a quarter of itself or of the mean element, is
+of lower precision and not otherwise wrong. Without a float64 reference the verdict is closeness at FALLBACK_T. All of
+this is computed in elements, which has these figures.
 
 Memory: strides may differ from eager's, since layouts are an optimiser's to choose. What the consumer of a result could
 fall over may not: elements that overlap in memory, or memory shared with an input or another output, unless eager's do.
@@ -22,37 +23,11 @@ from dataclasses import dataclass, replace
 import torch
 
 from passnet_core.judge.candidacy import Produced, Returned
-from passnet_core.judge.mapping import Errors, error_map, spans
+from passnet_core.judge.elements import Elements
+from passnet_core.judge.mapping import error_map, spans
 from passnet_core.records import LEVELS, ErrorMap, OutputAccuracy, Verdict
-from passnet_core.scoring.tolerances import tolerance
 
-FACTOR = 4.0
-FALLBACK_T = -3
 LEAST_T, MOST_T = -10, 0
-CANCELLED = 8.0
-SIMILAR_BINADES = 1
-"""Elements up to twice as large as one count among those of its size."""
-
-SLACK_UNITS = {torch.float16: 1.0, torch.bfloat16: 1.0, torch.float32: 16.0, torch.float64: 16.0}
-"""Half precision: computed in float32 and rounded once, a result is at most one unit off. Single precision: the order
-of a sum and another form of exp or tanh cost a few units, while lower precision than asked costs thousands."""
-
-COARSER = {torch.float16: 2.0**3, torch.bfloat16: 2.0, torch.float32: 2.0**16, torch.float64: 2.0**29}
-"""By how much one unit of the next dtype down is larger: bfloat16 for float32 and float16, float32 for float64."""
-
-COARSE_UNITS = 4.0
-
-WHOLE = 0.5
-"""Whole numbers are equal or wrong: by so much or more."""
-
-HALF = (torch.float16, torch.bfloat16)
-
-SLICED = 1 << 20
-"""Tensors from so many elements on are looked through in slices first."""
-SLICE = {"cpu": 1 << 18, "cuda": 1 << 25}
-"""Elements of a slice. What is computed of one stays in the processor's cache, or does not fill the GPU's memory."""
-
-WIDER = {"complex64": "float32", "complex128": "float64", "complex32": "float16"}
 
 
 @dataclass(frozen=True)
@@ -124,11 +99,11 @@ def compare(
         return unlike(Verdict.WRONG_TYPE, f"it is on {actual.device}, eager's on {eager.device}", eager)
     if not isinstance(actual.value, torch.Tensor) or actual.value.shape != eager.value.shape:
         return unlike(Verdict.WRONG_TYPE, f"its values cannot be read ({actual.type}, {actual.dtype})", eager)
-    found, errors = _compare_tensors(references, eager.value, actual.value, ())
+    found, elements = _compare_tensors(references, actual.value)
     if references.exact is not None and found.verdict in (Verdict.WRONG_VALUES, Verdict.LOWER_PRECISION):
-        found, errors = _compare_tensors(references, eager.value, actual.value, references.moved())
-    if errors is not None and found.index is not None and mapped(found):
-        found = replace(found, map=error_map(errors, found.shape, found.index))
+        found, elements = _compare_tensors(references, actual.value, references.moved())
+    if found.verdict is not None and found.index is not None and mapped(found):
+        found = replace(found, map=error_map(elements.errors(), found.shape, found.index))
     if memory and found.verdict is None:
         if overlaps_itself(actual) and not overlaps_itself(eager):
             problem = f"its elements overlap in memory (strides {list(actual.strides)}), eager's do not"
@@ -176,314 +151,69 @@ def _a(kind: str) -> str:
     return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
 
 
-def _compare_tensors(
-    references: References, eager: torch.Tensor, actual: torch.Tensor, nearby: Sequence[Produced]
-) -> tuple[Difference, Errors | None]:
-    """The difference, and where there is one, all that a map of it is drawn from."""
-    dtype = references.eager.dtype
-    shape = tuple(eager.shape)
+def _elements(references: References, actual: torch.Tensor, moved: Sequence[Produced] = ()) -> Elements:
+    """The elements of eager's output, of this one of its shape and dtype, and of what references have that shape."""
+    eager = references.eager.value
+    assert isinstance(eager, torch.Tensor)
     if eager.is_complex():
         eager, actual = torch.view_as_real(eager.resolve_conj()), torch.view_as_real(actual.resolve_conj())
-    exact = _values(references.exact, eager)
-    if eager.numel() >= SLICED:
-        plain = _plainly_right(dtype, shape, eager, actual, exact)
-        if plain is not None:
-            return plain, None
-    moved = [value for each in nearby if (value := _values(each, eager)) is not None]
-    expected64, actual64 = eager.double(), actual.double()
-    error = (actual64 - expected64).abs()
-    same = (expected64 == actual64) | (expected64.isnan() & actual64.isnan())
-    error[same] = 0.0
-    closeness = _closeness(dtype, error, expected64, same)
-    if eager.is_floating_point():
-        finite, wrong, coarse, off, allowed = _wrong_floats(dtype, expected64, actual64, exact, moved, error, same)
-    else:
-        finite, wrong, coarse = torch.ones_like(same), _wrong_whole(eager, actual, exact), False
-        off, allowed = error, WHOLE
+    others = [value for each in moved if (value := _values(each, eager)) is not None]
+    return Elements(references.eager.dtype, eager, actual, _values(references.exact, eager), others)
+
+
+def _compare_tensors(
+    references: References, actual: torch.Tensor, moved: Sequence[Produced] = ()
+) -> tuple[Difference, Elements]:
+    elements = _elements(references, actual, moved)
+    shape = references.eager.shape
+    tally = elements.tally()
     verdict = None
-    if bool(wrong.any()):
-        non_finite = wrong & ~(expected64.isfinite() & actual64.isfinite())
-        verdict = Verdict.LOWER_PRECISION if coarse else Verdict.WRONG_VALUES
-        verdict = Verdict.NON_FINITE if bool(non_finite.any()) else verdict
-        finite = finite & ~non_finite
-    place = _place(wrong, verdict, error, finite)
-    measured = finite & error.isfinite()
-    measurable = error if bool(measured.all()) else error[measured]
-    index = _index(place, tuple(eager.shape))
-    fraction = float(wrong.double().mean()) if wrong.numel() else 0.0
+    place: int | None = tally.farthest if len(elements) else None
+    if tally.wrong:
+        verdict = Verdict.LOWER_PRECISION if tally.coarse else Verdict.WRONG_VALUES
+        place = tally.worst
+        if tally.first_not_finite is not None:
+            verdict, place = Verdict.NON_FINITE, tally.first_not_finite
+    index = _index(place, tuple(elements.shape))
+    fraction = tally.wrong / max(1, len(elements))
+    expected, given = (None if place is None else float(each[place]) for each in (elements.eager, elements.actual))
+    none = 0.0 if verdict is None else None
     difference = Difference(
         verdict=verdict,
-        problem=_sentence(verdict, fraction, place, expected64, actual64, wrong),
-        shape=shape,
-        dtype=dtype,
-        correct_at=tuple(sorted(t for t, close in closeness.items() if close)),
-        smallest_t=next((t for t in sorted(closeness) if t <= MOST_T and closeness[t]), None),
-        max_error=float(measurable.max()) if measurable.numel() else (0.0 if verdict is None else None),
-        mean_error=float(measurable.mean()) if measurable.numel() else (0.0 if verdict is None else None),
-        index=index[: len(shape)] if index is not None else None,
-        expected=float(expected64.reshape(-1)[place]) if place is not None else None,
-        actual=float(actual64.reshape(-1)[place]) if place is not None else None,
-        wrong_fraction=fraction,
-    )
-    if verdict is None:
-        return difference, None
-    return difference, Errors(expected64, actual64, off, allowed, wrong, getattr(torch, dtype))
-
-
-def _plainly_right(
-    dtype: str, shape: tuple[int, ...], eager: torch.Tensor, actual: torch.Tensor, exact: torch.Tensor | None
-) -> Difference | None:
-    """The difference, where the least bound lets every element pass; None where more has to be known.
-
-    It says the same as the rest of _compare_tensors, which needs a dozen times the output's memory, and most of its
-    time to fetch it.
-    """
-    floating = eager.is_floating_point()
-    sizes = (eager.reshape(-1), actual.reshape(-1), *([] if exact is None else [exact.reshape(-1)]))
-    least = 0.0 if exact is None or not floating else _median(_finite_size(_sampled(exact.reshape(-1))))
-    close = dict.fromkeys(LEVELS, True)
-    greatest, place, total, measured = -2.0, 0, 0.0, 0
-    length = SLICE[eager.device.type]
-    for start in range(0, eager.numel(), length):
-        expected, own, *precise = (each[start : start + length].double() for each in sizes)
-        error = (own - expected).abs()
-        same = (expected == own) | (expected.isnan() & own.isnan())
-        error[same] = 0.0
-        if not bool(same.all()):
-            if not floating or not bool(_within_least(dtype, expected, own, precise, error, same, least).all()):
-                return None
-            close = {t: close[t] and here for t, here in _closeness(dtype, error, expected, same).items()}
-        known = error.isfinite()
-        means = known & expected.isfinite() & own.isfinite() if floating else known
-        farthest = int(torch.where(known, error, -1.0).argmax())
-        shown = float(error[farthest]) if bool(known[farthest]) else -1.0
-        if shown > greatest:
-            greatest, place = shown, start + farthest
-        total += float(torch.where(means, error, 0.0).sum())
-        measured += int(means.sum())
-    index = _index(place, tuple(eager.shape))
-    return Difference(
-        verdict=None,
         problem="",
         shape=shape,
-        dtype=dtype,
-        correct_at=tuple(sorted(t for t, here in close.items() if here)),
-        smallest_t=next((t for t in sorted(close) if t <= MOST_T and close[t]), None),
-        max_error=max(greatest, 0.0),
-        mean_error=total / measured if measured else 0.0,
+        dtype=references.eager.dtype,
+        correct_at=tuple(sorted(t for t, close in tally.close.items() if close)),
+        smallest_t=next((t for t in sorted(tally.close) if t <= MOST_T and tally.close[t]), None),
+        max_error=none if tally.max_error is None else tally.max_error,
+        mean_error=none if tally.mean_error is None else tally.mean_error,
         index=index[: len(shape)] if index is not None else None,
-        expected=float(sizes[0][place].double()),
-        actual=float(sizes[1][place].double()),
+        expected=expected,
+        actual=given,
+        wrong_fraction=fraction,
     )
+    if verdict is not None:
+        problem = _sentence(verdict, fraction, list(index or ()), expected, given, _where(elements.wrong(tally)))
+        difference = replace(difference, problem=problem)
+    return difference, elements
 
 
 def suspects(references: References, actual: torch.Tensor, most: int) -> torch.Tensor:
-    """The places, counted through, of elements that the least bound does not let pass; about so many of more. The rest
-    is right. actual: of the shape and dtype of eager's output."""
-    dtype, eager = references.eager.dtype, references.eager.value
-    assert isinstance(eager, torch.Tensor)
-    parts = 1
-    if eager.is_complex():
-        eager, actual, parts = torch.view_as_real(eager.resolve_conj()), torch.view_as_real(actual.resolve_conj()), 2
-    floating = eager.is_floating_point()
-    exact = _values(references.exact, eager) if floating else None
-    sizes = (eager.reshape(-1), actual.reshape(-1), *([] if exact is None else [exact.reshape(-1)]))
-    least = 0.0 if exact is None else _median(_finite_size(_sampled(exact.reshape(-1))))
-    length = SLICE[eager.device.type]
-    most_here = max(1, most // -(-eager.numel() // length))
-    found = []
-    for start in range(0, eager.numel(), length):
-        expected, own, *precise = (each[start : start + length].double() for each in sizes)
-        same = (expected == own) | (expected.isnan() & own.isnan())
-        if floating:
-            same = _within_least(dtype, expected, own, precise, (own - expected).abs(), same, least)
-        places = (~same).nonzero().reshape(-1) + start
-        found.append(places[:: -(-places.numel() // most_here) or 1] // parts)
-    return torch.cat(found)
-
-
-def _within_least(
-    dtype: str,
-    expected: torch.Tensor,
-    actual: torch.Tensor,
-    exact: Sequence[torch.Tensor],
-    error: torch.Tensor,
-    same: torch.Tensor,
-    least: float | torch.Tensor,
-) -> torch.Tensor:
-    """Which elements pass the least bound. exact: one, or none; least: the size below which all count alike."""
-    if not exact:
-        allowed = tolerance(dtype, FALLBACK_T)
-        finite = expected.isfinite() & actual.isfinite()
-        return same | (finite & (error <= allowed.atol + allowed.rtol * expected.abs()))
-    (reference,) = exact
-    kind = _torch_dtype(dtype)
-    units = _unit(kind, _finite_size(reference).clamp(min=float(least)))
-    off = (actual - reference).abs()
-    return same | (actual.isfinite() & reference.isfinite() & (off <= SLACK_UNITS[kind] * units))
+    """The places, counted through, of elements that are not plainly right; about so many of more. actual: of the shape
+    and dtype of eager's output."""
+    elements = _elements(references, actual)
+    parts = elements.shape.numel() // max(1, math.prod(references.eager.shape))
+    return elements.suspects(most) // max(1, parts)
 
 
 def _values(produced: Produced | None, like: torch.Tensor) -> torch.Tensor | None:
-    """A reference in float64, where it has the form of eager's output."""
+    """A reference, where it has the form of eager's output."""
     value = produced.value if produced is not None else None
     if not isinstance(value, torch.Tensor):
         return None
     if value.is_complex():
         value = torch.view_as_real(value.resolve_conj())
-    return value.double() if value.shape == like.shape else None
-
-
-def _closeness(dtype: str, error: torch.Tensor, expected: torch.Tensor, same: torch.Tensor) -> dict[int, bool]:
-    """Per level, whether every element is close. NaN is close to NaN, infinity to the same infinity.
-
-    A tolerance grows with t: who is close at one level is looked at no more.
-    """
-    if bool(same.all()):
-        return dict.fromkeys(LEVELS, True)
-    other = ~same
-    off, size = error[other], expected[other].abs()
-    # an infinite reference would make every value close to it
-    if not bool((off.isfinite() & size.isfinite()).all()):
-        return dict.fromkeys(LEVELS, False)
-    found = {}
-    for t in sorted(LEVELS):
-        allowed = tolerance(dtype, t)
-        if off.numel():
-            far = off > allowed.atol + allowed.rtol * size
-            off, size = off[far], size[far]
-        found[t] = not off.numel()
-    return found
-
-
-def _wrong_floats(
-    dtype: str,
-    expected: torch.Tensor,
-    actual: torch.Tensor,
-    exact: torch.Tensor | None,
-    moved: Sequence[torch.Tensor],
-    error: torch.Tensor,
-    same: torch.Tensor,
-) -> tuple[torch.Tensor, torch.Tensor, bool, torch.Tensor, torch.Tensor]:
-    """(elements whose error means something, elements that are wrong, whether all of those are only too coarse, by how
-    much an element is off, by how much it may be)."""
-    finite = expected.isfinite() & actual.isfinite()
-    if exact is None:
-        allowed = tolerance(dtype, FALLBACK_T)
-        bound = allowed.atol + allowed.rtol * expected.abs()
-        return finite, ~(same | (finite & (error <= bound))), False, error, bound
-    if bool(same.all()):
-        return finite, ~same, False, error, error
-    off = (actual - exact).abs()
-    size = _finite_size(exact)
-    units = _unit(_torch_dtype(dtype), size.clamp(min=_median(_sampled(size.reshape(-1)))))
-    slack = SLACK_UNITS[_torch_dtype(dtype)]
-    # what the least bound lets pass needs no other
-    bound = slack * units
-    right = same | (actual.isfinite() & exact.isfinite() & (off <= bound))
-    if bool(right.all()):
-        return finite, ~right, False, off, bound
-    own = _own_errors(dtype, expected, exact, moved, size, units)
-    bound = FACTOR * own + slack * units
-    right = same | (actual.isfinite() & exact.isfinite() & (off <= bound))
-    # where eager overflowed and float64 did not, a finite result is the better one; and beyond the dtype's range
-    # both infinity and the largest number will do
-    largest = torch.finfo(_torch_dtype(dtype)).max
-    beyond = exact.abs() >= largest * (1 - 2**-8)
-    right |= beyond & (actual.sign() == exact.sign()) & (actual.abs() >= largest * (1 - 2**-6))
-    if bool(right.all()):
-        return finite, ~right, False, off, bound
-    allowed = tolerance(dtype, FALLBACK_T)
-    # small elements may be differences of large ones
-    typical = float(exact[exact.isfinite()].abs().mean().nan_to_num())
-    units = _unit(_torch_dtype(dtype), exact.abs().clamp(min=typical))
-    coarser = COARSER[_torch_dtype(dtype)] * (FACTOR * own + COARSE_UNITS * units)
-    coarse = finite & exact.isfinite() & ((off <= coarser) | (error <= allowed.atol + allowed.rtol * expected.abs()))
-    return finite, ~right, bool((right | coarse).all()), off, bound
-
-
-def _own_errors(
-    dtype: str,
-    eager: torch.Tensor,
-    exact: torch.Tensor,
-    moved: Sequence[torch.Tensor],
-    size: torch.Tensor,
-    unit: torch.Tensor,
-) -> torch.Tensor:
-    """Per element, what eager is off by, with what its inputs' own rounding does."""
-    own = (eager - exact).abs()
-    half = is_half(dtype)
-    change = torch.stack([(each - exact).abs() for each in moved]).amax(0) if moved else torch.zeros_like(own)
-    change = torch.where(change.isfinite(), change, torch.zeros_like(change))
-    own = torch.where(own.isfinite(), own, torch.zeros_like(own))
-    if not half:
-        return _envelope(own + change, size)
-    own = _envelope(own, size).maximum(unit / 2)
-    return own.maximum(torch.where(CANCELLED * change >= size, change, torch.zeros_like(change)))
-
-
-def _envelope(own: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
-    """Per element the largest error among elements of similar or smaller size."""
-    if not own.numel():
-        return own
-    _, exponent = torch.frexp(size)
-    # zeros are the smallest of all
-    exponent = torch.where(size == 0, torch.full_like(exponent, -1100), exponent).clamp(-1100, 1100).long() + 1100
-    largest = torch.zeros(2202 + SIMILAR_BINADES, dtype=own.dtype, device=own.device)
-    largest.scatter_reduce_(0, exponent.reshape(-1), own.reshape(-1), "amax")
-    upto = largest.cummax(0).values
-    return upto[exponent + SIMILAR_BINADES]
-
-
-def _finite_size(exact: torch.Tensor) -> torch.Tensor:
-    return torch.where(exact.isfinite(), exact.abs(), 0.0)
-
-
-def _sampled(flat: torch.Tensor) -> torch.Tensor:
-    """Of a million elements, every tenth: they tell the same of the median."""
-    return flat[:: max(1, flat.numel() // 100_000)]
-
-
-def _median(size: torch.Tensor) -> float:
-    return float(size.median()) if size.numel() else 0.0
-
-
-def _unit(dtype: torch.dtype, size: torch.Tensor) -> torch.Tensor:
-    """One unit in the last place of finite numbers of this size, which are in float64, as is what it returns."""
-    info = torch.finfo(dtype)
-    _, exponent = torch.frexp(size.clamp(min=info.smallest_normal))
-    # a power of two by its bits: torch.ldexp computes it in single precision
-    return ((exponent.long() + 1022) << 52).view(torch.float64) * info.eps
-
-
-def is_half(dtype: str) -> bool:
-    """Whether outputs of this dtype are judged as half precision."""
-    return _torch_dtype(dtype) in HALF
-
-
-def _torch_dtype(dtype: str) -> torch.dtype:
-    found: torch.dtype = getattr(torch, WIDER.get(dtype, dtype))
-    return found if found in SLACK_UNITS else torch.bfloat16
-
-
-def _wrong_whole(eager: torch.Tensor, actual: torch.Tensor, exact: torch.Tensor | None) -> torch.Tensor:
-    """Integers and booleans: equal to eager, or to float64 where eager itself was thrown by its rounding."""
-    wrong = eager != actual
-    if exact is not None:
-        wrong &= actual.double() != exact
-    return wrong
-
-
-def _place(wrong: torch.Tensor, verdict: Verdict | None, error: torch.Tensor, finite: torch.Tensor) -> int | None:
-    """The element to show: the first non-finite wrong one, else the wrong one farthest off, else the farthest off."""
-    if not error.numel():
-        return None
-    flat = error.reshape(-1)
-    if verdict is Verdict.NON_FINITE:
-        return int((wrong & ~(finite & error.isfinite())).reshape(-1).double().argmax())
-    shown = torch.where(flat.isfinite(), flat, torch.full_like(flat, -1.0))
-    if verdict is not None:
-        shown = torch.where(wrong.reshape(-1), shown, torch.full_like(flat, -1.0))
-    return int(shown.argmax())
+    return value if value.shape == like.shape else None
 
 
 def _index(place: int | None, shape: tuple[int, ...]) -> tuple[int, ...] | None:
@@ -497,19 +227,11 @@ def _index(place: int | None, shape: tuple[int, ...]) -> tuple[int, ...] | None:
 
 
 def _sentence(
-    verdict: Verdict | None,
-    fraction: float,
-    place: int | None,
-    expected: torch.Tensor,
-    actual: torch.Tensor,
-    wrong: torch.Tensor,
+    verdict: Verdict, fraction: float, index: Sequence[int], expected: float | None, actual: float | None, where: str
 ) -> str:
-    if verdict is None or place is None:
-        return ""
-    index = list(_index(place, tuple(expected.shape)) or ())
-    there = f"at {index} it is {float(actual.reshape(-1)[place]):.6g}, eager's {float(expected.reshape(-1)[place]):.6g}"
     how = "less precise than eager and the dtype allow" if verdict is Verdict.LOWER_PRECISION else "wrong"
-    return f"{percent(fraction)} of its elements are {how}{_where(wrong)}: {there}"
+    there = f"at {list(index)} it is {actual:.6g}, eager's {expected:.6g}"
+    return f"{percent(fraction)} of its elements are {how}{where}: {there}"
 
 
 def _where(wrong: torch.Tensor) -> str:

@@ -5,7 +5,7 @@ a computation from a control, it says nothing of a candidate; where no output ca
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 
@@ -26,7 +26,6 @@ ZEROS, MEAN, UNINITIALISED, STALE = (
     "return uninitialised memory",
     "return what earlier inputs gave",
 )
-CLEAR = (Verdict.WRONG_VALUES, Verdict.NON_FINITE, Verdict.WRONG_SHAPE, Verdict.WRONG_TYPE)
 
 
 class Controls:
@@ -40,8 +39,15 @@ class Controls:
         self.before: dict[int, torch.Tensor] = {}
         self.settled = False
 
-    def see(self, inputs: Sequence[Drawn], eager: Returned, exact: Returned | None) -> None:
-        """Tries each control on one drawing, until some output has told them all apart."""
+    def see(
+        self,
+        inputs: Sequence[Drawn],
+        eager: Returned,
+        exact: Returned | None,
+        moved: Callable[[int], Callable[[], Sequence[Produced]]] = lambda index: tuple,
+    ) -> None:
+        """Tries each control on one drawing, until some output has told them all apart. moved: asks for the references
+        of an output on inputs moved by one unit."""
         if self.settled:
             return
         for index, wanted in enumerate(eager.outputs):
@@ -50,7 +56,7 @@ class Controls:
             if not isinstance(wanted.value, torch.Tensor) or not wanted.value.numel():
                 passing.add("return nothing")
                 continue
-            references = References(wanted, exact.outputs[index] if exact else None)
+            references = References(wanted, exact.outputs[index] if exact else None, moved(index))
             for label, value in self._controls(index, wanted.value, inputs).items():
                 if label not in failed and self._fails(references, value):
                     failed.add(label)
@@ -84,24 +90,31 @@ class Controls:
         return found
 
     def _fails(self, references: References, value: torch.Tensor) -> bool:
-        """Whether this is clearly wrong. What is merely imprecise could be right under a laxer bound."""
+        """Whether this is wrong."""
         wanted = references.eager.value
         assert isinstance(wanted, torch.Tensor)
         if wanted.numel() <= SAMPLE:
-            return self._clear(references, value, None)
+            return self._wrong(references, value, None)
         sample = torch.randint(0, wanted.numel(), (SAMPLE,), generator=self.generator).to(wanted.device)
-        if self._clear(references, value, sample):
+        if self._wrong(references, value, sample):
             return True
         suspects = comparing.suspects(references, value, SUSPECTS)
-        return bool(suspects.numel()) and self._clear(references, value, suspects)
+        return bool(suspects.numel()) and self._wrong(references, value, suspects)
 
-    def _clear(self, references: References, value: torch.Tensor, places: torch.Tensor | None) -> bool:
-        """Whether these elements are clearly wrong. None: all."""
-        exact, actual = references.exact, _produced(references.eager, value)
-        if places is not None:
-            references = References(_at(references.eager, places), _at(exact, places) if exact is not None else None)
-            actual = _at(actual, places)
-        return comparing.compare(references, actual).verdict in CLEAR
+    def _wrong(self, references: References, value: torch.Tensor, places: torch.Tensor | None) -> bool:
+        """Whether these elements are wrong. None: all."""
+
+        def here(produced: Produced) -> Produced:
+            return produced if places is None else _at(produced, places)
+
+        eager, actual = here(references.eager), here(_produced(references.eager, value))
+        exact = None if references.exact is None else here(references.exact)
+        verdict = comparing.compare(References(eager, exact), actual).verdict
+        if verdict is not Verdict.LOWER_PRECISION:
+            return verdict is not None
+        # what is merely imprecise could be right by the bound that a candidate has, which takes longer to find
+        candidates = References(eager, exact, lambda: tuple(map(here, references.moved())))
+        return comparing.compare(candidates, actual).verdict is not None
 
 
 def _uninitialised(like: torch.Tensor) -> torch.Tensor:

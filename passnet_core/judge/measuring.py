@@ -15,7 +15,7 @@ from statistics import median, quantiles
 import torch
 
 from passnet_core.graphs.ir import Graph
-from passnet_core.judge import comparing, rounds
+from passnet_core.judge import comparing, elements, rounds
 from passnet_core.judge.candidacy import (
     Call,
     CandidateClient,
@@ -523,7 +523,7 @@ class _Session:
         for index, (wanted, given) in far:
             references = comparing.References(wanted, exact.outputs[index] if exact else None, nearby.output(index))
             difference = comparing.compare(references, given)
-            if difference.verdict is not None and comparing.FALLBACK_T not in difference.correct_at:
+            if difference.verdict is not None and elements.FALLBACK_T not in difference.correct_at:
                 return difference.verdict, f"output {index}: {difference.problem}"
         return None, ""
 

@@ -16,7 +16,7 @@ import torch
 from passnet_core.errors import BadInput
 from passnet_core.graphs.ir import Graph
 from passnet_core.graphs.placement import placed
-from passnet_core.judge import building, comparing, signatures
+from passnet_core.judge import building, comparing, elements, signatures
 from passnet_core.judge.bench import Bench, BenchHere, Judged, Plan
 from passnet_core.judge.candidacy import (
     CandidateClient,
@@ -367,7 +367,7 @@ class _Trial:
         if self.reduced:
             warnings.append(self.reduced)
         if self.exact_problem:
-            warnings.append(f"No float64 reference: values are judged by closeness at t = {comparing.FALLBACK_T}.")
+            warnings.append(f"No float64 reference: values are judged by closeness at t = {elements.FALLBACK_T}.")
             evidence.append(Evidence("float64 reference", self.exact_problem))
         for index, layout in sorted(self.layouts.items()):
             warnings.append(f"Output {index} is laid out otherwise than eager's.")

@@ -37,6 +37,18 @@ def noise(*shape: int, seed: int = 1, dtype: str = "float32", scale: float = 1.0
     return (torch.randn(shape, generator=generator) * scale).to(getattr(torch, dtype))
 
 
+def test_what_is_off_by_all_of_itself_is_no_matter_of_precision() -> None:
+    exact = noise(1000).double() + 3
+    eager = (exact * (1 + 1e-3 * noise(1000, seed=2))).float()  # as TF32 computes
+
+    def verdict(actual: torch.Tensor) -> Verdict | None:
+        return compare(References(produced(eager), produced(exact)), produced(actual)).verdict
+
+    assert verdict(exact.float()) is None
+    assert verdict(eager * 1.1) is Verdict.LOWER_PRECISION
+    assert verdict(eager * 0) is Verdict.WRONG_VALUES
+
+
 def judged(function, actual, *inputs):
     """actual against function on these inputs, with float64 and moved references as VERIFY has them."""
     wide = [value.double() for value in inputs]

@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from passnet_core.judge import comparing, controls  # noqa: E402
+from passnet_core.judge import comparing, controls, elements  # noqa: E402
 from passnet_core.judge.candidacy import Returned  # noqa: E402
 from passnet_core.judge.controls import Controls  # noqa: E402
 from tests.contract.test_comparing import noise, produced  # noqa: E402
@@ -15,12 +15,14 @@ SIZE = 20 * controls.SAMPLE
 PLACE = 17 * controls.SAMPLE + 5
 
 
-def problem_of(eager: torch.Tensor, given: torch.Tensor | None = None) -> str:
+def problem_of(eager, given=None, *, exact=None, **more) -> str:
     """What no computation is needed for, where eager returns this, of this input."""
     looked = Controls(["in_0"], 1)
     inputs = [] if given is None else [given]
-    exact = Returned((produced(eager.double()),), "tuple", 0.0) if eager.is_floating_point() else None
-    looked.see(inputs, Returned((produced(eager),), "tuple", 0.0), exact)
+    if exact is None and eager.is_floating_point():
+        exact = eager.double()
+    precise = None if exact is None else Returned((produced(exact),), "tuple", 0.0)
+    looked.see(inputs, Returned((produced(eager),), "tuple", 0.0), precise, **more)
     return looked.problem
 
 
@@ -32,7 +34,7 @@ def with_one(value: torch.Tensor, at: int, other: float) -> torch.Tensor:
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float32", "int64"])
 def test_one_element_that_has_to_be_computed_is_found_among_many(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparing, "SLICE", {"cpu": SIZE // 7})
+    monkeypatch.setattr(elements, "SLICE", {"cpu": SIZE // 7})
     zeros = torch.zeros(SIZE, dtype=getattr(torch, dtype))
     assert "return zeros" in problem_of(zeros)
     assert "return zeros" not in problem_of(with_one(zeros, PLACE, 3))
@@ -46,7 +48,7 @@ def test_an_input_that_is_returned_but_for_one_element_is_no_control() -> None:
 
 @pytest.mark.parametrize(
     ("change", "counts"),
-    [(lambda value: value * (1 + 2e-7), True), (lambda value: value * 1.5, False)],
+    [(lambda value: value * (1 + 2e-7), True), (lambda value: value * 1.01, False)],
     ids=["rounding", "another value"],
 )
 def test_an_input_that_is_nearly_returned_is_a_control_as_far_as_rounding_goes(
@@ -56,8 +58,35 @@ def test_an_input_that_is_nearly_returned_is_a_control_as_far_as_rounding_goes(
     assert ("return in_0" in problem_of(change(given), given)) is counts
 
 
+@pytest.mark.parametrize("size", [1000, SIZE])
+def test_an_eager_that_computes_coarsely_does_not_excuse_zeros(size: int) -> None:
+    exact = noise(size).double() + 3
+    coarse = (exact * (1 + 1e-3 * noise(size, seed=2))).float()  # as TF32 does in a convolution of float32
+    assert problem_of(coarse, exact=exact) == ""
+
+
+def test_small_values_are_not_zeros_for_being_close_at_some_t() -> None:
+    small = (noise(1000).abs() + 1).bfloat16() * 1e-4
+    assert comparing.compare(comparing.References(produced(small)), produced(small * 0)).verdict is None
+    assert problem_of(small) == ""
+
+
+def test_what_rounding_of_the_inputs_explains_is_a_control() -> None:
+    exact = noise(1000).double()
+    asked: list[int] = []
+
+    def moved(index: int) -> Callable[[], list]:
+        asked.append(index)
+        return lambda: [produced(exact * (1 + 1e-4))]
+
+    given = (exact * (1 + 1e-4)).float()
+    assert problem_of(exact.float(), given, moved=moved) == "output 0: return in_0"
+    assert problem_of(exact.float(), given) == ""
+    assert asked == [0]
+
+
 def test_suspects_are_all_that_is_off_and_few_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparing, "SLICE", {"cpu": 1000})
+    monkeypatch.setattr(elements, "SLICE", {"cpu": 1000})
     eager = noise(10_000)
     references = comparing.References(produced(eager), produced(eager.double()))
     off = eager.clone()

@@ -8,7 +8,7 @@ from dataclasses import astuple, replace
 import pytest
 
 from passnet_core.backends.local import LocalBackend
-from passnet_core.judge import comparing
+from passnet_core.judge import comparing, elements
 from passnet_core.judge.bench import BenchHere, Plan
 from passnet_core.judge.candidacy import Produced, Returned
 from passnet_core.judge.comparing import Difference, References, compare
@@ -43,8 +43,7 @@ def test_a_gpu_finds_the_difference_that_a_cpu_finds(
     case, dtype: str, sliced: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if sliced:
-        monkeypatch.setattr(comparing, "SLICED", 1)
-        monkeypatch.setattr(comparing, "SLICE", {"cpu": 77, "cuda": 90})
+        monkeypatch.setattr(elements, "SLICE", {"cpu": 77, "cuda": 90})
     eager, exact, actual = (None if each is None else produced(each) for each in case(dtype))
     up = () if exact is None else (replace(exact, value=exact.value * (1 + 1e-9)),)
     here = compare(References(eager, exact, lambda: up), actual)
@@ -55,11 +54,11 @@ def test_a_gpu_finds_the_difference_that_a_cpu_finds(
 
 
 def test_units_are_exact_for_numbers_of_every_size() -> None:
-    sizes = torch.ldexp(torch.tensor(1.25, dtype=torch.float64), torch.arange(-120, 120))
+    sizes = torch.tensor([1.25 * 2.0**exponent for exponent in range(-200, 200)], dtype=torch.float64)
     for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
-        here = comparing._unit(dtype, sizes)
-        assert torch.equal(comparing._unit(dtype, sizes.cuda()).cpu(), here)
-        assert float(comparing._unit(dtype, torch.tensor([1.0], dtype=torch.float64))) == torch.finfo(dtype).eps
+        here = elements._unit(dtype, sizes)
+        assert torch.equal(elements._unit(dtype, sizes.cuda()).cpu(), here)
+        assert float(elements._unit(dtype, torch.tensor([1.0], dtype=torch.float64))) == torch.finfo(dtype).eps
 
 
 @pytest.mark.parametrize("drawing", DRAWINGS)

@@ -3,7 +3,8 @@
 Needs a CUDA machine with Python, torch, triton and this package: neither a store nor the app. On the CPU it records the
 reference bundles' values, which have no times and no score. Where there are several GPUs, start it once for each, with
 CUDA_VISIBLE_DEVICES and PASSNET_HOME of its own and the same --out: they share the work. With --judges 4 a GPU is busy
-nearly all the time: one measures, while others compile. What takes several sittings goes on in the same folder, at the
+nearly all the time: one measures, while others compile. Tasks come in an order that looks like chance and is always the
+same, so that the first ones are a fair sample. What takes several sittings goes on in the same folder, at the
 subgraph where it ended, and with --have behind what other files hold.
 """
 
@@ -38,6 +39,7 @@ from passnet_core.records import (
     Task,
     Timing,
     Verdict,
+    digest_of,
     from_json,
     to_json,
 )
@@ -296,9 +298,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 split=options.split,
             )
         )
-        # those that can be compared come first, where time is short
+        # where time is short: those that can be compared come first, then such that what is there is a fair sample
         solved = {part.task.id for part in parts if part.bundle is not None}
-        parts.sort(key=lambda part: part.task.id not in solved)
+        parts.sort(key=lambda part: (part.task.id not in solved, digest_of(part.task.id)))
         if options.only:
             parts = [part for part in parts if {part.name, part.task.id} & set(options.only)]
         if parts and not (parts := missing(parts, options.have)):

@@ -21,6 +21,9 @@ from passnet_core.records import Device, TensorSpec, Verdict
 
 TRIED_PLACES = 16
 
+SPARE_BYTES = 1 << 30
+"""Memory of the device that may be kept for the next call: a candidate, another process, has the rest."""
+
 T = TypeVar("T")
 
 
@@ -119,11 +122,14 @@ class BenchHere:
         self.eager = self.exact = None
         self.witness.give(self.inputs)
         self.eager = self.witness.run("eager")
+        problem = ""
         try:
             self.exact = self.witness.run("float64") if exact else None
         except CandidateFault as fault:
-            return fault.text
-        return ""
+            problem = fault.text
+        if self.device is Device.CUDA and torch.cuda.memory_reserved() - torch.cuda.memory_allocated() > SPARE_BYTES:
+            torch.cuda.empty_cache()
+        return problem
 
     def taken(self) -> list[Drawn]:
         return [each.cpu() if isinstance(each, torch.Tensor) else each for each in self.inputs]

@@ -299,6 +299,8 @@ class _Child:
     def _buffers(self, fills: list[Any]) -> rounds.Buffers:
         """Kept from block to block: the same inputs are drawn into the same places."""
         if self.buffers is None or self.buffers.fills != fills:
+            # what was compared is no more needed
+            self.bench = None
             self.buffers = rounds.Buffers(fills, self.inputs, self.device)
         return self.buffers
 

@@ -128,6 +128,27 @@ def spent(rows: Iterable[BaselineRow]) -> tuple[Spent, ...]:
     )
 
 
+@dataclass(frozen=True)
+class Guards:
+    """What compiled capture adds to a call of Inductor's, in microseconds: guards, and the way to them. The median over
+    so many subgraphs."""
+
+    microseconds: float
+    subgraphs: int
+
+
+def guards(rows: Iterable[BaselineRow], device: str) -> Guards | None:
+    """By the subgraphs that were timed there in both captures: what Inductor takes longer by compiled capture than by
+    direct capture, which has no guards, less what eager, which has none in either, took longer then."""
+    beyond: dict[tuple[str, str], dict[Capture, float]] = {}
+    for row in rows:
+        eager, inductor = (row.time(who, Clock.END_TO_END) for who in (Contender.EAGER, Contender.BASELINE))
+        if row.device == device and eager is not None and inductor is not None:
+            beyond.setdefault((row.task_id, row.subgraph_id), {})[row.capture] = inductor - eager
+    found = [each[Capture.COMPILED] - each[Capture.DIRECT] for each in beyond.values() if len(each) == len(Capture)]
+    return Guards(median(found), len(found)) if found else None
+
+
 def _by_time(row: BaselineRow, task: TaskSummary | None) -> Sequence[str]:
     time = row.time(Contender.EAGER, Clock.END_TO_END)
     return () if time is None else (next((name for bound, name in TIMES if time < bound), LONGEST),)

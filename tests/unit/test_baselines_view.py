@@ -1,10 +1,11 @@
 """What Inductor does to subgraphs, counted: by clock, by kind, and where the time goes."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from passnet_core.baselines_view import Effect, Grouping, Spent, effect, grounds, shares, spent
+from passnet_core.baselines_view import Effect, Grouping, Guards, Spent, effect, grounds, guards, shares, spent
 from passnet_core.charts.shares import share_chart
 from passnet_core.corpus.summaries import TaskSummary
 from passnet_core.records import Capture, Clock, Contender, Family, Speedup
@@ -121,3 +122,20 @@ def test_the_bars_are_as_long_as_their_shares() -> None:
         ("large (2)", "slower", 0.0, 0.0),
         ("large (2)", "faster", 0.0, 1.0),
     ]
+
+
+def test_guards_are_what_compiled_capture_takes_beyond_direct_capture_and_beyond_eager() -> None:
+    def taking(eager: float, inductor: float, capture: Capture, name: str = "a") -> BaselineRow:
+        times = ((Contender.EAGER, Clock.END_TO_END, eager), (Contender.BASELINE, Clock.END_TO_END, inductor))
+        return replace(row(capture=capture), subgraph_id=name, times=times)
+
+    rows = [
+        *(taking(100.0, 60.0, Capture.DIRECT), taking(110.0, 100.0, Capture.COMPILED)),  # 30
+        *(taking(10.0, 20.0, Capture.DIRECT, "b"), taking(10.0, 70.0, Capture.COMPILED, "b")),  # 50
+        *(taking(10.0, 20.0, Capture.DIRECT, "c"), taking(10.0, 110.0, Capture.COMPILED, "c")),  # 90
+        taking(10.0, 500.0, Capture.COMPILED, "only here"),
+        replace(taking(10.0, 500.0, Capture.DIRECT, "only here"), device="another GPU"),
+    ]
+    assert guards(rows, "a GPU") == Guards(50.0, 3)
+    assert guards(rows, "another GPU") is None
+    assert guards(rows[:1], "a GPU") is None

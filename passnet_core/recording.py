@@ -261,6 +261,13 @@ def parts_of(
                         yield Part(reference.name, task, reference.bundle, spec)
 
 
+def in_order(parts: Sequence[Part]) -> list[Part]:
+    """For where time is short: tasks on which solvers can be compared come first, and then such that what is there is a
+    fair sample, whatever the tasks' names are. All parts of a task stay together."""
+    solved = {part.task.id for part in parts if part.bundle is not None}
+    return sorted(parts, key=lambda part: (part.task.id not in solved, digest_of(part.task.id)))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m passnet_core.recording", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="folder for the run files; those in it are kept")
@@ -298,9 +305,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 split=options.split,
             )
         )
-        # where time is short: those that can be compared come first, then such that what is there is a fair sample
-        solved = {part.task.id for part in parts if part.bundle is not None}
-        parts.sort(key=lambda part: (part.task.id not in solved, digest_of(part.task.id)))
+        parts = in_order(parts)
         if options.only:
             parts = [part for part in parts if {part.name, part.task.id} & set(options.only)]
         if parts and not (parts := missing(parts, options.have)):

@@ -199,9 +199,9 @@ class BenchHere:
         mapped: Callable[[Difference], bool] = lambda found: True,
     ) -> Difference:
         def on_cpu() -> Difference:
-            moved = tuple(map(_produced_on_cpu, references.moved()))
             exact = _produced_on_cpu(references.exact) if references.exact is not None else None
-            there = References(_produced_on_cpu(references.eager), exact, lambda: moved)
+            eager, moved = _produced_on_cpu(references.eager), references.moved
+            there = References(eager, exact, lambda: tuple(map(_produced_on_cpu, moved())))
             return comparing.compare(there, _produced_on_cpu(actual), memory=memory, mapped=mapped)
 
         return self._spared(lambda: comparing.compare(references, actual, memory=memory, mapped=mapped), on_cpu)

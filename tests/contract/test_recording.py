@@ -12,7 +12,7 @@ from passnet_core.backends.fake import FAKE_ENVIRONMENT, FakeBackend
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.layout import write_task
 from passnet_core.errors import BadInput, InfrastructureError
-from passnet_core.recording import Part, main, missing, parts_of, record, record_together, thinned
+from passnet_core.recording import Part, in_order, main, missing, parts_of, record, record_together, thinned
 from passnet_core.records import Capture, Clock, Contender, Device, Job, Outcome, Solver, Stage, Timing, Verdict
 from passnet_core.service import open_service, read_references
 from passnet_core.settings import Settings
@@ -114,6 +114,22 @@ def test_time_ends_a_task_between_two_subgraphs(tmp_path: Path, monkeypatch: pyt
     assert len(backend.jobs) == 2
     assert record([part], tmp_path, backend) == 1
     assert len(backend.jobs) == 3
+
+
+def test_tasks_come_in_an_order_that_their_names_do_not_make() -> None:
+    names = [f"{kind}-{number}" for kind in ("conv", "softmax") for number in range(20)]
+    parts = [
+        Part("inductor", task(name), None, replace(MEASURE, capture=capture)) for capture in Capture for name in names
+    ]
+    parts.append(Part("relu", task("softmax-7"), BUNDLE, MEASURE))
+    found = in_order(parts)
+    assert {part.task.id for part in found[:3]} == {"softmax-7"}
+    assert in_order(parts[::-1])[0].task.id == "softmax-7"
+    order = list(dict.fromkeys(part.task.id for part in found))
+    assert order == list(dict.fromkeys(part.task.id for part in in_order(parts[::-1])))
+    assert sorted(order) == sorted(names)
+    assert [part.task.id for part in found[3:]] == [name for name in order[1:] for _ in Capture]
+    assert 4 <= sum(name.startswith("conv") for name in order[:20]) <= 16
 
 
 def test_what_run_files_hold_is_not_measured_again(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ def mend() -> None:
         _mend_bfloat16()
         _mend_libdevice()
         _mend_speed()
+        _remember_shapes()
         interpreter.InterpreterBuilder.mended = True
 
 
@@ -195,6 +196,39 @@ def _mend_speed() -> None:
         return scope
 
     interpreter._patch_lang = patch_once
+
+
+def _remember_shapes() -> None:
+    """Every operation of every program describes its result anew: the type of the block, and its shape as constants of
+    the language. There are few of these, and no operation changes one."""
+    describe, make = tl.block_type.__init__, tl.tensor.__init__
+    types: dict[tuple[str, tuple[int, ...]], dict[str, Any]] = {}
+    shapes: dict[tuple[int, ...], dict[str, Any]] = {}
+
+    def numbers(shape: Any) -> tuple[Any, ...]:
+        return tuple([getattr(size, "value", size) for size in getattr(shape, "values", shape)])
+
+    def described(self: Any, element_ty: Any, shape: Any) -> None:
+        sizes = numbers(shape)
+        # pointers are told apart by more than their names
+        known = types.get((element_ty.name, sizes)) if type(element_ty) is tl.dtype else None
+        if known is not None:
+            vars(self).update(known)
+            return
+        describe(self, element_ty, shape)
+        if type(element_ty) is tl.dtype:
+            types[element_ty.name, sizes] = dict(vars(self))
+
+    def made(self: Any, handle: Any, kind: Any) -> None:
+        sizes = numbers(kind.shape) if kind.is_block() else ()
+        known = shapes.get(sizes)
+        if known is not None:
+            vars(self).update(known, handle=handle, type=kind, dtype=kind.scalar)
+            return
+        make(self, handle, kind)
+        shapes[sizes] = {name: vars(self)[name] for name in ("shape", "numel")}
+
+    tl.block_type.__init__, tl.tensor.__init__ = described, made
 
 
 # --- libdevice -------------------------------------------------------------------------------------------------------

@@ -79,6 +79,37 @@ def add_to_first(x, z):
     tl.atomic_add(z, tl.load(x))
 
 
+@triton.jit
+def described(z, A: tl.constexpr, B: tl.constexpr):
+    rows, columns = tl.arange(0, A), tl.arange(0, B)
+    table = rows[:, None] * B + columns[None, :]
+    wide, truth = table.to(tl.float32), table > 3
+    tl.static_assert(table.shape[0] == A and table.shape[1] == B and table.numel == A * B)
+    tl.static_assert(wide.dtype == tl.float32 and table.dtype == tl.int32 and truth.dtype == tl.int1)
+    tl.static_assert(wide.type != table.type and rows.type != wide.type and wide.shape == table.shape)
+    flat = tl.reshape(tl.trans(wide), (A * B,))
+    tl.static_assert(flat.shape[0] == A * B and len(flat.shape) == 1)
+    tl.store(z + tl.arange(0, A * B), flat)
+
+
+@triton.jit
+def of_size(z, B: tl.constexpr):
+    tl.store(z + tl.arange(0, 4), tl.zeros((B,), tl.float32))
+
+
+for a, b in ((4, 8), (8, 4), (4, 8), (2, 16)):
+    z = torch.empty(a * b)
+    described[(1,)](z, A=a, B=b)
+    assert torch.equal(z, torch.arange(a * b).reshape(a, b).T.reshape(-1).float()), (a, b)
+for size in (4, 3, 4, 3):
+    z = torch.ones(4)
+    try:
+        of_size[(1,)](z, B=size)
+    except InterpreterError as error:
+        assert size == 3 and "power of 2" in str(error.__cause__ or error), error
+    else:
+        assert size == 4 and not z.any()
+
 torch.manual_seed(0)
 n = 1000
 for dtype in (torch.bfloat16, torch.float16, torch.float32):

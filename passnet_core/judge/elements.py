@@ -331,11 +331,6 @@ def closeness(dtype: str, part: Slice) -> dict[int, bool]:
     return found
 
 
-def is_half(dtype: str) -> bool:
-    """Whether outputs of this dtype are judged as half precision."""
-    return torch_dtype(dtype) in HALF
-
-
 def torch_dtype(dtype: str) -> torch.dtype:
     """By whose units elements are judged: those of a complex number's parts; of 8 bits, bfloat16's."""
     found: torch.dtype = getattr(torch, WIDER.get(dtype, dtype))

@@ -184,7 +184,9 @@ def _begun(path: Path, environment: Environment | None) -> dict[str, Outcome]:
 def _outcome(job: Job, backend: Backend) -> Outcome:
     """What the machine spoiled is judged again. Raises InfrastructureError where that fails too."""
     outcome = judged(backend, job, lambda event: None, threading.Event())
-    if outcome.verdict in (Verdict.INFRASTRUCTURE, Verdict.INCONCLUSIVE):
+    # without times it is inconclusive for another reason, which stays
+    unsteady = outcome.verdict is Verdict.INCONCLUSIVE and outcome.timings
+    if unsteady or outcome.verdict is Verdict.INFRASTRUCTURE:
         outcome = judged(backend, job, lambda event: None, threading.Event())
     if outcome.verdict is Verdict.INFRASTRUCTURE:
         raise InfrastructureError(f"{job.subgraph.task_id} {job.subgraph.id}: {outcome.reason}")

@@ -14,7 +14,7 @@ from passnet_core.corpus.layout import write_task
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.recording import Part, in_order, main, missing, parts_of, record, record_together, thinned
 from passnet_core.records import Capture, Clock, Contender, Device, Job, Outcome, Solver, Stage, Timing, Verdict
-from passnet_core.service import open_service, read_references
+from passnet_core.service import jobs_of, open_service, read_references
 from passnet_core.settings import Settings
 from passnet_core.store import exchange
 from tests.contract.made import BUNDLE, MEASURE, job, outcome, task
@@ -185,6 +185,23 @@ def test_a_judge_in_trouble_ends_the_recording_and_scores_nothing(tmp_path: Path
     with pytest.raises(InfrastructureError, match="float32/0: because"):
         record([Part("inductor", task(), None, MEASURE)], tmp_path, backend)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_only_what_the_machine_spoiled_is_judged_again(tmp_path: Path) -> None:
+    part = Part("inductor", task(subgraphs=1), None, MEASURE)
+
+    def judged_times(first: Outcome, folder: str) -> int:
+        answers = [first]
+        backend = FakeBackend(lambda job: answers.pop() if answers else timed(job), Device.CUDA)
+        assert record([part], tmp_path / folder, backend) == 1
+        return len(backend.jobs)
+
+    (unsteady,) = jobs_of(part.task, None, part.spec)
+    inconclusive = replace(timed(unsteady), verdict=Verdict.INCONCLUSIVE, speedups=())
+    assert inconclusive.timings
+    assert judged_times(inconclusive, "unsteady") == 2
+    assert judged_times(replace(inconclusive, timings=()), "ranks nobody") == 1
+    assert judged_times(outcome(unsteady, Verdict.INFRASTRUCTURE), "machine") == 2
 
 
 def test_parts_cover_inductor_and_each_bundle_on_its_tasks(tmp_path: Path) -> None:

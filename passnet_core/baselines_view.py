@@ -57,6 +57,15 @@ class Spent:
     around_us: float
 
 
+@dataclass(frozen=True)
+class Guards:
+    """What compiled capture adds to a call of Inductor's, in microseconds: guards, and the way to them. The median over
+    so many subgraphs."""
+
+    microseconds: float
+    subgraphs: int
+
+
 TIMES = ((25.0, "below 25 µs"), (50.0, "25 to 50 µs"), (100.0, "50 to 100 µs"), (1000.0, "100 µs to 1 ms"))
 LONGEST = "1 ms and more"
 SIZES = ((2, "1"), (4, "2 to 3"), (8, "4 to 7"), (16, "8 to 15"))
@@ -126,15 +135,6 @@ def spent(rows: Iterable[BaselineRow]) -> tuple[Spent, ...]:
         Spent(contender, median(kernels for kernels, _ in each), median(around for _, around in each))
         for contender, each in pieces.items()
     )
-
-
-@dataclass(frozen=True)
-class Guards:
-    """What compiled capture adds to a call of Inductor's, in microseconds: guards, and the way to them. The median over
-    so many subgraphs."""
-
-    microseconds: float
-    subgraphs: int
 
 
 def guards(rows: Iterable[BaselineRow], device: str) -> Guards | None:

@@ -138,13 +138,14 @@ class BenchHere:
         eager, exact, inputs = self.eager, self.exact, self.inputs
         assert eager is not None
         nearby = self._nearby()
-
-        def moved_on_cpu(index: int) -> Callable[[], Sequence[Produced]]:
-            return lambda: tuple(map(_produced_on_cpu, nearby.output(index)()))
-
         self._spared(
             lambda: self.controls.see(inputs, eager, exact, nearby.output),
-            lambda: self.controls.see(self.taken(), _on_cpu(eager), _on_cpu(exact) if exact else None, moved_on_cpu),
+            lambda: self.controls.see(
+                self.taken(),
+                _on_cpu(eager),
+                _on_cpu(exact) if exact else None,
+                lambda index: _moved_on_cpu(nearby.output(index)),
+            ),
         )
         self._restore()
         return self.controls.problem
@@ -200,8 +201,7 @@ class BenchHere:
     ) -> Difference:
         def on_cpu() -> Difference:
             exact = _produced_on_cpu(references.exact) if references.exact is not None else None
-            eager, moved = _produced_on_cpu(references.eager), references.moved
-            there = References(eager, exact, lambda: tuple(map(_produced_on_cpu, moved())))
+            there = References(_produced_on_cpu(references.eager), exact, _moved_on_cpu(references.moved))
             return comparing.compare(there, _produced_on_cpu(actual), memory=memory, mapped=mapped)
 
         return self._spared(lambda: comparing.compare(references, actual, memory=memory, mapped=mapped), on_cpu)
@@ -259,6 +259,11 @@ def _on_cpu(returned: Returned) -> Returned:
 def _produced_on_cpu(produced: Produced) -> Produced:
     value = produced.value
     return replace(produced, value=value.cpu()) if isinstance(value, torch.Tensor) else produced
+
+
+def _moved_on_cpu(moved: Callable[[], Sequence[Produced]]) -> Callable[[], Sequence[Produced]]:
+    """As References asks for them: still computed only when asked for."""
+    return lambda: tuple(map(_produced_on_cpu, moved()))
 
 
 def exchanged(value: Drawn, seed: int) -> Drawn:

@@ -8,8 +8,8 @@ import torch
 
 from passnet_core.errors import BadInput
 from passnet_core.judge import returns, wire
-from passnet_core.judge.bench import Bench, BenchHere, Computing, Judged, Plan
-from passnet_core.judge.candidacy import CandidateFault, Returned
+from passnet_core.judge.bench import Bench, BenchHere, Judged, Plan
+from passnet_core.judge.candidacy import CandidateFault, Computing, Returned
 from passnet_core.judge.inputs import Drawn
 from passnet_core.records import Device, from_json, to_json
 

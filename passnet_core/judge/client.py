@@ -59,7 +59,6 @@ NONSENSE = (
 REPLY_LIMIT = 4 << 20
 """Bytes of a reply, without its tensors: what thousands of traced nodes take."""
 TEXT_LIMIT = 10_000
-TEXTS_LIMIT = 100
 SPIN_S = 0.01
 """How long the answer to a timed call is polled for before the wait may sleep."""
 LONGEST_CPU_S = 1e7
@@ -115,7 +114,10 @@ class Child:
                 for each in fields["passes"]
             )
             self._loaded = Loaded(
-                passes, _texts(fields["replacements"]), _texts(fields["warnings"]), bool(fields["prepares"])
+                passes,
+                returns.texts(fields["replacements"]),
+                returns.texts(fields["warnings"]),
+                bool(fields["prepares"]),
             )
             return self._loaded
         except NONSENSE as error:
@@ -243,7 +245,7 @@ class Child:
     def compiled(self, name: str) -> tuple[CompiledKernel, ...]:
         reply = self._ask("compile the kernels", {"do": "compiled", "name": name}).fields
         try:
-            return tuple(_compiled(each) for each in reply["kernels"][:TEXTS_LIMIT])
+            return tuple(_compiled(each) for each in reply["kernels"][: returns.TEXTS_LIMIT])
         except NONSENSE as error:
             raise self._marked(CandidateFault("protocol", f"It sent no kernels: {_cut(error)}")) from error
 
@@ -473,10 +475,6 @@ def _ending(code: int | None) -> str:
 
 def _cut(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"[:500]
-
-
-def _texts(values: Any) -> tuple[str, ...]:
-    return tuple(str(each)[:1000] for each in values[:TEXTS_LIMIT])
 
 
 def _compiled(told: Any) -> CompiledKernel:

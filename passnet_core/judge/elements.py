@@ -209,6 +209,27 @@ class Elements:
         allowed = tolerance(self.dtype, FALLBACK_T)
         return allowed.atol + allowed.rtol * part.expected.abs()
 
+    def _closeness(self, part: Slice) -> dict[int, bool]:
+        """Per level, whether every element is close. NaN is close to NaN, infinity to the same infinity.
+
+        A tolerance grows with t: who is close at one level is looked at no more.
+        """
+        if bool(part.same.all()):
+            return dict.fromkeys(LEVELS, True)
+        other = ~part.same
+        off, size = part.error[other], part.expected[other].abs()
+        # an infinite reference would make every value close to it
+        if not bool((off.isfinite() & size.isfinite()).all()):
+            return dict.fromkeys(LEVELS, False)
+        found = {}
+        for t in sorted(LEVELS):
+            allowed = tolerance(self.dtype, t)
+            if off.numel():
+                far = off > allowed.atol + allowed.rtol * size
+                off, size = off[far], size[far]
+            found[t] = not off.numel()
+        return found
+
     def _units(self, exact: torch.Tensor) -> torch.Tensor:
         return _unit(self.kind, _finite_size(exact).clamp(min=self.least))
 
@@ -220,7 +241,7 @@ class Elements:
         """What its inputs' own rounding does."""
         change = torch.zeros_like(exact)
         for each in part.moved:
-            # as with maximum, what is not a number in one is none
+            # no number in one of them makes it none
             change = change.maximum((each - exact).abs())
         return torch.where(change.isfinite(), change, 0.0)
 
@@ -247,18 +268,15 @@ class Elements:
         worst, farthest, most, total, measured = -2.0, -2.0, -1.0, 0.0, 0
         for part in self.slices():
             found = self.found(part)
-            for t, close in closeness(self.dtype, part).items():
+            for t, close in self._closeness(part).items():
                 tally.close[t] &= close
             known = part.error.isfinite()
-            shown = torch.where(known, part.error, -1.0)
-            finite = found.finite
+            shown, counts = torch.where(known, part.error, -1.0), found.finite & known
             if bool(found.wrong.any()):
                 tally.wrong += int(found.wrong.sum())
                 tally.coarse &= found.coarse
-                finite = finite & ~(found.wrong & ~self._finite(part))
-                strange = found.wrong & ~(finite & known)
-                if tally.first_not_finite is None and bool((found.wrong & ~self._finite(part)).any()):
-                    tally.first_not_finite = part.start + int(strange.double().argmax())
+                if tally.first_not_finite is None and bool((found.wrong & ~found.finite).any()):
+                    tally.first_not_finite = part.start + int((found.wrong & ~counts).double().argmax())
                 here = torch.where(found.wrong, shown, -1.0)
                 place = int(here.argmax())
                 if float(here[place]) > worst:
@@ -267,7 +285,6 @@ class Elements:
             place = int(shown.argmax())
             if float(shown[place]) > farthest:
                 farthest, tally.farthest = float(shown[place]), part.start + place
-            counts = finite & known
             total += float(torch.where(counts, part.error, 0.0).sum())
             measured += int(counts.sum())
             most = max(most, float(torch.where(counts, part.error, -1.0).max()))
@@ -307,28 +324,6 @@ class Elements:
             places = (~self.plain(part)).nonzero().reshape(-1) + part.start
             found.append(places[:: -(-places.numel() // most_here) or 1])
         return torch.cat(found)
-
-
-def closeness(dtype: str, part: Slice) -> dict[int, bool]:
-    """Per level, whether every element is close. NaN is close to NaN, infinity to the same infinity.
-
-    A tolerance grows with t: who is close at one level is looked at no more.
-    """
-    if bool(part.same.all()):
-        return dict.fromkeys(LEVELS, True)
-    other = ~part.same
-    off, size = part.error[other], part.expected[other].abs()
-    # an infinite reference would make every value close to it
-    if not bool((off.isfinite() & size.isfinite()).all()):
-        return dict.fromkeys(LEVELS, False)
-    found = {}
-    for t in sorted(LEVELS):
-        allowed = tolerance(dtype, t)
-        if off.numel():
-            far = off > allowed.atol + allowed.rtol * size
-            off, size = off[far], size[far]
-        found[t] = not off.numel()
-    return found
 
 
 def torch_dtype(dtype: str) -> torch.dtype:

@@ -12,6 +12,11 @@ from passnet_core.judge.candidacy import Produced, Returned
 TEXTS_LIMIT = 100
 
 
+def texts(values: Any) -> tuple[str, ...]:
+    """As many as can be of use, each cut to size."""
+    return tuple(str(each)[:1000] for each in values[:TEXTS_LIMIT])
+
+
 def produced(value: Any, shares: Sequence[str] = ()) -> Produced:
     """The description of one returned value, with the tensor where it lies, or the plain number."""
     kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
@@ -112,5 +117,5 @@ def unpacked_output(described: Any, tensors: Sequence[torch.Tensor]) -> Produced
         shape=tuple(value.shape) if value is not None else tuple(int(size) for size in described["shape"]),
         strides=tuple(int(stride) for stride in described["strides"]),
         device=str(described["device"])[:40],
-        shares=tuple(str(each)[:1000] for each in described.get("shares", ())[:TEXTS_LIMIT]),
+        shares=texts(described.get("shares", ())),
     )

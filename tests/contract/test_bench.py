@@ -11,23 +11,16 @@ from judging import ADD_RELU, subgraph  # noqa: E402
 
 from passnet_core.errors import BadInput  # noqa: E402
 from passnet_core.graphs.source import parse  # noqa: E402
-from passnet_core.judge import returns, sandbox  # noqa: E402
+from passnet_core.judge import returns  # noqa: E402
 from passnet_core.judge.bench import Bench, BenchHere, Plan  # noqa: E402
 from passnet_core.judge.bench_at_witness import BenchFailed  # noqa: E402
 from passnet_core.judge.candidacy import CandidateFault, Preparation, Returned  # noqa: E402
 from passnet_core.judge.client import Child  # noqa: E402
 from passnet_core.judge.inputs import DRAWINGS, PLAIN, roles  # noqa: E402
-from passnet_core.judge.pool import Place, Pool  # noqa: E402
+from passnet_core.judge.pool import Pool  # noqa: E402
 from passnet_core.records import Capture, Contender, Device, Subgraph, TensorSpec, Verdict  # noqa: E402
 
 SHAPES = [(6, 8), (6, 8)]
-
-
-@pytest.fixture(scope="module")
-def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
-    made = Pool(Place(sandbox.chosen("auto"), tmp_path_factory.mktemp("bench")))
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 from judging import ADD_RELU, bundle, subgraph  # noqa: E402
 
 from passnet_core.graphs.source import parse  # noqa: E402
-from passnet_core.judge import measuring, rounds, sandbox  # noqa: E402
+from passnet_core.judge import measuring, rounds  # noqa: E402
 from passnet_core.judge.candidacy import (  # noqa: E402
     Call,
     CandidateFault,
@@ -23,7 +23,7 @@ from passnet_core.judge.candidacy import (  # noqa: E402
 )
 from passnet_core.judge.client import Child  # noqa: E402
 from passnet_core.judge.inputs import draw, roles  # noqa: E402
-from passnet_core.judge.pool import Place, Pool  # noqa: E402
+from passnet_core.judge.pool import Pool  # noqa: E402
 from passnet_core.records import (  # noqa: E402
     Capture,
     Clock,
@@ -464,15 +464,13 @@ def test_a_drift_of_the_whole_machine_is_not_unsteady_but_spread_and_wandering_r
 
 
 @pytest.fixture(scope="module")
-def witness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Child]:
-    pool = Pool(Place(sandbox.chosen("auto"), tmp_path_factory.mktemp("scratch")))
+def witness(pool: Pool) -> Iterator[Child]:
     child = Child(pool.for_witness(Device.CPU), "witness", deadline_s=240.0)
     asked = subgraph()
     child.prepare("eager", Preparation(Contender.EAGER, ADD_RELU, Capture.DIRECT, Device.CPU))
     child.give(draw(asked.inputs, "typical", 1))
     yield child
     child.close()
-    pool.close()
 
 
 def fills() -> list[rounds.Fill]:

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,14 +19,6 @@ from passnet_core.judge.candidacy import CandidateFault, CandidateGone, Candidat
 from passnet_core.judge.client import Child
 from passnet_core.judge.pool import Place, Pool
 from passnet_core.records import Bundle, Capture, Contender, Device, PassFile
-
-
-@pytest.fixture(scope="module")
-def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
-    made = Pool(Place(sandbox.chosen("auto"), tmp_path_factory.mktemp("scratch")))
-    made.refill(Device.CPU, witness=False)
-    yield made
-    made.close()
 
 
 def loaded(pool: Pool, asked: Bundle, *, deadline_s: float = 240.0) -> Child:

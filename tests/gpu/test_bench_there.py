@@ -134,7 +134,7 @@ def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalBackend]:
 
 @pytest.mark.parametrize("capture", list(Capture))
 def test_inductor_is_verified_on_hundreds_of_megabytes(backend: LocalBackend, capture: Capture) -> None:
-    shape = (512, 512, 512)  # in float64, more than a message may hold with others
+    shape = (512, 512, 512)  # a gigabyte in float64
     specs = tuple(TensorSpec(f"in_{index}", shape, "bfloat16", mean=0.1, std=1.0) for index in range(2))
     job = Job(
         Subgraph("bfloat16/0/large", "large", "none", SOURCE, specs),

@@ -75,6 +75,11 @@ class Bench(Protocol):
         """Tries the negative controls on the inputs; what no output has told from a computation yet, or empty."""
         ...
 
+    def compile(self) -> None:
+        """Calls the witness's "baseline" for the first time, on the inputs; what it returns is not looked at. Raises
+        CandidateEnd where it could not compute."""
+        ...
+
     def judge(self, actual: Returned | None, *, fresh: bool = True) -> Judged:
         """How these returns differ from eager's on the inputs. None: those of the witness's "baseline", which is called
         now, with its inputs at new addresses or not. Raises CandidateEnd where that could not compute."""
@@ -149,6 +154,9 @@ class BenchHere:
         )
         self._restore()
         return self.controls.problem
+
+    def compile(self) -> None:
+        self.witness.run("baseline")
 
     def judge(self, actual: Returned | None, *, fresh: bool = True) -> Judged:
         eager, exact = self.eager, self.exact

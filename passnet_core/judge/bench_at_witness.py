@@ -49,6 +49,9 @@ class BenchAtWitness:
     def control(self) -> str:
         return str(self._asked({"step": "control"}).fields["said"])
 
+    def compile(self) -> None:
+        self._asked({"step": "compile"}, counted=True)
+
     def judge(self, actual: Returned | None, *, fresh: bool = True) -> Judged:
         asked: dict[str, Any] = {"step": "judge", "fresh": fresh, "actual": None}
         tensors: Sequence[torch.Tensor] = ()
@@ -84,6 +87,7 @@ class ServedBench:
             "refer": lambda request: wire.Message({"said": self._there.refer(exact=request.fields["exact"])}),
             "taken": self._taken,
             "control": lambda request: wire.Message({"said": self._there.control()}),
+            "compile": lambda request: self._there.compile(),
             "judge": self._judge,
         }
         try:

@@ -63,6 +63,8 @@ SPIN_S = 0.01
 """How long the answer to a timed call is polled for before the wait may sleep."""
 LONGEST_CPU_S = 1e7
 BENCH_S = 600.0
+COMPUTING = {"refer": "run eager", "compile": "compile with Inductor", "judge": "run baseline"}
+"""The steps of a bench in which the job itself is computed."""
 """What drawing or comparing once may take at least, in the witness."""
 
 
@@ -132,7 +134,7 @@ class Child:
 
     def bench(self, plan: Plan) -> Bench:
         def ask(fields: dict[str, Any], tensors: Sequence[torch.Tensor] = (), *, counted: bool = False) -> wire.Message:
-            doing = {"refer": "run eager", "judge": "run baseline"}[fields["step"]] if counted else "compare values"
+            doing = COMPUTING[fields["step"]] if counted else "compare values"
             left_s = self.left_s
             if not counted:
                 # what the judge takes is not the job's

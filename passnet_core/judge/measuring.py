@@ -4,10 +4,8 @@ The children time their own calls. What makes their claims worth something is he
 that nobody knew before, the referee's own clock must agree, and calls picked afterwards must have returned the truth.
 """
 
-import os
 import random
 import secrets
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median, quantiles
@@ -25,6 +23,7 @@ from passnet_core.judge.candidacy import (
     Preparation,
     Returned,
 )
+from passnet_core.judge.device_lock import steady_core
 from passnet_core.judge.inputs import Drawn, roles
 from passnet_core.judge.moving import Nearby
 from passnet_core.records import (
@@ -44,10 +43,10 @@ from passnet_core.scoring.intervals import Interval, median_interval
 WARM_UP_S = 0.1
 CALLS = 40
 """Timed calls per block, as long as a block stays below LONGEST_BLOCK_S."""
-LEAST_CALLS = 10
-LONGEST_BLOCK_S = 0.1
+LEAST_CALLS = 5
+LONGEST_BLOCK_S = 0.05
 LEAD_US = 2_000.0
-LEAD_CALLS = (5, 40)
+LEAD_CALLS = (2, 40)
 """Calls at the start of a block that do not count, for about so long: another process had the device until now."""
 BUDGET_S = {Clock.END_TO_END: 0.8, Clock.EVENT: 0.2, Clock.COLD: 0.2}
 """More blocks than asked for are taken until this is spent."""
@@ -55,6 +54,8 @@ PATIENCE = 8
 """How many times as much is spent where a few blocks tell too little: the end-to-end times were unsteady, or the
 clocks seem to disagree by less than the blocks do."""
 MOST_BLOCKS = 25
+SETTLED = (8, 4)
+"""From so many blocks on, and then after every so many, no more are taken where all is settled."""
 TRACED_BLOCKS, TRACED_CALLS = 2, 20
 
 CHECKED = 6
@@ -101,9 +102,6 @@ STEPS = (
         "it is busy for {} µs more after each", "it reads what was returned in {} µs less",
     ),
 )  # fmt: skip
-
-CORES_TRIED, CORE_TRIALS, COUNTED = 8, 6, 20_000
-"""Of the search for a steady core: how many, how often, how long."""
 
 BUSY = 1.3
 """How many times as long copying memory may take, while the candidate rests, as it does at best."""
@@ -230,8 +228,9 @@ def measure(
     for runner in runners:
         report(f"warming up {runner.name}")
         runner.client.warm_up(runner.name, fills, WARM_UP_S)
-    session = _Session(job, runners, fills, candidate, witness, warnings, report)
-    return session.as_passnet() if job.spec.profile is Profile.PASSNET else session.strictly()
+    with steady_core() as core:
+        session = _Session(job, runners, fills, candidate, witness, warnings, report, core)
+        return session.as_passnet() if job.spec.profile is Profile.PASSNET else session.strictly()
 
 
 def _prepare_baseline(preparation: Preparation, witness: CandidateClient) -> str:
@@ -256,6 +255,7 @@ class _Session:
         witness: CandidateClient,
         warnings: list[str],
         report: Callable[[str], None],
+        core: int | None,
     ) -> None:
         self.job = job
         self.runners = runners
@@ -266,7 +266,7 @@ class _Session:
         self.warnings = warnings
         self.report = report
         self.chance = random.Random(secrets.randbits(64))
-        self.core = _spare_core()
+        self.core = core
         self.own = Contender.BASELINE if job.solver is Solver.INDUCTOR else Contender.PASSES
         self.checked: list[Checked] = []
         self.wanted = CHECKED
@@ -289,7 +289,8 @@ class _Session:
             shaken, doubt = self._doubts(timed, clock)
             crowded = self._busy(timed) > BUSY
             if shaken or doubt or crowded:
-                why = "the device was busy" if crowded else "it was unsteady" if shaken else "the clocks disagree"
+                names = " and ".join(NAMES[each] for each in shaken)
+                why = "the device was busy" if crowded else f"{names} was unsteady" if shaken else "the clocks disagree"
                 self.report(f"timing again, since {why}")
                 unclear = crowded or shaken or shaky or (doubt and not doubt.certain)
                 timed = self._timed(clock, calls, cost_us, PATIENCE if unclear else 1)
@@ -353,13 +354,16 @@ class _Session:
         return cost_us, calls
 
     def _timed(self, clock: Clock, calls: int, cost_us: float, patience: int) -> Timed:
-        """Blocks in ABBA order: as many as were asked for, and more while they are cheap."""
+        """Blocks in ABBA order: as many as were asked for, and more while they are cheap and tell more."""
         timed = Timed({runner.contender: [] for runner in self.runners})
         lead = max(LEAD_CALLS[0], min(LEAD_CALLS[1], int(LEAD_US / max(cost_us, 1.0))))
         order: Sequence[Runner | None] = [*self.runners, None] if clock is Clock.END_TO_END else self.runners
         turn_us = (calls + lead) * cost_us * len(order)
         affordable = int(patience * BUDGET_S[clock] * 1e6 / max(turn_us, 1.0))
-        for turn in range(max(self.job.spec.trials, min(MOST_BLOCKS, affordable))):
+        asked = self.job.spec.trials
+        for turn in range(max(asked, min(MOST_BLOCKS, affordable))):
+            if turn >= max(asked, SETTLED[0]) and turn % SETTLED[1] == 0 and self._settled(timed, clock):
+                break
             for runner in order if turn % 2 == 0 else order[::-1]:
                 if self._rest(runner or self.runners[0]) and clock is Clock.END_TO_END:
                     timed.copying += filter(None, [self.witness.copying()])
@@ -431,18 +435,41 @@ class _Session:
     def _doubt(self, timed: Timed, clock: Clock) -> Doubt | None:
         """The surest sign that the candidate takes longer than it claims, beyond what eager does, or does more or less
         around its calls."""
+        found = [
+            Doubt(step, more, more.low > allowed or more.high < -allowed)
+            for step, more, allowed in self._beside(timed, clock)
+            if more.value > allowed or (step.less and more.value < -allowed)
+        ]
+        return max(found, key=lambda each: each.certain, default=None)
+
+    def _beside(self, timed: Timed, clock: Clock) -> Iterator[tuple[Step, Interval, float]]:
+        """Of each step around the candidate's calls: by how many microseconds it is longer than eager's, and may be."""
         if self.own is not Contender.PASSES:
-            return None
+            return
         eager, own = timed.blocks[Contender.EAGER], timed.blocks[self.own]
         reference = median(_pooled(timed.claimed[Contender.EAGER]))
-        found = []
         for step in STEPS:
             base = median(its.taken(step) for its in eager)
             more = median_interval([mine.taken(step) - its.taken(step) for mine, its in zip(own, eager)])
-            allowed = LENIENCE[clock] * (step.microseconds + step.share * reference + step.noise * base)
-            if more.value > allowed or (step.less and more.value < -allowed):
-                found.append(Doubt(step, more, more.low > allowed or more.high < -allowed))
-        return max(found, key=lambda each: each.certain, default=None)
+            yield step, more, LENIENCE[clock] * (step.microseconds + step.share * reference + step.noise * base)
+
+    def _settled(self, timed: Timed, clock: Clock) -> bool:
+        """Whether more blocks would tell nothing: each ratio is known as closely as processes are alike, and no step
+        of the candidate's can be longer or shorter than it may be."""
+        claimed = timed.claimed
+        ratios: list[Speedup | Interval | None] = [
+            speedup(each, clock, claimed) for each in claimed if each is not Contender.EAGER
+        ]
+        if timed.again:
+            ratios.append(_floor(timed))
+        if any(each is None or each.high > APART * each.low for each in ratios):
+            return False
+        if any(_spread_out(blocks) for blocks in claimed.values()):
+            return False
+        return clock not in LENIENCE or all(
+            more.high <= allowed and (not step.less or more.low >= -allowed)
+            for step, more, allowed in self._beside(timed, clock)
+        )
 
     def _hidden(self, doubt: Doubt, timed: Timed, clock: Clock) -> tuple[Verdict, str]:
         """What the doubt means. Where the children share no core of their own, one of them may just have had the
@@ -603,30 +630,6 @@ class _Session:
         )
 
 
-def _spare_core() -> int | None:
-    """A core for the children's timed calls, which come one after the other; None where there are few.
-
-    The steadiest of some: on a shared machine a neighbour may be busy on the other half of one.
-    """
-    allowed = os.sched_getaffinity(0)
-    if len(allowed) < 4:
-        return None
-    try:
-        tried = {}
-        for core in sorted(allowed)[-CORES_TRIED:]:
-            os.sched_setaffinity(0, {core})
-            tried[core] = sum(sorted(_steps() for _ in range(CORE_TRIALS))[CORE_TRIALS // 2 :])
-        return min(tried, key=lambda core: tried[core])
-    finally:
-        os.sched_setaffinity(0, allowed)
-
-
-def _steps() -> float:
-    start = time.perf_counter()
-    sum(range(COUNTED))
-    return time.perf_counter() - start
-
-
 def _bytes(returned: Sequence[Returned]) -> int:
     return max(
         sum(output.value.nbytes for output in each.outputs if isinstance(output.value, torch.Tensor))
@@ -647,9 +650,13 @@ def unsteady(blocks: Mapping[Contender, Sequence[Sequence[float]]]) -> list[Cont
     for contender, each in blocks.items():
         ratios = speedup(contender, Clock.END_TO_END, blocks)
         unsure = contender is not Contender.EAGER and ratios is not None and ratios.high > UNSURE * ratios.low
-        if unsure or median(_spread(block) for block in each) > UNSTABLE:
+        if unsure or _spread_out(each):
             found.append(contender)
     return found
+
+
+def _spread_out(blocks: Sequence[Sequence[float]]) -> bool:
+    return median(_spread(block) for block in blocks) > UNSTABLE
 
 
 def _spread(block: Sequence[float]) -> float:

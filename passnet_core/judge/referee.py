@@ -7,7 +7,6 @@ a private channel, one JSON object a line: {"job": …} or {"warm": …} come in
 
 import contextlib
 import ctypes
-import fcntl
 import json
 import math
 import os
@@ -20,7 +19,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -36,6 +35,7 @@ from passnet_core.judge.candidacy import (
     Facts,
     Preparation,
 )
+from passnet_core.judge.device_lock import DeviceLock
 from passnet_core.judge.pool import Nursery, Place, Pool
 from passnet_core.records import (
     Bundle,
@@ -65,8 +65,6 @@ if TYPE_CHECKING:
     from passnet_core.judge.client import Child
 
 Emit = Callable[[str, str], None]
-
-LOCK_SIGN_OF_LIFE_S = 5.0
 
 PASSNET_SEED = 1024
 
@@ -276,7 +274,8 @@ class Trial:
         try:
             with contextlib.ExitStack() as children:
                 witness = self._child(children, "witness", compiling=with_code)
-                found = witness.propagate(placed, given)
+                with self._lock().shared():
+                    found = witness.propagate(placed, given)
                 known = Inspection(
                     subgraph_digest=subgraph.digest,
                     environment=self.environment,
@@ -317,7 +316,7 @@ class Trial:
                 preparations = self._preparations(placement.placed(graph, here), placement.placed(rewritten, here))
                 candidate.prepare("passes", preparations["passes"])
                 candidate.give(inputs.draw(subgraph.inputs, "recorded", 0, roles=inputs.roles(graph, subgraph.inputs)))
-                with self._device_to_itself():
+                with self._lock().alone():
                     found = candidate.compiled("passes")
         except CandidateFault as fault:
             return known(problem=f"The passes failed before their kernels were compiled: {str(fault)[:1000]}")
@@ -446,23 +445,26 @@ class Trial:
         seed = self.job.spec.seed
         if seed is None:
             seed = PASSNET_SEED if self.job.spec.profile is Profile.PASSNET else secrets.randbelow(1 << 31)
-        found = verifying.verify(
-            self.job, graph, preparations, candidate, witness, seed=seed, report=lambda text: self.emit("verify", text)
-        )
-        self.facts = replace(self.facts, verification=found)
-        if found.verdict is not Verdict.VALUES_ONLY:
-            return
-        if self.job.bundle is not None and self.job.spec.profile is Profile.STRICT:
-            self._enter("census", "Listing the kernels launched.")
-            tallies = candidate.census("passes")
-            counted = census.judged(self.job.bundle, self.device, tallies, graph, rewritten, self.replacements)
-            self.facts = replace(self.facts, census=counted)
-            if counted.verdict is Verdict.LIBRARY:
+        lock = self._lock()
+        with lock.shared():
+            found = verifying.verify(
+                self.job, graph, preparations, candidate, witness,
+                seed=seed, report=lambda text: self.emit("verify", text), compiling=lock.paused,
+            )  # fmt: skip
+            self.facts = replace(self.facts, verification=found)
+            if found.verdict is not Verdict.VALUES_ONLY:
                 return
+            if self.job.bundle is not None and self.job.spec.profile is Profile.STRICT:
+                self._enter("census", "Listing the kernels launched.")
+                tallies = candidate.census("passes")
+                counted = census.judged(self.job.bundle, self.device, tallies, graph, rewritten, self.replacements)
+                self.facts = replace(self.facts, census=counted)
+                if counted.verdict is Verdict.LIBRARY:
+                    return
         if self.job.spec.stage is not Stage.MEASURE:
             return
         self._enter("measure", "Measuring time.")
-        with self._device_to_itself():
+        with lock.alone():
             self.pool.wait_until_quiet(self.device)
             measured = measuring.measure(
                 self.job, graph, preparations, candidate, witness,
@@ -556,24 +558,9 @@ class Trial:
         if (blamed and not harmless) or not nursery.alive:
             self.pool.retire(nursery)
 
-    @contextlib.contextmanager
-    def _device_to_itself(self) -> Iterator[None]:
-        """Holds the lock under which only one judge measures at a time."""
-        if self.device is Device.CPU:
-            yield
-            return
-        with (self.home / "device.lock").open("a") as file:
-            last_sign = 0.0
-            while True:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    if time.monotonic() - last_sign > LOCK_SIGN_OF_LIFE_S:
-                        last_sign = time.monotonic()
-                        self.emit("measure", "Waiting for another measurement to end.")
-                    time.sleep(0.1)
-            yield
+    def _lock(self) -> DeviceLock:
+        home = None if self.device is Device.CPU else self.home
+        return DeviceLock(home, lambda text: self.emit(self.facts.during or "start", text))
 
     def _enter(self, stage: str, text: str) -> None:
         self.facts = replace(self.facts, during=stage)

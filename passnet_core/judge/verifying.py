@@ -8,6 +8,7 @@ import math
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,15 +89,17 @@ def verify(
     *,
     seed: int,
     report: Callable[[str], None],
+    compiling: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Verification:
-    """Compares the candidate with eager on every drawing of the job's profile.
+    """Compares the candidate with eager on every drawing of the job's profile. compiling: entered for a first call,
+    which compiles and may take long.
 
     The candidate's faults pass through as CandidateEnd; eager's become the verdict EAGER_FAILED.
     """
     problem = subgraph_problem(job.subgraph, graph)
     if problem:
         return Verification(Verdict.EAGER_FAILED, f"Eager cannot run this subgraph: {problem}", None)
-    trial = _Trial(job, graph, preparations, candidate, witness, seed, report)
+    trial = _Trial(job, graph, preparations, candidate, witness, seed, report, compiling)
     try:
         return trial.verification()
     except _EagerFailed as failure:
@@ -131,6 +134,7 @@ class _Trial:
         witness: CandidateClient,
         seed: int,
         report: Callable[[str], None],
+        compiling: Callable[[], AbstractContextManager[None]],
     ) -> None:
         self.job = job
         self.graph = graph
@@ -139,6 +143,7 @@ class _Trial:
         self.witness = witness
         self.seed = seed
         self.report = report
+        self.compiling = compiling
         self.name = "baseline" if job.solver is Solver.INDUCTOR else "passes"
         self.specs: tuple[TensorSpec, ...] = job.subgraph.inputs
         self.roles: Mapping[str, Role] = roles(graph, self.specs)
@@ -206,13 +211,14 @@ class _Trial:
         except CandidateFault as fault:
             self.exact_problem = fault.text
 
+    def _prepared(self, shapes: Shapes) -> bool:
+        """Whether the candidate is ready for calls. Compiled callables hold for the shapes of their first call."""
+        bound = self.name == "baseline" or self.preparations[self.name].capture is Capture.COMPILED
+        return self.prepared_for is not None and not (bound and shapes != self.prepared_for)
+
     def _prepare(self, shapes: Shapes) -> None:
-        """Compiled callables hold for the shapes of their first call."""
-        preparation = self.preparations[self.name]
-        bound = self.name == "baseline" or preparation.capture is Capture.COMPILED
-        if self.prepared_for is None or (bound and shapes != self.prepared_for):
-            self.candidate.prepare(self.name, preparation)
-            self.prepared_for = shapes
+        self.candidate.prepare(self.name, self.preparations[self.name])
+        self.prepared_for = shapes
 
     def _compare(self, drawing: str, step: Step) -> Verification | None:
         """Adds one drawing to what is known; a verdict at once where the returns have not even the same form."""
@@ -261,7 +267,10 @@ class _Trial:
         if self.name == "passes":
             found = self.bench.judge(self._run(shapes, fresh=fresh))
         else:
-            self._prepare(shapes)
+            if not self._prepared(shapes):
+                with self.compiling():
+                    self._prepare(shapes)
+                    self.bench.compile()
             found = self.bench.judge(None, fresh=fresh)
         if found.problem:
             return self._unlike(found, drawing)
@@ -272,8 +281,12 @@ class _Trial:
         return None
 
     def _run(self, shapes: Shapes, *, fresh: bool = True) -> Returned:
-        self._prepare(shapes)
-        returned = self.candidate.run(self.name, fresh=fresh)
+        if self._prepared(shapes):
+            returned = self.candidate.run(self.name, fresh=fresh)
+        else:
+            with self.compiling():
+                self._prepare(shapes)
+                returned = self.candidate.run(self.name, fresh=fresh)
         if returned.matches == 0 and self.name == "passes":
             raise CandidateFault(
                 "rewrite",

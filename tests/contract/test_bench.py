@@ -82,10 +82,22 @@ def test_what_the_witness_runs_as_baseline_is_judged_where_it_ran(witness: Child
     bench = witness.bench(plan(subgraph((6, 8)), ours=False))
     bench.draw("typical", SHAPES)
     assert bench.refer(exact=True) == ""
+    bench.compile()
     (differences,) = bench.judge(None).differences
     assert [each.verdict for each in differences] == [None]
     assert differences[0].smallest_t == -10
     assert bench.control() == ""
+
+
+def test_that_the_baseline_fails_shows_when_it_is_compiled(witness: Child) -> None:
+    prepared(witness)
+    broken = ADD_RELU.replace("in_0 + in_1", "in_0.view(7) + in_1")
+    witness.prepare("baseline", Preparation(Contender.EAGER, broken, Capture.DIRECT, Device.CPU))
+    bench = witness.bench(plan(subgraph((6, 8)), ours=False))
+    bench.draw("typical", SHAPES)
+    bench.refer(exact=True)
+    with pytest.raises(CandidateFault, match="shape '\\[7\\]' is invalid"):
+        bench.compile()
 
 
 def test_returns_of_another_form_are_no_values(witness: Child) -> None:

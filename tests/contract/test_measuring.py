@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -187,10 +188,11 @@ def measured(
     witness: dict | None = None,
     weights: tuple[str, ...] = (),
     asked_of: Subgraph | None = None,
+    trials: int = 5,
     **candidate,
 ) -> tuple[Measurement, Log]:
     log: Log = []
-    spec = EvalSpec(stage=Stage.MEASURE, device=device, trials=5, profile=profile)
+    spec = EvalSpec(stage=Stage.MEASURE, device=device, trials=trials, profile=profile)
     job = Job(asked_of or subgraph(), None if inductor else bundle("# timed"), spec)
     trusted = Timed({"eager": eager, "baseline": baseline}, log, **(witness or {}))
     tried = trusted if inductor else Timed({"passes": passes}, log, **candidate)
@@ -297,6 +299,31 @@ def test_slow_calls_make_smaller_blocks_and_are_told_so() -> None:
     assert any(f"instead of {measuring.CALLS}" in warning for warning in found.warnings)
 
 
+@pytest.mark.parametrize(
+    ("behaviour", "settled"),
+    [
+        ({}, True),
+        ({"jitter": (0.5, 1.0, 1.6, 1.0, 0.7)}, False),
+        ({"hidden": 4.0, "wander": (0.0, 6.0)}, False),
+    ],
+    ids=["all alike", "unsteady", "near what is allowed"],
+)
+def test_no_more_blocks_are_taken_than_tell_something(
+    monkeypatch: pytest.MonkeyPatch, behaviour: dict, settled: bool
+) -> None:
+    monkeypatch.setattr(measuring, "MOST_BLOCKS", 25)
+    monkeypatch.setattr(measuring, "steady_core", lambda: nullcontext(3))
+    _, log = measured(100.0, 80.0, 50.0, **behaviour)
+    taken = log.count(("passes", Clock.END_TO_END)) - 1  # without the probe
+    assert taken == 8 if settled else taken > 12
+
+
+def test_as_many_blocks_as_were_asked_for_are_taken_at_least(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measuring, "MOST_BLOCKS", 25)
+    _, log = measured(100.0, 80.0, 50.0, trials=13)
+    assert log.count(("passes", Clock.END_TO_END)) == 1 + 16
+
+
 def test_without_a_gpu_there_are_values_only() -> None:
     found, log = measured(100.0, 80.0, 50.0, device=Device.CPU)
     assert (found.verdict, found.speedups, log) == (Verdict.VALUES_ONLY, (), [])
@@ -307,7 +334,7 @@ def test_without_a_gpu_there_are_values_only() -> None:
 
 
 def test_calls_that_take_longer_than_they_claim_are_a_cheat(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measuring, "_spare_core", lambda: 3)
+    monkeypatch.setattr(measuring, "steady_core", lambda: nullcontext(3))
     found, _ = measured(100.0, 80.0, 5.0, hidden=90.0)
     assert found.verdict is Verdict.CHEAT
     assert "claims 5.0 µs a call" in found.reason
@@ -316,7 +343,7 @@ def test_calls_that_take_longer_than_they_claim_are_a_cheat(monkeypatch: pytest.
 
 
 def test_clocks_that_disagree_a_little_on_few_cores_are_inconclusive(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measuring, "_spare_core", lambda: None)
+    monkeypatch.setattr(measuring, "steady_core", nullcontext)
     assert measured(100.0, 80.0, 5.0, hidden=30.0)[0].verdict is Verdict.INCONCLUSIVE
     assert measured(100.0, 80.0, 5.0, hidden=900.0)[0].verdict is Verdict.CHEAT
 
@@ -334,7 +361,7 @@ def test_clocks_that_disagree_a_little_on_few_cores_are_inconclusive(monkeypatch
 def test_every_step_around_a_call_is_held_against_eagers(
     monkeypatch: pytest.MonkeyPatch, behaviour: dict[str, float], words: str
 ) -> None:
-    monkeypatch.setattr(measuring, "_spare_core", lambda: 3)
+    monkeypatch.setattr(measuring, "steady_core", lambda: nullcontext(3))
     found, _ = measured(100.0, 80.0, 50.0, **behaviour)
     assert found.verdict is Verdict.CHEAT
     assert words in found.reason
@@ -389,7 +416,7 @@ def test_what_cannot_even_be_written_in_the_time_is_a_cheat() -> None:
 
 
 def test_work_that_goes_on_after_the_call_has_returned_is_a_cheat(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measuring, "_spare_core", lambda: 3)
+    monkeypatch.setattr(measuring, "steady_core", lambda: nullcontext(3))
     assert measured(100.0, 80.0, 90.0, within=0.1)[0].verdict is Verdict.CHEAT
     assert measured(100.0, 80.0, 50.0, within=0.8)[0].verdict is Verdict.FASTER
     both, _ = measured(100.0, 80.0, 80.0, within=0.5, witness={"within": 0.5})
@@ -418,7 +445,7 @@ def test_a_loaded_machine_hides_no_work_outside_the_events(
 
 def test_a_doubt_that_stays_is_no_speedup(monkeypatch: pytest.MonkeyPatch) -> None:
     """More than half of the blocks are off, but too few to be certain: it is timed thrice, and passes for nothing."""
-    monkeypatch.setattr(measuring, "_spare_core", lambda: 3)
+    monkeypatch.setattr(measuring, "steady_core", lambda: nullcontext(3))
     found, log = measured(100.0, 80.0, 50.0, wander=(0.0, 60.0, 0.0, 60.0, 60.0))
     assert found.verdict is Verdict.INCONCLUSIVE
     assert "the clocks may disagree" in found.reason

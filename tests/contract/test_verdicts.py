@@ -5,7 +5,8 @@ The seam is CandidateClient; the processes behind it have tests of their own.
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 
 import pytest
@@ -129,6 +130,7 @@ def verified(
     a_pass: TracedPass = ADD_RELU_PASS,
     spec: EvalSpec | None = None,
     candidate: Here | None = None,
+    compiling: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Verification:
     """VERIFY of one replacement in this process."""
     job = Job(asked or subgraph(), bundle("# in this process"), spec or EvalSpec())
@@ -144,6 +146,7 @@ def verified(
         Witness(),
         seed=11,
         report=lambda text: None,
+        compiling=compiling,
     )
 
 
@@ -176,6 +179,27 @@ def test_the_recorded_profile_compares_the_recorded_drawing_alone() -> None:
     found = verified(relu_of_sum, spec=EvalSpec(profile=Profile.PASSNET))
     assert found.accuracy is not None
     assert found.accuracy.profiles == ("recorded",)
+
+
+def test_the_first_call_alone_is_one_that_compiles() -> None:
+    compiling: list[bool] = []
+    calls: list[bool] = []
+
+    @contextmanager
+    def noted() -> Iterator[None]:
+        compiling.append(True)
+        yield
+        compiling.pop()
+
+    def replacement(a, b):
+        calls.append(bool(compiling))
+        return torch.relu(a + b)
+
+    found = verified(replacement, compiling=noted)
+    assert found.verdict is Verdict.VALUES_ONLY
+    assert calls[0]
+    assert len(calls) > 6
+    assert not any(calls[1:])
 
 
 def test_both_captures_are_verified() -> None:

@@ -1,0 +1,161 @@
+"""Several judges on one machine: who measures has the device, and a core, alone."""
+
+import contextlib
+import multiprocessing
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from passnet_core.judge import device_lock
+from passnet_core.judge.device_lock import DeviceLock, steady_core
+
+LIMIT_S = 20.0
+
+
+class Judge:
+    """One that uses the device in a thread of its own, until told to end. waits: has said that it waits; in_use: has
+    the device."""
+
+    def __init__(self, home: Path, use: str) -> None:
+        self.waits, self.in_use, self.told_to_end = threading.Event(), threading.Event(), threading.Event()
+        self.lock = DeviceLock(home, lambda text: self.waits.set())
+        self.thread = threading.Thread(target=self._use, args=(use,), daemon=True)
+        self.thread.start()
+
+    def _use(self, use: str) -> None:
+        with getattr(self.lock, use)():
+            self.in_use.set()
+            self.told_to_end.wait(LIMIT_S)
+
+    def end(self) -> None:
+        self.told_to_end.set()
+        self.thread.join(LIMIT_S)
+        assert not self.thread.is_alive()
+
+
+@pytest.fixture
+def judges(tmp_path: Path) -> Iterator:
+    begun: list[Judge] = []
+
+    def begin(use: str) -> Judge:
+        begun.append(Judge(tmp_path, use))
+        return begun[-1]
+
+    yield begin
+    for each in begun:
+        each.end()
+
+
+def test_nobody_computes_while_one_measures(judges) -> None:
+    one = judges("alone")
+    assert one.in_use.wait(LIMIT_S)
+    others = [judges(use) for use in ("shared", "alone")]
+    for other in others:
+        assert other.waits.wait(LIMIT_S)
+        assert not other.in_use.is_set()
+    one.end()
+    for other in others:
+        other.told_to_end.set()
+        assert other.in_use.wait(LIMIT_S)
+
+
+def test_those_who_compute_share_the_device(judges) -> None:
+    first, second = judges("shared"), judges("shared")
+    assert first.in_use.wait(LIMIT_S)
+    assert second.in_use.wait(LIMIT_S)
+
+
+def test_one_who_waits_to_measure_comes_before_who_asks_later(judges) -> None:
+    first = judges("shared")
+    assert first.in_use.wait(LIMIT_S)
+    measuring = judges("alone")
+    assert measuring.waits.wait(LIMIT_S)
+    later = judges("shared")
+    assert later.waits.wait(LIMIT_S), "else those who come and go would keep it waiting for ever"
+    first.end()
+    assert measuring.in_use.wait(LIMIT_S)
+    assert not later.in_use.is_set()
+    measuring.end()
+    assert later.in_use.wait(LIMIT_S)
+
+
+def test_a_pause_lets_another_measure(judges, tmp_path: Path) -> None:
+    lock = DeviceLock(tmp_path, lambda text: None)
+    with lock.shared():
+        with lock.paused():
+            measuring = judges("alone")
+            assert measuring.in_use.wait(LIMIT_S)
+            lock.waiting = lambda text: measuring.told_to_end.set()
+        assert measuring.told_to_end.is_set(), "the share comes back only when the other has measured"
+        last = judges("alone")
+        assert last.waits.wait(LIMIT_S)
+
+
+def test_what_fails_in_a_pause_waits_for_nobody(judges, tmp_path: Path) -> None:
+    lock = DeviceLock(tmp_path, lambda text: pytest.fail(text))
+
+    def fail() -> None:
+        with lock.shared(), lock.paused():
+            assert judges("alone").in_use.wait(LIMIT_S)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+
+
+def _hold(home: Path, has_it) -> None:
+    with DeviceLock(home, lambda text: None).alone():
+        has_it.set()
+        threading.Event().wait(LIMIT_S)
+
+
+def test_a_killed_judge_holds_nothing(judges, tmp_path: Path) -> None:
+    started = multiprocessing.get_context("spawn")
+    has_it = started.Event()
+    killed = started.Process(target=_hold, args=(tmp_path, has_it), daemon=True)
+    killed.start()
+    assert has_it.wait(LIMIT_S)
+    other = judges("alone")
+    assert other.waits.wait(LIMIT_S)
+    killed.kill()
+    assert other.in_use.wait(LIMIT_S)
+
+
+def test_without_a_device_there_is_nothing_to_wait_for() -> None:
+    first, second = (DeviceLock(None, lambda text: None) for _ in range(2))
+    with first.alone(), second.alone(), second.shared():
+        pass
+
+
+@pytest.fixture
+def eight_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(1000, 1008)))
+    monkeypatch.setattr(os, "sched_setaffinity", lambda pid, cores: None)
+
+
+@pytest.mark.usefixtures("eight_cores")
+def test_two_judges_take_no_core_twice() -> None:
+    with contextlib.ExitStack() as judges:
+        cores = [judges.enter_context(steady_core()) for _ in range(8)]
+        assert sorted(cores) == list(range(1000, 1008))
+        with steady_core() as one_too_many:
+            assert one_too_many in cores, "when all are taken, one is shared"
+    with contextlib.ExitStack() as judges:
+        assert sorted(judges.enter_context(steady_core()) for _ in range(8)) == list(range(1000, 1008))
+
+
+@pytest.mark.usefixtures("eight_cores")
+def test_two_judges_take_no_two_halves_of_one_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device_lock, "_first_half", lambda core: core - core % 2)
+    with contextlib.ExitStack() as judges:
+        cores = [judges.enter_context(steady_core()) for _ in range(4)]
+        assert sorted(core // 2 for core in cores) == [500, 501, 502, 503]
+
+
+def test_where_there_are_few_cores_none_is_set_aside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
+    with steady_core() as core:
+        assert core is None

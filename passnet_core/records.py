@@ -819,10 +819,17 @@ class Run:
 # --- JSON ------------------------------------------------------------------------------------------------------------
 
 
+PLAIN = frozenset({str, int, bool, type(None)})
+"""What JSON has as it is: most of every record."""
+
+
 def to_json(value: Any) -> Any:
     """A record as JSON-ready data: dataclasses become objects, enums their values, tuples lists; NaN stays a string."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {each.name: to_json(getattr(value, each.name)) for each in dataclasses.fields(value)}
+    kind = type(value)
+    if kind in PLAIN or (kind is float and math.isfinite(value)):
+        return value
+    if dataclasses.is_dataclass(kind):
+        return {name: to_json(getattr(value, name)) for name in _fields(kind)}
     if isinstance(value, StrEnum):
         return value.value
     if isinstance(value, tuple | list):
@@ -843,11 +850,21 @@ def from_json(kind: type[T], data: Any) -> T:
 
 
 @cache
-def _hints(kind: type) -> dict[str, Any]:
-    return typing.get_type_hints(kind)
+def _fields(kind: Any) -> dict[str, tuple[Any, bool]]:
+    """Of each field of a dataclass its type, and whether it must be given."""
+    hints = typing.get_type_hints(kind)
+    return {
+        each.name: (
+            hints[each.name],
+            each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING,
+        )
+        for each in dataclasses.fields(kind)
+    }
 
 
 def _read(kind: Any, data: Any, where: str) -> Any:
+    if kind is str and type(data) is str:
+        return data
     origin = typing.get_origin(kind)
     if origin in (typing.Union, types.UnionType):
         options = typing.get_args(kind)
@@ -869,16 +886,14 @@ def _read(kind: Any, data: Any, where: str) -> Any:
     if dataclasses.is_dataclass(kind):
         if not isinstance(data, Mapping):
             raise BadInput(f"{where} must be an object, not {type(data).__name__}.")
-        known = {each.name: each for each in dataclasses.fields(kind)}
+        known = _fields(typing.cast(type, kind))
         strange = sorted(set(data) - set(known))
         if strange:
             raise BadInput(f"{where} has an unknown field {strange[0]!r}.")
-        for name, each in known.items():
-            needed = each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING
+        for name, (_, needed) in known.items():
             if needed and name not in data:
                 raise BadInput(f"{where} lacks the field {name!r}.")
-        hints = _hints(typing.cast(type, kind))
-        return typing.cast(Any, kind)(**{name: _read(hints[name], data[name], f"{where}.{name}") for name in data})
+        return typing.cast(Any, kind)(**{name: _read(known[name][0], data[name], f"{where}.{name}") for name in data})
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         try:
             return kind(data)

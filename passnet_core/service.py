@@ -144,6 +144,12 @@ class Service:
         self._loading.join()
         return self.corpus.problems + self._reference_problems + self._recorded_problems
 
+    @property
+    def taking_in(self) -> bool:
+        """Whether the recorded runs are still being taken in, once for a new store: whoever asks for runs, scores or
+        problems has to wait until then."""
+        return self._loading.is_alive()
+
     def device(self) -> DeviceInfo:
         """Where jobs run."""
         return self._backend.info()

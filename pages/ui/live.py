@@ -1,4 +1,4 @@
-"""A run while it is under way: stage, elapsed time, place in the queue, log, Cancel."""
+"""What is under way: a run with its stage, elapsed time, place in the queue, log and Cancel; a new store that fills."""
 
 import streamlit as st
 
@@ -28,6 +28,24 @@ def _live(run_id: str) -> None:
         with st.container(border=True):
             draw_progress(progress)
             st.button("Cancel", key=f"cancel-{run_id}", icon=":material/stop_circle:", on_click=cancel, args=(run_id,))
+
+
+def await_recorded() -> bool:
+    """Whether the recorded results are here. Else says that they come, and draws the page again when they are."""
+    if not resources.service().taking_in:
+        return True
+    _taking_in()
+    return False
+
+
+@st.fragment(run_every=POLL_S)
+def _taking_in() -> None:
+    if not resources.service().taking_in:
+        st.rerun()
+    st.caption(
+        ":material/hourglass_top: The recorded results that come with the playground are being taken in. That happens"
+        " once, and takes some seconds."
+    )
 
 
 @frame.action

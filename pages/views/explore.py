@@ -4,7 +4,7 @@ import functools
 
 import streamlit as st
 
-from pages.ui import drafting, links, resources
+from pages.ui import drafting, links, live, resources
 from pages.ui.components import input_rows
 from pages.ui.filters import (
     INDUCTOR_SLOWER,
@@ -131,9 +131,11 @@ def _steps(task: TaskSummary) -> str:
 st.title("Explore")
 service = resources.service()
 listing = resources.listing()
-standings = standing_by_task(service.standings())
-matching = listing.found(search_fields(listing), standings)
-for problem in service.problems:
+search = search_fields(listing)
+whole = live.await_recorded()
+standings = standing_by_task(service.standings()) if whole else {}
+matching = listing.found(search, standings)
+for problem in service.problems if whole else ():
     st.warning(plain(problem), icon=":material/folder_off:")
 chosen = links.selected("task")
 table, side = st.columns([1.25, 1], gap="medium")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.ui import frame, links, measured, resources
+from pages.ui import frame, links, live, measured, resources
 from pages.ui.components import PROFILES
 from pages.ui.inductor import inductor_section
 from pages.ui.plots import picked_point
@@ -182,6 +182,8 @@ def models_section() -> None:
 
 
 st.title("Scores")
+if not live.await_recorded():
+    st.stop()
 available = measured.boards()
 if available:
     scores(available)

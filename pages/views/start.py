@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.ui import links, resources
+from pages.ui import links, live, resources
 from pages.ui.components import match_marks, verdict_card
 from pages.ui.example import Example, finished_example
 from pages.ui.graphs import graph_view
@@ -84,6 +84,9 @@ st.markdown(
     "Pick a real subgraph, write a pass for it, and get a verdict that can be trusted, with its reasons. "
     f"Here are {count(len(tasks), 'task')} with {count(sum(task.subgraphs for task in tasks), 'subgraph')}."
 )
+if not live.await_recorded():
+    links.link("explore", "Browse the tasks", icon=":material/travel_explore:")
+    st.stop()
 found = finished_example(str(resources.service().settings.home))
 if found:
     example_view(found)

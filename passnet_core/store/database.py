@@ -84,7 +84,7 @@ class Database:
 
     def start_run(self, run: Run, jobs: tuple[JobName, ...], owner: str) -> None:
         with self._transaction() as cursor:
-            _add_run(cursor, run, owner)
+            _add_runs(cursor, [run], owner)
             _add_jobs(cursor, [(run.id, place, job) for place, job in enumerate(jobs)])
 
     def append(self, run_id: str, place: int, outcome: Outcome) -> None:
@@ -102,11 +102,11 @@ class Database:
             for file in new.values():
                 for bundle in file.bundles:
                     _add_bundle(cursor, bundle)
-                _add_run(cursor, file.run, owner="")
             outcomes = [
                 (run_id, place, outcome) for run_id, file in new.items() for place, outcome in enumerate(file.outcomes)
             ]
             # all at once: a statement costs more than its rows
+            _add_runs(cursor, [file.run for file in new.values()], owner="")
             _add_jobs(cursor, [(run_id, place, _job_name(outcome)) for run_id, place, outcome in outcomes])
             _add_outcomes(cursor, outcomes)
             if file_digest:
@@ -413,18 +413,18 @@ def _add_turn(cursor: duckdb.DuckDBPyConnection, trajectory_id: str, turn: Turn)
     )
 
 
-def _add_run(cursor: duckdb.DuckDBPyConnection, run: Run, owner: str) -> None:
+def _add_runs(cursor: duckdb.DuckDBPyConnection, runs: Sequence[Run], owner: str) -> None:
     cursor.execute(
-        _sql("add_run"),
+        _sql("add_runs"),
         {
-            "id": run.id,
-            "started_at": run.started_at,
-            "solver": run.solver.value,
-            "bundle_digest": run.bundle_digest,
-            "stage": run.spec.stage.value,
-            "recorded": run.recorded,
+            "ids": [run.id for run in runs],
+            "started_at": [run.started_at for run in runs],
+            "solvers": [run.solver.value for run in runs],
+            "bundle_digests": [run.bundle_digest for run in runs],
+            "stages": [run.spec.stage.value for run in runs],
+            "recorded": [run.recorded for run in runs],
             "owner": owner,
-            "content": _text(run),
+            "contents": [_text(run) for run in runs],
         },
     )
 

@@ -1,16 +1,23 @@
 """Every page opens by its link, whatever is selected or missing."""
 
+import threading
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
-from example_playground import LAUNCHED, OTHER_ID, REFERENCE, TASK_ID, measured, task
+import visiting
+from example_playground import LAUNCHED, OTHER_ID, REFERENCE, TASK_ID, answer, measured, task, write_data
 from streamlit.testing.v1 import AppTest
 
+from pages.ui import resources
 from pages.ui.results import OPENS
 from pages.ui.words import VERDICTS
+from passnet_core.backends.fake import FakeBackend
 from passnet_core.errors import StoreError
 from passnet_core.records import Profile, Verdict
-from passnet_core.service import Service
+from passnet_core.service import Service, open_service
+from passnet_core.settings import read_settings
 from passnet_core.store import exchange
 
 Visit = Callable[..., AppTest]
@@ -49,6 +56,40 @@ def test_start_shows_a_finished_example_with_hardware_and_date(visit: Visit) -> 
     assert "add_relu_kernel" in app.code[0].value
     links = {link.label: link.query_string for link in app.get("page_link") if link.label == "Run this yourself"}
     assert f"task={TASK_ID}" in links["Run this yourself"]
+
+
+@pytest.mark.parametrize("page", ["start", "explore", "scores"])
+def test_while_recorded_results_are_taken_in_a_page_says_so_and_goes_on(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = threading.Event()
+    read_file = exchange.read_file
+
+    def slowly(*arguments: Any) -> Any:
+        assert go_on.wait(60)
+        return read_file(*arguments)
+
+    monkeypatch.setattr(exchange, "read_file", slowly)
+    data = write_data(tmp_path / "data")
+    settings = read_settings({"PASSNET_DATA": str(data), "PASSNET_HOME": str(tmp_path / "home")})
+    opened = open_service(settings, backend=FakeBackend(answer))
+    monkeypatch.setattr(resources, "open_service", lambda *args, **kwargs: opened)
+    resources.service.clear()
+    try:
+        app = visiting.visit(page)
+        assert "are being taken in" in texts(app)
+        if page == "explore":
+            assert TASK_ID in list(app.dataframe[0].value["task"])
+        go_on.set()
+        assert opened.problems == ()
+        app.run()
+        assert "are being taken in" not in texts(app)
+        told = {"start": "1\\.50× eager", "explore": "Choose a row", "scores": "H200"}
+        assert told[page] in texts(app)
+    finally:
+        go_on.set()
+        resources.service.clear()
+        opened.close()
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ What the child process calls (candidate.py, with torch and triton loaded):
     inspecting.propagated(source, given, device) and generated(…)       where nothing is judged, in the witness
     compiling.kernels(call, device, folder)              where nothing is judged, in a candidate of its own
     bench_at_witness.ServedBench(witness, device)        on CUDA, in the witness: inputs, references, comparison
+    recalling.checked(witness, fills, …)                 on CUDA, in the witness: a timed call against eager
     interpreter.mend()                                   once, before any child exists, on a machine without a GPU
 
 What the referee calls (referee.py), which itself computes nothing on a GPU:
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 
     from passnet_core.graphs.rewriting import TracedPass
     from passnet_core.judge.bench import Bench, Plan
+    from passnet_core.judge.recalling import Checked
 
 
 @dataclass(frozen=True)
@@ -337,6 +339,10 @@ class CandidateClient(Protocol):
 
     def recall(self, name: str, fills: Fills, weights: int, seeds: Sequence[int]) -> tuple[Returned, ...]:
         """What it returns for the inputs of these seeds; without a name, these inputs."""
+        ...
+
+    def checked(self, fills: Fills, weights: int, seed: int, actual: Returned) -> "Checked":
+        """Whether a timed call of the other child, with these seeds, returned the truth. Witness only."""
         ...
 
     def kernels(self, name: str, fills: Fills, seed: int, calls: int) -> list[float]:

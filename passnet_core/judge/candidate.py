@@ -120,6 +120,7 @@ class _Child:
             "warm_up": self._warm_up,
             "rounds": self._rounds,
             "recall": self._recall,
+            "check": self._check,
             "kernels": self._kernels,
             "replay": self._replay,
             "forget": self._forget,
@@ -281,20 +282,39 @@ class _Child:
         return self._returned_many(kept)
 
     def _recall(self, request: wire.Message) -> wire.Message:
-        """What a callable returns for the inputs of these seeds; without a name, the inputs themselves."""
         fields = request.fields
-        buffers = self._buffers(fields["fills"])
-        weights = buffers.fix(fields["weights"])
-        if fields["name"]:
-            self.calls[fields["name"]].pack(weights)
+        return self._returned_many(self.recalled(fields["name"], fields["fills"], fields["weights"], fields["seeds"]))
+
+    def recalled(self, name: str, fills: list[Any], weights: int, seeds: Sequence[int]) -> list[Any]:
+        """What a callable returns for the inputs of these seeds; without a name, the inputs themselves."""
+        buffers = self._buffers(fills)
+        fixed = buffers.fix(weights)
+        if name:
+            self.calls[name].pack(fixed)
         found = []
-        for seed in fields["seeds"]:
+        for seed in seeds:
             inputs = buffers.drawn(seed, 0)
             with torch.no_grad():
-                returned = self.calls[fields["name"]](inputs) if fields["name"] else tuple(inputs)
+                returned = self.calls[name](inputs) if name else tuple(inputs)
             self._synchronise()
             found.append(rounds.copied(returned))
-        return self._returned_many(found)
+        return found
+
+    def _check(self, request: wire.Message) -> wire.Message:
+        """Compares a timed call of the other child on the device; null where that has too little memory for it."""
+        from passnet_core.judge import recalling  # which a candidate does not need
+
+        fields = request.fields
+        try:
+            there = [each.to(self.device.value) for each in request.tensors]
+            actual = returns.unpacked(fields["actual"], there)
+            found = recalling.checked(_Itself(self), fields["fills"], fields["weights"], fields["seed"], actual)
+            return wire.Message({"checked": to_json(found)})
+        except torch.cuda.OutOfMemoryError:
+            pass
+        # not within the handler, whose traceback keeps what was computed alive
+        torch.cuda.empty_cache()
+        return wire.Message({"checked": None})
 
     def _buffers(self, fills: list[Any]) -> rounds.Buffers:
         """Kept from block to block: the same inputs are drawn into the same places."""
@@ -421,7 +441,7 @@ class _Child:
 
 
 class _Itself:
-    """The witness as its own client, for its bench: all stays on the device."""
+    """The witness as its own client, to compare what it computes: all stays on the device."""
 
     def __init__(self, child: _Child) -> None:
         self.child = child
@@ -434,6 +454,17 @@ class _Itself:
             return returns.copied(self.child.called(name, fresh=fresh))
         except BaseException as error:
             raise self.child.fault(error) from error
+
+    def recall(self, name: str, fills: Sequence[Any], weights: int, seeds: Sequence[int]) -> tuple[Returned, ...]:
+        try:
+            found = self.child.recalled(name, list(fills), weights, seeds)
+        except torch.cuda.OutOfMemoryError:
+            raise
+        except BaseException as error:
+            raise self.child.fault(error) from error
+        return tuple(
+            Returned(tuple(map(returns.produced, rounds.listed(each))), _container(each), 0.0) for each in found
+        )
 
 
 def _container(returned: Any) -> str:

@@ -17,7 +17,7 @@ import torch
 from passnet_core.errors import BadInput
 from passnet_core.graphs.ir import graph_from_json
 from passnet_core.graphs.rewriting import TracedPass
-from passnet_core.judge import returns, sandbox, wire
+from passnet_core.judge import recalling, returns, sandbox, wire
 from passnet_core.judge.bench import Bench, Plan
 from passnet_core.judge.bench_at_witness import BenchAtWitness
 from passnet_core.judge.candidacy import (
@@ -37,6 +37,7 @@ from passnet_core.judge.candidacy import (
     Tallied,
 )
 from passnet_core.judge.pool import PATIENCE_S, Nursery
+from passnet_core.judge.recalling import Checked
 from passnet_core.judge.rounds import ANSWERED, ASKED, CALL, END, GO, KEEP
 from passnet_core.records import (
     Accelerator,
@@ -135,15 +136,8 @@ class Child:
     def bench(self, plan: Plan) -> Bench:
         def ask(fields: dict[str, Any], tensors: Sequence[torch.Tensor] = (), *, counted: bool = False) -> wire.Message:
             doing = COMPUTING[fields["step"]] if counted else "compare values"
-            left_s = self.left_s
-            if not counted:
-                # what the judge takes is not the job's
-                self.left_s = max(left_s, BENCH_S)
-            try:
+            with contextlib.nullcontext() if counted else self._uncounted():
                 return self._ask(doing, fields, tensors, returns_tensors=fields["step"] == "taken")
-            finally:
-                if not counted:
-                    self.left_s = left_s
 
         return BenchAtWitness(plan, ask)
 
@@ -167,6 +161,16 @@ class Child:
     def recall(self, name: str, fills: Fills, weights: int, seeds: Sequence[int]) -> tuple[Returned, ...]:
         asked = {"do": "recall", "name": name, "fills": fills, "weights": weights, "seeds": list(seeds)}
         return self._returned(self._ask(f"run {name}", asked, returns_tensors=True))
+
+    def checked(self, fills: Fills, weights: int, seed: int, actual: Returned) -> Checked:
+        described, tensors = returns.packed(actual)
+        asked = {"do": "check", "fills": fills, "weights": weights, "seed": seed, "actual": described}
+        with self._uncounted():
+            reply = self._ask("check a timed call", asked, tensors).fields
+        if reply["checked"] is None:
+            # the device has too little memory for it
+            return recalling.checked(self, fills, weights, seed, actual)
+        return from_json(Checked, reply["checked"])
 
     def kernels(self, name: str, fills: Fills, seed: int, calls: int) -> list[float]:
         asked = {"do": "kernels", "name": name, "fills": fills, "seed": seed, "calls": calls}
@@ -288,6 +292,16 @@ class Child:
             payload_limit = wire.PAYLOAD_LIMIT if returns_tensors else 0
             reply = wire.receive(self.channel, pause, header_limit=REPLY_LIMIT, payload_limit=payload_limit)
         return self._without_fault(reply)
+
+    @contextlib.contextmanager
+    def _uncounted(self) -> Iterator[None]:
+        """For what the judge takes, which is not the job's."""
+        left_s = self.left_s
+        self.left_s = max(left_s, BENCH_S)
+        try:
+            yield
+        finally:
+            self.left_s = left_s
 
     def _returned(self, reply: wire.Message) -> tuple[Returned, ...]:
         """What several calls returned."""

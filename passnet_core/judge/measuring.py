@@ -13,7 +13,7 @@ from statistics import median, quantiles
 import torch
 
 from passnet_core.graphs.ir import Graph
-from passnet_core.judge import comparing, elements, rounds
+from passnet_core.judge import rounds
 from passnet_core.judge.candidacy import (
     Call,
     CandidateClient,
@@ -24,8 +24,7 @@ from passnet_core.judge.candidacy import (
     Returned,
 )
 from passnet_core.judge.device_lock import steady_core
-from passnet_core.judge.inputs import Drawn, roles
-from passnet_core.judge.moving import Nearby
+from passnet_core.judge.inputs import roles
 from passnet_core.records import (
     Clock,
     Contender,
@@ -135,8 +134,8 @@ class Runner:
 
 
 @dataclass(frozen=True)
-class Checked:
-    """A timed call that was picked: its seeds, the digest it sent, and what it says it returned."""
+class Picked:
+    """A timed call to be checked: its seeds, the digest it sent, and what it says it returned."""
 
     weights: int
     seed: int
@@ -268,7 +267,7 @@ class _Session:
         self.chance = random.Random(secrets.randbits(64))
         self.core = core
         self.own = Contender.BASELINE if job.solver is Solver.INDUCTOR else Contender.PASSES
-        self.checked: list[Checked] = []
+        self.picked: list[Picked] = []
         self.wanted = CHECKED
         self.timings: list[Timing] = []
         self.speedups: list[Speedup] = []
@@ -386,7 +385,7 @@ class _Session:
             if index >= lead:
                 block.calls.append(call)
         returned = series.end(keep_last=calls + lead - 1 in picked)
-        self.checked += [Checked(weights, *made[index], each) for index, each in zip(sorted(picked), returned)]
+        self.picked += [Picked(weights, *made[index], each) for index, each in zip(sorted(picked), returned)]
         if returned and _bytes(returned) > CHECKED_BYTES // CHECKED:
             self.wanted = 2
         return block
@@ -411,7 +410,7 @@ class _Session:
     def _picked(self, runner: Runner, calls: int) -> set[int]:
         """Which calls of this block will be asked for: at most one in a block, in about half of the first blocks."""
         trusted = runner.client is self.witness
-        if trusted or len(self.checked) >= self.wanted or self.chance.random() < 0.5:
+        if trusted or len(self.picked) >= self.wanted or self.chance.random() < 0.5:
             return set()
         return {self.chance.randrange(calls)}
 
@@ -488,18 +487,17 @@ class _Session:
         """What is wrong with the timed calls that were picked."""
         if self.own is not Contender.PASSES:
             return None
-        self.report(f"comparing what {len(self.checked)} of the timed calls returned")
-        for each in self.checked:
-            values = [output.value for output in each.returned.outputs]
-            if rounds.digest(values) != each.digest:
+        self.report(f"comparing what {len(self.picked)} of the timed calls returned")
+        for each in self.picked:
+            found = self.witness.checked(self.fills, each.weights, each.seed, each.returned)
+            if found.digest != each.digest:
                 reason = "What a timed call returned is not what it sent the digest of: it was computed afterwards."
                 return self._measurement(Verdict.CHEAT, reason, scored=False)
-            verdict, problem = self._compared(each)
-            if verdict is not None:
-                reason = f"A timed call returned something wrong, though the values were right before: {problem}."
-                return self._measurement(verdict, reason, scored=False)
+            if found.verdict is not None:
+                reason = f"A timed call returned something wrong, though the values were right before: {found.problem}."
+                return self._measurement(found.verdict, reason, scored=False)
         self.evidence.append(
-            Evidence("timed calls", f"{len(self.checked)} of them, picked at random, were compared with eager: right.")
+            Evidence("timed calls", f"{len(self.picked)} of them, picked at random, were compared with eager: right.")
         )
         return None
 
@@ -507,9 +505,9 @@ class _Session:
         """A cheat, where the outputs cannot even be written in the time that is claimed, though eager takes it."""
         facts = self.witness.facts()
         speed, cache = facts.get("bytes_per_us"), facts.get("l2_bytes")
-        if not (self.checked and isinstance(speed, float) and speed > 0 and isinstance(cache, int)):
+        if not (self.picked and isinstance(speed, float) and speed > 0 and isinstance(cache, int)):
             return None
-        written = _bytes([self.checked[0].returned])
+        written = _bytes([self.picked[0].returned])
         read = sum(rounds.bytes_of(fill) for fill in self.fills)
         self.evidence.append(
             Evidence(
@@ -530,34 +528,6 @@ class _Session:
             f" {least:.1f} µs on this device."
         )
         return self._measurement(Verdict.CHEAT, reason, scored=False)
-
-    def _compared(self, checked: Checked) -> tuple[Verdict | None, str]:
-        (eager,) = self.witness.recall("eager", self.fills, checked.weights, [checked.seed])
-        problem = comparing.structure_problem(eager, checked.returned)
-        if problem:
-            return Verdict.WRONG_TYPE, problem
-        pairs = list(enumerate(zip(eager.outputs, checked.returned.outputs)))
-        # these inputs are ever others: what is close to eager is let pass
-        far = [each for each in pairs if comparing.compare(comparing.References(each[1][0]), each[1][1]).verdict]
-        if not far:
-            return None, ""
-        exact: Returned | None
-        try:
-            (exact,) = self.witness.recall("float64", self.fills, checked.weights, [checked.seed])
-        except CandidateFault:
-            exact = None
-        nearby = Nearby(self.witness, lambda: self._inputs_of(checked), checked.seed)
-        for index, (wanted, given) in far:
-            references = comparing.References(wanted, exact.outputs[index] if exact else None, nearby.output(index))
-            difference = comparing.compare(references, given)
-            if difference.verdict is not None and elements.FALLBACK_T not in difference.correct_at:
-                return difference.verdict, f"output {index}: {difference.problem}"
-        return None, ""
-
-    def _inputs_of(self, checked: Checked) -> list[Drawn]:
-        """What the call was given. Without a name, inputs are what is recalled."""
-        (drawn,) = self.witness.recall("", self.fills, checked.weights, [checked.seed])
-        return [each.value for each in drawn.outputs if isinstance(each.value, torch.Tensor | int)]
 
     # --- kernels ---
 

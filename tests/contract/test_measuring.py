@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 from judging import ADD_RELU, bundle, subgraph  # noqa: E402
 
 from passnet_core.graphs.source import parse  # noqa: E402
-from passnet_core.judge import measuring, rounds  # noqa: E402
+from passnet_core.judge import measuring, recalling, rounds  # noqa: E402
 from passnet_core.judge.candidacy import (  # noqa: E402
     Call,
     CandidateFault,
@@ -117,6 +117,9 @@ class Timed:
 
     def recall(self, name: str, fills: Fills, weights: int, seeds: Sequence[int]) -> tuple[Returned, ...]:
         return tuple(returned(self.computed(name, self.drawn(fills, weights, seed))) for seed in seeds)
+
+    def checked(self, fills: Fills, weights: int, seed: int, actual: Returned) -> recalling.Checked:
+        return recalling.checked(self, fills, weights, seed, actual)
 
     def _begin(self) -> None:
         self.resting = False
@@ -494,7 +497,9 @@ def test_a_drift_of_the_whole_machine_is_not_unsteady_but_spread_and_wandering_r
 def witness(pool: Pool) -> Iterator[Child]:
     child = Child(pool.for_witness(Device.CPU), "witness", deadline_s=240.0)
     asked = subgraph()
-    child.prepare("eager", Preparation(Contender.EAGER, ADD_RELU, Capture.DIRECT, Device.CPU))
+    eager = Preparation(Contender.EAGER, ADD_RELU, Capture.DIRECT, Device.CPU)
+    child.prepare("eager", eager)
+    child.prepare("float64", replace(eager, float64=True))
     child.give(draw(asked.inputs, "typical", 1))
     yield child
     child.close()
@@ -516,6 +521,25 @@ def test_each_call_has_its_own_inputs_and_what_it_returned_can_be_asked_for_afte
         assert rounds.digest(values) == calls[seed].digest
         (again,) = witness.recall("eager", fills(), 0, [seed])
         assert torch.equal(again.outputs[0].value, values[0])
+
+
+@pytest.mark.parametrize(
+    ("spoil", "verdict"),
+    [
+        (lambda value: value, None),
+        (lambda value: value * 1.5, Verdict.WRONG_VALUES),
+        (lambda value: value * float("nan"), Verdict.NON_FINITE),
+        (lambda value: value[:1], Verdict.WRONG_SHAPE),
+    ],
+    ids=["right", "wrong", "NaN", "another shape"],
+)
+def test_the_witness_checks_a_timed_call_as_the_referee_would(witness: Child, spoil, verdict: Verdict | None) -> None:
+    (eager,) = witness.recall("eager", fills(), 0, [12])
+    actual = returned([spoil(eager.outputs[0].value)])
+    there = witness.checked(fills(), 0, 12, actual)
+    assert there == recalling.checked(witness, fills(), 0, 12, actual)
+    assert there.verdict is verdict, there.problem
+    assert there.digest == rounds.digest([actual.outputs[0].value])
 
 
 def test_the_same_content_may_come_at_another_place(witness: Child) -> None:

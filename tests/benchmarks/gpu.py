@@ -134,7 +134,7 @@ def _pair(subgraph: Subgraph, bundle: Bundle, candidate: Child, witness: Child, 
     start = time.monotonic()
     slower = Slower(candidate, factor)
     found = measuring.measure(
-        job, graph, {"baseline": replace(eager, contender=Contender.BASELINE), "passes": eager},
+        job, graph, {"eager": eager, "baseline": replace(eager, contender=Contender.BASELINE), "passes": eager},
         slower, witness,  # type: ignore[arg-type]
         seed=1, report=lambda text: None,
     )  # fmt: skip

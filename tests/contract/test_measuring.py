@@ -153,7 +153,7 @@ class Series:
 
     def __init__(self, client: Timed, name: str, fills: Fills, weights: int, within: float) -> None:
         self.client, self.name, self.fills, self.within = client, name, fills, within
-        self.weights, self.wander = weights, next(client.wander)
+        self.weights, self.wander = weights, 0.0 if name == "eager" else next(client.wander)
         self.last: tuple[torch.Tensor, ...] = ()
         self.kept: list[Returned] = []
 
@@ -192,15 +192,17 @@ def measured(
     weights: tuple[str, ...] = (),
     asked_of: Subgraph | None = None,
     trials: int = 5,
+    apart: float = 1.0,
     **candidate,
 ) -> tuple[Measurement, Log]:
     log: Log = []
     spec = EvalSpec(stage=Stage.MEASURE, device=device, trials=trials, profile=profile)
     job = Job(asked_of or subgraph(), None if inductor else bundle("# timed"), spec)
     trusted = Timed({"eager": eager, "baseline": baseline}, log, **(witness or {}))
-    tried = trusted if inductor else Timed({"passes": passes}, log, **candidate)
+    tried = trusted if inductor else Timed({"passes": passes, "eager": eager * apart}, log, **candidate)
     trusted.beside = None if inductor else tried
     asked = {
+        "eager": Preparation(Contender.EAGER, ADD_RELU, Capture.DIRECT, device),
         "baseline": Preparation(Contender.BASELINE, ADD_RELU, Capture.DIRECT, device),
         "passes": Preparation(Contender.PASSES, ADD_RELU, Capture.DIRECT, device, weights=weights),
     }
@@ -223,6 +225,17 @@ def test_the_verdict_is_that_of_the_end_to_end_interval(passes: float, verdict: 
     own = next(each for each in found.speedups if each.contender is Contender.PASSES and each.clock is Clock.END_TO_END)
     assert own.low <= own.value <= own.high
     assert own.value == pytest.approx(100 / passes, rel=0.03)
+
+
+@pytest.mark.parametrize(("apart", "passes"), [(1.07, 107.0), (0.92, 92.0)])
+def test_what_eager_takes_as_well_in_the_process_of_the_passes_is_no_difference(apart: float, passes: float) -> None:
+    found, _ = measured(100.0, 80.0, passes, apart=apart)
+    assert found.verdict is Verdict.NO_DIFFERENCE, found.reason
+    assert "eager differs from eager by up to" in found.reason
+    assert measured(100.0, 80.0, passes)[0].verdict is not Verdict.NO_DIFFERENCE, "in processes that are alike"
+    (floor,) = [each.text for each in found.evidence if each.topic == "noise floor"]
+    assert "in the process of the passes" in floor
+    assert found.noise == pytest.approx(abs(apart - 1), abs=0.02)
 
 
 def test_a_difference_within_the_noise_of_eager_against_eager_is_none() -> None:

@@ -14,8 +14,8 @@ from passnet_core.judge.inputs import Drawn
 from passnet_core.records import Device, from_json, to_json
 
 
-class BenchFailed(Exception):
-    """The bench has a bug: what it raised, with its trace."""
+class WitnessFailed(Exception):
+    """What compares in the witness has a bug: what it raised, with its trace."""
 
 
 class Ask(Protocol):
@@ -66,7 +66,7 @@ class BenchAtWitness:
         if "unfit" in reply.fields:
             raise BadInput(str(reply.fields["unfit"]))
         if "bug" in reply.fields:
-            raise BenchFailed(str(reply.fields["bug"]))
+            raise WitnessFailed(str(reply.fields["bug"]))
         return reply
 
 

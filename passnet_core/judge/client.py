@@ -19,7 +19,7 @@ from passnet_core.graphs.ir import graph_from_json
 from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge import recalling, returns, sandbox, wire
 from passnet_core.judge.bench import Bench, Plan
-from passnet_core.judge.bench_at_witness import BenchAtWitness
+from passnet_core.judge.bench_at_witness import BenchAtWitness, WitnessFailed
 from passnet_core.judge.candidacy import (
     TEXT_CHARACTERS,
     Call,
@@ -167,6 +167,8 @@ class Child:
         asked = {"do": "check", "fills": fills, "weights": weights, "seed": seed, "actual": described}
         with self._uncounted():
             reply = self._ask("check a timed call", asked, tensors).fields
+        if "bug" in reply:
+            raise WitnessFailed(str(reply["bug"]))
         if reply["checked"] is None:
             # the device has too little memory for it
             return recalling.checked(self, fills, weights, seed, actual)

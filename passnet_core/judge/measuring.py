@@ -215,13 +215,9 @@ def measure(
     fills = rounds.fixing(drawn, specs, preparations["passes"].weights)
     warnings: list[str] = []
     runners = [Runner(Contender.EAGER, witness)]
-    twin = runners[0]
     if job.solver is Solver.INDUCTOR:
         runners.append(Runner(Contender.BASELINE, candidate))
     else:
-        if job.spec.profile is Profile.STRICT:
-            twin = Runner(Contender.EAGER, candidate)
-            candidate.prepare(twin.name, preparations[twin.name])
         candidate.rest()
         report("compiling with Inductor")
         problem = _prepare_baseline(preparations["baseline"], witness)
@@ -230,12 +226,30 @@ def measure(
         else:
             runners.append(Runner(Contender.BASELINE, witness))
         runners.append(Runner(Contender.PASSES, candidate))
-    for runner in runners if twin in runners else (*runners, twin):
+    for runner in runners:
         report(f"warming up {runner.name}")
         runner.client.warm_up(runner.name, fills, WARM_UP_S)
+    twin = runners[0]
+    if job.solver is not Solver.INDUCTOR and job.spec.profile is Profile.STRICT:
+        report("warming up eager in the process of the passes")
+        twin = _twin(candidate, preparations["eager"], fills, warnings) or twin
     with steady_core() as core:
         session = _Session(job, runners, twin, fills, candidate, witness, warnings, report, core)
         return session.as_passnet() if job.spec.profile is Profile.PASSNET else session.strictly()
+
+
+def _twin(candidate: CandidateClient, eager: Preparation, fills: Fills, warnings: list[str]) -> Runner | None:
+    """Eager in the candidate, warmed up; None where the device has too little memory for it."""
+    twin = Runner(Contender.EAGER, candidate)
+    try:
+        candidate.prepare(twin.name, eager)
+        candidate.warm_up(twin.name, fills, WARM_UP_S)
+    except CandidateFault as fault:
+        if fault.kind != "memory":
+            raise
+        warnings.append("There is no memory for eager in the process of the passes: the noise floor is that of one.")
+        return None
+    return twin
 
 
 def _prepare_baseline(preparation: Preparation, witness: CandidateClient) -> str:
@@ -297,7 +311,8 @@ class _Session:
             crowded = self._busy(timed) > BUSY
             if shaken or doubt or crowded:
                 names = " and ".join(NAMES[each] for each in shaken)
-                why = "the device was busy" if crowded else f"{names} was unsteady" if shaken else "the clocks disagree"
+                why = f"the times of {names} were unsteady" if shaken else "the clocks disagree"
+                why = "the device was busy" if crowded else why
                 self.report(f"timing again, since {why}")
                 unclear = crowded or shaken or shaky or (doubt and not doubt.certain)
                 timed = self._timed(clock, calls, cost_us, PATIENCE if unclear else 1)

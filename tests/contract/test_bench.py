@@ -13,7 +13,7 @@ from passnet_core.errors import BadInput  # noqa: E402
 from passnet_core.graphs.source import parse  # noqa: E402
 from passnet_core.judge import returns  # noqa: E402
 from passnet_core.judge.bench import Bench, BenchHere, Plan  # noqa: E402
-from passnet_core.judge.bench_at_witness import BenchFailed  # noqa: E402
+from passnet_core.judge.bench_at_witness import WitnessFailed  # noqa: E402
 from passnet_core.judge.candidacy import CandidateFault, Preparation, Returned  # noqa: E402
 from passnet_core.judge.client import Child  # noqa: E402
 from passnet_core.judge.inputs import DRAWINGS, PLAIN, roles  # noqa: E402
@@ -117,7 +117,7 @@ def test_failures_keep_their_kinds(witness: Child) -> None:
     with pytest.raises(CandidateFault, match="RuntimeError: shape '\\[7\\]' is invalid") as fault:
         bench.refer(exact=True)
     assert fault.value.who == "witness"
-    with pytest.raises(BenchFailed, match="AssertionError"):
+    with pytest.raises(WitnessFailed, match="AssertionError"):
         bench.control()  # before eager has computed anything
     quantised = replace(plan(subgraph((6, 8))), specs=(TensorSpec("in_0", (2,), "qint8"),))
     with pytest.raises(BadInput, match="quantised"):

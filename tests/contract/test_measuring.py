@@ -73,6 +73,7 @@ class Timed:
     hidden: microseconds that a call takes beyond what it claims; before and after: that it takes beside it; wander:
     that all calls of a block take more or less, block by block. lies: it sends the digest of something else. within:
     the share of its time that lies between the device events. busy: how many times as long a copy takes at present.
+    full: there is no memory for eager.
     """
 
     def __init__(self, times: dict[str, float], log: Log, **behaviour) -> None:
@@ -86,6 +87,7 @@ class Timed:
         self.within: float = behaviour.pop("within", 1.0)
         self.speed: float = behaviour.pop("speed", 1000.0)
         self.busy: float = behaviour.pop("busy", 1.0)
+        self.full: bool = behaviour.pop("full", False)
         self.jitter = itertools.cycle(behaviour.pop("jitter", (0.99, 1.0, 1.01)))
         self.wander = itertools.cycle(behaviour.pop("wander", (0.0,)))
         self.given: list[object] = []
@@ -109,6 +111,8 @@ class Timed:
 
     def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
         assert seconds > 0
+        if self.full and name == "eager":
+            raise CandidateFault("memory", "OutOfMemoryError: CUDA out of memory.")
 
     def rounds(self, name: str, clock: Clock, fills: Fills, core: int | None, weights: int) -> "Series":
         self._begin()
@@ -236,6 +240,15 @@ def test_what_eager_takes_as_well_in_the_process_of_the_passes_is_no_difference(
     (floor,) = [each.text for each in found.evidence if each.topic == "noise floor"]
     assert "in the process of the passes" in floor
     assert found.noise == pytest.approx(abs(apart - 1), abs=0.02)
+
+
+def test_without_memory_for_eager_beside_the_passes_the_floor_is_that_of_one_process() -> None:
+    found, _ = measured(100.0, 80.0, 50.0, apart=1.5, full=True)
+    assert found.verdict is Verdict.FASTER
+    assert any("no memory for eager" in each for each in found.warnings)
+    (floor,) = [each.text for each in found.evidence if each.topic == "noise floor"]
+    assert "against itself" in floor
+    assert found.noise == pytest.approx(0.04)
 
 
 def test_a_difference_within_the_noise_of_eager_against_eager_is_none() -> None:

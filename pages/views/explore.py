@@ -132,7 +132,8 @@ st.title("Explore")
 service = resources.service()
 listing = resources.listing()
 search = search_fields(listing)
-whole = live.await_recorded()
+with st.empty():  # in its place, so that what follows is not drawn from scratch when it goes
+    whole = live.await_recorded()
 standings = standing_by_task(service.standings()) if whole else {}
 matching = listing.found(search, standings)
 for problem in service.problems if whole else ():

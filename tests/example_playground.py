@@ -95,6 +95,7 @@ def add_relu(a, b):
 def replacement_func():
     return add_relu
 '''
+REFERENCE_NAME = "fused-add-relu"
 REFERENCE = Bundle((PassFile("add_relu.py", PASS),), author="reference")
 TASK_ID = "add-relu"
 OTHER_ID = "add-relu-wide"
@@ -212,7 +213,7 @@ def write_data(folder: Path, *, recorded: bool = True) -> Path:
     """The data folder of the small playground."""
     write_task(task(), folder / "tasks" / TASK_ID)
     write_task(task(OTHER_ID, (256, 512)), folder / "tasks" / OTHER_ID)
-    place = folder / "bundles" / "fused-add-relu"
+    place = folder / "bundles" / REFERENCE_NAME
     place.mkdir(parents=True)
     write_bundle(REFERENCE, place)
     about = {"title": "Add and rectify", "description": "One pointwise kernel.", "tasks": [TASK_ID]}

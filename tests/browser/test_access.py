@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from example_playground import TASK_ID
+from example_playground import REFERENCE_NAME, TASK_ID
 from playwright.sync_api import Page, expect
 
 pytestmark = pytest.mark.browser
@@ -16,7 +16,7 @@ PAGES = {
     "/explore": "Explore",
     f"/explore?task={TASK_ID}": TASK_ID,
     "/workbench": "Workbench",
-    f"/workbench?task={TASK_ID}&bundle=fused-add-relu": TASK_ID,
+    f"/workbench?task={TASK_ID}&bundle={REFERENCE_NAME}": TASK_ID,
     f"/workbench?task={TASK_ID}&talk=new": "Have a language model write the passes",
     "/runs": "Runs",
     "/scores": "Scores",

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from example_playground import TASK_ID
+from example_playground import REFERENCE_NAME, TASK_ID
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from passnet_core.graphs import drawing
@@ -343,7 +343,7 @@ def _lightness(colour: str) -> float:
 
 
 def test_a_check_marks_the_match_and_leaves_the_zoom(open_page: Callable[..., Page]) -> None:
-    page = open_page(f"/workbench?task={TASK_ID}&bundle=fused-add-relu")
+    page = open_page(f"/workbench?task={TASK_ID}&bundle={REFERENCE_NAME}")
     expect(box(page, "tmp_1")).to_be_visible()
     page.get_by_role("button", name="Zoom in").click()
     shown = page.get_by_role("button", name=re.compile("zoom to 100 %"))

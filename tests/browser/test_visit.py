@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from example_playground import PASS, TASK_ID, task
+from example_playground import PASS, REFERENCE_NAME, TASK_ID, task
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.typing_code import editor, kept, replace_text
@@ -89,9 +89,9 @@ def test_what_was_typed_survives_a_reload_and_links_open_cold(open_page: OpenPag
     kept(page, text)
 
     subgraph = task().subgraphs[1].id
-    page = open_page(f"/workbench?task={TASK_ID}&subgraph={subgraph}&bundle=fused-add-relu")
+    page = open_page(f"/workbench?task={TASK_ID}&subgraph={subgraph}&bundle={REFERENCE_NAME}")
     expect(page.get_by_role("combobox", name=re.compile("^Subgraph"))).to_have_value(subgraph)
-    expect(page.get_by_role("combobox", name="Passes")).to_have_value("fused-add-relu")
+    expect(page.get_by_role("combobox", name="Passes")).to_have_value(REFERENCE_NAME)
     expect(page.get_by_label("Code of add_relu.py")).to_contain_text("def pattern")
 
 

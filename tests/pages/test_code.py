@@ -10,7 +10,7 @@ from typing import Any
 from editing import Editor
 from example_playground import CODE, OTHER_ID, PASS, TASK_ID
 from streamlit.testing.v1 import AppTest
-from test_workbench import until
+from visiting import Visit, until
 
 from passnet_core.backends.fake import FAKE_ENVIRONMENT, FakeBackend, uninspected
 from passnet_core.errors import InfrastructureError
@@ -26,7 +26,6 @@ from passnet_core.records import (
     TensorForm,
 )
 
-Visit = Callable[..., AppTest]
 INDUCTOR, TRITON = "What TorchInductor generates", "What Triton makes of the passes"
 HOSTILE = "</script><img src=x onerror=alert(1)> **bold** :red[x]"
 

@@ -1,12 +1,11 @@
 """Two runs compared by their link: what changed at a glance, and what differs for one subgraph."""
 
 import threading
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from example_playground import PASS, REFERENCE, TASK_ID, answer, measured, task
-from streamlit.testing.v1 import AppTest
+from visiting import Visit, read
 
 from pages.ui.comparing import FATES, NOT_COMPARABLE, SECTIONS, SIGNS
 from passnet_core.backends.fake import FakeBackend
@@ -16,13 +15,7 @@ from passnet_core.service import Service
 from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
 
-Visit = Callable[..., AppTest]
 HOSTILE = "<img src=x onerror=alert(1)> :material/home: [x](javascript:alert(1)) ```"
-
-
-def said(app: AppTest) -> str:
-    kinds = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error", "success")
-    return "\n".join(str(each.value) for kind in kinds for each in getattr(app, kind)).replace("\\", "")
 
 
 def taken_in(service: Service, file: RunFile, run_id: str, **changes: object) -> str:
@@ -39,7 +32,7 @@ def judged(service: Service, bundle: Bundle | None, spec: EvalSpec | None = None
 
 def test_a_link_compares_two_runs_at_a_glance(visit: Visit) -> None:
     app = visit("runs", run="recorded-passes", against="recorded-inductor")
-    words = said(app)
+    words = read(app)
     assert "▲ 2 faster" in words
     assert "2 of 2 subgraphs accepted" in words
     rows = app.dataframe[0].value
@@ -73,9 +66,9 @@ def test_code_is_compared_line_by_line(visit: Visit, service: Service) -> None:
     assert any("-    add_relu_kernel[(triton.cdiv(count, 1024)" in each for each in diffs)
     assert any("+    add_relu_kernel[(triton.cdiv(count, 512)" in each for each in diffs)
     assert any(each == "@@ -0,0 +1 @@\n+BLOCK = 1024" for each in diffs)
-    assert "`shared.py` was added" in said(app)
-    assert "`shared.py` was removed" in said(visit("runs", run=then, against=now))
-    assert "= 2 the same verdict" in said(app)
+    assert "`shared.py` was added" in read(app)
+    assert "`shared.py` was removed" in read(visit("runs", run=then, against=now))
+    assert "= 2 the same verdict" in read(app)
 
 
 @pytest.mark.parametrize("show", list(SECTIONS))
@@ -83,8 +76,8 @@ def test_every_part_can_be_opened_for_runs_that_only_checked(visit: Visit, servi
     checked = judged(service, REFERENCE, EvalSpec(stage=Stage.CHECK))
     app = visit("runs", run="recorded-passes", against=checked, show=show)
     assert not app.error
-    assert "≠ 2 another verdict" in said(app)
-    assert NOT_COMPARABLE in said(app)
+    assert "≠ 2 another verdict" in read(app)
+    assert NOT_COMPARABLE in read(app)
 
 
 def test_environments_that_differ_are_marked_by_sign_and_word(visit: Visit, service: Service) -> None:
@@ -103,16 +96,16 @@ def test_a_subgraph_that_one_run_lacks_is_said(visit: Visit, service: Service) -
     for show in SECTIONS:
         app = visit("runs", run="recorded-passes", against=one, subgraph=missing, show=show)
         assert not app.error
-        assert f"Run {one} did not judge this subgraph." in said(app)
-    assert "+ 1 judged only now" in said(app)
-    assert "− 1 judged only then" in said(visit("runs", run=one, against="recorded-passes"))
-    assert "Neither run judged nowhere" in said(visit("runs", run=one, against="recorded-passes", subgraph="nowhere"))
+        assert f"Run {one} did not judge this subgraph." in read(app)
+    assert "+ 1 judged only now" in read(app)
+    assert "− 1 judged only then" in read(visit("runs", run=one, against="recorded-passes"))
+    assert "Neither run judged nowhere" in read(visit("runs", run=one, against="recorded-passes", subgraph="nowhere"))
 
 
 def test_a_run_compared_with_itself_differs_in_nothing(visit: Visit) -> None:
     for show in SECTIONS:
         app = visit("runs", run="recorded-passes", against="recorded-passes", show=show)
-        words = said(app)
+        words = read(app)
         assert "the same run" in words
         assert "≈ 2 no measurable difference" in words
         assert "differs]" not in words
@@ -129,9 +122,9 @@ def test_a_link_to_a_run_that_is_not_here_says_so(visit: Visit, link: dict[str, 
 
 def test_runs_that_failed_are_compared_by_their_verdicts(visit: Visit, service: Service) -> None:
     failed = taken_in(service, measured(REFERENCE, speedup=1.0, verdict=Verdict.WRONG_VALUES), "failed")
-    assert "✗ 2 no longer accepted" in said(visit("runs", run=failed, against="recorded-passes"))
+    assert "✗ 2 no longer accepted" in read(visit("runs", run=failed, against="recorded-passes"))
     app = visit("runs", run="recorded-passes", against=failed, show="Values")
-    assert "✓ 2 now accepted" in said(app)
+    assert "✓ 2 now accepted" in read(app)
     assert list(app.dataframe[1].value["change"]) == ["now close"]
 
 
@@ -151,10 +144,10 @@ def test_a_run_under_way_is_compared_as_far_as_it_came(visit: Visit, service: Se
     itself = visit("runs", run=run_id, against=run_id)
     finish.set()
     service.wait(run_id)
-    assert "1 of 2 subgraphs judged so far" in said(app)
-    assert "− 1 judged only then" in said(app)
+    assert "1 of 2 subgraphs judged so far" in read(app)
+    assert "− 1 judged only then" in read(app)
     assert any(each.label == "Cancel" for each in app.button)
-    assert "1 of 2 subgraphs judged so far" in said(itself)
+    assert "1 of 2 subgraphs judged so far" in read(itself)
 
 
 def test_hostile_names_stay_text(visit: Visit, service: Service) -> None:
@@ -168,7 +161,7 @@ def test_hostile_names_stay_text(visit: Visit, service: Service) -> None:
 
 def test_two_runs_are_chosen_from_the_list(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     app = visit("runs", two="true")
-    assert "Tick the boxes of two runs" in said(app)
+    assert "Tick the boxes of two runs" in read(app)
     assert len(app.dataframe[0].value) == 2
 
 
@@ -193,6 +186,6 @@ def test_swapping_the_sides_keeps_what_is_shown(visit: Visit) -> None:
     (swap,) = [each for each in app.button if each.label == "Swap then and now"]
     swap.click().run()
     assert not app.exception
-    assert "▼ 2 slower" in said(app)
+    assert "▼ 2 slower" in read(app)
     assert list(app.dataframe[1].value["change"]) == ["▼ slower"] * 4
     assert not visit("runs", run="recorded-passes", against="recorded-inductor", show="rubbish").exception

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 from editing import Editor, _elements
-from example_playground import PASS, TASK_ID, answer, outcome
+from example_playground import PASS, REFERENCE_NAME, TASK_ID, answer, outcome
 from streamlit.testing.v1 import AppTest
-from test_workbench import NAME, button, until
+from visiting import Visit, button, read, until
 
 from passnet_core.backends.fake import FakeBackend
 from passnet_core.graphs.explaining import ATTEMPTS, explained
@@ -16,7 +16,6 @@ from passnet_core.graphs.matching import find_matches, plain_bind
 from passnet_core.graphs.source import parse, parse_function
 from passnet_core.records import Job, MatchReport, MissKind, NearestMiss, Outcome, PassMatches, Verdict
 
-Visit = Callable[..., AppTest]
 MISSING = PASS.replace("torch.nn.functional.relu(a + b)", "torch.relu(b + a)")
 
 
@@ -35,14 +34,9 @@ def explaining(job: Job) -> Outcome:
 
 def checked(visit: Visit, judge: FakeBackend, code: str, told: Callable[[Job], Outcome] = explaining) -> AppTest:
     judge.answer = told
-    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     Editor(app).ask("check", code)
     return until(app, " of pass ")
-
-
-def texts(app: AppTest) -> str:
-    shown = [*app.markdown, *app.caption, *app.info]
-    return "\n".join(str(each.value) for each in shown).replace("\\", "")
 
 
 def graphs(app: AppTest) -> dict[str, dict[str, object]]:
@@ -61,7 +55,7 @@ def marks(data: dict[str, object]) -> dict[str, str]:
 
 def test_a_match_is_drawn_beside_the_pattern_with_the_same_marks(visit: Visit, judge: FakeBackend) -> None:
     app = checked(visit, judge, PASS)
-    assert "Match 1 of 1 of pass `add_relu`" in texts(app)
+    assert "Match 1 of 1 of pass `add_relu`" in read(app)
     shown = graphs(app)
     assert marks(shown["The pattern of add_relu"]) == {"a": "a", "b": "b", "add": "2", "relu": "1"}
     assert marks(shown["The subgraph"]) == {"in_0": "a", "in_1": "b", "tmp_0": "2", "tmp_1": "1"}
@@ -72,31 +66,31 @@ def test_a_match_is_drawn_beside_the_pattern_with_the_same_marks(visit: Visit, j
 
 def test_a_step_is_in_the_link_and_a_cold_link_opens_it(visit: Visit, judge: FakeBackend) -> None:
     app = checked(visit, judge, MISSING.replace("torch.relu(b + a)", "torch.sigmoid(a + b)"))
-    assert "Attempt 1 of 2 of pass `add_relu`, the nearest" in texts(app)
+    assert "Attempt 1 of 2 of pass `add_relu`, the nearest" in read(app)
     button(app, "Next").click()
     app.run()
-    assert "Attempt 2 of 2" in texts(app)
+    assert "Attempt 2 of 2" in read(app)
     assert app.query_params["match"] == "1.2"
-    again = visit("workbench", task=TASK_ID, bundle=NAME, run=app.query_params["run"], match="1.2")
-    assert "Attempt 2 of 2" in texts(until(again, " of pass "))
+    again = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME, run=app.query_params["run"], match="1.2")
+    assert "Attempt 2 of 2" in read(until(again, " of pass "))
     button(again, "Next").click()
     again.run()
-    assert "Attempt 1 of 2" in texts(again)
+    assert "Attempt 1 of 2" in read(again)
     button(again, "Previous").click()
     again.run()
-    assert "Attempt 2 of 2" in texts(again)
+    assert "Attempt 2 of 2" in read(again)
 
 
 @pytest.mark.parametrize("place", ["9.9", "", "<b>", "1", "1.0"])
 def test_a_link_to_no_step_opens_the_first(visit: Visit, judge: FakeBackend, place: str) -> None:
     app = checked(visit, judge, PASS)
-    again = visit("workbench", task=TASK_ID, bundle=NAME, run=app.query_params["run"], match=place)
-    assert "Match 1 of 1" in texts(until(again, " of pass "))
+    again = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME, run=app.query_params["run"], match=place)
+    assert "Match 1 of 1" in read(until(again, " of pass "))
 
 
 def test_no_match_is_explained_and_its_edit_comes_into_the_editor(visit: Visit, judge: FakeBackend) -> None:
     app = checked(visit, judge, MISSING)
-    said = texts(app)
+    said = read(app)
     assert "Nearest miss of `add_relu`" in said
     assert "with it the pattern has 1 match" in said
     assert "Call torch.nn.functional.relu as the graph does" in said
@@ -127,18 +121,18 @@ def test_on_the_page_of_a_run_there_is_no_editor_to_apply_to(visit: Visit, judge
     app = checked(visit, judge, MISSING)
     run = visit("runs", run=app.query_params["run"])
     until(run, " of pass ")
-    assert "What would mend it" in texts(run)
+    assert "What would mend it" in read(run)
     assert not [each for each in run.button if each.label == "Apply to the editor"]
 
 
 def test_older_outcomes_are_drawn_from_what_they_have(visit: Visit, judge: FakeBackend) -> None:
     app = checked(visit, judge, PASS, answer)
-    assert "Match 1 of 1 of pass `add_relu`" in texts(app)
-    assert "Drawn from the pass's source" in texts(app)
-    assert "Nodes: `tmp_0`, `tmp_1`" in texts(app)
+    assert "Match 1 of 1 of pass `add_relu`" in read(app)
+    assert "Drawn from the pass's source" in read(app)
+    assert "Nodes: `tmp_0`, `tmp_1`" in read(app)
     assert "The pattern of add_relu" in graphs(app)
     app = checked(visit, judge, PASS + "# SIGMOID\n", answer)
-    assert "Attempt 1 of 1 of pass `add_relu`" in texts(app)
+    assert "Attempt 1 of 1 of pass `add_relu`" in read(app)
     assert graphs(app)["The subgraph"]["reason"] == "The pattern wants relu, the graph has sigmoid."
 
 
@@ -160,7 +154,7 @@ def test_hostile_words_stay_words(visit: Visit, judge: FakeBackend) -> None:
         return replace(said, match=MatchReport((changed, PassMatches(hostile, (), miss))))
 
     judge.answer = told
-    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     Editor(app).ask("check", MISSING)
     until(app, "Nearest miss")
     assert not app.exception

@@ -1,14 +1,13 @@
 """Every page opens by its link, whatever is selected or missing."""
 
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import visiting
 from example_playground import LAUNCHED, OTHER_ID, REFERENCE, TASK_ID, answer, measured, task, write_data
-from streamlit.testing.v1 import AppTest
+from visiting import Visit, texts
 
 from pages.ui import resources
 from pages.ui.results import OPENS
@@ -19,14 +18,6 @@ from passnet_core.records import Profile, Verdict
 from passnet_core.service import Service, open_service
 from passnet_core.settings import read_settings
 from passnet_core.store import exchange
-
-Visit = Callable[..., AppTest]
-
-
-def texts(app: AppTest) -> str:
-    """All that a page says in words."""
-    kinds = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error", "success")
-    return "\n".join(str(each.value) for kind in kinds for each in getattr(app, kind))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pandas
 import pytest
 from example_playground import REFERENCE, answer, hostile, measured, write_data
 from streamlit.testing.v1 import AppTest
+from visiting import Visit, read
 
 from pages.ui import resources
 from passnet_core.backends.fake import FakeBackend
@@ -17,7 +18,6 @@ from passnet_core.service import Service, open_service
 from passnet_core.settings import read_settings
 from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
-from tests.pages.conftest import Visit
 
 VIEWS = ("Behind a point", "Speedups", "Against TorchInductor", "Two solvers")
 
@@ -26,10 +26,6 @@ def table(app: AppTest, column: str) -> pandas.DataFrame:
     """The one table that has this column."""
     (found,) = [each.value for each in app.dataframe if column in each.value]
     return found
-
-
-def said(app: AppTest) -> str:
-    return " ".join(str(each.value).replace("\\", "") for each in (*app.markdown, *app.caption, *app.info))
 
 
 @pytest.fixture
@@ -54,7 +50,7 @@ def another(service: Service, name: str, speedup: float, *, verdict: Verdict = V
 def test_a_link_opens_the_view_with_its_t_its_solver_and_its_subgraph(visit: Visit) -> None:
     app = visit("scores", t="-7", who="TorchInductor", task="add-relu", subgraph="float16/96/toy")
     assert app.select_slider(key="t").value == -7
-    assert "in the ES(-7) of TorchInductor" in said(app)
+    assert "in the ES(-7) of TorchInductor" in read(app)
     lines = table(app, "counts")
     assert list(lines["verdict"]) == ["right, faster, but not at this t"] * 2
     assert list(lines["counts"]) == pytest.approx([0.1, 0.1])
@@ -101,7 +97,7 @@ def test_against_inductor_every_subgraph_has_its_ratio_interval_and_words(visit:
     assert list(lines["comparison"]) == ["Add and rectify faster"] * 2
     assert list(lines["from"]) == pytest.approx([1.5 * 0.97] * 2)
     assert list(lines["to "]) == pytest.approx([0.7 * 1.03] * 2)
-    assert "Both ran all of these subgraphs." in said(app)
+    assert "Both ran all of these subgraphs." in read(app)
 
 
 def test_what_inductor_did_not_run_is_said(visit: Visit, service: Service) -> None:
@@ -113,7 +109,7 @@ def test_what_inductor_did_not_run_is_said(visit: Visit, service: Service) -> No
     app = visit("scores", view="Against TorchInductor")
     options = app.selectbox(key="board").options
     app = visit("scores", view="Against TorchInductor", board=next(each for each in options if board.id[:4] in each))
-    assert "2 subgraphs not measured with TorchInductor" in said(app)
+    assert "2 subgraphs not measured with TorchInductor" in read(app)
     assert list(table(app, "comparison")["comparison"])[-2:] == ["not measured with TorchInductor"] * 2
 
 
@@ -122,11 +118,11 @@ def test_two_solvers_of_the_link_stand_side_by_side(visit: Visit, service: Servi
     names = {each.name for each in service.boards()[0].contestants}
     close = next(name for name in names if name not in ("Add and rectify", "TorchInductor"))
     app = visit("scores", view="Two solvers", first="TorchInductor", second=close)
-    assert "TorchInductor wins **0**, loses **2** and ties **0** of 2 subgraphs" in said(app)
+    assert "TorchInductor wins **0**, loses **2** and ties **0** of 2 subgraphs" in read(app)
     assert list(table(app, "speedup where right")["ES(0)"]) == pytest.approx([0.7, 1.51])
     assert list(table(app, "multiplies")["multiplies"]) == pytest.approx([(0.7 / 1.51) ** 0.5] * 2)
     app.selectbox(key="first").set_value("Add and rectify").run()
-    assert "wins **0**, loses **0** and ties **2**" in said(app), "1.2% of noise, and intervals that overlap"
+    assert "wins **0**, loses **0** and ties **2**" in read(app), "1.2% of noise, and intervals that overlap"
     # nobody stands beside himself
     app.selectbox(key="first").set_value(close).run()
     assert app.selectbox(key="second").value != close
@@ -156,14 +152,14 @@ def test_hostile_names_stay_text(visit: Visit, service: Service, view: str) -> N
 def test_a_board_with_one_solver_says_what_is_missing(visit: Visit, without_figures: Service) -> None:
     without_figures.import_run(exchange.written(measured(REFERENCE, speedup=1.5)))
     assert list(table(visit("scores"), "place")["solver"]) == ["Add and rectify"]
-    assert "Only one solver ran all of these subgraphs" in said(visit("scores", view="Two solvers"))
-    assert "TorchInductor never ran here" in said(visit("scores", view="Against TorchInductor"))
+    assert "Only one solver ran all of these subgraphs" in read(visit("scores", view="Two solvers"))
+    assert "TorchInductor never ran here" in read(visit("scores", view="Against TorchInductor"))
     assert list(table(visit("scores", view="Speedups"), "median")["timed"]) == [2]
 
 
 def test_nothing_measured_is_said(visit: Visit, without_figures: Service) -> None:
     app = visit("scores")
-    assert "Nothing was measured yet" in said(app)
+    assert "Nothing was measured yet" in read(app)
     assert not app.get("tab")
 
 

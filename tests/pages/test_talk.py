@@ -1,8 +1,7 @@
 """The drawer in which a language model writes the passes: consent first, watched, stopped, taken over, gone on from."""
 
 import json
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 from editing import Editor
 from example_playground import PASS, REFERENCE, TASK_ID
 from streamlit.testing.v1 import AppTest
+from visiting import Visit, button, texts, until
 
 from pages.ui import talk as talk_page
 from passnet_core.conversing import Order
@@ -21,7 +21,6 @@ from passnet_core.settings import ModelSettings
 from passnet_core.trajectory import FREE, Budget, End
 from tests.contract.model_server import ModelServer, Said, saying, serving
 
-Visit = Callable[..., AppTest]
 KEY = "sk-typed-0123456789"
 
 
@@ -36,25 +35,6 @@ def wrote(code: str) -> Said:
 
 
 FINISH = Said("That is all.", [("finish", "{}")])
-
-
-def texts(app: AppTest) -> str:
-    kinds = ("markdown", "caption", "info", "warning", "error", "success", "code")
-    return "\n".join(str(each.value) for kind in kinds for each in getattr(app, kind))
-
-
-def button(app: AppTest, label: str):  # type: ignore[no-untyped-def]
-    return next(each for each in app.button if each.label == label)
-
-
-def until(app: AppTest, said: str) -> AppTest:
-    """Draws the page again, as its polling does, until it says this."""
-    deadline = time.monotonic() + 60
-    while said not in texts(app):
-        assert time.monotonic() < deadline, texts(app)
-        app.run()
-        assert not app.exception, app.exception[0].message
-    return app
 
 
 def agree(app: AppTest) -> None:

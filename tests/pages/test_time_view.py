@@ -1,24 +1,19 @@
 """Time: where a call spends it, speedups with the noise floor, every sample; and what there is where clocks lack."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from example_playground import REFERENCE, TASK_ID, TIMED, measured, outcome, task
 from streamlit.testing.v1 import AppTest
+from visiting import Visit, texts
 
 from passnet_core.records import Clock, Evidence, Job, Outcome, Verdict
 from passnet_core.service import Service, new_run
 from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
 
-Visit = Callable[..., AppTest]
 RUN = "recorded-passes"
-
-
-def said(app: AppTest) -> str:
-    return "\n".join(str(each.value) for kind in (app.markdown, app.caption, app.info) for each in kind)
 
 
 def charts(app: AppTest) -> list[dict]:  # type: ignore[type-arg]
@@ -47,7 +42,7 @@ def test_a_timed_outcome_is_taken_apart_and_drawn(visit: Visit, service: Service
         for each in made().timings
     )
     app = show(service, visit, made(evidence=evidence, timings=timings))
-    text = said(app)
+    text = texts(app)
     assert "Where the time of a call goes" in text
     assert "8\\.39 MB" in text
     assert "noise floor: eager may differ from itself by up to 1.2%" in text
@@ -66,13 +61,13 @@ def test_where_only_one_clock_was_read_that_is_drawn(visit: Visit, service: Serv
     ends = tuple(each for each in made().speedups if each.clock is Clock.END_TO_END)
     app = show(service, visit, made(timings=only, speedups=ends, noise=None, evidence=()))
     assert len(charts(app)) == 3
-    assert "noise floor" not in said(app)
+    assert "noise floor" not in texts(app)
 
 
 def test_times_that_are_not_ranked_have_no_speedups(visit: Visit, service: Service) -> None:
     app = show(service, visit, made(verdict=Verdict.INCONCLUSIVE, speedups=()))
-    assert "Speedups over eager" not in said(app)
-    assert "Unsteadiest" not in said(app), "two samples tell nothing"
+    assert "Speedups over eager" not in texts(app)
+    assert "Unsteadiest" not in texts(app), "two samples tell nothing"
     assert len(charts(app)) == 1 + len(Clock)
 
 
@@ -85,5 +80,5 @@ def test_recorded_runs_are_drawn_as_they_are(visit: Visit, run: str) -> None:
 
 def test_without_times_the_reason_is_said(visit: Visit, service: Service) -> None:
     app = show(service, visit, replace(outcome(Job(task().subgraphs[0], REFERENCE, TIMED), Verdict.VALUES_ONLY)))
-    assert "No times: without a GPU only values can be judged" in said(app)
+    assert "No times: without a GPU only values can be judged" in texts(app)
     assert measured(REFERENCE, speedup=1.0).outcomes[0].task_id == TASK_ID

@@ -2,19 +2,18 @@
 
 import json
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from example_playground import REFERENCE, TIMED, outcome, task
 from streamlit.testing.v1 import AppTest
+from visiting import Visit, texts
 
 from passnet_core.records import Accuracy, ErrorMap, Job, Neighbourhood, Outcome, OutputAccuracy, Verdict
 from passnet_core.service import Service, new_run
 from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
 
-Visit = Callable[..., AppTest]
 AROUND = Neighbourhood(
     (0, 46), ((1.0, 2.0), (3.0, 4.0)), ((1.0, math.nan), (3.0, math.nan)), ((False, True), (False, True))
 )
@@ -46,13 +45,9 @@ def opened(service: Service, visit: Visit, job: Job, made: Outcome) -> AppTest:
     return visit("runs", run="shown")
 
 
-def said(app: AppTest) -> str:
-    return "\n".join(str(each.value) for kind in (app.markdown, app.caption) for each in kind)
-
-
 def test_a_wrong_output_is_drawn_told_and_guessed_about(visit: Visit, service: Service) -> None:
     app = shown(service, visit, map=MAP, verdict=Verdict.NON_FINITE, wrong_in=("recorded", "typical"))
-    text = said(app)
+    text = texts(app)
     assert "**Output 0, wrong: column 47 of every row**" in text
     assert "Wrong too on\\: recorded" in text
     assert "mask or the last block" in text

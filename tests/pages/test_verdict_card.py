@@ -1,11 +1,10 @@
 """The verdict card: one next step, from what the outcome shows."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from example_playground import REFERENCE, TIMED, outcome, task
-from streamlit.testing.v1 import AppTest
+from visiting import Visit
 
 from pages.ui.words import VERDICTS
 from passnet_core.records import Evidence, Finding, Job, Outcome, Verdict
@@ -13,7 +12,6 @@ from passnet_core.service import Service, new_run
 from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
 
-Visit = Callable[..., AppTest]
 JOB = Job(task().subgraphs[0], REFERENCE, TIMED)
 FINDING = Finding("add_relu.py", 7, 1, "torch-call", "torch.relu is called.", "Compute it in a kernel.")
 TRACE = Evidence("traceback", '  File "pass_dir/add_relu.py", line 31, in add_relu\nValueError: no')

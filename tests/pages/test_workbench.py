@@ -1,13 +1,11 @@
 """Writing a pass: what is typed stays where it was typed, and is what gets judged."""
 
 import threading
-import time
-from collections.abc import Callable
 
 import pytest
 from editing import Editor
-from example_playground import OTHER_ID, PASS, REFERENCE, TASK_ID, answer, outcome, task
-from streamlit.testing.v1 import AppTest
+from example_playground import OTHER_ID, PASS, REFERENCE, REFERENCE_NAME, TASK_ID, answer, outcome, task
+from visiting import Visit, button, until
 
 from pages.ui import links, resources
 from pages.ui.drafting import MINE
@@ -16,23 +14,6 @@ from passnet_core.graphs.source import parse
 from passnet_core.passes.starting import starting_point
 from passnet_core.records import Bundle, EvalSpec, Job, Outcome, PassFile, Profile, Verdict
 from passnet_core.service import Service
-
-Visit = Callable[..., AppTest]
-NAME = "fused-add-relu"
-
-
-def button(app: AppTest, label: str):  # type: ignore[no-untyped-def]
-    return next(each for each in app.button if each.label == label)
-
-
-def until(app: AppTest, said: str) -> AppTest:
-    """Draws the page again, as its polling does, until it says this."""
-    deadline = time.monotonic() + 60
-    while not any(said in str(each.value) for each in app.markdown):
-        assert time.monotonic() < deadline, [each.value for each in app.markdown]
-        app.run()
-        assert not app.exception, app.exception[0].message
-    return app
 
 
 def test_a_new_task_begins_with_a_pass_that_fits_it(visit: Visit) -> None:
@@ -43,9 +24,9 @@ def test_a_new_task_begins_with_a_pass_that_fits_it(visit: Visit) -> None:
 
 
 def test_what_was_typed_is_there_after_a_reload(visit: Visit) -> None:
-    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     Editor(app).hold(PASS + "# mine\n").run()
-    again = visit("workbench", task=TASK_ID, bundle=NAME)
+    again = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     assert Editor(again).text == PASS + "# mine\n"
     assert Editor(visit("workbench", task=OTHER_ID)).text != PASS + "# mine\n"
 
@@ -53,44 +34,44 @@ def test_what_was_typed_is_there_after_a_reload(visit: Visit) -> None:
 def test_text_that_arrives_together_with_another_choice_of_passes_stays_with_its_own(
     visit: Visit, service: Service
 ) -> None:
-    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     Editor(app).hold(PASS + "# for the reference\n")
     app.selectbox(key="bundle").set_value(MINE)
     app.run()
     assert "# for the reference" not in Editor(app).text
-    kept = service.draft(TASK_ID, NAME)
+    kept = service.draft(TASK_ID, REFERENCE_NAME)
     assert kept is not None
     assert kept.passes[0].code == PASS + "# for the reference\n"
     assert service.draft(TASK_ID, MINE) is None
-    app.selectbox(key="bundle").set_value(NAME).run()
+    app.selectbox(key="bundle").set_value(REFERENCE_NAME).run()
     assert Editor(app).text == PASS + "# for the reference\n"
 
 
 def test_text_that_arrives_together_with_a_change_of_page_is_kept(visit: Visit) -> None:
-    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     Editor(app).hold(PASS + "# before leaving\n").run()
     app.switch_page(links.script("help")).run()
     assert app.title[0].value == "Help"
-    again = visit("workbench", task=TASK_ID, bundle=NAME)
+    again = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     assert Editor(again).text == PASS + "# before leaving\n"
 
 
 def test_a_click_judges_the_text_and_the_subgraph_that_arrive_with_it(visit: Visit, service: Service) -> None:
-    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     Editor(app).hold(PASS + "# WRONG\n")
     app.selectbox(key="subgraph").set_value(task().subgraphs[1].id)
     button(app, "Run").click()
     app.run()
     until(app, "Wrong values")
     run_id = app.query_params["run"]
-    assert service.run(run_id).label == f"{NAME}, edited"
+    assert service.run(run_id).label == f"{REFERENCE_NAME}, edited"
     (judged,) = service.outcomes(run_id)
     assert judged.subgraph_id == task().subgraphs[1].id
     assert service.bundle(service.run(run_id).bundle_digest or "").passes[0].code == PASS + "# WRONG\n"
 
 
 def test_passnets_rules_come_with_their_cap(visit: Visit, service: Service) -> None:
-    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     profile = next(each for each in app.radio if each.label == "Judged by")
     cap = next(each for each in app.checkbox if "one replacement function" in each.label)
     assert (profile.value, cap.value, cap.disabled) == ("strict: everything", False, False)
@@ -105,7 +86,7 @@ def test_passnets_rules_come_with_their_cap(visit: Visit, service: Service) -> N
 
 
 def test_check_says_where_a_pattern_misses(visit: Visit) -> None:
-    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     Editor(app).hold(PASS + "# SIGMOID\n")
     button(app, "Check").click()
     app.run()
@@ -116,13 +97,13 @@ def test_check_says_where_a_pattern_misses(visit: Visit) -> None:
 
 
 def test_a_run_of_the_whole_task_opens_for_each_subgraph(visit: Visit) -> None:
-    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     button(app, "Run all 2").click()
     app.run()
     until(app, "Right, not timed")
     run_id = app.query_params["run"]
     for subgraph in task().subgraphs:
-        app = visit("workbench", task=TASK_ID, bundle=NAME, run=run_id, subgraph=subgraph.id)
+        app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME, run=run_id, subgraph=subgraph.id)
         until(app, "Right, not timed")
         assert any(subgraph.dtype in each.value and "direct" in each.value for each in app.caption)
     listed = visit("runs").dataframe[0].value
@@ -130,7 +111,7 @@ def test_a_run_of_the_whole_task_opens_for_each_subgraph(visit: Visit) -> None:
 
 
 def test_an_old_verdict_is_marked_once_the_text_has_changed(visit: Visit) -> None:
-    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     button(app, "Run").click()
     app.run()
     until(app, "Right, not timed")
@@ -140,7 +121,7 @@ def test_an_old_verdict_is_marked_once_the_text_has_changed(visit: Visit) -> Non
 
 
 def test_start_over_puts_back_the_beginning(visit: Visit) -> None:
-    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     Editor(app).hold("nothing of use").run()
     button(app, "Start over").click()
     app.run()
@@ -148,13 +129,13 @@ def test_start_over_puts_back_the_beginning(visit: Visit) -> None:
 
 
 def test_files_are_added_and_removed_and_keep_what_was_typed(visit: Visit, service: Service) -> None:
-    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     Editor(app).hold(PASS + "# typed\n")
     name = next(each for each in app.text_input if each.label == "Name of a new file")
     name.set_value("shared_kernel")
     button(app, "Add helper").click()
     app.run()
-    kept = service.draft(TASK_ID, NAME)
+    kept = service.draft(TASK_ID, REFERENCE_NAME)
     assert kept is not None
     assert [file.name for file in kept.files] == ["add_relu.py", "shared_kernel.py"]
     assert kept.passes[0].code == PASS + "# typed\n"
@@ -166,7 +147,7 @@ def test_files_are_added_and_removed_and_keep_what_was_typed(visit: Visit, servi
 
 
 def test_a_rule_that_is_broken_is_named_with_its_line(visit: Visit) -> None:
-    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     Editor(app).hold(PASS.replace("import torch\n", "import torch\nimport torch.nn as nn\n")).run()
     assert any("torch" in each.value for each in app.error)
     Editor(app).hold("def pattern(:\n").run()
@@ -192,7 +173,7 @@ def test_a_run_under_way_shows_its_log_and_can_be_cancelled(
         return answer(job)
 
     monkeypatch.setattr(service, "_backend", FakeBackend(slow))
-    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     button(app, "Run all 2").click()
     app.run()
     try:
@@ -208,14 +189,14 @@ def test_a_run_under_way_shows_its_log_and_can_be_cancelled(
 
 
 def test_the_reference_opens_for_its_task_only(visit: Visit) -> None:
-    assert NAME in visit("workbench", task=TASK_ID).selectbox(key="bundle").options
-    assert NAME not in visit("workbench", task=OTHER_ID).selectbox(key="bundle").options
+    assert REFERENCE_NAME in visit("workbench", task=TASK_ID).selectbox(key="bundle").options
+    assert REFERENCE_NAME not in visit("workbench", task=OTHER_ID).selectbox(key="bundle").options
     assert resources.service().reference_bundles()[0].bundle.digest == REFERENCE.digest
 
 
 def test_a_bundle_is_looked_for_in_all_tasks(visit: Visit, judge: FakeBackend) -> None:
     judge.matches = lambda code: 1
-    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     button(app, "Look through all tasks").click().run()
     assert not app.exception
     said = " ".join(str(each.value) for each in app.markdown)
@@ -226,7 +207,7 @@ def test_a_bundle_is_looked_for_in_all_tasks(visit: Visit, judge: FakeBackend) -
 
 def test_passes_that_cannot_be_loaded_are_looked_for_nowhere(visit: Visit, judge: FakeBackend) -> None:
     judge.answer = lambda job: outcome(job, Verdict.DOES_NOT_LOAD)
-    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     button(app, "Look through all tasks").click().run()
     assert any("does not load" in str(each.value) for each in app.error)
 
@@ -235,17 +216,17 @@ def test_passes_that_cannot_be_loaded_are_looked_for_nowhere(visit: Visit, judge
 
 
 def test_a_command_judges_the_text_that_comes_with_it(visit: Visit, service: Service) -> None:
-    app = Editor(visit("workbench", task=TASK_ID, bundle=NAME)).ask("check", PASS + "# asked\n")
+    app = Editor(visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)).ask("check", PASS + "# asked\n")
     until(app, "Matches")
     run = service.runs(checks=True)[0].run
     assert service.bundle(run.bundle_digest or "").passes[0].code == PASS + "# asked\n"
-    kept = service.draft(TASK_ID, NAME)
+    kept = service.draft(TASK_ID, REFERENCE_NAME)
     assert kept is not None
     assert kept.passes[0].code == PASS + "# asked\n"
 
 
 def test_text_that_was_replaced_meanwhile_is_neither_kept_nor_judged(visit: Visit, service: Service) -> None:
-    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     Editor(app).hold(PASS + "# mine\n").run()
     late = Editor(app)
     said = late._message(PASS + "# too late\n")
@@ -259,11 +240,24 @@ def test_text_that_was_replaced_meanwhile_is_neither_kept_nor_judged(visit: Visi
 
 
 @pytest.mark.parametrize(
-    "said", [None, 3, "text", {}, {"slot": NAME}, {"slot": NAME, "revision": "0", "files": {}},
-             {"slot": NAME, "revision": 0, "files": {"add_relu.py": 3, "nobody.py": "x"}, "what": "format the disk"}],
-)  # fmt: skip
+    "said",
+    [
+        None,
+        3,
+        "text",
+        {},
+        {"slot": REFERENCE_NAME},
+        {"slot": REFERENCE_NAME, "revision": "0", "files": {}},
+        {
+            "slot": REFERENCE_NAME,
+            "revision": 0,
+            "files": {"add_relu.py": 3, "nobody.py": "x"},
+            "what": "format the disk",
+        },
+    ],
+)
 def test_a_browser_may_say_anything(visit: Visit, service: Service, said: object) -> None:
-    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     editor = Editor(app)
     editor._message = lambda text: said  # type: ignore[method-assign,assignment,return-value]
     editor.hold("").run()
@@ -272,7 +266,7 @@ def test_a_browser_may_say_anything(visit: Visit, service: Service, said: object
 
 
 def test_rules_and_misses_are_marked_in_the_editor(visit: Visit) -> None:
-    app = visit("workbench", task=TASK_ID, bundle=NAME)
+    app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     Editor(app).hold("import torch.nn\n" + PASS).run()
     (finding,) = [each for each in Editor(app).given["findings"] if each["source"] == "forbidden-import"]
     assert (finding["file"], finding["line"], finding["fatal"]) == ("add_relu.py", 1, True)

@@ -1,5 +1,6 @@
-"""A visitor who opens a page by its link, in this process."""
+"""A visitor who opens a page by its link, reads it and waits for it, in this process."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,4 +21,29 @@ def visit(page: str, **selected: str) -> AppTest:
         app.switch_page(links.script(page))
     app.run()
     assert not app.exception, app.exception[0].message
+    return app
+
+
+def texts(app: AppTest) -> str:
+    """All that a page says in words and in code, as Markdown."""
+    kinds = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error", "success", "code")
+    return "\n".join(str(each.value) for kind in kinds for each in getattr(app, kind))
+
+
+def read(app: AppTest) -> str:
+    """The same without Markdown's escapes."""
+    return texts(app).replace("\\", "")
+
+
+def button(app: AppTest, label: str):  # type: ignore[no-untyped-def]
+    return next(each for each in app.button if each.label == label)
+
+
+def until(app: AppTest, said: str) -> AppTest:
+    """Draws the page again, as its polling does, until it says this."""
+    deadline = time.monotonic() + 60
+    while said not in texts(app):
+        assert time.monotonic() < deadline, texts(app)
+        app.run()
+        assert not app.exception, app.exception[0].message
     return app

@@ -11,7 +11,17 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from example_playground import OTHER_ID, REFERENCE, TASK_ID, hostile, measured, outcome, task, write_data
+from example_playground import (
+    OTHER_ID,
+    REFERENCE,
+    REFERENCE_NAME,
+    TASK_ID,
+    hostile,
+    measured,
+    outcome,
+    task,
+    write_data,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -285,7 +295,7 @@ def test_the_report_of_a_kept_run(tmp_path: Path) -> None:
     service = open_service(settings, backend=FakeBackend(lambda job: outcome(job, Verdict.VALUES_ONLY)))
     try:
         text = Reader(run_report(service, "recorded-passes")).text
-        assert "--bundle fused-add-relu" in text
+        assert f"--bundle {REFERENCE_NAME}" in text
         assert "FOLDER" not in text
         strange = measured(Bundle((PassFile("x.py", "x"),)), speedup=2.0)
         run = replace(strange.run, id="strange", task_ids=("not-here",))

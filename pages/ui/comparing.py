@@ -1,6 +1,5 @@
 """Two runs compared: what changed at a glance, and for one subgraph code, graph, times, values and environments."""
 
-import functools
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 
@@ -124,10 +123,11 @@ def comparison(run_id: str, against: str) -> None:
     service = resources.service()
     now, then = service.run(run_id), service.run(against)
     with st.container(horizontal=True):
-        links.turn("Only the run of now", icon=":material/arrow_back:", run=run_id, subgraph=links.selected("subgraph"))
+        place = {key: links.selected(key) for key in ("task", "subgraph")}
+        links.turn("Only the run of now", icon=":material/arrow_back:", run=run_id, **place)
         links.turn(
             "Swap then and now", icon=":material/swap_horiz:", run=against, against=run_id,
-            subgraph=links.selected("subgraph"), show=links.selected("show"),
+            show=links.selected("show"), **place,
         )  # fmt: skip
     st.title("Two runs compared")
     before, after = service.progress(against), service.progress(run_id)
@@ -193,9 +193,9 @@ def _table(found: Sequence[Pair], *, key: str) -> None:
     several = len({each.task_id for each in found}) > 1
     choose_row(
         [_pair_row(each, several) for each in found],
-        [_place(each) for each in found],
+        [links.place_id(each.task_id, each.subgraph_id) for each in found],
         key=key,
-        choose=functools.partial(_choose, {_place(each): each for each in found}),
+        choose=links.select_place,
         height=560 if len(found) > 14 else None,
         column_config={
             "change": st.column_config.TextColumn("change", width=200),
@@ -206,15 +206,6 @@ def _table(found: Sequence[Pair], *, key: str) -> None:
         "Faster or slower: the 95% intervals of both speedups, end to end, do not overlap; where they do, there is no "
         "measurable difference. Choose a row to see what differs."
     )
-
-
-def _place(pair: Pair) -> str:
-    return f"{pair.task_id}\n{pair.subgraph_id}"
-
-
-def _choose(found: Mapping[str, Pair], place: str) -> None:
-    links.select("task", found[place].task_id)
-    links.select("subgraph", found[place].subgraph_id)
 
 
 def _pair_row(pair: Pair, several: bool) -> dict[str, object]:

@@ -48,6 +48,18 @@ def select(key: str, value: str | None) -> None:
         st.query_params[key] = value
 
 
+def place_id(task_id: str, subgraph_id: str) -> str:
+    """One name of a subgraph among those of several tasks: tasks of the same models have subgraphs of equal names."""
+    return f"{task_id}\n{subgraph_id}"
+
+
+def select_place(place: str) -> None:
+    """Puts a subgraph and its task into the URL. place: as place_id makes it."""
+    task_id, _, subgraph_id = place.partition("\n")
+    select("task", task_id)
+    select("subgraph", subgraph_id)
+
+
 def hand_over(key: str, value: str, context: str) -> None:
     """From a callback: this selection shall come into the URL of the page that is drawn next, in this context."""
     st.session_state[f"coming-{key}"] = (context, st.query_params.get(key), value)

@@ -111,23 +111,12 @@ def ink() -> str:
 # --- one subgraph ----------------------------------------------------------------------------------------------------
 
 
-def choose_place(joined: str) -> None:
-    """Puts a subgraph into the URL. joined: as place_id makes it."""
-    task_id, _, subgraph_id = joined.partition("\n")
-    links.select("task", task_id)
-    links.select("subgraph", subgraph_id)
-
-
-def place_id(task_id: str, subgraph_id: str) -> str:
-    return f"{task_id}\n{subgraph_id}"
-
-
 @frame.action
 def choose_bar() -> None:
     """A click on a bar."""
     for each in st.session_state[BARS].selection.get(BAR) or ():
         if "task" in each and "subgraph" in each:
-            choose_place(place_id(str(each["task"]), str(each["subgraph"])))
+            links.select_place(links.place_id(str(each["task"]), str(each["subgraph"])))
 
 
 def run_links(rows: Sequence[tuple[str, ScoreRow | None]]) -> None:
@@ -140,6 +129,7 @@ def run_links(rows: Sequence[tuple[str, ScoreRow | None]]) -> None:
                     f"{plain(name)}: the run of {plain(row.task_id)}, {plain(row.subgraph_id)}",
                     icon=":material/open_in_new:",
                     run=row.run_id,
+                    task=row.task_id,
                     subgraph=row.subgraph_id,
                 )
 
@@ -172,9 +162,9 @@ def behind(look: Look) -> None:
     fixed = f"ES({look.t}) if right"
     choose_row(
         contribution_rows(lines, fixed),
-        [place_id(line.task_id, line.subgraph_id) for line in lines],
+        [links.place_id(line.task_id, line.subgraph_id) for line in lines],
         key="behind",
-        choose=choose_place,
+        choose=links.select_place,
         height=TALL if len(lines) > 9 else None,
         column_config={each: st.column_config.NumberColumn(each, format="%.3f") for each in ("speedup", "counts")}
         | {each: st.column_config.NumberColumn(each, format="%.5f") for each in ("multiplies", fixed)},
@@ -301,9 +291,9 @@ def against_inductor(look: Look) -> None:
     rows = beside_rows(pairs, contestant.name, INDUCTOR)
     choose_row(
         rows,
-        [place_id(each.first.task_id, each.first.subgraph_id) for each in pairs],
+        [links.place_id(each.first.task_id, each.first.subgraph_id) for each in pairs],
         key="against-inductor",
-        choose=choose_place,
+        choose=links.select_place,
         height=TALL + 100 if len(pairs) > 12 else None,
         column_config=beside_columns(contestant.name, INDUCTOR),
     )
@@ -397,9 +387,9 @@ def two_solvers(look: Look) -> None:
     rows = beside_rows(pairs, first, second, multiplies=lambda each: each.multiplies)
     choose_row(
         rows,
-        [place_id(each.first.task_id, each.first.subgraph_id) for each in pairs],
+        [links.place_id(each.first.task_id, each.first.subgraph_id) for each in pairs],
         key="deciding",
-        choose=choose_place,
+        choose=links.select_place,
         height=TALL if len(pairs) > 9 else None,
         column_config=beside_columns(first, second),
         column_order=["task", "subgraph", "multiplies", "comparison", *[each for each in rows[0] if "speedup" in each]],

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import streamlit as st
 
-from pages.ui import frame
+from pages.ui import frame, links
 from passnet_core.records import Outcome
 
 
@@ -51,10 +51,11 @@ def _chosen(key: str, ids: tuple[str, ...], choose: Callable[[str], None]) -> No
 
 
 def choose_outcome(outcomes: Sequence[Outcome], *, key: str, choose: Callable[[str], None]) -> None:
-    """The outcomes of a run, one row per subgraph."""
+    """The outcomes of a run, one row per subgraph. choose: called with the place of a subgraph, as in links."""
+    several = len({each.task_id for each in outcomes}) > 1
     choose_row(
-        [outcome_row(each) for each in outcomes],
-        [each.subgraph_id for each in outcomes],
+        [({"task": each.task_id} if several else {}) | outcome_row(each) for each in outcomes],
+        [links.place_id(each.task_id, each.subgraph_id) for each in outcomes],
         key=key,
         choose=choose,
         column_config={"speedup": st.column_config.NumberColumn("speedup", format="%.2f×")},

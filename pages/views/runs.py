@@ -88,7 +88,7 @@ def permanent_page(run_id: str) -> None:
     outcome = chosen_outcome(progress)
     table, card = st.columns([1.4, 1], gap="medium")
     with table:
-        choose_outcome(progress.outcomes, key=f"outcomes-{run_id}", choose=functools.partial(links.select, "subgraph"))
+        choose_outcome(progress.outcomes, key=f"outcomes-{run_id}", choose=links.select_place)
         actions(run, outcome)
     with card:
         verdict_card(outcome, recorded=run.recorded)
@@ -98,8 +98,9 @@ def permanent_page(run_id: str) -> None:
 
 
 def chosen_outcome(progress: Progress) -> Outcome:
-    asked = links.selected("subgraph")
-    return next((each for each in progress.outcomes if each.subgraph_id == asked), progress.outcomes[0])
+    task_id, asked = links.selected("task"), links.selected("subgraph")
+    alike = [each for each in progress.outcomes if each.subgraph_id == asked]
+    return next((each for each in alike if each.task_id == task_id), (alike or progress.outcomes)[0])
 
 
 def actions(run: Run, outcome: Outcome) -> None:

@@ -234,17 +234,19 @@ def result(run_id: str | None, draft: Draft, subgraph: Subgraph) -> Outcome | No
         return None
     if progress.problem:
         st.error(plain(progress.problem), title="The run ended early")
-    outcome = next((each for each in progress.outcomes if each.subgraph_id == subgraph.id), None)
+    here = [each for each in progress.outcomes if each.task_id == subgraph.task_id]
+    outcome = next((each for each in here if each.subgraph_id == subgraph.id), None)
     if progress.run.bundle_digest != draft.bundle.digest:
         st.caption(":material/edit_note: The passes have changed since this run, or it judged others.")
     if outcome is None:
         st.info(f"This run did not judge the selected subgraph, but {count(progress.done, 'other')}.")
     else:
         verdict_card(outcome, recorded=progress.run.recorded)
-    if progress.total > 1:
-        accepted = sum(each.verdict.accepted for each in progress.outcomes)
-        with st.expander(f"{accepted} of {progress.total} subgraphs accepted", icon=":material/dataset:"):
-            choose_outcome(progress.outcomes, key=f"outcomes-{run_id}", choose=turn_to)
+    total = progress.total if len(progress.run.task_ids) == 1 else len(here)
+    if here and total > 1:
+        accepted = sum(each.verdict.accepted for each in here)
+        with st.expander(f"{accepted} of {total} subgraphs accepted", icon=":material/dataset:"):
+            choose_outcome(here, key=f"outcomes-{run_id}", choose=turn_to)
     links.link("runs", "The page of this run", icon=":material/link:", run=run_id)
     return outcome
 
@@ -282,8 +284,8 @@ def looked_through(bundle: Bundle, task_ids: Sequence[str]) -> list[TaskMatches]
     return found
 
 
-def turn_to(subgraph_id: str) -> None:
-    st.session_state["subgraph"] = subgraph_id
+def turn_to(place: str) -> None:
+    st.session_state["subgraph"] = place.partition("\n")[2]
 
 
 def choose_task() -> None:

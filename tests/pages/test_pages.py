@@ -1,20 +1,32 @@
 """Every page opens by its link, whatever is selected or missing."""
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import visiting
-from example_playground import LAUNCHED, OTHER_ID, REFERENCE, TASK_ID, answer, measured, task, write_data
-from visiting import Visit, texts
+from example_playground import (
+    LAUNCHED,
+    OTHER_ID,
+    REFERENCE,
+    REFERENCE_NAME,
+    TASK_ID,
+    answer,
+    measured,
+    outcome,
+    task,
+    write_data,
+)
+from visiting import Visit, read, texts
 
 from pages.ui import resources
 from pages.ui.results import OPENS
 from pages.ui.words import VERDICTS
 from passnet_core.backends.fake import FakeBackend
 from passnet_core.errors import StoreError
-from passnet_core.records import Profile, Verdict
+from passnet_core.records import Job, Profile, Verdict
 from passnet_core.service import Service, open_service
 from passnet_core.settings import read_settings
 from passnet_core.store import exchange
@@ -116,6 +128,28 @@ def test_a_recorded_run_opens_by_its_link_and_is_labelled(visit: Visit) -> None:
     assert "recorded\\: NVIDIA H200" in said
     assert "float16" in said
     assert "right, faster" in list(app.dataframe[0].value["verdict"])
+
+
+def test_in_a_run_of_several_tasks_a_subgraph_is_that_of_its_task(visit: Visit, service: Service) -> None:
+    """Tasks of the same model have subgraphs of equal names."""
+    file, subgraph = measured(REFERENCE, speedup=1.5), task().subgraphs[1].id
+    twins = tuple(
+        outcome(Job(replace(twin, id=each.id), REFERENCE, file.run.spec), Verdict.FASTER, speedup=0.7)
+        for each, twin in zip(task().subgraphs, task(OTHER_ID, (256, 512)).subgraphs)
+    )
+    digests = (*file.run.job_digests, *(each.job_digest for each in twins))
+    run = replace(file.run, id="several", task_ids=(TASK_ID, OTHER_ID), job_digests=digests, recorded="")
+    service.import_run(exchange.written(replace(file, run=run, outcomes=(*file.outcomes, *twins))))
+    for chosen, speedup in ((TASK_ID, "1.50× eager"), (OTHER_ID, "0.70× eager")):
+        app = visit("runs", run="several", task=chosen, subgraph=subgraph)
+        assert speedup in read(app)
+        assert list(app.dataframe[0].value["task"]) == [TASK_ID] * 2 + [OTHER_ID] * 2
+    workbench = visit("workbench", task=TASK_ID, subgraph=subgraph, run="several", bundle=REFERENCE_NAME)
+    assert "1.50× eager" in read(workbench)
+    assert "2 of 2 subgraphs accepted" in [each.label for each in workbench.expander]
+    # this subgraph has a name that the other's outcomes do not have
+    workbench = visit("workbench", task=OTHER_ID, run="several", bundle="mine")
+    assert "This run did not judge the selected subgraph" in read(workbench)
 
 
 def test_two_runs_of_a_task_can_be_compared(visit: Visit) -> None:

@@ -49,6 +49,7 @@ def pages() -> dict[str, Page]:
 def show(page: Page) -> None:
     """Draws the frame and in it the page; whatever cannot be done is said once, without a traceback."""
     st.html(ASSETS / "style.css")
+    links.arrive(page.url_path or "start")
     with errors_shown():
         strip()
         report_failed_action()
@@ -68,7 +69,7 @@ def show_error(error: PlaygroundError) -> None:
     """What failed, whose concern it is, and what to do next."""
     st.error(f"{plain(str(error))}", icon=":material/error:", title=_concern(error))
     if isinstance(error, UnknownItem):
-        with st.container(horizontal=True):
+        with st.container(horizontal=True, vertical_alignment="center"):
             links.link("explore", "Browse the tasks", icon=":material/travel_explore:")
             links.link("runs", "See the runs", icon=":material/history:")
 

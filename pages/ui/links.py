@@ -15,15 +15,27 @@ def script(name: Name) -> str:
     return str(VIEWS / f"{name}.py")
 
 
+_OPEN = "page that is open"
+
+
+def arrive(name: str) -> None:
+    """Says which page is drawn from here on."""
+    st.session_state[_OPEN] = name
+
+
 def link(name: Name, label: str, *, icon: str | None = None, **selected: str | None) -> None:
-    """A link to a page with these things selected; those that are None are left out."""
+    """A link to a page with these things selected; those that are None are left out. To the page that is open it is a
+    button, which does the same."""
+    if st.session_state.get(_OPEN) == name:
+        turn(label, icon=icon, **selected)
+        return
     chosen = {key: value for key, value in selected.items() if value}
     st.page_link(script(name), label=label, icon=icon or "", query_params=chosen or None)
 
 
 def turn(label: str, *, icon: str | None = None, **chosen: str | None) -> None:
-    """A button that selects these things on the page that is open, and nothing else: a link to that page would draw it
-    anew, but leave the URL as it is."""
+    """A button that selects these things on the page that is open, and nothing else: Streamlit's link to that page
+    would draw it anew, but leave the URL as it is."""
     key = f"turn {label} {sorted((name, value) for name, value in chosen.items() if value)}"
     st.button(label, icon=icon, key=key, type="tertiary", on_click=_turn_to, args=(chosen,))
 

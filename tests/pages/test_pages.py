@@ -19,7 +19,7 @@ from example_playground import (
     task,
     write_data,
 )
-from visiting import Visit, read, texts
+from visiting import Visit, button, read, texts
 
 from pages.ui import resources
 from pages.ui.results import OPENS
@@ -112,6 +112,21 @@ def test_a_link_to_something_that_is_not_here_says_so(
     app = visit(page, **selected)
     assert len(app.error) == 1
     assert message in app.error[0].value
+
+
+@pytest.mark.parametrize(
+    ("page", "selected", "way_out"),
+    [
+        ("explore", {"task": "nowhere"}, "Browse the tasks"),
+        ("runs", {"run": "run-that-is-not"}, "See the runs"),
+    ],
+)
+def test_an_error_is_left_by_the_link_below_it(visit: Visit, page: str, selected: dict[str, str], way_out: str) -> None:
+    app = visit(page, **selected)
+    button(app, way_out).click().run()
+    assert not app.error
+    assert not set(selected) & set(app.query_params)
+    assert app.dataframe[0].value.size
 
 
 def test_explore_finds_by_the_url_and_previews_what_is_chosen(visit: Visit) -> None:

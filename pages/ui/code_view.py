@@ -1,13 +1,12 @@
 """The code of an outcome: the passes, the subgraph and what it became, and generated code, side by side."""
 
-import hashlib
 import threading
 
 import streamlit as st
 
 from pages.ui import built, code_facts, resources
 from pages.ui.components import finding_list
-from pages.ui.text import code_span, plain
+from pages.ui.text import code_span, key_of, plain
 from passnet_core.errors import PlaygroundError
 from passnet_core.floors import memory_floor
 from passnet_core.graphs import aligning, panes
@@ -34,9 +33,7 @@ def code_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> Non
         nodes = aligning.kernel_nodes(bundle, graph, outcome.match)
         for number, each in enumerate(kernels.kernels):
             shown += panes.of_kernel(number, each, bundle, nodes.get(each.name, ()), code_facts.compiled(each))
-    # Streamlit takes no two underscores in a key
-    key = f"code-{hashlib.sha256(outcome.job_digest.encode()).hexdigest()[:12]}"
-    built.component("code")(key=key, data=panes.picture(shown, graph, outcome.match))
+    built.component("code")(key=key_of("code", outcome.job_digest), data=panes.picture(shown, graph, outcome.match))
 
 
 def inductors_code(subgraph: Subgraph, key: str) -> InductorCode | None:

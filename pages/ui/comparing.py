@@ -1,6 +1,5 @@
 """Two runs compared: what changed at a glance, and for one subgraph code, graph, times, values and environments."""
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
@@ -9,7 +8,7 @@ from pages.ui import frame, links, live, resources
 from pages.ui.components import PROFILES, solver_name, speedup_text, verdict_card
 from pages.ui.graphs import graph_view
 from pages.ui.tables import choose_row
-from pages.ui.text import code_span, count, figure, plain, when
+from pages.ui.text import code_span, count, figure, key_of, plain, when
 from passnet_core.charts.breakdown import NAMES
 from passnet_core.charts.pairs import pair_chart
 from passnet_core.comparison import (
@@ -96,7 +95,7 @@ def run_words(summary: RunSummary) -> str:
 def choose_two(rows: Sequence[Mapping[str, object]], ids: Sequence[str]) -> None:
     """The runs' list with a box per row; two that are chosen can be compared, the older one first."""
     # the position of a chosen row stays when the rows change, so the key changes with them
-    key = f"two-{hashlib.sha256(chr(10).join(ids).encode()).hexdigest()[:12]}"
+    key = key_of("two", "\n".join(ids))
     picked = st.dataframe(
         rows,
         key=key,

@@ -8,6 +8,7 @@ import streamlit as st
 from pages.ui.text import code_span, figure, plain, seconds, shape, when
 from pages.ui.words import VERDICTS
 from passnet_core import advising
+from passnet_core.charts.breakdown import speedup_words
 from passnet_core.graphs import drawing
 from passnet_core.records import (
     RESTS_ON_EVIDENCE,
@@ -112,8 +113,7 @@ def conditions(outcome: Outcome, recorded: str = "") -> tuple[str, ...]:
 
 def speedup_text(outcome: Outcome, clock: Clock = Clock.END_TO_END, contender: Contender | None = None) -> str:
     """ "1.42× (1.38 to 1.47)", or a dash."""
-    speedup = outcome.speedup(clock, contender)
-    return f"{speedup.value:.2f}× ({speedup.low:.2f} to {speedup.high:.2f})" if speedup else "–"
+    return speedup_words(outcome.speedup(clock, contender)) or "–"
 
 
 def input_rows(subgraph: Subgraph) -> list[dict[str, str]]:

@@ -6,7 +6,6 @@ text that has been replaced is not brought back.
 """
 
 import ast
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,7 +13,7 @@ import streamlit as st
 
 from pages.ui import editor, frame, resources
 from pages.ui.editor import Held, Template, code_editor
-from pages.ui.text import plain
+from pages.ui.text import key_of, plain
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.graphs.respelling import patched
 from passnet_core.passes.starting import starting_point
@@ -49,7 +48,7 @@ class Slot:
     @property
     def editor(self) -> str:
         """The key of the editor, one for all slots of a task."""
-        return f"editor-{hashlib.sha256(self.task_id.encode()).hexdigest()[:12]}"
+        return key_of("editor", self.task_id)
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,12 @@
 """The graph component: a subgraph drawn in the browser, and as a list."""
 
-import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
 
 from pages.ui import built
-from pages.ui.text import count, plain
+from pages.ui.text import count, key_of, plain
 from passnet_core.graphs import drawing, folding
 from passnet_core.graphs.drawing import Marks
 from passnet_core.graphs.ir import Graph
@@ -72,8 +71,7 @@ def marked_graph(
     """graph_view with any marks. stepping: gives the graph keys that go through steps."""
     shown, note = folding.window(graph, around=marks.focus or marks.nodes)
     known = {each.name: (each.shape, each.dtype) for each in inputs} | dict(values or {})
-    # Streamlit takes no two underscores here, and names may have them
-    key = f"graph-{hashlib.sha256((key or title).encode()).hexdigest()[:12]}"
+    key = key_of("graph", key or title)
 
     def inserted() -> None:
         name = st.session_state[key].get(INSERT)

@@ -1,7 +1,6 @@
 """Tables in which a row can be chosen. The choice is an event: what is selected stands in the URL."""
 
 import functools
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -9,6 +8,7 @@ import pyarrow as pa
 import streamlit as st
 
 from pages.ui import frame, links
+from pages.ui.text import key_of
 from passnet_core.records import Outcome
 
 
@@ -27,8 +27,7 @@ def choose_row(
     A table keeps the position of the chosen row when its rows change, so its key changes with them, and the position
     is looked up in the ids that were drawn.
     """
-    revision = hashlib.sha256("\n".join(ids).encode()).hexdigest()[:12]
-    full_key = f"{key}-{revision}"
+    full_key = key_of(key, "\n".join(ids))
     st.dataframe(
         rows,
         key=full_key,

@@ -1,5 +1,6 @@
 """Strings that strangers wrote (names, reasons, labels), made safe and readable as Markdown text."""
 
+import hashlib
 import re
 from datetime import UTC, datetime
 
@@ -18,6 +19,11 @@ def code_span(text: str) -> str:
     fence = "`" * (longest + 1)
     pad = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{fence}{pad}{text}{pad}{fence}"
+
+
+def key_of(widget: str, text: str) -> str:
+    """A widget's key for this text, of which it holds nothing: Streamlit takes no two underscores in a key."""
+    return f"{widget}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
 def when(moment: str) -> str:

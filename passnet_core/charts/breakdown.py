@@ -15,13 +15,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from passnet_core.records import Capture, Clock, Contender, Outcome, Timing
+from passnet_core.records import Capture, Clock, Contender, Outcome, Speedup, Timing
 
 NAMES: Mapping[Contender, str] = {
     Contender.EAGER: "eager",
     Contender.BASELINE: "TorchInductor",
     Contender.PASSES: "passes",
 }
+
+
+def speedup_words(speedup: Speedup | None) -> str:
+    """ "1.42× (1.38 to 1.47)", the value and its 95% interval, or nothing."""
+    return f"{speedup.value:.2f}× ({speedup.low:.2f} to {speedup.high:.2f})" if speedup else ""
+
 
 REPLAY = "replay of a captured graph"
 """Topic of the evidence that has the replays."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from passnet_core import __version__
-from passnet_core.charts.breakdown import NAMES
+from passnet_core.charts.breakdown import NAMES, speedup_words
 from passnet_core.comparison import environment_facts, spec_facts
 from passnet_core.errors import BadInput
 from passnet_core.graphs import drawing
@@ -189,7 +189,7 @@ def _section(
         number=number,
         outcome=outcome,
         sign=SIGNS[outcome.verdict],
-        speedup=_speedup_words(outcome, Clock.END_TO_END, _own(outcome)),
+        speedup=speedup_words(outcome.speedup()),
         bar=_bar(outcome),
         subgraph=known,
         before=before,
@@ -198,15 +198,6 @@ def _section(
         clocks=tuple(_clock_row(outcome, clock) for clock in Clock if any(t.clock is clock for t in outcome.timings)),
         place=environments[outcome.environment] if outcome.environment and len(environments) > 1 else None,
     )
-
-
-def _own(outcome: Outcome) -> Contender:
-    return Contender.BASELINE if outcome.solver is Solver.INDUCTOR else Contender.PASSES
-
-
-def _speedup_words(outcome: Outcome, clock: Clock, who: Contender) -> str:
-    speedup = outcome.speedup(clock, who)
-    return f"{speedup.value:.2f}× ({speedup.low:.2f} to {speedup.high:.2f})" if speedup else ""
 
 
 def _matches(outcome: Outcome) -> list[tuple[str, str]]:
@@ -245,7 +236,7 @@ def _clock_row(outcome: Outcome, clock: Clock) -> ClockRow:
         high=high,
         beyond=sum(each > high for each in samples),
         speedups=tuple(
-            (NAMES[each.contender], _speedup_words(outcome, clock, each.contender))
+            (NAMES[each.contender], speedup_words(outcome.speedup(clock, each.contender)))
             for each in timings
             if outcome.speedup(clock, each.contender)
         ),

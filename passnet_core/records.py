@@ -6,7 +6,7 @@ import json
 import math
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, cached_property
@@ -826,27 +826,161 @@ PLAIN = frozenset({str, int, bool, type(None)})
 def to_json(value: Any) -> Any:
     """A record as JSON-ready data: dataclasses become objects, enums their values, tuples lists; NaN stays a string."""
     kind = type(value)
-    if kind in PLAIN or (kind is float and math.isfinite(value)):
+    if kind in PLAIN:
         return value
-    if dataclasses.is_dataclass(kind):
-        return {name: to_json(getattr(value, name)) for name in _fields(kind)}
+    if kind is float:
+        return value if math.isfinite(value) else repr(value)
+    names = _names(typing.cast(Any, kind))
+    if names is not None:
+        return {name: each if type(each := getattr(value, name)) in PLAIN else to_json(each) for name in names}
     if isinstance(value, StrEnum):
         return value.value
     if isinstance(value, tuple | list):
+        # raw samples are most of every outcome
+        if {*map(type, value)} == {float} and all(map(math.isfinite, value)):
+            return list(value)
         return [to_json(each) for each in value]
     if isinstance(value, Mapping):
         return {str(key): to_json(each) for key, each in value.items()}
-    if isinstance(value, float) and not math.isfinite(value):
-        return repr(value)
     return value
 
 
 def from_json(kind: type[T], data: Any) -> T:
     """The record of this kind; raises BadInput naming the field that does not fit. Unknown fields are refused."""
     try:
-        return _read(kind, data, kind.__name__)
+        return typing.cast(T, _reader(typing.cast(Any, kind))(data))
+    except _Unfit as unfit:
+        raise BadInput(f"{kind.__name__}{unfit.place} {unfit}") from None
     except (TypeError, ValueError, KeyError) as error:
         raise BadInput(f"This is not a {kind.__name__}: {error}") from error
+
+
+Reader = Callable[[Any], Any]
+
+
+class _Unfit(Exception):
+    """Data that does not fit. place: where in the record, known once the error has come out of it."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem)
+        self.place = ""
+
+
+@cache
+def _reader(kind: Any) -> Reader:
+    """What makes a value of this kind of JSON data, or raises _Unfit. Made once for each kind: reading is most of what
+    thousands of recorded outcomes take."""
+    origin = typing.get_origin(kind)
+    if origin in (typing.Union, types.UnionType):
+        options = typing.get_args(kind)
+        read = _reader(next(option for option in options if option is not type(None)))
+        return (lambda data: None if data is None else read(data)) if type(None) in options else read
+    if origin is tuple:
+        items = typing.get_args(kind)
+        return _list_reader(items[0]) if items[-1] is Ellipsis else _tuple_reader(items)
+    if dataclasses.is_dataclass(kind):
+        return _record_reader(kind)
+    if kind is Any:
+        return lambda data: data
+    if kind is float:
+        return _read_number
+    return _enum_reader(kind) if issubclass(kind, StrEnum) else _plain_reader(kind)
+
+
+def _record_reader(kind: Any) -> Reader:
+    readers = {name: _reader(of) for name, (of, _) in _fields(kind).items()}
+    needed = [name for name, (_, must) in _fields(kind).items() if must]
+
+    def read(data: Any) -> Any:
+        if not isinstance(data, Mapping):
+            raise _Unfit(f"must be an object, not {type(data).__name__}.")
+        if not data.keys() <= readers.keys():
+            raise _Unfit(f"has an unknown field {min(set(data) - set(readers))!r}.")
+        for name in needed:
+            if name not in data:
+                raise _Unfit(f"lacks the field {name!r}.")
+        given = {}
+        try:
+            for name, each in data.items():
+                given[name] = readers[name](each)
+        except _Unfit as unfit:
+            unfit.place = f".{name}{unfit.place}"
+            raise
+        return kind(**given)
+
+    return read
+
+
+def _list_reader(kind: Any) -> Reader:
+    read_item = _reader(kind)
+    # raw samples are most of every outcome
+    as_they_are = {kind} if kind in (float, int, str) else set()
+
+    def read(data: Any) -> Any:
+        if not isinstance(data, list):
+            raise _Unfit(f"must be a list, not {type(data).__name__}.")
+        return tuple(data) if {*map(type, data)} <= as_they_are else _items((read_item,) * len(data), data)
+
+    return read
+
+
+def _tuple_reader(kinds: Sequence[Any]) -> Reader:
+    readers = [_reader(kind) for kind in kinds]
+
+    def read(data: Any) -> Any:
+        if not isinstance(data, list):
+            raise _Unfit(f"must be a list, not {type(data).__name__}.")
+        if len(readers) != len(data):
+            raise _Unfit(f"must have {len(readers)} items, not {len(data)}.")
+        return _items(readers, data)
+
+    return read
+
+
+def _items(readers: Sequence[Reader], data: Sequence[Any]) -> tuple[Any, ...]:
+    found: list[Any] = []
+    try:
+        for read, each in zip(readers, data):
+            found.append(read(each))
+    except _Unfit as unfit:
+        unfit.place = f"[{len(found)}]{unfit.place}"
+        raise
+    return tuple(found)
+
+
+def _enum_reader(kind: type[StrEnum]) -> Reader:
+    def read(data: Any) -> StrEnum:
+        try:
+            return kind(data)
+        except ValueError:
+            raise _Unfit(f"is {data!r}, not one of {', '.join(each.value for each in kind)}.") from None
+
+    return read
+
+
+def _read_number(data: Any) -> float:
+    if type(data) is float:
+        return data
+    if isinstance(data, bool) or not isinstance(data, int | float | str):
+        raise _Unfit(f"must be a number, not {data!r}.")
+    if isinstance(data, str) and data not in ("nan", "inf", "-inf"):
+        raise _Unfit(f"must be a number, not {data!r}.")
+    return float(data)
+
+
+def _plain_reader(kind: type) -> Reader:
+    def read(data: Any) -> Any:
+        if type(data) is kind or (isinstance(data, kind) and not (kind is int and isinstance(data, bool))):
+            return data
+        raise _Unfit(f"must be {kind.__name__}, not {data!r}.")
+
+    return read
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...] | None:
+    """The fields of a dataclass, of anything else None."""
+    return tuple(each.name for each in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else None
 
 
 @cache
@@ -860,56 +994,6 @@ def _fields(kind: Any) -> dict[str, tuple[Any, bool]]:
         )
         for each in dataclasses.fields(kind)
     }
-
-
-def _read(kind: Any, data: Any, where: str) -> Any:
-    if kind is str and type(data) is str:
-        return data
-    origin = typing.get_origin(kind)
-    if origin in (typing.Union, types.UnionType):
-        options = typing.get_args(kind)
-        if data is None and type(None) in options:
-            return None
-        return _read(next(option for option in options if option is not type(None)), data, where)
-    if origin is tuple:
-        if not isinstance(data, list):
-            raise BadInput(f"{where} must be a list, not {type(data).__name__}.")
-        items = typing.get_args(kind)
-        if items[-1] is Ellipsis:
-            # raw samples are most of every outcome
-            if items[0] is float and all(type(each) is float for each in data):
-                return tuple(data)
-            return tuple(_read(items[0], each, f"{where}[{index}]") for index, each in enumerate(data))
-        if len(items) != len(data):
-            raise BadInput(f"{where} must have {len(items)} items, not {len(data)}.")
-        return tuple(_read(item, each, f"{where}[{index}]") for index, (item, each) in enumerate(zip(items, data)))
-    if dataclasses.is_dataclass(kind):
-        if not isinstance(data, Mapping):
-            raise BadInput(f"{where} must be an object, not {type(data).__name__}.")
-        known = _fields(typing.cast(type, kind))
-        strange = sorted(set(data) - set(known))
-        if strange:
-            raise BadInput(f"{where} has an unknown field {strange[0]!r}.")
-        for name, (_, needed) in known.items():
-            if needed and name not in data:
-                raise BadInput(f"{where} lacks the field {name!r}.")
-        return typing.cast(Any, kind)(**{name: _read(known[name][0], data[name], f"{where}.{name}") for name in data})
-    if isinstance(kind, type) and issubclass(kind, StrEnum):
-        try:
-            return kind(data)
-        except ValueError:
-            raise BadInput(f"{where} is {data!r}, not one of {', '.join(each.value for each in kind)}.") from None
-    if kind is float:
-        if isinstance(data, bool) or not isinstance(data, int | float | str):
-            raise BadInput(f"{where} must be a number, not {data!r}.")
-        if isinstance(data, str) and data not in ("nan", "inf", "-inf"):
-            raise BadInput(f"{where} must be a number, not {data!r}.")
-        return float(data)
-    if kind is Any:
-        return data
-    if not isinstance(data, kind) or (kind is int and isinstance(data, bool)):
-        raise BadInput(f"{where} must be {kind.__name__}, not {data!r}.")
-    return data
 
 
 def digest_of(data: Any) -> str:

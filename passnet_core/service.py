@@ -106,13 +106,24 @@ def open_service(settings: Settings, *, keep_warm: bool = False, backend: Backen
     """
     from passnet_core.store.opening import open_store
 
+    here = LocalBackend(settings.python, settings.isolation, settings.home, keep_warm=keep_warm)
     store = open_store(settings.home)
     with contextlib.ExitStack() as undoing:
         undoing.callback(store.close)
-        service = Service(settings, store, backend or _local_backend(settings, keep_warm=keep_warm))
+        service = Service(settings, store, backend or here)
         undoing.pop_all()
     atexit.register(service.close)
+    if keep_warm and backend is None:
+        threading.Thread(target=_warm_up, args=(service, here), name="passnet-warm", daemon=True).start()
     return service
+
+
+def _warm_up(service: "Service", backend: LocalBackend) -> None:
+    # finding out what this machine is takes a moment that nobody need wait for
+    backend.info()
+    # loading torch several times over would take the cores from who waits for the first page
+    service.wait_until_taken_in()
+    backend.prepare()
 
 
 class Service:
@@ -149,6 +160,10 @@ class Service:
         """Whether the recorded runs are still being taken in, once for a new store: whoever asks for runs, scores or
         problems has to wait until then."""
         return self._loading.is_alive()
+
+    def wait_until_taken_in(self) -> None:
+        """Returns when all recorded runs are here."""
+        self._loading.join()
 
     def device(self) -> DeviceInfo:
         """Where jobs run."""
@@ -684,14 +699,6 @@ def _reference(folder: Path) -> ReferenceBundle:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadInput(f"about.json must have title, description and tasks ({error!r}).") from error
     return ReferenceBundle(folder.name, title, description, task_ids, read_bundle(folder, author="reference"))
-
-
-def _local_backend(settings: Settings, *, keep_warm: bool) -> Backend:
-    backend = LocalBackend(settings.python, settings.isolation, settings.home, keep_warm=keep_warm)
-    if keep_warm:
-        # finding out what this machine is takes a moment that nobody need wait for
-        threading.Thread(target=backend.prepare, name="passnet-warm", daemon=True).start()
-    return backend
 
 
 def now() -> str:

@@ -247,7 +247,8 @@ def result(run_id: str | None, draft: Draft, subgraph: Subgraph) -> Outcome | No
         accepted = sum(each.verdict.accepted for each in here)
         with st.expander(f"{accepted} of {total} subgraphs accepted", icon=":material/dataset:"):
             choose_outcome(here, key=f"outcomes-{run_id}", choose=turn_to)
-    links.link("runs", "The page of this run", icon=":material/link:", run=run_id)
+    place = {"task": subgraph.task_id, "subgraph": subgraph.id}
+    links.link("runs", "The page of this run", icon=":material/link:", run=run_id, **place)
     return outcome
 
 

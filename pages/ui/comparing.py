@@ -224,11 +224,10 @@ def _pair_row(pair: Pair, several: bool) -> dict[str, object]:
 
 
 def _chosen(found: Sequence[Pair], then: Run, now: Run) -> None:
-    asked, task_id = links.selected("subgraph"), links.selected("task")
-    alike = [each for each in found if each.subgraph_id == asked]
-    if asked and not alike:
+    asked, pair = links.selected("subgraph"), links.selected_of(found)
+    if asked and pair is None:
         st.info(f"Neither run judged {plain(asked)}. This is the first subgraph they have.")
-    pair = next((each for each in alike if each.task_id == task_id), (alike or list(found))[0])
+    pair = pair or found[0]
     st.subheader(plain(pair.subgraph_id), anchor=False)
     st.caption(f"of {plain(pair.task_id)} · {SIGNS[pair.change]} {plain(pair.change.value)}")
     for column, name, outcome, run in zip(st.columns(2), ("Then", "Now"), (pair.before, pair.after), (then, now)):

@@ -1,7 +1,8 @@
 """Links between pages. Everything that can be selected is in the URL, so a link is all it takes to select it."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol, TypeVar
 
 import streamlit as st
 
@@ -70,6 +71,26 @@ def select_place(place: str) -> None:
     task_id, _, subgraph_id = place.partition("\n")
     select("task", task_id)
     select("subgraph", subgraph_id)
+
+
+class Placed(Protocol):
+    """What belongs to a subgraph of a task."""
+
+    @property
+    def task_id(self) -> str: ...
+
+    @property
+    def subgraph_id(self) -> str: ...
+
+
+P = TypeVar("P", bound=Placed)
+
+
+def selected_of(found: Sequence[P]) -> P | None:
+    """The one whose subgraph the URL selects: of equal names that of the selected task, or else the first."""
+    task_id, subgraph_id = selected("task"), selected("subgraph")
+    alike = [each for each in found if each.subgraph_id == subgraph_id]
+    return next((each for each in alike if each.task_id == task_id), alike[0] if alike else None)
 
 
 def hand_over(key: str, value: str, context: str) -> None:

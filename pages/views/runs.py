@@ -15,7 +15,7 @@ from passnet_core.comparison import environment_facts
 from passnet_core.corpus.catalogue import find_subgraph
 from passnet_core.records import Outcome, Run, Solver, to_json
 from passnet_core.reporting.gathering import run_report
-from passnet_core.service import Progress, RunSummary
+from passnet_core.service import RunSummary
 
 SOLVERS = {"passes": Solver.PASSES, "TorchInductor": Solver.INDUCTOR}
 
@@ -85,7 +85,7 @@ def permanent_page(run_id: str) -> None:
     if not progress.outcomes:
         st.info("This run has no outcome.")
         return
-    outcome = chosen_outcome(progress)
+    outcome = links.selected_of(progress.outcomes) or progress.outcomes[0]
     table, card = st.columns([1.4, 1], gap="medium")
     with table:
         choose_outcome(progress.outcomes, key=f"outcomes-{run_id}", choose=links.select_place)
@@ -95,12 +95,6 @@ def permanent_page(run_id: str) -> None:
     with frame.errors_shown():
         details(outcome)
     repeat(run, outcome)
-
-
-def chosen_outcome(progress: Progress) -> Outcome:
-    task_id, asked = links.selected("task"), links.selected("subgraph")
-    alike = [each for each in progress.outcomes if each.subgraph_id == asked]
-    return next((each for each in alike if each.task_id == task_id), (alike or progress.outcomes)[0])
 
 
 def actions(run: Run, outcome: Outcome) -> None:

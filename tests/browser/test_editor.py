@@ -18,7 +18,7 @@ from tests.serving import serving
 pytestmark = pytest.mark.browser
 
 OpenPage = Callable[..., Page]
-PRESSED = 100
+PRESSED = 200
 
 
 def test_what_is_typed_and_run_at_once_is_what_is_judged(browser: Browser, tmp_path: Path) -> None:

@@ -152,7 +152,7 @@ class Service:
     @property
     def problems(self) -> tuple[str, ...]:
         """What could not be read of the tasks, bundles and recorded runs, one sentence each; nothing of it is fatal."""
-        self._loading.join()
+        self.wait_until_taken_in()
         return self.corpus.problems + self._reference_problems + self._recorded_problems
 
     @property
@@ -324,7 +324,7 @@ class Service:
             return live.run
         run = self._store.run(run_id)
         if run is None:
-            self._loading.join()
+            self.wait_until_taken_in()
             run = self._store.run(run_id)
         if run is None:
             raise UnknownItem(f"There is no run {run_id!r} here. See them with: python -m passnet_core runs list")
@@ -334,7 +334,7 @@ class Service:
         self, limit: int = 200, task_id: str | None = None, solver: Solver | None = None, *, checks: bool = False
     ) -> tuple[RunSummary, ...]:
         """Newest first. checks: also the runs that only checked."""
-        self._loading.join()
+        self.wait_until_taken_in()
         return self._store.runs(limit, task_id, solver, checks)
 
     def under_way(self) -> int:
@@ -350,7 +350,7 @@ class Service:
         """Raises UnknownItem."""
         bundle = self._store.bundle(digest)
         if bundle is None:
-            self._loading.join()
+            self.wait_until_taken_in()
             bundle = self._store.bundle(digest)
         if bundle is None:
             raise UnknownItem(f"There is no bundle {digest!r} here. Open it from a run that lists it.")
@@ -358,12 +358,12 @@ class Service:
 
     def revision(self) -> int:
         """Equal as long as boards, baseline rows and standings stay as they are."""
-        self._loading.join()
+        self.wait_until_taken_in()
         return self._store.revision()
 
     def score_rows(self, task_id: str | None = None) -> tuple[ScoreRow, ...]:
         """What scores are made of: the newest sample per solver, subgraph, device, capture and profile."""
-        self._loading.join()
+        self.wait_until_taken_in()
         return self._store.score_rows(task_id)
 
     def samples(self, run_id: str | None = None) -> "SampleTable":
@@ -384,12 +384,12 @@ class Service:
 
     def baseline_rows(self) -> tuple[BaselineRow, ...]:
         """How TorchInductor stands against eager, on every device and capture that was measured."""
-        self._loading.join()
+        self.wait_until_taken_in()
         return self._store.baseline_rows()
 
     def standings(self) -> tuple[Standing, ...]:
         """Per subgraph that was ever judged: attempts, and the best and Inductor's speedup."""
-        self._loading.join()
+        self.wait_until_taken_in()
         return self._store.standings()
 
     def export_run(self, run_id: str) -> str:
@@ -447,7 +447,7 @@ class Service:
         close_backend = getattr(self._backend, "close", None)
         if close_backend is not None:
             close_backend()
-        self._loading.join()
+        self.wait_until_taken_in()
         self._store.close()
 
     # --- inside ---

@@ -51,11 +51,17 @@ for _name in IN_PLACE:
     setattr(PatternProxy, f"__{_name}__", _in_place(_name))
 
 
+METHODS_IN_DISGUISE = (torch.nn.functional.sigmoid, torch.nn.functional.tanh)
+"""They only call the method, which is all that torch.fx alone would record; Dynamo records the function."""
+
+
 class PatternTracer(torch.fx.Tracer):
     """Traces straight-line functions, without a module around them."""
 
     def __init__(self) -> None:
-        super().__init__(autowrap_modules=(math,))
+        super().__init__(autowrap_modules=(math,), autowrap_functions=METHODS_IN_DISGUISE)
+        # torch.fx looks for such functions among the globals of what it traces, and where else it is told
+        self._autowrap_search.append(torch.nn.functional)
 
     def proxy(self, node: torch.fx.Node) -> Proxy:
         return PatternProxy(node, self)

@@ -7,6 +7,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from torch.nn.functional import tanh  # noqa: E402
+
 from passnet_core.errors import BadInput  # noqa: E402
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice  # noqa: E402
 from passnet_core.graphs.matching import Call, same  # noqa: E402
@@ -120,6 +122,16 @@ def test_patterns_keep_what_torch_fx_alone_would_lose() -> None:
     assert isinstance(traced.result, tuple)
     assert traced.result[-1] == 2.0
     assert parse(emit(traced)).operations[0].target == "operator.iadd"
+
+
+def test_functions_that_only_call_a_method_are_kept_as_functions() -> None:
+    traced = tracing.trace_pattern(lambda x: (torch.nn.functional.sigmoid(x), tanh(input=x), x.sigmoid()))
+    assert [(node.kind, node.target) for node in traced.operations] == [
+        (NodeKind.CALL, "torch.nn.functional.sigmoid"),
+        (NodeKind.CALL, "torch.nn.functional.tanh"),
+        (NodeKind.METHOD, "sigmoid"),
+    ]
+    assert torch.equal(torch.nn.functional.sigmoid(torch.zeros(1)), torch.full((1,), 0.5))
 
 
 def test_switches_in_a_pattern_are_recorded_and_not_obeyed() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from passnet_core.errors import BadInput
-from passnet_core.graphs.effects import has_effect
+from passnet_core.graphs.effects import live
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Value
 from passnet_core.graphs.matching import plain_bind
 from passnet_core.graphs.source import parse, parse_function
@@ -270,11 +270,11 @@ def paired(pattern: Graph, graph: Graph, names: Sequence[str]) -> dict[str, str]
     """Pattern operation -> node, for a match of these nodes; empty where it is not clear, since a pattern may be
     spelled in another way than it is matched."""
     inside = {name: graph.by_name[name] for name in names}
-    live = _live(pattern)
-    sinks = [node for node in live.values() if not any(user in live for user in pattern.users[node.name])]
+    alive = live(pattern)
+    sinks = [node for node in alive.values() if not any(user in alive for user in pattern.users[node.name])]
     read = {name for node in inside.values() for name in node.inputs}
     ends = [node for name, node in inside.items() if name not in read]
-    if len(live) != len(inside) or len(sinks) != len(ends):
+    if len(alive) != len(inside) or len(sinks) != len(ends):
         return {}
     for order in itertools.islice(itertools.permutations(ends), MOST_ORDERS):
         placed: dict[str, str] = {}
@@ -282,17 +282,6 @@ def paired(pattern: Graph, graph: Graph, names: Sequence[str]) -> dict[str, str]
         if fits and len(placed) == len(set(placed.values())) == len(inside):
             return placed
     return {}
-
-
-def _live(pattern: Graph) -> dict[str, Node]:
-    """The pattern's operations that its results or its effects need."""
-    wanted = set(pattern.returned) | {node.name for node in pattern.operations if has_effect(node)}
-    live: dict[str, Node] = {}
-    for node in reversed(pattern.operations):
-        if node.name in wanted:
-            live[node.name] = node
-            wanted.update(node.inputs)
-    return live
 
 
 def _placed(node: Node, image: Node, pattern: Graph, inside: Mapping[str, Node], placed: dict[str, str]) -> bool:

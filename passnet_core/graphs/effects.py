@@ -79,6 +79,17 @@ def has_effect(node: Node) -> bool:
     return bool(changed(node)) or is_random(node) or is_switch(node)
 
 
+def live(graph: Graph) -> dict[str, Node]:
+    """The operations that the graph's results or its effects need, by name, in order."""
+    wanted = set(graph.returned) | {node.name for node in graph.operations if has_effect(node)}
+    found: dict[str, Node] = {}
+    for node in reversed(graph.operations):
+        if node.name in wanted:
+            found[node.name] = node
+            wanted.update(node.inputs)
+    return dict(reversed(found.items()))
+
+
 def shares_memory(node: Node) -> Ref | None:
     """The operand whose memory the result shares: of views, and of operators that work in place."""
     first = changed(node)

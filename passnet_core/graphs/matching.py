@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from passnet_core.errors import BadInput
-from passnet_core.graphs.effects import has_effect
+from passnet_core.graphs.effects import live
 from passnet_core.graphs.emission import written
 from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, Node, NodeKind, Ref, Slice, Value, references
 from passnet_core.graphs.ordering import Order
@@ -185,15 +185,7 @@ class _Search:
 
     @cached_property
     def live(self) -> dict[str, Node]:
-        """The pattern's operations that its results or its effects need, in order."""
-        wanted = set(self.pattern.returned)
-        wanted.update(node.name for node in self.pattern.operations if has_effect(node))
-        live: dict[str, Node] = {}
-        for node in reversed(self.pattern.nodes):
-            if node.name in wanted and node.kind is not NodeKind.INPUT:
-                live[node.name] = node
-                wanted.update(node.inputs)
-        return dict(reversed(live.items()))
+        return live(self.pattern)
 
     @cached_property
     def readers(self) -> dict[str, tuple[str, ...]]:

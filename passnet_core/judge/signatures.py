@@ -44,9 +44,13 @@ FORBIDDEN_METHODS = frozenset(
     ]
 )
 
+UNDERSCORED = ("_weight_norm", "_grouped_mm", "_scaled_mm", "_int_mm", "_weight_int8pack_mm", "_weight_int4pack_mm")
+"""Private functions of torch that public ones and modules call, so that captured graphs hold them."""
+
 TORCH_FUNCTIONS = frozenset(
     [name for name in dir(torch._C._VariableFunctions) if not name.startswith("_")]
     + list(torch.functional.__all__)
+    + [name for name in UNDERSCORED if hasattr(torch._C._VariableFunctions, name)]
     + [
         "tensor",
         "as_tensor",
@@ -448,6 +452,10 @@ def _bound(form: Form, args: tuple[Value, ...], kwargs: dict[str, Value]) -> lis
     bound: list[tuple[Parameter, Value]] = []
     for parameter in form.parameters:
         if parameter.variadic:
+            # torch.einsum("ab,bc->ac", (x, y)) takes them one by one as well
+            match waiting:
+                case [*_, Listed(items) | tuple(items)]:
+                    waiting[-1:] = items
             bound.append((parameter, tuple(waiting)))
             waiting = []
         elif waiting and not parameter.keyword_only:

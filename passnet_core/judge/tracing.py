@@ -51,17 +51,22 @@ for _name in IN_PLACE:
     setattr(PatternProxy, f"__{_name}__", _in_place(_name))
 
 
-METHODS_IN_DISGUISE = (torch.nn.functional.sigmoid, torch.nn.functional.tanh)
-"""They only call the method, which is all that torch.fx alone would record; Dynamo records the function."""
+IN_DISGUISE = {
+    torch: ("meshgrid",),
+    torch.functional: ("meshgrid",),
+    torch.nn.functional: ("sigmoid", "tanh", "grouped_mm", "scaled_mm"),
+}
+"""Functions that only call a method or another function: torch.fx alone would record that one, Dynamo records them."""
 
 
 class PatternTracer(torch.fx.Tracer):
     """Traces straight-line functions, without a module around them."""
 
     def __init__(self) -> None:
-        super().__init__(autowrap_modules=(math,), autowrap_functions=METHODS_IN_DISGUISE)
+        functions = [getattr(module, name, None) for module, names in IN_DISGUISE.items() for name in names]
+        super().__init__(autowrap_modules=(math,), autowrap_functions=tuple(filter(None, functions)))
         # torch.fx looks for such functions among the globals of what it traces, and where else it is told
-        self._autowrap_search.append(torch.nn.functional)
+        self._autowrap_search.extend(IN_DISGUISE)
 
     def proxy(self, node: torch.fx.Node) -> Proxy:
         return PatternProxy(node, self)

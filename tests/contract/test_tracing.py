@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,13 +10,16 @@ torch = pytest.importorskip("torch")
 
 from torch.nn.functional import tanh  # noqa: E402
 
+from passnet_core.corpus.catalogue import Corpus  # noqa: E402
 from passnet_core.errors import BadInput  # noqa: E402
+from passnet_core.graphs.effects import live  # noqa: E402
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice  # noqa: E402
-from passnet_core.graphs.matching import Call, same  # noqa: E402
+from passnet_core.graphs.matching import Call, find_matches, same  # noqa: E402
 from passnet_core.graphs.source import emit, parse  # noqa: E402
 from passnet_core.judge import signatures, tracing  # noqa: E402
 
-PASSBENCH = Path(__file__).resolve().parents[2] / ".." / "shared" / "passbench-dev"
+PROJECT = Path(__file__).resolve().parents[2]
+PASSBENCH = PROJECT / ".." / "shared" / "passbench-dev"
 
 HEAD = "import torch\nfrom torch import device\nclass GraphModule(torch.nn.Module):\n    def forward(self, x, y, z):\n"
 
@@ -54,6 +58,8 @@ def equal(left: Call, right: Call) -> bool:
         ("torch.cat([x, y])", "torch.cat((x, y), dim=0)"),
         ("torch.softmax(x, -1)", "torch.softmax(input=x, dim=-1)"),
         ("torch.zeros(2, 3)", "torch.zeros((2, 3))"),
+        ("torch.functional.einsum('ab,bc->ac', (x, y))", "torch.einsum('ab,bc->ac', x, y)"),
+        ("torch.meshgrid([x, y], indexing='ij')", "torch.functional.meshgrid(x, y, indexing='ij')"),
         (
             "torch.nn.functional.layer_norm(x, (8,), y, z)",
             "torch.nn.functional.layer_norm(x, [8], y, bias=z, eps=1e-05)",
@@ -124,12 +130,15 @@ def test_patterns_keep_what_torch_fx_alone_would_lose() -> None:
     assert parse(emit(traced)).operations[0].target == "operator.iadd"
 
 
-def test_functions_that_only_call_a_method_are_kept_as_functions() -> None:
-    traced = tracing.trace_pattern(lambda x: (torch.nn.functional.sigmoid(x), tanh(input=x), x.sigmoid()))
-    assert [(node.kind, node.target) for node in traced.operations] == [
+def test_functions_that_only_call_another_are_kept_as_functions() -> None:
+    def pattern(x):
+        return torch.nn.functional.sigmoid(x), tanh(input=x), x.sigmoid(), torch.meshgrid([x, x], indexing="ij")
+
+    assert [(node.kind, node.target) for node in tracing.trace_pattern(pattern).operations] == [
         (NodeKind.CALL, "torch.nn.functional.sigmoid"),
         (NodeKind.CALL, "torch.nn.functional.tanh"),
         (NodeKind.METHOD, "sigmoid"),
+        (NodeKind.CALL, "torch.meshgrid"),
     ]
     assert torch.equal(torch.nn.functional.sigmoid(torch.zeros(1)), torch.full((1,), 0.5))
 
@@ -205,3 +214,24 @@ def test_every_operation_of_the_real_tasks_is_known_and_bound() -> None:
             if any(name.isdecimal() for name, _ in bound.arguments):
                 plain.add(bound.target)
     assert plain <= {"Tensor.float", "torch._C._set_grad_enabled"}
+
+
+def test_every_bundled_subgraph_is_made_of_known_operations_and_matches_itself() -> None:
+    """Written as a pattern, a subgraph is found in itself, whole; of those that call alike, one is enough."""
+    corpus = Corpus([PROJECT / "data" / "tasks"])
+    seen: set[object] = set()
+    for code in {each.code: None for task in corpus.tasks() for each in corpus.task(task.id).subgraphs}:
+        captured = parse(code)
+        assert signatures.refusal(captured) == "", code
+        calls = {
+            (node.target, *map(type, node.args), *(name for name, _ in node.kwargs)) for node in captured.operations
+        }
+        if calls <= seen:
+            continue
+        seen |= calls
+        module: dict[str, Any] = {}
+        exec(code, module)  # written here
+        pattern = tracing.graph_of_fx(tracing.fx_graph(module["GraphModule"]())).graph
+        found = find_matches(pattern, captured, bind=signatures.bind)
+        if len(live(captured)) == len(captured.operations):
+            assert [len(match.names) for match in found.matches] == [len(captured.operations)], (code, found.miss)

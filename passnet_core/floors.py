@@ -5,10 +5,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from passnet_core.records import Accelerator, Outcome, OutputAccuracy, Subgraph, TensorForm, TensorSpec
+from passnet_core.records import MEMORY_FLOOR, Accelerator, Outcome, OutputAccuracy, Subgraph, TensorForm, TensorSpec
 
-TOPIC = "memory floor"
-_SAID = re.compile(r"([0-9.e+]+) MB read and written once take [0-9.]+ µs at this device's ([0-9]+) GB/s")
 _WIDTH = re.compile(r"(?:u?int|float|bfloat|complex)(\d+)")
 
 
@@ -41,14 +39,10 @@ def bytes_moved(
 def memory_floor(
     outcome: Outcome, subgraph: Subgraph | None = None, accelerator: Accelerator | None = None
 ) -> Floor | None:
-    """The floor that the judge measured, else that of the recorded sizes on this accelerator; None: neither is known.
-
-    The judge says it in its evidence, in a sentence of one form.
-    """
-    for each in outcome.evidence:
-        said = _SAID.match(each.text) if each.topic == TOPIC else None
-        if said and float(said[2]) > 0:
-            return Floor(float(said[1]) * 1e6, float(said[2]) * 1e3)
+    """The floor that the judge measured, else that of the recorded sizes on this accelerator; None: both unknown."""
+    match outcome.figures(MEMORY_FLOOR):
+        case {"moved_bytes": moved, "bytes_per_us": speed} if speed > 0:
+            return Floor(moved, speed)
     if subgraph is None or accelerator is None or accelerator.bytes_per_us <= 0:
         return None
     if outcome.accuracy is None or outcome.accuracy.reduced:

@@ -723,12 +723,19 @@ class PassKernels:
             raise ValueError("There are kernels, or a reason why there are none.")
 
 
+MEMORY_FLOOR = "memory floor"
+"""Topic whose figures are moved_bytes, of all inputs and outputs, and bytes_per_us, of a copy on the device."""
+REPLAY = "replay of a captured graph"
+"""Topic whose figures are microseconds, for each contender whose call could be captured."""
+
+
 @dataclass(frozen=True)
 class Evidence:
-    """One fact behind a verdict: what was looked at, and what was seen."""
+    """One fact behind a verdict: what was looked at, and what was seen. figures: by name, where the topic has any."""
 
     topic: str
     text: str
+    figures: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -795,6 +802,10 @@ class Outcome:
         """Of the solver itself unless another contender is named."""
         who = contender or (Contender.BASELINE if self.solver is Solver.INDUCTOR else Contender.PASSES)
         return next((each for each in self.speedups if each.clock is clock and each.contender is who), None)
+
+    def figures(self, topic: str) -> Mapping[str, float]:
+        """Of the evidence on that topic."""
+        return {name: value for each in self.evidence if each.topic == topic for name, value in each.figures}
 
     def timing(self, contender: Contender, clock: Clock) -> Timing | None:
         return next((each for each in self.timings if each.contender is contender and each.clock is clock), None)

@@ -10,9 +10,9 @@ from pages.ui.text import figure, plain
 from passnet_core.charts.breakdown import NAMES, Breakdown, Part, breakdowns, meaning, replays
 from passnet_core.charts.times import breakdown_chart, samples_chart, speedup_chart
 from passnet_core.floors import Floor, floor_words, memory_floor, nearness
-from passnet_core.records import RIGHT, Accelerator, Bundle, Clock, Contender, Outcome, Subgraph, Verdict
+from passnet_core.records import REPLAY, RIGHT, Accelerator, Bundle, Clock, Contender, Outcome, Subgraph, Verdict
 
-OF_TIME = ("noise floor", "the judge's own clock", "timed calls", "replay of a captured graph")
+OF_TIME = ("noise floor", "the judge's own clock", "timed calls", REPLAY)
 """Topics of evidence that explain figures."""
 
 

@@ -10,12 +10,11 @@ Each clock has calls of its own, so that a difference of medians is an estimate;
 says, and no part is less than nothing.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from passnet_core.records import Capture, Clock, Contender, Outcome, Speedup, Timing
+from passnet_core.records import REPLAY, Capture, Clock, Contender, Outcome, Speedup, Timing
 
 NAMES: Mapping[Contender, str] = {
     Contender.EAGER: "eager",
@@ -27,12 +26,6 @@ NAMES: Mapping[Contender, str] = {
 def speedup_words(speedup: Speedup | None) -> str:
     """ "1.42× (1.38 to 1.47)", the value and its 95% interval, or nothing."""
     return f"{speedup.value:.2f}× ({speedup.low:.2f} to {speedup.high:.2f})" if speedup else ""
-
-
-REPLAY = "replay of a captured graph"
-"""Topic of the evidence that has the replays."""
-_REPLAYED = re.compile(r"(\w+) ([0-9.]+) µs")
-_NAMED = {"eager": Contender.EAGER, "baseline": Contender.BASELINE, "passes": Contender.PASSES}
 
 
 class Part(StrEnum):
@@ -94,10 +87,9 @@ def breakdowns(outcome: Outcome) -> tuple[Breakdown, ...]:
 
 
 def replays(outcome: Outcome) -> Mapping[Contender, float]:
-    """Microseconds of a replay of each contender's call, where it could be captured. The judge says it in its evidence,
-    in a sentence of one form."""
-    said = " ".join(each.text for each in outcome.evidence if each.topic == REPLAY)
-    return {_NAMED[name]: float(time) for name, time in _REPLAYED.findall(said) if name in _NAMED}
+    """Microseconds of a replay of each contender's call, where it could be captured."""
+    found = outcome.figures(REPLAY)
+    return {each: found[each.value] for each in Contender if each.value in found}
 
 
 def meaning(part: Part, capture: Capture, *, replayed: bool) -> str:

@@ -26,6 +26,8 @@ from passnet_core.judge.candidacy import (
 from passnet_core.judge.device_lock import steady_core
 from passnet_core.judge.inputs import roles
 from passnet_core.records import (
+    MEMORY_FLOOR,
+    REPLAY,
     Clock,
     Contender,
     Device,
@@ -533,9 +535,10 @@ class _Session:
         read = sum(rounds.bytes_of(fill) for fill in self.fills)
         self.evidence.append(
             Evidence(
-                "memory floor",
+                MEMORY_FLOOR,
                 f"{(read + written) / 1e6:.3g} MB read and written once take {(read + written) / speed:.1f} µs"
                 f" at this device's {speed / 1e3:.0f} GB/s, measured by a copy.",
+                (("moved_bytes", float(read + written)), ("bytes_per_us", speed)),
             )
         )
         least = IMPOSSIBLE * max(0, written - cache) / speed
@@ -564,7 +567,7 @@ class _Session:
 
     def _replayed(self) -> None:
         """The replay of each as a CUDA graph, where it captures: what is left without launch and dispatch."""
-        words = []
+        words, figures = [], []
         for runner in self.runners:
             self._rest(runner)
             try:
@@ -572,7 +575,9 @@ class _Session:
             except CandidateFault:
                 found = None
             words.append(f"{runner.name} {f'{found:.1f} µs' if found is not None else 'cannot be captured'}")
-        self.evidence.append(Evidence("replay of a captured graph", ", ".join(words) + "."))
+            if found is not None:
+                figures.append((runner.contender.value, found))
+        self.evidence.append(Evidence(REPLAY, ", ".join(words) + ".", tuple(figures)))
 
     # --- PassNet's protocol ---
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from passnet_core.records import (
+    MEMORY_FLOOR,
     Accuracy,
     Clock,
     Contender,
@@ -21,7 +22,7 @@ MOST_OF_CODE = 12_000
 """Characters of Inductor's code."""
 RUN_BY_HAND = "\n\ndef get_args():"
 """Where the part of Inductor's code begins that is for people who run it by hand."""
-EVIDENCE = ("kernels launched", "timed calls", "memory floor", "noise floor")
+EVIDENCE = ("kernels launched", "timed calls", MEMORY_FLOOR, "noise floor")
 SHOWN_FOR = {Verdict.LIBRARY, Verdict.CHEAT, Verdict.INCONCLUSIVE}
 """Verdicts that nobody need believe without their evidence."""
 

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from passnet_core.records import LEVELS, Accuracy, Clock, Contender, Outcome, PassMatches, Profile, to_json
+from passnet_core.records import LEVELS, Accuracy, Clock, Contender, Evidence, Outcome, PassMatches, Profile, to_json
 
 VERSION = 1
 CONTENDERS = {Contender.EAGER: "eager", Contender.BASELINE: "baseline", Contender.PASSES: "pass"}
@@ -51,7 +51,7 @@ def published(outcome: Outcome) -> dict[str, Any]:
         "speedups": _speedups(outcome),
         "noise": outcome.noise,
         "warnings": list(outcome.warnings),
-        "evidence": to_json(outcome.evidence),
+        "evidence": [_evidence(each) for each in outcome.evidence],
         "environment": to_json(outcome.environment),
         "log_tail": outcome.log_tail,
         "wall_s": outcome.wall_s,
@@ -62,6 +62,11 @@ def published(outcome: Outcome) -> dict[str, Any]:
 def published_line(outcome: Outcome) -> str:
     """The outcome as one line of a JSONL file."""
     return json.dumps(published(outcome), separators=(",", ":"), allow_nan=False) + "\n"
+
+
+def _evidence(of: Evidence) -> dict[str, Any]:
+    figures = {CONTENDERS.get(name, name): to_json(value) for name, value in of.figures}  # type: ignore[call-overload]
+    return {"topic": of.topic, "text": of.text, "figures": figures}
 
 
 def _matches(of: PassMatches) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from passnet_core.judge.client import Child  # noqa: E402
 from passnet_core.judge.inputs import draw, roles  # noqa: E402
 from passnet_core.judge.pool import Pool  # noqa: E402
 from passnet_core.records import (  # noqa: E402
+    REPLAY,
     Capture,
     Clock,
     Contender,
@@ -289,7 +290,10 @@ def test_three_contenders_on_every_clock_in_alternating_order() -> None:
     events = [name for name, clock in log if clock is Clock.EVENT]
     assert events[:6] == ["eager", "baseline", "passes", "passes", "baseline", "eager"]
     topics = {each.topic for each in found.evidence}
-    assert {"noise floor", "the judge's own clock", "timed calls", "replay of a captured graph"} <= topics
+    assert {"noise floor", "the judge's own clock", "timed calls", REPLAY} <= topics
+    replays = next(each for each in found.evidence if each.topic == REPLAY)
+    assert replays.text == "eager cannot be captured, baseline 40.0 µs, passes 25.0 µs."
+    assert replays.figures == (("inductor", 40.0), ("passes", 25.0))
 
 
 def test_weights_that_are_prepared_stay_the_same_in_a_block_and_are_timed_apart() -> None:

@@ -8,7 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 from passnet_core.backends.local import LocalBackend
+from passnet_core.charts.breakdown import replays
+from passnet_core.floors import memory_floor
 from passnet_core.records import (
+    MEMORY_FLOOR,
     TIMED,
     Bundle,
     Capture,
@@ -119,7 +122,11 @@ def test_passes_are_timed_against_eager_and_inductor_on_three_clocks(backend: Lo
     assert kernel is not None
     assert kernel.value > 1, "one kernel instead of two takes less device time"
     topics = {each.topic for each in found.evidence}
-    assert {"noise floor", "the judge's own clock", "timed calls", "memory floor"} <= topics
+    assert {"noise floor", "the judge's own clock", "timed calls", MEMORY_FLOOR} <= topics
+    floor = memory_floor(found)
+    assert floor is not None
+    assert floor.moved_bytes > 0
+    assert replays(found)[Contender.EAGER] > 0
 
 
 @pytest.mark.parametrize("capture", list(Capture))

@@ -8,7 +8,7 @@ from example_playground import REFERENCE, TASK_ID, TIMED, measured, outcome, tas
 from streamlit.testing.v1 import AppTest
 from visiting import Visit, texts
 
-from passnet_core.records import Clock, Evidence, Job, Outcome, Verdict
+from passnet_core.records import MEMORY_FLOOR, REPLAY, Clock, Evidence, Job, Outcome, Verdict
 from passnet_core.service import Service, new_run
 from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
@@ -34,8 +34,8 @@ def made(**fields: object) -> Outcome:
 
 def test_a_timed_outcome_is_taken_apart_and_drawn(visit: Visit, service: Service) -> None:
     evidence = (
-        Evidence("replay of a captured graph", "eager 32.0 µs, passes cannot be captured."),
-        Evidence("memory floor", "8.39 MB read and written once take 2.1 µs at this device's 3955 GB/s, measured."),
+        Evidence(REPLAY, "eager 32.0 µs, passes cannot be captured.", (("eager", 32.0),)),
+        Evidence(MEMORY_FLOOR, "8.39 MB take 2.1 µs.", (("moved_bytes", 8.39e6), ("bytes_per_us", 3.955e6))),
     )
     timings = tuple(
         replace(each, median=each.median * {Clock.KERNEL: 0.25, Clock.EVENT: 0.9}.get(each.clock, 1.0))

@@ -10,6 +10,7 @@ import pytest
 from passnet_core.advising import ADVISERS, GENERAL, REMEDIES, next_step
 from passnet_core.guessing import GUESSES, ONLY_ON, guessed
 from passnet_core.records import (
+    MEMORY_FLOOR,
     Accuracy,
     Clock,
     Contender,
@@ -199,7 +200,7 @@ def test_an_exception_names_the_innermost_line_of_the_passes_own_files() -> None
 def timed(verdict: Verdict, *, own: tuple[float, float, float], eager: tuple[float, float, float]) -> Outcome:
     """With these times: end to end, event, kernel."""
     clocks = (Clock.END_TO_END, Clock.EVENT, Clock.KERNEL)
-    floor = Evidence("memory floor", "8 MB read and written once take 2.0 µs at this device's 4000 GB/s, measured.")
+    floor = Evidence(MEMORY_FLOOR, "8 MB take 2.0 µs.", (("moved_bytes", 8e6), ("bytes_per_us", 4e6)))
     return replace(
         outcome(job(), verdict),
         evidence=(floor,),

@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 
 from passnet_core.floors import bytes_of, floor_words, memory_floor, nearness
-from passnet_core.records import Accelerator, Accuracy, Evidence, OutputAccuracy, Verdict
+from passnet_core.records import MEMORY_FLOOR, Accelerator, Accuracy, Evidence, OutputAccuracy, Verdict
 from tests.contract.made import job, outcome
 
 SAID = Evidence(
-    "memory floor",
+    MEMORY_FLOOR,
     "33.6 MB read and written once take 8.4 µs at this device's 4000 GB/s, measured by a copy.",
+    (("moved_bytes", 33.6e6), ("bytes_per_us", 4e6)),
 )
 H200 = Accelerator("9.0", 132, 1 << 37, 50 << 20, 4e6)
 
@@ -46,5 +47,5 @@ def test_without_it_the_sizes_and_this_device_tell() -> None:
     assert memory_floor(sized) is None
     reduced = replace(sized, accuracy=replace(sized.accuracy, reduced="smaller"))  # type: ignore[type-var]
     assert memory_floor(reduced, job().subgraph, H200) is None
-    odd = replace(made, evidence=(Evidence("memory floor", "what is this?"),))
-    assert memory_floor(odd) is None
+    for odd in ((), (("bytes_per_us", 4e6),), (("moved_bytes", 8.0), ("bytes_per_us", 0.0))):
+        assert memory_floor(replace(made, evidence=(Evidence(MEMORY_FLOOR, "what is this?", odd),))) is None

@@ -7,12 +7,14 @@ import pytest
 
 from passnet_core.charts.breakdown import Breakdown, Part, breakdown, breakdowns, lost, meaning, quartiles, replays
 from passnet_core.charts.times import breakdown_chart, samples_chart, speedup_chart, spent_words
-from passnet_core.records import Capture, Clock, Contender, Evidence, Outcome, Speedup, Timing, Verdict
+from passnet_core.records import REPLAY, Capture, Clock, Contender, Evidence, Outcome, Speedup, Timing, Verdict
 from passnet_core.store import exchange
 from tests.contract.made import job, outcome
 
 RECORDED = Path(__file__).resolve().parents[3] / "data" / "baselines" / "h200.jsonl.gz"
-SAID = Evidence("replay of a captured graph", "eager 12.5 µs, baseline cannot be captured, passes 6.0 µs.")
+SAID = Evidence(
+    REPLAY, "eager 12.5 µs, baseline cannot be captured, passes 6.0 µs.", (("eager", 12.5), ("passes", 6.0))
+)
 
 
 def timed(times: dict[tuple[Contender, Clock], float], *, evidence: tuple[Evidence, ...] = ()) -> Outcome:
@@ -53,7 +55,7 @@ def test_who_has_no_end_to_end_time_has_no_breakdown() -> None:
 
 def test_a_replay_that_could_not_be_captured_is_none() -> None:
     assert replays(timed({}, evidence=(SAID,))) == {Contender.EAGER: 12.5, Contender.PASSES: 6.0}
-    assert replays(timed({}, evidence=(Evidence("noise floor", "eager 3.0 µs"),))) == {}
+    assert replays(timed({}, evidence=(Evidence("noise floor", "eager 3.0 µs", (("eager", 3.0),)),))) == {}
 
 
 def test_every_recorded_time_can_be_taken_apart_and_drawn() -> None:

@@ -230,7 +230,7 @@ def test_every_bundled_subgraph_is_made_of_known_operations_and_matches_itself()
             continue
         seen |= calls
         module: dict[str, Any] = {}
-        exec(code, module)  # written here
+        exec(code, module)  # captured by this project's own extractor
         pattern = tracing.graph_of_fx(tracing.fx_graph(module["GraphModule"]())).graph
         found = find_matches(pattern, captured, bind=signatures.bind)
         if len(live(captured)) == len(captured.operations):

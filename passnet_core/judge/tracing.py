@@ -146,9 +146,13 @@ def fx_graph(function: Callable[..., Any] | torch.nn.Module) -> torch.fx.Graph:
     grad = torch.is_grad_enabled()
     try:
         with _RecordFactories(tracer):
-            return tracer.trace(function)
+            traced = tracer.trace(function)
     finally:
         torch.set_grad_enabled(grad)
+    for node in traced.nodes:
+        # a module made of this graph would have all later traces look for globals of these dotted names
+        node.meta.pop("is_wrapped", None)
+    return traced
 
 
 def _check_parameters(function: Callable[..., Any]) -> None:

@@ -143,6 +143,16 @@ def test_functions_that_only_call_another_are_kept_as_functions() -> None:
     assert torch.equal(torch.nn.functional.sigmoid(torch.zeros(1)), torch.full((1,), 0.5))
 
 
+def test_what_was_traced_can_be_run_and_traced_again() -> None:
+    """torch.fx would have wrapped functions looked up by their dotted names from then on, wherever it traces."""
+    graph = tracing.fx_graph(lambda x: torch.nn.functional.sigmoid(x) * math.sqrt(x.shape[0]))
+    module = torch.fx.GraphModule(torch.nn.Module(), graph)
+    assert torch.equal(module(torch.zeros(4)), torch.ones(4))
+    again = tracing.graph_of_fx(torch.fx.symbolic_trace(module).graph).graph
+    assert len(again.operations) >= 4
+    assert tracing.graph_of_fx(tracing.fx_graph(module)).graph == tracing.graph_of_fx(graph).graph
+
+
 def test_switches_in_a_pattern_are_recorded_and_not_obeyed() -> None:
     def pattern(x):
         torch._C._set_grad_enabled(False)

@@ -723,6 +723,11 @@ class PassKernels:
             raise ValueError("There are kernels, or a reason why there are none.")
 
 
+LAUNCHED = "kernels launched"
+NOISE_FLOOR = "noise floor"
+TIMED_CALLS = "timed calls"
+OWN_CLOCK = "the judge's own clock"
+"""Topics of evidence that others look for, these and the two below."""
 MEMORY_FLOOR = "memory floor"
 """Topic whose figures are moved_bytes, of all inputs and outputs, and bytes_per_us, of a copy on the device."""
 REPLAY = "replay of a captured graph"

@@ -6,10 +6,8 @@ from pages.ui.text import count
 from passnet_core.floors import Floor, bytes_moved, memory_floor
 from passnet_core.graphs import aligning, panes, traffic
 from passnet_core.graphs.ir import Graph
-from passnet_core.records import Bundle, CompiledKernel, InductorCode, Inspection, Outcome, Subgraph
+from passnet_core.records import LAUNCHED, Bundle, CompiledKernel, InductorCode, Inspection, Outcome, Subgraph
 
-LAUNCHED = "kernels launched"
-"""The topic of the census among the evidence."""
 MOST_LINES = 6
 ON_A_GPU = "The floor, what a copy of as many bytes takes, is known where jobs run on a GPU only."
 

@@ -11,6 +11,7 @@ from passnet_core import advising
 from passnet_core.charts.breakdown import speedup_words
 from passnet_core.graphs import drawing
 from passnet_core.records import (
+    NOISE_FLOOR,
     RESTS_ON_EVIDENCE,
     TIMED,
     Bundle,
@@ -28,7 +29,6 @@ from passnet_core.records import (
 
 PROFILES: Mapping[Profile, str] = {Profile.STRICT: "strict", Profile.PASSNET: "PassNet's rules"}
 """The profiles' names among other words."""
-NOISE_FLOOR = "noise floor"
 
 
 def match_marks(match: MatchReport | None) -> dict[str, Any]:

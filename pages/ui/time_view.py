@@ -10,9 +10,22 @@ from pages.ui.text import figure, plain
 from passnet_core.charts.breakdown import NAMES, Breakdown, Part, breakdowns, meaning, replays
 from passnet_core.charts.times import breakdown_chart, samples_chart, speedup_chart
 from passnet_core.floors import Floor, floor_words, memory_floor, nearness
-from passnet_core.records import REPLAY, RIGHT, Accelerator, Bundle, Clock, Contender, Outcome, Subgraph, Verdict
+from passnet_core.records import (
+    NOISE_FLOOR,
+    OWN_CLOCK,
+    REPLAY,
+    RIGHT,
+    TIMED_CALLS,
+    Accelerator,
+    Bundle,
+    Clock,
+    Contender,
+    Outcome,
+    Subgraph,
+    Verdict,
+)
 
-OF_TIME = ("noise floor", "the judge's own clock", "timed calls", REPLAY)
+OF_TIME = (NOISE_FLOOR, OWN_CLOCK, TIMED_CALLS, REPLAY)
 """Topics of evidence that explain figures."""
 
 

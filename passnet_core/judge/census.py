@@ -18,9 +18,8 @@ from enum import StrEnum
 from passnet_core.graphs.effects import VIEWS, last_part
 from passnet_core.graphs.ir import Graph, Node, NodeKind, references
 from passnet_core.judge.candidacy import Census, Seen, Tallied
-from passnet_core.records import Bundle, Device, Evidence, Verdict
+from passnet_core.records import LAUNCHED, Bundle, Device, Evidence, Verdict
 
-TOPIC = "kernels launched"
 MOST_LINES = 60
 
 ALLOCATIONS = frozenset(
@@ -178,7 +177,7 @@ def judged(
     if idle:
         shown = ", ".join(f"{name} ({own[name]})" for name in sorted(idle)[:8]) + (" …" if len(idle) > 8 else "")
         warnings.append(f"Kernels defined but not launched here: {shown}.")
-    evidence = Evidence(TOPIC, "\n".join(_cut(sorted(lines))) or "Nothing was launched.")
+    evidence = Evidence(LAUNCHED, "\n".join(_cut(sorted(lines))) or "Nothing was launched.")
     if not foreign:
         return Census(Verdict.VALUES_ONLY, "", tuple(warnings), (evidence,))
     more = f" ({len(foreign) - 1} more)" if len(foreign) > 1 else ""

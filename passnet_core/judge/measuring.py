@@ -27,7 +27,10 @@ from passnet_core.judge.device_lock import steady_core
 from passnet_core.judge.inputs import roles
 from passnet_core.records import (
     MEMORY_FLOOR,
+    NOISE_FLOOR,
+    OWN_CLOCK,
     REPLAY,
+    TIMED_CALLS,
     Clock,
     Contender,
     Device,
@@ -326,7 +329,7 @@ class _Session:
             if clock is Clock.END_TO_END:
                 floor = _floor(timed)
                 self.noise = noise(floor) - 1
-                self.evidence.append(Evidence("noise floor", _floor_sentence(floor, self.twin.client is self.witness)))
+                self.evidence.append(Evidence(NOISE_FLOOR, _floor_sentence(floor, self.twin.client is self.witness)))
                 self.evidence.append(_clock_evidence(timed, self.own))
                 if any(rounds.fixed(fill) for fill in self.fills):
                     self.evidence.append(_preparing_evidence(timed, self.own))
@@ -521,7 +524,7 @@ class _Session:
                 reason = f"A timed call returned something wrong, though the values were right before: {found.problem}."
                 return self._measurement(found.verdict, reason, scored=False)
         self.evidence.append(
-            Evidence("timed calls", f"{len(self.picked)} of them, picked at random, were compared with eager: right.")
+            Evidence(TIMED_CALLS, f"{len(self.picked)} of them, picked at random, were compared with eager: right.")
         )
         return None
 
@@ -701,7 +704,7 @@ def _clock_evidence(timed: Timed, own: Contender) -> Evidence:
     for step in STEPS:
         eager, mine = (median(each.taken(step) for each in timed.blocks[who]) for who in (Contender.EAGER, own))
         words.append(f"{step.name} {eager:.1f} µs for eager and {mine:.1f} µs for {NAMES[own]}")
-    return Evidence("the judge's own clock", f"Beyond what is claimed for a call: {', '.join(words)}.")
+    return Evidence(OWN_CLOCK, f"Beyond what is claimed for a call: {', '.join(words)}.")
 
 
 def _busy_evidence(busy: float) -> Evidence:

@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 
 from passnet_core.records import (
+    LAUNCHED,
     MEMORY_FLOOR,
+    NOISE_FLOOR,
+    TIMED_CALLS,
     Accuracy,
     Clock,
     Contender,
@@ -22,7 +25,7 @@ MOST_OF_CODE = 12_000
 """Characters of Inductor's code."""
 RUN_BY_HAND = "\n\ndef get_args():"
 """Where the part of Inductor's code begins that is for people who run it by hand."""
-EVIDENCE = ("kernels launched", "timed calls", MEMORY_FLOOR, "noise floor")
+EVIDENCE = (LAUNCHED, TIMED_CALLS, MEMORY_FLOOR, NOISE_FLOOR)
 SHOWN_FOR = {Verdict.LIBRARY, Verdict.CHEAT, Verdict.INCONCLUSIVE}
 """Verdicts that nobody need believe without their evidence."""
 

@@ -1,12 +1,13 @@
 """Outcomes in the documented JSON form of the command line: written for programs, read back by scores."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from passnet_core.records import LEVELS, Accuracy, Clock, Contender, Evidence, Outcome, PassMatches, Profile, to_json
 
 VERSION = 1
-CONTENDERS = {Contender.EAGER: "eager", Contender.BASELINE: "baseline", Contender.PASSES: "pass"}
+CONTENDERS: Mapping[str, str] = {Contender.EAGER: "eager", Contender.BASELINE: "baseline", Contender.PASSES: "pass"}
 CLOCKS = {
     Clock.END_TO_END: "end_to_end",
     Clock.EVENT: "event",
@@ -65,7 +66,7 @@ def published_line(outcome: Outcome) -> str:
 
 
 def _evidence(of: Evidence) -> dict[str, Any]:
-    figures = {CONTENDERS.get(name, name): to_json(value) for name, value in of.figures}  # type: ignore[call-overload]
+    figures = {CONTENDERS.get(name, name): to_json(value) for name, value in of.figures}
     return {"topic": of.topic, "text": of.text, "figures": figures}
 
 

@@ -26,6 +26,8 @@ from passnet_core.judge.client import Child
 from passnet_core.judge.inputs import draw, roles
 from passnet_core.judge.pool import Place, Pool
 from passnet_core.records import (
+    NOISE_FLOOR,
+    OWN_CLOCK,
     Bundle,
     Capture,
     Clock,
@@ -151,10 +153,10 @@ def _pair(subgraph: Subgraph, bundle: Bundle, candidate: Child, witness: Child, 
         low=own[0].low if own else min(ratios),
         high=own[0].high if own else max(ratios),
         order=(median(ratios[0::2]), median(ratios[1::2] or ratios)),
-        floor=words.get("noise floor", ""),
+        floor=words.get(NOISE_FLOOR, ""),
         verdict=found.verdict,
         reason=found.reason,
-        clock=words.get("the judge's own clock", ""),
+        clock=words.get(OWN_CLOCK, ""),
         seconds=seconds,
         slowed=factor > 1,
     )

@@ -9,7 +9,7 @@ from passnet_core.backends.local import LocalBackend
 from passnet_core.graphs.source import parse
 from passnet_core.judge import census
 from passnet_core.judge.candidacy import Seen, Tallied
-from passnet_core.records import Capture, Device, Job, Outcome, PassFile, Profile, Stage, Verdict
+from passnet_core.records import LAUNCHED, Capture, Device, Job, Outcome, PassFile, Profile, Stage, Verdict
 
 OWN = RIGHT.replace(
     "@torch.fx.wrap\ndef add_relu",
@@ -41,7 +41,7 @@ def replacing(*lines: str, top: str = "", pattern: str = PATTERN, arguments: str
 
 
 def launched(outcome: Outcome) -> str:
-    (found,) = [each.text for each in outcome.evidence if each.topic == census.TOPIC]
+    (found,) = [each.text for each in outcome.evidence if each.topic == LAUNCHED]
     return found
 
 
@@ -58,7 +58,7 @@ def test_kernels_of_the_bundle_are_its_own_and_idle_ones_are_named(backend: Loca
 def test_no_census_by_passnets_profile(backend: LocalBackend) -> None:
     outcome = judged(backend, job(replacing("return (a + b).clamp(min=0)"), profile=Profile.PASSNET))
     assert outcome.verdict is Verdict.VALUES_ONLY, outcome.reason
-    assert not [each for each in outcome.evidence if each.topic == census.TOPIC]
+    assert not [each for each in outcome.evidence if each.topic == LAUNCHED]
 
 
 HONEST = {

@@ -12,6 +12,9 @@ from passnet_core.judge.inputs import Drawn
 MOST_ALONE = 6
 """So many inputs are moved alone at most."""
 
+AT_RANDOM = 3
+"""So often all are moved at random: of the few terms that cancel, one movement may by chance leave what it found."""
+
 
 class Nearby:
     """What the float64 form gives for inputs moved by one unit, in all ways of movements(); computed when first asked
@@ -50,10 +53,11 @@ def after(call: Returned, index: int, inputs: Sequence[Drawn]) -> Produced:
 
 
 def movements(inputs: Sequence[Drawn], seed: int) -> Iterator[list[Drawn]]:
-    """The inputs with all floats moved by one unit in the last place, away from zero, and at random up and down; then
-    one input moved alone: of a difference of products, moving all alike would change nothing."""
+    """The inputs with all floats moved by one unit in the last place, away from zero, and AT_RANDOM times at random up
+    and down; then one input moved alone: of a difference of products, moving all alike would change nothing."""
     yield [moved(value, seed + index, False) for index, value in enumerate(inputs)]
-    yield [moved(value, seed + index, True) for index, value in enumerate(inputs)]
+    for turn in range(AT_RANDOM):
+        yield [moved(value, seed + turn * len(inputs) + index, True) for index, value in enumerate(inputs)]
     floats = [
         index for index, value in enumerate(inputs) if isinstance(value, torch.Tensor) and value.is_floating_point()
     ]

@@ -49,10 +49,10 @@ def test_what_is_off_by_all_of_itself_is_no_matter_of_precision() -> None:
     assert verdict(eager * 0) is Verdict.WRONG_VALUES
 
 
-def judged(function, actual, *inputs):
+def judged(function, actual, *inputs, seed: int = 0):
     """actual against function on these inputs, with float64 and moved references as VERIFY has them."""
     wide = [value.double() for value in inputs]
-    shifted = [function(*(value.double() for value in each)) for each in movements(inputs, 0)]
+    shifted = [function(*(value.double() for value in each)) for each in movements(inputs, seed)]
     references = References(
         produced(function(*inputs)), produced(function(*wide)), lambda: tuple(map(produced, shifted))
     )
@@ -113,6 +113,19 @@ def test_what_is_left_of_a_cancellation_may_be_rounded_otherwise(dtype: str) -> 
     unmoved = References(produced(rotated(x, y, cos, sin)), produced(rotated(*wide)))
     assert compare(unmoved, produced(multiplied_and_added)).verdict is not None, "so the case is real"
     assert judged(rotated, torch.zeros_like(x), x, y, cos, sin).verdict is Verdict.WRONG_VALUES
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_one_cancellation_of_two_terms_may_be_rounded_otherwise(seed: int) -> None:
+    def weighted(x, weight, scale):
+        return (x[..., 0] * weight[..., 0] + x[..., 1] * weight[..., 1]) * scale
+
+    x, weight, scale = noise(1000, 2, seed=seed), noise(1000, 2, seed=seed + 100), noise(1000, seed=seed + 200)
+    # what one input's being moved alone does cancels too, and so may what moving all at random does
+    x[0], weight[0, 1], scale[0] = torch.tensor([100.0, -100.0]), weight[0, 0], 100.0
+    first, second = x.double() * weight.double(), (x * weight).double()
+    multiplied_and_added = (first[..., 0] + second[..., 1]).float() * scale
+    assert judged(weighted, multiplied_and_added, x, weight, scale, seed=seed).verdict is None
 
 
 def test_sums_in_half_precision_are_of_lower_precision() -> None:

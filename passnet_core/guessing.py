@@ -171,7 +171,7 @@ ONLY_ON: Mapping[str, tuple[str, str]] = {
     "recorded": ("as recorded, with a small spread", "Look for what cancels where all values are nearly the same"),
     "typical": ("of an ordinary spread", "Look for a constant that was tuned to the recorded values"),
     "wide": (
-        "large, eight times the usual spread",
+        "large, up to eight times the usual spread",
         "Look for an overflow: subtract the largest before exp, limit early",
     ),
     "signed": ("of the other sign", "Look for a root, a logarithm or a maximum that takes the sign for granted"),

@@ -15,7 +15,7 @@ from passnet_core.judge import comparing
 from passnet_core.judge.candidacy import CandidateFault, Computing, Produced, Returned
 from passnet_core.judge.comparing import Difference, References
 from passnet_core.judge.controls import Controls
-from passnet_core.judge.inputs import Drawn, Role, draw
+from passnet_core.judge.inputs import LARGE, LEAST_SCALE, Drawn, Role, draw
 from passnet_core.judge.moving import Nearby, after
 from passnet_core.records import Device, TensorSpec, Verdict
 
@@ -63,8 +63,9 @@ class Bench(Protocol):
         ...
 
     def refer(self, *, exact: bool) -> str:
-        """Has eager compute on the inputs, and, if wanted, its float64 form; why that could not. Raises CandidateEnd
-        where eager could not."""
+        """Has eager compute on the inputs, and, if wanted, its float64 form; why that could not. Large inputs on which
+        eager then overflows, and float64 does not, are drawn again, smaller. Raises CandidateEnd where eager could
+        not."""
         ...
 
     def taken(self) -> list[Drawn]:
@@ -93,6 +94,9 @@ class BenchHere:
     plan: Plan
     witness: Computing
     device: Device = Device.CPU
+    drawing: str = ""
+    sizes: list[tuple[int, ...]] = field(default_factory=list)
+    scale: float = 1.0
     inputs: list[Drawn] = field(default_factory=list)
     exchanges: int = 0
     eager: Returned | None = None
@@ -105,14 +109,25 @@ class BenchHere:
         self.controls = Controls([spec.name for spec in self.plan.specs], self.plan.seed)
 
     def draw(self, drawing: str, shapes: Sequence[Sequence[int]]) -> None:
+        self.drawing, self.sizes, self.scale = drawing, [tuple(shape) for shape in shapes], 1.0
+        self._draw()
+
+    def _draw(self) -> None:
         self.inputs = []
         self.eager = self.exact = None
         if self.device is Device.CUDA:
             self.witness.give([])
         specs = self.plan.specs
         roles = {spec.name: role for spec, role in zip(specs, self.plan.roles)}
-        sizes = [tuple(shape) for shape in shapes]
-        self.inputs = draw(specs, drawing, self.plan.seed, roles=roles, shapes=sizes, device=self.device.value)
+        self.inputs = draw(
+            specs,
+            self.drawing,
+            self.plan.seed,
+            roles=roles,
+            shapes=self.sizes,
+            scale=self.scale,
+            device=self.device.value,
+        )
         self.exchanges = 0
 
     def exchange(self) -> None:
@@ -124,6 +139,21 @@ class BenchHere:
         self.exchanges += 1
 
     def refer(self, *, exact: bool) -> str:
+        problem = self._refer(exact)
+        # where eager overflows, rounding alone decides which elements are lost, and the others say little
+        while self.drawing in LARGE and self.scale > LEAST_SCALE and self._overflowed():
+            self.scale /= 2
+            self._draw()
+            problem = self._refer(exact)
+        return problem
+
+    def _overflowed(self) -> bool:
+        eager, exact = self.eager, self.exact
+        if eager is None or exact is None:
+            return False
+        return any(comparing.overflowed(References(*each)) for each in zip(eager.outputs, exact.outputs))
+
+    def _refer(self, exact: bool) -> str:
         self.eager = self.exact = None
         self.witness.give(self.inputs)
         self.eager = self.witness.run("eager")

@@ -198,6 +198,12 @@ def _compare_tensors(
     return difference, elements
 
 
+def overflowed(references: References) -> bool:
+    """Whether eager lost numbers of this output that its dtype could hold."""
+    value = references.eager.value
+    return isinstance(value, torch.Tensor) and _elements(references, value).overflowed()
+
+
 def suspects(references: References, actual: torch.Tensor, most: int) -> torch.Tensor:
     """The places, counted through, of elements that are not plainly right; about so many of more. actual: of the shape
     and dtype of eager's output."""

@@ -110,16 +110,19 @@ class Elements:
     def __len__(self) -> int:
         return self.eager.numel()
 
-    def slices(self) -> Iterator[Slice]:
+    def _parts(self) -> Iterator[slice]:
         length = SLICE[self.eager.device.type]
         for start in range(0, len(self), length):
-            part = slice(start, start + length)
+            yield slice(start, start + length)
+
+    def slices(self) -> Iterator[Slice]:
+        for part in self._parts():
             expected, actual = self.eager[part].double(), self.actual[part].double()
             error = (actual - expected).abs()
             same = (expected == actual) | (expected.isnan() & actual.isnan())
             error[same] = 0.0
             yield Slice(
-                start=start,
+                start=part.start,
                 expected=expected,
                 actual=actual,
                 exact=None if self.exact is None else self.exact[part].double(),
@@ -127,6 +130,18 @@ class Elements:
                 error=error,
                 same=same,
             )
+
+    def overflowed(self) -> bool:
+        """Whether eager has infinity or no number where float64 has a number that eager's dtype could hold: what it
+        computed on the way was too large."""
+        if self.exact is None or not self.floating:
+            return False
+        largest = torch.finfo(self.eager.dtype).max * (1 - 2**-8)
+        for part in self._parts():
+            lost = ~self.eager[part].double().isfinite()
+            if bool(lost.any()) and bool((lost & (self.exact[part].double().abs() < largest)).any()):
+                return True
+        return False
 
     # --- figures of all elements ---
 

@@ -24,6 +24,12 @@ RECORDED_LIMIT = 100.0
 """PassNet replays a float as randn * std * 0.2 + mean, clamped to these limits."""
 
 WIDE = 8.0
+LARGE = ("wide", "edges")
+"""Drawings of values so large that a computation may overflow."""
+
+LEAST_SCALE = 1 / WIDE
+"""Of wide inputs: no wider than typical ones."""
+
 PARAMETER_SPREAD = 0.1
 LEAST_VARIANCE = 1e-3
 EDGE_VALUES = (0.0, -0.0, 1.0, -1.0, 1e-4, -1e-4, 10.0, -10.0, 60.0, -60.0, 100.0, -100.0)
@@ -129,11 +135,13 @@ def draw(
     *,
     roles: Mapping[str, Role] | None = None,
     shapes: Sequence[tuple[int, ...]] | None = None,
+    scale: float = 1.0,
     device: str = "cpu",
 ) -> list[Drawn]:
     """One tensor per spec (a plain int where the computation takes one), the same for the same seed and kind of device.
 
-    drawing: one of DRAWINGS. shapes: in place of the recorded ones. Raises BadInput for a dtype that cannot be drawn.
+    drawing: one of DRAWINGS. shapes: in place of the recorded ones. scale: what makes inputs LARGE is multiplied
+    by this. Raises BadInput for a dtype that cannot be drawn.
     """
     if drawing not in DRAWINGS:
         raise BadInput(f"There is no drawing {drawing!r}. There are {', '.join(DRAWINGS)}.")
@@ -142,7 +150,7 @@ def draw(
     for index, spec in enumerate(specs):
         role = (roles or {}).get(spec.name, PLAIN)
         generator = torch.Generator(device=device).manual_seed(_seed_of(seed, drawing, index))
-        drawn.append(_one(spec, sizes[spec.name], drawing, role, index_limit(role, sizes), generator))
+        drawn.append(_one(spec, sizes[spec.name], drawing, scale, role, index_limit(role, sizes), generator))
     return drawn
 
 
@@ -182,7 +190,13 @@ def index_limit(role: Role, sizes: Mapping[str, tuple[int, ...]]) -> int | None:
 
 
 def _one(
-    spec: TensorSpec, shape: tuple[int, ...], drawing: str, role: Role, limit: int | None, generator: torch.Generator
+    spec: TensorSpec,
+    shape: tuple[int, ...],
+    drawing: str,
+    scale: float,
+    role: Role,
+    limit: int | None,
+    generator: torch.Generator,
 ) -> Drawn:
     dtype = dtype_of(spec)
     if spec.data is not None and math.prod(spec.shape) == len(spec.data):
@@ -194,10 +208,10 @@ def _one(
     if dtype is torch.bool:
         return _booleans(shape, drawing, generator)
     if dtype.is_complex:
-        parts = [_floats(spec, shape, drawing, role, generator) for _ in range(2)]
+        parts = [_floats(spec, shape, drawing, scale, role, generator) for _ in range(2)]
         return torch.complex(*parts).to(dtype)
     if dtype.is_floating_point:
-        return _floats(spec, shape, drawing, role, generator).to(dtype)
+        return _floats(spec, shape, drawing, scale, role, generator).to(dtype)
     if spec.dtype.startswith("q"):
         raise BadInput(f"Input {spec.name!r} is quantised, {spec.dtype}: such inputs cannot be drawn.")
     whole = _integers(spec, shape, drawing, role, limit, dtype, generator)
@@ -235,7 +249,12 @@ def _integers(
 
 
 def _floats(
-    spec: TensorSpec, shape: tuple[int, ...], drawing: str, role: Role, generator: torch.Generator
+    spec: TensorSpec,
+    shape: tuple[int, ...],
+    drawing: str,
+    scale: float,
+    role: Role,
+    generator: torch.Generator,
 ) -> torch.Tensor:
     """float32, or float64 for float64 inputs."""
     kind = torch.float64 if spec.dtype in ("float64", "complex128") else torch.float32
@@ -249,12 +268,12 @@ def _floats(
     if role.variance:
         # a variance has no sign and no impulse: only its size varies
         centre = mean if mean > 0 else 1.0
-        scale = WIDE if drawing == "wide" else 1.0
-        return _within(centre * torch.exp(noise * 0.5) * scale, spec, math.inf).clamp(min=LEAST_VARIANCE)
+        widened = WIDE * scale if drawing == "wide" else 1.0
+        return _within(centre * torch.exp(noise * 0.5) * widened, spec, math.inf).clamp(min=LEAST_VARIANCE)
     parameter = is_parameter(spec)
     match drawing:
         case "wide":
-            values = noise * spread * WIDE + mean
+            values = noise * spread * WIDE * scale + mean
         case "signed":
             # a range that is known is mirrored in itself: outside it, all would be one and the same limit
             values = _turning_point(spec) - (noise * spread + mean)
@@ -263,7 +282,7 @@ def _floats(
             values = _with_faint_rows(values, generator)
         case "edges" if not parameter:
             chosen = torch.randint(0, len(EDGE_VALUES), shape, generator=generator, device=there)
-            edge = torch.tensor(EDGE_VALUES, dtype=kind, device=there)[chosen]
+            edge = torch.tensor(EDGE_VALUES, dtype=kind, device=there)[chosen] * scale
             kept = torch.rand(shape, generator=generator, device=there) < 0.5
             values = torch.where(kept, edge, noise * spread + mean)
         case _:

@@ -75,6 +75,40 @@ def said(bench: Bench, drawing: str, factor: float) -> tuple:
     return bench.judge(spoiled(inputs, factor)), bench.control(), inputs
 
 
+HALF = tuple(TensorSpec(f"in_{index}", (6, 8), "float16", mean=0.0, std=1.0) for index in range(2))
+
+
+@pytest.mark.parametrize(("drawing", "factor"), [("wide", 4000), ("edges", 1000)])
+@pytest.mark.parametrize("where", ["here", "at the witness"])
+def test_large_inputs_are_drawn_smaller_where_eager_overflows_on_its_way(
+    witness: Child, drawing: str, factor: int, where: str
+) -> None:
+    asked = plan(replace(subgraph((6, 8)), inputs=HALF))
+    prepared(witness, ADD_RELU.replace("in_0 + in_1", f"(in_0 + in_1) * {factor}.0 / {factor}.0"))
+    bench = BenchHere(asked, witness) if where == "here" else witness.bench(asked)
+    bench.draw(drawing, SHAPES)
+    full = [value.abs().max() for value in bench.taken()]
+    assert bench.refer(exact=True) == ""
+    smaller = [value.abs().max() for value in bench.taken()]
+    assert all(one < other for one, other in zip(smaller, full, strict=True))
+    (output,) = witness.run("eager").outputs
+    assert output.value.isfinite().all()
+    largest = torch.finfo(torch.float16).max / factor
+    assert largest / 4 < output.value.max() < largest, "no smaller than they need be"
+
+
+@pytest.mark.parametrize("drawing", ["wide", "edges"])
+def test_inputs_are_as_large_as_ever_where_only_the_result_is_beyond_its_dtype(witness: Child, drawing: str) -> None:
+    bench = BenchHere(plan(replace(subgraph((6, 8)), inputs=HALF)), witness)
+    prepared(witness, ADD_RELU.replace("in_0 + in_1", "(in_0 + in_1) * 8000.0"))
+    bench.draw(drawing, SHAPES)
+    full = bench.taken()
+    bench.refer(exact=True)
+    assert all(torch.equal(one, other) for one, other in zip(bench.taken(), full, strict=True))
+    (output,) = witness.run("eager").outputs
+    assert output.value.isinf().any()
+
+
 def test_what_the_witness_runs_as_baseline_is_judged_where_it_ran(witness: Child) -> None:
     prepared(witness)
     # not by Inductor, which would take half a minute to compile it here

@@ -17,8 +17,8 @@ def spec(**fields) -> TensorSpec:
     return TensorSpec(**{"name": "in_0", "shape": (64, 32), "dtype": "float32", "mean": 0.5, "std": 2.0, **fields})
 
 
-def one(drawing: str, seed: int = 1, role: Role | None = None, **fields):
-    return draw([spec(**fields)], drawing, seed, roles={"in_0": role or Role()})[0]
+def one(drawing: str, seed: int = 1, role: Role | None = None, scale: float = 1.0, **fields):
+    return draw([spec(**fields)], drawing, seed, roles={"in_0": role or Role()}, scale=scale)[0]
 
 
 def test_recorded_replays_as_passnet_does() -> None:
@@ -62,6 +62,16 @@ def test_each_drawing_is_what_its_name_says() -> None:
     assert (edges == 0).any()
     ends = one("edges", dtype="int64", low=-4, high=11)
     assert set(ends.flatten().tolist()) == {-4, 11}
+
+
+def test_large_values_can_be_drawn_smaller_and_nothing_else_changes() -> None:
+    assert torch.equal(one("wide", mean=0.0, scale=0.5), one("wide", mean=0.0) / 2)
+    edges, smaller = one("edges", original_name="L_x_"), one("edges", original_name="L_x_", scale=0.5)
+    assert (edges.abs().max(), smaller.abs().max()) == (100.0, 50.0)
+    ordinary = (edges != 0) & (edges == smaller)
+    assert 0.3 < ordinary.double().mean() < 0.7
+    for drawing in set(DRAWINGS) - {"wide", "edges"}:
+        assert torch.equal(one(drawing, scale=0.5), one(drawing))
 
 
 @pytest.mark.parametrize("drawing", DRAWINGS)

@@ -180,7 +180,7 @@ ONLY_ON: Mapping[str, tuple[str, str]] = {
         "Look at where eps is added, and for a division by what is nearly 0",
     ),
     "edges": (
-        "at the ends of their range, 0 and ±100 among them",
+        "at the ends of their range, 0 and up to ±100 among them",
         "Look for exp of large values, and for ties and zeros",
     ),
 }

@@ -136,11 +136,12 @@ class Elements:
         computed on the way was too large."""
         if self.exact is None or not self.floating:
             return False
-        largest = torch.finfo(self.eager.dtype).max * (1 - 2**-8)
         for part in self._parts():
             lost = ~self.eager[part].double().isfinite()
-            if bool(lost.any()) and bool((lost & (self.exact[part].double().abs() < largest)).any()):
-                return True
+            if bool(lost.any()):
+                exact = self.exact[part].double()
+                if bool((lost & exact.isfinite() & ~_beyond(exact, self.eager.dtype)).any()):
+                    return True
         return False
 
     # --- figures of all elements ---
@@ -205,9 +206,8 @@ class Elements:
         right = part.same | (part.actual.isfinite() & part.exact.isfinite() & (off <= bound))
         # where eager overflowed and float64 did not, a finite result is the better one; and beyond the dtype's range
         # both infinity and the largest number will do
-        largest = torch.finfo(self.kind).max
-        beyond = part.exact.abs() >= largest * (1 - 2**-8)
-        right |= beyond & (part.actual.sign() == part.exact.sign()) & (part.actual.abs() >= largest * (1 - 2**-6))
+        alike = part.actual.sign() == part.exact.sign()
+        right |= _beyond(part.exact, self.kind) & alike & _beyond(part.actual, self.kind, within=2**-6)
         if bool(right.all()):
             return Found(finite, ~right, False, off, bound)
         # small elements may be differences of large ones
@@ -353,6 +353,11 @@ def _binade(size: torch.Tensor) -> torch.Tensor:
     # zeros are the smallest of all
     exponent = torch.where(size == 0, LEAST_EXPONENT, exponent.long())
     return exponent.clamp(LEAST_EXPONENT, MOST_EXPONENT) - LEAST_EXPONENT
+
+
+def _beyond(value: torch.Tensor, dtype: torch.dtype, within: float = 2**-8) -> torch.Tensor:
+    """Which values are larger than the largest of this dtype, or smaller by no more than this share of it."""
+    return value.abs() >= torch.finfo(dtype).max * (1 - within)
 
 
 def _finite_size(exact: torch.Tensor) -> torch.Tensor:

@@ -6,11 +6,13 @@ element may be off by FACTOR times the sum of two errors, plus a slack of a few 
 - eager's own error, the largest one among elements of similar or smaller size;
 - in single precision, the change of the float64 result when every input moves by one unit in its last place, likewise
   (eager may be exact by luck); in half precision at least half a unit, which one rounding costs, and that change only
-  where it is an eighth of the element or more: what is left of a cancellation is hardly more than rounding;
+  where it is an eighth of the element or more: what is left of a cancellation is hardly more than rounding; but where
+  eager is lost, off anywhere by more than the number and the mean one, the largest such change as in single precision;
 - SLACK_UNITS units of the element's dtype, at the size of the element or of the median element, whichever is larger.
 What is off by more, but by no more than the same in a coarser dtype and a quarter of itself or of the mean element, is
-of lower precision and not otherwise wrong. Without a float64 reference the verdict is closeness at FALLBACK_T. All of
-this is computed in elements, which has these figures.
+of lower precision and not otherwise wrong. Whole numbers are equal to eager or to float64; few may instead be what
+float64 gives for moved inputs: FACTOR times as many as eager has that float64 has not, plus a share of TIPPED. Without
+a float64 reference the verdict is closeness at FALLBACK_T. All of this is computed in elements, which has the figures.
 
 Memory: strides may differ from eager's, since layouts are an optimiser's to choose. What the consumer of a result could
 fall over may not: elements that overlap in memory, or memory shared with an input or another output, unless eager's do.
@@ -83,9 +85,10 @@ def compare(
     *,
     memory: bool = True,
     mapped: Callable[[Difference], bool] = lambda found: False,
+    whole: int | None = None,
 ) -> Difference:
     """How one output differs from its references. memory: whether where its elements lie counts too. mapped: whether a
-    map of what is wrong is wanted."""
+    map of what is wrong is wanted. whole: how many elements the output has, where these are some of them."""
     eager = references.eager
     if not isinstance(eager.value, torch.Tensor):
         return _compare_plain(eager, actual)
@@ -99,9 +102,12 @@ def compare(
         return unlike(Verdict.WRONG_TYPE, f"it is on {actual.device}, eager's on {eager.device}", eager)
     if not isinstance(actual.value, torch.Tensor) or actual.value.shape != eager.value.shape:
         return unlike(Verdict.WRONG_TYPE, f"its values cannot be read ({actual.type}, {actual.dtype})", eager)
-    found, elements = _compare_tensors(references, actual.value)
-    if references.exact is not None and found.verdict in (Verdict.WRONG_VALUES, Verdict.LOWER_PRECISION):
-        found, elements = _compare_tensors(references, actual.value, references.moved())
+    elements = _elements(references, actual.value, whole=whole)
+    found = _compare_tensors(elements, eager.shape)
+    unsure = references.exact is not None and found.verdict in (Verdict.WRONG_VALUES, Verdict.LOWER_PRECISION)
+    if unsure and (elements.floating or elements.tipped):
+        elements = _elements(references, actual.value, references.moved())
+        found = _compare_tensors(elements, eager.shape)
     if found.verdict is not None and found.index is not None and mapped(found):
         found = replace(found, map=error_map(elements.errors(), found.shape, found.index))
     if memory and found.verdict is None:
@@ -151,21 +157,19 @@ def _a(kind: str) -> str:
     return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
 
 
-def _elements(references: References, actual: torch.Tensor, moved: Sequence[Produced] = ()) -> Elements:
+def _elements(
+    references: References, actual: torch.Tensor, moved: Sequence[Produced] = (), whole: int | None = None
+) -> Elements:
     """The elements of eager's output, of this one of its shape and dtype, and of what references have that shape."""
     eager = references.eager.value
     assert isinstance(eager, torch.Tensor)
     if eager.is_complex():
         eager, actual = torch.view_as_real(eager.resolve_conj()), torch.view_as_real(actual.resolve_conj())
     others = [value for each in moved if (value := _values(each, eager)) is not None]
-    return Elements(references.eager.dtype, eager, actual, _values(references.exact, eager), others)
+    return Elements(references.eager.dtype, eager, actual, _values(references.exact, eager), others, whole)
 
 
-def _compare_tensors(
-    references: References, actual: torch.Tensor, moved: Sequence[Produced] = ()
-) -> tuple[Difference, Elements]:
-    elements = _elements(references, actual, moved)
-    shape = references.eager.shape
+def _compare_tensors(elements: Elements, shape: tuple[int, ...]) -> Difference:
     tally = elements.tally()
     verdict = None
     place: int | None = tally.farthest if len(elements) else None
@@ -182,7 +186,7 @@ def _compare_tensors(
         verdict=verdict,
         problem="",
         shape=shape,
-        dtype=references.eager.dtype,
+        dtype=elements.dtype,
         correct_at=tuple(sorted(t for t, close in tally.close.items() if close)),
         smallest_t=next((t for t in sorted(tally.close) if t <= MOST_T and tally.close[t]), None),
         max_error=none if tally.max_error is None else tally.max_error,
@@ -195,7 +199,7 @@ def _compare_tensors(
     if verdict is not None:
         problem = _sentence(verdict, fraction, list(index or ()), expected, given, _where(elements.wrong(tally)))
         difference = replace(difference, problem=problem)
-    return difference, elements
+    return difference
 
 
 def overflowed(references: References) -> bool:

@@ -36,6 +36,9 @@ COARSEST = 0.25
 WHOLE = 0.5
 """Whole numbers are equal or wrong: by so much or more."""
 
+TIPPED = 1e-4
+"""The share of whole numbers that rounding may decide: of two numbers that are nearly alike, which is the larger."""
+
 HALF = (torch.float16, torch.bfloat16)
 
 SLICE = {"cpu": 1 << 18, "cuda": 1 << 25}
@@ -99,13 +102,16 @@ class Elements:
         actual: torch.Tensor,
         exact: torch.Tensor | None,
         moved: Sequence[torch.Tensor] = (),
+        whole: int | None = None,
     ) -> None:
+        """whole: how many elements the output has, where these are some of them."""
         self.dtype, self.kind = dtype, torch_dtype(dtype)
         self.floating = eager.is_floating_point()
         self.shape = eager.shape
         self.eager, self.actual = eager.reshape(-1), actual.reshape(-1)
         self.exact = None if exact is None else exact.reshape(-1)
         self.moved = [each.reshape(-1) for each in moved]
+        self.whole = len(self) if whole is None else whole
 
     def __len__(self) -> int:
         return self.eager.numel()
@@ -147,6 +153,18 @@ class Elements:
     # --- figures of all elements ---
 
     @cached_property
+    def tipped(self) -> bool:
+        """Whether so few whole numbers are wrong that rounding may have decided these, as it decided some of eager's:
+        whether they are, inputs moved by one unit tell."""
+        if self.exact is None or self.floating:
+            return False
+        wrong = own = 0
+        for part in self._parts():
+            wrong += int(self._wrong_whole(part).sum())
+            own += int((self.eager[part] != self.exact[part]).sum())
+        return 0 < wrong <= FACTOR * own + TIPPED * self.whole
+
+    @cached_property
     def least(self) -> float:
         """The median size, by float64: smaller elements have the units of this one."""
         if self.exact is None or not len(self):
@@ -166,14 +184,25 @@ class Elements:
         return total / count if count else 0.0
 
     @cached_property
+    def lost(self) -> bool:
+        """Whether eager is anywhere off by more than the number and the mean one: rounding alone decides what it is."""
+        for each in self.slices():
+            assert each.exact is not None
+            if bool((self._own(each, each.exact) > _finite_size(each.exact).clamp(min=self.typical)).any()):
+                return True
+        return False
+
+    @cached_property
     def largest_errors(self) -> torch.Tensor:
-        """Per binade, the largest error of eager among elements of that size or smaller."""
+        """Per binade, the largest error of eager among elements of that size or smaller; but in half precision that is
+        not lost, with what their inputs' own rounding does."""
+        changes = bool(self.moved) and (self.kind not in HALF or self.lost)
         size = MOST_EXPONENT - LEAST_EXPONENT + 2 + SIMILAR_BINADES
         largest = torch.zeros(size, dtype=torch.float64, device=self.eager.device)
         for each in self.slices():
             assert each.exact is not None
             own = self._own(each, each.exact)
-            if self.kind not in HALF:
+            if changes:
                 own = own + self._change(each, each.exact)
             largest.scatter_reduce_(0, _binade(_finite_size(each.exact)), own, "amax")
         return largest.cummax(0).values
@@ -193,7 +222,8 @@ class Elements:
     def found(self, part: Slice, *, bounded: bool = False) -> Found:
         """bounded: what each element may be off by is wanted, also where that need not be known."""
         if not self.floating:
-            return Found(torch.ones_like(part.same), self._wrong_whole(part), False, part.error, WHOLE)
+            here = slice(part.start, part.start + part.expected.numel())
+            return Found(torch.ones_like(part.same), self._wrong_whole(here), False, part.error, WHOLE)
         finite, right = self._finite(part), self.plain(part)
         if part.exact is None:
             return Found(finite, ~right, False, part.error, self._close(part))
@@ -268,12 +298,13 @@ class Elements:
         change = self._change(part, exact)
         return own.maximum(units / 2).maximum(torch.where(CANCELLED * change >= size, change, 0.0))
 
-    def _wrong_whole(self, part: Slice) -> torch.Tensor:
-        """Integers and booleans: equal to eager, or to float64 where eager itself was thrown by its rounding."""
-        where = slice(part.start, part.start + part.expected.numel())
-        wrong = self.eager[where] != self.actual[where]
-        if part.exact is not None:
-            wrong &= part.actual != part.exact
+    def _wrong_whole(self, part: slice) -> torch.Tensor:
+        """Integers and booleans: equal to eager, or to float64, where eager itself was thrown by its rounding, or to
+        what float64 has for moved inputs."""
+        wrong = self.eager[part] != self.actual[part]
+        for each in (self.exact, *self.moved):
+            if each is not None:
+                wrong &= self.actual[part] != each[part]
         return wrong
 
     # --- all slices ---

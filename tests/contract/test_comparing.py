@@ -7,6 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from passnet_core.judge import elements  # noqa: E402
 from passnet_core.judge.candidacy import Produced, Returned  # noqa: E402
 from passnet_core.judge.comparing import (  # noqa: E402
     References,
@@ -115,6 +116,24 @@ def test_what_is_left_of_a_cancellation_may_be_rounded_otherwise(dtype: str) -> 
     assert judged(rotated, torch.zeros_like(x), x, y, cos, sin).verdict is Verdict.WRONG_VALUES
 
 
+def weights(query, key, mask):
+    return torch.softmax(query @ key.mT + mask, -1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_where_eager_is_lost_in_its_own_rounding_small_numbers_may_be_others(seed: int) -> None:
+    # scores of thousands, which bfloat16 rounds to multiples of 8 and more
+    query, key, mask = (noise(8, 64, 64, seed=3 * seed + index, dtype="bfloat16", scale=10) for index in range(3))
+    key *= 2
+    fused = torch.softmax((query @ key.mT).float() + mask.float(), -1).bfloat16()
+    inputs = (query, key, mask)
+    assert judged(weights, fused, *inputs).verdict is None
+    assert judged(weights, fused * NAN, *inputs).verdict is Verdict.NON_FINITE
+    scores = (query @ key.mT).float() + mask.float()
+    naive = (scores.exp() / scores.exp().sum(-1, keepdim=True)).bfloat16()
+    assert judged(weights, naive, *inputs).verdict is Verdict.NON_FINITE
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_one_cancellation_of_two_terms_may_be_rounded_otherwise(seed: int) -> None:
     def weighted(x, weight, scale):
@@ -175,6 +194,54 @@ def test_integers_and_booleans_are_equal_or_wrong() -> None:
     assert (off.verdict, off.smallest_t, off.correct_at) == (Verdict.WRONG_VALUES, None, ())
     flags = torch.tensor([True, False])
     assert compare(References(produced(flags)), produced(~flags)).verdict is Verdict.WRONG_VALUES
+
+
+def larger(x, first, second):
+    return (x @ first > x @ second).to(torch.int64)
+
+
+ROWS = 100_000
+
+
+def close_calls(number: int):
+    """Inputs of larger(), of which so many rows are decided by rounding alone, what it gives, and these rows."""
+    x, first = noise(ROWS, 64), noise(64, seed=2)
+    second = first.clone()
+    second[-1] += 1
+    x[:number, -1] = 1e-9 * noise(number, seed=3).sign()
+    return (x, first, second), larger(x, first, second), torch.arange(ROWS) < number
+
+
+def test_a_decision_that_rounding_tips_may_be_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elements, "SLICE", {"cpu": ROWS // 7})
+    inputs, decided, close = close_calls(8)
+    assert judged(larger, torch.where(close, 1 - decided, decided), *inputs).verdict is None
+    assert judged(larger, torch.where(close, 2, decided), *inputs).verdict is Verdict.WRONG_VALUES
+    clear = (torch.arange(ROWS) == 500) | (torch.arange(ROWS) == 50_000)
+    assert judged(larger, torch.where(clear, 1 - decided, decided), *inputs).verdict is Verdict.WRONG_VALUES
+
+
+def test_more_decisions_than_rounding_would_tip_are_wrong() -> None:
+    x = noise(1000, dtype="float16")
+    x[::10] = 0.5
+    found = judged(lambda value: value > 0.5, x >= 0.5, x)
+    assert found.verdict is Verdict.WRONG_VALUES
+    assert found.wrong_fraction == int((x == 0.5).sum()) / len(x) >= 0.1
+
+
+def test_as_many_decisions_may_be_others_as_rounding_tips_for_eager() -> None:
+    inputs, _, close = close_calls(500)
+    decided = larger(*inputs)
+    thrown = decided != larger(*(value.double() for value in inputs))
+    assert thrown.sum() > 100
+    assert judged(larger, torch.where(close, 1 - decided, decided), *inputs).verdict is None
+
+
+def test_whole_numbers_beyond_what_float64_holds_are_told_apart() -> None:
+    whole = torch.tensor([2**60, 2**61 + 1])
+    references = References(produced(whole), produced(whole.clone()))
+    assert compare(references, produced(whole.clone())).verdict is None
+    assert compare(references, produced(whole + 1)).verdict is Verdict.WRONG_VALUES
 
 
 def test_nan_and_infinity_must_be_where_eager_has_them() -> None:

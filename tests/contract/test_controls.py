@@ -26,7 +26,7 @@ def problem_of(eager, given=None, *, exact=None, **more) -> str:
     return looked.problem
 
 
-def with_one(value: torch.Tensor, at: int, other: float) -> torch.Tensor:
+def with_one(value: torch.Tensor, at: int | slice, other: float) -> torch.Tensor:
     changed = value.clone()
     changed[at] = other
     return changed
@@ -99,3 +99,11 @@ def test_suspects_are_all_that_is_off_and_few_of_many(monkeypatch: pytest.Monkey
     numbers = torch.complex(eager, eager)
     asked = comparing.References(produced(numbers), produced(numbers.to(torch.complex128)))
     assert comparing.suspects(asked, torch.complex(eager, off), 100).tolist() == [3, 999, 1000, 9_999]
+
+
+@pytest.mark.parametrize(("number", "counts"), [(5, True), (500, False)])
+def test_zeros_count_where_rounding_alone_tips_the_few_ones(number: int, counts: bool) -> None:
+    ones = with_one(torch.zeros(SIZE, dtype=torch.int64), slice(PLACE, PLACE + number), 1)
+    nearby = produced(torch.zeros_like(ones))
+    problem = problem_of(ones, exact=ones.clone(), moved=lambda index: lambda: (nearby,))
+    assert ("return zeros" in problem) is counts

@@ -4,10 +4,11 @@ Two measures, with two purposes. *Closeness at t* is GraphNet's: |actual - eager
 into the score. The judge's own verdict asks less of an honest fusion and more of a sloppy one: against float64, an
 element may be off by FACTOR times the sum of two errors, plus a slack of a few units in the last place:
 - eager's own error, the largest one among elements of similar or smaller size;
-- in single precision, the change of the float64 result when every input moves by one unit in its last place, likewise
-  (eager may be exact by luck); in half precision at least half a unit, which one rounding costs, and that change only
-  where it is an eighth of the element or more: what is left of a cancellation is hardly more than rounding; but where
-  eager is lost, off anywhere by more than the number and the mean one, the largest such change as in single precision;
+- the change of the float64 result when every input moves by one unit in its last place. In single precision the
+  largest one likewise (eager may be exact by luck), but one beyond SENSITIVE for its own element alone. In half
+  precision at least half a unit, which one rounding costs, and that change only where it is an eighth of the element or
+  more, since what is left of a cancellation is hardly more than rounding; but the largest one, whatever its size, where
+  eager is lost: anywhere off by more than the number and the mean one;
 - SLACK_UNITS units of the element's dtype, at the size of the element or of the median element, whichever is larger.
 What is off by more, but by no more than the same in a coarser dtype and a quarter of itself or of the mean element, is
 of lower precision and not otherwise wrong. Whole numbers are equal to eager or to float64; few may instead be what

@@ -33,6 +33,10 @@ COARSE_UNITS = 4.0
 COARSEST = 0.25
 """Of an element or of the mean one, whichever is larger: what is off by more is no matter of precision."""
 
+SENSITIVE = 2.0**-10
+"""Of an element or of the mean one: what one unit of the inputs changes by more says nothing of other elements. It may
+have tipped a decision."""
+
 WHOLE = 0.5
 """Whole numbers are equal or wrong: by so much or more."""
 
@@ -194,16 +198,19 @@ class Elements:
 
     @cached_property
     def largest_errors(self) -> torch.Tensor:
-        """Per binade, the largest error of eager among elements of that size or smaller; but in half precision that is
-        not lost, with what their inputs' own rounding does."""
-        changes = bool(self.moved) and (self.kind not in HALF or self.lost)
+        """Per binade, the largest error of eager among elements of that size or smaller, with what their inputs' own
+        rounding does: in half precision where eager is lost, in single precision also elsewhere, but for what that
+        changes beyond SENSITIVE."""
+        lost = bool(self.moved) and self.lost
         size = MOST_EXPONENT - LEAST_EXPONENT + 2 + SIMILAR_BINADES
         largest = torch.zeros(size, dtype=torch.float64, device=self.eager.device)
         for each in self.slices():
             assert each.exact is not None
             own = self._own(each, each.exact)
-            if changes:
-                own = own + self._change(each, each.exact)
+            if self.moved and (lost or self.kind not in HALF):
+                change = self._change(each, each.exact)
+                level = _finite_size(each.exact).clamp(min=self.typical)
+                own = own + (change if lost else torch.where(change <= SENSITIVE * level, change, 0.0))
             largest.scatter_reduce_(0, _binade(_finite_size(each.exact)), own, "amax")
         return largest.cummax(0).values
 
@@ -293,9 +300,9 @@ class Elements:
     def _own_errors(self, part: Slice, exact: torch.Tensor, size: torch.Tensor, units: torch.Tensor) -> torch.Tensor:
         """Per element, what eager is off by, with what its inputs' own rounding does."""
         own = self.largest_errors[_binade(size) + SIMILAR_BINADES]
-        if self.kind not in HALF:
-            return own
         change = self._change(part, exact)
+        if self.kind not in HALF:
+            return own.maximum(self._own(part, exact) + change)
         return own.maximum(units / 2).maximum(torch.where(CANCELLED * change >= size, change, 0.0))
 
     def _wrong_whole(self, part: slice) -> torch.Tensor:

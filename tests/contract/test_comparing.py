@@ -229,6 +229,18 @@ def test_more_decisions_than_rounding_would_tip_are_wrong() -> None:
     assert found.wrong_fraction == int((x == 0.5).sum()) / len(x) >= 0.1
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_where_moved_inputs_tip_a_decision_other_numbers_are_judged_as_before(dtype: str) -> None:
+    def gated(x, y):
+        return torch.where(x.float() > 0.5, y, 0.0)
+
+    x, y = noise(100_000, dtype="float16"), noise(100_000, seed=2, dtype=dtype)
+    assert (moved(x, 1, True) > 0.5).ne(x > 0.5).any(), "some inputs are that close"
+    assert judged(gated, gated(x, y), x, y).verdict is None
+    assert judged(gated, torch.where(x > 0.6, y, 0.0), x, y).verdict is Verdict.WRONG_VALUES
+    assert judged(gated, gated(x, y) * 1.01, x, y).verdict is Verdict.LOWER_PRECISION
+
+
 def test_as_many_decisions_may_be_others_as_rounding_tips_for_eager() -> None:
     inputs, _, close = close_calls(500)
     decided = larger(*inputs)

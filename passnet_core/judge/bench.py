@@ -4,7 +4,7 @@ It stands where the tensors lie: on the CPU in the referee, on CUDA in the witne
 and the comparing. There nothing large travels but what a candidate is given and what it returns.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol, TypeVar
@@ -299,9 +299,9 @@ def _produced_on_cpu(produced: Produced) -> Produced:
     return replace(produced, value=value.cpu()) if isinstance(value, torch.Tensor) else produced
 
 
-def _moved_on_cpu(moved: Callable[[], Sequence[Produced]]) -> Callable[[], Sequence[Produced]]:
+def _moved_on_cpu(moved: Callable[[], Iterable[Produced]]) -> Callable[[], Iterable[Produced]]:
     """As References asks for them: still computed only when asked for."""
-    return lambda: tuple(map(_produced_on_cpu, moved()))
+    return lambda: map(_produced_on_cpu, moved())
 
 
 def exchanged(value: Drawn, seed: int) -> Drawn:

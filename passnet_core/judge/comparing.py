@@ -12,7 +12,7 @@ element may be off by FACTOR times the sum of two errors, plus a slack of a few 
 - SLACK_UNITS units of the element's dtype, at the size of the element or of the median element, whichever is larger.
 What is off by more, but by no more than the same in a coarser dtype and a quarter of itself or of the mean element, is
 of lower precision and not otherwise wrong. Whole numbers are equal to eager or to float64; few may instead be what
-float64 gives for moved inputs: FACTOR times as many as eager has that float64 has not, plus a share of TIPPED. Without
+either gives for moved inputs: FACTOR times as many as eager has that float64 has not, plus a share of TIPPED. Without
 a float64 reference the verdict is closeness at FALLBACK_T. All of this is computed in elements, which has the figures.
 
 Memory: strides may differ from eager's, since layouts are an optimiser's to choose. What the consumer of a result could
@@ -20,7 +20,7 @@ fall over may not: elements that overlap in memory, or memory shared with an inp
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -58,12 +58,12 @@ class Difference:
 
 @dataclass(frozen=True)
 class References:
-    """What an output is judged by. exact: by the float64 form. moved: asks for that of inputs moved by one unit, which
-    is worth computing only where a result is not plainly right."""
+    """What an output is judged by. exact: by the float64 form. moved: asks for that of inputs moved by one unit, and of
+    whole numbers for eager's too; worth computing only where a result is not plainly right."""
 
     eager: Produced
     exact: Produced | None = None
-    moved: Callable[[], Sequence[Produced]] = tuple
+    moved: Callable[[], Iterable[Produced]] = tuple
 
 
 def structure_problem(eager: Returned, actual: Returned) -> str:
@@ -105,10 +105,13 @@ def compare(
         return unlike(Verdict.WRONG_TYPE, f"its values cannot be read ({actual.type}, {actual.dtype})", eager)
     elements = _elements(references, actual.value, whole=whole)
     found = _compare_tensors(elements, eager.shape)
-    unsure = references.exact is not None and found.verdict in (Verdict.WRONG_VALUES, Verdict.LOWER_PRECISION)
-    if unsure and (elements.floating or elements.tipped):
-        elements = _elements(references, actual.value, references.moved())
-        found = _compare_tensors(elements, eager.shape)
+    if references.exact is not None and found.verdict in (Verdict.WRONG_VALUES, Verdict.LOWER_PRECISION):
+        if elements.floating:
+            elements = _elements(references, actual.value, references.moved())
+            found = _compare_tensors(elements, eager.shape)
+        elif elements.tipped:
+            elements.accept(_alike(references.moved(), eager.value))
+            found = _compare_tensors(elements, eager.shape)
     if found.verdict is not None and found.index is not None and mapped(found):
         found = replace(found, map=error_map(elements.errors(), found.shape, found.index))
     if memory and found.verdict is None:
@@ -159,15 +162,19 @@ def _a(kind: str) -> str:
 
 
 def _elements(
-    references: References, actual: torch.Tensor, moved: Sequence[Produced] = (), whole: int | None = None
+    references: References, actual: torch.Tensor, moved: Iterable[Produced] = (), whole: int | None = None
 ) -> Elements:
     """The elements of eager's output, of this one of its shape and dtype, and of what references have that shape."""
     eager = references.eager.value
     assert isinstance(eager, torch.Tensor)
     if eager.is_complex():
         eager, actual = torch.view_as_real(eager.resolve_conj()), torch.view_as_real(actual.resolve_conj())
-    others = [value for each in moved if (value := _values(each, eager)) is not None]
+    others = tuple(_alike(moved, eager))
     return Elements(references.eager.dtype, eager, actual, _values(references.exact, eager), others, whole)
+
+
+def _alike(moved: Iterable[Produced], eager: torch.Tensor) -> Iterator[torch.Tensor]:
+    return (value for each in moved if (value := _values(each, eager)) is not None)
 
 
 def _compare_tensors(elements: Elements, shape: tuple[int, ...]) -> Difference:

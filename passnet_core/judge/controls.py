@@ -5,7 +5,7 @@ a computation from a control, it says nothing of a candidate; where no output ca
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import torch
 
@@ -44,7 +44,7 @@ class Controls:
         inputs: Sequence[Drawn],
         eager: Returned,
         exact: Returned | None,
-        moved: Callable[[int], Callable[[], Sequence[Produced]]] = lambda index: tuple,
+        moved: Callable[[int], Callable[[], Iterable[Produced]]] = lambda index: tuple,
     ) -> None:
         """Tries each control on one drawing, until some output has told them all apart. moved: asks for the references
         of an output on inputs moved by one unit."""
@@ -109,7 +109,7 @@ class Controls:
 
         eager, actual = here(references.eager), here(_produced(references.eager, value))
         exact = None if references.exact is None else here(references.exact)
-        candidates = References(eager, exact, lambda: tuple(map(here, references.moved())))
+        candidates = References(eager, exact, lambda: map(here, references.moved()))
         if value.is_floating_point() or value.is_complex():
             verdict = comparing.compare(References(eager, exact), actual).verdict
             if verdict is not Verdict.LOWER_PRECISION:

@@ -6,7 +6,7 @@ element may be off by depends on all others, by way of three figures, which take
 needed. The measures are comparing's.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -41,7 +41,7 @@ WHOLE = 0.5
 """Whole numbers are equal or wrong: by so much or more."""
 
 TIPPED = 1e-4
-"""The share of whole numbers that rounding may decide: of two numbers that are nearly alike, which is the larger."""
+"""The share of whole numbers that rounding may decide, or one: of two that are nearly alike, which is the larger."""
 
 HALF = (torch.float16, torch.bfloat16)
 
@@ -158,15 +158,27 @@ class Elements:
 
     @cached_property
     def tipped(self) -> bool:
-        """Whether so few whole numbers are wrong that rounding may have decided these, as it decided some of eager's:
-        whether they are, inputs moved by one unit tell."""
+        """Whether so few whole numbers differ that rounding may have decided these, as it decided some of eager's:
+        inputs moved by one unit tell."""
         if self.exact is None or self.floating:
             return False
-        wrong = own = 0
-        for part in self._parts():
-            wrong += int(self._wrong_whole(part).sum())
-            own += int((self.eager[part] != self.exact[part]).sum())
-        return 0 < wrong <= FACTOR * own + TIPPED * self.whole
+        own = int((self.eager != self.exact).sum())
+        return 0 < int(self.differing.sum()) <= FACTOR * own + max(1.0, TIPPED * self.whole)
+
+    @cached_property
+    def differing(self) -> torch.Tensor:
+        """Which whole numbers are neither eager's nor, where eager was thrown by its rounding, float64's."""
+        differing = self.eager != self.actual
+        if self.exact is not None:
+            differing &= self.exact != self.actual
+        return differing
+
+    def accept(self, others: Iterable[torch.Tensor]) -> None:
+        """Lets whole numbers be those of one of these, of which it takes no more than it needs."""
+        for each in others:
+            self.differing &= each.reshape(-1) != self.actual
+            if not bool(self.differing.any()):
+                return
 
     @cached_property
     def least(self) -> float:
@@ -229,8 +241,8 @@ class Elements:
     def found(self, part: Slice, *, bounded: bool = False) -> Found:
         """bounded: what each element may be off by is wanted, also where that need not be known."""
         if not self.floating:
-            here = slice(part.start, part.start + part.expected.numel())
-            return Found(torch.ones_like(part.same), self._wrong_whole(here), False, part.error, WHOLE)
+            wrong = self.differing[part.start : part.start + part.expected.numel()]
+            return Found(torch.ones_like(part.same), wrong, False, part.error, WHOLE)
         finite, right = self._finite(part), self.plain(part)
         if part.exact is None:
             return Found(finite, ~right, False, part.error, self._close(part))
@@ -304,15 +316,6 @@ class Elements:
         if self.kind not in HALF:
             return own.maximum(self._own(part, exact) + change)
         return own.maximum(units / 2).maximum(torch.where(CANCELLED * change >= size, change, 0.0))
-
-    def _wrong_whole(self, part: slice) -> torch.Tensor:
-        """Integers and booleans: equal to eager, or to float64, where eager itself was thrown by its rounding, or to
-        what float64 has for moved inputs."""
-        wrong = self.eager[part] != self.actual[part]
-        for each in (self.exact, *self.moved):
-            if each is not None:
-                wrong &= self.actual[part] != each[part]
-        return wrong
 
     # --- all slices ---
 

@@ -1,8 +1,8 @@
 """Inputs moved by one unit in their last place: what rounding alone can do to a result."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, partial
 
 import torch
 
@@ -15,34 +15,60 @@ MOST_ALONE = 6
 AT_RANDOM = 3
 """So often all are moved at random: of the few terms that cancel, one movement may by chance leave what it found."""
 
+MORE_AT_RANDOM = 24
+"""So often again for whole numbers, each of which is tipped by some movements."""
+
 
 class Nearby:
     """What the float64 form gives for inputs moved by one unit, in all ways of movements(); computed when first asked
-    for, as the inputs are. The witness has "float64" prepared; it keeps the last of these inputs."""
+    for, as the inputs are. Of an output of whole numbers then, one after another, what eager gives for them, which
+    rounds on its way too, and what both give for more. The witness has "float64" and "eager" prepared; it keeps the
+    last of these inputs."""
 
     def __init__(self, witness: Computing, inputs: Callable[[], Sequence[Drawn]], seed: int) -> None:
         self.witness = witness
         self.inputs = inputs
         self.seed = seed
 
-    def output(self, index: int) -> Callable[[], tuple[Produced, ...]]:
+    def output(self, index: int) -> Callable[[], Iterable[Produced]]:
         """Asks for one output."""
-        return lambda: tuple(returned.outputs[index] for _, returned in self._found)
+        return partial(self._outputs, index)
 
-    def input(self, index: int) -> Callable[[], tuple[Produced, ...]]:
+    def _outputs(self, index: int) -> Iterator[Produced]:
+        found = [returned.outputs[index] for _, returned in self._found]
+        yield from found
+        if found and _whole(found[0].value):
+            inputs = self.inputs()
+            yield from self._tipped(index, movements(inputs, self.seed), ["eager"])
+            more = range(AT_RANDOM, AT_RANDOM + MORE_AT_RANDOM)
+            yield from self._tipped(index, at_random(inputs, self.seed, more), ["eager", "float64"])
+
+    def _tipped(self, index: int, ways: Iterable[list[Drawn]], names: Sequence[str]) -> Iterator[Produced]:
+        """One output alone, since the others may be large."""
+        for _, returned in self._computed(ways, names):
+            yield returned.outputs[index]
+
+    def input(self, index: int) -> Callable[[], Iterable[Produced]]:
         """Asks for an input as the call left it."""
         return lambda: tuple(after(returned, index, inputs) for inputs, returned in self._found)
 
     @cached_property
     def _found(self) -> list[tuple[list[Drawn], Returned]]:
-        found: list[tuple[list[Drawn], Returned]] = []
-        for inputs in movements(self.inputs(), self.seed):
-            self.witness.give(inputs)
-            try:
-                found.append((inputs, self.witness.run("float64")))
-            except CandidateFault:
-                continue
+        found = list(self._computed(movements(self.inputs(), self.seed), ["float64"]))
         return [each for each in found if len(each[1].outputs) == len(found[0][1].outputs)]
+
+    def _computed(self, ways: Iterable[list[Drawn]], names: Sequence[str]) -> Iterator[tuple[list[Drawn], Returned]]:
+        for inputs in ways:
+            self.witness.give(inputs)
+            for name in names:
+                try:
+                    yield inputs, self.witness.run(name)
+                except CandidateFault:
+                    continue
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, torch.Tensor) and not value.is_floating_point() and not value.is_complex()
 
 
 def after(call: Returned, index: int, inputs: Sequence[Drawn]) -> Produced:
@@ -56,13 +82,18 @@ def movements(inputs: Sequence[Drawn], seed: int) -> Iterator[list[Drawn]]:
     """The inputs with all floats moved by one unit in the last place, away from zero, and AT_RANDOM times at random up
     and down; then one input moved alone: of a difference of products, moving all alike would change nothing."""
     yield [moved(value, seed + index, False) for index, value in enumerate(inputs)]
-    for turn in range(AT_RANDOM):
-        yield [moved(value, seed + turn * len(inputs) + index, True) for index, value in enumerate(inputs)]
+    yield from at_random(inputs, seed, range(AT_RANDOM))
     floats = [
         index for index, value in enumerate(inputs) if isinstance(value, torch.Tensor) and value.is_floating_point()
     ]
     for alone in floats[:MOST_ALONE] if len(floats) > 1 else ():
         yield [moved(value, seed, False) if index == alone else value for index, value in enumerate(inputs)]
+
+
+def at_random(inputs: Sequence[Drawn], seed: int, turns: range) -> Iterator[list[Drawn]]:
+    """The inputs with all floats moved by one unit in the last place, each up or down; differently in each turn."""
+    for turn in turns:
+        yield [moved(value, seed + turn * len(inputs) + index, True) for index, value in enumerate(inputs)]
 
 
 def moved(value: Drawn, seed: int, both_ways: bool) -> Drawn:

@@ -158,6 +158,60 @@ def test_failures_keep_their_kinds(witness: Child) -> None:
         witness.bench(quantised).draw("typical", [(2,)])
 
 
+NEAREST = """
+import torch
+
+class GraphModule(torch.nn.Module):
+    def forward(self, in_0, in_1, in_2):
+        tmp_0 = torch.nn.functional.linear(in_0, in_1, None)
+        tmp_1 = torch.nn.functional.normalize(tmp_0)
+        tmp_2 = torch.nn.functional.normalize(in_2)
+        tmp_3 = 2 * tmp_1
+        tmp_4 = tmp_2.t()
+        tmp_5 = tmp_3 @ tmp_4
+        tmp_6 = tmp_1.pow(2)
+        tmp_7 = tmp_6.sum(1, keepdim=True)
+        tmp_8 = tmp_5 - tmp_7
+        tmp_9 = tmp_2.pow(2)
+        tmp_10 = tmp_9.sum(1)
+        tmp_11 = tmp_8 + tmp_10
+        tmp_12 = tmp_11.max(1)
+        tmp_13 = tmp_12[1]
+        return (tmp_13,)
+"""
+"""Which of many directions is the nearest: in half precision, often one of several."""
+
+
+def nearest(inputs: list[object], codes: int) -> Returned:
+    """What a fusion returns that rounds the products alone, and knows so many of the directions."""
+    rows, weight, known = (torch.as_tensor(each) for each in inputs)
+    first, second = (torch.nn.functional.normalize(each.float()) for each in (rows @ weight.T, known))
+    product = (2 * first).bfloat16() @ second.bfloat16().T
+    lengths = first.pow(2).sum(1, keepdim=True), second.pow(2).sum(1)
+    best = (product.float() - lengths[0] + lengths[1])[:, :codes].max(1)[1]
+    return Returned((returns.produced(best),), "tuple", 0.0)
+
+
+@pytest.mark.parametrize("drawing", ["typical", "wide", "signed"])
+def test_of_nearly_equal_ones_eager_s_own_rounding_may_choose_another(witness: Child, drawing: str) -> None:
+    prepared(witness, NEAREST)
+    shapes = [(2048, 64), (8, 64), (1024, 8)]
+    inputs = tuple(
+        TensorSpec(f"in_{index}", shape, "bfloat16", mean=0.0, std=1.0) for index, shape in enumerate(shapes)
+    )
+    bench = BenchHere(plan(replace(subgraph(), code=NEAREST, inputs=inputs)), witness)
+    bench.draw(drawing, shapes)
+    bench.refer(exact=True)
+    eager, exact = (witness.run(name).outputs[0].value for name in ("eager", "float64"))
+    fused, lacking = (nearest(bench.taken(), codes) for codes in (1024, 1000))
+    ((difference,),) = bench.judge(fused).differences
+    others = fused.outputs[0].value
+    assert ((others != eager) & (others != exact)).sum() >= 8
+    assert difference.verdict is None, difference.problem
+    ((difference,),) = bench.judge(lacking).differences
+    assert difference.verdict is Verdict.WRONG_VALUES
+
+
 def test_after_moved_inputs_the_witness_has_the_given_ones(witness: Child) -> None:
     prepared(witness)
     bench = BenchHere(plan(subgraph((6, 8))), witness)

@@ -221,6 +221,16 @@ def test_a_decision_that_rounding_tips_may_be_another(monkeypatch: pytest.Monkey
     assert judged(larger, torch.where(clear, 1 - decided, decided), *inputs).verdict is Verdict.WRONG_VALUES
 
 
+def test_of_few_decisions_one_may_be_another_where_rounding_tips_it() -> None:
+    (x, *others), decided, _ = close_calls(1)
+    inputs, tipped = (x[:50], *others), decided[:50].clone()
+    tipped[0] = 1 - tipped[0]
+    assert judged(larger, tipped, *inputs).verdict is None
+    clear = decided[:50].clone()
+    clear[7] = 1 - clear[7]
+    assert judged(larger, clear, *inputs).verdict is Verdict.WRONG_VALUES
+
+
 def test_more_decisions_than_rounding_would_tip_are_wrong() -> None:
     x = noise(1000, dtype="float16")
     x[::10] = 0.5

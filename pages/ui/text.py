@@ -2,8 +2,11 @@
 
 import hashlib
 import re
+from collections import defaultdict
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
+_DATED = re.compile(r"(.*\S), (\d{4}-\d\d-\d\d)", re.DOTALL)
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~:$&^=@/\"'])")
 
 
@@ -33,6 +36,20 @@ def when(moment: str) -> str:
     except ValueError:
         return moment
     return parsed.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC") if parsed.tzinfo else parsed.strftime("%Y-%m-%d %H:%M")
+
+
+def recorded(labels: Iterable[str]) -> str:
+    """Where recorded results come from: "recorded: NVIDIA H200, 2026-03-04 to 2026-03-05", the days of one device
+    together; empty without labels."""
+    days: defaultdict[str, list[str]] = defaultdict(list)
+    for label in sorted(set(labels)):
+        dated = _DATED.fullmatch(label)
+        days[dated[1] if dated else label] += [dated[2]] if dated else []
+    said = [
+        name + (f", {found[0]}" if found else "") + (f" to {found[-1]}" if found[1:] else "")
+        for name, found in days.items()
+    ]
+    return f"recorded: {'; '.join(said)}" if said else ""
 
 
 def shape(sizes: tuple[int, ...]) -> str:

@@ -10,7 +10,7 @@ from pages.ui.components import PROFILES
 from pages.ui.inductor import inductor_section
 from pages.ui.plots import picked_point
 from pages.ui.score_views import BEHIND, Look, downloads, views
-from pages.ui.text import count, plain
+from pages.ui.text import count, plain, recorded
 from passnet_core.charts.curves import POINT, CurvePoint, curve_chart
 from passnet_core.records import RIGHT, Profile
 from passnet_core.scores_view import Board, Ranked, ranked, right_at, twin
@@ -53,7 +53,7 @@ def caption(board: Board) -> str:
         f"judged by: {PROFILES[board.profile]}",
         days,
         *([] if board.noise is None else [f"noise floor ±{board.noise:.1%} (median)"]),
-        *(f"recorded: {each}" for each in board.recorded),
+        *([recorded(board.recorded)] if board.recorded else []),
     ]
     return " · ".join(pieces)
 

@@ -5,7 +5,7 @@ from example_playground import TASK_ID
 
 from pages.ui.filters import INDUCTOR_SLOWER, TRIED, UNSOLVED, Listing, Search, TaskStanding, standing_by_task
 from pages.ui.plots import picked_point
-from pages.ui.text import code_span, plain, seconds, shape, when
+from pages.ui.text import code_span, plain, recorded, seconds, shape, when
 from passnet_core.corpus.summaries import TaskSummary
 from passnet_core.records import Family
 from passnet_core.service import Standing
@@ -125,3 +125,19 @@ def test_small_texts() -> None:
 )
 def test_a_click_in_the_chart_names_a_solver_and_a_level_or_nothing(selection, point) -> None:
     assert picked_point(selection, range(-10, 5)) == point
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ([], ""),
+        (["NVIDIA H200, 2026-03-04"], "recorded: NVIDIA H200, 2026-03-04"),
+        (["a lab, one", "a lab, one", "by hand"], "recorded: a lab, one; by hand"),
+        (
+            ["NVIDIA H200, 2026-03-06", "CPU, 2 cores, 2026-03-01", "NVIDIA H200, 2026-03-04", "NVIDIA H200"],
+            "recorded: CPU, 2 cores, 2026-03-01; NVIDIA H200, 2026-03-04 to 2026-03-06",
+        ),
+    ],
+)
+def test_the_days_of_one_device_are_named_together(labels: list[str], said: str) -> None:
+    assert recorded(labels) == said

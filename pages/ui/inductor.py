@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.ui import measured, resources
-from pages.ui.text import count, plain, recorded
+from pages.ui.text import count, plain, recorded, span
 from passnet_core.baselines_view import Effect, Grouping, Share, grounds, guards, share_on, shares, spent
 from passnet_core.charts.breakdown import NAMES
 from passnet_core.charts.shares import share_chart
@@ -42,11 +42,12 @@ def inductor_section() -> None:
         f"({clock.value}), {whole.counts[Effect.FASTER] / whole.total:.0%} are faster; median speedup "
         f"{whole.speedup:.2f}×."
     )
-    said = [days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"]
-    if recorded_there := recorded(row.recorded for row in here if row.recorded):
-        said.append(recorded_there)
-    said.append("slower or faster: the whole 95% interval says so, and end to end it is beyond the noise floor")
-    st.caption(" · ".join(map(plain, said)))
+    said = (
+        span(days),
+        recorded(row.recorded for row in here),
+        "slower or faster: the whole 95% interval says so, and end to end it is beyond the noise floor",
+    )
+    st.caption(" · ".join(plain(each) for each in said if each))
     summaries = {task.id: task for task in service.corpus.tasks()}
     found = shares(here, clock, grouping, summaries)
     if found:

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 _DATED = re.compile(r"(.*\S), (\d{4}-\d\d-\d\d)", re.DOTALL)
@@ -38,17 +38,20 @@ def when(moment: str) -> str:
     return parsed.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC") if parsed.tzinfo else parsed.strftime("%Y-%m-%d %H:%M")
 
 
+def span(days: Sequence[str]) -> str:
+    """Days in order by the first and the last: "2026-03-04", "2026-03-04 to 2026-03-05"."""
+    first, last = days[0], days[-1]
+    return first if first == last else f"{first} to {last}"
+
+
 def recorded(labels: Iterable[str]) -> str:
     """Where recorded results come from: "recorded: NVIDIA H200, 2026-03-04 to 2026-03-05", the days of one device
-    together; empty without labels."""
+    together; empty where all labels are."""
     days: defaultdict[str, list[str]] = defaultdict(list)
-    for label in sorted(set(labels)):
+    for label in sorted(set(labels) - {""}):
         dated = _DATED.fullmatch(label)
         days[dated[1] if dated else label] += [dated[2]] if dated else []
-    said = [
-        name + (f", {found[0]}" if found else "") + (f" to {found[-1]}" if found[1:] else "")
-        for name, found in days.items()
-    ]
+    said = [f"{name}, {span(found)}" if found else name for name, found in days.items()]
     return f"recorded: {'; '.join(said)}" if said else ""
 
 

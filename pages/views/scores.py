@@ -10,7 +10,7 @@ from pages.ui.components import PROFILES
 from pages.ui.inductor import inductor_section
 from pages.ui.plots import picked_point
 from pages.ui.score_views import BEHIND, Look, downloads, views
-from pages.ui.text import count, plain, recorded
+from pages.ui.text import count, plain, recorded, span
 from passnet_core.charts.curves import POINT, CurvePoint, curve_chart
 from passnet_core.records import RIGHT, Profile
 from passnet_core.scores_view import Board, Ranked, ranked, right_at, twin
@@ -44,14 +44,12 @@ def choose_board(boards: Sequence[Board]) -> Board:
 
 def caption(board: Board) -> str:
     """Samples tried of total, device, days, noise floor, and where it was recorded."""
-    first, last = board.dates
-    days = first if first == last else f"{first} to {last}"
     pieces = [
         f"{len(board.places)} of {count(board.total, 'subgraph')} of {count(len(board.task_ids), 'task')}",
         board.device,
         f"{board.capture.value} capture, end to end",
         f"judged by: {PROFILES[board.profile]}",
-        days,
+        span(board.dates),
         *([] if board.noise is None else [f"noise floor ±{board.noise:.1%} (median)"]),
         *([recorded(board.recorded)] if board.recorded else []),
     ]

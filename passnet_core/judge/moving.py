@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
+from itertools import chain
 
 import torch
 
@@ -38,15 +39,11 @@ class Nearby:
         found = [returned.outputs[index] for _, returned in self._found]
         yield from found
         if found and _whole(found[0].value):
-            inputs = self.inputs()
-            yield from self._tipped(index, movements(inputs, self.seed), ["eager"])
-            more = range(AT_RANDOM, AT_RANDOM + MORE_AT_RANDOM)
-            yield from self._tipped(index, at_random(inputs, self.seed, more), ["eager", "float64"])
-
-    def _tipped(self, index: int, ways: Iterable[list[Drawn]], names: Sequence[str]) -> Iterator[Produced]:
-        """One output alone, since the others may be large."""
-        for _, returned in self._computed(ways, names):
-            yield returned.outputs[index]
+            own = self._computed((inputs for inputs, _ in self._found), ["eager"])
+            turns = range(AT_RANDOM, AT_RANDOM + MORE_AT_RANDOM)
+            more = self._computed(at_random(self.inputs(), self.seed, turns), ["eager", "float64"])
+            # none is kept: the other outputs may be large
+            yield from (returned.outputs[index] for _, returned in chain(own, more))
 
     def input(self, index: int) -> Callable[[], Iterable[Produced]]:
         """Asks for an input as the call left it."""
@@ -62,9 +59,10 @@ class Nearby:
             self.witness.give(inputs)
             for name in names:
                 try:
-                    yield inputs, self.witness.run(name)
+                    returned = self.witness.run(name)
                 except CandidateFault:
                     continue
+                yield inputs, returned
 
 
 def _whole(value: object) -> bool:

@@ -132,7 +132,7 @@ def test_a_click_in_the_chart_names_a_solver_and_a_level_or_nothing(selection, p
     [
         ([], ""),
         (["NVIDIA H200, 2026-03-04"], "recorded: NVIDIA H200, 2026-03-04"),
-        (["a lab, one", "a lab, one", "by hand"], "recorded: a lab, one; by hand"),
+        (["a lab, one", "", "a lab, one", "by hand"], "recorded: a lab, one; by hand"),
         (
             ["NVIDIA H200, 2026-03-06", "CPU, 2 cores, 2026-03-01", "NVIDIA H200, 2026-03-04", "NVIDIA H200"],
             "recorded: CPU, 2 cores, 2026-03-01; NVIDIA H200, 2026-03-04 to 2026-03-06",

@@ -12,15 +12,11 @@ RUN apt-get update && apt-get install -y --no-install-recommends \
 RUN useradd --create-home --uid 10001 playground
 WORKDIR /opt/passnet
 RUN python3 -m venv .venv
-COPY requirements.txt ./
-RUN .venv/bin/python -m pip install --requirement requirements.txt
-COPY app.py pyproject.toml README.md LICENSE ./
-COPY .streamlit .streamlit
-COPY passnet_core passnet_core
-COPY pages pages
-COPY assets assets
-COPY data data
-RUN .venv/bin/python -m compileall -q passnet_core pages
+COPY constraints.txt ./
+# by far the largest packages first: they stay as they are when the app changes
+RUN .venv/bin/python -m pip install --constraint constraints.txt torch triton
+RUN --mount=type=bind,target=/source,readwrite \
+    .venv/bin/python -m pip install --constraint constraints.txt "/source[app,judge,llm]"
 
 ENV PASSNET_HOME=/home/playground/passnet PASSNET_ISOLATION=sandboxed
 RUN mkdir -p "$PASSNET_HOME" && chown playground:playground "$PASSNET_HOME"
@@ -29,4 +25,4 @@ VOLUME ["/home/playground/passnet"]
 EXPOSE 8501
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
   CMD [".venv/bin/python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8501/_stcore/health', timeout=4)"]
-CMD [".venv/bin/python", "-m", "streamlit", "run", "app.py", "--server.address=0.0.0.0", "--server.port=8501"]
+CMD [".venv/bin/passnet", "app", "--address", "0.0.0.0", "--port", "8501"]

@@ -1,4 +1,5 @@
 # make run: serve the app. make test: every check this machine can run. Both make the environment they need.
+# make smoke: the checks of a minute. make test-all: make test with the whole adversarial corpus, which it records.
 PYTHON ?= python3
 VENV ?= .venv
 PORT ?= 8501
@@ -6,13 +7,22 @@ WORKERS ?= 3
 
 BIN := $(VENV)/bin
 
-.PHONY: run test test-gpu lint bench bench-gpu tasks assets clean
+.PHONY: run smoke test test-all test-gpu lint bench bench-gpu tasks assets wheel constraints clean
 
 run: $(VENV)/.app
 	$(BIN)/python -m streamlit run app.py --server.address 127.0.0.1 --server.port $(PORT)
 
+# lint, types, and the tests that start no judge, but for one real CHECK; no test process loads torch
+smoke: lint
+	$(BIN)/python -m pytest --lane smoke -n 2 --dist worksteal
+
+# everything, with a sample of the adversarial corpus where nothing changed that its verdicts rest on
 test: lint
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest --lane test -n $(WORKERS) --dist worksteal
+
+# everything; if nothing fails, it writes tests/adversarial/full_run.json, to be committed with a change of the judge
+test-all: lint
+	$(BIN)/python -m pytest --lane all -n $(WORKERS) --dist worksteal
 
 test-gpu: $(VENV)/.dev
 	$(BIN)/python -m pytest -m gpu
@@ -34,10 +44,21 @@ assets:
 
 # the bundled pack of tasks, from scratch: one to two hours; what was cut already lies in build/cuts
 tasks: $(VENV)/.dev
-	-$(BIN)/python -m passnet_core.corpus.harvesting cut --out build/cuts --jobs $(WORKERS)
+	-$(BIN)/python -m tools.harvesting cut --out build/cuts --jobs $(WORKERS)
 	rm -f build/all.* data/tasks/models.*
-	$(BIN)/python -m passnet_core.corpus.harvesting join build/cuts --out build/all.jsonl.gz
-	$(BIN)/python -m passnet_core.corpus.harvesting choose build/all.jsonl.gz --beside data/tasks --out data/tasks/models.jsonl.gz
+	$(BIN)/python -m tools.harvesting join build/cuts --out build/all.jsonl.gz
+	$(BIN)/python -m tools.harvesting choose build/all.jsonl.gz --beside data/tasks --out data/tasks/models.jsonl.gz
+
+# dist/*.whl, which has all that the app needs; build/lib may hold what is gone from the sources
+wheel: $(VENV)/.dev
+	rm -rf build/lib
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+
+# pins what is installed; to renew it: make clean, take out of constraints.txt what shall be newer, make test, make this
+constraints: $(VENV)/.dev
+	{ head -n 1 constraints.txt; \
+	  $(BIN)/python -m pip freeze --all --exclude-editable | grep -v -e '^pip==' -e ' @ ' | sed 's/+[a-z0-9.]*$$//'; \
+	} > constraints.new && mv constraints.new constraints.txt
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -47,10 +68,10 @@ $(VENV)/bin/python:
 		{ echo "Python 3.11 or newer is needed; '$(PYTHON)' is older or missing. Name another: make PYTHON=python3.12 ..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.app: requirements.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --requirement requirements.txt
+$(VENV)/.app: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --requirement requirements.txt --constraint constraints.txt
 	@touch $@
 
-$(VENV)/.dev: requirements.txt requirements-dev.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --requirement requirements-dev.txt
+$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --requirement requirements-dev.txt --constraint constraints.txt
 	@touch $@ $(VENV)/.app

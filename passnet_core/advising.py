@@ -7,11 +7,12 @@ there is no advice of its own.
 import re
 from collections.abc import Callable, Mapping
 
-from passnet_core.charts.breakdown import NAMES, Breakdown, Part, breakdown, lost, quartiles
+from passnet_core.charts.breakdown import Breakdown, Piece, breakdown, lost, quartiles
 from passnet_core.charts.places import drawn, where
 from passnet_core.floors import memory_floor
 from passnet_core.guessing import guessed
 from passnet_core.records import (
+    CONTENDER_NAMES,
     TIMED,
     Capture,
     Clock,
@@ -47,7 +48,7 @@ def _to_beat(outcome: Outcome) -> str | None:
     own = breakdown(outcome, Contender.BASELINE)
     if outcome.verdict not in TIMED or own is None:
         return None
-    kernels = own.parts.get(Part.KERNELS)
+    kernels = own.parts.get(Piece.KERNELS)
     of_these = f", {kernels:.3g} of them in kernels," if kernels is not None else ""
     return f"Write passes for it: TorchInductor's {own.total_us:.3g} µs a call{of_these} are what they have to beat."
 
@@ -170,24 +171,24 @@ FAILED: Mapping[Verdict, str] = {
 
 # --- time ------------------------------------------------------------------------------------------------------------
 
-TRY: Mapping[Part, str] = {
-    Part.HOST: "Launch fewer kernels, allocate less, leave checks, views and autotuning out of the replacement, and"
+TRY: Mapping[Piece, str] = {
+    Piece.HOST: "Launch fewer kernels, allocate less, leave checks, views and autotuning out of the replacement, and"
     " match more operations with one pass.",
-    Part.LAUNCH: "Launch fewer kernels: do in one what several do.",
-    Part.KERNELS: "Read and write everything once, in whole lines of memory, with enough programs for the device;"
+    Piece.LAUNCH: "Launch fewer kernels: do in one what several do.",
+    Piece.KERNELS: "Read and write everything once, in whole lines of memory, with enough programs for the device;"
     " try other block sizes and num_warps.",
-    Part.DEVICE: "Launch fewer kernels, and read and write everything once.",
-    Part.RETURN: "That is the machine's: run it again.",
+    Piece.DEVICE: "Launch fewer kernels, and read and write everything once.",
+    Piece.RETURN: "That is the machine's: run it again.",
 }
 """What may help where a part costs most."""
 
 
-PART_NAMES: Mapping[Part, str] = {
-    Part.HOST: "the host",
-    Part.LAUNCH: "launching kernel after kernel",
-    Part.KERNELS: "the work of the kernels",
-    Part.DEVICE: "all until the device is done",
-    Part.RETURN: "waiting for the device",
+PART_NAMES: Mapping[Piece, str] = {
+    Piece.HOST: "the host",
+    Piece.LAUNCH: "launching kernel after kernel",
+    Piece.KERNELS: "the work of the kernels",
+    Piece.DEVICE: "all until the device is done",
+    Piece.RETURN: "waiting for the device",
 }
 
 
@@ -200,22 +201,22 @@ def _slower(outcome: Outcome) -> str | None:
         return None
     cost = own.parts.get(part, 0.0)
     seen = f"Of {own.total_us:.3g} µs a call, {PART_NAMES[part]} takes {cost:.3g} µs, {more:.3g} more than eager's"
-    kernels, eagers = own.parts.get(Part.KERNELS), eager.parts.get(Part.KERNELS)
-    fine = kernels is not None and eagers is not None and part is not Part.KERNELS and kernels < eagers
+    kernels, eagers = own.parts.get(Piece.KERNELS), eager.parts.get(Piece.KERNELS)
+    fine = kernels is not None and eagers is not None and part is not Piece.KERNELS and kernels < eagers
     saved = f", while the kernels are quicker ({kernels:.3g} against {eagers:.3g} µs)" if fine else ""
     return f"{seen}{saved}. {_host_words(part, outcome)}{TRY[part]}{_floor_words(outcome, own, part)}"
 
 
-def _host_words(part: Part, outcome: Outcome) -> str:
-    if part is not Part.HOST:
+def _host_words(part: Piece, outcome: Outcome) -> str:
+    if part is not Piece.HOST:
         return ""
     guards = ", guards" if outcome.spec.capture is Capture.COMPILED else ""
     return f"That is Python{guards} and dispatch around the kernels. "
 
 
-def _floor_words(outcome: Outcome, own: Breakdown, part: Part) -> str:
-    floor, kernels = memory_floor(outcome), own.parts.get(Part.KERNELS, 0.0)
-    if floor is None or part is not Part.KERNELS or not kernels:
+def _floor_words(outcome: Outcome, own: Breakdown, part: Piece) -> str:
+    floor, kernels = memory_floor(outcome), own.parts.get(Piece.KERNELS, 0.0)
+    if floor is None or part is not Piece.KERNELS or not kernels:
         return ""
     return f" The memory floor is {floor.us:.2g} µs."
 
@@ -223,9 +224,9 @@ def _floor_words(outcome: Outcome, own: Breakdown, part: Part) -> str:
 def _level(outcome: Outcome) -> str | None:
     """No measurable difference: is there anything left that kernels can save?"""
     own = breakdown(outcome, Contender.PASSES)
-    if own is None or Part.KERNELS not in own.parts:
+    if own is None or Piece.KERNELS not in own.parts:
         return None
-    share, kernels = own.share(Part.KERNELS), own.parts[Part.KERNELS]
+    share, kernels = own.share(Piece.KERNELS), own.parts[Piece.KERNELS]
     if share < LITTLE_KERNEL:
         return (
             f"The kernels take {kernels:.3g} of {own.total_us:.3g} µs: the rest is the host's work, in which they"
@@ -242,10 +243,10 @@ def _level(outcome: Outcome) -> str | None:
 
 def _faster(outcome: Outcome) -> str | None:
     own = breakdown(outcome, Contender.PASSES)
-    if own is None or Part.KERNELS not in own.parts:
+    if own is None or Piece.KERNELS not in own.parts:
         return None
-    kernels, floor = own.parts[Part.KERNELS], memory_floor(outcome)
-    if own.share(Part.KERNELS) < LITTLE_KERNEL:
+    kernels, floor = own.parts[Piece.KERNELS], memory_floor(outcome)
+    if own.share(Piece.KERNELS) < LITTLE_KERNEL:
         return (
             f"What is left lies beside the kernels: {own.around_us:.3g} of {own.total_us:.3g} µs. To gain more, match"
             " more operations with one pass; or compare it with others under Scores."
@@ -276,8 +277,8 @@ def _unsure(outcome: Outcome) -> str | None:
     share, worst = max(spreads, key=lambda each: each[0])
     noise = f", and eager differs from itself by up to {outcome.noise:.0%}" if outcome.noise else ""
     return (
-        f"Unsteadiest was {NAMES[worst.contender]}: the middle half of its calls, end to end, spans {share:.0%} of"
-        f" their median{noise}. Run it again when nothing else uses the machine."
+        f"Unsteadiest was {CONTENDER_NAMES[worst.contender]}: the middle half of its calls, end to end, spans"
+        f" {share:.0%} of their median{noise}. Run it again when nothing else uses the machine."
     )
 
 

@@ -7,12 +7,11 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Protocol
 
-from passnet_core.backends.base import DeviceInfo
 from passnet_core.corpus.catalogue import find_subgraph
 from passnet_core.errors import BadInput, PlaygroundError, UnknownItem
+from passnet_core.execution.backends.base import DeviceInfo
 from passnet_core.graphs.source import parse
 from passnet_core.graphs.vocabulary import operator_sequence
 from passnet_core.llm.chat import Model
@@ -21,12 +20,13 @@ from passnet_core.llm.prompting import Surroundings, digest, first_of_sources, o
 from passnet_core.llm.tools import Workplace
 from passnet_core.records import Bundle, Device, EvalSpec, Inspection, Outcome, Stage, Subgraph, Task, Verdict
 from passnet_core.report_card import Card, cards
+from passnet_core.settings import ASSETS
 from passnet_core.store import owner
 from passnet_core.store.base import Store
 from passnet_core.store.rows import TrajectorySummary
 from passnet_core.trajectory import Budget, End, Ending, Message, Opening, Price, Trajectory, Turn
 
-GUIDE = Path(__file__).resolve().parent.parent / "assets" / "help"
+GUIDE = ASSETS / "help"
 PAGES = ("contract", "verdicts", "judge", "limits", "glossary")
 LOOK_EVERY_S = 0.05
 INSPECT_WITHIN_S = 5.0
@@ -43,7 +43,7 @@ SHOWN_CHARACTERS = 8_000
 class Runs(Protocol):
     """What judges: passnet_core.service.Service."""
 
-    def submit(self, task: Task, bundle: Bundle | None, spec: EvalSpec, *, label: str = "") -> str: ...
+    def submit(self, task: Task, bundle: Bundle | None, spec: EvalSpec, *, label: str = "", owner: str = "") -> str: ...
 
     def progress(self, run_id: str) -> Any: ...
 
@@ -59,7 +59,7 @@ class Runs(Protocol):
 
 
 @dataclass(frozen=True)
-class Order:
+class ConversationOrder:
     """What is asked of a model. attempt: which of several at this task. start: a person's bundle, to be repaired.
     after: the conversation and how many of its turns this goes on from. note: what a person says to it."""
 
@@ -73,7 +73,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Standing:
+class ConversationStanding:
     """How a conversation stands. doing: a few words, empty when it is over; writing: what the model has written of its
     next answer; run_id: of what is being judged for it. problem: why its turns could not be kept."""
 
@@ -97,7 +97,7 @@ class Conversations:
         self._lock = threading.Lock()
         self._closing = False
 
-    def start(self, model: Model, task: Task, order: Order) -> str:
+    def start(self, model: Model, task: Task, order: ConversationOrder) -> str:
         """Begins one in the background and returns its id. Raises UnknownItem for what it is to go on from,
         BadInput, StoreError."""
         history: tuple[Turn, ...] = ()
@@ -127,14 +127,14 @@ class Conversations:
         threading.Thread(target=self._hold, args=arguments, name="passnet-talk", daemon=True).start()
         return began.id
 
-    def standing(self, conversation_id: str) -> Standing:
+    def standing(self, conversation_id: str) -> ConversationStanding:
         """Raises UnknownItem."""
         live = self._live.get(conversation_id)
         if live is not None:
             return live.standing()
         found, by = self._kept(conversation_id)
         going_on = found.ending is None and owner.alive(by)
-        return Standing(
+        return ConversationStanding(
             trajectory=found if going_on else _ended(found),
             doing="held by another process" if going_on else "",
             writing="",
@@ -280,7 +280,7 @@ class _Live:
             self.trajectory = _ended(self.trajectory)
             self._writing, self._problem, self._ended = "", problem, time.monotonic()
 
-    def standing(self) -> Standing:
+    def standing(self) -> ConversationStanding:
         with self._lock:
             if self._ended is not None:
                 doing = ""
@@ -290,7 +290,7 @@ class _Live:
                 doing = "the judge is at work"
             else:
                 doing = "the model is writing" if self._writing else "waiting for the model"
-            return Standing(
+            return ConversationStanding(
                 trajectory=self.trajectory,
                 doing=doing,
                 writing=self._writing,
@@ -317,7 +317,8 @@ class _Bench:
         return self.runs.inspect(find_subgraph(self.task, subgraph), cancelled=cancelled)
 
     def _judged(self, bundle: Bundle, spec: EvalSpec, cancelled: threading.Event) -> tuple[Outcome, ...]:
-        run_id = self.runs.submit(self.task, bundle, spec, label=self.author)
+        owner = self.live.trajectory.opening.id
+        run_id = self.runs.submit(self.task, bundle, spec, label=self.author, owner=owner)
         self.live.judging(run_id)
         try:
             while not (progress := self.runs.progress(run_id)).finished:

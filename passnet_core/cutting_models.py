@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from passnet_core.backends.local import LocalBackend
 from passnet_core.corpus.catalogue import check_sizes
 from passnet_core.corpus.packs import SUFFIX, Pack, packs_in, task_of, write_pack
 from passnet_core.corpus.partitioning import PREFIX, joined
 from passnet_core.corpus.summaries import summary
 from passnet_core.errors import BadInput
+from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import Subgraph, Task, digest_of, to_json
 
 PROGRAM = "passnet_core.corpus.partitioning"

@@ -9,8 +9,9 @@ from concurrent.futures import Future, wait
 from functools import partial
 from typing import TypeVar
 
-from passnet_core.backends.base import Backend
 from passnet_core.errors import InfrastructureError, PlaygroundError
+from passnet_core.execution.backends.base import CompileKernels, InspectSubgraph
+from passnet_core.execution.scheduler import Scheduler
 from passnet_core.records import Bundle, Device, Inspection, PassKernels, Subgraph
 
 KEPT = 200
@@ -24,10 +25,10 @@ _Key = tuple[str, Device, str, bool | str]
 
 
 class Inspections:
-    """Asks backends for inspections, each once as long as it is remembered. Safe to share by threads; close() it at the
-    end."""
+    """Asks for inspections, each once as long as it is remembered. Safe to share by threads; close() it at the end."""
 
-    def __init__(self) -> None:
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler = scheduler
         self._lock = threading.Lock()
         self._known: OrderedDict[_Key, Future[Inspection]] = OrderedDict()
         """Those that are there, and those that somebody waits for."""
@@ -39,7 +40,6 @@ class Inspections:
 
     def of(
         self,
-        backend: Backend,
         subgraph: Subgraph,
         device: Device,
         *,
@@ -51,7 +51,7 @@ class Inspections:
 
         What is cancelled goes on in the background: the next that asks finds it done.
         """
-        future = self._asked(backend, [subgraph], device, with_code)[0]
+        future = self._asked([subgraph], device, with_code)[0]
         self._wait([future], math.inf, cancelled)
         if not future.done():
             raise InfrastructureError("Nobody waits for this inspection any more. Ask again.")
@@ -59,7 +59,6 @@ class Inspections:
 
     def within(
         self,
-        backend: Backend,
         subgraphs: Sequence[Subgraph],
         device: Device,
         seconds: float,
@@ -67,25 +66,23 @@ class Inspections:
     ) -> Mapping[str, Inspection]:
         """By subgraph id, those that are known after so many seconds, without code. The others go on to be found in the
         background."""
-        futures = self._asked(backend, subgraphs, device, False)
+        futures = self._asked(subgraphs, device, False)
         self._wait(futures, seconds, cancelled)
         found = zip(subgraphs, futures, strict=True)
         return {each.id: future.result() for each, future in found if future.done() and future.exception() is None}
 
-    def known(
-        self, backend: Backend, subgraph: Subgraph, device: Device, *, with_code: bool = True
-    ) -> Inspection | None:
+    def known(self, subgraph: Subgraph, device: Device, *, with_code: bool = True) -> Inspection | None:
         """What is known by now; None: it goes on to be found in the background. Raises, once, what it failed with."""
         with self._lock:
-            failed = self._failed.pop(_key(backend, subgraph, device, with_code), None)
+            failed = self._failed.pop(self._key(subgraph, device, with_code), None)
         if failed is not None:
             raise failed
-        future = self._asked(backend, [subgraph], device, with_code)[0]
+        future = self._asked([subgraph], device, with_code)[0]
         return future.result() if future.done() else None
 
-    def kernels(self, backend: Backend, subgraph: Subgraph, bundle: Bundle, device: Device) -> PassKernels | None:
+    def kernels(self, subgraph: Subgraph, bundle: Bundle, device: Device) -> PassKernels | None:
         """What Triton makes of a bundle's kernels on a subgraph, as far as it is known, in the same way."""
-        key = _key(backend, subgraph, device, bundle.digest)
+        key = self._key(subgraph, device, bundle.digest)
         with self._lock:
             if (failed := self._failed.pop(key, None)) is not None:
                 raise failed
@@ -94,7 +91,7 @@ class Inspections:
                 future = self._compiled[key] = Future()
                 while len(self._compiled) > KEPT_KERNELS:
                     self._compiled.popitem(last=False)
-                compile_them = partial(backend.kernels, subgraph, bundle, device, self._closed)
+                compile_them = partial(self._scheduler.inspect, CompileKernels(subgraph, bundle, device), self._closed)
                 asking = threading.Thread(target=self._ask, args=(self._compiled, future, compile_them), daemon=True)
                 asking.start()
             self._compiled.move_to_end(key)
@@ -111,15 +108,13 @@ class Inspections:
                 return
             wait(futures, min(LOOK_EVERY_S, left))
 
-    def _asked(
-        self, backend: Backend, subgraphs: Sequence[Subgraph], device: Device, with_code: bool
-    ) -> list["Future[Inspection]"]:
+    def _asked(self, subgraphs: Sequence[Subgraph], device: Device, with_code: bool) -> list["Future[Inspection]"]:
         """Those that nobody has asked for are asked for, one after the other."""
         found = []
         new: list[tuple[Subgraph, Future[Inspection]]] = []
         with self._lock:
             for subgraph in subgraphs:
-                keys = [_key(backend, subgraph, device, code) for code in (with_code, True)]
+                keys = [self._key(subgraph, device, code) for code in (with_code, True)]
                 # one with code takes longer: who wants none does not wait for it
                 known = [key for key in keys if key in self._known and (key is keys[0] or self._known[key].done())]
                 if known:
@@ -133,7 +128,8 @@ class Inspections:
 
         def ask() -> None:
             for subgraph, future in new:
-                inspect = partial(backend.inspect, subgraph, device, self._closed, with_code=with_code)
+                question = InspectSubgraph(subgraph, device, with_code)
+                inspect = partial(self._scheduler.inspect, question, self._closed)
                 self._ask(self._known, future, inspect)
 
         if new:
@@ -153,10 +149,9 @@ class Inspections:
                     del self._failed[next(iter(self._failed))]
             future.set_exception(told)
 
-
-def _key(backend: Backend, subgraph: Subgraph, device: Device, what: bool | str) -> _Key:
-    environment = backend.info().environment
-    return subgraph.digest, device, environment.digest if environment else "", what
+    def _key(self, subgraph: Subgraph, device: Device, what: bool | str) -> _Key:
+        environment = self._scheduler.here.environment
+        return subgraph.digest, device, environment.digest if environment else "", what
 
 
 def _in_a_sentence(error: Exception) -> PlaygroundError:

@@ -3,20 +3,15 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from passnet_core.records import Verdict
+from passnet_core.records import ACCEPTED, UNLOADED, UNREPLACED, Verdict
 from passnet_core.store.rows import TrajectorySummary
 from passnet_core.trajectory import Ending
 
 STAGES: tuple[tuple[str, frozenset[Verdict]], ...] = (
-    ("loads", frozenset({Verdict.REJECTED, Verdict.DOES_NOT_LOAD})),
-    ("matches", frozenset({Verdict.NO_MATCH, Verdict.REWRITE_FAILED})),
-    (
-        "right",
-        frozenset(Verdict)
-        - {Verdict.REJECTED, Verdict.DOES_NOT_LOAD, Verdict.NO_MATCH, Verdict.REWRITE_FAILED}
-        - {verdict for verdict in Verdict if verdict.accepted},
-    ),
-    ("faster", frozenset(verdict for verdict in Verdict if verdict.accepted) - {Verdict.FASTER}),
+    ("loads", UNLOADED),
+    ("matches", UNREPLACED),
+    ("right", frozenset(Verdict) - UNLOADED - UNREPLACED - ACCEPTED),
+    ("faster", ACCEPTED - {Verdict.FASTER}),
 )
 """Per stage the verdicts of what got as far as the one before it, and no farther."""
 

@@ -9,8 +9,8 @@ from statistics import median
 
 import numpy as np
 
-from passnet_core.records import Capture, ErrorClass, Profile, Solver, digest_of
-from passnet_core.scoring.report import Entry, ScoreReport, score_report
+from passnet_core.records import CONTENDER_NAMES, Capture, Contender, ErrorClass, Profile, Solver, digest_of
+from passnet_core.scoring.report import ReportEntry, ScoreReport, score_report
 from passnet_core.scoring.scores import (
     PENALTY_FAILED,
     PENALTY_SLOW,
@@ -21,7 +21,7 @@ from passnet_core.scoring.scores import (
 )
 from passnet_core.store.rows import SampleColumns, ScoreRow
 
-INDUCTOR = "TorchInductor"
+INDUCTOR = CONTENDER_NAMES[Contender.BASELINE]
 
 Place = tuple[str, str]
 """(task id, subgraph id)."""
@@ -48,7 +48,7 @@ class Contestant:
         return hash((self.name, self.bundle_digest, len(self.rows), self.rows[:1]))
 
     @cached_property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[ReportEntry, ...]:
         return tuple(entry_of(row) for row in self.rows)
 
 
@@ -313,8 +313,8 @@ def _beside(first: ScoreRow, second: ScoreRow | None, t: int) -> Beside:
     return Beside(first, second, ratio, duel(first, second, t))
 
 
-def entry_of(row: ScoreRow) -> Entry:
-    return Entry(
+def entry_of(row: ScoreRow) -> ReportEntry:
+    return ReportEntry(
         solver=row.solver,
         bundle_digest=row.bundle_digest,
         device=row.device,

@@ -3,24 +3,25 @@
 import atexit
 import contextlib
 import json
-import queue
 import secrets
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from passnet_core.backends.base import Backend, DeviceInfo, JobEvent, outcome_without_judge
-from passnet_core.backends.local import LocalBackend
 from passnet_core.conversing import Conversations
 from passnet_core.corpus.catalogue import Corpus, find_subgraph
 from passnet_core.errors import BadInput, PlaygroundError, StoreRefusal, UnknownItem
+from passnet_core.execution.backends.base import Backend, DeviceInfo
+from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.execution.runs_in_progress import Progress, RunsInProgress
+from passnet_core.execution.scheduler import NOBODY, Scheduler
 from passnet_core.inspecting import Inspections
 from passnet_core.passes.reading import read_bundle
 from passnet_core.records import (
+    REUSED,
     Bundle,
     Device,
     EvalSpec,
@@ -28,6 +29,7 @@ from passnet_core.records import (
     Job,
     Outcome,
     PassKernels,
+    Phase,
     Run,
     Solver,
     Stage,
@@ -38,7 +40,8 @@ from passnet_core.records import (
     to_json,
 )
 from passnet_core.settings import Settings
-from passnet_core.store import exchange, owner
+from passnet_core.store import exchange
+from passnet_core.store import owner as store_owner
 from passnet_core.store.rows import BaselineRow, Draft, RunSummary, ScoreRow, Standing, name_of
 from passnet_core.surveying import TaskMatches, surveyed
 from passnet_core.trajectory import read_trajectory
@@ -51,41 +54,7 @@ if TYPE_CHECKING:  # numpy and DuckDB load only where scores and a store are ask
 OnOutcome = Callable[[int, Outcome], None]
 """Called with the place in the run, from 0, and the outcome, after it is stored."""
 
-REUSED = frozenset(each for each in Verdict if each.judged) - {
-    Verdict.TIMED_OUT,
-    Verdict.CRASHED,
-    Verdict.INCONCLUSIVE,
-}
-"""Known answers that hold again: a timeout, a crash or an unsteady figure may have been the machine's load."""
-
-LOG_TAIL_CHARACTERS = 8_000
-LIVE_RUNS_KEPT = 50
 RECORDED_AT_ONCE = 20
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a run is. finished: nothing more will come.
-
-    done: jobs with an outcome; outcomes: those, in the order of the jobs. stage (one word), detail (a sentence),
-    subgraph_id, log_tail: of the job being judged now. elapsed_s: since its first job began.
-    queue_position: runs ahead of it, None unless it waits.
-    problem: why it ended before its last outcome; empty otherwise.
-    """
-
-    run: Run
-    total: int
-    done: int
-    stage: str
-    subgraph_id: str
-    log_tail: str
-    elapsed_s: float
-    queue_position: int | None
-    finished: bool
-    cancelled: bool
-    outcomes: tuple[Outcome, ...]
-    problem: str = ""
-    detail: str = ""
 
 
 @dataclass(frozen=True)
@@ -120,7 +89,7 @@ def open_service(settings: Settings, *, keep_warm: bool = False, backend: Backen
 
 def _warm_up(service: "Service", backend: LocalBackend) -> None:
     # finding out what this machine is takes a moment that nobody need wait for
-    backend.info()
+    backend.capacity()
     # loading torch several times over would take the cores from who waits for the first page
     service.wait_until_taken_in()
     backend.prepare()
@@ -133,17 +102,15 @@ class Service:
         self.settings = settings
         self.corpus = corpus_of(settings)
         self._store = store
-        self._backend = backend
-        self._inspections = Inspections()
-        self._process = owner.this_process()
-        self._lock = threading.Lock()
-        self._live: dict[str, _LiveRun] = {}
+        self._scheduler = Scheduler(backend)
+        self._runs = RunsInProgress(self._scheduler, store.append, self._known)
+        self._inspections = Inspections(self._scheduler)
+        self._process = store_owner.this_process()
         self._closing = threading.Event()
         self._references, self._reference_problems = read_references(settings.data / "bundles")
         self._recorded_problems: tuple[str, ...] = ()
         self._close_orphans()
         self.conversations = Conversations(self, store)
-        self._lanes = {lane: _Lane(lane, self._judge) for lane in ("check", "run")}
         self._loading = threading.Thread(target=self._load_recorded, name="passnet-recorded", daemon=True)
         self._loading.start()
 
@@ -167,7 +134,7 @@ class Service:
 
     def device(self) -> DeviceInfo:
         """Where jobs run."""
-        return self._backend.info()
+        return self._scheduler.here
 
     def reference_bundles(self) -> tuple[ReferenceBundle, ...]:
         return self._references
@@ -183,11 +150,13 @@ class Service:
         subgraph_ids: Sequence[str] | None = None,
         label: str = "",
         fresh: bool = False,
+        owner: str = NOBODY,
     ) -> str:
         """Starts a run in the background and returns its id; without a bundle the solver is Inductor.
 
-        subgraph_ids None: all of the task's. fresh: judge anew even where the answer is known. Raises UnknownItem for a
-        subgraph that the task has not, StoreError where the run cannot be kept.
+        subgraph_ids None: all of the task's. fresh: judge anew even where the answer is known. owner: who takes turns
+        with others at the judge. Raises UnknownItem for a subgraph that the task has not, StoreError where the run
+        cannot be kept.
         """
         if self._closing.is_set():
             raise StoreRefusal("The playground is shutting down. Start it again, then run this once more.")
@@ -196,30 +165,23 @@ class Service:
         if bundle is not None:
             self._store.add_bundle(bundle)
         self._store.start_run(run, tuple(name_of(job) for job in jobs), self._process)
-        live = _LiveRun(run, jobs, fresh)
-        with self._lock:
-            self._live[run.id] = live
-            finished = [run_id for run_id, each in self._live.items() if each.finished]
-            for run_id in finished[:-LIVE_RUNS_KEPT]:
-                del self._live[run_id]
-        self._lane(spec).put(live)
+        self._runs.start(run, jobs, fresh=fresh, owner=owner)
         return run.id
 
     def progress(self, run_id: str) -> Progress:
         """How far a run is, live or kept. Raises UnknownItem."""
-        live = self._live.get(run_id)
-        if live is not None:
-            return live.progress(self._lane(live.run.spec).ahead_of(live))
+        if (here := self._runs.find(run_id)) is not None:
+            return self._runs.progress(here)
         run = self.run(run_id)
         outcomes = self._store.outcomes(run_id)
         # another process of this store may be judging it
         working = self._store.unfinished(run_id)
-        elsewhere = any(owner.alive(each.owner) for each in working)
+        elsewhere = any(store_owner.alive(each.owner) for each in working)
         return Progress(
             run=run,
             total=len(run.job_digests),
             done=len(outcomes),
-            stage="judged by another process" if elsewhere else "",
+            phase=Phase.START,
             subgraph_id=working[0].jobs[0].subgraph_id if elsewhere else "",
             log_tail="",
             elapsed_s=sum(outcome.wall_s for outcome in outcomes),
@@ -228,13 +190,13 @@ class Service:
             cancelled=any(outcome.verdict is Verdict.CANCELLED for outcome in outcomes),
             outcomes=outcomes,
             problem="" if elsewhere or not working else "The process that judged this run ended before its last job.",
+            elsewhere=elsewhere,
         )
 
     def cancel(self, run_id: str) -> None:
         """Ends a run of this process: each job still without an outcome gets "cancelled". Raises UnknownItem."""
-        live = self._live.get(run_id)
-        if live is not None:
-            live.cancelled.set()
+        if (here := self._runs.find(run_id)) is not None:
+            here.cancelled.set()
         elif self._store.unfinished(run_id):
             raise StoreRefusal(f"Run {run_id!r} is judged by another process. Cancel it there.")
         else:
@@ -245,16 +207,17 @@ class Service:
 
         Raises UnknownItem, and StoreError where an outcome could not be kept.
         """
-        live = self._live.get(run_id)
-        if live is None:
+        here = self._runs.find(run_id)
+        if here is None:
             self.run(run_id)
             return self._store.outcomes(run_id)
-        for position, outcome in live.arriving():
+        for position, outcome in here.arriving():
             if on_outcome is not None:
                 on_outcome(position, outcome)
-        if live.failure is not None:
-            raise live.failure
-        return live.progress(None).outcomes
+        here.wait()
+        if here.failure is not None:
+            raise here.failure
+        return here.progress(None).outcomes
 
     def check(self, task: Task, bundle: Bundle, subgraph_id: str, *, device: Device | None = None) -> Outcome:
         """Static rules and matching on one subgraph, now."""
@@ -265,7 +228,7 @@ class Service:
     def survey(self, bundle: Bundle, task_ids: Sequence[str]) -> Iterator[TaskMatches]:
         """In how many subgraphs of each of these tasks the bundle matches, one after the other. Nothing of it is kept.
         Raises BadInput where the bundle cannot be loaded, InfrastructureError where nothing judges."""
-        return surveyed(self._backend, self.corpus, bundle, task_ids, self.device().device)
+        return surveyed(self._scheduler, self.corpus, bundle, task_ids, self.device().device)
 
     def inspect(
         self, subgraph: Subgraph, *, with_code: bool = True, cancelled: threading.Event | None = None
@@ -275,23 +238,21 @@ class Service:
 
         Raises BadInput for a subgraph that cannot be run, InfrastructureError where nobody can say, or when cancelled.
         """
-        return self._inspections.of(
-            self._backend, subgraph, self.device().device, with_code=with_code, cancelled=cancelled
-        )
+        return self._inspections.of(subgraph, self.device().device, with_code=with_code, cancelled=cancelled)
 
     def inspection(self, subgraph: Subgraph) -> Inspection | None:
         """The same, as far as it is known; None: it is being found out. Raises, once, what that failed with."""
-        return self._inspections.known(self._backend, subgraph, self.device().device)
+        return self._inspections.known(subgraph, self.device().device)
 
     def kernels(self, subgraph: Subgraph, bundle: Bundle) -> PassKernels | None:
         """What Triton makes of the kernels that a bundle launches on a subgraph, in the same way."""
-        return self._inspections.kernels(self._backend, subgraph, bundle, self.device().device)
+        return self._inspections.kernels(subgraph, bundle, self.device().device)
 
     def inspect_within(
         self, subgraphs: Sequence[Subgraph], seconds: float, cancelled: threading.Event
     ) -> Mapping[str, Inspection]:
         """By subgraph id, what is known of these after so many seconds, without code."""
-        return self._inspections.within(self._backend, subgraphs, self.device().device, seconds, cancelled)
+        return self._inspections.within(subgraphs, self.device().device, seconds, cancelled)
 
     def evaluate(
         self,
@@ -303,10 +264,11 @@ class Service:
         subgraph_ids: Sequence[str] | None = None,
         label: str = "",
         fresh: bool = False,
+        owner: str = NOBODY,
         on_run: Callable[[str], None] | None = None,
     ) -> tuple[Outcome, ...]:
         """Like submit, but waits for the outcomes; on_run is told the run's id first. An interrupt cancels the run."""
-        run_id = self.submit(task, bundle, spec, subgraph_ids=subgraph_ids, label=label, fresh=fresh)
+        run_id = self.submit(task, bundle, spec, subgraph_ids=subgraph_ids, label=label, fresh=fresh, owner=owner)
         with contextlib.ExitStack() as undoing:
             undoing.callback(self.cancel, run_id)
             if on_run is not None:
@@ -319,9 +281,8 @@ class Service:
 
     def run(self, run_id: str) -> Run:
         """Raises UnknownItem."""
-        live = self._live.get(run_id)
-        if live is not None:
-            return live.run
+        if (here := self._runs.find(run_id)) is not None:
+            return here.run
         run = self._store.run(run_id)
         if run is None:
             self.wait_until_taken_in()
@@ -440,43 +401,16 @@ class Service:
         self._inspections.close()
         atexit.unregister(self.close)
         self.conversations.close()
-        for live in tuple(self._live.values()):
-            live.cancelled.set()
-        for lane in self._lanes.values():
-            lane.close()
-        close_backend = getattr(self._backend, "close", None)
-        if close_backend is not None:
-            close_backend()
+        self._runs.cancel_all()
+        self._scheduler.close()
         self.wait_until_taken_in()
         self._store.close()
 
     # --- inside ---
 
-    def _lane(self, spec: EvalSpec) -> "_Lane":
-        return self._lanes["check" if spec.stage is Stage.CHECK else "run"]
-
-    def _judge(self, live: "_LiveRun") -> None:
-        """Gives every job of a run its one outcome, stored before it is shown."""
-        live.start()
-        try:
-            for position, job in enumerate(live.jobs):
-                outcome = self._outcome(live, job)
-                self._store.append(live.run.id, position, outcome)
-                live.add(outcome)
-            live.finish(None)
-        except PlaygroundError as error:
-            live.finish(error)
-
-    def _outcome(self, live: "_LiveRun", job: Job) -> Outcome:
-        if live.cancelled.is_set():
-            return outcome_without_judge(job, Verdict.CANCELLED, "Cancelled before it was judged.")
-        live.turn_to(job.subgraph)
-        known = None if live.fresh else self._known(job)
-        return known or judged(self._backend, job, live.listen, live.cancelled)
-
     def _known(self, job: Job) -> Outcome | None:
         """The answer to an equal job in the environment that would judge it now, under this job's names."""
-        info = self._backend.info()
+        info = self.device()
         if info.environment is None or info.device is not job.spec.device:
             return None
         known = self._store.known(job.digest, info.environment.digest)
@@ -487,7 +421,7 @@ class Service:
     def _close_orphans(self) -> None:
         """Runs whose process is gone: the jobs it left get their outcome now."""
         for left in self._store.unfinished(None):
-            if owner.alive(left.owner):
+            if store_owner.alive(left.owner):
                 continue
             for position, job in zip(left.positions, left.jobs):
                 outcome = Outcome(
@@ -532,115 +466,6 @@ class Service:
         self._recorded_problems = tuple(problems)
 
 
-class _LiveRun:
-    """A run of this process, as its worker fills it and others look at it."""
-
-    def __init__(self, run: Run, jobs: tuple[Job, ...], fresh: bool) -> None:
-        self.run = run
-        self.jobs = jobs
-        self.fresh = fresh
-        self.cancelled = threading.Event()
-        self.failure: PlaygroundError | None = None
-        self.finished = False
-        self._changed = threading.Condition()
-        self._outcomes: list[Outcome] = []
-        self._stage = "waiting"
-        self._detail = ""
-        self._subgraph_id = ""
-        self._log = ""
-        self._started: float | None = None
-        self._ended: float | None = None
-
-    def start(self) -> None:
-        self._started = time.monotonic()
-
-    def turn_to(self, subgraph: Subgraph) -> None:
-        with self._changed:
-            self._stage, self._detail, self._subgraph_id, self._log = "starting", "", subgraph.id, ""
-
-    def listen(self, event: JobEvent) -> None:
-        with self._changed:
-            if event.stage == "log":
-                self._log = event.text[-LOG_TAIL_CHARACTERS:]
-            else:
-                self._stage, self._detail = event.stage, event.text
-
-    def add(self, outcome: Outcome) -> None:
-        with self._changed:
-            self._outcomes.append(outcome)
-            self._changed.notify_all()
-
-    def finish(self, failure: PlaygroundError | None) -> None:
-        with self._changed:
-            self.failure = failure
-            self._stage, self._detail, self._ended, self.finished = "", "", time.monotonic(), True
-            self._changed.notify_all()
-
-    def arriving(self) -> Iterator[tuple[int, Outcome]]:
-        """Each outcome with its place, as they come, until the run has finished."""
-        for position in range(len(self.jobs)):
-            with self._changed:
-                while len(self._outcomes) <= position and not self.finished:
-                    self._changed.wait()
-                if len(self._outcomes) <= position:
-                    return
-                outcome = self._outcomes[position]
-            yield position, outcome
-        with self._changed:
-            while not self.finished:
-                self._changed.wait()
-
-    def progress(self, ahead: int | None) -> Progress:
-        with self._changed:
-            elapsed_s = 0.0 if self._started is None else (self._ended or time.monotonic()) - self._started
-            cancelled = any(outcome.verdict is Verdict.CANCELLED for outcome in self._outcomes)
-            return Progress(
-                run=self.run,
-                total=len(self.jobs),
-                done=len(self._outcomes),
-                stage=self._stage,
-                subgraph_id=self._subgraph_id,
-                log_tail=self._log,
-                elapsed_s=elapsed_s,
-                queue_position=None if self._started is not None else ahead,
-                finished=self.finished,
-                cancelled=cancelled or (self.cancelled.is_set() and not self.finished),
-                outcomes=tuple(self._outcomes),
-                problem=str(self.failure or ""),
-                detail=self._detail,
-            )
-
-
-class _Lane:
-    """One worker thread with its queue: runs are judged one after the other."""
-
-    def __init__(self, name: str, judge: Callable[[_LiveRun], None]) -> None:
-        self._judge = judge
-        self._queue: queue.SimpleQueue[_LiveRun | None] = queue.SimpleQueue()
-        self._waiting: list[_LiveRun] = []
-        self._thread = threading.Thread(target=self._work, name=f"passnet-{name}", daemon=True)
-        self._thread.start()
-
-    def put(self, live: _LiveRun) -> None:
-        self._waiting.append(live)
-        self._queue.put(live)
-
-    def ahead_of(self, live: _LiveRun) -> int | None:
-        """Runs that come before this one, the one being judged among them; None when its turn has come."""
-        waiting = tuple(self._waiting)
-        return waiting.index(live) if live in waiting else None
-
-    def close(self) -> None:
-        """Returns when what is queued has been judged; cancel it before."""
-        self._queue.put(None)
-        self._thread.join()
-
-    def _work(self) -> None:
-        while (live := self._queue.get()) is not None:
-            self._judge(live)
-            self._waiting.remove(live)
-
-
 def corpus_of(settings: Settings) -> Corpus:
     """The bundled tasks, and those imported."""
     return Corpus([settings.data / "tasks", settings.home / "tasks"])
@@ -670,15 +495,6 @@ def new_run(jobs: Sequence[Job], *, label: str = "", recorded: str = "") -> Run:
         job_digests=tuple(job.digest for job in jobs),
         recorded=recorded,
     )
-
-
-def judged(backend: Backend, job: Job, listen: Callable[[JobEvent], None], cancelled: threading.Event) -> Outcome:
-    """The backend's outcome; a backend that breaks its promise of one gives an infrastructure error."""
-    try:
-        return backend.run(job, listen, cancelled)
-    except Exception as error:  # whatever a backend meets, its job has one outcome and the lane goes on
-        reason = f"The place where jobs run failed: {type(error).__name__}: {error}"
-        return outcome_without_judge(job, Verdict.INFRASTRUCTURE, reason)
 
 
 def read_references(folder: Path) -> tuple[tuple[ReferenceBundle, ...], tuple[str, ...]]:

@@ -10,7 +10,19 @@ from pathlib import Path
 
 from passnet_core.errors import BadInput
 
-BUNDLED_DATA = Path(__file__).resolve().parent.parent / "data"
+PACKAGE = Path(__file__).resolve().parent
+
+
+def _root() -> Path:
+    """Where app.py, pages, assets and data lie: beside the package in a checkout, below it where a wheel was installed
+    (setup.py puts them there)."""
+    installed = PACKAGE / "_app"
+    return installed if installed.is_dir() else PACKAGE.parent
+
+
+ROOT = _root()
+ASSETS = ROOT / "assets"
+BUNDLED_DATA = ROOT / "data"
 
 
 class IsolationChoice(StrEnum):

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
-from passnet_core.backends.base import Backend
 from passnet_core.conversing import INSPECT_WITHIN_S, ending_of, guide, opening_of
 from passnet_core.corpus.catalogue import find_subgraph
 from passnet_core.errors import BadInput, InfrastructureError
+from passnet_core.execution.scheduler import NOBODY, Scheduler
 from passnet_core.inspecting import Inspections
 from passnet_core.llm.chat import Model, described, written
 from passnet_core.llm.conversation import Attempt, converse
@@ -27,7 +27,7 @@ from passnet_core.llm.tools import TOOLS, Workplace
 from passnet_core.passes.reading import write_bundle
 from passnet_core.records import Bundle, EvalSpec, Inspection, Outcome, Stage, Task, digest_of, to_json
 from passnet_core.scoring.published import published_line
-from passnet_core.service import jobs_of, judged, new_run
+from passnet_core.service import jobs_of, new_run
 from passnet_core.store.base import Store
 from passnet_core.store.rows import RunFile
 from passnet_core.trajectory import FORMAT, Budget, End, Ending, Price, Trajectory, Turn, read_trajectory
@@ -43,21 +43,23 @@ class Solved:
 
 
 class JudgeBench:
-    """A backend as a Bench: all subgraphs of a task by one spec."""
+    """A scheduler as a Bench: all subgraphs of a task by one spec. owner: in whose name it takes turns."""
 
-    def __init__(self, backend: Backend, task: Task, spec: EvalSpec, inspections: Inspections) -> None:
-        self.backend, self.task, self.spec, self.inspections = backend, task, spec, inspections
+    def __init__(
+        self, scheduler: Scheduler, task: Task, spec: EvalSpec, inspections: Inspections, owner: str = NOBODY
+    ) -> None:
+        self.scheduler, self.task, self.spec, self.inspections, self.owner = scheduler, task, spec, inspections, owner
 
     def surroundings(self, cancelled: threading.Event) -> Surroundings:
         """What a model is told of the place; it waits a little for what the judge finds of the subgraphs."""
         device, subgraphs = self.spec.device, first_of_sources(self.task.subgraphs)
-        found = self.inspections.within(self.backend, subgraphs, device, INSPECT_WITHIN_S, cancelled)
-        environment = next((each.environment for each in found.values()), self.backend.info().environment)
+        found = self.inspections.within(subgraphs, device, INSPECT_WITHIN_S, cancelled)
+        environment = next((each.environment for each in found.values()), self.scheduler.here.environment)
         return Surroundings(device, environment, found)
 
     def inspect(self, subgraph: str, cancelled: threading.Event) -> Inspection:
         chosen = find_subgraph(self.task, subgraph)
-        return self.inspections.of(self.backend, chosen, self.spec.device, cancelled=cancelled)
+        return self.inspections.of(chosen, self.spec.device, cancelled=cancelled)
 
     def check(self, bundle: Bundle, cancelled: threading.Event) -> tuple[Outcome, ...]:
         return self._judged(bundle, replace(self.spec, stage=Stage.CHECK), cancelled)
@@ -67,7 +69,7 @@ class JudgeBench:
 
     def _judged(self, bundle: Bundle, spec: EvalSpec, cancelled: threading.Event) -> tuple[Outcome, ...]:
         jobs = jobs_of(self.task, bundle, spec)
-        return tuple(judged(self.backend, job, lambda event: None, cancelled) for job in jobs)
+        return tuple(self.scheduler.judge(job, lambda event: None, cancelled, owner=self.owner) for job in jobs)
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ OnAttempt = Callable[[Task, Trajectory, Attempt], None]
 def solve(
     model: Model,
     tasks: Sequence[Task],
-    backends: Sequence[Backend],
+    scheduler: Scheduler,
     order: Order,
     folder: Path,
     *,
@@ -96,17 +98,17 @@ def solve(
     on_turn: OnTurn = lambda task, number, turn: None,
     on_attempt: OnAttempt = lambda task, trajectory, attempt: None,
 ) -> tuple[Solved, ...]:
-    """Makes every attempt that is not over in its folder yet, as many at once as there are backends, and returns all of
-    them. One that was interrupted, or whose model failed, begins anew. Both are called from several threads.
+    """Makes every attempt that is not over in its folder yet, as many at once as the scheduler has judges, and returns
+    all of them. One that was interrupted, or whose model failed, begins anew. Both are called from several threads.
 
     Raises InfrastructureError where the folder cannot be written.
     """
     wanted = [(task, number) for task in tasks for number in range(1, order.attempts + 1)]
     left = [each for each in wanted if (found := _read(folder, *each)) is None or found.ending.end is End.FAILED]
-    attempts = _Attempts(model, backends, order, folder, cancelled, on_turn, on_attempt)
+    attempts = _Attempts(model, scheduler, order, folder, cancelled, on_turn, on_attempt)
     with (
         contextlib.closing(attempts.inspections),
-        ThreadPoolExecutor(len(backends)) as threads,
+        ThreadPoolExecutor(scheduler.capacity().judges) as threads,
         contextlib.ExitStack() as unless_done,
     ):
         # where one fails, or a person interrupts, the others are stopped before this waits for them
@@ -119,24 +121,23 @@ def solve(
 
 
 class _Attempts:
-    """Makes attempts, in several threads, each with a backend of its own."""
+    """Makes attempts, in several threads."""
 
     def __init__(
         self,
         model: Model,
-        backends: Sequence[Backend],
+        scheduler: Scheduler,
         order: Order,
         folder: Path,
         cancelled: threading.Event,
         on_turn: OnTurn,
         on_attempt: OnAttempt,
     ) -> None:
-        self.model, self.order, self.folder = model, order, folder
+        self.model, self.scheduler, self.order, self.folder = model, scheduler, order, folder
         self.cancelled, self.on_turn, self.on_attempt = cancelled, on_turn, on_attempt
         self.guide = guide()
-        self.inspections = Inspections()
+        self.inspections = Inspections(scheduler)
         self.lock = threading.Lock()
-        self.free = list(backends)
 
     def make(self, task: Task, number: int) -> None:
         """One conversation, of which every turn is on the disk before it is told of."""
@@ -146,22 +147,12 @@ class _Attempts:
         try:
             place.mkdir(parents=True, exist_ok=True)
             shutil.rmtree(place / "best", ignore_errors=True)
-            with self._backend() as backend, (place / "trajectory.jsonl").open("w", encoding="utf-8") as file:
-                self._held(task, number, backend, place, file)
+            with (place / "trajectory.jsonl").open("w", encoding="utf-8") as file:
+                self._held(task, number, place, file)
         except OSError as error:
             raise InfrastructureError(f"{place} cannot be written: {error.strerror}. Make room, then go on.") from error
 
-    @contextlib.contextmanager
-    def _backend(self) -> Iterator[Backend]:
-        with self.lock:
-            backend = self.free.pop()
-        try:
-            yield backend
-        finally:
-            with self.lock:
-                self.free.append(backend)
-
-    def _held(self, task: Task, number: int, backend: Backend, place: Path, file: IO[str]) -> None:
+    def _held(self, task: Task, number: int, place: Path, file: IO[str]) -> None:
         def write(**line: Any) -> None:
             file.write(json.dumps(line, allow_nan=False) + "\n")
             file.flush()
@@ -171,7 +162,7 @@ class _Attempts:
             self.on_turn(task, number, turn)
 
         order = self.order
-        bench = JudgeBench(backend, task, order.spec, self.inspections)
+        bench = JudgeBench(self.scheduler, task, order.spec, self.inspections, f"{task.id}/{number}")
         workplace = Workplace(bench, self.guide, self.model.name)
         if order.start is not None:
             workplace.take(order.start)

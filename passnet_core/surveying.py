@@ -4,10 +4,11 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from passnet_core.backends.base import Backend
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError
-from passnet_core.records import Bundle, Device, EvalSpec, Job, Stage, Task, Verdict, digest_of
+from passnet_core.execution.backends.base import MatchSources
+from passnet_core.execution.scheduler import Scheduler
+from passnet_core.records import Bundle, Device, EvalSpec, Job, Stage, Task, digest_of
 
 BATCH = 250
 """Subgraphs that the judge is asked for at once: a second or two, in which nothing is told."""
@@ -24,7 +25,7 @@ class TaskMatches:
 
 
 def surveyed(
-    backend: Backend, corpus: Corpus, bundle: Bundle, task_ids: Sequence[str], device: Device
+    scheduler: Scheduler, corpus: Corpus, bundle: Bundle, task_ids: Sequence[str], device: Device
 ) -> Iterator[TaskMatches]:
     """Every task in that order, as it becomes known; a task that cannot be read is left out.
 
@@ -36,8 +37,8 @@ def surveyed(
         new = {digest: code for digest, code in codes.items() if digest not in known}
         if new:
             job = Job(tasks[0].subgraphs[0], bundle, EvalSpec(stage=Stage.CHECK, device=device))
-            answer = backend.survey(job, tuple(new.values()), threading.Event())
-            if answer.outcome.verdict in (Verdict.INFRASTRUCTURE, Verdict.CANCELLED):
+            answer = scheduler.inspect(MatchSources(job, tuple(new.values())), threading.Event())
+            if not answer.outcome.verdict.judged:
                 raise InfrastructureError(answer.outcome.reason)
             if len(answer.counts) != len(new):
                 raise BadInput(answer.outcome.reason)

@@ -1,4 +1,4 @@
-"""Decides which tests this machine can run, and says of the others why not."""
+"""Marks every test with what it needs, chooses those of a lane, and says of what cannot run on this machine why not."""
 
 import functools
 import os
@@ -6,20 +6,48 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import settings
 
-PROJECT = Path(__file__).resolve().parents[1]
+from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.records import Device
+from tests import lanes
+from tests.adversarial import full_run
+from tests.adversarial.corpus import Entry
+from tests.lanes import BROWSER, GPU, JUDGE, SANDBOX, TESTS, TORCH
+from tests.real_judge import running_backend
+
+PROJECT = TESTS.parent
+
+PLAN = pytest.StashKey[full_run.Plan]()
+"""Which files of the adversarial corpus run, decided once and told to all workers."""
+STATE = pytest.StashKey[full_run.State]()
+"""What their verdicts rest on, as it was when the run began."""
+CORPUS_FILE = "corpus file"
+"""The name of the property by which a report says which file of the corpus was judged on the CPU."""
+
+# a busy machine must not fail a property
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # several judges share the cores: more threads than these would mostly wait for each other
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+# --- what this machine lacks -----------------------------------------------------------------------------------------
+
+
 @functools.cache
 def missing_gpu() -> str:
     """Why there is no GPU to test on; empty: there is one. Asked in a child, so that no test process loads torch."""
+    if shutil.which("nvidia-smi") is None:
+        # the judge finds devices by it
+        return "no CUDA device"
     asked = subprocess.run(
         [sys.executable, "-c", "import torch; print(torch.cuda.is_available())"],
         capture_output=True, text=True, timeout=300, check=False,
@@ -48,10 +76,77 @@ def chromium() -> str | None:
     return named or next((path for name in ("chromium", "chromium-browser") if (path := shutil.which(name))), None)
 
 
-NEEDS = {"gpu": missing_gpu, "browser": missing_browser, "sandbox": missing_sandbox}
+NEEDS: dict[str, Callable[[], str]] = {GPU: missing_gpu, BROWSER: missing_browser, SANDBOX: missing_sandbox}
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+# --- which tests run -------------------------------------------------------------------------------------------------
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("lanes")
+    group.addoption(
+        "--lane",
+        choices=[each.value for each in lanes.Lane],
+        help="what make smoke, make test and make test-all run; without it all that is asked for, and nothing recorded",
+    )
+    group.addoption(
+        "--corpus-turn",
+        type=int,
+        metavar="N",
+        help="which sample of the adversarial corpus the lane 'test' takes; the number of the day (UTC) by default",
+    )
+
+
+def lane_of(config: pytest.Config) -> lanes.Lane | None:
+    named = config.getoption("--lane")
+    return lanes.Lane(named) if named else None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    lane = lane_of(config)
+    if told := getattr(config, "workerinput", None):
+        files = told["corpus files"]
+        config.stash[PLAN] = full_run.Plan(None if files is None else frozenset(files), told["corpus why"])
+        return
+    config.stash[PLAN] = full_run.Plan(None, "all were asked for")
+    if lane in (lanes.Lane.TEST, lanes.Lane.ALL):
+        config.stash[STATE] = full_run.state()
+    if lane is lanes.Lane.TEST:
+        turn = config.getoption("--corpus-turn") or full_run.today()
+        by_rule = frozenset(full_run.file_of(each) for each in full_run.on_cpu() if each.by_rule)
+        config.stash[PLAN] = full_run.planned(config.stash[STATE], full_run.read(), by_rule, turn)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Every worker of pytest-xdist has to collect the same tests, also around midnight."""
+    plan = node.config.stash[PLAN]
+    node.workerinput["corpus files"] = None if plan.files is None else sorted(plan.files)
+    node.workerinput["corpus why"] = plan.why
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leaves out unread what the smoke lane does not run: reading it may load torch."""
+    is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    if lane_of(config) is lanes.Lane.SMOKE and is_test and not lanes.in_smoke(lanes.place_of(collection_path)):
+        return True
+    return None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        for marker in lanes.markers_of(name_of(item), getattr(item, "fixturenames", ())):
+            item.add_marker(marker)
+    left_out = [item for item in items if not wanted(config, item)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+    kept = [item for item in items if item not in set(left_out)]
+    items[:] = sorted(kept, key=lambda item: lanes.turn(name_of(item)))
+    for item in items:
+        if (file := corpus_file(item)) is not None:
+            # comes back with the report of the test, from another process too
+            item.user_properties.append((CORPUS_FILE, file))
     for marker, why_missing in NEEDS.items():
         marked = [item for item in items if item.get_closest_marker(marker)]
         reason = why_missing() if marked else ""
@@ -60,11 +155,99 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    reasons = Counter(
-        str(report.longrepr[2]).removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", [])
-    )
+def wanted(config: pytest.Config, item: pytest.Item) -> bool:
+    """Whether the lane runs this test."""
+    if lane_of(config) is lanes.Lane.SMOKE:
+        return lanes.in_smoke(name_of(item))
+    files, file = config.stash[PLAN].files, corpus_file(item)
+    return files is None or file is None or file in files
+
+
+def name_of(item: pytest.Item) -> str:
+    """Its name as lanes has it: file, function and case."""
+    _, colons, inside = item.nodeid.partition("::")
+    return lanes.place_of(item.path) + colons + inside
+
+
+def corpus_file(item: pytest.Item) -> str | None:
+    """Which file of the adversarial corpus a test has judged on the CPU."""
+    given = getattr(item, "callspec", None)
+    if (
+        given is None
+        or not isinstance(given.params.get("entry"), Entry)
+        or given.params.get("device") is not Device.CPU
+    ):
+        return None
+    return full_run.file_of(given.params["entry"])
+
+
+# --- what runs them --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalBackend]:
+    """The real judge in its sandbox: one for all tests of a process, which starts torch once for them."""
+    with running_backend(tmp_path_factory.mktemp("home")) as made:
+        yield made
+
+
+@pytest.fixture
+def own_backend(tmp_path: Path) -> Iterator[LocalBackend]:
+    """A judge for a test that ends or breaks it."""
+    with running_backend(tmp_path / "home") as made:
+        yield made
+
+
+JUDGES_STARTED: list[str] = []
+
+
+def _notice(event: str, given: tuple[Any, ...]) -> None:
+    # asked to describe the machine, it loads no torch and is over at once
+    if event == "subprocess.Popen" and "passnet_core.judge" in given[1] and "describe" not in given[1]:
+        JUDGES_STARTED.append(str(given[1]))
+
+
+sys.addaudithook(_notice)
+
+
+@pytest.fixture(autouse=True)
+def _needs_only_what_its_markers_say(request: pytest.FixtureRequest) -> Iterator[None]:
+    """So that the table of lanes cannot fall behind."""
+    loaded, started = "torch" in sys.modules, len(JUDGES_STARTED)
+    yield
+    marked = {each.name for each in request.node.iter_markers()}
+    test = name_of(request.node)
+    assert loaded or TORCH in marked or "torch" not in sys.modules, f"mark {test} as {TORCH!r} in tests/lanes.py"
+    assert JUDGE in marked or len(JUDGES_STARTED) == started, f"mark {test} as {JUDGE!r} in tests/lanes.py"
+
+
+# --- what is said at the end -----------------------------------------------------------------------------------------
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config) -> None:
+    stats = terminalreporter.stats
+    reasons = Counter(str(report.longrepr[2]).removeprefix("Skipped: ") for report in stats.get("skipped", []))
     if reasons:
         terminalreporter.section("not run on this machine")
         for reason, count in reasons.most_common():
             terminalreporter.write_line(f"{count:4d}  {reason}")
+    if lane_of(config) in (lanes.Lane.TEST, lanes.Lane.ALL):
+        told = (dict(report.user_properties).get(CORPUS_FILE) for report in stats.get("passed", []))
+        passed = {str(file) for file in told if file is not None}
+        terminalreporter.section("adversarial corpus")
+        for line in corpus_summary(config, passed, failed=exitstatus != pytest.ExitCode.OK):
+            terminalreporter.write_line(line)
+
+
+def corpus_summary(config: pytest.Config, passed: set[str], *, failed: bool) -> list[str]:
+    """How many files were judged and why; records a full run in which nothing failed."""
+    state, plan = config.stash[STATE], config.stash[PLAN]
+    lines = [f"{len(passed)} of {len(state.files)} files got their verdict ({plan.why})."]
+    if lane_of(config) is lanes.Lane.TEST:
+        return [*lines, "All of them: make test-all. The same sample: pytest --lane test --corpus-turn N."]
+    if failed or passed != state.files.keys():
+        return [*lines, "Not recorded: something failed, or not every file was judged."]
+    if full_run.state() != state:
+        return [*lines, "Not recorded: the judge or a file was changed meanwhile."]
+    full_run.write(state)
+    return [*lines, f"Recorded in {full_run.RECORD.relative_to(PROJECT)}."]

@@ -4,10 +4,11 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from passnet_core.backends.fake import FAKE_ENVIRONMENT
 from passnet_core.corpus.layout import write_task
+from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT
 from passnet_core.passes.reading import write_bundle
 from passnet_core.records import (
+    DISQUALIFIED,
     LEVELS,
     RIGHT,
     Accuracy,
@@ -128,7 +129,7 @@ def task(task_id: str = TASK_ID, sizes: tuple[int, ...] = (48, 96)) -> Task:
 
 def outcome(job: Job, verdict: Verdict, *, speedup: float = 1.5, device: str = "fake device") -> Outcome:
     """An outcome with this verdict and everything that goes with it."""
-    right = verdict in RIGHT | {Verdict.CHEAT, Verdict.LIBRARY}
+    right = verdict in RIGHT | DISQUALIFIED
     names = [file.name.removesuffix(".py") for file in job.bundle.passes] if job.bundle else []
     miss = NearestMiss(MissKind.OPERATOR, "relu", "tmp_2", "The pattern wants relu, the graph has sigmoid.")
     found = verdict is not Verdict.NO_MATCH

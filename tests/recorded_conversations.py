@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from passnet_core.backends.local import LocalBackend
-from passnet_core.llm.chat import Server
+from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.execution.scheduler import Scheduler
+from passnet_core.llm.chat import ChatServer
 from passnet_core.llm.client import ChatModel
 from passnet_core.records import EvalSpec, Stage
 from passnet_core.service import corpus_of
@@ -227,15 +228,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if asked.names and each.name not in asked.names:
             continue
         with tempfile.TemporaryDirectory() as folder, serving({MODEL: saying(*each.said)}) as server:
-            backend = LocalBackend(settings.python, settings.isolation, Path(folder) / "home")
+            scheduler = Scheduler(LocalBackend(settings.python, settings.isolation, Path(folder) / "home"))
             try:
-                info = backend.info()
+                info = scheduler.here
                 order = Order(EvalSpec(Stage.VERIFY, info.device), Budget(each.turns), FREE)
-                model = ChatModel(Server(server.base_url), MODEL)
+                model = ChatModel(ChatServer(server.base_url), MODEL)
                 tasks = [corpus.task(each.task)]
-                solve(model, tasks, [backend], order, Path(folder), cancelled=threading.Event())
+                solve(model, tasks, scheduler, order, Path(folder), cancelled=threading.Event())
             finally:
-                backend.close()
+                scheduler.close()
             found = read_trajectory(Path(folder) / each.task / "1" / "trajectory.jsonl")
         told = f"a script plays the model; judged on {info.label}, {datetime.now(UTC):%Y-%m-%d}"
         opening = replace(found.opening, recorded=told, id=f"example-{each.name}")

@@ -1,14 +1,14 @@
 """The components of assets/built, served as files: a browser fetches each once, and data alone travels after that."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 
-ROOT = Path(__file__).resolve().parents[2]
+from passnet_core.settings import ROOT
+
 FOLDER = "assets/built"
 PACKAGE = "passnet"
 

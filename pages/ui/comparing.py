@@ -9,14 +9,15 @@ from pages.ui.components import PROFILES, solver_name, speedup_text, verdict_car
 from pages.ui.graphs import graph_view
 from pages.ui.tables import choose_row
 from pages.ui.text import code_span, count, figure, key_of, plain, when
-from passnet_core.charts.breakdown import NAMES
 from passnet_core.charts.pairs import pair_chart
-from passnet_core.comparison import (
+from passnet_core.corpus.catalogue import find_subgraph
+from passnet_core.records import CONTENDER_NAMES, Bundle, Contender, Outcome, OutputAccuracy, Run, Solver
+from passnet_core.reports.comparison import (
     Change,
     ClockChange,
     Fate,
+    OutcomePair,
     OutputChange,
-    Pair,
     Row,
     clock_changes,
     counted,
@@ -29,8 +30,6 @@ from passnet_core.comparison import (
     pairs,
     spec_rows,
 )
-from passnet_core.corpus.catalogue import find_subgraph
-from passnet_core.records import Bundle, Contender, Outcome, OutputAccuracy, Run, Solver
 from passnet_core.service import Progress, RunSummary
 
 SIGNS: Mapping[Change, str] = {
@@ -175,20 +174,20 @@ def _side(name: str, run: Run, progress: Progress, *, watched: bool) -> None:
             st.caption(f"{progress.done} of {count(progress.total, 'subgraph')} judged so far: these are compared.")
 
 
-def _at_a_glance(found: Sequence[Pair]) -> None:
+def _at_a_glance(found: Sequence[OutcomePair]) -> None:
     """How many subgraphs changed in which way, and whether their times may be compared."""
     said = (f"{SIGNS[change]} {number} {plain(change.value)}" for change, number in counted(found))
     st.header(" · ".join(said), anchor=False)
     _warn_of_environments(found)
 
 
-def _warn_of_environments(found: Sequence[Pair]) -> None:
+def _warn_of_environments(found: Sequence[OutcomePair]) -> None:
     differing = list(dict.fromkeys(what for each in found for what in each.elsewhere))
     if differing:
         st.warning(f"{NOT_COMPARABLE} Here these differ: {plain(', '.join(differing))}.", icon=":material/warning:")
 
 
-def _table(found: Sequence[Pair], *, key: str) -> None:
+def _table(found: Sequence[OutcomePair], *, key: str) -> None:
     several = len({each.task_id for each in found}) > 1
     choose_row(
         [_pair_row(each, several) for each in found],
@@ -207,7 +206,7 @@ def _table(found: Sequence[Pair], *, key: str) -> None:
     )
 
 
-def _pair_row(pair: Pair, several: bool) -> dict[str, object]:
+def _pair_row(pair: OutcomePair, several: bool) -> dict[str, object]:
     return {
         **({"task": pair.task_id} if several else {}),
         "subgraph": pair.subgraph_id,
@@ -223,7 +222,7 @@ def _pair_row(pair: Pair, several: bool) -> dict[str, object]:
 # --- one subgraph ----------------------------------------------------------------------------------------------------
 
 
-def _chosen(found: Sequence[Pair], then: Run, now: Run) -> None:
+def _chosen(found: Sequence[OutcomePair], then: Run, now: Run) -> None:
     asked, pair = links.selected("subgraph"), links.selected_of(found)
     if asked and pair is None:
         st.info(f"Neither run judged {plain(asked)}. This is the first subgraph they have.")
@@ -257,7 +256,7 @@ def _show(key: str) -> None:
     links.select("show", st.session_state[key])
 
 
-def _code(pair: Pair, then: Run, now: Run) -> None:
+def _code(pair: OutcomePair, then: Run, now: Run) -> None:
     before, after = _bundle(then), _bundle(now)
     if before is None and after is None:
         st.info("TorchInductor ran on both sides: there are no passes to compare.")
@@ -283,7 +282,7 @@ def _order(bundle: Bundle | None) -> str:
     return ", ".join(code_span(file.name) for file in (bundle.passes if bundle else ()))
 
 
-def _graph(pair: Pair, then: Run, now: Run) -> None:
+def _graph(pair: OutcomePair, then: Run, now: Run) -> None:
     subgraph = find_subgraph(resources.service().corpus.task(pair.task_id), pair.subgraph_id)
     codes = [_rewritten(outcome) or subgraph.code for outcome in (pair.before, pair.after)]
     if codes[0] == codes[1]:
@@ -321,7 +320,7 @@ def _marked(gone: set[str], come: set[str], codes: Sequence[str]) -> str:
     return "Both have the same nodes." + ("" if codes[0] == codes[1] else " Some arguments differ.")
 
 
-def _time(pair: Pair, then: Run, now: Run) -> None:
+def _time(pair: OutcomePair, then: Run, now: Run) -> None:
     if pair.before is None or pair.after is None:
         st.info("Only one of the two runs judged this subgraph: there is nothing to compare its times with.")
         return
@@ -353,13 +352,13 @@ def _clock_row(each: ClockChange) -> dict[str, object]:
         "ratio": f"{each.ratio:.2f}×" if each.ratio is not None else "–",
         "eager then, µs": _median(each.before, each, Contender.EAGER),
         "eager now, µs": _median(each.after, each, Contender.EAGER),
-        "solver then, µs": f"{_median(each.before, each, _own(each.before))} ({NAMES[_own(each.before)]})",
-        "solver now, µs": f"{_median(each.after, each, _own(each.after))} ({NAMES[_own(each.after)]})",
+        "solver then, µs": f"{_median(each.before, each, _own(each.before))} ({CONTENDER_NAMES[_own(each.before)]})",
+        "solver now, µs": f"{_median(each.after, each, _own(each.after))} ({CONTENDER_NAMES[_own(each.after)]})",
     }
 
 
 def _own(outcome: Outcome) -> Contender:
-    return Contender.BASELINE if outcome.solver is Solver.INDUCTOR else Contender.PASSES
+    return outcome.solver.contender
 
 
 def _median(outcome: Outcome, each: ClockChange, who: Contender) -> str:
@@ -367,7 +366,7 @@ def _median(outcome: Outcome, each: ClockChange, who: Contender) -> str:
     return figure(timing.median) if timing else "–"
 
 
-def _values(pair: Pair, then: Run, now: Run) -> None:
+def _values(pair: OutcomePair, then: Run, now: Run) -> None:
     if pair.before is None or pair.after is None:
         st.info("Only one of the two runs judged this subgraph: there is nothing to compare its values with.")
         return
@@ -396,7 +395,7 @@ def _level(output: OutputAccuracy | None) -> str:
     return "–" if output.smallest_t is None else str(output.smallest_t)
 
 
-def _conditions(pair: Pair, then: Run, now: Run) -> None:
+def _conditions(pair: OutcomePair, then: Run, now: Run) -> None:
     sides = [outcome.environment if outcome else None for outcome in (pair.before, pair.after)]
     rows = environment_rows(*sides)
     st.markdown("**Where they were judged**")
@@ -430,7 +429,7 @@ def _said(text: str, differs: bool) -> str:
     return f"**{plain(text)}**" if differs else plain(text)
 
 
-Section = Callable[[Pair, Run, Run], None]
+Section = Callable[[OutcomePair, Run, Run], None]
 SECTIONS: Mapping[str, Section] = {
     CODE: _code,
     GRAPH: _graph,

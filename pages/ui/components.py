@@ -11,6 +11,7 @@ from passnet_core import advising
 from passnet_core.charts.breakdown import speedup_words
 from passnet_core.graphs import drawing
 from passnet_core.records import (
+    CONTENDER_NAMES,
     NOISE_FLOOR,
     RESTS_ON_EVIDENCE,
     TIMED,
@@ -146,4 +147,4 @@ def _elements(sizes: tuple[int, ...]) -> int:
 
 
 def solver_name(solver: Solver, label: str) -> str:
-    return "TorchInductor" if solver is Solver.INDUCTOR else label or "unnamed passes"
+    return CONTENDER_NAMES[solver.contender] if solver is Solver.INDUCTOR else label or "unnamed passes"

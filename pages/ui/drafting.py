@@ -19,11 +19,12 @@ from passnet_core.graphs.respelling import patched
 from passnet_core.passes.starting import starting_point
 from passnet_core.records import Bundle, Finding, LineChange, PassFile, Task
 from passnet_core.service import ReferenceBundle
+from passnet_core.settings import ASSETS
 
 MINE = "mine"
 TEMPLATES = tuple(
     Template(ast.get_docstring(ast.parse(code)) or "", code)
-    for code in (file.read_text(encoding="utf-8") for file in sorted((frame.ASSETS / "templates").glob("*.py")))
+    for code in (file.read_text(encoding="utf-8") for file in sorted((ASSETS / "templates").glob("*.py")))
 )
 """Beginnings for a file, by their first sentence: a pass of each usual kind, and last a helper."""
 
@@ -52,7 +53,7 @@ class Slot:
 
 
 @dataclass(frozen=True)
-class Draft:
+class EditorDraft:
     """What is open: the slot, its revision, and the files as they were drawn."""
 
     slot: Slot
@@ -117,14 +118,14 @@ def original(task: Task, name: str) -> Bundle:
     return reference.bundle if reference else resources.service().bundle(name)
 
 
-def open_draft(task: Task, name: str) -> Draft:
+def open_draft(task: Task, name: str) -> EditorDraft:
     """The draft of this slot: as it was left, else as it begins."""
     slot = Slot(task.id, name)
     bundle = resources.service().draft(task.id, name) or original(task, name)
-    return Draft(slot, slot.revision, bundle)
+    return EditorDraft(slot, slot.revision, bundle)
 
 
-def label(task: Task, draft: Draft) -> str:
+def label(task: Task, draft: EditorDraft) -> str:
     """What a run of this draft is called: the slot, and whether its passes are still those it began with."""
     name = draft.slot.name
     return name if name == MINE or draft.bundle.digest == original(task, name).digest else f"{name}, edited"
@@ -132,7 +133,7 @@ def label(task: Task, draft: Draft) -> str:
 
 def draw_editor(
     task: Task,
-    draft: Draft,
+    draft: EditorDraft,
     *,
     findings: Sequence[Finding],
     operations: Sequence[Mapping[str, str]],
@@ -173,7 +174,7 @@ def keep(task: Task) -> None:
         keep_text(task, held)
 
 
-def keep_text(task: Task, held: Held) -> Draft | None:
+def keep_text(task: Task, held: Held) -> EditorDraft | None:
     """Stores this text under the slot it was typed for; the draft, or None where it has been replaced meanwhile."""
     draft = open_draft(task, held.slot)
     if not draft.meant_by(held):
@@ -184,12 +185,12 @@ def keep_text(task: Task, held: Held) -> Draft | None:
 
 
 @frame.action
-def start_over(draft: Draft, beginning: Bundle) -> None:
+def start_over(draft: EditorDraft, beginning: Bundle) -> None:
     resources.service().save_draft(draft.slot.task_id, draft.slot.name, beginning)
     draft.slot.renew()
 
 
-def file_menu(draft: Draft) -> None:
+def file_menu(draft: EditorDraft) -> None:
     """Adding, removing and ordering the files of a bundle."""
     name_key = f"new-{draft.slot.task_id}-{draft.slot.name}-{draft.revision}"
     st.text_input("Name of a new file", key=name_key, placeholder="fuse_norm.py")
@@ -209,7 +210,7 @@ def file_menu(draft: Draft) -> None:
 
 
 @frame.action
-def add_file(draft: Draft, name_key: str, is_pass: bool) -> None:
+def add_file(draft: EditorDraft, name_key: str, is_pass: bool) -> None:
     name = str(st.session_state.get(name_key) or "").strip().removesuffix(".py")
     if not name.isidentifier():
         raise BadInput(f"A file is named like a Python module, such as fuse_norm.py, not {name!r}.")
@@ -222,7 +223,7 @@ def add_file(draft: Draft, name_key: str, is_pass: bool) -> None:
 
 
 @frame.action
-def drop(draft: Draft, name: str) -> None:
+def drop(draft: EditorDraft, name: str) -> None:
     bundle = draft.bundle
     _replace(
         draft,
@@ -235,14 +236,14 @@ def drop(draft: Draft, name: str) -> None:
 
 
 @frame.action
-def move_up(draft: Draft, index: int) -> None:
+def move_up(draft: EditorDraft, index: int) -> None:
     passes = list(draft.bundle.passes)
     passes[index - 1], passes[index] = passes[index], passes[index - 1]
     _replace(draft, replace(draft.bundle, passes=tuple(passes)))
 
 
 @frame.action
-def apply_lines(draft: Draft, name: str, changes: Sequence[LineChange]) -> None:
+def apply_lines(draft: EditorDraft, name: str, changes: Sequence[LineChange]) -> None:
     """Puts changed lines into a pass; in the editor that is a change that can be undone."""
     bundle = draft.bundle
     file = next((each for each in bundle.passes if each.name == f"{name}.py"), None)
@@ -253,6 +254,6 @@ def apply_lines(draft: Draft, name: str, changes: Sequence[LineChange]) -> None:
     _replace(draft, replace(bundle, passes=passes))
 
 
-def _replace(draft: Draft, bundle: Bundle) -> None:
+def _replace(draft: EditorDraft, bundle: Bundle) -> None:
     resources.service().save_draft(draft.slot.task_id, draft.slot.name, bundle)
     draft.slot.renew()

@@ -3,7 +3,6 @@
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import ParamSpec
 
 import streamlit as st
@@ -13,9 +12,9 @@ from pages.ui import links, resources
 from pages.ui.text import count, plain
 from passnet_core.errors import InfrastructureError, PlaygroundError, StoreError, UnknownItem
 from passnet_core.records import Device, Isolation
+from passnet_core.settings import ASSETS
 
 P = ParamSpec("P")
-ASSETS = Path(__file__).resolve().parents[2] / "assets"
 FAILURE = "failure"
 ISOLATION = {
     Isolation.SANDBOXED: "sandboxed",

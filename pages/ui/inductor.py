@@ -5,9 +5,8 @@ import streamlit as st
 from pages.ui import measured, resources
 from pages.ui.text import count, plain, recorded, span
 from passnet_core.baselines_view import Effect, Grouping, Share, grounds, guards, share_on, shares, spent
-from passnet_core.charts.breakdown import NAMES
 from passnet_core.charts.shares import share_chart
-from passnet_core.records import Clock
+from passnet_core.records import CONTENDER_NAMES, Clock
 
 GROUPINGS = {each.value: each for each in Grouping}
 CLOCKS = {each.value: each for each in Clock}
@@ -59,7 +58,7 @@ def inductor_section() -> None:
     st.dataframe(
         [
             {
-                "contender": NAMES[each.contender],
+                "contender": CONTENDER_NAMES[each.contender],
                 "kernels, µs": each.kernels_us,
                 "around them, µs": each.around_us,
                 "share of kernels": each.kernels_us / (each.kernels_us + each.around_us),

@@ -4,8 +4,9 @@ import streamlit as st
 
 from pages.ui import frame, resources
 from pages.ui.text import count, plain, seconds
-from pages.ui.words import stage_name
-from passnet_core.service import Progress
+from pages.ui.words import PHASES
+from passnet_core.execution.runs_in_progress import Progress
+from passnet_core.records import Phase
 
 POLL_S = 0.5
 
@@ -56,8 +57,8 @@ def cancel(run_id: str) -> None:
 def draw_progress(progress: Progress) -> None:
     """Stage, time and log of a run that is not final."""
     waiting = bool(progress.queue_position)
-    stage = "queued" if waiting else progress.stage
-    st.markdown(f"**{':material/hourglass_top:' if waiting else ':material/autorenew:'} {plain(stage_name(stage))}…**")
+    doing = "judged by another process" if progress.elsewhere else PHASES[Phase.QUEUED if waiting else progress.phase]
+    st.markdown(f"**{':material/hourglass_top:' if waiting else ':material/autorenew:'} {plain(doing)}…**")
     if progress.total > 1:
         st.progress(progress.done / progress.total, text=f"{progress.done} of {progress.total} subgraphs judged")
     facts = [seconds(progress.elapsed_s)]

@@ -10,11 +10,11 @@ from pages.ui import frame, links, resources
 from pages.ui.components import match_marks
 from pages.ui.graphs import Stepping, graph_view, marked_graph
 from pages.ui.text import code_span, count, plain
-from passnet_core.comparison import only_in
 from passnet_core.graphs import drawing, explaining, stepping
 from passnet_core.graphs.ir import Graph
 from passnet_core.graphs.stepping import Step
 from passnet_core.records import Bundle, LineChange, MatchReport, Outcome, PassMatches, PatternEdit, Subgraph
+from passnet_core.reports.comparison import only_in
 
 Apply = Callable[[str, Sequence[LineChange]], None]
 """Puts changed lines into the file of a pass, from a callback."""

@@ -2,6 +2,7 @@
 
 import functools
 import os
+import secrets
 
 import streamlit as st
 
@@ -17,6 +18,11 @@ from passnet_core.settings import read_settings
 def service() -> Service:
     """The service of this process, with a warm judge. Raises StoreError where the store cannot be opened."""
     return open_service(read_settings(os.environ), keep_warm=True)
+
+
+def visitor() -> str:
+    """Who takes turns with others at the judge: this visit, until the browser leaves."""
+    return str(st.session_state.setdefault("visitor", secrets.token_hex(8)))
 
 
 def listing() -> Listing:

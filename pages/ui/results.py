@@ -10,12 +10,12 @@ from pages.ui.components import evidence_list
 from pages.ui.match_view import Apply, match_tab
 from pages.ui.time_view import time_tab
 from pages.ui.value_view import values_tab
-from passnet_core.records import RIGHT, WRONG, Bundle, Outcome, Subgraph, Verdict
+from passnet_core.records import ACCEPTED, WRONG, Bundle, Outcome, Subgraph, Verdict
 
 MATCH, VALUES, TIME, CODE, EVIDENCE = "Match", "Values", "Time", "Code", "Evidence"
 OPENS: dict[Verdict, str] = {
     **dict.fromkeys(Verdict, EVIDENCE),
-    **dict.fromkeys(RIGHT | {Verdict.NO_MATCH, Verdict.MATCHED}, MATCH),
+    **dict.fromkeys(ACCEPTED | {Verdict.NO_MATCH}, MATCH),
     **dict.fromkeys(WRONG, VALUES),
     Verdict.REJECTED: CODE,
     Verdict.INCONCLUSIVE: EVIDENCE,

@@ -10,12 +10,12 @@ import altair as alt
 import streamlit as st
 
 from pages.ui import drafting, frame, links, resources
-from pages.ui.drafting import Draft
+from pages.ui.drafting import EditorDraft
 from pages.ui.options import spec_of
 from pages.ui.text import code_span, count, figure, plain, seconds, when
-from passnet_core.conversing import Order, Standing, TrajectorySummary
+from passnet_core.conversing import ConversationOrder, ConversationStanding, TrajectorySummary
 from passnet_core.errors import BadInput
-from passnet_core.llm.chat import Model, Server
+from passnet_core.llm.chat import ChatServer, Model
 from passnet_core.llm.tools import calls_in
 from passnet_core.records import Bundle, Task
 from passnet_core.trajectory import Budget, End, Ending, Price, Role, ToolCall, Trajectory, Turn, trajectory_lines
@@ -55,7 +55,7 @@ ENDS = {
 class Reached:
     """A model, and how to reach it; the key is shown nowhere."""
 
-    server: Server
+    server: ChatServer
     name: str
     budget: Budget
     price: Price
@@ -67,7 +67,7 @@ class Reached:
         return ChatModel(self.server, self.name)
 
 
-def drawer(task: Task, draft: Draft, asked: str) -> None:
+def drawer(task: Task, draft: EditorDraft, asked: str) -> None:
     """What the URL asks for: a conversation, or a new one."""
     with st.container(border=True, key="drawer"):
         head, close = st.columns([6, 1], vertical_alignment="center")
@@ -88,7 +88,7 @@ def drawer(task: Task, draft: Draft, asked: str) -> None:
 # --- a new one -------------------------------------------------------------------------------------------------------
 
 
-def new_conversation(task: Task, draft: Draft) -> None:
+def new_conversation(task: Task, draft: EditorDraft) -> None:
     known = resources.service().settings.models
     given = bool(known.key or known.base_url)
     if not given:
@@ -150,7 +150,7 @@ def new_conversation(task: Task, draft: Draft) -> None:
 
 
 @frame.action
-def begin(task: Task, draft: Draft) -> None:
+def begin(task: Task, draft: EditorDraft) -> None:
     reached = typed()
     st.session_state[REACHED] = reached
     held = st.session_state
@@ -159,7 +159,7 @@ def begin(task: Task, draft: Draft) -> None:
     spec = spec_of(resources.service().device().device, None)
     begun = [
         resources.service().conversations.start(
-            model, task, Order(spec, reached.budget, reached.price, number + 1, start)
+            model, task, ConversationOrder(spec, reached.budget, reached.price, number + 1, start)
         )
         for number in range(int(held.get(ATTEMPTS) or 1))
     ]
@@ -173,7 +173,7 @@ def typed() -> Reached:
     url, key = str(held.get(URL) or "").strip(), str(held.get(KEY) or "")
     if url and not url.startswith(("http://", "https://")):
         raise BadInput(f"The server is an address such as http://localhost:8000/v1, not {url!r}.")
-    server = Server(url or known.base_url, key or ("" if url and url != known.base_url else known.key))
+    server = ChatServer(url or known.base_url, key or ("" if url and url != known.base_url else known.key))
     typed_name = str(held.get(NAME) or "")
     name = typed_name.strip() or known.model
     if not name:
@@ -190,7 +190,7 @@ def typed() -> Reached:
 # --- one that is held, or is over ------------------------------------------------------------------------------------
 
 
-def conversation(task: Task, draft: Draft, talk: str) -> None:
+def conversation(task: Task, draft: EditorDraft, talk: str) -> None:
     standing = resources.service().conversations.standing(talk)
     if not standing.finished:
         _live(task, draft, talk)
@@ -214,7 +214,7 @@ def play(talk: str | None) -> None:
 
 
 @st.fragment(run_every=POLL_S)
-def _played_back(task: Task, draft: Draft, talk: str) -> None:
+def _played_back(task: Task, draft: EditorDraft, talk: str) -> None:
     with frame.errors_shown():
         standing = resources.service().conversations.standing(talk)
         turns = standing.trajectory.turns
@@ -249,7 +249,7 @@ def written(turn: Turn) -> str:
 
 
 @st.fragment(run_every=POLL_S)
-def _live(task: Task, draft: Draft, talk: str) -> None:
+def _live(task: Task, draft: EditorDraft, talk: str) -> None:
     with frame.errors_shown():
         standing = resources.service().conversations.standing(talk)
         if standing.finished:
@@ -267,7 +267,7 @@ def stop(talk: str) -> None:
     resources.service().conversations.stop(talk)
 
 
-def head(standing: Standing) -> None:
+def head(standing: ConversationStanding) -> None:
     """Who, how far, at what cost."""
     found = standing.trajectory
     began = found.opening
@@ -302,7 +302,7 @@ def ended(ending: Ending) -> None:
     draw(f"{words} {result}", icon=":material/flag:")
 
 
-def shown(task: Task, draft: Draft, standing: Standing) -> None:
+def shown(task: Task, draft: EditorDraft, standing: ConversationStanding) -> None:
     """The proposal and the timeline."""
     found = standing.trajectory
     best = found.best
@@ -412,7 +412,7 @@ def score_chart(scored: Sequence[Turn]) -> alt.Chart:
     ).properties(height=150)
 
 
-def proposal(task: Task, draft: Draft, bundle: Bundle, number: int) -> None:
+def proposal(task: Task, draft: EditorDraft, bundle: Bundle, number: int) -> None:
     """The best bundle beside what the editor holds. It becomes passes of its own: nothing is overwritten."""
     mine = {file.name: file.code for file in draft.bundle.files}
     theirs = {file.name: file.code for file in bundle.files}
@@ -455,7 +455,7 @@ def go_on(task: Task, found: Trajectory, number: int, key: str) -> None:
     reached = st.session_state.get(REACHED) or typed()
     note = str(st.session_state.get(f"note-{key}") or "").strip()
     spec = spec_of(resources.service().device().device, None)
-    order = Order(spec, reached.budget, reached.price, after=(found.opening.id, number), note=note)
+    order = ConversationOrder(spec, reached.budget, reached.price, after=(found.opening.id, number), note=note)
     model = reached.model()
     links.select("talk", resources.service().conversations.start(model, task, order))
 

@@ -7,10 +7,12 @@ import streamlit as st
 from pages.ui import resources
 from pages.ui.components import evidence_list, speedup_text
 from pages.ui.text import figure, plain
-from passnet_core.charts.breakdown import NAMES, Breakdown, Part, breakdowns, meaning, replays
+from passnet_core.charts.breakdown import Breakdown, Piece, breakdowns, meaning, replays
 from passnet_core.charts.times import breakdown_chart, samples_chart, speedup_chart
 from passnet_core.floors import Floor, floor_words, memory_floor, nearness
 from passnet_core.records import (
+    CONTENDER_NAMES,
+    DISQUALIFIED,
     NOISE_FLOOR,
     OWN_CLOCK,
     REPLAY,
@@ -50,7 +52,7 @@ def _where_it_goes(outcome: Outcome, found: tuple[Breakdown, ...], floor: Floor 
     st.dataframe([_parts_row(each, floor) for each in found], hide_index=True, width="stretch")
     if floor:
         st.markdown(f":material/straighten: {plain(floor_words(floor))}")
-    parts = [part for part in Part if any(part in each.parts for each in found)]
+    parts = [part for part in Piece if any(part in each.parts for each in found)]
     with st.expander("What the parts are", icon=":material/help:"):
         for part in parts:
             st.markdown(f"**{part.value}**: {plain(meaning(part, outcome.spec.capture, replayed=_replayed(outcome)))}")
@@ -61,10 +63,10 @@ def _where_it_goes(outcome: Outcome, found: tuple[Breakdown, ...], floor: Floor 
 
 
 def _parts_row(found: Breakdown, floor: Floor | None) -> dict[str, str]:
-    row = {"µs per call": NAMES[found.contender]}
-    row |= {part.value: figure(found.parts[part]) for part in Part if part in found.parts}
+    row = {"µs per call": CONTENDER_NAMES[found.contender]}
+    row |= {part.value: figure(found.parts[part]) for part in Piece if part in found.parts}
     row |= {"end to end": figure(found.total_us)}
-    kernels = found.parts.get(Part.KERNELS)
+    kernels = found.parts.get(Piece.KERNELS)
     return row | ({"kernels over memory floor": nearness(kernels, floor)} if floor and kernels else {})
 
 
@@ -87,10 +89,10 @@ def _speedups(outcome: Outcome) -> None:
         row = {"clock, median µs per call": clock.value}
         for who in present:
             timing = outcome.timing(who, clock)
-            row[NAMES[who]] = figure(timing.median) if timing else "–"
+            row[CONTENDER_NAMES[who]] = figure(timing.median) if timing else "–"
         for who in present:
             if who is not Contender.EAGER:
-                row[f"speedup, {NAMES[who]}"] = speedup_text(outcome, clock, who)
+                row[f"speedup, {CONTENDER_NAMES[who]}"] = speedup_text(outcome, clock, who)
         rows.append(row)
     st.dataframe(rows, hide_index=True, width="stretch")
 
@@ -118,7 +120,7 @@ def _accelerator(outcome: Outcome, subgraph: Subgraph) -> Accelerator | None:
 
 
 def _why_no_times(outcome: Outcome) -> str:
-    if outcome.verdict in (Verdict.CHEAT, Verdict.LIBRARY):
+    if outcome.verdict in DISQUALIFIED:
         return "only what the passes do themselves, and what their figures show, is ranked by time."
     if outcome.verdict is Verdict.INCONCLUSIVE:
         return "none that can be relied on. Evidence says why."

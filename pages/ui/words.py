@@ -1,10 +1,10 @@
-"""What each verdict and stage is called on the page: sign, colour, whose concern it is, and one next step."""
+"""What each verdict and phase is called on the page: sign, colour, whose concern it is, and one next step."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from passnet_core.records import Verdict
+from passnet_core.records import Phase, Verdict
 
 Tone = Literal["green", "blue", "orange", "red", "gray"]
 
@@ -101,18 +101,15 @@ VERDICTS: Mapping[Verdict, Words] = {
     Verdict.FASTER: Words("trending_up", "green", "", "Compare it with others under Scores."),
 }
 
-STAGES: Mapping[str, str] = {
-    "queued": "waiting for its turn",
-    "start": "starting the judge",
-    "rules": "reading the rules",
-    "load": "loading the passes",
-    "match": "matching",
-    "prepare": "building and compiling",
-    "verify": "comparing values",
-    "measure": "measuring time",
+PHASES: Mapping[Phase, str] = {
+    Phase.QUEUED: "waiting for its turn",
+    Phase.START: "starting the judge",
+    Phase.RULES: "reading the passes",
+    Phase.LOAD: "loading the passes",
+    Phase.MATCH: "matching",
+    Phase.REWRITE: "rewriting the graph",
+    Phase.VERIFY: "comparing values",
+    Phase.CENSUS: "listing the kernels launched",
+    Phase.MEASURE: "measuring time",
 }
-
-
-def stage_name(stage: str) -> str:
-    """The stage in words; an unknown one as it is called."""
-    return STAGES.get(stage, stage or "starting")
+"""What a person reads while a job is under way; a test holds that none is missing."""

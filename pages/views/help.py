@@ -5,10 +5,11 @@ import platform
 
 import streamlit as st
 
-from pages.ui import frame, resources
+from pages.ui import resources
 from pages.ui.text import plain
 from passnet_core import __version__
 from passnet_core.records import to_json
+from passnet_core.settings import ASSETS
 
 JUDGE = "How the judge works"
 CHAPTERS = {
@@ -44,9 +45,9 @@ st.title("Help")
 for tab, name in zip(st.tabs([*CHAPTERS, DIAGNOSTICS]), [*CHAPTERS.values(), None]):
     with tab:
         if name == CHAPTERS[JUDGE]:
-            st.image(frame.ASSETS / "judge.svg", width=760)
+            st.image(ASSETS / "judge.svg", width=760)
         if name:
-            st.markdown((frame.ASSETS / "help" / f"{name}.md").read_text(encoding="utf-8"))
+            st.markdown((ASSETS / "help" / f"{name}.md").read_text(encoding="utf-8"))
         else:
             st.markdown("Copy this into a report of a problem: it holds no passes and no drafts.")
             for problem in resources.service().problems:

@@ -11,13 +11,13 @@ from pages.ui.results import result_tabs
 from pages.ui.tables import choose_outcome, choose_row
 from pages.ui.text import code_span, count, plain, when
 from pages.ui.uploads import import_run
-from passnet_core.comparison import environment_facts
 from passnet_core.corpus.catalogue import find_subgraph
-from passnet_core.records import Outcome, Run, Solver, to_json
-from passnet_core.reporting.gathering import run_report
+from passnet_core.records import CONTENDER_NAMES, Outcome, Run, Solver, to_json
+from passnet_core.reports.comparison import environment_facts
+from passnet_core.reports.gathering import run_report
 from passnet_core.service import RunSummary
 
-SOLVERS = {"passes": Solver.PASSES, "TorchInductor": Solver.INDUCTOR}
+SOLVERS = {CONTENDER_NAMES[each.contender]: each for each in Solver}
 
 
 def history() -> None:

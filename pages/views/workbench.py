@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.ui import drafting, editor, frame, links, live, resources, talk
 from pages.ui.components import finding_list, input_rows, match_marks, subgraph_title, verdict_card
-from pages.ui.drafting import Draft
+from pages.ui.drafting import EditorDraft
 from pages.ui.editor import Held
 from pages.ui.graphs import graph_view
 from pages.ui.options import options_menu, spec_of
@@ -19,7 +19,7 @@ from passnet_core.corpus.catalogue import find_subgraph
 from passnet_core.graphs import drawing
 from passnet_core.graphs.emission import expression
 from passnet_core.graphs.ir import Graph
-from passnet_core.passes import rules
+from passnet_core.passes.static_rules.findings import findings
 from passnet_core.records import Bundle, MatchReport, Outcome, Profile, Stage, Subgraph, Task
 from passnet_core.surveying import TaskMatches
 
@@ -44,19 +44,19 @@ def workbench(task: Task) -> None:
         outcome = result(links.arrived("run", context), draft, subgraph)
     with centre:
         spec = spec_of(resources.service().device().device, Stage.CHECK)
-        findings = rules.findings(draft.bundle, spec.replacement_cap, passnet=spec.profile is Profile.PASSNET)
+        found = findings(draft.bundle, spec.replacement_cap, passnet=spec.profile is Profile.PASSNET)
         judged_now = outcome is not None and outcome.bundle_digest == draft.bundle.digest
         drafting.draw_editor(
             task,
             draft,
-            findings=[*findings, *editor.misses(draft.bundle, outcome.match if outcome and judged_now else None)],
+            findings=[*found, *editor.misses(draft.bundle, outcome.match if outcome and judged_now else None)],
             operations=editor.completed(graph),
             insert=st.session_state.get(INSERTED),
             on_asked=lambda task, held: command(task, held, context),
         )
         passes = count(len(draft.drawn.passes), "pass", "passes")
         st.caption(f":material/save: Kept as a draft · {passes} · digest {draft.bundle.digest[:8]}")
-        finding_list(findings, draft.bundle)
+        finding_list(found, draft.bundle)
     with left:
         match = outcome.match if outcome else None
         subgraph_view(subgraph, graph, match)
@@ -146,7 +146,7 @@ def selectors(task: Task) -> tuple[Subgraph, str]:
     return subgraph, slot
 
 
-def toolbar(task: Task, draft: Draft, context: str) -> None:
+def toolbar(task: Task, draft: EditorDraft, context: str) -> None:
     with_files = bool(draft.drawn.files)
     st.button(
         "Check",
@@ -197,7 +197,7 @@ def toolbar(task: Task, draft: Draft, context: str) -> None:
 
 
 @frame.action
-def start(task: Task, draft: Draft, stage: Stage | None, everything: bool, context: str) -> None:
+def start(task: Task, draft: EditorDraft, stage: Stage | None, everything: bool, context: str) -> None:
     """Submits what the editor holds, on the subgraph that is selected, as the click found them."""
     submit(task, draft, draft.bundle, stage, everything, context)
 
@@ -209,18 +209,19 @@ def command(task: Task, held: Held, context: str) -> None:
         submit(task, draft, draft.drawn, Stage.CHECK if held.what == "check" else None, False, context)
 
 
-def submit(task: Task, draft: Draft, bundle: Bundle, stage: Stage | None, everything: bool, context: str) -> None:
+def submit(task: Task, draft: EditorDraft, bundle: Bundle, stage: Stage | None, everything: bool, context: str) -> None:
     run_id = resources.service().submit(
         task,
         bundle,
         spec_of(resources.service().device().device, stage),
         subgraph_ids=None if everything else [st.session_state["subgraph"]],
         label=drafting.label(task, draft),
+        owner=resources.visitor(),
     )
     links.hand_over("run", run_id, context)
 
 
-def result(run_id: str | None, draft: Draft, subgraph: Subgraph) -> Outcome | None:
+def result(run_id: str | None, draft: EditorDraft, subgraph: Subgraph) -> Outcome | None:
     """What a run says of the subgraph; None while it says nothing."""
     if run_id is None:
         st.info(

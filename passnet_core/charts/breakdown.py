@@ -16,19 +16,13 @@ from enum import StrEnum
 
 from passnet_core.records import REPLAY, Capture, Clock, Contender, Outcome, Speedup, Timing
 
-NAMES: Mapping[Contender, str] = {
-    Contender.EAGER: "eager",
-    Contender.BASELINE: "TorchInductor",
-    Contender.PASSES: "passes",
-}
-
 
 def speedup_words(speedup: Speedup | None) -> str:
     """ "1.42× (1.38 to 1.47)", the value and its 95% interval, or nothing."""
     return f"{speedup.value:.2f}× ({speedup.low:.2f} to {speedup.high:.2f})" if speedup else ""
 
 
-class Part(StrEnum):
+class Piece(StrEnum):
     KERNELS = "kernels"
     LAUNCH = "launch"
     HOST = "host"
@@ -44,15 +38,15 @@ class Breakdown:
 
     contender: Contender
     total_us: float
-    parts: Mapping[Part, float]
+    parts: Mapping[Piece, float]
 
-    def share(self, part: Part) -> float:
+    def share(self, part: Piece) -> float:
         return self.parts.get(part, 0.0) / self.total_us if self.total_us > 0 else 0.0
 
     @property
     def around_us(self) -> float:
         """Everything but the kernels."""
-        return self.total_us - self.parts.get(Part.KERNELS, 0.0)
+        return self.total_us - self.parts.get(Piece.KERNELS, 0.0)
 
 
 def breakdown(outcome: Outcome, contender: Contender) -> Breakdown | None:
@@ -63,16 +57,16 @@ def breakdown(outcome: Outcome, contender: Contender) -> Breakdown | None:
         return None
     kernels, replay = found.get(Clock.KERNEL), replays(outcome).get(contender)
     # the ends of the parts, each no earlier than the one before and none beyond the whole
-    ends: list[tuple[Part, float]] = []
+    ends: list[tuple[Piece, float]] = []
     if kernels is not None and kernels > 0:
-        ends.append((Part.KERNELS, kernels))
+        ends.append((Piece.KERNELS, kernels))
         if replay is not None:
-            ends.append((Part.LAUNCH, replay))
+            ends.append((Piece.LAUNCH, replay))
     if Clock.EVENT in found:
-        ends.append((Part.HOST if ends else Part.DEVICE, found[Clock.EVENT]))
-        ends.append((Part.RETURN, total))
+        ends.append((Piece.HOST if ends else Piece.DEVICE, found[Clock.EVENT]))
+        ends.append((Piece.RETURN, total))
     else:
-        ends.append((Part.HOST if ends else Part.DEVICE, total))
+        ends.append((Piece.HOST if ends else Piece.DEVICE, total))
     parts, before = {}, 0.0
     for part, end in ends:
         end = min(max(end, before), total)
@@ -92,22 +86,22 @@ def replays(outcome: Outcome) -> Mapping[Contender, float]:
     return {each: found[each.value] for each in Contender if each.value in found}
 
 
-def meaning(part: Part, capture: Capture, *, replayed: bool) -> str:
+def meaning(part: Piece, capture: Capture, *, replayed: bool) -> str:
     """What a part is, in a sentence. replayed: whether the launch is told apart."""
     host = "guards, Python and dispatch" if capture is Capture.COMPILED else "Python and dispatch"
     launching = "" if replayed else ", and starting the kernels"
     return {
-        Part.KERNELS: "the device computes: the sum of the kernels' durations in its trace.",
-        Part.LAUNCH: "what replaying the call as a captured graph takes beyond its kernels: one launch for all of "
+        Piece.KERNELS: "the device computes: the sum of the kernels' durations in its trace.",
+        Piece.LAUNCH: "what replaying the call as a captured graph takes beyond its kernels: one launch for all of "
         "them, and the gaps between them.",
-        Part.HOST: f"{host}{launching}: what the device waits for, as far as the kernels do not hide it (the event "
+        Piece.HOST: f"{host}{launching}: what the device waits for, as far as the kernels do not hide it (the event "
         "clock less what stands before).",
-        Part.DEVICE: "all that happens before the device is done, by the event clock: the kernel clock saw nothing.",
-        Part.RETURN: "until the host knows that the device is done: the end-to-end clock less the event clock.",
+        Piece.DEVICE: "all that happens before the device is done, by the event clock: the kernel clock saw nothing.",
+        Piece.RETURN: "until the host knows that the device is done: the end-to-end clock less the event clock.",
     }[part]
 
 
-def lost(own: Breakdown, eager: Breakdown) -> Sequence[tuple[Part, float]]:
+def lost(own: Breakdown, eager: Breakdown) -> Sequence[tuple[Piece, float]]:
     """By how many microseconds each part is longer than eager's, the worst first."""
     parts = dict.fromkeys((*own.parts, *eager.parts))
     found = [(part, own.parts.get(part, 0.0) - eager.parts.get(part, 0.0)) for part in parts]

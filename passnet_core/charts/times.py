@@ -3,21 +3,21 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from passnet_core.charts.breakdown import NAMES, Breakdown, Part, quartiles
+from passnet_core.charts.breakdown import Breakdown, Piece, quartiles
 from passnet_core.charts.library import alt
-from passnet_core.records import Clock, Outcome, Timing
+from passnet_core.records import CONTENDER_NAMES, Clock, Outcome, Timing
 
-COLOURS = {"eager": "#7f7f7f", "TorchInductor": "#e69f00", "passes": "#0072b2"}
-SHAPES = {"eager": "circle", "TorchInductor": "square", "passes": "triangle-up"}
-PART_COLOURS: Mapping[Part, str] = {
-    Part.KERNELS: "#0072b2",
-    Part.LAUNCH: "#56b4e9",
-    Part.HOST: "#e69f00",
-    Part.DEVICE: "#56b4e9",
-    Part.RETURN: "#bbbbbb",
+COLOURS = dict(zip(CONTENDER_NAMES.values(), ("#7f7f7f", "#e69f00", "#0072b2")))
+SHAPES = dict(zip(CONTENDER_NAMES.values(), ("circle", "square", "triangle-up")))
+PART_COLOURS: Mapping[Piece, str] = {
+    Piece.KERNELS: "#0072b2",
+    Piece.LAUNCH: "#56b4e9",
+    Piece.HOST: "#e69f00",
+    Piece.DEVICE: "#56b4e9",
+    Piece.RETURN: "#bbbbbb",
 }
 """Okabe and Ito's, of unlike lightness; numbers and the order say the same again."""
-WHITE_ON = (Part.KERNELS,)
+WHITE_ON = (Piece.KERNELS,)
 FLOOR_COLOUR, NOISE_COLOUR = "#d55e00", "#888888"
 SHOWN = 200
 """Most marks per contender and clock: every n-th sample beyond that."""
@@ -29,7 +29,7 @@ LANE, LANES = 34, 7
 
 def breakdown_chart(found: Sequence[Breakdown], floor_us: float | None) -> alt.LayerChart:
     """A bar for each contender, end to end, divided into its parts, with the memory floor as a line."""
-    parts = [part for part in Part if any(each.parts.get(part, 0.0) > 0 for each in found)]
+    parts = [part for part in Piece if any(each.parts.get(part, 0.0) > 0 for each in found)]
     longest = max(each.total_us for each in found)
     rows = []
     for each in found:
@@ -37,10 +37,10 @@ def breakdown_chart(found: Sequence[Breakdown], floor_us: float | None) -> alt.L
         for part in parts:
             us = each.parts.get(part, 0.0)
             label = f"{us:.3g}" if us >= LEAST_LABELLED * longest else ""
-            row = {"who": NAMES[each.contender], "part": part.value, "us": us, "share": each.share(part)}
+            row = {"who": CONTENDER_NAMES[each.contender], "part": part.value, "us": us, "share": each.share(part)}
             rows.append(row | {"begin": begin, "end": begin + us, "middle": begin + us / 2, "label": label})
             begin += us
-    names = [NAMES[each.contender] for each in found]
+    names = [CONTENDER_NAMES[each.contender] for each in found]
     x: dict[str, Any] = {
         "title": "µs per call, end to end",
         "scale": alt.Scale(domain=[0, longest * 1.1], nice=False),
@@ -74,7 +74,10 @@ def breakdown_chart(found: Sequence[Breakdown], floor_us: float | None) -> alt.L
             .mark_text(color="white" if white else "black", fontWeight="bold")
             .encode(x="middle:Q", y=alt.Y("who:N", sort=names), text="label:N")
         )
-    totals = [{"who": NAMES[each.contender], "end": each.total_us, "label": f"{each.total_us:.3g}"} for each in found]
+    totals = [
+        {"who": CONTENDER_NAMES[each.contender], "end": each.total_us, "label": f"{each.total_us:.3g}"}
+        for each in found
+    ]
     # the theme's colour for text: the mark lies beside the bars
     layers.append(
         alt.Chart(alt.Data(values=totals))
@@ -99,7 +102,7 @@ def breakdown_chart(found: Sequence[Breakdown], floor_us: float | None) -> alt.L
 def spent_words(found: Breakdown) -> str:
     """ "eager: 94.4 µs = 8.77 kernels + 1.73 launch + 83.1 host + 0.82 return"."""
     parts = " + ".join(f"{us:.3g} {part.value}" for part, us in found.parts.items() if us > 0)
-    return f"{NAMES[found.contender]}: {found.total_us:.3g} µs = {parts}"
+    return f"{CONTENDER_NAMES[found.contender]}: {found.total_us:.3g} µs = {parts}"
 
 
 def speedup_chart(outcome: Outcome) -> alt.LayerChart:
@@ -107,7 +110,7 @@ def speedup_chart(outcome: Outcome) -> alt.LayerChart:
     shown = [each for each in outcome.speedups if each.value > 0 and each.low > 0]
     rows = [
         {
-            "who": NAMES[each.contender],
+            "who": CONTENDER_NAMES[each.contender],
             "clock": each.clock.value,
             "speedup": each.value,
             "low": each.low,
@@ -161,7 +164,7 @@ def speedup_chart(outcome: Outcome) -> alt.LayerChart:
             0, band.mark_rect(color=NOISE_COLOUR, opacity=0.22).encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
         )
     spoken = "; ".join(
-        f"{NAMES[each.contender]}, {each.clock.value}: {each.value:.2f} ({each.low:.2f} to {each.high:.2f})"
+        f"{CONTENDER_NAMES[each.contender]}, {each.clock.value}: {each.value:.2f} ({each.low:.2f} to {each.high:.2f})"
         for each in shown
     )
     return alt.layer(*layers).properties(
@@ -172,15 +175,15 @@ def speedup_chart(outcome: Outcome) -> alt.LayerChart:
 def samples_chart(timings: Sequence[Timing]) -> alt.LayerChart:
     """Raw samples of one clock, a lane of points for each contender, with the middle half and the median marked."""
     order = {name: place for place, name in enumerate(COLOURS)}
-    shown = sorted((each for each in timings if each.samples), key=lambda each: order[NAMES[each.contender]])
-    names = [NAMES[each.contender] for each in shown]
+    shown = sorted((each for each in timings if each.samples), key=lambda each: order[CONTENDER_NAMES[each.contender]])
+    names = [CONTENDER_NAMES[each.contender] for each in shown]
     rows = [
         # spread over the lane, always alike: where a point lies in it means nothing
-        {"who": NAMES[each.contender], "us": sample, "lane": place % LANES}
+        {"who": CONTENDER_NAMES[each.contender], "us": sample, "lane": place % LANES}
         for each in shown
         for place, sample in enumerate(each.samples[:: max(1, len(each.samples) // SHOWN)])
     ]
-    middles = [{"who": NAMES[each.contender], **quartiles(each)} for each in shown]
+    middles = [{"who": CONTENDER_NAMES[each.contender], **quartiles(each)} for each in shown]
     colour = alt.Color("who:N", legend=None, scale=alt.Scale(domain=names, range=[COLOURS[name] for name in names]))
     y = alt.Y("who:N", title=None, sort=names, axis=alt.Axis(labelLimit=110))
     axis = {"title": "µs per call", "scale": alt.Scale(zero=False, nice=False, padding=8), "axis": alt.Axis(grid=False)}

@@ -35,7 +35,7 @@ LEVEL = 9
 
 
 @dataclass(frozen=True)
-class Entry:
+class PackEntry:
     """Where a task lies in its pack. content: what content_of() says of it."""
 
     summary: TaskSummary
@@ -81,11 +81,11 @@ class Pack:
             raise BadInput(f"{self.path.name} holds another task where its index says {task_id!r}. Delete the index.")
         return task
 
-    def _found_after(self, start: int) -> Iterator[Entry]:
+    def _found_after(self, start: int) -> Iterator[PackEntry]:
         for offset, length, lines in self._members(start):
             try:
                 task = task_of(lines)
-                yield Entry(summary(task), offset, length, content_of(task))
+                yield PackEntry(summary(task), offset, length, content_of(task))
             except BadInput as error:
                 self.problem = f"{self.path.name}: what lies {offset} bytes after its start is left out: {error}"
 
@@ -118,13 +118,13 @@ class Writer:
         self.entries = dict(pack.entries)
         self._data, self._index = data, index
         self._end = pack.end
-        self._waiting: list[tuple[bytes, Entry]] = []
+        self._waiting: list[tuple[bytes, PackEntry]] = []
         self._bytes = 0
 
     def append(self, task: Task, known: TaskSummary) -> None:
         """Adds a task whose name is not there yet. known: its summary."""
         member = gzip.compress(lines_of(task), LEVEL, mtime=0)
-        entry = Entry(known, self._end, len(member), content_of(task))
+        entry = PackEntry(known, self._end, len(member), content_of(task))
         self.entries[task.id] = entry
         self._waiting.append((member, entry))
         self._end += len(member)
@@ -245,14 +245,14 @@ def _subgraph_of(row: dict[str, Any]) -> Subgraph:
     return from_json(Subgraph, {**kept, "id": row["subgraph"], "task_id": row["task"]})
 
 
-def _index_line(entry: Entry) -> bytes:
+def _index_line(entry: PackEntry) -> bytes:
     where = {"offset": entry.offset, "length": entry.length, "content": entry.content}
     return json.dumps({**where, "summary": to_json(entry.summary)}, separators=(",", ":")).encode() + b"\n"
 
 
-def _read_index(path: Path, size: int) -> tuple[dict[str, Entry], int]:
+def _read_index(path: Path, size: int) -> tuple[dict[str, PackEntry], int]:
     """The entries of the index that fit the file, and how many bytes of it they take."""
-    entries: dict[str, Entry] = {}
+    entries: dict[str, PackEntry] = {}
     end = read = 0
     try:
         lines = index_of(path).read_bytes().splitlines(keepends=True)
@@ -268,11 +268,11 @@ def _read_index(path: Path, size: int) -> tuple[dict[str, Entry], int]:
     return entries, read
 
 
-def _entry_of(line: bytes) -> Entry | None:
+def _entry_of(line: bytes) -> PackEntry | None:
     if not line.endswith(b"\n"):
         return None
     try:
         data: Mapping[str, Any] = json.loads(line)
-        return Entry(summary_from_json(data["summary"]), int(data["offset"]), int(data["length"]), data["content"])
+        return PackEntry(summary_from_json(data["summary"]), int(data["offset"]), int(data["length"]), data["content"])
     except (ValueError, TypeError, KeyError):
         return None

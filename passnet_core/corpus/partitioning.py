@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from passnet_core.corpus.choosing import deduplicated, spread
 from passnet_core.corpus.cutting import Part, fusible, is_result, single, standalone, typical
 from passnet_core.corpus.evaluation import FAILURES, Specs, evaluate, foreseen_spec, spec_of
 from passnet_core.corpus.layout import forward_arguments
+from passnet_core.corpus.members import deduplicated, spread
 from passnet_core.corpus.packs import Pack, lines_of
-from passnet_core.corpus.trying import drawn, module_of
+from passnet_core.corpus.running import drawn, module_of
 from passnet_core.errors import BadInput
 from passnet_core.graphs.fingerprint import operation_key
 from passnet_core.graphs.ir import Graph, Node, Value, substituted
@@ -35,9 +35,6 @@ MOST_BYTES = 8 << 30
 
 COMPUTED_BYTES = 2 << 30
 """Of the inputs of a whole model, up to which it is computed, to know its values' statistics."""
-
-MOST_MEMBERS = 60
-"""Of one task of the bundled benchmark: of as many models, dtypes and sizes as possible."""
 
 NAME_LENGTH = 40
 

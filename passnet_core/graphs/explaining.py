@@ -12,7 +12,7 @@ from passnet_core.graphs.matching import Bind, Match, Matching, find_matches, sh
 from passnet_core.graphs.mending import TRIAL_BUDGET, Mended, mended
 from passnet_core.graphs.respelling import FUNCTION, lines_changed, respelled
 from passnet_core.graphs.source import parse_function
-from passnet_core.records import Attempt, LineChange, Pairing, PassMatches, PatternEdit
+from passnet_core.records import LineChange, MatchAttempt, Pairing, PassMatches, PatternEdit
 
 ATTEMPTS = 12
 """Attempts of a search that are kept."""
@@ -98,10 +98,10 @@ def _pairing(match: Match) -> Pairing:
     return Pairing(tuple(match.nodes.items()), tuple((name, shown(value)) for name, value in match.inputs.items()))
 
 
-def _bounded(attempt: Attempt) -> Attempt:
+def _bounded(attempt: MatchAttempt) -> MatchAttempt:
     fitted = attempt.fitted[:_PAIRS_OF_AN_ATTEMPT]
     left = _PAIRS_OF_AN_ATTEMPT - len(fitted)
-    return Attempt(attempt.anchor, fitted, attempt.differences, attempt.beyond[:left])
+    return MatchAttempt(attempt.anchor, fitted, attempt.differences, attempt.beyond[:left])
 
 
 def _lines(

@@ -15,9 +15,9 @@ from passnet_core.errors import BadInput
 from passnet_core.graphs.effects import live
 from passnet_core.graphs.emission import written
 from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, Node, NodeKind, Ref, Slice, Value, references
-from passnet_core.graphs.ordering import Order
+from passnet_core.graphs.ordering import TopologicalOrder
 from passnet_core.graphs.vocabulary import operator_label
-from passnet_core.records import Attempt, Difference, MissKind, NearestMiss
+from passnet_core.records import Difference, MatchAttempt, MissKind, NearestMiss
 
 BUDGET = 500_000
 """Steps after which a search is given up: a pattern may be written to make it endless."""
@@ -73,7 +73,7 @@ class Matching:
 
     matches: tuple[Match, ...]
     miss: NearestMiss | None = None
-    attempts: tuple[Attempt, ...] = ()
+    attempts: tuple[MatchAttempt, ...] = ()
     tried: int = 0
     nearness: tuple[int, ...] = ()
     steps: int = 0
@@ -171,13 +171,13 @@ class _Search:
         self.read_pattern = remembered(pattern_bind)
         self.needed = needed
         self.taken = dict(taken)
-        self.order = Order(graph, self._step)
+        self.order = TopologicalOrder(graph, self._step)
         self.steps = 0
         self.budget = BUDGET
         self.diagnosing = False
         self.best: tuple[_Score, NearestMiss] | None = None
         self.keep = 0
-        self.kept: list[tuple[_Score, Attempt]] = []
+        self.kept: list[tuple[_Score, MatchAttempt]] = []
         self.tried = 0
         self.paired: set[tuple[str, str]] = set()
 
@@ -209,7 +209,7 @@ class _Search:
     def matching(self) -> Matching:
         hopeless = self._hopeless()
         if hopeless:
-            only = Attempt((hopeless.pattern_node, None), (), (hopeless,))
+            only = MatchAttempt((hopeless.pattern_node, None), (), (hopeless,))
             miss = NearestMiss(hopeless.kind, hopeless.pattern_node, None, hopeless.reason)
             return Matching((), miss, (only,) if self.keep else (), 1)
         matches: list[Match] = []
@@ -566,7 +566,7 @@ class _Search:
         return Difference(MissKind.OPERATOR, expected.name, follower, reason)
 
 
-def _attempt(fit: _Fit, problem: Difference) -> Attempt:
+def _attempt(fit: _Fit, problem: Difference) -> MatchAttempt:
     """What an attempt says of itself: the pairs in the order in which they fitted, and where it failed."""
     pairs = list(fit.nodes.items())
     failed = (problem.pattern_node, problem.graph_node)
@@ -574,7 +574,7 @@ def _attempt(fit: _Fit, problem: Difference) -> Attempt:
     # operations that differ in an argument are placed before it is seen
     fitted, behind = ([pair for pair in part if pair != failed] for part in (pairs[:before], pairs[before:]))
     differences = tuple(each for _, each in fit.differences) or (problem,)
-    return Attempt(pairs[0] if pairs else failed, tuple(fitted), differences, tuple(behind))
+    return MatchAttempt(pairs[0] if pairs else failed, tuple(fitted), differences, tuple(behind))
 
 
 def same(left: Value, right: Value) -> bool:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice, Value, references
 from passnet_core.graphs.matching import Bind, Matching, called, find_matches, same, shown
 from passnet_core.graphs.vocabulary import operator_label
-from passnet_core.records import Attempt, Difference, MissKind
+from passnet_core.records import Difference, MatchAttempt, MissKind
 
 MOST_TRIALS = 24
 MOST_CHANGES = 6
@@ -134,7 +134,7 @@ class _Trying:
         self.steps += matching.steps
         return Mended(pattern, (*found.changes, change), matching)
 
-    def changes(self, pattern: Graph, attempt: Attempt) -> Iterator[Change]:
+    def changes(self, pattern: Graph, attempt: MatchAttempt) -> Iterator[Change]:
         for difference in attempt.differences[:_DIFFERENCES]:
             yield from self._answers(pattern, difference)
 

@@ -18,7 +18,7 @@ class LateRead:
     read: str
 
 
-class Order:
+class TopologicalOrder:
     """Which operations must come before which, where accepted groups of operations count as one each.
 
     step is told how much work is done, and may raise to end it.

@@ -4,9 +4,9 @@ import string
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from passnet_core.graphs.drawing import Marks, Pair
+from passnet_core.graphs.drawing import DrawnPair, Marks
 from passnet_core.graphs.ir import Graph
-from passnet_core.records import Attempt, Difference, MatchReport, PassMatches
+from passnet_core.records import Difference, MatchAttempt, MatchReport, PassMatches
 
 
 @dataclass(frozen=True)
@@ -66,14 +66,14 @@ def _steps(number: int, each: PassMatches) -> Iterator[Step]:
         )  # fmt: skip
 
 
-def _of_miss(each: PassMatches) -> tuple[Attempt, ...]:
+def _of_miss(each: PassMatches) -> tuple[MatchAttempt, ...]:
     """What an outcome says that has only its nearest miss."""
     miss = each.miss
     if miss is None:
         return ()
     failed = (miss.pattern_node, miss.graph_node)
     fitted = tuple(pair for pair in miss.matched if pair != failed)
-    return (Attempt(failed, fitted, (Difference(miss.kind, miss.pattern_node, miss.graph_node, miss.reason),)),)
+    return (MatchAttempt(failed, fitted, (Difference(miss.kind, miss.pattern_node, miss.graph_node, miss.reason),)),)
 
 
 def _numbered(pairs: tuple[tuple[str, str], ...], before: int = 0, *, beyond: bool = False) -> tuple[Paired, ...]:
@@ -120,7 +120,7 @@ def pattern_marks(report: MatchReport, step: Step) -> Marks:
     )
 
 
-def _touched(attempt: Attempt) -> Iterator[str]:
+def _touched(attempt: MatchAttempt) -> Iterator[str]:
     for _, node in (*attempt.fitted, *attempt.beyond):
         yield node
     for each in attempt.differences[:1]:
@@ -128,12 +128,12 @@ def _touched(attempt: Attempt) -> Iterator[str]:
             yield each.graph_node
 
 
-def _pairs(told: Iterator[tuple[str, str, str]], step: Step, whose: str) -> Mapping[str, Pair]:
+def _pairs(told: Iterator[tuple[str, str, str]], step: Step, whose: str) -> Mapping[str, DrawnPair]:
     """Per node its mark; one value may stand for several inputs, and then it has the marks of all."""
-    found: dict[str, Pair] = {}
+    found: dict[str, DrawnPair] = {}
     for name, other, mark in told:
         before = found.get(name)
         marks = f"{before.mark},{mark}" if before else mark
         words = f"{before.words}, {other}" if before else f"{whose} {other}"
-        found[name] = Pair(marks, words, step.pass_number)
+        found[name] = DrawnPair(marks, words, step.pass_number)
     return found

@@ -5,32 +5,40 @@ from pathlib import Path
 
 
 def main(arguments: list[str]) -> None:
-    """describe ISOLATION | referee CHANNEL ISOLATION HOME | nursery CONTROL DEVICE SCRATCH WHO |
+    """describe ISOLATION | referee CHANNEL ISOLATION HOME | fork-server CONTROL DEVICE SCRATCH WHO |
     confined ISOLATION MODULE SECONDS | inside MODULE SECONDS | compile FOLDER QUESTION ANSWER."""
     match arguments:
         case ["describe", isolation]:
-            from passnet_core.judge import machine
+            from passnet_core.judge.supervisor import machine
 
             print(machine.description_as_json(isolation))
         case ["referee", channel, isolation, home]:
             from passnet_core.judge import referee
 
             referee.main(int(channel), isolation, Path(home))
-        case ["nursery", control, device, scratch, who]:
-            from passnet_core.judge import nursery
+        case ["fork-server", control, device, scratch, who]:
+            from importlib import import_module
+
+            from passnet_core.judge.supervisor import forking
             from passnet_core.records import Device
 
-            nursery.main(int(control), Device(device), Path(scratch), trusted=who == "witness")
+            forking.main(
+                int(control),
+                Device(device),
+                Path(scratch),
+                lambda: import_module("passnet_core.judge.worker.server"),  # type: ignore[arg-type]
+                trusted=who == "witness",
+            )
         case ["confined", isolation, module, seconds]:
-            from passnet_core.judge import confined
+            from passnet_core.judge.supervisor import confined
 
             sys.exit(confined.main(isolation, module, float(seconds)))
         case ["inside", module, seconds]:
-            from passnet_core.judge import confined
+            from passnet_core.judge.supervisor import confined
 
             confined.inside(module, float(seconds))
         case ["compile", folder, question, answer]:
-            from passnet_core.judge import compiling
+            from passnet_core.judge.worker import compiling
 
             compiling.main(Path(folder), Path(question), Path(answer))
         case _:

@@ -28,15 +28,12 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError
-from passnet_core.judge import machine, sandbox
-from passnet_core.judge.candidacy import (
-    CandidateEnd,
-    CandidateFault,
-    Facts,
-    Preparation,
-)
-from passnet_core.judge.device_lock import DeviceLock
-from passnet_core.judge.pool import Nursery, Place, Pool
+from passnet_core.judge.protocol.messages import CandidateEnd, CandidateFault, Preparation
+from passnet_core.judge.stages.findings import Facts
+from passnet_core.judge.supervisor import machine, sandbox
+from passnet_core.judge.supervisor.device_lock import DeviceLock
+from passnet_core.judge.supervisor.fork_server import ForkServer, WorkerPlace
+from passnet_core.judge.supervisor.worker_pool import WorkerPool
 from passnet_core.records import (
     Bundle,
     Capture,
@@ -51,6 +48,7 @@ from passnet_core.records import (
     MatchReport,
     Outcome,
     PassKernels,
+    Phase,
     Profile,
     Stage,
     Subgraph,
@@ -62,7 +60,7 @@ from passnet_core.records import (
 if TYPE_CHECKING:
     from passnet_core.graphs.ir import Graph
     from passnet_core.graphs.rewriting import TracedPass
-    from passnet_core.judge.client import Child
+    from passnet_core.judge.supervisor.child import Child
 
 Emit = Callable[[str, str], None]
 
@@ -84,7 +82,7 @@ def main(descriptor: int, isolation: str, home: Path) -> None:
     channel.set_inheritable(False)
     threading.Thread(target=_leave_when_alone, args=(channel,), daemon=True).start()
     scratch = _own_scratch(home / "scratch")
-    pool = Pool(Place(sandbox.chosen(isolation), scratch))
+    pool = WorkerPool(WorkerPlace(sandbox.chosen(isolation), scratch))
     try:
         with channel.makefile("rw", encoding="utf-8", newline="\n") as lines:
             for line in lines:
@@ -134,16 +132,15 @@ def _own_scratch(folder: Path) -> Path:
 
 
 def _load_the_rest() -> None:
-    """Loads torch, and what else a job needs: late, so that nurseries start meanwhile, and before the first job."""
+    """Loads torch, and what else a job needs: late, so that fork servers start meanwhile, and before the first job."""
     import passnet_core.graphs.placement
     import passnet_core.graphs.rewriting
-    import passnet_core.judge.census
-    import passnet_core.judge.client
-    import passnet_core.judge.deciding
-    import passnet_core.judge.measuring
-    import passnet_core.judge.signatures
-    import passnet_core.judge.verifying
-    import passnet_core.passes.rules  # noqa: F401
+    import passnet_core.judge.stages.census
+    import passnet_core.judge.stages.measure
+    import passnet_core.judge.stages.verdict
+    import passnet_core.judge.stages.verify
+    import passnet_core.judge.supervisor.child
+    import passnet_core.passes.static_rules.findings  # noqa: F401
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
@@ -161,7 +158,7 @@ def _leave_when_alone(channel: socket.socket) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _answer(asked: Any, codes: Sequence[str], pool: Pool, home: Path, lines: Any) -> None:
+def _answer(asked: Any, codes: Sequence[str], pool: WorkerPool, home: Path, lines: Any) -> None:
     """Judges one job and writes its events and its outcome, with the matches of its passes in other sources."""
 
     def write(**fields: Any) -> None:
@@ -180,12 +177,12 @@ def _answer(asked: Any, codes: Sequence[str], pool: Pool, home: Path, lines: Any
         pool.refill(trial.device, witness=job.spec.stage is not Stage.CHECK)
 
 
-def _inspect(asked: Any, pool: Pool, home: Path, lines: Any) -> None:
+def _inspect(asked: Any, pool: WorkerPool, home: Path, lines: Any) -> None:
     """Writes what eager and TorchInductor make of a subgraph, or in a sentence why nobody can say."""
     _tell(lines, lambda: _unjudged(asked, None, pool, home).inspection(with_code=asked["code"]))
 
 
-def _compile(asked: Any, pool: Pool, home: Path, lines: Any) -> None:
+def _compile(asked: Any, pool: WorkerPool, home: Path, lines: Any) -> None:
     """Writes what Triton makes of the kernels of a bundle on a subgraph, or in a sentence why nobody can say."""
 
     def found() -> PassKernels:
@@ -198,7 +195,7 @@ def _compile(asked: Any, pool: Pool, home: Path, lines: Any) -> None:
     _tell(lines, found)
 
 
-def _unjudged(asked: Any, bundle: Bundle | None, pool: Pool, home: Path) -> "Trial":
+def _unjudged(asked: Any, bundle: Bundle | None, pool: WorkerPool, home: Path) -> "Trial":
     spec = EvalSpec(stage=Stage.VERIFY, device=Device(asked["device"]), deadline_s=asked["deadline_s"])
     return Trial(Job(from_json(Subgraph, asked["subgraph"]), bundle, spec), pool, home, lambda stage, text: None)
 
@@ -222,7 +219,7 @@ def _tell(lines: Any, found: Callable[[], object]) -> None:
 class Trial:
     """One job, from its rules to its outcome."""
 
-    def __init__(self, job: Job, pool: Pool, home: Path, emit: Emit) -> None:
+    def __init__(self, job: Job, pool: WorkerPool, home: Path, emit: Emit) -> None:
         self.job = job
         self.pool = pool
         self.home = home
@@ -261,14 +258,15 @@ class Trial:
         """What eager and TorchInductor make of the job's subgraph: nothing is judged. Raises BadInput for a subgraph
         that cannot be run, PlaygroundError, and CandidateEnd where the witness failed."""
         from passnet_core.graphs import placement, source
-        from passnet_core.judge import inputs, verifying
+        from passnet_core.judge.numerics import input_draws
+        from passnet_core.judge.stages import verify
 
         self._find_device()
         assert self.environment is not None
         subgraph, graph = self.job.subgraph, self._graph()
-        if problem := verifying.subgraph_problem(subgraph, graph):
+        if problem := verify.subgraph_problem(subgraph, graph):
             raise BadInput(f"Subgraph {subgraph.id!r} cannot be run: {problem}")
-        given = inputs.without_content(subgraph.inputs, inputs.roles(graph, subgraph.inputs))
+        given = input_draws.without_content(subgraph.inputs, input_draws.roles(graph, subgraph.inputs))
         placed = source.emit(placement.placed(graph, self.device.value))
         known: Inspection | None = None
         try:
@@ -294,14 +292,15 @@ class Trial:
         """What Triton makes of the kernels that the job's bundle launches on its subgraph: nothing is judged. In a
         candidate that lives for this alone. Raises as inspection does."""
         from passnet_core.graphs import placement
-        from passnet_core.judge import inputs, verifying
+        from passnet_core.judge.numerics import input_draws
+        from passnet_core.judge.stages import verify
 
         bundle, subgraph, graph = self.job.bundle, self.job.subgraph, self._graph()
         assert bundle is not None
         self._find_device()
         assert self.environment is not None
         known = partial(PassKernels, subgraph.digest, bundle.digest, self.environment)
-        if problem := verifying.subgraph_problem(subgraph, graph):
+        if problem := verify.subgraph_problem(subgraph, graph):
             raise BadInput(f"Subgraph {subgraph.id!r} cannot be run: {problem}")
         if self._rejected(bundle):
             fatal = next(each for each in self.facts.findings if each.fatal)
@@ -315,7 +314,9 @@ class Trial:
                 here = self.device.value
                 preparations = self._preparations(placement.placed(graph, here), placement.placed(rewritten, here))
                 candidate.prepare("passes", preparations["passes"])
-                candidate.give(inputs.draw(subgraph.inputs, "recorded", 0, roles=inputs.roles(graph, subgraph.inputs)))
+                candidate.give(
+                    input_draws.draw(subgraph.inputs, "recorded", 0, roles=input_draws.roles(graph, subgraph.inputs))
+                )
                 with self._lock().alone():
                     found = candidate.compiled("passes")
         except CandidateFault as fault:
@@ -325,7 +326,7 @@ class Trial:
     def matches_in(self, code: str) -> int | None:
         """How many matches the loaded passes have in another source; None: it cannot be read or rewritten."""
         from passnet_core.graphs import rewriting, source
-        from passnet_core.judge import signatures
+        from passnet_core.judge.protocol import signatures
 
         try:
             changed = rewriting.rewrite(source.parse(code), self.passes, bind=signatures.bind)
@@ -340,9 +341,9 @@ class Trial:
         return Facts(problem=problem, during=self.facts.during, evidence=(trace,))
 
     def _decided(self, wall_s: float) -> Outcome:
-        from passnet_core.judge import deciding
+        from passnet_core.judge.stages import verdict
 
-        return deciding.outcome(
+        return verdict.outcome(
             self.job,
             self.facts,
             environment=self.environment,
@@ -393,20 +394,20 @@ class Trial:
         self.pool.refill(self.device, witness=self.job.spec.stage is not Stage.CHECK)
 
     def _rejected(self, bundle: Bundle) -> bool:
-        from passnet_core.passes import rules
+        from passnet_core.passes.static_rules.findings import findings
 
-        self._enter("rules", "Reading the passes.")
+        self._enter(Phase.RULES, "Reading the passes.")
         spec = self.job.spec
-        findings = rules.findings(bundle, self._cap, passnet=spec.profile is Profile.PASSNET)
-        self.facts = replace(self.facts, findings=findings)
-        return any(finding.fatal for finding in findings)
+        found = findings(bundle, self._cap, passnet=spec.profile is Profile.PASSNET)
+        self.facts = replace(self.facts, findings=found)
+        return any(finding.fatal for finding in found)
 
     def _matched(self, bundle: Bundle, candidate: "Child", graph: "Graph") -> "Graph | None":
         """Loads the bundle and rewrites the graph; None where that is the end of it."""
         from passnet_core.graphs import rewriting, source
-        from passnet_core.judge import signatures
+        from passnet_core.judge.protocol import signatures
 
-        self._enter("load", "Loading the passes and tracing their patterns.")
+        self._enter(Phase.LOAD, "Loading the passes and tracing their patterns.")
         loaded = candidate.load(bundle)
         self.prepares = loaded.prepares and self.job.spec.profile is Profile.STRICT
         unused = ("PassNet's rules know no prepare(weights): it was not called.",)
@@ -418,12 +419,12 @@ class Trial:
             self.facts = replace(self.facts, findings=(*self.facts.findings, _over_the_cap(bundle, loaded, cap)))
             return None
         self.passes = loaded.passes
-        self._enter("match", "Matching the patterns against the graph.")
+        self._enter(Phase.MATCH, "Matching the patterns against the graph.")
         try:
             sources = {file.name.removesuffix(".py"): file.code for file in bundle.passes}
             changed = rewriting.rewrite(graph, loaded.passes, bind=signatures.bind, explain=sources)
         except BadInput as error:
-            self.facts = replace(self.facts, during="rewrite", rewrite_problem=str(error))
+            self.facts = replace(self.facts, during=Phase.REWRITE, rewrite_problem=str(error))
             return None
         for each in loaded.passes:
             self.replacements.setdefault(each.replacement, f"the replacement of {each.name}")
@@ -435,9 +436,10 @@ class Trial:
 
     def _compute(self, graph: "Graph", rewritten: "Graph", candidate: "Child", witness: "Child") -> None:
         from passnet_core.graphs import placement
-        from passnet_core.judge import census, measuring, verifying
+        from passnet_core.judge.stages import census, measure, verify
+        from passnet_core.judge.stages.prepared_job import PreparedJob
 
-        self._enter("verify", "Comparing values with eager.")
+        self._enter(Phase.VERIFY, "Comparing values with eager.")
         preparations = self._preparations(
             placement.placed(graph, self.device.value), placement.placed(rewritten, self.device.value)
         )
@@ -445,17 +447,18 @@ class Trial:
         seed = self.job.spec.seed
         if seed is None:
             seed = PASSNET_SEED if self.job.spec.profile is Profile.PASSNET else secrets.randbelow(1 << 31)
+        asked = PreparedJob(
+            self.job, graph, preparations, candidate, witness, seed,
+            report=lambda text: self.emit(self.facts.during, text),
+        )  # fmt: skip
         lock = self._lock()
         with lock.shared():
-            found = verifying.verify(
-                self.job, graph, preparations, candidate, witness,
-                seed=seed, report=lambda text: self.emit("verify", text), compiling=lock.paused,
-            )  # fmt: skip
+            found = verify.verify(asked, compiling=lock.paused)
             self.facts = replace(self.facts, verification=found)
             if found.verdict is not Verdict.VALUES_ONLY:
                 return
             if self.job.bundle is not None and self.job.spec.profile is Profile.STRICT:
-                self._enter("census", "Listing the kernels launched.")
+                self._enter(Phase.CENSUS, "Listing the kernels launched.")
                 tallies = candidate.census("passes")
                 counted = census.judged(self.job.bundle, self.device, tallies, graph, rewritten, self.replacements)
                 self.facts = replace(self.facts, census=counted)
@@ -463,13 +466,10 @@ class Trial:
                     return
         if self.job.spec.stage is not Stage.MEASURE:
             return
-        self._enter("measure", "Measuring time.")
+        self._enter(Phase.MEASURE, "Measuring time.")
         with lock.alone():
             self.pool.wait_until_quiet(self.device)
-            measured = measuring.measure(
-                self.job, graph, preparations, candidate, witness,
-                seed=seed, report=lambda text: self.emit("measure", text),
-            )  # fmt: skip
+            measured = measure.measure(asked)
         self.facts = replace(self.facts, measurement=measured)
 
     @property
@@ -481,7 +481,7 @@ class Trial:
 
     def _preparations(self, graph: "Graph", rewritten: "Graph") -> dict[str, Preparation]:
         from passnet_core.graphs import source
-        from passnet_core.judge.inputs import is_parameter
+        from passnet_core.judge.numerics.input_draws import is_parameter
 
         weights = [spec.name for spec in self.job.subgraph.inputs if self.prepares and is_parameter(spec)]
         capture = self.job.spec.capture
@@ -498,18 +498,18 @@ class Trial:
     def _child(
         self, children: contextlib.ExitStack, who: str, *, compiling: bool | None = None, alone: bool = False
     ) -> "Child":
-        """A fresh child, which ends with the trial; its nursery too, where the child did not end well. compiling:
+        """A fresh child, which ends with the trial; its fork server too, where the child did not end well. compiling:
         whether it needs torch's compiler; None: as the job says. alone: on CUDA too it has served no job before, and
         serves none after."""
-        from passnet_core.judge.client import Child
+        from passnet_core.judge.supervisor.child import Child
 
         trusted = who == "witness"
         bundle = self.job.bundle
         if trusted or bundle is None:
-            nursery = self.pool.for_witness(self.device)
+            fork_server = self.pool.for_witness(self.device)
         else:
-            nursery = self.pool.for_bundle(bundle.digest, self.device)
-        on_log = (lambda text: None) if trusted else (lambda text: self.emit("log", text))
+            fork_server = self.pool.for_bundle(bundle.digest, self.device)
+        on_log = (lambda text: None) if trusted else (lambda text: self.emit(Phase.LOG, text))
         spec = self.job.spec
         compiled = spec.capture is Capture.COMPILED or (trusted and bundle is None)
         if compiling is None:
@@ -519,28 +519,31 @@ class Trial:
             self.pool.dismiss(who)
         resident = self.pool.residents.get(who) if staying else None
         if resident is not None and (
-            resident.nursery is not nursery or resident.lost or not nursery.alive or resident.jobs >= RESIDENT_JOBS
+            resident.fork_server is not fork_server
+            or resident.lost
+            or not fork_server.alive
+            or resident.jobs >= RESIDENT_JOBS
         ):
             self.pool.dismiss(who)
             resident = None
         try:
             child = resident or Child(
-                nursery,
+                fork_server,
                 who,
                 deadline_s=spec.deadline_s,
                 lifetime_s=math.inf if staying else None,
                 compiling=compiling,
             )
         except InfrastructureError:
-            self.pool.retire(nursery)
+            self.pool.retire(fork_server)
             raise
         child.begin(spec.deadline_s, on_log)
         if staying:
             self.pool.residents[who] = child
-        children.push(lambda kind, error, trace: self._over(child, nursery, error, staying))
+        children.push(lambda kind, error, trace: self._over(child, fork_server, error, staying))
         return child
 
-    def _over(self, child: "Child", nursery: Nursery, error: BaseException | None, staying: bool) -> None:
+    def _over(self, child: "Child", fork_server: ForkServer, error: BaseException | None, staying: bool) -> None:
         """Ends the child, or has it forget the job, where a context that took seconds to set up is worth keeping."""
         mine = error is not None and not (isinstance(error, CandidateEnd) and error.who != child.who)
         if staying and not mine:
@@ -555,16 +558,16 @@ class Trial:
         self.logs[child.who] = child.close()
         blamed = isinstance(error, CandidateEnd) and error.who == child.who
         harmless = isinstance(error, CandidateFault) and error.kind not in ("protocol", "memory", "restless")
-        if (blamed and not harmless) or not nursery.alive:
-            self.pool.retire(nursery)
+        if (blamed and not harmless) or not fork_server.alive:
+            self.pool.retire(fork_server)
 
     def _lock(self) -> DeviceLock:
         home = None if self.device is Device.CPU else self.home
-        return DeviceLock(home, lambda text: self.emit(self.facts.during or "start", text))
+        return DeviceLock(home, lambda text: self.emit(self.facts.during or Phase.START, text))
 
-    def _enter(self, stage: str, text: str) -> None:
-        self.facts = replace(self.facts, during=stage)
-        self.emit(stage, text)
+    def _enter(self, phase: Phase, text: str) -> None:
+        self.facts = replace(self.facts, during=phase)
+        self.emit(phase, text)
 
 
 def _over_the_cap(bundle: Bundle, loaded: Any, cap: int) -> Finding:

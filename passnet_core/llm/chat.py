@@ -54,7 +54,7 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Server:
+class ChatServer:
     """Where models answer. base_url: up to and with /v1; empty: OpenAI's own. key: shown nowhere."""
 
     base_url: str = ""

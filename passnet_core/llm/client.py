@@ -13,7 +13,7 @@ from typing import Any
 
 import openai
 
-from passnet_core.llm.chat import ModelError, Reply, Server, Stopped, Tool, Trouble, described, written
+from passnet_core.llm.chat import ChatServer, ModelError, Reply, Stopped, Tool, Trouble, described, written
 from passnet_core.trajectory import Message, Role, ToolCall
 
 RETRIES = 5
@@ -35,7 +35,7 @@ class ChatModel:
 
     def __init__(
         self,
-        server: Server,
+        server: ChatServer,
         name: str,
         *,
         timeout_s: float = TIMEOUT_S,

@@ -6,6 +6,7 @@ from passnet_core.records import (
     LAUNCHED,
     MEMORY_FLOOR,
     NOISE_FLOOR,
+    RESTS_ON_EVIDENCE,
     TIMED_CALLS,
     Accuracy,
     Clock,
@@ -26,10 +27,9 @@ MOST_OF_CODE = 12_000
 RUN_BY_HAND = "\n\ndef get_args():"
 """Where the part of Inductor's code begins that is for people who run it by hand."""
 EVIDENCE = (LAUNCHED, TIMED_CALLS, MEMORY_FLOOR, NOISE_FLOOR)
-SHOWN_FOR = {Verdict.LIBRARY, Verdict.CHEAT, Verdict.INCONCLUSIVE}
-"""Verdicts that nobody need believe without their evidence."""
 
 NAMES = {Contender.EAGER: "eager", Contender.BASELINE: "Inductor", Contender.PASSES: "yours"}
+"""As the model reads them, whose passes are meant."""
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
@@ -134,7 +134,7 @@ def _times(outcome: Outcome) -> str:
 
 
 def _is_shown(evidence: Evidence, verdict: Verdict) -> bool:
-    return evidence.topic == "traceback" or (verdict in SHOWN_FOR and evidence.topic in EVIDENCE)
+    return evidence.topic == "traceback" or (verdict in RESTS_ON_EVIDENCE and evidence.topic in EVIDENCE)
 
 
 def _cut(text: str) -> str:

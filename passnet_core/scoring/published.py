@@ -1,13 +1,21 @@
 """Outcomes in the documented JSON form of the command line: written for programs, read back by scores."""
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
-from passnet_core.records import LEVELS, Accuracy, Clock, Contender, Evidence, Outcome, PassMatches, Profile, to_json
+from passnet_core.records import (
+    CONTENDER_KEYS,
+    LEVELS,
+    Accuracy,
+    Clock,
+    Evidence,
+    Outcome,
+    PassMatches,
+    Profile,
+    to_json,
+)
 
 VERSION = 1
-CONTENDERS: Mapping[str, str] = {Contender.EAGER: "eager", Contender.BASELINE: "baseline", Contender.PASSES: "pass"}
 CLOCKS = {
     Clock.END_TO_END: "end_to_end",
     Clock.EVENT: "event",
@@ -66,7 +74,7 @@ def published_line(outcome: Outcome) -> str:
 
 
 def _evidence(of: Evidence) -> dict[str, Any]:
-    figures = {CONTENDERS.get(name, name): to_json(value) for name, value in of.figures}
+    figures = {CONTENDER_KEYS.get(name, name): to_json(value) for name, value in of.figures}
     return {"topic": of.topic, "text": of.text, "figures": figures}
 
 
@@ -82,7 +90,7 @@ def _matches(of: PassMatches) -> dict[str, Any]:
 def _timings(outcome: Outcome) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for each in outcome.timings:
-        found.setdefault(CONTENDERS[each.contender], {})[CLOCKS[each.clock]] = {
+        found.setdefault(CONTENDER_KEYS[each.contender], {})[CLOCKS[each.clock]] = {
             "median_us": to_json(each.median),
             "samples_us": to_json(each.samples),
             "blocks": each.blocks,
@@ -94,5 +102,5 @@ def _speedups(outcome: Outcome) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for each in outcome.speedups:
         figures = {"value": each.value, "low": each.low, "high": each.high}
-        found.setdefault(CONTENDERS[each.contender], {})[CLOCKS[each.clock]] = to_json(figures)
+        found.setdefault(CONTENDER_KEYS[each.contender], {})[CLOCKS[each.clock]] = to_json(figures)
     return found

@@ -10,6 +10,7 @@ from typing import Any
 from passnet_core import records
 from passnet_core.errors import BadInput, EmptyScore
 from passnet_core.records import (
+    CONTENDER_KEYS,
     ERROR_CLASS,
     TIMED,
     Capture,
@@ -43,7 +44,7 @@ INCONCLUSIVE = "inconclusive"
 
 
 @dataclass(frozen=True)
-class Entry:
+class ReportEntry:
     """What a score needs of one outcome. sample None: not scored, and left_out says why."""
 
     solver: Solver
@@ -146,7 +147,7 @@ class Contribution:
         return f"if right: {self.if_fixed:.4f}" if self.factor < 1 else "as it is"
 
 
-def entry_of(outcome: Outcome) -> Entry:
+def entry_of(outcome: Outcome) -> ReportEntry:
     """What scores need of an outcome."""
     left_out = why_left_out(outcome.verdict, outcome.spec.stage, outcome.spec.device)
     sample = None
@@ -154,7 +155,7 @@ def entry_of(outcome: Outcome) -> Entry:
         speedup = outcome.speedup()
         correct = [t for t in records.LEVELS if outcome.accuracy is not None and outcome.accuracy.correct_at(t)]
         sample = Sample(speedup.value if speedup else None, frozenset(correct), outcome.error_class)
-    return Entry(
+    return ReportEntry(
         solver=outcome.solver,
         bundle_digest=outcome.bundle_digest,
         device=outcome.environment.device if outcome.environment else "",
@@ -169,7 +170,7 @@ def entry_of(outcome: Outcome) -> Entry:
     )
 
 
-def read_entries(lines: Iterable[str]) -> Iterator[Entry]:
+def read_entries(lines: Iterable[str]) -> Iterator[ReportEntry]:
     """The entries of a file of outcomes: in the documented form, or an exported run. Raises BadInput with the line."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -191,21 +192,20 @@ def read_entries(lines: Iterable[str]) -> Iterator[Entry]:
             ) from error
 
 
-def _entry_from_json(data: Mapping[str, Any]) -> Entry:
+def _entry_from_json(data: Mapping[str, Any]) -> ReportEntry:
     verdict = Verdict(data["verdict"])
     left_out = why_left_out(verdict, Stage(data["stage"]), Device(data["device"]))
     solver = Solver(data["solver"])
     sample = None
     if not left_out:
-        contender = "baseline" if solver is Solver.INDUCTOR else "pass"
-        clock = data["speedups"].get(contender, {}).get("end_to_end")
+        clock = data["speedups"].get(CONTENDER_KEYS[solver.contender], {}).get("end_to_end")
         error_class = data["error_class"]
         sample = Sample(
             speedup=None if clock is None else float(clock["value"]),
             correct_at=frozenset(int(t) for t in data["correct_at"]),
             error_class=None if error_class is None else ErrorClass(error_class),
         )
-    return Entry(
+    return ReportEntry(
         solver=solver,
         bundle_digest=data["bundle_digest"],
         device=(data["environment"] or {}).get("device", ""),
@@ -239,9 +239,9 @@ def why_left_out(verdict: Verdict, stage: Stage, device: Device) -> str:
     return ""
 
 
-def newest(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+def newest(entries: Iterable[ReportEntry]) -> tuple[ReportEntry, ...]:
     """Of several entries of one solver for one subgraph the one that finished last; a sample before what is none."""
-    kept: dict[tuple[Any, ...], Entry] = {}
+    kept: dict[tuple[Any, ...], ReportEntry] = {}
     for entry in entries:
         key = (*_line_of(entry), entry.task_id, entry.subgraph_id)
         old = kept.get(key)
@@ -251,22 +251,22 @@ def newest(entries: Iterable[Entry]) -> tuple[Entry, ...]:
 
 
 def score_reports(
-    outcomes: Iterable[Outcome | Entry],
+    outcomes: Iterable[Outcome | ReportEntry],
     *,
     p: float = PENALTY_SLOW,
     b: float = PENALTY_FAILED,
     interpretation: Interpretation | str = Interpretation.DEFAULT,
 ) -> tuple[ScoreReport, ...]:
     """One report per solver, device, capture and profile; of several outcomes for a subgraph the newest counts."""
-    entries = [each if isinstance(each, Entry) else entry_of(each) for each in outcomes]
-    groups: dict[Line, list[Entry]] = {}
+    entries = [each if isinstance(each, ReportEntry) else entry_of(each) for each in outcomes]
+    groups: dict[Line, list[ReportEntry]] = {}
     for entry in newest(_with_devices(entries)):
         groups.setdefault(_line_of(entry), []).append(entry)
     return tuple(score_report(group, p=p, b=b, interpretation=interpretation) for group in groups.values())
 
 
 def score_report(
-    entries: Sequence[Entry],
+    entries: Sequence[ReportEntry],
     *,
     p: float = PENALTY_SLOW,
     b: float = PENALTY_FAILED,
@@ -327,7 +327,7 @@ def _level(table: SampleTable, t: int, *, p: float, b: float, interpretation: In
 
 
 def contributions(
-    entries: Sequence[Entry],
+    entries: Sequence[ReportEntry],
     t: int,
     *,
     p: float = PENALTY_SLOW,
@@ -402,10 +402,10 @@ def _level_to_json(level: LevelScore) -> Mapping[str, float | None]:
     }
 
 
-def _with_devices(entries: Sequence[Entry]) -> list[Entry]:
+def _with_devices(entries: Sequence[ReportEntry]) -> list[ReportEntry]:
     """Where the machine failed, its device is not known: such entries go with others of the same solver."""
 
-    def elsewhere(entry: Entry) -> Line:
+    def elsewhere(entry: ReportEntry) -> Line:
         return _line_of(replace(entry, device=""))
 
     known = {elsewhere(each): each.device for each in reversed(entries) if each.device}
@@ -414,6 +414,6 @@ def _with_devices(entries: Sequence[Entry]) -> list[Entry]:
     ]
 
 
-def _line_of(entry: Entry) -> Line:
+def _line_of(entry: ReportEntry) -> Line:
     """Whose curve an entry belongs to."""
     return entry.solver, entry.bundle_digest, entry.device, entry.capture, entry.profile

@@ -10,7 +10,7 @@ from typing import Any, cast
 from passnet_core.errors import StoreError
 from passnet_core.store.base import QUESTIONS, Store, StoreBusy, StoreGone
 from passnet_core.store.database import Database
-from passnet_core.store.remote import RemoteStore, Server
+from passnet_core.store.remote import RemoteStore, StoreServer
 
 FILE = "results.duckdb"
 SOCKET = "store.sock"
@@ -34,7 +34,7 @@ class SharedStore:
         self._patience_s = patience_s
         self._lock = threading.RLock()
         self._closed = False
-        self._server: Server | None = None
+        self._server: StoreServer | None = None
         try:
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
@@ -91,6 +91,6 @@ class SharedStore:
                 continue
             with contextlib.ExitStack() as undoing:
                 undoing.callback(database.close)
-                self._server = Server(database, socket)
+                self._server = StoreServer(database, socket)
                 undoing.pop_all()
             return database

@@ -65,7 +65,7 @@ class RemoteStore:
 _GONE = "The process that had the results open has ended. Try again."
 
 
-class Server:
+class StoreServer:
     """Answers other processes of the same user until it is closed."""
 
     def __init__(self, store: Any, path: Path) -> None:

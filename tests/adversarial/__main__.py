@@ -9,6 +9,7 @@ import fnmatch
 import json
 import math
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,11 +17,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from passnet_core.errors import BadInput
-from passnet_core.recording import thinned
 from passnet_core.records import Device, Outcome, Stage, from_json, to_json
 from tests.adversarial.corpus import Entry, entries
-from tests.adversarial.judging_files import judged, running_backend
+from tests.adversarial.judging_files import judged
+from tests.real_judge import running_backend
 from tests.shares import share_of
+from tools.recording import thinned
 
 KEPT_SAMPLES = 5
 
@@ -98,7 +100,7 @@ def _judged(chosen: Sequence[Entry], device: Device, repeats: int, save: Path | 
     """Every file in order, repeat after repeat, so that what one leaves behind would be seen by the others."""
     results = [Result(each) for each in chosen]
     begun = time.monotonic()
-    with running_backend() as backend:
+    with tempfile.TemporaryDirectory(prefix="adversarial-") as home, running_backend(Path(home)) as backend:
         for repeat in range(repeats):
             for result in results:
                 start = time.monotonic()

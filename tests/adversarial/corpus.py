@@ -1,7 +1,7 @@
 """Reads the files of this folder: complete passes that state in their header what they try and what they must get."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from passnet_core.records import (
     Bundle,
     Device,
     EvalSpec,
+    Finding,
     Job,
     Outcome,
     PassFile,
@@ -54,6 +55,11 @@ class Entry:
         return not self.verdicts
 
     @property
+    def by_rule(self) -> bool:
+        """Whether a static rule has to stop it, and nothing else may: no judge is needed to see that."""
+        return self.verdicts == (Verdict.REJECTED,)
+
+    @property
     def expected(self) -> str:
         return " | ".join(each.value for each in self.verdicts) or ACCEPTED
 
@@ -67,14 +73,18 @@ class Entry:
     def deviation(self, outcome: Outcome) -> str:
         """What the outcome has that it must not have; empty: it is as the header says."""
         got = f"got {outcome.verdict.value!r} ({outcome.reason}), expected {self.expected!r}"
-        fatal = {each.rule for each in outcome.findings if each.fatal}
         if self.honest:
-            return got if not outcome.verdict.accepted or fatal else ""
+            return got if not outcome.verdict.accepted or _fatal(outcome.findings) else ""
         if outcome.verdict not in self.verdicts:
             return got
-        if self.rules and outcome.verdict is Verdict.REJECTED and not fatal & set(self.rules):
-            return f"rejected by {', '.join(sorted(fatal))}, expected {' or '.join(self.rules)}"
-        return ""
+        return self.other_rules(outcome.findings) if outcome.verdict is Verdict.REJECTED else ""
+
+    def other_rules(self, findings: Sequence[Finding]) -> str:
+        """Which rules reject it instead of those in its header; empty: one of those does."""
+        fatal = _fatal(findings)
+        if fatal & set(self.rules) or (fatal and not self.rules):
+            return ""
+        return f"rejected by {', '.join(sorted(fatal)) or 'no rule'}, expected {' or '.join(self.rules) or 'any'}"
 
 
 def entries(*families: str) -> list[Entry]:
@@ -122,6 +132,10 @@ def read(path: Path) -> Entry:
             helpers=tuple(PassFile(name, code) for name, code in codes.items() if name not in names),
         ),
     )
+
+
+def _fatal(findings: Sequence[Finding]) -> set[str]:
+    return {each.rule for each in findings if each.fatal}
 
 
 def _folders() -> list[Path]:

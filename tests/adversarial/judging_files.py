@@ -1,31 +1,15 @@
-"""What the tests of this folder share: one backend, and a file judged by it."""
+"""What the tests of this folder share: the files as cases, and a file judged."""
 
-import sys
-import tempfile
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
-from passnet_core.backends.local import LocalBackend
+from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import Device, Outcome
 from tests.adversarial.corpus import Entry, entries
 
 SEED = 7
 """Of the inputs in tests, which must say the same each time; python -m tests.adversarial draws them anew."""
-
-
-@contextmanager
-def running_backend() -> Iterator[LocalBackend]:
-    with tempfile.TemporaryDirectory(prefix="adversarial-") as home:
-        backend = LocalBackend(sys.executable, "auto", Path(home), lanes=("run",))
-        try:
-            backend.prepare()
-            yield backend
-        finally:
-            backend.close()
 
 
 def judged(backend: LocalBackend, entry: Entry, device: Device, *, seed: int | None = None) -> Outcome:

@@ -1,19 +1,11 @@
 """The cheats of the families clock and harness: each must get the verdict that its header states."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from passnet_core.backends.local import LocalBackend
+from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import Device
 from tests.adversarial.corpus import Entry
-from tests.adversarial.judging_files import assert_as_stated, cases, running_backend
-
-
-@pytest.fixture(scope="module")
-def backend() -> Iterator[LocalBackend]:
-    with running_backend() as made:
-        yield made
+from tests.adversarial.judging_files import assert_as_stated, cases
 
 
 @pytest.mark.parametrize(("entry", "device"), cases("clock", "harness"))

@@ -19,10 +19,10 @@ from pathlib import Path
 
 import pytest
 
-from passnet_core.backends.fake import FakeBackend
-from passnet_core.backends.local import LocalBackend
 from passnet_core.corpus.layout import write_task
-from passnet_core.judge import confinement, sandbox
+from passnet_core.execution.backends.fake import FakeBackend
+from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.judge.supervisor import confinement, sandbox
 from passnet_core.records import (
     Device,
     EvalSpec,
@@ -50,8 +50,8 @@ OUTCOME_BYTES = 100_000
 BLINDED = """
 import sys
 from passnet_core.judge import __main__ as program
-from passnet_core.passes import rules
-rules.findings = lambda *given, **named: ()
+from passnet_core.passes.static_rules import findings
+findings.findings = lambda *given, **named: ()
 program.main(sys.argv[1:])
 """
 
@@ -120,7 +120,7 @@ def backends(arena: Arena) -> Iterator[Backends]:
         with making:
             if isolation in made:
                 return made[isolation]
-            made[isolation] = LocalBackend(arena.python, isolation, arena.home / isolation, lanes=("run",))
+            made[isolation] = LocalBackend(arena.python, isolation, arena.home / isolation, checkers=0)
             made[isolation].prepare()
         return made[isolation]
 
@@ -184,7 +184,7 @@ def at_once(works: dict[str, Callable[[], None]]) -> None:
 def resident_bytes(backend: LocalBackend) -> tuple[int, int]:
     """The process id of the referee and its memory, once it has all loaded."""
     assert judged(backend, job(RIGHT)).verdict is Verdict.VALUES_ONLY
-    process = backend.lanes[0].process
+    process = backend._referees[False][0].process
     assert process is not None
     return process.pid, int(Path(f"/proc/{process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
@@ -502,6 +502,7 @@ def probe(arena: Arena, *, folders: Sequence[Path] = (), store: Path | None = No
     """
     packages = [Path(importlib.util.find_spec(name).origin) for name in ("torch", "triton")]
     secrets = [*arena.secrets, *filter(None, [store])]
+    own = sandbox.PACKAGE / "records" / "codec.py"
     valuable = [
         *map(Path, ("/", "/etc", "/usr/local", "/var/tmp", "/home", "/root", "/srv", sys.prefix)),
         *(Path.home(), arena.home, arena.home / "store", Path.cwd(), sandbox.PACKAGE, sandbox.PACKAGE / "judge"),
@@ -512,7 +513,7 @@ def probe(arena: Arena, *, folders: Sequence[Path] = (), store: Path | None = No
         "mark": MARK,
         "secrets": list(map(str, secrets)),
         "folders": list(map(str, folders or valuable)),
-        "files": list(map(str, (*packages, *secrets, sandbox.PACKAGE / "records.py", sys.executable, "/etc/passwd"))),
+        "files": list(map(str, (*packages, *secrets, own, sys.executable, "/etc/passwd"))),
         "tcp": arena.tcp_port,
         "udp": arena.udp.getsockname()[1],
         "abstract": arena.abstract,
@@ -569,15 +570,15 @@ def test_it_reaches_nothing_outside(backends: Backends, residents: Residents, ar
 FORGED = """
 import json
 import struct
-from passnet_core.judge import wire
+from passnet_core.judge.protocol import framing
 
-def forged(channel, message, pause=None, honest=wire.send):
+def forged(channel, message, pause=None, honest=framing.send):
     fields, tensors = message.fields, message.tensors
     if WHEN in fields:
         FORGE
-    honest(channel, wire.Message(fields, tuple(tensors)))
+    honest(channel, framing.WireMessage(fields, tuple(tensors)))
 
-wire.send = forged
+framing.send = forged
 """
 
 SILENT = """

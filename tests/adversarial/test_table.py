@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from passnet_core.backends.base import outcome_without_judge
 from passnet_core.errors import BadInput
+from passnet_core.execution.backends.base import outcome_without_judge
 from passnet_core.records import Device, Environment, Finding, Isolation, Outcome, Verdict
 from tests.adversarial.__main__ import Result, _plain, _rows, _write_table
 from tests.adversarial.corpus import Entry, entries

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from passnet_core.backends.local import LocalBackend
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.packs import write_pack
+from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import (
     Bundle,
     EvalSpec,

@@ -20,11 +20,15 @@ import torch
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.errors import BadInput
 from passnet_core.graphs import placement, source
-from passnet_core.judge import measuring, sandbox
-from passnet_core.judge.candidacy import Call, Preparation, Returned, TimedCalls
-from passnet_core.judge.client import Child
-from passnet_core.judge.inputs import draw, roles
-from passnet_core.judge.pool import Place, Pool
+from passnet_core.judge.numerics.input_draws import draw, roles
+from passnet_core.judge.protocol.clients import TimedCalls
+from passnet_core.judge.protocol.messages import Preparation, Returned, TimedCall
+from passnet_core.judge.stages import measure
+from passnet_core.judge.stages.prepared_job import PreparedJob
+from passnet_core.judge.supervisor import sandbox
+from passnet_core.judge.supervisor.child import Child
+from passnet_core.judge.supervisor.fork_server import WorkerPlace
+from passnet_core.judge.supervisor.worker_pool import WorkerPool
 from passnet_core.records import (
     NOISE_FLOOR,
     OWN_CLOCK,
@@ -89,7 +93,7 @@ class _SlowerCalls:
         self.calls, self.factor = calls, factor
         self.begun_us = calls.begun_us
 
-    def call(self, seed: int, slot: int, *, keep_last: bool = False) -> Call:
+    def call(self, seed: int, slot: int, *, keep_last: bool = False) -> TimedCall:
         made = self.calls.call(seed, slot, keep_last=keep_last)
         more = made.claimed_us * (self.factor - 1)
         return replace(made, claimed_us=made.claimed_us + more, calling_us=made.calling_us + more)
@@ -101,13 +105,13 @@ class _SlowerCalls:
 def pairs(subgraphs: Sequence[Subgraph], factor: float = 1.0) -> Iterator[Pair]:
     """A/A over these subgraphs; with a factor, the second side is so much slower."""
     with tempfile.TemporaryDirectory() as folder:
-        pool = Pool(Place(sandbox.chosen("auto"), Path(folder)))
+        pool = WorkerPool(WorkerPlace(sandbox.chosen("auto"), Path(folder)))
         try:
             pool.refill(Device.CUDA, witness=True)
             bundle = Bundle((PassFile("same.py", ""),))
             sides = [
-                Child(nursery, who, deadline_s=3600.0, lifetime_s=3600.0, compiling=True)
-                for who, nursery in (
+                Child(fork_server, who, deadline_s=3600.0, lifetime_s=3600.0, compiling=True)
+                for who, fork_server in (
                     ("candidate", pool.for_bundle(bundle.digest, Device.CUDA)),
                     ("witness", pool.for_witness(Device.CUDA)),
                 )
@@ -135,11 +139,9 @@ def _pair(subgraph: Subgraph, bundle: Bundle, candidate: Child, witness: Child, 
     job = Job(subgraph, bundle, EvalSpec(Stage.MEASURE, Device.CUDA))
     start = time.monotonic()
     slower = Slower(candidate, factor)
-    found = measuring.measure(
-        job, graph, {"eager": eager, "baseline": replace(eager, contender=Contender.BASELINE), "passes": eager},
-        slower, witness,  # type: ignore[arg-type]
-        seed=1, report=lambda text: None,
-    )  # fmt: skip
+    preparations = {"eager": eager, "baseline": replace(eager, contender=Contender.BASELINE), "passes": eager}
+    asked = PreparedJob(job, graph, preparations, slower, witness, seed=1)  # type: ignore[arg-type]
+    found = measure.measure(asked)
     seconds = time.monotonic() - start
     timings = {each.contender: each for each in found.timings if each.clock is Clock.END_TO_END}
     blocks = {who: _blocks(each.samples, each.blocks) for who, each in timings.items()}

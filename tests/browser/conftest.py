@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from example_playground import write_data
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
 
 from tests.conftest import chromium
+from tests.example_playground import write_data
 from tests.serving import serving
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -52,8 +52,13 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def open_page(app: str, browser: Browser) -> Iterator[OpenPage]:
     """Opens a link in a new visit; errors of the page's own scripts, and what it asks of strangers, fail the test."""
-    contexts, problems = [], []
+    contexts: list[BrowserContext] = []
+    problems: list[str] = []
     own = (app, "data:", "blob:")
+
+    def noted(asked: Request) -> None:
+        if not asked.url.startswith(own):
+            problems.append(asked.url)
 
     def opened(link: str, scheme: str = "light") -> Page:
         context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
@@ -61,7 +66,7 @@ def open_page(app: str, browser: Browser) -> Iterator[OpenPage]:
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("request", lambda asked: asked.url.startswith(own) or problems.append(asked.url))
+        page.on("request", noted)
         page.goto(app + link)
         return page
 

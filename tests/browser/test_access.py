@@ -5,10 +5,9 @@ from collections.abc import Callable
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from example_playground import REFERENCE_NAME, TASK_ID
 from playwright.sync_api import Page, expect
 
-pytestmark = pytest.mark.browser
+from tests.example_playground import REFERENCE_NAME, TASK_ID
 
 OpenPage = Callable[..., Page]
 PAGES = {

@@ -12,8 +12,6 @@ from passnet_core.graphs.source import parse
 from passnet_core.records import Bundle, CompiledKernel, InductorCode, MatchReport, PassFile, PassMatches
 from tests.browser.graph_page import BUILT, THEME
 
-pytestmark = pytest.mark.browser
-
 ADDRESS = "http://code.test"
 HOSTILE = '<img src=x onerror="window.broken=1"></code></script>'
 SOURCE = f"""import torch

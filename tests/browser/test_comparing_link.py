@@ -3,11 +3,9 @@
 import re
 from collections.abc import Callable
 
-import pytest
-from example_playground import task
 from playwright.sync_api import Page, expect
 
-pytestmark = pytest.mark.browser
+from tests.example_playground import task
 
 OpenPage = Callable[..., Page]
 

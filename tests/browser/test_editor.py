@@ -6,16 +6,14 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-from example_playground import PASS, TASK_ID, write_data
 from playwright.sync_api import Browser, Page, expect
 
+from passnet_core.records import Verdict
 from passnet_core.service import open_service
 from passnet_core.settings import read_settings
 from tests.browser.typing_code import FILE, editor, kept, replace_text
+from tests.example_playground import PASS, TASK_ID, write_data
 from tests.serving import serving
-
-pytestmark = pytest.mark.browser
 
 OpenPage = Callable[..., Page]
 PRESSED = 200
@@ -25,13 +23,15 @@ def test_what_is_typed_and_run_at_once_is_what_is_judged(browser: Browser, tmp_p
     environment = {
         **os.environ, "PASSNET_DATA": str(write_data(tmp_path / "data")), "PASSNET_HOME": str(tmp_path / "home"),
     }  # fmt: skip
+    # a rule rejects every text but the last one: each that is loaded would start a process, seconds for each press
+    begun = PASS + "import torch.nn  # "
+    typed, last = begun + "x" * PRESSED, PASS + "# and this at last"
     with serving(environment, tmp_path / "app.log") as address:
         page = browser.new_page()
         page.goto(f"{address}/workbench?task={TASK_ID}")
-        replace_text(page, PASS)
-        kept(page, PASS)
+        replace_text(page, begun)
+        kept(page, begun)
         page.keyboard.press("Control+End")
-        page.keyboard.insert_text("#")
         for number in range(PRESSED):
             page.keyboard.insert_text("x")
             if number % 10 == 9:
@@ -39,17 +39,20 @@ def test_what_is_typed_and_run_at_once_is_what_is_judged(browser: Browser, tmp_p
                 editor(page).focus()
             else:
                 page.keyboard.press("Control+Enter")
-        last = PASS + "#" + "x" * PRESSED
-        kept(page, last)
+        kept(page, typed)
+        replace_text(page, last)
+        page.keyboard.press("Control+Enter")
         expect(page.get_by_role("heading", name="Matches")).to_be_visible()
         page.wait_for_url(re.compile("run="))
         page.close()
         with contextlib.closing(open_service(read_settings(environment))) as service:
-            runs = [each.run for each in service.runs(PRESSED + 1, TASK_ID, checks=True) if not each.run.recorded]
-            judged = [service.bundle(run.bundle_digest or "").passes[0].code for run in reversed(runs)]
-    assert judged[-1] == last, "the last press judged what was there"
-    sizes = [len(code) for code in judged]
-    assert all(code == last[: len(code)] for code in judged)
+            runs = [each for each in service.runs(PRESSED + 2, TASK_ID, checks=True) if not each.run.recorded]
+            judged = [service.bundle(each.run.bundle_digest or "").passes[0].code for each in reversed(runs)]
+            verdicts = [dict(each.counts) for each in reversed(runs)]
+    assert judged[-2:] == [typed, last], "the last press judged what was there, and so did the one before"
+    assert verdicts == [*([{Verdict.REJECTED: 1}] * (len(runs) - 1)), {Verdict.MATCHED: 1}]
+    sizes = [len(code) for code in judged[:-1]]
+    assert all(code == typed[: len(code)] for code in judged[:-1])
     assert sizes == sorted(sizes), "no press judged an older text than the one before"
 
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from example_playground import REFERENCE_NAME, TASK_ID
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from passnet_core.graphs import drawing
@@ -13,8 +12,7 @@ from passnet_core.graphs.drawing import NO_MARKS, Marks
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
 from passnet_core.graphs.source import parse_function
 from tests.browser.graph_page import layers, mount, open_graph_page
-
-pytestmark = pytest.mark.browser
+from tests.example_playground import REFERENCE_NAME, TASK_ID
 
 GRAPH = parse_function(
     "def f(x, y):\n    p = x + y\n    q = torch.relu(p)\n    r = torch.sum(p, -1, keepdim=True)\n    return (q * r,)\n",

@@ -3,13 +3,10 @@
 import re
 from collections.abc import Callable
 
-import pytest
-from example_playground import PASS
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.typing_code import editor, replace_text
-
-pytestmark = pytest.mark.browser
+from tests.example_playground import PASS
 
 OpenPage = Callable[..., Page]
 WRONG = "return torch.mul(a, b)"

@@ -4,14 +4,12 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from example_playground import REFERENCE, hostile, measured, task
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Dialog, Request, expect
 
-from passnet_core.reporting.content import Material, content_of
-from passnet_core.reporting.writing import written
+from passnet_core.reports.content import Material, content_of
+from passnet_core.reports.writing import written
 from passnet_core.store.rows import RunFile
-
-pytestmark = pytest.mark.browser
+from tests.example_playground import REFERENCE, hostile, measured, task
 
 HOSTILE = (
     "\"'></pre></style></title></svg><script>alert(1)</script><img src=https://evil.test/x.png onerror=alert(2)>"
@@ -34,8 +32,17 @@ def test_strangers_text_does_nothing_in_a_report(browser: Browser, tmp_path: Pat
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
     page = context.new_page()
     seen: list[str] = []
-    page.on("dialog", lambda dialog: (seen.append(dialog.message), dialog.dismiss()))
-    page.on("request", lambda request: seen.append(request.url) if request.url != address else None)
+
+    def dismissed(dialog: Dialog) -> None:
+        seen.append(dialog.message)
+        dialog.dismiss()
+
+    def asked(request: Request) -> None:
+        if request.url != address:
+            seen.append(request.url)
+
+    page.on("dialog", dismissed)
+    page.on("request", asked)
     page.on("console", lambda message: seen.append(message.text))
     page.on("pageerror", lambda error: seen.append(str(error)))
     page.goto(address)

@@ -3,10 +3,7 @@
 import re
 from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import Page, expect
-
-pytestmark = pytest.mark.browser
 
 OpenPage = Callable[..., Page]
 

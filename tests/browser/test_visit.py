@@ -6,13 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from example_playground import PASS, REFERENCE_NAME, TASK_ID, task
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.typing_code import editor, kept, replace_text
+from tests.example_playground import PASS, REFERENCE_NAME, TASK_ID, task
 from tests.serving import serving
-
-pytestmark = pytest.mark.browser
 
 OpenPage = Callable[..., Page]
 

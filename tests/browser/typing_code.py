@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from example_playground import CODE
 from playwright.sync_api import Locator, Page, expect
 
 from passnet_core.graphs.source import parse
 from passnet_core.passes.starting import starting_point
+from tests.example_playground import CODE
 
 BEGINNING = starting_point(parse(CODE))
 FILE = BEGINNING.passes[0].name

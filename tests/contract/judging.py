@@ -3,7 +3,7 @@
 import threading
 from dataclasses import dataclass, field
 
-from passnet_core.backends.base import Backend, JobEvent
+from passnet_core.execution.backends.base import Backend, JobEvent
 from passnet_core.records import (
     Bundle,
     Device,
@@ -116,12 +116,12 @@ class Listener:
 
     def __call__(self, event: JobEvent) -> None:
         self.events.append(event)
-        if event.stage == self.awaited:
+        if event.phase == self.awaited:
             self.reached.set()
 
     @property
     def stages(self) -> list[str]:
-        return list(dict.fromkeys(event.stage for event in self.events))
+        return list(dict.fromkeys(event.phase for event in self.events))
 
 
 def judged(backend: Backend, asked: Job) -> Outcome:

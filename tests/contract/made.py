@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from passnet_core.backends.fake import FAKE_ENVIRONMENT
+from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT
 from passnet_core.records import (
     LEVELS,
     RIGHT,

@@ -2,11 +2,10 @@
 
 import json
 
-from judging import ADD_RELU
-from made import outcome
-from model_server import Said
-
 from passnet_core.records import Family, Job, Outcome, Stage, Subgraph, Task, TensorSpec, Verdict
+from tests.contract.judging import ADD_RELU
+from tests.contract.made import outcome
+from tests.contract.model_server import Said
 
 FINISH = Said("That is all.", [("finish", "{}")])
 

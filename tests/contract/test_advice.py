@@ -2,12 +2,11 @@
 
 import math
 
-from judging import RIGHT, bundle, job, judged
-
 from passnet_core.advising import next_step
-from passnet_core.backends.local import LocalBackend
 from passnet_core.charts.places import where
+from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import Job, Outcome, Verdict, from_json, to_json
+from tests.contract.judging import RIGHT, bundle, job, judged
 
 
 def test_a_mask_that_ends_too_early_is_mapped_and_guessed(backend: LocalBackend) -> None:

@@ -9,7 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from judging import (
+
+from passnet_core.execution.backends.base import MatchSources, outcome_without_judge
+from passnet_core.execution.backends.fake import FakeBackend
+from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.execution.scheduler import Scheduler
+from passnet_core.records import Device, EvalSpec, Isolation, Job, PassFile, Stage, Verdict, from_json, to_json
+from tests.contract.judging import (
     ADD_RELU,
     RIGHT,
     WRONG,
@@ -21,11 +27,6 @@ from judging import (
     job,
     judged,
 )
-
-from passnet_core.backends.base import outcome_without_judge
-from passnet_core.backends.fake import FakeBackend
-from passnet_core.backends.local import LocalBackend
-from passnet_core.records import Device, EvalSpec, Isolation, Job, PassFile, Stage, Verdict, from_json, to_json
 
 SHORT_S = 3.0
 """A deadline that a hostile pass is meant to miss."""
@@ -153,7 +154,6 @@ def test_memory_has_a_limit(backend: LocalBackend) -> None:
     assert "emory" in outcome.reason + " ".join(each.text for each in outcome.evidence)
 
 
-@pytest.mark.sandbox
 def test_a_fork_bomb_is_ended(backend: LocalBackend) -> None:
     bomb = "while True:\n    try: os.fork()\n    except OSError: pass"
     outcome = judged(backend, hostile_job(hostile_at_import(bomb), Stage.CHECK))
@@ -177,13 +177,14 @@ def test_a_cancelled_job_ends_soon_and_the_next_one_runs(backend: LocalBackend) 
 def test_a_job_that_is_cancelled_while_it_waits_never_starts(backend: LocalBackend) -> None:
     first, first_cancelled = Listener(awaited="load"), threading.Event()
     endless = hostile_job(hostile_at_import("time.sleep(1000)"), Stage.CHECK)
-    worker = threading.Thread(target=lambda: backend.run(endless, first, first_cancelled))
+    scheduler = Scheduler(backend)
+    worker = threading.Thread(target=lambda: scheduler.judge(endless, first, first_cancelled))
     worker.start()
     assert first.reached.wait(240)
     second, second_cancelled = Listener(awaited="queued"), threading.Event()
     outcomes = []
     waiting = threading.Thread(
-        target=lambda: outcomes.append(backend.run(job(RIGHT, Stage.CHECK), second, second_cancelled))
+        target=lambda: outcomes.append(scheduler.judge(job(RIGHT, Stage.CHECK), second, second_cancelled))
     )
     waiting.start()
     assert second.reached.wait(60)
@@ -211,23 +212,23 @@ def test_jobs_from_several_threads_each_get_their_own_outcome(backend: LocalBack
     assert len(set(outcomes.values())) == len(asked)
 
 
-def test_a_referee_that_dies_gives_one_infrastructure_outcome(backend: LocalBackend) -> None:
+def test_a_referee_that_dies_gives_one_infrastructure_outcome(own_backend: LocalBackend) -> None:
     listener = Listener(awaited="load")
     asked = hostile_job(hostile_at_import("time.sleep(1000)"), Stage.CHECK)
     outcomes = []
-    worker = threading.Thread(target=lambda: outcomes.append(backend.run(asked, listener, threading.Event())))
+    worker = threading.Thread(target=lambda: outcomes.append(own_backend.run(asked, listener, threading.Event())))
     worker.start()
     assert listener.reached.wait(240)
-    process = backend.lanes[0].process
+    process = own_backend._referees[False][0].process
     assert process is not None
     os.kill(process.pid, signal.SIGKILL)
     worker.join(60)
     assert [each.verdict for each in outcomes] == [Verdict.INFRASTRUCTURE]
-    assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
+    assert judged(own_backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
 
 
 def test_a_silent_referee_is_ended(tmp_path: Path) -> None:
-    backend = LocalBackend(sys.executable, "auto", tmp_path, lanes=("run",), grace_s=1.0)
+    backend = LocalBackend(sys.executable, "auto", tmp_path, checkers=0, grace_s=1.0)
     try:
         listener = Listener(awaited="load")
         # on a busy machine it takes some seconds until the bundle is loaded
@@ -236,7 +237,7 @@ def test_a_silent_referee_is_ended(tmp_path: Path) -> None:
         worker = threading.Thread(target=lambda: outcomes.append(backend.run(asked, listener, threading.Event())))
         worker.start()
         assert listener.reached.wait(240)
-        process = backend.lanes[0].process
+        process = backend._referees[False][0].process
         assert process is not None
         os.kill(process.pid, signal.SIGSTOP)
         worker.join(120)
@@ -248,14 +249,14 @@ def test_a_silent_referee_is_ended(tmp_path: Path) -> None:
 
 
 def test_closing_ends_every_process(tmp_path: Path) -> None:
-    backend = LocalBackend(sys.executable, "auto", tmp_path, lanes=("run",))
+    backend = LocalBackend(sys.executable, "auto", tmp_path, checkers=0)
     listener = Listener(awaited="load")
     asked = hostile_job(hostile_at_import("time.sleep(1000)"), Stage.CHECK)
     outcomes = []
     worker = threading.Thread(target=lambda: outcomes.append(backend.run(asked, listener, threading.Event())))
     worker.start()
     assert listener.reached.wait(240)
-    process = backend.lanes[0].process
+    process = backend._referees[False][0].process
     assert process is not None
     started = below(process.pid)
     assert started
@@ -292,7 +293,7 @@ def test_a_job_for_a_gpu_that_is_absent_is_an_infrastructure_error(backend: Loca
 
 
 def test_process_isolation_judges_too(tmp_path: Path) -> None:
-    backend = LocalBackend(sys.executable, "process", tmp_path, lanes=("run",))
+    backend = LocalBackend(sys.executable, "process", tmp_path, checkers=0)
     try:
         outcome = judged(backend, job(RIGHT))
         assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.evidence}"
@@ -317,12 +318,12 @@ def test_one_bundle_is_matched_against_many_sources(backend: LocalBackend) -> No
     twice = ADD_RELU.replace(
         "return (", "tmp_5 = in_0 + tmp_1; tmp_6 = torch.nn.functional.relu(tmp_5); return (tmp_6, "
     )
-    sources = [ADD_RELU, other, "what is this", twice, "((((" * 5000]
-    surveyed = backend.survey(job(RIGHT, Stage.CHECK), sources, threading.Event())
+    sources = (ADD_RELU, other, "what is this", twice, "((((" * 5000)
+    surveyed = backend.inspect(MatchSources(job(RIGHT, Stage.CHECK), sources), threading.Event())
     assert surveyed.outcome.verdict is Verdict.MATCHED
     assert surveyed.counts == (1, 0, None, 2, None)
-    assert backend.survey(job(RIGHT, Stage.CHECK), [other], threading.Event()).counts == (0,)
-    broken = backend.survey(job("def pattern(", Stage.CHECK), sources, threading.Event())
+    assert backend.inspect(MatchSources(job(RIGHT, Stage.CHECK), (other,)), threading.Event()).counts == (0,)
+    broken = backend.inspect(MatchSources(job("def pattern(", Stage.CHECK), sources), threading.Event())
     assert (broken.outcome.verdict, broken.counts) == (Verdict.REJECTED, ())
     assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED, "the next job gets its own answer"
 
@@ -332,7 +333,7 @@ def test_the_fake_remembers_and_answers() -> None:
     asked, listener = job(RIGHT), Listener()
     outcome = fake.run(asked, listener, threading.Event())
     assert outcome.job_digest == asked.digest
-    assert outcome.environment == fake.info().environment
+    assert outcome.environment == fake.capacity().devices[0].environment
     assert fake.jobs == [asked]
     assert listener.stages == ["start"]
 

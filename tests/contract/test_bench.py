@@ -4,35 +4,40 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from judging import ADD_RELU, subgraph  # noqa: E402
-
-from passnet_core.errors import BadInput  # noqa: E402
-from passnet_core.graphs.source import parse  # noqa: E402
-from passnet_core.judge import returns  # noqa: E402
-from passnet_core.judge.bench import Bench, BenchHere, Plan  # noqa: E402
-from passnet_core.judge.bench_at_witness import WitnessFailed  # noqa: E402
-from passnet_core.judge.candidacy import CandidateFault, Preparation, Returned  # noqa: E402
-from passnet_core.judge.client import Child  # noqa: E402
-from passnet_core.judge.inputs import DRAWINGS, PLAIN, roles  # noqa: E402
-from passnet_core.judge.pool import Pool  # noqa: E402
-from passnet_core.records import Capture, Contender, Device, Subgraph, TensorSpec, Verdict  # noqa: E402
+from passnet_core.errors import BadInput
+from passnet_core.graphs.source import parse
+from passnet_core.judge.numerics.input_draws import DRAWINGS, roles
+from passnet_core.judge.numerics.local_bench import LocalReferenceBench
+from passnet_core.judge.protocol import encoding
+from passnet_core.judge.protocol.messages import CandidateFault, Preparation, Returned
+from passnet_core.judge.protocol.reference_bench import (
+    PLAIN_ROLE,
+    BenchPlan,
+    ReferenceBench,
+)
+from passnet_core.judge.supervisor.child import Child
+from passnet_core.judge.supervisor.remote_bench import WitnessFailed
+from passnet_core.judge.supervisor.worker_pool import WorkerPool
+from passnet_core.records import Capture, Contender, Device, Subgraph, TensorSpec, Verdict
+from tests.contract.judging import ADD_RELU, subgraph
 
 SHAPES = [(6, 8), (6, 8)]
 
 
 @pytest.fixture
-def witness(pool: Pool) -> Iterator[Child]:
+def witness(pool: WorkerPool) -> Iterator[Child]:
     child = Child(pool.for_witness(Device.CPU), "witness", deadline_s=240.0)
     yield child
     child.close()
 
 
-def plan(asked: Subgraph, *, ours: bool = True) -> Plan:
+def plan(asked: Subgraph, *, is_candidate: bool = True) -> BenchPlan:
     known = roles(parse(asked.code), asked.inputs)
-    return Plan(asked.inputs, tuple(known.get(each.name, PLAIN) for each in asked.inputs), 5, True, ours)
+    return BenchPlan(
+        asked.inputs, tuple(known.get(each.name, PLAIN_ROLE) for each in asked.inputs), 5, True, is_candidate
+    )
 
 
 def prepared(witness: Child, code: str = ADD_RELU) -> None:
@@ -46,7 +51,7 @@ def spoiled(inputs: list[object], factor: float) -> Returned:
     first, second = (torch.as_tensor(each) for each in inputs)
     value = torch.relu(first + second)
     value[1:] *= factor
-    produced = replace(returns.produced(value), shares=("input 1",))
+    produced = replace(encoding.produced(value), shares=("input 1",))
     return Returned((produced,), "tuple", 0.0, changed={0: first + 1}, overwrote=(0,), late=())
 
 
@@ -54,19 +59,22 @@ def spoiled(inputs: list[object], factor: float) -> Returned:
 def test_the_witness_s_bench_says_what_the_referee_s_says(witness: Child, factor: float) -> None:
     asked = plan(subgraph((6, 8)))
     prepared(witness)
-    here, there = BenchHere(asked, witness), witness.bench(asked)
+    here, there = LocalReferenceBench(asked, witness), witness.bench(asked)
     for drawing in DRAWINGS:
         found = [said(bench, drawing, factor) for bench in (here, there)]
         # NaN is not equal to itself
         assert repr(found[0]) == repr(found[1])
         judged, _, inputs = found[1]
         assert all(torch.equal(torch.as_tensor(one), torch.as_tensor(other)) for one, other in zip(inputs, found[0][2]))
-        wrong = [each.verdict for each in judged.differences[0]]
-        assert wrong[-2:] == [Verdict.WRONG_VALUES] * 2  # an input was changed, an earlier output overwritten
-        assert wrong[0] is {1.0: Verdict.WRONG_VALUES, 1.5: Verdict.WRONG_VALUES}.get(factor, Verdict.NON_FINITE)
+        (changed,) = judged.inputs
+        assert (changed.index, changed.by_eager, changed.by_candidate) == (0, False, True)
+        assert changed.difference.verdict is Verdict.WRONG_VALUES
+        (values,), (layout,) = judged.values, judged.layouts
+        assert values.verdict is {1.0: None, 1.5: Verdict.WRONG_VALUES}.get(factor, Verdict.NON_FINITE)
+        assert (layout.shape, layout.strides, layout.shares) == ((6, 8), (8, 1), ())
 
 
-def said(bench: Bench, drawing: str, factor: float) -> tuple:
+def said(bench: ReferenceBench, drawing: str, factor: float) -> tuple:
     bench.draw(drawing, SHAPES)
     bench.exchange()
     said = bench.refer(exact=True)
@@ -85,7 +93,7 @@ def test_large_inputs_are_drawn_smaller_where_eager_overflows_on_its_way(
 ) -> None:
     asked = plan(replace(subgraph((6, 8)), inputs=HALF))
     prepared(witness, ADD_RELU.replace("in_0 + in_1", f"(in_0 + in_1) * {factor}.0 / {factor}.0"))
-    bench = BenchHere(asked, witness) if where == "here" else witness.bench(asked)
+    bench = LocalReferenceBench(asked, witness) if where == "here" else witness.bench(asked)
     bench.draw(drawing, SHAPES)
     full = [value.abs().max() for value in bench.taken()]
     assert bench.refer(exact=True) == ""
@@ -99,7 +107,7 @@ def test_large_inputs_are_drawn_smaller_where_eager_overflows_on_its_way(
 
 @pytest.mark.parametrize("drawing", ["wide", "edges"])
 def test_inputs_are_as_large_as_ever_where_only_the_result_is_beyond_its_dtype(witness: Child, drawing: str) -> None:
-    bench = BenchHere(plan(replace(subgraph((6, 8)), inputs=HALF)), witness)
+    bench = LocalReferenceBench(plan(replace(subgraph((6, 8)), inputs=HALF)), witness)
     prepared(witness, ADD_RELU.replace("in_0 + in_1", "(in_0 + in_1) * 8000.0"))
     bench.draw(drawing, SHAPES)
     full = bench.taken()
@@ -113,13 +121,13 @@ def test_what_the_witness_runs_as_baseline_is_judged_where_it_ran(witness: Child
     prepared(witness)
     # not by Inductor, which would take half a minute to compile it here
     witness.prepare("baseline", Preparation(Contender.EAGER, ADD_RELU, Capture.DIRECT, Device.CPU))
-    bench = witness.bench(plan(subgraph((6, 8)), ours=False))
+    bench = witness.bench(plan(subgraph((6, 8)), is_candidate=False))
     bench.draw("typical", SHAPES)
     assert bench.refer(exact=True) == ""
     bench.compile()
-    (differences,) = bench.judge(None).differences
-    assert [each.verdict for each in differences] == [None]
-    assert differences[0].smallest_t == -10
+    (difference,) = bench.judge(None).values
+    assert difference.verdict is None
+    assert difference.smallest_t == -10
     assert bench.control() == ""
 
 
@@ -127,7 +135,7 @@ def test_that_the_baseline_fails_shows_when_it_is_compiled(witness: Child) -> No
     prepared(witness)
     broken = ADD_RELU.replace("in_0 + in_1", "in_0.view(7) + in_1")
     witness.prepare("baseline", Preparation(Contender.EAGER, broken, Capture.DIRECT, Device.CPU))
-    bench = witness.bench(plan(subgraph((6, 8)), ours=False))
+    bench = witness.bench(plan(subgraph((6, 8)), is_candidate=False))
     bench.draw("typical", SHAPES)
     bench.refer(exact=True)
     with pytest.raises(CandidateFault, match="shape '\\[7\\]' is invalid"):
@@ -141,7 +149,7 @@ def test_returns_of_another_form_are_no_values(witness: Child) -> None:
     bench.refer(exact=False)
     found = bench.judge(Returned((), "tuple", 0.0))
     assert found.problem == "it returns 0 values, eager returns 1"
-    assert [each.verdict for each in found.differences[0]] == [Verdict.WRONG_TYPE]
+    assert [each.verdict for each in found.values] == [Verdict.WRONG_TYPE]
 
 
 def test_failures_keep_their_kinds(witness: Child) -> None:
@@ -189,7 +197,7 @@ def nearest(inputs: list[object], codes: int) -> Returned:
     product = (2 * first).bfloat16() @ second.bfloat16().T
     lengths = first.pow(2).sum(1, keepdim=True), second.pow(2).sum(1)
     best = (product.float() - lengths[0] + lengths[1])[:, :codes].max(1)[1]
-    return Returned((returns.produced(best),), "tuple", 0.0)
+    return Returned((encoding.produced(best),), "tuple", 0.0)
 
 
 @pytest.mark.parametrize("drawing", ["typical", "wide", "signed"])
@@ -199,22 +207,22 @@ def test_of_nearly_equal_ones_eager_s_own_rounding_may_choose_another(witness: C
     inputs = tuple(
         TensorSpec(f"in_{index}", shape, "bfloat16", mean=0.0, std=1.0) for index, shape in enumerate(shapes)
     )
-    bench = BenchHere(plan(replace(subgraph(), code=NEAREST, inputs=inputs)), witness)
+    bench = LocalReferenceBench(plan(replace(subgraph(), code=NEAREST, inputs=inputs)), witness)
     bench.draw(drawing, shapes)
     bench.refer(exact=True)
     eager, exact = (witness.run(name).outputs[0].value for name in ("eager", "float64"))
     fused, lacking = (nearest(bench.taken(), codes) for codes in (1024, 1000))
-    ((difference,),) = bench.judge(fused).differences
+    (difference,) = bench.judge(fused).values
     others = fused.outputs[0].value
     assert ((others != eager) & (others != exact)).sum() >= 8
     assert difference.verdict is None, difference.problem
-    ((difference,),) = bench.judge(lacking).differences
+    (difference,) = bench.judge(lacking).values
     assert difference.verdict is Verdict.WRONG_VALUES
 
 
 def test_after_moved_inputs_the_witness_has_the_given_ones(witness: Child) -> None:
     prepared(witness)
-    bench = BenchHere(plan(subgraph((6, 8))), witness)
+    bench = LocalReferenceBench(plan(subgraph((6, 8))), witness)
     bench.draw("typical", SHAPES)
     bench.refer(exact=True)
     bench.judge(spoiled(bench.taken(), 1.5))

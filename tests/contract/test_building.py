@@ -3,15 +3,15 @@
 import shutil
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from passnet_core.errors import BadInput  # noqa: E402
-from passnet_core.graphs.rewriting import TracedPass, rewrite  # noqa: E402
-from passnet_core.graphs.source import emit, parse  # noqa: E402
-from passnet_core.judge import building, signatures, timing, tracing  # noqa: E402
-from passnet_core.judge.candidacy import Preparation  # noqa: E402
-from passnet_core.records import Capture, Contender, Device  # noqa: E402
+from passnet_core.errors import BadInput
+from passnet_core.graphs.rewriting import TracedPass, rewrite
+from passnet_core.graphs.source import emit, parse
+from passnet_core.judge.protocol import signatures
+from passnet_core.judge.protocol.messages import Preparation
+from passnet_core.judge.worker import building, timing, tracing
+from passnet_core.records import Capture, Contender, Device
 
 SOURCE = """
 import torch

@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from judging import KERNEL, PATTERN, RIGHT, bundle, job, judged, subgraph
 
-from passnet_core.backends.local import LocalBackend
+from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.graphs.source import parse
-from passnet_core.judge import census
-from passnet_core.judge.candidacy import Seen, Tallied
+from passnet_core.judge.protocol.messages import Seen, Tallied
+from passnet_core.judge.stages import census
 from passnet_core.records import LAUNCHED, Capture, Device, Job, Outcome, PassFile, Profile, Stage, Verdict
+from tests.contract.judging import KERNEL, PATTERN, RIGHT, bundle, job, judged, subgraph
 
 OWN = RIGHT.replace(
     "@torch.fx.wrap\ndef add_relu",

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from passnet_core.__main__ import main, printable
-from passnet_core.backends.fake import FakeBackend
+from passnet_core.cli.console import printable
+from passnet_core.cli.main import main
 from passnet_core.corpus.layout import write_task
+from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.passes.reading import ORDER_FILE, write_bundle
 from passnet_core.records import Bundle, Device, Evidence, Job, Outcome, PassFile, Stage, Verdict
 from passnet_core.settings import Settings
@@ -128,7 +129,7 @@ def test_corpus_export_and_import(playground: Playground) -> None:
 def test_an_import_tells_how_far_it_is_and_what_it_left_out(
     playground: Playground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("passnet_core.__main__.LINE_EVERY", 2)
+    monkeypatch.setattr("passnet_core.cli.console.LINE_EVERY", 2)
     for name in ("a", "b", "c"):
         assert playground("corpus", "export", "relu", str(playground.folder / "out" / name)) == 0
     (playground.folder / "out/b/relu/graphs/float32/0/model.py").write_bytes(b"\xff\xfe import")
@@ -438,7 +439,7 @@ def test_names_of_strangers_do_not_steer_the_terminal() -> None:
 
 
 def test_the_document_names_every_flag() -> None:
-    from passnet_core.__main__ import parser
+    from passnet_core.cli.main import parser
 
     flags: set[str] = set()
     pending = [parser()]

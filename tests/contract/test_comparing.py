@@ -4,12 +4,10 @@ import math
 import re
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from passnet_core.judge import elements  # noqa: E402
-from passnet_core.judge.candidacy import Produced, Returned  # noqa: E402
-from passnet_core.judge.comparing import (  # noqa: E402
+from passnet_core.judge.numerics import elements
+from passnet_core.judge.numerics.comparing import (
     References,
     compare,
     gather,
@@ -18,8 +16,9 @@ from passnet_core.judge.comparing import (  # noqa: E402
     percent,
     structure_problem,
 )
-from passnet_core.judge.moving import moved, movements  # noqa: E402
-from passnet_core.records import LEVELS, Verdict  # noqa: E402
+from passnet_core.judge.numerics.perturbing import moved, movements
+from passnet_core.judge.protocol.messages import Produced, Returned
+from passnet_core.records import LEVELS, Verdict
 
 FLOATS = ("float16", "bfloat16", "float32")
 NAN, INF = math.nan, math.inf

@@ -3,21 +3,20 @@
 from collections.abc import Callable
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
+from passnet_core.judge.numerics import comparing, elements, negative_controls
+from passnet_core.judge.numerics.negative_controls import NegativeControls
+from passnet_core.judge.protocol.messages import Returned
+from tests.contract.test_comparing import noise, produced
 
-from passnet_core.judge import comparing, controls, elements  # noqa: E402
-from passnet_core.judge.candidacy import Returned  # noqa: E402
-from passnet_core.judge.controls import Controls  # noqa: E402
-from tests.contract.test_comparing import noise, produced  # noqa: E402
-
-SIZE = 20 * controls.SAMPLE
-PLACE = 17 * controls.SAMPLE + 5
+SIZE = 20 * negative_controls.SAMPLE
+PLACE = 17 * negative_controls.SAMPLE + 5
 
 
 def problem_of(eager, given=None, *, exact=None, **more) -> str:
     """What no computation is needed for, where eager returns this, of this input."""
-    looked = Controls(["in_0"], 1)
+    looked = NegativeControls(["in_0"], 1)
     inputs = [] if given is None else [given]
     if exact is None and eager.is_floating_point():
         exact = eager.double()

@@ -13,14 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from model_server import ModelServer, Said, saying, serving
-from scripted import FINISH, a_pass, by_its_text, task, wrote
 
-from passnet_core.backends.fake import FAKE_ENVIRONMENT, FakeBackend
-from passnet_core.conversing import Order
+from passnet_core.conversing import ConversationOrder
 from passnet_core.corpus.layout import write_task
 from passnet_core.errors import InfrastructureError, UnknownItem
-from passnet_core.llm.chat import Server
+from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
+from passnet_core.llm.chat import ChatServer
 from passnet_core.llm.client import ChatModel
 from passnet_core.records import (
     Bundle,
@@ -39,6 +37,8 @@ from passnet_core.service import Service, open_service
 from passnet_core.settings import Settings
 from passnet_core.store.opening import open_store
 from passnet_core.trajectory import FREE, Budget, End, Role, Trajectory
+from tests.contract.model_server import ModelServer, Said, saying, serving
+from tests.contract.scripted import FINISH, a_pass, by_its_text, task, wrote
 
 PROJECT = Path(__file__).resolve().parents[2]
 SPEC = EvalSpec(Stage.VERIFY, Device.CPU)
@@ -60,12 +60,12 @@ def service(tmp_path: Path) -> Iterator[Service]:
     opened.close()
 
 
-def order(**changed: Any) -> Order:
-    return replace(Order(SPEC, Budget(), FREE), **changed)
+def order(**changed: Any) -> ConversationOrder:
+    return replace(ConversationOrder(SPEC, Budget(), FREE), **changed)
 
 
 def held(service: Service, server: ModelServer, name: str = "add-relu", **changed: Any) -> Trajectory:
-    model = ChatModel(Server(server.base_url, "key"), "scripted")
+    model = ChatModel(ChatServer(server.base_url, "key"), "scripted")
     return service.conversations.wait(service.conversations.start(model, service.corpus.task(name), order(**changed)))
 
 
@@ -107,7 +107,7 @@ def test_stop_works_within_a_second_and_keeps_what_was_said(service: Service, se
         return wrote(a_pass(Verdict.VALUES_ONLY))
 
     server.models["scripted"] = stalls
-    model = ChatModel(Server(server.base_url, "key"), "scripted")
+    model = ChatModel(ChatServer(server.base_url, "key"), "scripted")
     talks = service.conversations
     talk = talks.start(model, service.corpus.task("add-relu"), order())
     assert reached.wait(60)
@@ -162,8 +162,8 @@ def inspection(asked: Subgraph) -> Inspection:
 
 
 def test_a_model_is_told_the_machine_and_shapes_and_reads_inductors_code(service: Service, server: ModelServer) -> None:
-    assert isinstance(service._backend, FakeBackend)
-    service._backend.inspection = inspection
+    assert isinstance(service._scheduler.backend, FakeBackend)
+    service._scheduler.backend.inspection = inspection
     asks = [("inductor_code", '{"subgraph": "float32/0"}'), ("inductor_code", '{"subgraph": "float32/9"}')]
     server.models["scripted"] = saying(Said("", asks), wrote(a_pass(Verdict.VALUES_ONLY)), FINISH)
     found = held(service, server)
@@ -180,8 +180,8 @@ def test_a_model_is_told_the_machine_and_shapes_and_reads_inductors_code(service
 
 
 def test_a_model_without_tool_calls_reads_inductors_code_too(service: Service, server: ModelServer) -> None:
-    assert isinstance(service._backend, FakeBackend)
-    service._backend.inspection = inspection
+    assert isinstance(service._scheduler.backend, FakeBackend)
+    service._scheduler.backend.inspection = inspection
 
     def plain(request: dict[str, Any], before: int) -> Said:
         if "tools" in request:
@@ -199,8 +199,8 @@ def test_where_nothing_can_be_inspected_the_conversation_goes_on(service: Servic
     def nothing(asked: Subgraph) -> Inspection:
         raise InfrastructureError("This backend cannot look at subgraphs.")
 
-    assert isinstance(service._backend, FakeBackend)
-    service._backend.inspection = nothing
+    assert isinstance(service._scheduler.backend, FakeBackend)
+    service._scheduler.backend.inspection = nothing
     server.models["scripted"] = saying(Said("", [("inductor_code", '{"subgraph": "float32/0"}')]), FINISH)
     found = held(service, server)
     assert "nodes give" not in server.asked[0][1]["messages"][1]["content"]
@@ -244,7 +244,7 @@ def test_twenty_conversations_at_once_are_not_mixed_up(service: Service, server:
         return wrote(a_pass(Verdict.VALUES_ONLY, f"# for {asked}\n")) if spoken < 2 else FINISH
 
     server.models["scripted"] = own
-    model = ChatModel(Server(server.base_url, "key"), "scripted")
+    model = ChatModel(ChatServer(server.base_url, "key"), "scripted")
     talks = service.conversations
     names = [f"t{number}" for number in range(20)]
     begun = {name: talks.start(model, service.corpus.task(name), order()) for name in names}
@@ -262,9 +262,9 @@ def test_twenty_conversations_at_once_are_not_mixed_up(service: Service, server:
 KILLED = """
 import sys, threading
 from pathlib import Path
-from passnet_core.backends.fake import FakeBackend
-from passnet_core.conversing import Order
-from passnet_core.llm.chat import Server
+from passnet_core.execution.backends.fake import FakeBackend
+from passnet_core.conversing import ConversationOrder
+from passnet_core.llm.chat import ChatServer
 from passnet_core.llm.client import ChatModel
 from passnet_core.records import *
 from passnet_core.service import open_service
@@ -272,8 +272,8 @@ from passnet_core.settings import Settings
 from passnet_core.trajectory import *
 home, data, url = sys.argv[1:]
 service = open_service(Settings(Path(home), Path(data), Path(sys.executable)), backend=FakeBackend(lambda job: None))
-model = ChatModel(Server(url, "key"), "scripted")
-order = Order(EvalSpec(Stage.VERIFY, Device.CPU), Budget(), FREE)
+model = ChatModel(ChatServer(url, "key"), "scripted")
+order = ConversationOrder(EvalSpec(Stage.VERIFY, Device.CPU), Budget(), FREE)
 print(service.conversations.start(model, service.corpus.task("add-relu"), order), flush=True)
 threading.Event().wait()
 """
@@ -309,7 +309,7 @@ def test_a_killed_app_loses_no_finished_turn(service: Service, server: ModelServ
     assert (found.ending.end, len(found.turns)) == (End.INTERRUPTED, 2)
     # and it can be gone on from
     server.models["scripted"] = saying(FINISH)
-    model = ChatModel(Server(server.base_url, "key"), "scripted")
+    model = ChatModel(ChatServer(server.base_url, "key"), "scripted")
     more = again.conversations.wait(
         again.conversations.start(model, again.corpus.task("add-relu"), order(after=(talk, 2)))
     )

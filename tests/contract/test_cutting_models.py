@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from passnet_core.__main__ import main
+from passnet_core.cli.main import main
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.graphs.source import parse
 from passnet_core.graphs.vocabulary import operator_sequence

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from passnet_core.judge import device_lock
-from passnet_core.judge.device_lock import DeviceLock, steady_core
+from passnet_core.judge.supervisor import device_lock
+from passnet_core.judge.supervisor.device_lock import DeviceLock, steady_core
 
 LIMIT_S = 20.0
 

@@ -1,12 +1,12 @@
 """The real judge says of a pass that matches nothing all that the page needs to explain it; and what mends it does."""
 
 import pytest
-from judging import RIGHT, bundle, job, judged
 
-from passnet_core.backends.local import LocalBackend
+from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.graphs.explaining import pattern_from_text
 from passnet_core.graphs.respelling import patched
 from passnet_core.records import MissKind, Outcome, Stage, Verdict, from_json, to_json
+from tests.contract.judging import RIGHT, bundle, job, judged
 
 MISSING = RIGHT.replace("torch.nn.functional.relu(a + b)", "torch.relu(b * 1 + a)").replace(
     "return torch.relu(b * 1 + a)", "s = torch.add(a, b, alpha=2)\n    return torch.nn.functional.relu(s, True)"

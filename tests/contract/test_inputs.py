@@ -3,22 +3,22 @@
 import itertools
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from passnet_core.errors import BadInput  # noqa: E402
-from passnet_core.graphs.source import parse  # noqa: E402
-from passnet_core.judge.bench import exchanged  # noqa: E402
-from passnet_core.judge.inputs import DRAWINGS, FAINT, Role, draw, roles  # noqa: E402
-from passnet_core.records import TensorSpec  # noqa: E402
+from passnet_core.errors import BadInput
+from passnet_core.graphs.source import parse
+from passnet_core.judge.numerics.input_draws import DRAWINGS, FAINT, draw, roles
+from passnet_core.judge.numerics.local_bench import exchanged
+from passnet_core.judge.protocol.reference_bench import InputRole
+from passnet_core.records import TensorSpec
 
 
 def spec(**fields) -> TensorSpec:
     return TensorSpec(**{"name": "in_0", "shape": (64, 32), "dtype": "float32", "mean": 0.5, "std": 2.0, **fields})
 
 
-def one(drawing: str, seed: int = 1, role: Role | None = None, scale: float = 1.0, **fields):
-    return draw([spec(**fields)], drawing, seed, roles={"in_0": role or Role()}, scale=scale)[0]
+def one(drawing: str, seed: int = 1, role: InputRole | None = None, scale: float = 1.0, **fields):
+    return draw([spec(**fields)], drawing, seed, roles={"in_0": role or InputRole()}, scale=scale)[0]
 
 
 def test_recorded_replays_as_passnet_does() -> None:
@@ -83,7 +83,7 @@ def test_drawings_depend_on_the_seed_and_on_nothing_else(drawing: str) -> None:
 
 @pytest.mark.parametrize("drawing", DRAWINGS[1:])
 def test_variances_stay_positive(drawing: str) -> None:
-    assert (one(drawing, role=Role(variance=True), mean=0.3, std=0.1) > 0).all()
+    assert (one(drawing, role=InputRole(variance=True), mean=0.3, std=0.1) > 0).all()
 
 
 @pytest.mark.parametrize("drawing", DRAWINGS)
@@ -101,7 +101,7 @@ def test_recorded_ranges_are_kept(drawing: str) -> None:
 
 @pytest.mark.parametrize("drawing", DRAWINGS[1:])
 def test_a_variance_stays_positive_whatever_its_recorded_range(drawing: str) -> None:
-    assert (one(drawing, role=Role(variance=True), low=0.0, high=0.0, mean=0.0, std=0.0) > 0).all()
+    assert (one(drawing, role=InputRole(variance=True), low=0.0, high=0.0, mean=0.0, std=0.0) > 0).all()
 
 
 def test_weights_are_drawn_anew_for_each_drawing() -> None:

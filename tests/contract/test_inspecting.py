@@ -2,21 +2,21 @@
 
 import re
 import shutil
-import sys
 import threading
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from judging import ADD_RELU, RIGHT, bundle, hostile_in_call, job, judged, subgraph
 
-from passnet_core.backends import local
-from passnet_core.backends.fake import FakeBackend, uncompiled, uninspected
-from passnet_core.backends.local import LocalBackend
 from passnet_core.errors import BadInput, InfrastructureError
+from passnet_core.execution.backends import local
+from passnet_core.execution.backends.base import CompileKernels, InspectSubgraph
+from passnet_core.execution.backends.fake import FakeBackend, uncompiled, uninspected
+from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.execution.scheduler import Scheduler
 from passnet_core.graphs import aligning
 from passnet_core.inspecting import KEPT, Inspections
+from passnet_core.judge.worker import inspecting
 from passnet_core.records import (
     Bundle,
     Device,
@@ -28,20 +28,10 @@ from passnet_core.records import (
     TensorSpec,
     Verdict,
 )
-
-torch = pytest.importorskip("torch")
-
-from passnet_core.judge import inspecting  # noqa: E402
+from tests.contract.judging import ADD_RELU, RIGHT, bundle, hostile_in_call, job, judged, subgraph
 
 NEEDS_COMPILER = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler for Inductor")
 HEAD = "import torch\n\nclass GraphModule(torch.nn.Module):\n    def forward(self, in_0, in_1):\n"
-
-
-@pytest.fixture(scope="module")
-def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalBackend]:
-    made = LocalBackend(sys.executable, "auto", tmp_path_factory.mktemp("home"), lanes=("run",))
-    yield made
-    made.close()
 
 
 def source(*lines: str) -> str:
@@ -49,7 +39,7 @@ def source(*lines: str) -> str:
 
 
 def inspected(backend: LocalBackend, asked: Subgraph, *, with_code: bool = False) -> Inspection:
-    return backend.inspect(asked, Device.CPU, threading.Event(), with_code=with_code)
+    return backend.inspect(InspectSubgraph(asked, Device.CPU, with_code), threading.Event())
 
 
 def values(found: Inspection) -> dict[str, tuple[TensorForm, ...]]:
@@ -143,7 +133,7 @@ def test_a_cancelled_one_never_starts(backend: LocalBackend) -> None:
     cancelled = threading.Event()
     cancelled.set()
     with pytest.raises(InfrastructureError, match="cancelled"):
-        backend.inspect(subgraph(), Device.CPU, cancelled, with_code=False)
+        backend.inspect(InspectSubgraph(subgraph(), Device.CPU), cancelled)
 
 
 def test_without_a_compiler_it_says_so() -> None:
@@ -193,18 +183,19 @@ def numbered(number: int) -> Subgraph:
 
 
 def test_an_inspection_is_asked_for_once() -> None:
-    fake, known = FakeBackend(lambda job: None), Inspections()  # type: ignore[arg-type,return-value]
+    fake = FakeBackend(lambda job: None)  # type: ignore[arg-type,return-value]
+    known = Inspections(Scheduler(fake))
     never = threading.Event()
-    assert set(known.within(fake, [numbered(0), numbered(1)], Device.CPU, 60.0, never)) == {"float32/0", "float32/1"}
-    assert known.of(fake, numbered(0), Device.CPU, with_code=False).subgraph_digest == numbered(0).digest
+    assert set(known.within([numbered(0), numbered(1)], Device.CPU, 60.0, never)) == {"float32/0", "float32/1"}
+    assert known.of(numbered(0), Device.CPU, with_code=False).subgraph_digest == numbered(0).digest
     for _ in range(2):
-        known.of(fake, numbered(0), Device.CPU)
-    known.within(fake, [numbered(0)], Device.CPU, 60.0, never)
+        known.of(numbered(0), Device.CPU)
+    known.within([numbered(0)], Device.CPU, 60.0, never)
     assert fake.inspected == [(numbered(0), False), (numbered(1), False), (numbered(0), True)]
     for number in range(KEPT + 1):
-        known.of(fake, numbered(number), Device.CPU)
+        known.of(numbered(number), Device.CPU)
     before = len(fake.inspected)
-    known.of(fake, numbered(0), Device.CPU)
+    known.of(numbered(0), Device.CPU)
     assert len(fake.inspected) == before + 1, "the oldest is forgotten"
     known.close()
 
@@ -220,17 +211,17 @@ def test_what_failed_is_asked_for_again_and_who_waits_can_leave() -> None:
         return uninspected(asked)
 
     fake = FakeBackend(lambda job: None, inspection=inspection)  # type: ignore[arg-type,return-value]
-    known, left = Inspections(), threading.Event()
+    known, left = Inspections(Scheduler(fake)), threading.Event()
     with pytest.raises(BadInput, match="not this one"):
-        known.of(fake, numbered(0), Device.CPU)
+        known.of(numbered(0), Device.CPU)
     with pytest.raises(InfrastructureError, match="ZeroDivisionError"):
-        known.of(fake, numbered(0), Device.CPU)
-    assert known.within(fake, [numbered(0)], Device.CPU, 0.05, left) == {}
+        known.of(numbered(0), Device.CPU)
+    assert known.within([numbered(0)], Device.CPU, 0.05, left) == {}
     left.set()
     with pytest.raises(InfrastructureError, match="Ask again"):
-        known.of(fake, numbered(0), Device.CPU, cancelled=left)
+        known.of(numbered(0), Device.CPU, cancelled=left)
     going_on.set()
-    assert known.of(fake, numbered(0), Device.CPU).code_problem
+    assert known.of(numbered(0), Device.CPU).code_problem
     known.close()
 
 
@@ -245,15 +236,15 @@ def test_who_does_not_wait_finds_it_later_and_hears_of_a_failure_once() -> None:
 
     def settled(number: int) -> Inspection:
         deadline = time.monotonic() + 60
-        while (found := known.known(fake, numbered(number), Device.CPU)) is None:
+        while (found := known.known(numbered(number), Device.CPU)) is None:
             assert time.monotonic() < deadline
             time.sleep(0.01)
         return found
 
     fake = FakeBackend(lambda job: None, inspection=inspection)  # type: ignore[arg-type,return-value]
-    known = Inspections()
-    assert known.known(fake, numbered(0), Device.CPU) is None
-    assert known.known(fake, numbered(1), Device.CPU) is None
+    known = Inspections(Scheduler(fake))
+    assert known.known(numbered(0), Device.CPU) is None
+    assert known.known(numbered(1), Device.CPU) is None
     going_on.set()
     assert settled(0).subgraph_digest == numbered(0).digest
     with pytest.raises(BadInput, match="not this one"):
@@ -268,7 +259,8 @@ def test_who_does_not_wait_finds_it_later_and_hears_of_a_failure_once() -> None:
 
 
 def kernels(backend: LocalBackend, code: str, asked: Subgraph | None = None) -> PassKernels:
-    return backend.kernels(asked or subgraph((4, 33), "float16"), bundle(code), Device.CPU, threading.Event())
+    question = CompileKernels(asked or subgraph((4, 33), "float16"), bundle(code), Device.CPU)
+    return backend.inspect(question, threading.Event())
 
 
 def test_kernels_are_compiled_for_a_gpu_that_is_not_there(backend: LocalBackend) -> None:
@@ -325,7 +317,7 @@ def test_a_pass_that_never_ends_is_ended_and_jobs_go_on(backend: LocalBackend, m
 
 
 def test_what_the_candidate_tells_of_kernels_is_cut_to_what_can_be_shown() -> None:
-    from passnet_core.judge.client import _compiled
+    from passnet_core.judge.supervisor.child import _compiled
 
     told = {"name": "<b>" * 999, "target": 1, "ran": "yes", "launches": -1, "num_warps": 1e9, "ptx": "x" * 10**6}
     kernel = _compiled(told)
@@ -344,12 +336,13 @@ def test_kernels_are_asked_for_once_for_each_bundle() -> None:
 
     def settled(passes: Bundle) -> PassKernels:
         deadline = time.monotonic() + 60
-        while (found := known.kernels(fake, subgraph(), passes, Device.CPU)) is None:
+        while (found := known.kernels(subgraph(), passes, Device.CPU)) is None:
             assert time.monotonic() < deadline
             time.sleep(0.01)
         return found
 
-    fake, known = FakeBackend(lambda job: None, compiling=compiled), Inspections()  # type: ignore[arg-type,return-value]
+    fake = FakeBackend(lambda job: None, compiling=compiled)  # type: ignore[arg-type,return-value]
+    known = Inspections(Scheduler(fake))
     with pytest.raises(InfrastructureError, match="not now"):
         settled(bundle(RIGHT))
     assert settled(bundle(RIGHT)).problem == settled(bundle(RIGHT)).problem

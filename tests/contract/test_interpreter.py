@@ -13,7 +13,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 SCRIPT = """
 import torch
-from passnet_core.judge import interpreter
+from passnet_core.judge.worker import interpreter
 interpreter.mend()
 interpreter.mend()
 import triton

@@ -3,13 +3,13 @@
 from dataclasses import astuple, replace
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from passnet_core.judge import elements  # noqa: E402
-from passnet_core.judge.comparing import Difference, References, compare  # noqa: E402
-from passnet_core.records import Verdict  # noqa: E402
-from tests.contract.test_comparing import INF, NAN, noise, produced  # noqa: E402
+from passnet_core.judge.numerics import elements
+from passnet_core.judge.numerics.comparing import References, compare
+from passnet_core.judge.protocol.reference_bench import OutputDifference
+from passnet_core.records import Verdict
+from tests.contract.test_comparing import INF, NAN, noise, produced
 
 SIZE = 1000
 
@@ -90,7 +90,7 @@ def test_slices_say_what_the_whole_says(case, dtype: str, monkeypatch: pytest.Mo
     eager, exact, actual = case(dtype)
     references = References(produced(eager), None if exact is None else produced(exact))
 
-    def said() -> Difference:
+    def said() -> OutputDifference:
         return compare(references, produced(actual))
 
     whole = said()

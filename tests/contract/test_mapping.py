@@ -3,13 +3,13 @@
 import math
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from passnet_core.judge.candidacy import Produced  # noqa: E402
-from passnet_core.judge.comparing import Difference, References, compare, gather, worse  # noqa: E402
-from passnet_core.judge.mapping import MOST_COLUMNS, MOST_IN_A_STRIP, MOST_ROWS  # noqa: E402
-from passnet_core.records import ErrorMap, OutputAccuracy, Verdict, from_json, to_json  # noqa: E402
+from passnet_core.judge.numerics.comparing import References, compare, gather, worse
+from passnet_core.judge.numerics.error_map import MOST_COLUMNS, MOST_IN_A_STRIP, MOST_ROWS
+from passnet_core.judge.protocol.messages import Produced
+from passnet_core.judge.protocol.reference_bench import OutputDifference
+from passnet_core.records import ErrorMap, OutputAccuracy, Verdict, from_json, to_json
 
 NAN, INF = math.nan, math.inf
 
@@ -23,7 +23,7 @@ def noise(*shape: int, dtype: str = "float32"):
     return torch.randn(shape, generator=torch.Generator().manual_seed(7)).to(getattr(torch, dtype))
 
 
-def compared(expected, actual) -> Difference:
+def compared(expected, actual) -> OutputDifference:
     exact = produced(expected.double()) if expected.is_floating_point() else None
     return compare(References(produced(expected), exact), produced(actual), mapped=lambda found: True)
 

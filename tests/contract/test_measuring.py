@@ -6,26 +6,19 @@ from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from judging import ADD_RELU, bundle, subgraph  # noqa: E402
-
-from passnet_core.graphs.source import parse  # noqa: E402
-from passnet_core.judge import measuring, recalling, rounds  # noqa: E402
-from passnet_core.judge.candidacy import (  # noqa: E402
-    Call,
-    CandidateFault,
-    Fills,
-    Measurement,
-    Preparation,
-    Produced,
-    Returned,
-)
-from passnet_core.judge.client import Child  # noqa: E402
-from passnet_core.judge.inputs import draw, roles  # noqa: E402
-from passnet_core.judge.pool import Pool  # noqa: E402
-from passnet_core.records import (  # noqa: E402
+from passnet_core.graphs.source import parse
+from passnet_core.judge.numerics import output_digest, rechecking, timed_inputs
+from passnet_core.judge.numerics.input_draws import draw, roles
+from passnet_core.judge.protocol import reference_bench
+from passnet_core.judge.protocol.messages import CandidateFault, Fills, Preparation, Produced, Returned, TimedCall
+from passnet_core.judge.stages import measure, timed_blocks, timing_session
+from passnet_core.judge.stages.findings import Measurement
+from passnet_core.judge.stages.prepared_job import PreparedJob
+from passnet_core.judge.supervisor.child import Child
+from passnet_core.judge.supervisor.worker_pool import WorkerPool
+from passnet_core.records import (
     REPLAY,
     Capture,
     Clock,
@@ -39,7 +32,8 @@ from passnet_core.records import (  # noqa: E402
     TensorSpec,
     Verdict,
 )
-from passnet_core.scoring.intervals import Interval  # noqa: E402
+from passnet_core.scoring.intervals import Interval
+from tests.contract.judging import ADD_RELU, bundle, subgraph
 
 DRAWING_US, GOING_US, DIGESTING_US = 60.0, 12.0, 40.0
 
@@ -123,8 +117,8 @@ class Timed:
     def recall(self, name: str, fills: Fills, weights: int, seeds: Sequence[int]) -> tuple[Returned, ...]:
         return tuple(returned(self.computed(name, self.drawn(fills, weights, seed))) for seed in seeds)
 
-    def checked(self, fills: Fills, weights: int, seed: int, actual: Returned) -> recalling.Checked:
-        return recalling.checked(self, fills, weights, seed, actual)
+    def checked(self, fills: Fills, weights: int, seed: int, actual: Returned) -> reference_bench.RecheckedCall:
+        return rechecking.rechecked(self, fills, weights, seed, actual)
 
     def _begin(self) -> None:
         self.resting = False
@@ -148,7 +142,7 @@ class Timed:
         return {"bytes_per_us": self.speed, "l2_bytes": 0}
 
     def drawn(self, fills: Fills, weights: int, seed: int) -> list[torch.Tensor]:
-        buffers = rounds.Buffers(list(fills), [None] * len(fills), Device.CPU, slots=1)
+        buffers = timed_inputs.Buffers(list(fills), [None] * len(fills), Device.CPU, slots=1)
         buffers.fix(weights)
         return buffers.drawn(seed, 0)
 
@@ -162,13 +156,13 @@ class Series:
         self.last: tuple[torch.Tensor, ...] = ()
         self.kept: list[Returned] = []
 
-    def call(self, seed: int, slot: int, *, keep_last: bool = False) -> Call:
+    def call(self, seed: int, slot: int, *, keep_last: bool = False) -> TimedCall:
         self._keep(keep_last)
         whole = self.client.times[self.name] * next(self.client.jitter)
         self.last = self.client.function(self.client.drawn(self.fills, self.weights, seed))
-        digest = rounds.digest(self.last) + self.client.lies
+        digest = output_digest.digest(self.last) + self.client.lies
         client = self.client
-        return Call(
+        return TimedCall(
             whole * self.within,
             digest,
             drawing_us=DRAWING_US + client.before,
@@ -211,14 +205,14 @@ def measured(
         "baseline": Preparation(Contender.BASELINE, ADD_RELU, Capture.DIRECT, device),
         "passes": Preparation(Contender.PASSES, ADD_RELU, Capture.DIRECT, device, weights=weights),
     }
-    found = measuring.measure(job, parse(ADD_RELU), asked, tried, trusted, seed=1, report=lambda text: None)
+    found = measure.measure(PreparedJob(job, parse(ADD_RELU), asked, tried, trusted, seed=1))
     return found, log
 
 
 @pytest.fixture(autouse=True)
 def _few_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """As many as were asked for."""
-    monkeypatch.setattr(measuring, "MOST_BLOCKS", 0)
+    monkeypatch.setattr(timing_session, "MOST_BLOCKS", 0)
 
 
 @pytest.mark.parametrize(
@@ -253,12 +247,12 @@ def test_without_memory_for_eager_beside_the_passes_the_floor_is_that_of_one_pro
 
 
 def test_a_difference_within_the_noise_of_eager_against_eager_is_none() -> None:
-    speedup = measuring.speedup(
+    speedup = timed_blocks.speedup(
         Contender.PASSES, Clock.END_TO_END, {Contender.EAGER: [[103.0]] * 5, Contender.PASSES: [[100.0]] * 5}
     )
     assert speedup is not None
-    assert measuring.judged(speedup, 1.02)[0] is Verdict.FASTER
-    verdict, reason = measuring.judged(speedup, 1.05)
+    assert timed_blocks.judged(speedup, 1.02)[0] is Verdict.FASTER
+    verdict, reason = timed_blocks.judged(speedup, 1.05)
     assert verdict is Verdict.NO_DIFFERENCE
     assert "within the noise: eager differs from eager by up to 5%" in reason
 
@@ -266,8 +260,8 @@ def test_a_difference_within_the_noise_of_eager_against_eager_is_none() -> None:
 def test_the_noise_floor_is_a_figure() -> None:
     steady, _ = measured(100.0, 80.0, 50.0)
     assert steady.noise is not None
-    assert steady.noise == pytest.approx(measuring.APART - 1), "what two processes differ by is the least"
-    assert measuring.noise(Interval(1.0, 0.8, 1.1)) == pytest.approx(1.25)
+    assert steady.noise == pytest.approx(timed_blocks.APART - 1), "what two processes differ by is the least"
+    assert timed_blocks.noise(Interval(1.0, 0.8, 1.1)) == pytest.approx(1.25)
     assert measured(100.0, 80.0, 50.0, profile=Profile.PASSNET)[0].noise is None, "PassNet's protocol has none"
 
 
@@ -281,7 +275,7 @@ def test_three_contenders_on_every_clock_in_alternating_order() -> None:
         if each.clock is Clock.KERNEL:
             continue
         assert each.blocks == 5
-        assert len(each.samples) == 5 * measuring.CALLS
+        assert len(each.samples) == 5 * timing_session.CALLS
         assert each.median == pytest.approx(
             {"eager": 100, "inductor": 80, "passes": 50}[each.contender.value], rel=0.02
         )
@@ -328,8 +322,8 @@ def test_inductor_as_the_solver_is_timed_against_eager() -> None:
 
 def test_slow_calls_make_smaller_blocks_and_are_told_so() -> None:
     found, _ = measured(100_000.0, 90_000.0, 95_000.0)
-    assert len(found.timings[-1].samples) < 5 * measuring.CALLS
-    assert any(f"instead of {measuring.CALLS}" in warning for warning in found.warnings)
+    assert len(found.timings[-1].samples) < 5 * timing_session.CALLS
+    assert any(f"instead of {timing_session.CALLS}" in warning for warning in found.warnings)
 
 
 @pytest.mark.parametrize(
@@ -344,15 +338,15 @@ def test_slow_calls_make_smaller_blocks_and_are_told_so() -> None:
 def test_no_more_blocks_are_taken_than_tell_something(
     monkeypatch: pytest.MonkeyPatch, behaviour: dict, settled: bool
 ) -> None:
-    monkeypatch.setattr(measuring, "MOST_BLOCKS", 25)
-    monkeypatch.setattr(measuring, "steady_core", lambda: nullcontext(3))
+    monkeypatch.setattr(timing_session, "MOST_BLOCKS", 25)
+    monkeypatch.setattr(measure, "steady_core", lambda: nullcontext(3))
     _, log = measured(100.0, 80.0, 50.0, **behaviour)
     taken = log.count(("passes", Clock.END_TO_END)) - 1  # without the probe
     assert taken == 8 if settled else taken > 12
 
 
 def test_as_many_blocks_as_were_asked_for_are_taken_at_least(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measuring, "MOST_BLOCKS", 25)
+    monkeypatch.setattr(timing_session, "MOST_BLOCKS", 25)
     _, log = measured(100.0, 80.0, 50.0, trials=13)
     assert log.count(("passes", Clock.END_TO_END)) == 1 + 16
 
@@ -367,7 +361,7 @@ def test_without_a_gpu_there_are_values_only() -> None:
 
 
 def test_calls_that_take_longer_than_they_claim_are_a_cheat(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measuring, "steady_core", lambda: nullcontext(3))
+    monkeypatch.setattr(measure, "steady_core", lambda: nullcontext(3))
     found, _ = measured(100.0, 80.0, 5.0, hidden=90.0)
     assert found.verdict is Verdict.CHEAT
     assert "claims 5.0 µs a call" in found.reason
@@ -376,7 +370,7 @@ def test_calls_that_take_longer_than_they_claim_are_a_cheat(monkeypatch: pytest.
 
 
 def test_clocks_that_disagree_a_little_on_few_cores_are_inconclusive(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measuring, "steady_core", nullcontext)
+    monkeypatch.setattr(measure, "steady_core", nullcontext)
     assert measured(100.0, 80.0, 5.0, hidden=30.0)[0].verdict is Verdict.INCONCLUSIVE
     assert measured(100.0, 80.0, 5.0, hidden=900.0)[0].verdict is Verdict.CHEAT
 
@@ -394,7 +388,7 @@ def test_clocks_that_disagree_a_little_on_few_cores_are_inconclusive(monkeypatch
 def test_every_step_around_a_call_is_held_against_eagers(
     monkeypatch: pytest.MonkeyPatch, behaviour: dict[str, float], words: str
 ) -> None:
-    monkeypatch.setattr(measuring, "steady_core", lambda: nullcontext(3))
+    monkeypatch.setattr(measure, "steady_core", lambda: nullcontext(3))
     found, _ = measured(100.0, 80.0, 50.0, **behaviour)
     assert found.verdict is Verdict.CHEAT
     assert words in found.reason
@@ -449,7 +443,7 @@ def test_what_cannot_even_be_written_in_the_time_is_a_cheat() -> None:
 
 
 def test_work_that_goes_on_after_the_call_has_returned_is_a_cheat(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measuring, "steady_core", lambda: nullcontext(3))
+    monkeypatch.setattr(measure, "steady_core", lambda: nullcontext(3))
     assert measured(100.0, 80.0, 90.0, within=0.1)[0].verdict is Verdict.CHEAT
     assert measured(100.0, 80.0, 50.0, within=0.8)[0].verdict is Verdict.FASTER
     both, _ = measured(100.0, 80.0, 80.0, within=0.5, witness={"within": 0.5})
@@ -470,7 +464,7 @@ def test_a_loaded_machine_hides_no_work_outside_the_events(
     jitter: tuple[float, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A few blocks in which every fifth is off by as much tell nothing: more are taken."""
-    monkeypatch.setattr(measuring, "MOST_BLOCKS", 25)
+    monkeypatch.setattr(timing_session, "MOST_BLOCKS", 25)
     found, _ = measured(400.0, 320.0, 400.0, jitter=jitter, within=0.25, wander=(0.0, -350.0, 0.0, 0.0, 0.0))
     assert found.verdict is Verdict.CHEAT, found.reason
     assert "(event)" in found.reason
@@ -478,7 +472,7 @@ def test_a_loaded_machine_hides_no_work_outside_the_events(
 
 def test_a_doubt_that_stays_is_no_speedup(monkeypatch: pytest.MonkeyPatch) -> None:
     """More than half of the blocks are off, but too few to be certain: it is timed thrice, and passes for nothing."""
-    monkeypatch.setattr(measuring, "steady_core", lambda: nullcontext(3))
+    monkeypatch.setattr(measure, "steady_core", lambda: nullcontext(3))
     found, log = measured(100.0, 80.0, 50.0, wander=(0.0, 60.0, 0.0, 60.0, 60.0))
     assert found.verdict is Verdict.INCONCLUSIVE
     assert "the clocks may disagree" in found.reason
@@ -509,22 +503,22 @@ def test_passnets_protocol_times_the_solver_first_on_one_drawing() -> None:
 
 def test_a_clock_that_saw_nothing_gives_no_speedup() -> None:
     blocks = {Contender.EAGER: [[0.0, 0.0]], Contender.PASSES: [[1.0, 1.0]]}
-    assert measuring.speedup(Contender.PASSES, Clock.KERNEL, blocks) is None
+    assert timed_blocks.speedup(Contender.PASSES, Clock.KERNEL, blocks) is None
 
 
 def test_a_drift_of_the_whole_machine_is_not_unsteady_but_spread_and_wandering_ratios_are() -> None:
     drift = [[speed, speed * 1.01] * 20 for speed in (1.0, 1.5, 2.0, 1.2, 3.0)]
-    assert measuring.unsteady({Contender.EAGER: drift, Contender.PASSES: drift}) == []
+    assert timed_blocks.unsteady({Contender.EAGER: drift, Contender.PASSES: drift}) == []
     steady, wild = [[1.0, 1.01] * 20] * 5, [[1.0, 2.0] * 20] * 5
-    assert measuring.unsteady({Contender.EAGER: steady, Contender.PASSES: wild}) == [Contender.PASSES]
-    assert measuring.unsteady({Contender.EAGER: drift, Contender.PASSES: steady}) == [Contender.PASSES]
+    assert timed_blocks.unsteady({Contender.EAGER: steady, Contender.PASSES: wild}) == [Contender.PASSES]
+    assert timed_blocks.unsteady({Contender.EAGER: drift, Contender.PASSES: steady}) == [Contender.PASSES]
 
 
 # --- timed calls in a real child -------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def witness(pool: Pool) -> Iterator[Child]:
+def witness(pool: WorkerPool) -> Iterator[Child]:
     child = Child(pool.for_witness(Device.CPU), "witness", deadline_s=240.0)
     asked = subgraph()
     eager = Preparation(Contender.EAGER, ADD_RELU, Capture.DIRECT, Device.CPU)
@@ -535,9 +529,9 @@ def witness(pool: Pool) -> Iterator[Child]:
     child.close()
 
 
-def fills() -> list[rounds.Fill]:
+def fills() -> list[timed_inputs.Fill]:
     asked = subgraph()
-    return rounds.fills(asked.inputs, roles(parse(asked.code), asked.inputs))
+    return timed_inputs.fills(asked.inputs, roles(parse(asked.code), asked.inputs))
 
 
 def test_each_call_has_its_own_inputs_and_what_it_returned_can_be_asked_for_afterwards(witness: Child) -> None:
@@ -548,7 +542,7 @@ def test_each_call_has_its_own_inputs_and_what_it_returned_can_be_asked_for_afte
     assert all(0 < call.claimed_us < call.waited_us for call in calls)
     for seed, kept in ((4, fourth), (7, last)):
         values = [output.value for output in kept.outputs]
-        assert rounds.digest(values) == calls[seed].digest
+        assert output_digest.digest(values) == calls[seed].digest
         (again,) = witness.recall("eager", fills(), 0, [seed])
         assert torch.equal(again.outputs[0].value, values[0])
 
@@ -567,9 +561,9 @@ def test_the_witness_checks_a_timed_call_as_the_referee_would(witness: Child, sp
     (eager,) = witness.recall("eager", fills(), 0, [12])
     actual = returned([spoil(eager.outputs[0].value)])
     there = witness.checked(fills(), 0, 12, actual)
-    assert there == recalling.checked(witness, fills(), 0, 12, actual)
+    assert there == rechecking.rechecked(witness, fills(), 0, 12, actual)
     assert there.verdict is verdict, there.problem
-    assert there.digest == rounds.digest([actual.outputs[0].value])
+    assert there.digest == output_digest.digest([actual.outputs[0].value])
 
 
 def test_the_same_content_may_come_at_another_place(witness: Child) -> None:
@@ -593,15 +587,15 @@ def test_a_fault_amid_timed_calls_is_told_and_the_child_goes_on(witness: Child) 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64", "int64", "bool", "uint8"])
 def test_every_kind_of_input_can_be_drawn_and_its_bits_added_up(dtype: str) -> None:
     specs = (TensorSpec("x", (5, 7), dtype, mean=0.5, std=2.0),)
-    buffers = rounds.Buffers(rounds.fills(specs, {}), [None], Device.CPU)
+    buffers = timed_inputs.Buffers(timed_inputs.fills(specs, {}), [None], Device.CPU)
     (first,) = buffers.drawn(1, 0)
-    sum_of_first = rounds.digest([first])
-    assert sum_of_first == rounds.digest([first.clone()])
+    sum_of_first = output_digest.digest([first])
+    assert sum_of_first == output_digest.digest([first.clone()])
     (second,) = buffers.drawn(2, 1)
     if dtype not in ("bool", "uint8", "int64"):
-        assert rounds.digest([second]) != sum_of_first
-    assert rounds.digest([first, second]) != rounds.digest([second, first]) or torch.equal(first, second)
-    assert rounds.digest([first.t()]) == sum_of_first, "the order of dimensions in memory is not content"
+        assert output_digest.digest([second]) != sum_of_first
+    assert output_digest.digest([first, second]) != output_digest.digest([second, first]) or torch.equal(first, second)
+    assert output_digest.digest([first.t()]) == sum_of_first, "the order of dimensions in memory is not content"
 
 
 def test_variances_stay_positive_and_indices_in_range() -> None:
@@ -610,7 +604,7 @@ def test_variances_stay_positive_and_indices_in_range() -> None:
         TensorSpec("ids", (64,), "int64", low=0, high=9),
     )
     graph = parse(ADD_RELU.replace("in_0, in_1", "running_var, ids").replace("in_0 + in_1", "running_var + ids"))
-    buffers = rounds.Buffers(rounds.fills(specs, roles(graph, specs)), [None, None], Device.CPU)
+    buffers = timed_inputs.Buffers(timed_inputs.fills(specs, roles(graph, specs)), [None, None], Device.CPU)
     for seed in range(5):
         variance, ids = buffers.drawn(seed, seed)
         assert float(variance.min()) > 0
@@ -618,6 +612,6 @@ def test_variances_stay_positive_and_indices_in_range() -> None:
 
 
 def test_recorded_inputs_are_drawn_as_passnet_replays_them() -> None:
-    (fill,) = rounds.fills((TensorSpec("x", (4,), "float32", mean=300.0, std=5.0),), {}, Profile.PASSNET)
-    (drawn,) = rounds.Buffers([fill], [None], Device.CPU).drawn(1, 0)
+    (fill,) = timed_inputs.fills((TensorSpec("x", (4,), "float32", mean=300.0, std=5.0),), {}, Profile.PASSNET)
+    (drawn,) = timed_inputs.Buffers([fill], [None], Device.CPU).drawn(1, 0)
     assert drawn.tolist() == [100.0] * 4

@@ -8,14 +8,15 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
-from model_server import ModelServer, Said, saying, serving
 
 from passnet_core.llm import client as client_module
-from passnet_core.llm.chat import ModelError, Reply, Server, Stopped, Tool, Trouble
+from passnet_core.llm.chat import ChatServer, ModelError, Reply, Stopped, Tool, Trouble
 from passnet_core.llm.client import ChatModel
 from passnet_core.trajectory import Message, Role, ToolCall
+from tests.contract.model_server import ModelServer, Said, saying, serving
 
 KEY = "sk-secret-0123456789"
 ASKED = (Message(Role.SYSTEM, "You write passes."), Message(Role.USER, "Write one."))
@@ -36,11 +37,11 @@ def server() -> Iterator[ModelServer]:
         yield made
 
 
-def model(server: ModelServer, name: str = "scripted", **more: object) -> ChatModel:
-    return ChatModel(Server(server.base_url, KEY), name, **more)
+def model(server: ModelServer, name: str = "scripted", **more: Any) -> ChatModel:
+    return ChatModel(ChatServer(server.base_url, KEY), name, **more)
 
 
-def answer(asked: ChatModel, *, tools: tuple[Tool, ...] = (), **more: object) -> Reply:
+def answer(asked: ChatModel, *, tools: tuple[Tool, ...] = (), **more: Any) -> Reply:
     return asked.complete(ASKED, tools, cancelled=threading.Event(), **more)
 
 
@@ -148,7 +149,7 @@ def test_every_failure_is_a_sentence_without_the_key(
     assert failed.value.trouble is trouble
     assert words in str(failed.value)
     assert KEY not in str(failed.value)
-    assert KEY not in repr(Server(server.base_url, KEY))
+    assert KEY not in repr(ChatServer(server.base_url, KEY))
     assert KEY not in caplog.text
 
 
@@ -168,7 +169,7 @@ def test_a_model_or_a_server_that_is_not_there() -> None:
     assert failed.value.trouble is Trouble.UNKNOWN_MODEL
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        nowhere = ChatModel(Server(f"http://127.0.0.1:{unused.getsockname()[1]}/v1", KEY), "scripted", retries=1)
+        nowhere = ChatModel(ChatServer(f"http://127.0.0.1:{unused.getsockname()[1]}/v1", KEY), "scripted", retries=1)
         with pytest.raises(ModelError, match="cannot be reached") as failed:
             answer(nowhere)
     assert failed.value.trouble is Trouble.DOWN
@@ -189,9 +190,9 @@ def test_silence_ends_and_a_person_can_stop_within_a_second(server: ModelServer)
 
 def test_without_a_key_only_a_server_of_ones_own_is_asked(server: ModelServer) -> None:
     server.models["scripted"] = saying(Said("Hello."))
-    assert answer(ChatModel(Server(server.base_url), "scripted")).message.text == "Hello."
+    assert answer(ChatModel(ChatServer(server.base_url), "scripted")).message.text == "Hello."
     with pytest.raises(ModelError, match="Set OPENAI_API_KEY") as failed:
-        ChatModel(Server(), "scripted")
+        ChatModel(ChatServer(), "scripted")
     assert failed.value.trouble is Trouble.NO_KEY
 
 

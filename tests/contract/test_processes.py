@@ -1,4 +1,4 @@
-"""The channel between referee and child, with a real child in a real nursery."""
+"""The channel between referee and child, with a real child in a real fork server."""
 
 import os
 import re
@@ -12,16 +12,18 @@ from pathlib import Path
 
 import pytest
 import torch
-from judging import RIGHT, bundle, hostile_at_import
 
-from passnet_core.judge import sandbox, wire
-from passnet_core.judge.candidacy import CandidateFault, CandidateGone, CandidateTimeout, Preparation
-from passnet_core.judge.client import Child
-from passnet_core.judge.pool import Place, Pool
+from passnet_core.judge.protocol import framing
+from passnet_core.judge.protocol.messages import CandidateFault, CandidateGone, CandidateTimeout, Preparation
+from passnet_core.judge.supervisor import sandbox
+from passnet_core.judge.supervisor.child import Child
+from passnet_core.judge.supervisor.fork_server import WorkerPlace
+from passnet_core.judge.supervisor.worker_pool import WorkerPool
 from passnet_core.records import Bundle, Capture, Contender, Device, PassFile
+from tests.contract.judging import RIGHT, bundle, hostile_at_import
 
 
-def loaded(pool: Pool, asked: Bundle, *, deadline_s: float = 240.0) -> Child:
+def loaded(pool: WorkerPool, asked: Bundle, *, deadline_s: float = 240.0) -> Child:
     child = Child(pool.for_bundle(asked.digest, Device.CPU), "candidate", deadline_s=deadline_s)
     pool.refill(Device.CPU, witness=False)
     return child
@@ -43,14 +45,14 @@ class GraphModule(torch.nn.Module):
 
 
 @pytest.mark.filterwarnings("ignore:ComplexHalf")
-@pytest.mark.parametrize("name", [name for name in wire.DTYPES if not name.startswith("float8")])
+@pytest.mark.parametrize("name", [name for name in framing.DTYPES if not name.startswith("float8")])
 def test_every_dtype_crosses_the_wire(name: str) -> None:
-    dtype = wire.DTYPES[name]
+    dtype = framing.DTYPES[name]
     sent = [torch.arange(7).to(dtype), torch.ones((), dtype=dtype), torch.empty((0, 3), dtype=dtype)]
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        wire.send(ours, wire.Message({"é": [1, None]}, tuple(sent)))
-        got = wire.receive(theirs)
+        framing.send(ours, framing.WireMessage({"é": [1, None]}, tuple(sent)))
+        got = framing.receive(theirs)
     assert got.fields == {"é": [1, None]}
     for before, after in zip(sent, got.tensors):
         assert after.dtype is dtype
@@ -62,12 +64,12 @@ def test_every_dtype_crosses_the_wire(name: str) -> None:
 
 def test_strides_of_inputs_survive() -> None:
     turned = torch.arange(6.0).reshape(2, 3).T
-    places, tensors = wire.pack_inputs([turned, 4, float("nan"), True])
+    places, tensors = framing.pack_inputs([turned, 4, float("nan"), True])
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        wire.send(ours, wire.Message({"inputs": places}, tuple(tensors)))
-        got = wire.receive(theirs)
-    tensor, number, nan, flag = wire.unpack_inputs(got.fields["inputs"], got.tensors)
+        framing.send(ours, framing.WireMessage({"inputs": places}, tuple(tensors)))
+        got = framing.receive(theirs)
+    tensor, number, nan, flag = framing.unpack_inputs(got.fields["inputs"], got.tensors)
     assert torch.equal(tensor, turned)
     assert tensor.stride() == turned.stride()
     assert (number, flag) == (4, True)
@@ -92,8 +94,8 @@ def test_nonsense_on_the_wire_is_refused(data: bytes) -> None:
     with ours, theirs:
         sender = threading.Thread(target=ours.sendall, args=(data,))
         sender.start()
-        with pytest.raises(wire.WireError):
-            wire.receive(theirs, wire.wait_until(time.monotonic() + 60))
+        with pytest.raises(framing.WireError):
+            framing.receive(theirs, framing.wait_until(time.monotonic() + 60))
         sender.join(60)
 
 
@@ -102,11 +104,11 @@ def test_the_end_of_the_other_side_is_noticed() -> None:
     with theirs:
         ours.sendall(b"\0\0")
         ours.close()
-        with pytest.raises(wire.WireClosed):
-            wire.receive(theirs)
+        with pytest.raises(framing.WireClosed):
+            framing.receive(theirs)
 
 
-def test_a_child_loads_prepares_and_runs(pool: Pool) -> None:
+def test_a_child_loads_prepares_and_runs(pool: WorkerPool) -> None:
     child = loaded(pool, bundle(RIGHT))
     try:
         passes = child.load(bundle(RIGHT)).passes
@@ -126,7 +128,7 @@ def test_a_child_loads_prepares_and_runs(pool: Pool) -> None:
         child.close()
 
 
-def test_a_fault_does_not_end_the_child(pool: Pool) -> None:
+def test_a_fault_does_not_end_the_child(pool: WorkerPool) -> None:
     child = loaded(pool, bundle(RIGHT))
     try:
         child.prepare("eager", PREPARATION)
@@ -141,7 +143,7 @@ def test_a_fault_does_not_end_the_child(pool: Pool) -> None:
         child.close()
 
 
-def test_passes_that_share_a_replacement_share_what_prepares_its_weights(pool: Pool) -> None:
+def test_passes_that_share_a_replacement_share_what_prepares_its_weights(pool: WorkerPool) -> None:
     shared = PassFile("shared_kernel.py", RIGHT)
     imported = "from shared_kernel import pattern, replacement_args, replacement_func\n"
     hook = "def prepare(weights):\n    return weights\n"
@@ -172,7 +174,7 @@ def test_passes_that_share_a_replacement_share_what_prepares_its_weights(pool: P
         child.close()
 
 
-def test_the_trace_of_a_fault_names_the_authors_line(pool: Pool) -> None:
+def test_the_trace_of_a_fault_names_the_authors_line(pool: WorkerPool) -> None:
     broken = bundle(hostile_at_import("def inner():\n    raise ValueError('of mine')\ninner()"))
     child = loaded(pool, broken)
     try:
@@ -185,7 +187,7 @@ def test_the_trace_of_a_fault_names_the_authors_line(pool: Pool) -> None:
         child.close()
 
 
-def test_an_untraceable_pattern_is_told_apart(pool: Pool) -> None:
+def test_an_untraceable_pattern_is_told_apart(pool: WorkerPool) -> None:
     looping = bundle(RIGHT.replace("    return torch.nn", "    if a.sum() > 0: a = b\n    return torch.nn"))
     child = loaded(pool, looping)
     try:
@@ -197,7 +199,7 @@ def test_an_untraceable_pattern_is_told_apart(pool: Pool) -> None:
         child.close()
 
 
-def test_a_child_that_ends_says_how_and_leaves_nothing(pool: Pool) -> None:
+def test_a_child_that_ends_says_how_and_leaves_nothing(pool: WorkerPool) -> None:
     leaving = bundle(hostile_at_import("os.fork() or time.sleep(1000)\nos._exit(7)"))
     child = loaded(pool, leaving)
     with pytest.raises(CandidateGone) as gone:
@@ -206,12 +208,12 @@ def test_a_child_that_ends_says_how_and_leaves_nothing(pool: Pool) -> None:
     with pytest.raises(CandidateGone):
         child.run("eager")
     child.close()
-    below = sandbox.descendants(child.nursery.process.pid)
+    below = sandbox.descendants(child.fork_server.process.pid)
     # in a sandbox bubblewrap stands between
-    assert len([pid for pid in below if b"nursery" not in Path(f"/proc/{pid}/cmdline").read_bytes()]) == 0
+    assert len([pid for pid in below if b"fork-server" not in Path(f"/proc/{pid}/cmdline").read_bytes()]) == 0
 
 
-def test_a_deadline_is_kept_and_counts_only_its_own_time(pool: Pool) -> None:
+def test_a_deadline_is_kept_and_counts_only_its_own_time(pool: WorkerPool) -> None:
     sleepy = bundle(hostile_at_import("time.sleep(1000)"))
     child = loaded(pool, sleepy, deadline_s=2.0)
     with pytest.raises(CandidateTimeout):
@@ -226,7 +228,7 @@ def test_a_deadline_is_kept_and_counts_only_its_own_time(pool: Pool) -> None:
 
 def stats_below(child: Child) -> list[list[str]]:
     """Of each of the child's processes, what the kernel's list says after its name: the state first."""
-    stats = (Path(f"/proc/{pid}/stat").read_text() for pid in sandbox.descendants(child.nursery.process.pid))
+    stats = (Path(f"/proc/{pid}/stat").read_text() for pid in sandbox.descendants(child.fork_server.process.pid))
     return [stat.rpartition(")")[2].split() for stat in stats]
 
 
@@ -245,7 +247,7 @@ threading.Thread(target=burn, daemon=True).start()
 """
 
 
-def test_at_rest_neither_threads_nor_processes_of_a_candidate_compute(pool: Pool) -> None:
+def test_at_rest_neither_threads_nor_processes_of_a_candidate_compute(pool: WorkerPool) -> None:
     burning = bundle(hostile_at_import(BURNING))
     child = loaded(pool, burning)
     child.load(burning)
@@ -301,7 +303,7 @@ if libc.timer_create(1, event, ctypes.byref(timer)) or libc.timer_settime(timer,
 """
 
 
-def test_a_candidate_that_wakes_itself_is_found_out(pool: Pool) -> None:
+def test_a_candidate_that_wakes_itself_is_found_out(pool: WorkerPool) -> None:
     waking = bundle(hostile_at_import(WAKING))
     child = loaded(pool, waking)
     child.load(waking)
@@ -316,7 +318,7 @@ def test_a_candidate_that_wakes_itself_is_found_out(pool: Pool) -> None:
     child.close()
 
 
-def test_a_nursery_serves_one_bundle_only(pool: Pool) -> None:
+def test_a_fork_server_serves_one_bundle_only(pool: WorkerPool) -> None:
     first = pool.for_bundle(bundle(RIGHT).digest, Device.CPU)
     assert pool.for_bundle(bundle(RIGHT).digest, Device.CPU) is first
     second = pool.for_bundle("another", Device.CPU)
@@ -325,13 +327,13 @@ def test_a_nursery_serves_one_bundle_only(pool: Pool) -> None:
 
 
 def test_scratch_of_process_isolation_is_watched_and_removed(tmp_path: Path) -> None:
-    own = Pool(Place(sandbox.chosen("process"), tmp_path))
+    own = WorkerPool(WorkerPlace(sandbox.chosen("process"), tmp_path))
     try:
         filling = bundle(
             hostile_at_import("for n in range(10**6): open(os.environ['TMPDIR'] + f'/{n}', 'wb').write(bytes(1 << 20))")
         )
-        nursery = own.for_bundle(filling.digest, Device.CPU)
-        child = Child(nursery, "candidate", deadline_s=240, limits=sandbox.Limits(scratch_bytes=8 << 20))
+        fork_server = own.for_bundle(filling.digest, Device.CPU)
+        child = Child(fork_server, "candidate", deadline_s=240, limits=sandbox.Limits(scratch_bytes=8 << 20))
         with pytest.raises(CandidateGone, match="8 MiB to disk"):
             child.load(filling)
         child.close()

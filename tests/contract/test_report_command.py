@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from example_playground import write_data
 
-from passnet_core.__main__ import main
-from passnet_core.backends.fake import FakeBackend
+from passnet_core.cli.main import main
+from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.settings import Settings
 from tests.contract.made import outcome
+from tests.example_playground import write_data
 
 DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "command-line.md").read_text()
 

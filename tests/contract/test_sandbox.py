@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 
 from passnet_core.errors import InfrastructureError
-from passnet_core.judge import confinement, sandbox
+from passnet_core.judge.supervisor import confinement, sandbox
 from passnet_core.records import Device, Isolation
-
-pytestmark = pytest.mark.sandbox
 
 
 def inside(code: str, **more: str) -> subprocess.CompletedProcess[str]:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from passnet_core.backends.base import JobEvent, outcome_without_judge
-from passnet_core.backends.fake import FAKE_ENVIRONMENT, FakeBackend
 from passnet_core.corpus.layout import write_task
 from passnet_core.errors import BadInput, EmptyScore, StoreError, StoreRefusal, UnknownItem
+from passnet_core.execution.backends.base import JobEvent, outcome_without_judge
+from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
 from passnet_core.records import (
     Bundle,
     Capture,
@@ -22,6 +22,7 @@ from passnet_core.records import (
     Job,
     Outcome,
     PassFile,
+    Phase,
     Profile,
     Stage,
     Verdict,
@@ -75,7 +76,7 @@ class Gate:
 
 
 def jobs_of_backend(service: Service) -> list[Job]:
-    backend = service._backend
+    backend = service._scheduler.backend
     assert isinstance(backend, FakeBackend)
     return backend.jobs
 
@@ -123,7 +124,7 @@ def test_runs_wait_for_each_other_but_checks_do_not_wait(opened: Opening) -> Non
     second = service.submit(task("other"), BUNDLE, VERIFY)
     third = service.submit(task("third"), BUNDLE, VERIFY)
     assert service.progress(first).queue_position is None
-    assert service.progress(first).stage == "start"
+    assert service.progress(first).phase is Phase.START
     assert service.progress(first).subgraph_id == "float32/0"
     assert service.progress(second).queue_position == 1
     assert service.progress(third).queue_position == 2
@@ -229,7 +230,7 @@ def test_jobs_left_by_a_killed_process_get_their_outcome_at_the_next_start(opene
     code = """
 import os, signal, sys
 from pathlib import Path
-from passnet_core.backends.fake import FakeBackend
+from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.service import open_service
 from passnet_core.settings import Settings
 from tests.contract.made import *
@@ -511,6 +512,6 @@ def test_jobs_can_be_made_and_judged_where_only_the_judge_is_installed() -> None
 import sys
 for name in ("duckdb", "numpy", "streamlit", "altair", "graphviz", "pandas"):
     sys.modules[name] = None  # importing it fails
-import passnet_core.service, passnet_core.recording
+import passnet_core.service, tools.recording
 """
     subprocess.run([sys.executable, "-c", code], cwd=PROJECT, check=True, timeout=WAIT_S)

@@ -16,21 +16,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judging import ADD_RELU, RIGHT, WRONG
-from made import outcome
-from model_server import ModelServer, Said, saying, serving
-from scripted import FINISH, a_pass, by_its_text, task, wrote
 
-from passnet_core.__main__ import main
-from passnet_core.backends.base import Backend
-from passnet_core.backends.fake import FakeBackend
+from passnet_core.cli.main import main
 from passnet_core.corpus.layout import write_task
+from passnet_core.execution.backends.base import Backend
+from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.llm import client as client_module
 from passnet_core.passes.reading import read_bundle, write_bundle
 from passnet_core.records import Bundle, Family, PassFile, Subgraph, Task, Verdict
 from passnet_core.service import open_service
 from passnet_core.settings import ModelSettings, Settings
 from passnet_core.trajectory import read_trajectory
+from tests.contract.judging import ADD_RELU, RIGHT, WRONG
+from tests.contract.made import outcome
+from tests.contract.model_server import ModelServer, Said, saying, serving
+from tests.contract.scripted import FINISH, a_pass, by_its_text, task, wrote
 
 KEY = "sk-secret-0123456789"
 

@@ -324,7 +324,6 @@ except StoreError as error:
 """
 
 
-@pytest.mark.sandbox
 def test_a_full_disk_is_said_and_nothing_reported_is_lost(tmp_path: Path) -> None:
     home = tmp_path / "small"
     home.mkdir()

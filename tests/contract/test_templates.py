@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from passnet_core.backends.local import LocalBackend
-from passnet_core.passes.rules import findings
+from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.passes.static_rules.findings import findings
 from passnet_core.records import Bundle, EvalSpec, Job, PassFile, Stage, Subgraph, TensorSpec, Verdict
 
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "templates"
 SOURCE = "import torch\n\nclass GraphModule(torch.nn.Module):\n\n    def forward(self, {names}):\n{body}\n"
-SUBGRAPHS = {
+SUBGRAPHS: dict[str, tuple[dict[str, tuple[int, ...]], str, str]] = {
     "1_pointwise": ({"x": (4, 33)}, "y = torch.nn.functional.relu(x)", "y"),
     "2_rows": ({"x": (5, 33)}, "y = torch.nn.functional.softmax(x, dim=-1)", "y"),
     "3_several_results": ({"x": (4, 33), "r": (4, 33)}, "t = x + r|y = torch.nn.functional.relu(t)", "t, y"),

@@ -5,18 +5,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from torch.nn.functional import tanh
 
-torch = pytest.importorskip("torch")
-
-from torch.nn.functional import tanh  # noqa: E402
-
-from passnet_core.corpus.catalogue import Corpus  # noqa: E402
-from passnet_core.errors import BadInput  # noqa: E402
-from passnet_core.graphs.effects import live  # noqa: E402
-from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice  # noqa: E402
-from passnet_core.graphs.matching import Call, find_matches, same  # noqa: E402
-from passnet_core.graphs.source import emit, parse  # noqa: E402
-from passnet_core.judge import signatures, tracing  # noqa: E402
+from passnet_core.corpus.catalogue import Corpus
+from passnet_core.errors import BadInput
+from passnet_core.graphs.effects import live
+from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice
+from passnet_core.graphs.matching import Call, find_matches, same
+from passnet_core.graphs.source import emit, parse
+from passnet_core.judge.protocol import signatures
+from passnet_core.judge.worker import tracing
 
 PROJECT = Path(__file__).resolve().parents[2]
 PASSBENCH = PROJECT / ".." / "shared" / "passbench-dev"

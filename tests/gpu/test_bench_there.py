@@ -6,20 +6,19 @@ from collections.abc import Iterator
 from dataclasses import astuple, replace
 
 import pytest
+import torch
 
-from passnet_core.backends.local import LocalBackend
-from passnet_core.judge import comparing, elements
-from passnet_core.judge.bench import BenchHere, Plan
-from passnet_core.judge.candidacy import Produced, Returned
-from passnet_core.judge.comparing import Difference, References, compare
-from passnet_core.judge.inputs import DRAWINGS, Role, draw
-from passnet_core.judge.moving import moved
+from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.judge.numerics import comparing, elements
+from passnet_core.judge.numerics.comparing import References, compare
+from passnet_core.judge.numerics.input_draws import DRAWINGS, draw
+from passnet_core.judge.numerics.local_bench import LocalReferenceBench
+from passnet_core.judge.numerics.perturbing import moved
+from passnet_core.judge.protocol.messages import Produced, Returned
+from passnet_core.judge.protocol.reference_bench import BenchPlan, InputRole, OutputDifference
 from passnet_core.records import Capture, Device, EvalSpec, Job, Stage, Subgraph, TensorSpec, Verdict
 from tests.contract.test_comparing import produced
 from tests.contract.test_large_outputs import CASES
-
-torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.gpu
 
 SOURCE = """
 import torch
@@ -71,7 +70,7 @@ def test_a_gpu_draws_what_a_cpu_draws(drawing: str) -> None:
         TensorSpec("in_4", (3,), "int32", data=(1, 2, 3)),
         TensorSpec("in_5", (4096,), "float32", mean=1.0, std=0.5),
     )
-    roles = {"in_2": Role(index=True), "in_5": Role(variance=True)}
+    roles = {"in_2": InputRole(index=True), "in_5": InputRole(variance=True)}
     here = draw(specs, drawing, 3, roles=roles)
     one, same, other = (draw(specs, drawing, seed, roles=roles, device="cuda") for seed in (3, 3, 4))
     for spec, wanted, found, again, another in zip(specs, here, one, same, other, strict=True):
@@ -104,14 +103,14 @@ def test_without_memory_to_spare_the_cpu_compares(monkeypatch: pytest.MonkeyPatc
             first = self.inputs[0].double() if name == "float64" else self.inputs[0]
             return Returned((produced(first * 2),), "tuple", 0.0)
 
-    plan = Plan((TensorSpec("in_0", (64,), "float32"),), (Role(),), 1, True, True)
-    bench = BenchHere(plan, Eager(), Device.CUDA)
+    plan = BenchPlan((TensorSpec("in_0", (64,), "float32"),), (InputRole(),), 1, True, True)
+    bench = LocalReferenceBench(plan, Eager(), Device.CUDA)
     bench.draw("typical", [(64,)])
     bench.refer(exact=True)
     found = []
     inner = comparing.compare
 
-    def scarce(references: References, actual: Produced, **options) -> Difference:
+    def scarce(references: References, actual: Produced, **options) -> OutputDifference:
         found.append(references.eager.value.device.type)
         if found[-1] == "cuda":
             raise torch.cuda.OutOfMemoryError
@@ -119,7 +118,7 @@ def test_without_memory_to_spare_the_cpu_compares(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(comparing, "compare", scarce)
     wrong = produced(bench.inputs[0] * 3)
-    ((difference,),) = bench.judge(Returned((wrong,), "tuple", 0.0)).differences
+    (difference,) = bench.judge(Returned((wrong,), "tuple", 0.0)).values
     assert difference.verdict is Verdict.WRONG_VALUES
     assert difference.map is not None
     assert found == ["cuda", "cpu"]
@@ -127,7 +126,7 @@ def test_without_memory_to_spare_the_cpu_compares(monkeypatch: pytest.MonkeyPatc
 
 @pytest.fixture(scope="module")
 def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalBackend]:
-    made = LocalBackend(sys.executable, "auto", tmp_path_factory.mktemp("home"), lanes=("run",))
+    made = LocalBackend(sys.executable, "auto", tmp_path_factory.mktemp("home"), checkers=0)
     yield made
     made.close()
 

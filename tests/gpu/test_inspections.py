@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from passnet_core.backends.local import LocalBackend
+from passnet_core.execution.backends.base import CompileKernels, InspectSubgraph
+from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.graphs import aligning
 from passnet_core.records import (
     Bundle,
@@ -21,8 +22,6 @@ from passnet_core.records import (
     TensorSpec,
     Verdict,
 )
-
-pytestmark = pytest.mark.gpu
 
 SOURCE = """
 import torch
@@ -40,7 +39,7 @@ class GraphModule(torch.nn.Module):
 
 @pytest.fixture
 def backend(tmp_path: Path) -> Iterator[LocalBackend]:
-    made = LocalBackend(sys.executable, "auto", tmp_path, lanes=("run",))
+    made = LocalBackend(sys.executable, "auto", tmp_path, checkers=0)
     yield made
     made.close()
 
@@ -49,7 +48,7 @@ def test_inductors_triton_code_names_the_subgraphs_own_nodes(backend: LocalBacke
     inputs = tuple(TensorSpec(name, (4, 33), "float32", mean=0.0, std=1.0) for name in ("in_0", "in_1"))
     asked = Subgraph("float32/0", "add-relu", "none", SOURCE, inputs)
     for _ in range(2):
-        found = backend.inspect(asked, Device.CUDA, threading.Event(), with_code=True)
+        found = backend.inspect(InspectSubgraph(asked, Device.CUDA, with_code=True), threading.Event())
         assert (found.values_problem, found.code_problem) == ("", "")
         values = {each.node: each.tensors for each in found.values}
         assert values["tmp_1"] == (TensorForm((33,), "int64"),)
@@ -119,7 +118,7 @@ def test_the_kernels_of_passes_are_those_that_ran_and_jobs_go_on(backend: LocalB
     job = Job(asked, of(PASS), EvalSpec(stage=Stage.VERIFY, device=Device.CUDA))
     never = threading.Event()
     before = backend.run(job, lambda event: None, never)
-    found = backend.kernels(asked, of(PASS), Device.CUDA, never)
+    found = backend.inspect(CompileKernels(asked, of(PASS), Device.CUDA), never)
     assert found.problem == ""
     (kernel,) = found.kernels
     assert (kernel.name, kernel.ran, kernel.problem) == ("add_relu_kernel", True, "")
@@ -150,6 +149,6 @@ def test_why_there_are_no_kernels_on_a_gpu_is_a_sentence(backend: LocalBackend) 
         (PASS.replace("rectified(total)", "tl.no_such_thing(total)"), "no_such_thing"),
         (PASS.replace("relu(a + b)", "silu(a + b)"), "No pass matches"),
     ):
-        found = backend.kernels(asked, of(code), Device.CUDA, threading.Event())
+        found = backend.inspect(CompileKernels(asked, of(code), Device.CUDA), threading.Event())
         assert found.kernels == ()
         assert said in found.problem

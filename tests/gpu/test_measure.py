@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from passnet_core.backends.local import LocalBackend
 from passnet_core.charts.breakdown import replays
+from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.floors import memory_floor
 from passnet_core.records import (
     MEMORY_FLOOR,
@@ -27,8 +27,6 @@ from passnet_core.records import (
     TensorSpec,
     Verdict,
 )
-
-pytestmark = pytest.mark.gpu
 
 SOURCE = """
 import torch
@@ -77,7 +75,7 @@ def replacement_func():
 
 @pytest.fixture(scope="module")
 def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalBackend]:
-    made = LocalBackend(sys.executable, "auto", tmp_path_factory.mktemp("home"), lanes=("run",))
+    made = LocalBackend(sys.executable, "auto", tmp_path_factory.mktemp("home"), checkers=0)
     yield made
     made.close()
 

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import visiting
-from example_playground import answer, write_data
-from visiting import Visit
 
+import tests.pages.visiting as visiting
 from pages.ui import resources
-from passnet_core.backends.fake import FakeBackend
+from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.service import Service, open_service
 from passnet_core.settings import read_settings
+from tests.example_playground import answer, write_data
+from tests.pages.visiting import Visit
 
 
 @pytest.fixture

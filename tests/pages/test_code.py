@@ -7,13 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from editing import Editor
-from example_playground import CODE, OTHER_ID, PASS, TASK_ID
 from streamlit.testing.v1 import AppTest
-from visiting import Visit, until
 
-from passnet_core.backends.fake import FAKE_ENVIRONMENT, FakeBackend, uninspected
 from passnet_core.errors import InfrastructureError
+from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend, uninspected
 from passnet_core.records import (
     Accelerator,
     Bundle,
@@ -25,6 +22,9 @@ from passnet_core.records import (
     Subgraph,
     TensorForm,
 )
+from tests.example_playground import CODE, OTHER_ID, PASS, TASK_ID
+from tests.pages.editing import Editor
+from tests.pages.visiting import Visit, until
 
 INDUCTOR, TRITON = "What TorchInductor generates", "What Triton makes of the passes"
 HOSTILE = "</script><img src=x onerror=alert(1)> **bold** :red[x]"

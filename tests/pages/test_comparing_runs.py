@@ -2,23 +2,24 @@
 
 import threading
 from dataclasses import replace
+from typing import Any
 
 import pytest
-from example_playground import PASS, REFERENCE, TASK_ID, answer, measured, task
-from visiting import Visit, read
 
 from pages.ui.comparing import FATES, NOT_COMPARABLE, SECTIONS, SIGNS
-from passnet_core.backends.fake import FakeBackend
-from passnet_core.comparison import Change, Fate
+from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.records import Bundle, EvalSpec, Job, Outcome, PassFile, Stage, Verdict
+from passnet_core.reports.comparison import Change, Fate
 from passnet_core.service import Service
 from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
+from tests.example_playground import PASS, REFERENCE, TASK_ID, answer, measured, task
+from tests.pages.visiting import Visit, read
 
 HOSTILE = "<img src=x onerror=alert(1)> :material/home: [x](javascript:alert(1)) ```"
 
 
-def taken_in(service: Service, file: RunFile, run_id: str, **changes: object) -> str:
+def taken_in(service: Service, file: RunFile, run_id: str, **changes: Any) -> str:
     run = replace(file.run, id=run_id, recorded="", **changes)
     return service.import_run(exchange.written(replace(file, run=run)))
 

@@ -6,8 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import visiting
-from example_playground import (
+
+import tests.pages.visiting as visiting
+from pages.ui import resources
+from pages.ui.links import Name
+from pages.ui.results import OPENS
+from pages.ui.words import VERDICTS
+from passnet_core.errors import StoreError
+from passnet_core.execution.backends.fake import FakeBackend
+from passnet_core.records import Job, Profile, Verdict
+from passnet_core.service import Service, open_service
+from passnet_core.settings import read_settings
+from passnet_core.store import exchange
+from tests.example_playground import (
     LAUNCHED,
     OTHER_ID,
     REFERENCE,
@@ -19,17 +30,7 @@ from example_playground import (
     task,
     write_data,
 )
-from visiting import Visit, button, read, texts
-
-from pages.ui import resources
-from pages.ui.results import OPENS
-from pages.ui.words import VERDICTS
-from passnet_core.backends.fake import FakeBackend
-from passnet_core.errors import StoreError
-from passnet_core.records import Job, Profile, Verdict
-from passnet_core.service import Service, open_service
-from passnet_core.settings import read_settings
-from passnet_core.store import exchange
+from tests.pages.visiting import Visit, button, page_links, read, texts
 
 
 @pytest.mark.parametrize(
@@ -57,13 +58,13 @@ def test_start_shows_a_finished_example_with_hardware_and_date(visit: Visit) -> 
     assert "NVIDIA H200" in said
     assert "2026\\-02\\-03" in said
     assert "add_relu_kernel" in app.code[0].value
-    links = {link.label: link.query_string for link in app.get("page_link") if link.label == "Run this yourself"}
+    links = {link.label: link.query_string for link in page_links(app) if link.label == "Run this yourself"}
     assert f"task={TASK_ID}" in links["Run this yourself"]
 
 
 @pytest.mark.parametrize("page", ["start", "explore", "scores"])
 def test_while_recorded_results_are_taken_in_a_page_says_so_and_goes_on(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Name, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on = threading.Event()
     read_file = exchange.read_file

@@ -1,14 +1,17 @@
 """What pages are made of, without a page."""
 
+from typing import Any
+
 import pytest
-from example_playground import TASK_ID
 
 from pages.ui.filters import INDUCTOR_SLOWER, TRIED, UNSOLVED, Listing, Search, TaskStanding, standing_by_task
 from pages.ui.plots import picked_point
 from pages.ui.text import code_span, plain, recorded, seconds, shape, when
+from pages.ui.words import PHASES
 from passnet_core.corpus.summaries import TaskSummary
-from passnet_core.records import Family
+from passnet_core.records import Family, Phase
 from passnet_core.service import Standing
+from tests.example_playground import TASK_ID
 
 
 def summary(task_id: str, *operators: str, dtype: str = "float32", subgraphs: int = 2) -> TaskSummary:
@@ -123,7 +126,9 @@ def test_small_texts() -> None:
         ({}, None),
     ],
 )
-def test_a_click_in_the_chart_names_a_solver_and_a_level_or_nothing(selection, point) -> None:
+def test_a_click_in_the_chart_names_a_solver_and_a_level_or_nothing(
+    selection: dict[str, Any], point: tuple[str, int] | None
+) -> None:
     assert picked_point(selection, range(-10, 5)) == point
 
 
@@ -141,3 +146,9 @@ def test_a_click_in_the_chart_names_a_solver_and_a_level_or_nothing(selection, p
 )
 def test_the_days_of_one_device_are_named_together(labels: list[str], said: str) -> None:
     assert recorded(labels) == said
+
+
+def test_every_phase_of_a_job_has_words() -> None:
+    """The log is no phase: its text is shown as it is."""
+    assert PHASES.keys() == set(Phase) - {Phase.LOG}
+    assert all(" " in words or words == "matching" for words in PHASES.values())

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pandas
 import pytest
-from example_playground import REFERENCE, answer, hostile, measured, write_data
 from streamlit.testing.v1 import AppTest
-from visiting import Visit, read
 
 from pages.ui import resources
-from passnet_core.backends.fake import FakeBackend
+from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.records import Verdict
 from passnet_core.service import Service, open_service
 from passnet_core.settings import read_settings
 from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
+from tests.example_playground import REFERENCE, answer, hostile, measured, write_data
+from tests.pages.visiting import Visit, page_links, read
 
 VIEWS = ("Behind a point", "Speedups", "Against TorchInductor", "Two solvers")
 
@@ -56,7 +56,7 @@ def test_a_link_opens_the_view_with_its_t_its_solver_and_its_subgraph(visit: Vis
     assert list(lines["counts"]) == pytest.approx([0.1, 0.1])
     # of two, one would count 1 and not 0.1
     assert list(lines["ES(-7) if right"]) == pytest.approx([0.1**0.5] * 2)
-    assert any("TorchInductor: the run of" in each.label.replace("\\", "") for each in app.get("page_link"))
+    assert any("TorchInductor: the run of" in each.label.replace("\\", "") for each in page_links(app))
 
 
 def test_moving_the_slider_changes_the_link_the_ranking_and_what_is_behind(visit: Visit, service: Service) -> None:

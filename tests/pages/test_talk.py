@@ -6,20 +6,20 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from editing import Editor
-from example_playground import PASS, REFERENCE, TASK_ID
 from streamlit.testing.v1 import AppTest
-from visiting import Visit, button, texts, until
 
 from pages.ui import talk as talk_page
-from passnet_core.conversing import Order
-from passnet_core.llm.chat import Server
+from passnet_core.conversing import ConversationOrder
+from passnet_core.llm.chat import ChatServer
 from passnet_core.llm.client import ChatModel
 from passnet_core.records import Device, EvalSpec, Stage
 from passnet_core.service import Service
 from passnet_core.settings import ModelSettings
 from passnet_core.trajectory import FREE, Budget, End
 from tests.contract.model_server import ModelServer, Said, saying, serving
+from tests.example_playground import PASS, REFERENCE, TASK_ID
+from tests.pages.editing import Editor
+from tests.pages.visiting import Visit, button, texts, until
 
 KEY = "sk-typed-0123456789"
 
@@ -192,9 +192,9 @@ def test_a_server_that_is_down_is_a_sentence(visit: Visit, service: Service, ser
 
 def test_a_held_conversation_counts_its_cost(visit: Visit, service: Service, server: ModelServer) -> None:
     server.models["scripted"] = saying(wrote(REFERENCE.passes[0].code), FINISH)
-    model = ChatModel(Server(server.base_url, KEY), "scripted")
+    model = ChatModel(ChatServer(server.base_url, KEY), "scripted")
     price = replace(FREE, prompt=1000.0)
-    order = Order(EvalSpec(Stage.VERIFY, Device.CPU), Budget(), price)
+    order = ConversationOrder(EvalSpec(Stage.VERIFY, Device.CPU), Budget(), price)
     found = service.conversations.wait(service.conversations.start(model, service.corpus.task(TASK_ID), order))
     assert found.ending is not None
     assert found.ending.end is End.FINISHED
@@ -204,8 +204,8 @@ def test_a_held_conversation_counts_its_cost(visit: Visit, service: Service, ser
 def test_the_scores_page_has_a_report_card_by_model(visit: Visit, service: Service, server: ModelServer) -> None:
     assert "Language models" not in [each.value for each in visit("scores").subheader]
     server.models["scripted"] = saying(wrote(PASS), FINISH)
-    model = ChatModel(Server(server.base_url, KEY), "scripted")
-    order = Order(EvalSpec(Stage.VERIFY, Device.CPU), Budget(), FREE)
+    model = ChatModel(ChatServer(server.base_url, KEY), "scripted")
+    order = ConversationOrder(EvalSpec(Stage.VERIFY, Device.CPU), Budget(), FREE)
     service.conversations.wait(service.conversations.start(model, service.corpus.task(TASK_ID), order))
     app = visit("scores")
     assert "Language models" in [each.value for each in app.subheader]
@@ -219,8 +219,8 @@ def test_one_is_played_back_without_a_model(
 ) -> None:
     monkeypatch.setattr(talk_page, "TURN_S", 1000.0)
     server.models["scripted"] = saying(wrote(PASS + "# WRONG\n"), wrote(PASS + "# better\n"), FINISH)
-    model = ChatModel(Server(server.base_url, KEY), "scripted")
-    order = Order(EvalSpec(Stage.VERIFY, Device.CPU), Budget(), FREE)
+    model = ChatModel(ChatServer(server.base_url, KEY), "scripted")
+    order = ConversationOrder(EvalSpec(Stage.VERIFY, Device.CPU), Budget(), FREE)
     talk = service.conversations.start(model, service.corpus.task(TASK_ID), order)
     service.conversations.wait(talk)
     app = visit("workbench", task=TASK_ID, talk=talk)
@@ -244,8 +244,8 @@ def test_one_is_played_back_without_a_model(
 
 def test_a_conversation_can_be_downloaded(visit: Visit, service: Service, server: ModelServer) -> None:
     server.models["scripted"] = saying(FINISH)
-    model = ChatModel(Server(server.base_url, KEY), "scripted")
-    order = Order(EvalSpec(Stage.VERIFY, Device.CPU), Budget(), FREE)
+    model = ChatModel(ChatServer(server.base_url, KEY), "scripted")
+    order = ConversationOrder(EvalSpec(Stage.VERIFY, Device.CPU), Budget(), FREE)
     talk = service.conversations.start(model, service.corpus.task(TASK_ID), order)
     service.conversations.wait(talk)
     app = visit("workbench", task=TASK_ID, talk=talk)

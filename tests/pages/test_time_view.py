@@ -4,14 +4,14 @@ import json
 from dataclasses import replace
 
 import pytest
-from example_playground import REFERENCE, TASK_ID, TIMED, measured, outcome, task
 from streamlit.testing.v1 import AppTest
-from visiting import Visit, texts
 
 from passnet_core.records import MEMORY_FLOOR, REPLAY, Clock, Evidence, Job, Outcome, Verdict
 from passnet_core.service import Service, new_run
 from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
+from tests.example_playground import REFERENCE, TASK_ID, TIMED, measured, outcome, task
+from tests.pages.visiting import Visit, texts
 
 RUN = "recorded-passes"
 

@@ -5,14 +5,14 @@ import math
 from dataclasses import replace
 
 import pytest
-from example_playground import REFERENCE, TIMED, outcome, task
 from streamlit.testing.v1 import AppTest
-from visiting import Visit, texts
 
 from passnet_core.records import Accuracy, ErrorMap, Job, Neighbourhood, Outcome, OutputAccuracy, Verdict
 from passnet_core.service import Service, new_run
 from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
+from tests.example_playground import REFERENCE, TIMED, outcome, task
+from tests.pages.visiting import Visit, texts
 
 AROUND = Neighbourhood(
     (0, 46), ((1.0, 2.0), (3.0, 4.0)), ((1.0, math.nan), (3.0, math.nan)), ((False, True), (False, True))

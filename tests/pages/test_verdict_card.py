@@ -3,14 +3,14 @@
 from dataclasses import replace
 
 import pytest
-from example_playground import REFERENCE, TIMED, outcome, task
-from visiting import Visit
 
 from pages.ui.words import VERDICTS
 from passnet_core.records import Evidence, Finding, Job, Outcome, Verdict
 from passnet_core.service import Service, new_run
 from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
+from tests.example_playground import REFERENCE, TIMED, outcome, task
+from tests.pages.visiting import Visit
 
 JOB = Job(task().subgraphs[0], REFERENCE, TIMED)
 FINDING = Finding("add_relu.py", 7, 1, "torch-call", "torch.relu is called.", "Compute it in a kernel.")

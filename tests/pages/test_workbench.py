@@ -3,17 +3,17 @@
 import threading
 
 import pytest
-from editing import Editor
-from example_playground import OTHER_ID, PASS, REFERENCE, REFERENCE_NAME, TASK_ID, answer, outcome, task
-from visiting import Visit, button, until
 
 from pages.ui import links, resources
 from pages.ui.drafting import MINE
-from passnet_core.backends.fake import FakeBackend
+from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.graphs.source import parse
 from passnet_core.passes.starting import starting_point
 from passnet_core.records import Bundle, EvalSpec, Job, Outcome, PassFile, Profile, Verdict
 from passnet_core.service import Service
+from tests.example_playground import OTHER_ID, PASS, REFERENCE, REFERENCE_NAME, TASK_ID, answer, outcome, task
+from tests.pages.editing import Editor
+from tests.pages.visiting import Visit, button, until
 
 
 def test_a_new_task_begins_with_a_pass_that_fits_it(visit: Visit) -> None:
@@ -172,7 +172,7 @@ def test_a_run_under_way_shows_its_log_and_can_be_cancelled(
         assert go_on.wait(60)
         return answer(job)
 
-    monkeypatch.setattr(service, "_backend", FakeBackend(slow))
+    monkeypatch.setattr(service._scheduler, "backend", FakeBackend(slow))
     app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     button(app, "Run all 2").click()
     app.run()

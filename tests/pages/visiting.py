@@ -3,8 +3,10 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Button
 
 from pages.ui import links
 
@@ -12,7 +14,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 Visit = Callable[..., AppTest]
 
 
-def visit(page: str, **selected: str) -> AppTest:
+def visit(page: links.Name, **selected: str) -> AppTest:
     """The page as a new visitor sees it."""
     app = AppTest.from_file(str(PROJECT / "pages" / "ui" / "main.py"), default_timeout=60)
     for key, value in selected.items():
@@ -35,7 +37,12 @@ def read(app: AppTest) -> str:
     return texts(app).replace("\\", "")
 
 
-def button(app: AppTest, label: str):  # type: ignore[no-untyped-def]
+def page_links(app: AppTest) -> list[Any]:
+    """Elements that Streamlit's test library has no class for: their fields are those of the message."""
+    return list(app.get("page_link"))
+
+
+def button(app: AppTest, label: str) -> Button:
     return next(each for each in app.button if each.label == label)
 
 

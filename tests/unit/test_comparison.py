@@ -3,23 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from example_playground import REFERENCE, TIMED, answer, outcome, task
 
-from passnet_core.comparison import (
-    Change,
-    Fate,
-    Pair,
-    clock_changes,
-    counted,
-    diff_of,
-    environment_rows,
-    file_changes,
-    only_in,
-    order_changed,
-    output_changes,
-    pairs,
-    spec_rows,
-)
 from passnet_core.graphs import source
 from passnet_core.records import (
     Bundle,
@@ -34,6 +18,22 @@ from passnet_core.records import (
     Stage,
     Verdict,
 )
+from passnet_core.reports.comparison import (
+    Change,
+    Fate,
+    OutcomePair,
+    clock_changes,
+    counted,
+    diff_of,
+    environment_rows,
+    file_changes,
+    only_in,
+    order_changed,
+    output_changes,
+    pairs,
+    spec_rows,
+)
+from tests.example_playground import REFERENCE, TIMED, answer, outcome, task
 
 SUBGRAPH = task().subgraphs[0]
 JOB = Job(SUBGRAPH, REFERENCE, TIMED)
@@ -45,7 +45,7 @@ def timed(low: float, value: float, high: float, who: Contender = Contender.PASS
 
 
 def change(before: Outcome | None, after: Outcome | None) -> Change:
-    return Pair("", "", before, after).change
+    return OutcomePair("", "", before, after).change
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_each_solver_is_compared_by_its_own_speedup() -> None:
     passes, inductor = timed(1.9, 2.0, 2.1), timed(0.9, 1.0, 1.1, Contender.BASELINE)
     assert inductor.solver is Solver.INDUCTOR
     assert change(inductor, passes) is Change.FASTER
-    assert Pair("", "", inductor, passes).ratio == pytest.approx(2.0)
+    assert OutcomePair("", "", inductor, passes).ratio == pytest.approx(2.0)
 
 
 def test_without_times_the_verdicts_are_compared() -> None:
@@ -82,7 +82,7 @@ def test_without_times_the_verdicts_are_compared() -> None:
     assert change(None, right) is Change.ONLY_AFTER
     assert change(right, None) is Change.ONLY_BEFORE
     assert change(right, replace(right, subgraph_digest="other")) is Change.OTHER_SUBGRAPH
-    assert Pair("", "", right, fast).ratio is None
+    assert OutcomePair("", "", right, fast).ratio is None
 
 
 def test_every_subgraph_of_both_runs_has_its_place() -> None:
@@ -99,10 +99,10 @@ def test_every_subgraph_of_both_runs_has_its_place() -> None:
 def test_environments_are_compared_property_by_property() -> None:
     here = outcome(JOB, Verdict.VALUES_ONLY)
     there = outcome(JOB, Verdict.VALUES_ONLY, device="NVIDIA H200")
-    assert Pair("", "", here, there).elsewhere == ("device",)
-    assert Pair("", "", here, here).elsewhere == ()
+    assert OutcomePair("", "", here, there).elsewhere == ("device",)
+    assert OutcomePair("", "", here, here).elsewhere == ()
     cancelled = replace(outcome(JOB, Verdict.CANCELLED), environment=None)
-    assert Pair("", "", here, cancelled).elsewhere == (), "nobody judged: there is nothing to compare"
+    assert OutcomePair("", "", here, cancelled).elsewhere == (), "nobody judged: there is nothing to compare"
     assert {row.what: row.after for row in environment_rows(here.environment, None) if row.differs}["device"] == "–"
     assert environment_rows(None, None) == ()
     differing = [row for row in spec_rows(EvalSpec(), EvalSpec(stage=Stage.CHECK, seed=7)) if row.differs]

@@ -3,7 +3,8 @@
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,10 @@ PROJECT = Path(__file__).resolve().parents[2]
 CORE = PROJECT / "passnet_core"
 
 PURE = {"passes", "graphs", "scoring", "charts"}
-EDGES = {"settings", "corpus", "store", "backends", "llm"}
+EDGES = {"settings", "corpus", "store", "execution", "llm"}
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
-    "records": {"errors"},
+    "records": {"records", "errors"},
     "trajectory": {"records", "errors"},
     **{part: {"records", "errors", part, *PURE} for part in PURE},
     **{part: {"records", "errors", part, *PURE} for part in EDGES},
@@ -38,26 +39,33 @@ ALLOWED: dict[str, set[str]] = {
         *PURE,
         *EDGES,
     },
-    "comparison": {"records", "graphs"},
-    "reporting": {"records", "errors", "comparison", "service", "reporting", *PURE, *EDGES},
-    "recording": {"records", "errors", "service", "recording", *PURE, *EDGES},
-    "__main__": {
+    "reports": {"records", "errors", "service", "reports", *PURE, *EDGES},
+    "cli": {
         *("records", "errors", "trajectory", "service", "surveying", "cutting_models", "solving", "report_card"),
-        "reporting",
+        *("reports", "cli"),
         *PURE,
         *EDGES,
     },
+    "__main__": {"cli"},
     "__init__": set(),
 }
-MAKING_TASKS = (
-    *("corpus/architectures.py", "corpus/extraction.py", "corpus/harvesting.py", "corpus/scheduling.py"),
-    *("corpus/trying.py", "corpus/evaluation.py", "corpus/partitioning.py"),
-)
-"""Developers' programs."""
+INSIDE_JUDGE: dict[str, set[str]] = {
+    "protocol": set(),
+    "numerics": {"protocol"},
+    "supervisor": {"protocol", "numerics"},
+    "worker": {"protocol", "numerics"},
+    "stages": {"protocol", "numerics", "supervisor", "worker"},
+    "referee": {"protocol", "supervisor", "stages", "numerics"},
+    "__main__": {"referee", "supervisor", "worker"},
+    "__init__": set(),
+}
+"""What the rooms of the judge may import, besides themselves."""
+CUTTING_MODELS = ("corpus/scheduling.py", "corpus/evaluation.py", "corpus/partitioning.py", "corpus/running.py")
+"""What the program that cuts whole models consists of, which runs apart from the app, in the judge's sandbox."""
 ONLY_IN = {
-    "torch": ("judge", *MAKING_TASKS),
+    "torch": ("judge", *CUTTING_MODELS),
     "triton": ("judge",),
-    "transformers": MAKING_TASKS,
+    "transformers": (),
     "duckdb": ("store",),
     "huggingface_hub": ("corpus/downloading.py",),
     "streamlit": (),
@@ -107,6 +115,55 @@ def test_heavy_packages_stay_where_they_belong(path: Path) -> None:
         package = name.split(".")[0]
         if package in ONLY_IN:
             assert inside.startswith(ONLY_IN[package]), f"{path}:{line} imports {name}"
+
+
+def test_the_rooms_of_the_judge_import_only_what_lies_below_them() -> None:
+    for path in sorted((CORE / "judge").rglob("*.py")):
+        room = path.relative_to(CORE / "judge").parts[0].removesuffix(".py")
+        for name, line in imports(path):
+            if name.startswith("passnet_core.judge."):
+                wanted = name.split(".")[2]
+                assert wanted in INSIDE_JUDGE[room] | {room}, f"{path}:{line} imports {name}"
+
+
+def test_no_import_leads_back_to_where_it_came_from() -> None:
+    """Imports within functions and those for type checking count too: a circle is a room that should be two, or one."""
+    modules = {".".join(path.relative_to(PROJECT).with_suffix("").parts): path for path in sources()}
+    edges = {name: {to for to in imported_modules(path, modules) if to != name} for name, path in modules.items()}
+    try:
+        TopologicalSorter(edges).prepare()
+    except CycleError as error:
+        pytest.fail(f"an import circle: {' -> '.join(error.args[1])}")
+
+
+def imported_modules(path: Path, modules: Mapping[str, Path]) -> Iterator[str]:
+    """Those of the package's own modules that a file imports; of a package, its __init__."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            if any(name not in modules for name in names):
+                names.append(node.module)
+        else:
+            continue
+        yield from (name for name in names if name in modules)
+        yield from (f"{name}.__init__" for name in names if f"{name}.__init__" in modules)
+
+
+def test_nothing_at_run_time_imports_the_developers_programs() -> None:
+    for path in [PROJECT / "app.py", *sorted((PROJECT / "pages").rglob("*.py")), *sources()]:
+        for name, line in imports(path):
+            assert name.split(".")[0] not in {"tools", "tests"}, f"{path}:{line} imports {name}"
+
+
+def test_no_class_name_stands_for_two_things() -> None:
+    places: dict[str, list[str]] = {}
+    for path in [*sources(), *sorted((PROJECT / "pages").rglob("*.py")), *sorted((PROJECT / "tools").rglob("*.py"))]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(f"{path.relative_to(PROJECT)}:{node.lineno}")
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
 
 
 def test_pages_hold_no_sql_and_no_judge() -> None:

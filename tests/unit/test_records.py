@@ -1,5 +1,6 @@
 """Records cross processes and files as JSON: nothing may be lost, and nothing impossible may be built."""
 
+import itertools
 import json
 import re
 from dataclasses import replace
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from passnet_core.errors import BadInput
 from passnet_core.records import (
     ACCEPTED,
+    BASIC_CLASSES,
     ERROR_CLASS,
     LEVELS,
     RIGHT,
@@ -135,6 +137,10 @@ def test_every_verdict_has_an_error_class_or_none() -> None:
 def test_an_impossible_outcome_cannot_be_built(verdict: Verdict, fields: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="Impossible outcome"):
         outcome(verdict, **fields)
+
+
+def test_each_verdict_is_in_exactly_one_basic_class() -> None:
+    assert sorted(itertools.chain(*BASIC_CLASSES)) == sorted(Verdict)
 
 
 def test_verdict_groups_do_not_overlap() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from passnet_core.charts.breakdown import Breakdown, Part, breakdown, breakdowns, lost, meaning, quartiles, replays
+from passnet_core.charts.breakdown import Breakdown, Piece, breakdown, breakdowns, lost, meaning, quartiles, replays
 from passnet_core.charts.times import breakdown_chart, samples_chart, speedup_chart, spent_words
 from passnet_core.records import REPLAY, Capture, Clock, Contender, Evidence, Outcome, Speedup, Timing, Verdict
 from passnet_core.store import exchange
@@ -30,18 +30,28 @@ def eagers(e2e: float, event: float | None = None, kernel: float | None = None) 
 @pytest.mark.parametrize(
     ("times", "evidence", "parts"),
     [
-        (eagers(40, 38, 10), (SAID,), {Part.KERNELS: 10, Part.LAUNCH: 2.5, Part.HOST: 25.5, Part.RETURN: 2}),
-        (eagers(40, 38, 10), (), {Part.KERNELS: 10, Part.HOST: 28, Part.RETURN: 2}),
-        (eagers(40, 38), (SAID,), {Part.DEVICE: 38, Part.RETURN: 2}),
-        (eagers(40), (), {Part.DEVICE: 40}),
-        (eagers(40, None, 10), (), {Part.KERNELS: 10, Part.HOST: 30}),
+        (
+            eagers(40, 38, 10),
+            (SAID,),
+            {Piece.KERNELS: 10, Piece.LAUNCH: 2.5, Piece.HOST: 25.5, Piece.RETURN: 2},
+        ),
+        (eagers(40, 38, 10), (), {Piece.KERNELS: 10, Piece.HOST: 28, Piece.RETURN: 2}),
+        (eagers(40, 38), (SAID,), {Piece.DEVICE: 38, Piece.RETURN: 2}),
+        (eagers(40), (), {Piece.DEVICE: 40}),
+        (eagers(40, None, 10), (), {Piece.KERNELS: 10, Piece.HOST: 30}),
         # the clocks have calls of their own, and disagree
-        (eagers(40, 55, 14), (SAID,), {Part.KERNELS: 14, Part.LAUNCH: 0, Part.HOST: 26, Part.RETURN: 0}),
-        (eagers(40, 38, 70), (SAID,), {Part.KERNELS: 40, Part.LAUNCH: 0, Part.HOST: 0, Part.RETURN: 0}),
-        (eagers(40, 38, 0), (), {Part.DEVICE: 38, Part.RETURN: 2}),
+        (
+            eagers(40, 55, 14),
+            (SAID,),
+            {Piece.KERNELS: 14, Piece.LAUNCH: 0, Piece.HOST: 26, Piece.RETURN: 0},
+        ),
+        (eagers(40, 38, 70), (SAID,), {Piece.KERNELS: 40, Piece.LAUNCH: 0, Piece.HOST: 0, Piece.RETURN: 0}),
+        (eagers(40, 38, 0), (), {Piece.DEVICE: 38, Piece.RETURN: 2}),
     ],
 )
-def test_parts_are_differences_and_make_up_the_whole(times, evidence, parts) -> None:
+def test_parts_are_differences_and_make_up_the_whole(
+    times: dict[tuple[Contender, Clock], float], evidence: tuple[Evidence, ...], parts: dict[Piece, float]
+) -> None:
     found = breakdown(timed(times, evidence=evidence), Contender.EAGER)
     assert found is not None
     assert found.parts == pytest.approx(parts)
@@ -66,8 +76,8 @@ def test_every_recorded_time_can_be_taken_apart_and_drawn() -> None:
         assert replays(each), each.evidence
         for found in breakdowns(each):
             assert sum(found.parts.values()) == pytest.approx(found.total_us)
-            told = Part.KERNELS in found.parts and found.contender in replays(each)
-            assert (Part.LAUNCH in found.parts) == told
+            told = Piece.KERNELS in found.parts and found.contender in replays(each)
+            assert (Piece.LAUNCH in found.parts) == told
     shown = outcomes[0]
     assert breakdown_chart(breakdowns(shown), None).to_dict()
     assert speedup_chart(shown).to_dict()
@@ -75,17 +85,17 @@ def test_every_recorded_time_can_be_taken_apart_and_drawn() -> None:
 
 
 def test_a_part_says_what_it_is() -> None:
-    assert "guards" in meaning(Part.HOST, Capture.COMPILED, replayed=True)
-    direct = meaning(Part.HOST, Capture.DIRECT, replayed=False)
+    assert "guards" in meaning(Piece.HOST, Capture.COMPILED, replayed=True)
+    direct = meaning(Piece.HOST, Capture.DIRECT, replayed=False)
     assert "guards" not in direct
     assert "starting the kernels" in direct
-    assert all(meaning(part, Capture.DIRECT, replayed=True) for part in Part)
+    assert all(meaning(part, Capture.DIRECT, replayed=True) for part in Piece)
 
 
 def test_what_is_lost_is_told_part_by_part_the_worst_first() -> None:
-    own = Breakdown(Contender.PASSES, 50.0, {Part.KERNELS: 5.0, Part.HOST: 45.0})
-    eager = Breakdown(Contender.EAGER, 40.0, {Part.KERNELS: 9.0, Part.HOST: 30.0, Part.RETURN: 1.0})
-    assert lost(own, eager) == [(Part.HOST, 15.0), (Part.RETURN, -1.0), (Part.KERNELS, -4.0)]
+    own = Breakdown(Contender.PASSES, 50.0, {Piece.KERNELS: 5.0, Piece.HOST: 45.0})
+    eager = Breakdown(Contender.EAGER, 40.0, {Piece.KERNELS: 9.0, Piece.HOST: 30.0, Piece.RETURN: 1.0})
+    assert lost(own, eager) == [(Piece.HOST, 15.0), (Piece.RETURN, -1.0), (Piece.KERNELS, -4.0)]
     assert spent_words(own) == "passes: 50 µs = 5 kernels + 45 host"
 
 

@@ -105,7 +105,11 @@ def test_a_picture_is_made_offline_with_its_caption_and_without_markup() -> None
 
 
 def test_rows_as_csv_come_back_and_no_text_becomes_a_formula() -> None:
-    rows = [{"task": 'a,"b"\nc', "speedup": 1.5}, {"task": "=cmd()", "speedup": None}, {"task": "+1", "speedup": -1.0}]
+    rows: list[dict[str, object]] = [
+        {"task": 'a,"b"\nc', "speedup": 1.5},
+        {"task": "=cmd()", "speedup": None},
+        {"task": "+1", "speedup": -1.0},
+    ]
     assert list(csv.DictReader(io.StringIO(csv_text(rows)))) == [
         {"task": 'a,"b"\nc', "speedup": "1.5"},
         {"task": "'=cmd()", "speedup": ""},

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +20,9 @@ def output(shape: tuple[int, ...], spots: ErrorMap | None, index: tuple[int, ...
     return OutputAccuracy(0, shape, "float32", None, (), 1.0, 0.1, index, 1.0, 2.0, "typical", 0.1, "wrong", map=spots)
 
 
-def spotted(shape: tuple[int, ...], spans, wrong: int | None = None, **fields: Any) -> OutputAccuracy:
+def spotted(
+    shape: tuple[int, ...], spans: Sequence[tuple[int, int]], wrong: int | None = None, **fields: Any
+) -> OutputAccuracy:
     """With the wrong elements in these spans: all of them, unless their number is given."""
     held = math.prod(end - begin for begin, end in spans)
     first = last = 0

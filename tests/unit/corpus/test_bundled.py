@@ -8,7 +8,7 @@ import pytest
 
 from passnet_core.corpus.catalogue import Corpus, files_digest, read_index
 from passnet_core.corpus.layout import read_task, task_files, write_task
-from passnet_core.corpus.summaries import summary
+from passnet_core.corpus.summaries import TaskSummary, summary
 from passnet_core.graphs.source import emit, parse
 from passnet_core.records import Family, Task
 
@@ -29,6 +29,11 @@ def tasks(everything: tuple[Task, ...]) -> tuple[Task, ...]:
     return tuple(task for task in everything if (BUNDLED / task.id).is_dir())
 
 
+@pytest.fixture(scope="module")
+def summaries(everything: tuple[Task, ...]) -> dict[str, TaskSummary]:
+    return {task.id: summary(task) for task in everything}
+
+
 def of_family(everything: tuple[Task, ...], family: Family) -> tuple[Task, ...]:
     return tuple(task for task in everything if task.family is family)
 
@@ -43,18 +48,22 @@ def test_there_is_a_whole_benchmark(everything: tuple[Task, ...]) -> None:
     assert sum(file.stat().st_size for file in BUNDLED.rglob("*") if file.is_file()) < 15 << 20
 
 
-def test_the_fusible_ones_are_as_long_as_those_of_passbench(everything: tuple[Task, ...]) -> None:
-    lengths = sorted(summary(task).operations for task in of_family(everything, Family.FUSIBLE))
+def test_the_fusible_ones_are_as_long_as_those_of_passbench(
+    everything: tuple[Task, ...], summaries: dict[str, TaskSummary]
+) -> None:
+    lengths = sorted(summaries[task.id].operations for task in of_family(everything, Family.FUSIBLE))
     assert 3 <= median(lengths) <= 4
     assert lengths[0] == 2
     assert 30 <= lengths[-1] <= 40
     assert {task.split for task in everything} == {"learn", "train", "eval"}
 
 
-def test_what_is_learned_from_is_not_what_is_judged_by(everything: tuple[Task, ...]) -> None:
+def test_what_is_learned_from_is_not_what_is_judged_by(
+    everything: tuple[Task, ...], summaries: dict[str, TaskSummary]
+) -> None:
     """No two tasks are of the same operations in the same order: so none is in two splits."""
-    sequences = [(task.family, summary(task).operators) for task in everything if not (BUNDLED / task.id).is_dir()]
-    folders = {summary(task).operators for task in everything if (BUNDLED / task.id).is_dir()}
+    sequences = [(task.family, summaries[task.id].operators) for task in everything if not (BUNDLED / task.id).is_dir()]
+    folders = {summaries[task.id].operators for task in everything if (BUNDLED / task.id).is_dir()}
     names = Counter(sequences)
     assert folders.isdisjoint(sequence for _, sequence in sequences)
     assert {name: count for name, count in names.items() if count > 1} == {}
@@ -88,9 +97,9 @@ def test_the_index_is_that_of_the_tasks(tasks: tuple[Task, ...]) -> None:
         assert index[task.id]["files"] == files_digest(BUNDLED / task.id), f"make the index of {task.id} again"
 
 
-def test_tables_show_what_the_tasks_are(everything: tuple[Task, ...]) -> None:
+def test_tables_show_what_the_tasks_are(summaries: dict[str, TaskSummary]) -> None:
     shown = {each.id: each for each in Corpus([BUNDLED]).tasks()}
-    assert all(summary(task) == shown[task.id] for task in everything)
+    assert all(made == shown[task_id] for task_id, made in summaries.items())
 
 
 def test_the_files_are_what_the_program_writes(everything: tuple[Task, ...], tasks: tuple[Task, ...]) -> None:

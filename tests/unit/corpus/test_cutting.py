@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from passnet_core.corpus.choosing import deduplicated
 from passnet_core.corpus.cutting import HEAVY, fusible, label, runs, single, standalone, typical
+from passnet_core.corpus.members import deduplicated
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
 from passnet_core.graphs.source import emit, parse
 from passnet_core.records import TensorSpec

@@ -63,6 +63,7 @@ def test_the_same_tasks_make_the_same_bytes(pack: Path, tmp_path: Path) -> None:
 
 def test_a_pack_is_a_table_to_duckdb_and_lines_to_everybody(pack: Path) -> None:
     rows = duckdb.sql(f"SELECT task, count(*), max(len(inputs)) FROM read_json('{pack}') GROUP BY task ORDER BY task")
+    assert rows is not None
     assert rows.fetchall() == [(f"task-{number}", number + 1, 2) for number in range(4)]
     lines = [json.loads(line) for line in gzip.decompress(pack.read_bytes()).splitlines()]
     assert [line["subgraph"] for line in lines[:2]] == [TASKS[0].subgraphs[0].id, TASKS[1].subgraphs[0].id]

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from passnet_core.graphs.drawing import FAMILY_COLOUR, Marks, Pair, dot, families, mark, picture
+from passnet_core.graphs.drawing import FAMILY_COLOUR, DrawnPair, Marks, dot, families, mark, picture
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
 from passnet_core.graphs.source import parse_function
 from passnet_core.graphs.vocabulary import FAMILIES
@@ -87,7 +87,9 @@ def test_a_picture_is_plain_data_that_says_all_of_a_node() -> None:
 
 
 def test_pairs_faint_nodes_and_what_is_to_be_seen_are_data() -> None:
-    marks = Marks({"p": 1}, ["First"], pairs={"q": Pair("1", "the pattern's sum", 3)}, faint={"p"}, focus=["q", "gone"])
+    marks = Marks(
+        {"p": 1}, ["First"], pairs={"q": DrawnPair("1", "the pattern's sum", 3)}, faint={"p"}, focus=["q", "gone"]
+    )
     told = picture(GRAPH, marks)
     nodes = {node["name"]: node for node in told["nodes"]}
     assert nodes["q"]["pair"] == {"mark": "1", "with": "the pattern's sum", "group": 3}

@@ -15,7 +15,7 @@ from passnet_core.graphs.mending import changed, mended
 from passnet_core.graphs.respelling import lines_changed, patched, respelled
 from passnet_core.graphs.rewriting import TracedPass, rewrite
 from passnet_core.graphs.source import parse_function
-from passnet_core.records import Attempt, MissKind, PassMatches, from_json, to_json
+from passnet_core.records import MatchAttempt, MissKind, PassMatches, from_json, to_json
 
 
 def source_of(code: str, name: str = "pattern") -> str:
@@ -36,7 +36,7 @@ def told(pattern: str, graph: str, **options: object) -> PassMatches:
     return explained("p", wanted, found, matching, code=source_of(pattern), bind=plain_bind)
 
 
-def nearest(pattern: str, graph: str, **options: object) -> Attempt:
+def nearest(pattern: str, graph: str, **options: object) -> MatchAttempt:
     report = told(pattern, graph, **options)
     assert report.miss is not None
     first = report.attempts[0]
@@ -333,7 +333,8 @@ _STEPS = st.lists(
 
 
 def program(steps: list[tuple[str, int, int, int]]) -> str:
-    names, lines = ["a", "b"], []
+    names = ["a", "b"]
+    lines: list[str] = []
     for form, first, second, literal in steps:
         lines.append(f"v{len(lines)} = " + form.format(names[first % len(names)], names[second % len(names)], literal))
         names.append(f"v{len(lines) - 1}")

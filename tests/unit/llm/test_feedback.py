@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from passnet_core.backends.fake import FAKE_ENVIRONMENT
+from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT
 from passnet_core.llm.feedback import MOST_OF_CODE, explained, inductor_code, summary
 from passnet_core.records import (
     Accuracy,

@@ -1,6 +1,6 @@
 """What a model is told first."""
 
-from passnet_core.backends.fake import FAKE_ENVIRONMENT
+from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT
 from passnet_core.llm.prompting import MOST_SOURCES, Surroundings, first_of_sources, opening
 from passnet_core.records import (
     Accelerator,

@@ -7,8 +7,8 @@ import pytest
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.graphs.matching import find_matches
 from passnet_core.graphs.source import parse, parse_function
-from passnet_core.passes.rules import findings
 from passnet_core.passes.starting import kernel_code, starting_point
+from passnet_core.passes.static_rules.findings import findings
 
 TASKS = Corpus([Path(__file__).resolve().parents[3] / "data" / "tasks"])
 UNWRITTEN = "NotImplementedError"

@@ -2,7 +2,8 @@
 
 import pytest
 
-from passnet_core.passes.rules import (
+from passnet_core.passes.static_rules.findings import findings
+from passnet_core.passes.static_rules.rules import (
     DYNAMIC_CODE,
     FILE_NAME,
     FORBIDDEN_IMPORT,
@@ -13,7 +14,6 @@ from passnet_core.passes.rules import (
     SIGNATURE,
     SYNTAX,
     TORCH_CALL,
-    findings,
 )
 from passnet_core.records import Bundle, Finding, PassFile
 

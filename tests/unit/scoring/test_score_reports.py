@@ -244,7 +244,8 @@ def test_the_documented_form_is_read_back_as_what_was_written() -> None:
 def test_an_exported_run_is_read_as_well() -> None:
     made = timed(0, 2.0)
     run = Run("r", "", "", made.solver, made.bundle_digest, made.spec, ("relu",), (made.job_digest,))
-    lines = [json.dumps(each) for each in ({"run": to_json(run)}, {"bundle": {}}, {"outcome": to_json(made)})]
+    rows: list[dict[str, object]] = [{"run": to_json(run)}, {"bundle": {}}, {"outcome": to_json(made)}]
+    lines = [json.dumps(each) for each in rows]
     assert list(read_entries([*lines, "\n"])) == [entry_of(made)]
 
 

@@ -33,7 +33,7 @@ def loaded(module):
             return found
 
 
-loop = loaded(os)["passnet_core.judge.rounds"]
+loop = loaded(os)["passnet_core.judge.worker.timing_loop"]
 
 
 class Shorter:

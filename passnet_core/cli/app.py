@@ -1,0 +1,44 @@
+"""Serves the app: the command "app". Streamlit is started as a program is, never imported."""
+
+import argparse
+import importlib.util
+import runpy
+import sys
+from typing import Any
+
+from passnet_core.cli.console import Console
+from passnet_core.cli.parser import command
+from passnet_core.errors import BadInput
+from passnet_core.settings import ROOT
+
+LOCAL = "127.0.0.1"
+PORT = 8501
+
+
+def serve(address: str = LOCAL, port: int = PORT) -> int:
+    """Serves the app until it is stopped, and returns Streamlit's exit code. Raises BadInput where it is not installed.
+
+    In this process, as `python -m streamlit` does it, so that signals reach it.
+    """
+    if importlib.util.find_spec("streamlit") is None:
+        raise BadInput("The app needs Streamlit. Run: pip install 'passnet-playground[app]'")
+    script = str(ROOT / "app.py")
+    sys.argv = ["streamlit", "run", script, f"--server.address={address}", f"--server.port={port}"]
+    try:
+        runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    return 0
+
+
+def add_commands(commands: Any) -> None:
+    """Declares app."""
+    serving = command(commands, "app", app, "serve the app, until it is stopped", as_json=False)
+    serving.add_argument("--port", type=int, default=PORT, metavar="N", help="(%(default)s)")
+    serving.add_argument(
+        "--address", default=LOCAL, metavar="A", help="who can reach it: 0.0.0.0 for all (%(default)s)"
+    )
+
+
+def app(args: argparse.Namespace, console: Console) -> int:
+    return serve(args.address, args.port)

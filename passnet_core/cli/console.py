@@ -1,0 +1,86 @@
+"""What every command writes to: text and tables for people, JSON for programs; and what its exit codes mean."""
+
+import contextlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO, Any
+
+from passnet_core.execution.backends.base import Backend
+from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.execution.scheduler import Scheduler
+from passnet_core.service import Service, open_service
+from passnet_core.settings import Settings
+
+ACCEPTED, NOT_ACCEPTED, WRONG_USE, INFRASTRUCTURE, INTERRUPTED = 0, 1, 2, 3, 130
+PROGRAM = "python -m passnet_core"
+
+BAR_WIDTH, BAR_EVERY = 40, 20
+LINE_EVERY = 1000
+"""Of the progress where nobody watches a terminal."""
+
+
+@dataclass(frozen=True)
+class Console:
+    """What a command may use: where it reads and writes, and the backend, which tests replace."""
+
+    settings: Settings
+    out: IO[str]
+    err: IO[str]
+    backend: Backend | None = None
+
+    def say(self, text: str = "") -> None:
+        print(printable(text), file=self.out, flush=True)
+
+    def tell(self, text: str) -> None:
+        """Progress, for people only."""
+        print(printable(text), file=self.err, flush=True)
+
+    def progress(self, done: int, total: int) -> None:
+        """A bar on a terminal; elsewhere a line now and then, and none where little is to do."""
+        if self.err.isatty():
+            if done % BAR_EVERY and done != total:
+                return
+            filled = BAR_WIDTH * done // max(total, 1)
+            bar = "█" * filled + "░" * (BAR_WIDTH - filled)
+            print(f"\r{bar} {done:,} of {total:,}", end="\n" if done == total else "", file=self.err, flush=True)
+        elif done and done % LINE_EVERY == 0:
+            self.tell(f"{done:,} of {total:,}")
+
+    def show(self, data: Any) -> None:
+        print(json.dumps(data, indent=2, allow_nan=False), file=self.out, flush=True)
+
+    def table(self, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Rows in columns, below these names."""
+        widths = [max(len(row[place]) for row in (names, *rows)) for place in range(len(names))]
+        for row in (names, *rows):
+            self.say("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+
+    @contextlib.contextmanager
+    def service(self) -> Iterator[Service]:
+        service = open_service(self.settings, backend=self.backend)
+        try:
+            yield service
+        finally:
+            service.close()
+
+    @contextlib.contextmanager
+    def scheduler(self, judges: int = 1) -> Iterator[Scheduler]:
+        """Judges without a service, so many at once."""
+        settings = self.settings
+        here = self.backend or LocalBackend(settings.python, settings.isolation, settings.home, judges=judges)
+        scheduler = Scheduler(here)
+        try:
+            yield scheduler
+        finally:
+            scheduler.close()
+
+
+def printable(text: str) -> str:
+    """Text without control characters: names come from strangers, and a terminal obeys what is printed on it."""
+    return "".join(c if c in "\n\t" or c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def cause(error: OSError | UnicodeDecodeError) -> str:
+    """Why a file cannot be read, without its name."""
+    return (error.strerror or str(error)) if isinstance(error, OSError) else "it is not UTF-8 text"

@@ -1,0 +1,232 @@
+"""The commands that judge a bundle or TorchInductor on a task: check and evaluate."""
+
+import argparse
+import contextlib
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from passnet_core.cli.console import ACCEPTED, INFRASTRUCTURE, NOT_ACCEPTED, Console
+from passnet_core.cli.parser import command, values
+from passnet_core.errors import BadInput, InfrastructureError
+from passnet_core.passes.reading import read_bundle
+from passnet_core.records import (
+    RESTS_ON_EVIDENCE,
+    Bundle,
+    Capture,
+    Clock,
+    Device,
+    EvalSpec,
+    Outcome,
+    Profile,
+    Solver,
+    Stage,
+    Task,
+    Verdict,
+)
+from passnet_core.scoring.published import published, published_line
+from passnet_core.service import OnOutcome, corpus_of, jobs_of
+from passnet_core.settings import Settings
+
+
+def check(args: argparse.Namespace, console: Console) -> int:
+    return _judge(args, console, Stage.CHECK)
+
+
+def evaluate(args: argparse.Namespace, console: Console) -> int:
+    return _judge(args, console, Stage(args.stage))
+
+
+def _judge(args: argparse.Namespace, console: Console, stage: Stage) -> int:
+    """Judges a task's subgraphs one by one, telling of each as it comes."""
+    task = corpus_of(console.settings).resolve(args.task)
+    bundle = bundle_named(args.bundle, console.settings) if args.bundle else None
+    total = len(args.subgraph or task.subgraphs)
+
+    def arrived(position: int, outcome: Outcome) -> None:
+        place = f"[{position + 1}/{total}] {outcome.subgraph_id}"
+        if args.json:
+            console.tell(f"{place}: {outcome.verdict.value}")
+        else:
+            for line in _told(place, outcome):
+                console.say(line)
+
+    run_id, outcomes = (_without_store if args.outcomes else _with_store)(args, console, task, bundle, stage, arrived)
+    accepted = sum(outcome.verdict.accepted for outcome in outcomes)
+    if args.json:
+        console.show(
+            {
+                "task": task.id,
+                "run": run_id,
+                "solver": (Solver.PASSES if bundle else Solver.INDUCTOR).value,
+                "bundle_digest": bundle.digest if bundle else None,
+                "accepted": accepted,
+                "total": total,
+                "outcomes": [published(outcome) for outcome in outcomes],
+            }
+        )
+    else:
+        counts = Counter(outcome.verdict.value for outcome in outcomes)
+        console.say(
+            f"{accepted} of {total} accepted ({', '.join(f'{name}: {count}' for name, count in counts.items())})."
+            + (f" Run {run_id}." if run_id else "")
+        )
+    if any(outcome.verdict is Verdict.INFRASTRUCTURE for outcome in outcomes):
+        return INFRASTRUCTURE
+    return ACCEPTED if accepted == total else NOT_ACCEPTED
+
+
+Judged = tuple[str | None, tuple[Outcome, ...]]
+"""The run's id, where one was kept, and the outcomes."""
+
+
+def _with_store(
+    args: argparse.Namespace, console: Console, task: Task, bundle: Bundle | None, stage: Stage, arrived: OnOutcome
+) -> Judged:
+    known: list[str] = []
+    with console.service() as service:
+        spec = spec_of(args, stage, service.device().device)
+        outcomes = service.evaluate(
+            task, bundle, spec, arrived,
+            subgraph_ids=args.subgraph, label=args.label, fresh=args.fresh, on_run=known.append,
+        )  # fmt: skip
+    return known[0], outcomes
+
+
+def _without_store(
+    args: argparse.Namespace, console: Console, task: Task, bundle: Bundle | None, stage: Stage, arrived: OnOutcome
+) -> Judged:
+    """Each outcome is a line of the file before it is told of."""
+    outcomes: list[Outcome] = []
+    cancelled = threading.Event()
+    with _appended(Path(args.outcomes)) as write, console.scheduler() as scheduler:
+        jobs = jobs_of(task, bundle, spec_of(args, stage, scheduler.here.device), args.subgraph)
+        for position, job in enumerate(jobs):
+            outcome = scheduler.judge(job, lambda event: None, cancelled)
+            write(published_line(outcome))
+            outcomes.append(outcome)
+            arrived(position, outcome)
+    return None, tuple(outcomes)
+
+
+@contextlib.contextmanager
+def _appended(path: Path) -> Iterator[Callable[[str], None]]:
+    """Writes lines to the end of a file, each at once. Raises BadInput where it cannot be opened."""
+    try:
+        file = path.open("a", encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"The outcomes file '{path}' cannot be written: {error.strerror}. Name another file.") from error
+
+    def write(line: str) -> None:
+        try:
+            file.write(line)
+            file.flush()
+        except OSError as error:
+            raise InfrastructureError(
+                f"An outcome could not be written to '{path}': {error.strerror}. Make room, then evaluate again."
+            ) from error
+
+    try:
+        yield write
+    finally:
+        with contextlib.suppress(OSError):  # what could not be flushed was told of by write
+            file.close()
+
+
+def bundle_named(named: str, settings: Settings) -> Bundle:
+    """The bundle in a folder, or the bundled reference of that name."""
+    reference = settings.data / "bundles" / named
+    if not Path(named).exists() and Path(named).name == named and reference.is_dir():
+        return read_bundle(reference, author="reference")
+    return read_bundle(Path(named))
+
+
+def spec_of(args: argparse.Namespace, stage: Stage, here: Device) -> EvalSpec:
+    plain = EvalSpec()
+    profile = Profile(args.profile)
+    cap = args.replacement_cap
+    if profile is Profile.PASSNET:
+        if cap not in (None, 1):
+            raise BadInput(
+                f"--replacement-cap is {cap}, but by PassNet's rules it is 1. Leave it out, or judge strictly."
+            )
+        cap = 1
+    return EvalSpec(
+        stage=stage,
+        device=Device(args.device) if args.device else here,
+        capture=Capture(getattr(args, "capture", plain.capture)),
+        profile=profile,
+        trials=getattr(args, "trials", plain.trials),
+        seed=getattr(args, "seed", plain.seed),
+        deadline_s=args.deadline,
+        replacement_cap=cap,
+    )
+
+
+def _told(place: str, outcome: Outcome) -> Iterator[str]:
+    """An outcome in a few lines for a person."""
+    yield f"{place}: {outcome.verdict.value}. {outcome.reason}"
+    for finding in outcome.findings:
+        yield f"    {finding.file}:{finding.line}:{finding.column} {finding.rule}: {finding.message} {finding.remedy}"
+    for each in outcome.match.passes if outcome.match else ():
+        yield f"    {each.name}: {_times(len(each.matches))}" + (
+            f"; nearest miss: {each.miss.reason}" if each.miss else ""
+        )
+    for output in outcome.accuracy.outputs if outcome.accuracy else ():
+        close = "not even at t = 0" if output.smallest_t is None else f"from t = {output.smallest_t} on"
+        error = "" if output.max_error is None else f", largest error {output.max_error:.3g}"
+        problem = f" ({output.problem})" if output.problem else ""
+        yield f"    output {output.output} {output.dtype} {list(output.shape)}: close {close}{error}{problem}"
+    for clock in Clock:
+        speedup = outcome.speedup(clock)
+        if speedup:
+            yield f"    {clock.value}: {speedup.value:.3f} times eager [{speedup.low:.3f}, {speedup.high:.3f}]"
+    for warning in outcome.warnings:
+        yield f"    warning: {warning}"
+    for evidence in outcome.evidence if outcome.verdict in RESTS_ON_EVIDENCE else ():
+        yield f"    {evidence.topic}: " + evidence.text.strip().replace("\n", "\n        ")
+
+
+def _times(count: int) -> str:
+    return {0: "no match", 1: "1 match"}.get(count, f"{count} matches")
+
+
+def add_commands(commands: Any) -> None:
+    """Declares check and evaluate."""
+    checking = command(commands, "check", check, "static rules and matching, on each subgraph of a task")
+    checking.add_argument("task", metavar="TASK_OR_DIR")
+    checking.add_argument(
+        "--bundle", required=True, metavar="DIR", help="folder with the passes, or a reference's name"
+    )
+    _judging_flags(checking)
+
+    judging = command(commands, "evaluate", evaluate, "values, and on a GPU time, on each subgraph of a task")
+    judging.add_argument("task", metavar="TASK_OR_DIR")
+    solver = judging.add_mutually_exclusive_group(required=True)
+    solver.add_argument("--bundle", metavar="DIR", help="folder with the passes, or a reference's name")
+    solver.add_argument("--solver", choices=("inductor",), help="TorchInductor instead of passes")
+    judging.add_argument("--stage", choices=("verify", "measure"), default="verify", help="how far to go (verify)")
+    judging.add_argument("--capture", choices=values(Capture), default="direct", help="how it is called (direct)")
+    judging.add_argument(
+        "--trials", type=int, default=EvalSpec().trials, metavar="N", help="timed blocks (%(default)s)"
+    )
+    judging.add_argument("--seed", type=int, metavar="N", help="seed of the inputs (drawn anew)")
+    _judging_flags(judging)
+
+
+def _judging_flags(command: argparse.ArgumentParser) -> None:
+    plain = EvalSpec()
+    command.add_argument("--device", choices=values(Device), help="where to judge (a GPU where there is one)")
+    command.add_argument(
+        "--profile", choices=("strict", "passnet"), default="strict", help="by whose rules it is judged (strict)"
+    )
+    command.add_argument("--subgraph", action="append", metavar="ID", help="only this one; may be repeated")
+    command.add_argument("--outcomes", metavar="FILE", help="append the outcomes to this JSONL file; open no store")
+    command.add_argument("--deadline", type=float, default=plain.deadline_s, metavar="S", help="seconds (%(default)g)")
+    command.add_argument(
+        "--replacement-cap", type=int, metavar="N", help="most distinct replacement functions (no cap; passnet: 1)"
+    )
+    command.add_argument("--label", default="", help="a name for the run")
+    command.add_argument("--fresh", action="store_true", help="judge anew what is known already")

@@ -1,0 +1,64 @@
+"""The command line over the service: python -m passnet_core. docs/command-line.md describes it.
+
+Exit codes: 0 accepted, 1 not accepted, 2 wrong use, 3 infrastructure.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import IO
+
+from passnet_core import __version__
+from passnet_core.cli import app, corpus, judging, runs, scores, solving
+from passnet_core.cli.console import INFRASTRUCTURE, INTERRUPTED, PROGRAM, WRONG_USE, Console, printable
+from passnet_core.cli.extras import extras_named
+from passnet_core.cli.parser import Parser
+from passnet_core.errors import InfrastructureError, PlaygroundError, StoreError, StoreRefusal
+from passnet_core.execution.backends.base import Backend
+from passnet_core.settings import Settings, read_settings
+
+
+def main(
+    argv: Sequence[str] | None = None,
+    *,
+    out: IO[str] | None = None,
+    err: IO[str] | None = None,
+    backend: Backend | None = None,
+    settings: Settings | None = None,
+) -> int:
+    """Runs one command and returns its exit code; wrong flags raise SystemExit(2), as argparse does."""
+    out, err = out or sys.stdout, err or sys.stderr
+    args = parser().parse_args(argv)
+    as_json = getattr(args, "json", False)
+    try:
+        console = Console(settings or read_settings(), out, err, backend)
+        with extras_named():
+            return int(args.command(args, console))
+    except PlaygroundError as error:
+        print(f"Error: {printable(str(error))}", file=err)
+        if as_json:
+            print(json.dumps({"error": {"kind": type(error).__name__, "message": str(error)}}), file=out)
+        return INFRASTRUCTURE if _is_infrastructure(error) else WRONG_USE
+    except KeyboardInterrupt:
+        print("Interrupted.", file=err)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # whoever read our output has seen enough; what is buffered must not fail again at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return INTERRUPTED
+
+
+def _is_infrastructure(error: PlaygroundError) -> bool:
+    return isinstance(error, InfrastructureError | StoreError) and not isinstance(error, StoreRefusal)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Every command with its flags."""
+    top = Parser(prog=PROGRAM, description="Judge compiler passes on real subgraphs.", allow_abbrev=False)
+    top.add_argument("--version", action="version", version=__version__)
+    commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for each in (corpus, judging, scores, solving, app, runs):
+        each.add_commands(commands)
+    return top

@@ -1,0 +1,108 @@
+"""The commands on runs of the store: runs list, export and import, and report."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from passnet_core.cli.console import ACCEPTED, Console, cause
+from passnet_core.cli.parser import command, group
+from passnet_core.errors import BadInput
+
+
+def runs_list(args: argparse.Namespace, console: Console) -> int:
+    with console.service() as service:
+        summaries = service.runs(args.limit, args.task)
+    if args.json:
+        console.show(
+            [
+                {
+                    "run": each.run.id,
+                    "label": each.run.label,
+                    "started_at": each.run.started_at,
+                    "solver": each.run.solver.value,
+                    "bundle_digest": each.run.bundle_digest,
+                    "tasks": list(each.run.task_ids),
+                    "stage": each.run.spec.stage.value,
+                    "capture": each.run.spec.capture.value,
+                    "profile": each.run.spec.profile.value,
+                    "recorded": each.run.recorded,
+                    "device": each.device,
+                    "accepted": each.accepted,
+                    "total": each.total,
+                    "verdicts": {verdict.value: count for verdict, count in each.counts},
+                    "median_speedup": each.median_speedup,
+                }
+                for each in summaries
+            ]
+        )
+        return ACCEPTED
+    rows = [
+        (each.run.id, each.run.started_at[:19], each.run.solver.value, each.run.spec.stage.value,
+         f"{each.accepted}/{each.total}", "" if each.median_speedup is None else f"{each.median_speedup:.3f}",
+         each.device + (" (recorded)" if each.run.recorded else ""), ", ".join(each.run.task_ids[:3]))
+        for each in summaries
+    ]  # fmt: skip
+    console.table(("run", "started", "solver", "stage", "accepted", "median speedup", "device", "tasks"), rows)
+    return ACCEPTED
+
+
+def runs_export(args: argparse.Namespace, console: Console) -> int:
+    with console.service() as service:
+        text = service.export_run(args.run)
+    if args.file is None:
+        console.out.write(text)
+        return ACCEPTED
+    try:
+        Path(args.file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"'{args.file}' cannot be written: {error.strerror}. Name another file.") from error
+    console.tell(f"Wrote {args.file}.")
+    return ACCEPTED
+
+
+def runs_import(args: argparse.Namespace, console: Console) -> int:
+    try:
+        text = Path(args.file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"'{args.file}' cannot be read: {cause(error)}. Name a file that runs export wrote.") from error
+    with console.service() as service:
+        run_id = service.import_run(text)
+    if args.json:
+        console.show({"run": run_id})
+    else:
+        console.say(f"Imported run {run_id}.")
+    return ACCEPTED
+
+
+def report(args: argparse.Namespace, console: Console) -> int:
+    from passnet_core.reports.gathering import run_report
+
+    with console.service() as service:
+        text = run_report(service, args.run)
+    path = Path(args.out)
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise BadInput(f"'{path}' cannot be written: {error.strerror}. Name another file.") from error
+    if args.json:
+        console.show({"run": args.run, "file": args.out, "bytes": path.stat().st_size})
+    else:
+        console.say(f"Wrote {path}. Any browser opens it, without the app and without a network.")
+    return ACCEPTED
+
+
+def add_commands(commands: Any) -> None:
+    """Declares the group runs, and report."""
+    runs = group(commands, "runs", "list, export and import runs")
+    listing = command(runs, "list", runs_list, "newest first")
+    listing.add_argument("--task", help="only runs with this task")
+    listing.add_argument("--limit", type=int, default=200, metavar="N", help="at most so many (%(default)s)")
+    exporting = command(runs, "export", runs_export, "write a run as one JSONL file", as_json=False)
+    exporting.add_argument("run", metavar="ID")
+    exporting.add_argument("file", metavar="FILE", nargs="?", help="standard output where it is left out")
+    importing = command(runs, "import", runs_import, "take in an exported run")
+    importing.add_argument("file", metavar="FILE")
+
+    reporting = command(commands, "report", report, "write a run as one HTML file that opens anywhere")
+    reporting.add_argument("run", metavar="RUN")
+    reporting.add_argument("--out", required=True, metavar="FILE.html")

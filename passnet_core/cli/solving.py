@@ -1,0 +1,191 @@
+"""The commands on language models: solve, and trajectories list and export."""
+
+import argparse
+import contextlib
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from passnet_core.cli.console import ACCEPTED, NOT_ACCEPTED, Console
+from passnet_core.cli.judging import bundle_named, spec_of
+from passnet_core.cli.parser import command, group, values
+from passnet_core.errors import BadInput, UnknownItem
+from passnet_core.passes.reading import write_bundle
+from passnet_core.records import Capture, Device, EvalSpec, Stage, Task, to_json
+from passnet_core.service import corpus_of
+from passnet_core.trajectory import Trajectory
+
+ALL = 1_000_000
+
+
+def solve(args: argparse.Namespace, console: Console) -> int:
+    from passnet_core.llm.chat import ChatServer
+    from passnet_core.llm.client import ChatModel
+    from passnet_core.report_card import stages
+    from passnet_core.solving import Order, keep, solve
+    from passnet_core.store.opening import open_store
+    from passnet_core.trajectory import Budget, Price, Turn
+
+    for name in ("attempts", "turns", "judges"):
+        if getattr(args, name) < 1:
+            raise BadInput(f"--{name} must be at least 1, not {getattr(args, name)}.")
+    models = console.settings.models
+    corpus = corpus_of(console.settings)
+    tasks = [corpus.resolve(name) for name in args.task]
+    server = ChatServer(args.base_url or models.base_url, models.key)
+    model = ChatModel(server, args.model or models.model, temperature=args.temperature)
+    known = models.price(model.name)
+    price = Price(
+        known[0] if args.price_prompt is None else args.price_prompt,
+        known[1] if args.price_reply is None else args.price_reply,
+    )
+    cancelled = threading.Event()
+
+    def told(task: Task, number: int, turn: Turn) -> None:
+        found = "" if turn.score is None else f", {turn.score.accepted} of {turn.score.total} accepted"
+        console.tell(f"{task.id}, attempt {number}, turn {turn.number}: {len(turn.results)} tools{found}")
+
+    with contextlib.ExitStack() as open_things:
+        store = open_store(console.settings.home)
+        open_things.callback(store.close)
+        scheduler = open_things.enter_context(console.scheduler(args.judges))
+        try:
+            order = Order(
+                spec_of(args, Stage(args.stage), scheduler.here.device),
+                Budget(args.turns, args.tokens, args.money, args.seconds, args.reply_tokens),
+                price,
+                args.attempts,
+                bundle_named(args.bundle, console.settings) if args.bundle else None,
+            )
+            if order.start is not None:
+                store.add_bundle(order.start)
+            solved = solve(
+                model, tasks, scheduler, order, Path(args.out),
+                cancelled=cancelled, on_turn=told, on_attempt=partial(keep, store),
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            console.tell("Attempts that are over are kept. The same command goes on with the others.")
+            raise
+    whole = [each for each in solved if each.ending.accepted == each.ending.total]
+    if args.json:
+        console.show([to_json(each) for each in solved])
+        return ACCEPTED if whole else NOT_ACCEPTED
+    rows = [
+        (each.task_id, str(each.number), f"{end.accepted}/{end.total}",
+         "" if end.speedup is None else f"{end.speedup:.3f}", str(end.turns), f"{end.tokens:,}",
+         f"{end.cost:.4f}", end.reason or end.end)
+        for each in solved
+        for end in [each.ending]
+    ]  # fmt: skip
+    console.table(("task", "attempt", "accepted", "speedup", "turns", "tokens", "cost", "end"), rows)
+    console.say(
+        " · ".join(f"{stage} {count}/{total}" for stage, count, total in stages([each.ending for each in solved]))
+    )
+    cost = sum(each.ending.cost for each in solved)
+    console.say(f"{len(whole)} of {len(solved)} attempts accepted on every subgraph" + (
+        f", {cost / len(whole):.4f} each." if cost and whole else "."))  # fmt: skip
+    return ACCEPTED if whole else NOT_ACCEPTED
+
+
+def trajectories_list(args: argparse.Namespace, console: Console) -> int:
+    rows, told = [], []
+    for path, each in _trajectories(args.folder, console):
+        for turn in each.turns:
+            tools = ", ".join(call.name for call in turn.answer.calls) or f"{len(turn.results)} in text"
+            score = "" if turn.score is None else f"{turn.score.accepted}/{turn.score.total}"
+            began = each.opening
+            rows.append(
+                (began.id, began.task_id, str(began.attempt), str(turn.number), tools, score, f"{turn.tokens:,}")
+            )
+        told.append({"path": str(path or ""), **to_json(each)})
+    if not told and args.folder:
+        raise UnknownItem(f"There is no trajectory below {args.folder[0]}. Name a folder that solve --out wrote.")
+    if args.json:
+        console.show(told)
+    else:
+        console.table(("conversation", "task", "attempt", "turn", "tools", "accepted", "tokens"), rows)
+    return ACCEPTED
+
+
+def _trajectories(folders: Sequence[str], console: Console) -> Iterator[tuple[Path | None, Trajectory]]:
+    """With their files those below these folders; without a folder those of the store, but for recorded ones."""
+    from passnet_core.solving import trajectories
+    from passnet_core.store.opening import open_store
+
+    for folder in folders:
+        yield from trajectories(Path(folder))
+    if folders:
+        return
+    with contextlib.closing(open_store(console.settings.home)) as store:
+        for each in store.trajectories(ALL, None):
+            kept = store.trajectory(each.opening.id)
+            if kept is not None and not each.opening.recorded:
+                yield None, kept.trajectory
+
+
+def trajectories_export(args: argparse.Namespace, console: Console) -> int:
+    from passnet_core.solving import accepted, example
+
+    if not 0 < args.at_least <= 1:
+        raise BadInput(f"--at-least must be above 0 and at most 1, not {args.at_least:g}.")
+    held_back = set()
+    if args.split != "eval":
+        held_back = {task.operators for task in corpus_of(console.settings).tasks() if task.split == "eval"}
+    found = (each for _, each in _trajectories(args.folder, console))
+    chosen = list(accepted(found, args.split, held_back, args.at_least))
+    lines = [json.dumps(example(each)) + "\n" for each in chosen]
+    for each in chosen if args.bundles else ():
+        if each.best is not None and each.best.bundle is not None:
+            write_bundle(each.best.bundle, Path(args.bundles) / each.opening.task_id / each.opening.id)
+    try:
+        Path(args.out).write_text("".join(lines), encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"'{args.out}' cannot be written: {error.strerror}. Name another file.") from error
+    if args.json:
+        console.show({"file": args.out, "examples": len(lines)})
+    else:
+        console.say(f"Wrote {len(lines)} conversations on {args.split} tasks to {args.out}.")
+    return ACCEPTED if lines else NOT_ACCEPTED
+
+
+def add_commands(commands: Any) -> None:
+    """Declares solve, and the group trajectories."""
+    solving = command(commands, "solve", solve, "have a language model write the passes for tasks")
+    solving.add_argument("task", nargs="+", metavar="TASK_OR_DIR")
+    solving.add_argument("--out", required=True, metavar="DIR", help="a folder for each attempt; those over are kept")
+    solving.add_argument("--model", default="", metavar="NAME", help="as the server calls it (PASSNET_MODEL)")
+    solving.add_argument("--base-url", default="", metavar="URL", help="of the server, with /v1 (OPENAI_BASE_URL)")
+    solving.add_argument("--bundle", metavar="DIR", help="a bundle to begin with, which is to be repaired")
+    solving.add_argument("--attempts", type=int, default=1, metavar="K", help="at each task (%(default)s)")
+    solving.add_argument("--judges", type=int, default=1, metavar="N", help="attempts at once (%(default)s)")
+    solving.add_argument("--turns", type=int, default=12, metavar="N", help="of an attempt, at most (%(default)s)")
+    solving.add_argument("--tokens", type=int, metavar="N", help="of an attempt, about")
+    solving.add_argument("--reply-tokens", type=int, metavar="N", help="of one answer, at most")
+    solving.add_argument("--seconds", type=float, metavar="S", help="of an attempt, at most")
+    solving.add_argument("--money", type=float, metavar="X", help="of an attempt, about, by the prices given")
+    solving.add_argument("--price-prompt", type=float, metavar="X", help="of a million tokens read (PASSNET_PRICES)")
+    solving.add_argument("--price-reply", type=float, metavar="X", help="of a million tokens written (the same)")
+    solving.add_argument("--temperature", type=float, metavar="X", help="as the server has it, if not given")
+    solving.add_argument("--stage", choices=("verify", "measure"), default="verify", help="how far to judge (verify)")
+    solving.add_argument("--capture", choices=values(Capture), default="direct", help="how it is called (direct)")
+    solving.add_argument("--device", choices=values(Device), help="where to judge (a GPU where there is one)")
+    solving.add_argument("--profile", choices=("strict", "passnet"), default="strict", help="by whose rules (strict)")
+    solving.add_argument("--deadline", type=float, default=EvalSpec().deadline_s, metavar="S", help=argparse.SUPPRESS)
+    solving.add_argument("--replacement-cap", type=int, metavar="N", help=argparse.SUPPRESS)
+
+    said = group(commands, "trajectories", "look at what solve left, and export it for training")
+    listing = command(said, "list", trajectories_list, "every turn of every attempt")
+    listing.add_argument("folder", nargs="*", metavar="DIR", help="that solve --out wrote (those of the store)")
+    exporting = command(
+        said, "export", trajectories_export, "accepted conversations in chat format with tools, as JSONL"
+    )
+    exporting.add_argument("folder", nargs="*", metavar="DIR", help="that solve --out wrote (those of the store)")
+    exporting.add_argument("--out", required=True, metavar="FILE")
+    exporting.add_argument("--bundles", metavar="DIR", help="where their best bundles go, in PassNet's layout")
+    exporting.add_argument("--split", default="train", help="only on tasks of this split (%(default)s)")
+    exporting.add_argument(
+        "--at-least", type=float, default=1.0, metavar="SHARE", help="of the subgraphs, accepted (%(default)g)"
+    )

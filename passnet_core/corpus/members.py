@@ -1,0 +1,35 @@
+"""Which subgraphs a task keeps: no two alike, and where there are too many, those that differ most. Pure."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from passnet_core.graphs.fingerprint import structure
+from passnet_core.graphs.source import parse
+from passnet_core.records import Subgraph, digest_of
+
+
+def deduplicated(subgraphs: Sequence[Subgraph]) -> tuple[Subgraph, ...]:
+    """One of each structure with equal input shapes and dtypes, the first in the order given."""
+    kept: dict[tuple[object, ...], Subgraph] = {}
+    for subgraph in subgraphs:
+        shapes = tuple((spec.shape, spec.dtype) for spec in subgraph.inputs)
+        kept.setdefault((structure(parse(subgraph.code)), shapes), subgraph)
+    return tuple(kept.values())
+
+
+def spread(subgraphs: Sequence[Subgraph], most: int) -> tuple[Subgraph, ...]:
+    """So many of the subgraphs, by name: of many models, dtypes and sizes."""
+    left = sorted(subgraphs, key=lambda each: digest_of(each.id))
+    met: Counter[object] = Counter()
+    picked: list[Subgraph] = []
+    while left and len(picked) < most:
+        best = min(left, key=lambda each: sum(met[facet] for facet in _facets(each)))
+        left.remove(best)
+        met.update(_facets(best))
+        picked.append(best)
+    return tuple(sorted(picked, key=lambda each: each.id))
+
+
+def _facets(subgraph: Subgraph) -> tuple[object, ...]:
+    dtype, size = subgraph.id.split("/")[:2]
+    return (subgraph.source_model, dtype, ("size", size), (dtype, size))

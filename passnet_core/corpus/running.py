@@ -1,0 +1,39 @@
+"""Runs recorded subgraphs with torch: their source as a callable, and random inputs like those that were recorded.
+
+Needs torch when called.
+"""
+
+import math
+from typing import Any
+
+from passnet_core.graphs.placement import placed
+from passnet_core.graphs.source import emit, parse
+from passnet_core.records import Subgraph, TensorSpec
+
+BLOCK = 1 << 20
+"""Random numbers that are drawn of a tensor; they repeat in a larger one."""
+
+
+def module_of(subgraph: Subgraph, device: str) -> Any:
+    """What the subgraph's source computes, to be called with its inputs on that device."""
+    namespace: dict[str, Any] = {}
+    # parsed and emitted again: what runs is a list of tensor operations, whatever the file held
+    exec(compile(emit(placed(parse(subgraph.code), device), release=True), subgraph.id, "exec"), namespace)
+    return namespace["GraphModule"]()
+
+
+def drawn(spec: TensorSpec, device: str) -> Any:
+    """A random tensor of that shape, dtype and range, with the recorded spread."""
+    import torch
+
+    dtype, count = getattr(torch, spec.dtype), math.prod(spec.shape)
+    block = min(count, BLOCK)
+    if dtype is torch.bool:
+        values = torch.rand(block, device=device) < 0.5
+    elif dtype.is_floating_point or dtype.is_complex:
+        values = torch.randn(block, device=device) * (spec.std or 0.1) + (spec.mean or 0.0)
+        values = values.clamp(spec.low, spec.high) if spec.low is not None else values
+    else:
+        values = torch.randint(int(spec.low or 0), int(spec.high or 0) + 1, (block,), device=device)
+    whole = values.to(dtype).repeat(-(-count // max(block, 1)))[:count]
+    return whole.reshape(spec.shape)

@@ -1,0 +1,1 @@
+"""Where and when jobs run: one queue before a backend, and the runs that are under way."""

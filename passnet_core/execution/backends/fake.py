@@ -1,0 +1,101 @@
+"""A backend for tests of everything but judging: answers come from functions."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from passnet_core.execution.backends.base import (
+    Capacity,
+    CompileKernels,
+    DeviceInfo,
+    InspectSubgraph,
+    JobEvent,
+    Listen,
+    MatchSources,
+    SourceMatches,
+    outcome_without_judge,
+)
+from passnet_core.records import (
+    Bundle,
+    Device,
+    Environment,
+    Inspection,
+    Isolation,
+    Job,
+    Outcome,
+    PassKernels,
+    Phase,
+    Subgraph,
+    Verdict,
+)
+
+FAKE_ENVIRONMENT = Environment(
+    device="fake device",
+    driver="",
+    python="3.11",
+    torch="0",
+    triton="0",
+    isolation=Isolation.PROCESS,
+    judge_digest="fake",
+)
+
+
+def uninspected(subgraph: Subgraph) -> Inspection:
+    """An inspection that found nothing."""
+    return Inspection(subgraph.digest, FAKE_ENVIRONMENT, code_problem="The fake judge has no compiler.")
+
+
+def uncompiled(subgraph: Subgraph, bundle: Bundle) -> PassKernels:
+    """Kernels of which nothing is known."""
+    return PassKernels(subgraph.digest, bundle.digest, FAKE_ENVIRONMENT, problem="The fake judge compiles no kernel.")
+
+
+class FakeBackend:
+    """Answers each job with answer(job), and remembers in order what it was asked. matches: how many matches a source
+    has. inspection: what is said of a subgraph; compiling: of a bundle's kernels on one."""
+
+    def __init__(
+        self,
+        answer: Callable[[Job], Outcome],
+        device: Device = Device.CPU,
+        matches: Callable[[str], int | None] = lambda code: 0,
+        inspection: Callable[[Subgraph], Inspection] = uninspected,
+        compiling: Callable[[Subgraph, Bundle], PassKernels] = uncompiled,
+        judges: int = 1,
+        checkers: int = 1,
+    ) -> None:
+        self.answer, self.matches, self.inspection, self.compiling = answer, matches, inspection, compiling
+        here = DeviceInfo(device, FAKE_ENVIRONMENT.device, FAKE_ENVIRONMENT.isolation, FAKE_ENVIRONMENT)
+        self.told = Capacity((here,), judges, checkers)
+        self.jobs: list[Job] = []
+        self.inspected: list[tuple[Subgraph, bool]] = []
+        self.compiled: list[tuple[Subgraph, Bundle]] = []
+        self.closed = False
+
+    def capacity(self) -> Capacity:
+        return self.told
+
+    def run(self, job: Job, listen: Listen, cancelled: threading.Event) -> Outcome:
+        self.jobs.append(job)
+        listen(JobEvent(Phase.START, "The fake judge has the job."))
+        if cancelled.is_set():
+            return outcome_without_judge(job, Verdict.CANCELLED, "Cancelled.")
+        outcome = self.answer(job)
+        return outcome if outcome.environment else replace(outcome, environment=FAKE_ENVIRONMENT)
+
+    def inspect(self, question: Any, cancelled: threading.Event) -> Any:
+        match question:
+            case InspectSubgraph(subgraph=subgraph, with_code=with_code):
+                self.inspected.append((subgraph, with_code))
+                return self.inspection(subgraph)
+            case CompileKernels(subgraph=subgraph, bundle=bundle):
+                self.compiled.append((subgraph, bundle))
+                return self.compiling(subgraph, bundle)
+            case MatchSources(job=job, sources=sources):
+                outcome = self.run(job, lambda event: None, cancelled)
+                loaded = outcome.verdict.accepted or outcome.verdict is Verdict.NO_MATCH
+                return SourceMatches(outcome, tuple(map(self.matches, sources)) if loaded else ())
+
+    def close(self) -> None:
+        self.closed = True

@@ -1,0 +1,237 @@
+"""Judging on this machine: one referee process for each judge."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from queue import LifoQueue
+from typing import TypeVar, cast
+
+from passnet_core.errors import BadInput, InfrastructureError
+from passnet_core.execution.backends.base import (
+    Capacity,
+    CompileKernels,
+    DeviceInfo,
+    InspectSubgraph,
+    Listen,
+    MatchSources,
+    Question,
+    SourceMatches,
+    outcome_without_judge,
+)
+from passnet_core.execution.backends.referee_process import Referee, RefereeProgram
+from passnet_core.records import (
+    Device,
+    Environment,
+    Inspection,
+    Isolation,
+    Job,
+    Outcome,
+    PassKernels,
+    Stage,
+    Verdict,
+    from_json,
+    to_json,
+)
+
+T = TypeVar("T")
+
+PACKAGE_ROOT = Path(__file__).resolve().parents[3]
+
+PASSED_ON = (
+    "PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ",
+    "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "TRITON_LIBCUDA_PATH", "CC",
+)  # fmt: skip
+"""The only variables that a referee gets: keys in the environment stay in the app."""
+
+INSPECTION_LIMIT_S = 60.0
+"""What it may take to find the shapes in a subgraph, and for TorchInductor to write its code."""
+COMPILING_LIMIT_S = 90.0
+"""What a candidate may take to be loaded, and Triton to compile its kernels."""
+GRACE_S = 240.0
+"""Silence beyond the deadline that a referee is allowed: starting its processes on a busy machine."""
+UNAVAILABLE = 3
+"""Exit code of a confined program where there is no place for it."""
+
+
+class LocalBackend:
+    """Judges on this machine. Safe to call from as many threads as it has judges and checkers; more would wait.
+
+    judges: referees that take anything. checkers: referees for CHECK jobs and matching alone; with none, judges take
+    those too. keep_warm: a referee that had to be killed is started again at once.
+    """
+
+    def __init__(
+        self,
+        python: Path | str,
+        isolation: str,
+        home: Path,
+        *,
+        judges: int = 1,
+        checkers: int = 1,
+        keep_warm: bool = False,
+        grace_s: float = GRACE_S,
+    ) -> None:
+        self.python = str(python)
+        self.isolation = str(isolation)
+        self.home = Path(home)
+        self.judges, self.checkers = judges, checkers
+
+        def command(channel: int) -> list[str]:
+            return self.command("referee", str(channel), self.isolation, str(self.home))
+
+        def referees(count: int, *, witness: bool) -> list[Referee]:
+            program = RefereeProgram(
+                command, self.environment, self.home, grace_s, witness=witness, keep_warm=keep_warm
+            )
+            return [Referee(program) for _ in range(count)]
+
+        self._referees = {False: referees(judges, witness=True), True: referees(checkers, witness=False)}
+        self._free: dict[bool, LifoQueue[Referee]] = {}
+        """By whether they take light work alone, those that have nothing to do; the one that has just worked first."""
+        for light, each in self._referees.items():
+            self._free[light] = LifoQueue()
+            for referee in reversed(each):
+                self._free[light].put(referee)
+        self._info: DeviceInfo | None = None
+        self._info_lock = threading.Lock()
+
+    def capacity(self) -> Capacity:
+        return Capacity((self.info(),), self.judges, self.checkers)
+
+    def run(self, job: Job, listen: Listen, cancelled: threading.Event) -> Outcome:
+        """Judges the job and returns its one outcome, whatever happens."""
+        if problem := self.info().problem:
+            return outcome_without_judge(job, Verdict.INFRASTRUCTURE, problem)
+        with self._referee(light=job.spec.stage is Stage.CHECK) as referee:
+            return referee.run(job, listen, cancelled)
+
+    def inspect(self, question: Question[T], cancelled: threading.Event) -> T:
+        """The answer of a judge whose reference worker stands ready, where it disturbs no clock. Raises BadInput,
+        InfrastructureError."""
+        problem = self.info().problem
+        if problem and not isinstance(question, MatchSources):
+            raise InfrastructureError(problem)
+        with self._referee(light=question.light) as referee:
+            return cast(T, self._answer(referee, question, problem, cancelled))
+
+    def _answer(self, referee: Referee, question: object, problem: str, cancelled: threading.Event) -> object:
+        match question:
+            case InspectSubgraph(subgraph, device, with_code):
+                asked = {"subgraph": to_json(subgraph), "device": device.value, "code": with_code}
+                asked["deadline_s"] = INSPECTION_LIMIT_S
+                return referee.inspected(Inspection, {"inspect": asked}, device, INSPECTION_LIMIT_S, cancelled)
+            case CompileKernels(subgraph, bundle, device):
+                asked = {"subgraph": to_json(subgraph), "bundle": to_json(bundle), "device": device.value}
+                asked["deadline_s"] = COMPILING_LIMIT_S
+                return referee.inspected(PassKernels, {"compile": asked}, device, COMPILING_LIMIT_S, cancelled)
+            case MatchSources(job, sources):
+                if problem:
+                    return SourceMatches(outcome_without_judge(job, Verdict.INFRASTRUCTURE, problem))
+                survey = {"survey": {"job": to_json(job), "codes": list(sources)}}
+                return referee.answered(job, survey, lambda event: None, cancelled)
+        raise BadInput(f"The local judge has no answer to a {type(question).__name__}.")
+
+    def info(self) -> DeviceInfo:
+        """The best device of this machine, asked of a judge process that loads no torch; once, unless in trouble."""
+        with self._info_lock:
+            if self._info is None or self._info.problem:
+                self._info = self._described()
+            return self._info
+
+    def prepare(self) -> None:
+        """Starts all referees, and does not wait for them: the next job finds them warm."""
+        info = self.info()
+        if not info.problem:
+            for referee in self._all():
+                referee.warm_up(info.device)
+
+    def close(self) -> None:
+        """Ends all processes, for good. A job under way ends as cancelled."""
+        for referee in self._all():
+            referee.close()
+
+    def _all(self) -> list[Referee]:
+        return [*self._referees[True], *self._referees[False]]
+
+    @contextlib.contextmanager
+    def _referee(self, *, light: bool) -> Iterator[Referee]:
+        """One that is free; it is waited for, should more be asked of this backend than its capacity."""
+        free = self._free[light and self.checkers > 0]
+        referee = free.get()
+        try:
+            yield referee
+        finally:
+            free.put(referee)
+
+    def program(self, module: str, given: bytes, limit_s: float) -> bytes:
+        """What a program of this package writes to its standard output, run where candidate code runs, on what it is
+        given. Raises BadInput with its last words where it refuses that, and where it takes longer than limit_s."""
+        with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as said:
+            asked.write(given)
+            asked.seek(0)
+            process = subprocess.Popen(
+                self.command("confined", self.isolation, module, str(limit_s)),
+                stdin=asked,
+                stdout=answer,
+                stderr=said,
+                env=self.environment(),
+                start_new_session=True,
+            )
+            try:
+                code = process.wait(limit_s)
+            except subprocess.TimeoutExpired:
+                raise BadInput(f"It took longer than {limit_s:.0f} s.") from None
+            finally:
+                if process.poll() is None:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+            answer.seek(0)
+            said.seek(max(0, said.seek(0, os.SEEK_END) - 2000))
+            words = said.read().decode(errors="replace").strip() or f"It ended with exit code {code}."
+            if code == UNAVAILABLE:
+                raise InfrastructureError(words)
+            if code:
+                raise BadInput(words.rpartition("\n")[2])
+            return answer.read()
+
+    def command(self, *arguments: str) -> list[str]:
+        return [self.python, "-m", "passnet_core.judge", *arguments]
+
+    def environment(self) -> dict[str, str]:
+        passed_on = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        folders = [str(PACKAGE_ROOT), *(each for each in os.environ.get("PYTHONPATH", "").split(":") if each)]
+        return passed_on | {"PYTHONPATH": ":".join(folders), "PYTHONSAFEPATH": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def _described(self) -> DeviceInfo:
+        try:
+            asked = subprocess.run(
+                self.command("describe", self.isolation),
+                capture_output=True,
+                text=True,
+                timeout=GRACE_S,
+                check=False,
+                env=self.environment(),
+            )
+            told = json.loads(asked.stdout)
+            return DeviceInfo(
+                device=Device(told["device"]),
+                label=told["environment"]["device"] if told["environment"] else told["device"],
+                isolation=Isolation(told["isolation"]),
+                environment=from_json(Environment, told["environment"]) if told["environment"] else None,
+                problem=told["problem"],
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            problem = f"The judge's Python, {self.python}, cannot be started: {error}. Set PASSNET_PYTHON."
+        except (ValueError, KeyError, TypeError, BadInput):
+            said = asked.stderr.strip().rpartition("\n")[2][:300]
+            problem = (
+                f"The judge cannot be started with {self.python}: {said or 'it says nothing'}. Set PASSNET_PYTHON."
+            )
+        return DeviceInfo(Device.CPU, "no judge", Isolation.PROCESS, None, problem)

@@ -1,0 +1,276 @@
+"""One referee process, as the backend sees it: started on demand, kept from job to job, killed when it must be.
+
+This side never loads torch and never runs candidate code: jobs and outcomes cross a private channel as JSON lines.
+"""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+from passnet_core.errors import BadInput, InfrastructureError
+from passnet_core.execution.backends.base import (
+    JobEvent,
+    Listen,
+    SourceMatches,
+    outcome_without_judge,
+)
+from passnet_core.records import (
+    Device,
+    Evidence,
+    Job,
+    Outcome,
+    Phase,
+    Verdict,
+    from_json,
+    to_json,
+)
+
+T = TypeVar("T")
+
+LOOK_EVERY_S = 0.1
+LEAVE_WITHIN_S = 5.0
+
+
+@dataclass(frozen=True)
+class RefereeProgram:
+    """How a referee is started. home: for its scratch folders. witness: it will be asked for values, so that a
+    reference worker is worth having ready. grace_s: silence beyond the deadline that it is allowed."""
+
+    command: Callable[[int], Sequence[str]]
+    environment: Callable[[], Mapping[str, str]]
+    home: Path
+    grace_s: float
+    witness: bool
+    keep_warm: bool
+
+
+class Referee:
+    """A referee process for one job at a time. Use it from one thread at a time; close() may come from any."""
+
+    def __init__(self, program: RefereeProgram) -> None:
+        self.program = program
+        self.busy = threading.Lock()
+        self.closing = False
+        self.process: subprocess.Popen[bytes] | None = None
+        self.channel: socket.socket | None = None
+        self.said: IO[bytes] | None = None
+        self.rest = b""
+        self.idle = True
+        """Whether nothing is under way on the channel."""
+
+    def run(self, job: Job, listen: Listen, cancelled: threading.Event) -> Outcome:
+        return self.answered(job, {"job": to_json(job)}, listen, cancelled).outcome
+
+    def answered(self, job: Job, asked: dict[str, Any], listen: Listen, cancelled: threading.Event) -> SourceMatches:
+        """What it says of a job, whatever happens to it."""
+        start = time.monotonic()
+
+        def without(verdict: Verdict, reason: str, *evidence: Evidence) -> SourceMatches:
+            wall_s = round(time.monotonic() - start, 4)
+            return SourceMatches(outcome_without_judge(job, verdict, reason, wall_s=wall_s, evidence=evidence))
+
+        with self.busy:
+            if self.closing:
+                return without(Verdict.CANCELLED, "The judge is closed.")
+            if cancelled.is_set():
+                return without(Verdict.CANCELLED, "Cancelled before it started.")
+            try:
+                words = "Starting the judge." if self.process is None else "Handing over the job."
+                listen(JobEvent(Phase.START, words))
+                self._start()
+                self._tell(asked)
+                return self._heard(job, listen, cancelled)
+            except _Cancelled:
+                return without(Verdict.CANCELLED, "Cancelled while it ran.")
+            except InfrastructureError as error:
+                if self.closing:
+                    return without(Verdict.CANCELLED, "The playground was closed while it ran.")
+                said = self._last_words()
+                return without(
+                    Verdict.INFRASTRUCTURE, str(error), *([Evidence("what the judge said last", said)] if said else [])
+                )
+            finally:
+                self._leave(job.spec.device)
+
+    def inspected(
+        self, kind: type[T], asked: dict[str, Any], device: Device, limit_s: float, cancelled: threading.Event
+    ) -> T:
+        """Asks for what nothing is judged for. Raises BadInput, InfrastructureError."""
+        with self.busy:
+            if self.closing or cancelled.is_set():
+                raise InfrastructureError("The inspection was cancelled before it started.")
+            try:
+                self._start()
+                self._tell(asked)
+                return self._inspection(kind, limit_s, cancelled)
+            except _Cancelled:
+                raise InfrastructureError("The inspection was cancelled.") from None
+            finally:
+                self._leave(device)
+
+    def _inspection(self, kind: type[T], limit_s: float, cancelled: threading.Event) -> T:
+        """Listens until it comes. Raises BadInput, InfrastructureError."""
+        for told in self._lines(limit_s + self.program.grace_s, cancelled):
+            self.idle = True
+            if "problem" in told:
+                raise (BadInput if told.get("bad_input") else InfrastructureError)(str(told["problem"]))
+            try:
+                return from_json(kind, told["inspection"])
+            except (KeyError, ValueError, BadInput) as error:
+                raise InfrastructureError(f"The judge's inspection cannot be read: {error}") from error
+        raise InfrastructureError("The judge's process ended without an answer. Ask again.")
+
+    def _leave(self, device: Device) -> None:
+        """Ends the referee unless all is said. Whatever is half said on the channel belongs to the job that was under
+        way: only a clean end leaves the referee as it is."""
+        if self.process is not None and not self.idle:
+            self._stop()
+            if self.program.keep_warm and not self.closing:
+                self._warm(device)
+
+    def _heard(self, job: Job, listen: Listen, cancelled: threading.Event) -> SourceMatches:
+        """Listens until the outcome comes. Raises InfrastructureError where none can be expected any more."""
+        patience_s = job.spec.deadline_s + self.program.grace_s
+        for told in self._lines(patience_s, cancelled):
+            if "event" in told:
+                listen(JobEvent(Phase(told["event"]["stage"]), str(told["event"]["text"])))
+                continue
+            try:
+                outcome = from_json(Outcome, told["outcome"])
+            except (KeyError, ValueError, BadInput) as error:
+                raise InfrastructureError(f"The judge's answer cannot be read: {error}") from error
+            if outcome.job_digest != job.digest:
+                raise InfrastructureError("The judge answered another job.")
+            self.idle = True
+            return SourceMatches(outcome, tuple(told.get("counts", ())))
+        raise InfrastructureError("The judge's process ended without an answer. Run the job again.")
+
+    def _lines(self, patience_s: float, cancelled: threading.Event) -> Iterator[dict[str, Any]]:
+        """What the referee says, until it ends."""
+        heard_at = time.monotonic()
+        while True:
+            line, newline, rest = self.rest.partition(b"\n")
+            if newline:
+                self.rest = rest
+                heard_at = time.monotonic()
+                try:
+                    yield json.loads(line)
+                except ValueError as error:
+                    raise InfrastructureError(f"The judge said something that is no JSON: {error}") from error
+                continue
+            if cancelled.is_set():
+                raise _Cancelled
+            if time.monotonic() - heard_at > patience_s:
+                raise InfrastructureError(f"The judge was silent for {patience_s:.0f} s, and was ended.")
+            channel = self.channel
+            if channel is None:
+                return
+            try:
+                if select.select([channel], [], [], LOOK_EVERY_S)[0]:
+                    data = channel.recv(1 << 20)
+                    if not data:
+                        return
+                    self.rest += data
+            except (OSError, ValueError):
+                # close() took the channel away
+                return
+
+    def warm_up(self, device: Device) -> None:
+        """Starts the referee, unless a job is doing so already."""
+        if self.busy.acquire(blocking=False):
+            try:
+                if not self.closing:
+                    self._warm(device)
+            finally:
+                self.busy.release()
+
+    def _warm(self, device: Device) -> None:
+        with contextlib.suppress(InfrastructureError):
+            # the next job will meet the same problem and say so
+            self._start()
+            self._tell({"warm": {"device": device.value, "witness": self.program.witness}})
+            self.idle = True
+
+    def _start(self) -> None:
+        """Makes sure that a living referee is there."""
+        if self.process is not None and self.process.poll() is not None:
+            self._stop()
+        self.idle = False
+        if self.process is not None:
+            return
+        ours, theirs = socket.socketpair()
+        said = tempfile.TemporaryFile()  # noqa: SIM115
+        try:
+            self.program.home.mkdir(parents=True, exist_ok=True)
+            self.process = subprocess.Popen(
+                self.program.command(theirs.fileno()),
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
+                env=self.program.environment(),
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+            )
+        except OSError as error:
+            ours.close()
+            said.close()
+            raise InfrastructureError(f"The judge cannot be started: {error}") from error
+        finally:
+            theirs.close()
+        self.channel, self.said, self.rest = ours, said, b""
+
+    def _tell(self, words: dict[str, Any]) -> None:
+        assert self.channel is not None
+        try:
+            self.channel.sendall(json.dumps(words, allow_nan=False).encode() + b"\n")
+        except OSError as error:
+            raise InfrastructureError(f"The judge's process has ended: {error}. Run the job again.") from error
+
+    def _last_words(self) -> str:
+        if self.said is None:
+            return ""
+        with contextlib.suppress(OSError, ValueError):
+            size = self.said.seek(0, os.SEEK_END)
+            self.said.seek(max(0, size - 4000))
+            return self.said.read().decode(errors="replace").strip()
+        return ""
+
+    def _stop(self) -> None:
+        """Ends the referee with all its processes: first asked to, then made to."""
+        process, channel, said = self.process, self.channel, self.said
+        self.process = self.channel = self.said = None
+        if process is not None:
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(LEAVE_WITHIN_S)
+            except subprocess.TimeoutExpired:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        for each in (channel, said):
+            if each is not None:
+                each.close()
+
+    def close(self) -> None:
+        self.closing = True
+        with contextlib.suppress(OSError):
+            if self.channel is not None:
+                # wakes the thread that listens; it stops the process
+                self.channel.shutdown(socket.SHUT_RDWR)
+        with self.busy:
+            self._stop()
+
+
+class _Cancelled(Exception):
+    """The caller does not want the outcome any more."""

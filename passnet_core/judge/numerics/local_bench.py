@@ -1,0 +1,230 @@
+"""The bench: the inputs of a comparison, what eager and its float64 form give for them, and how a call differs.
+
+It stands where the tensors lie: on the CPU in the referee, on CUDA in the witness, whose device then does the drawing
+and the comparing. There nothing large travels but what a candidate is given and what it returns.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeVar
+
+import torch
+
+from passnet_core.judge.numerics import comparing
+from passnet_core.judge.numerics.comparing import References
+from passnet_core.judge.numerics.input_draws import LARGE, LEAST_SCALE, draw
+from passnet_core.judge.numerics.negative_controls import NegativeControls
+from passnet_core.judge.numerics.perturbing import Nearby, after
+from passnet_core.judge.protocol.clients import Computing
+from passnet_core.judge.protocol.messages import CandidateFault, Produced, Returned
+from passnet_core.judge.protocol.reference_bench import BenchPlan, Drawn, InputDifference, Judged, OutputDifference
+from passnet_core.records import Device, Verdict
+
+TRIED_PLACES = 16
+
+SPARE_BYTES = 1 << 30
+"""Memory of the device that may be kept for the next call: a candidate, another process, has the rest."""
+
+T = TypeVar("T")
+
+
+@dataclass
+class LocalReferenceBench:
+    """A Bench in this process, on this device. witness: where its tensors lie there too."""
+
+    plan: BenchPlan
+    witness: Computing
+    device: Device = Device.CPU
+    drawing: str = ""
+    sizes: list[tuple[int, ...]] = field(default_factory=list)
+    scale: float = 1.0
+    inputs: list[Drawn] = field(default_factory=list)
+    exchanges: int = 0
+    eager: Returned | None = None
+    exact: Returned | None = None
+    known: dict[int, list[OutputDifference]] = field(default_factory=dict)
+    moved: bool = False
+    """Whether the witness has other inputs than these."""
+
+    def __post_init__(self) -> None:
+        self.controls = NegativeControls([spec.name for spec in self.plan.specs], self.plan.seed)
+
+    def draw(self, drawing: str, shapes: Sequence[Sequence[int]]) -> None:
+        self.drawing, self.sizes, self.scale = drawing, [tuple(shape) for shape in shapes], 1.0
+        self._draw()
+
+    def _draw(self) -> None:
+        self.inputs = []
+        self.eager = self.exact = None
+        if self.device is Device.CUDA:
+            self.witness.give([])
+        specs = self.plan.specs
+        roles = {spec.name: role for spec, role in zip(specs, self.plan.roles)}
+        self.inputs = draw(
+            specs,
+            self.drawing,
+            self.plan.seed,
+            roles=roles,
+            shapes=self.sizes,
+            scale=self.scale,
+            device=self.device.value,
+        )
+        self.exchanges = 0
+
+    def exchange(self) -> None:
+        seed = self.plan.seed + self.exchanges * len(self.inputs)
+        self.inputs = [
+            value if spec.data is not None else exchanged(value, seed + index)
+            for index, (value, spec) in enumerate(zip(self.inputs, self.plan.specs))
+        ]
+        self.exchanges += 1
+
+    def refer(self, *, exact: bool) -> str:
+        problem = self._refer(exact)
+        # where eager overflows, rounding alone decides which elements are lost, and the others say little
+        while self.drawing in LARGE and self.scale > LEAST_SCALE and self._overflowed():
+            self.scale /= 2
+            self._draw()
+            problem = self._refer(exact)
+        return problem
+
+    def _overflowed(self) -> bool:
+        eager, exact = self.eager, self.exact
+        if eager is None or exact is None:
+            return False
+        return any(comparing.overflowed(References(*each)) for each in zip(eager.outputs, exact.outputs))
+
+    def _refer(self, exact: bool) -> str:
+        self.eager = self.exact = None
+        self.witness.give(self.inputs)
+        self.eager = self.witness.run("eager")
+        problem = ""
+        try:
+            self.exact = self.witness.run("float64") if exact else None
+        except CandidateFault as fault:
+            problem = fault.text
+        if self.device is Device.CUDA and torch.cuda.memory_reserved() - torch.cuda.memory_allocated() > SPARE_BYTES:
+            torch.cuda.empty_cache()
+        return problem
+
+    def taken(self) -> list[Drawn]:
+        return [each.cpu() if isinstance(each, torch.Tensor) else each for each in self.inputs]
+
+    def control(self) -> str:
+        eager, exact, inputs = self.eager, self.exact, self.inputs
+        assert eager is not None
+        nearby = self._nearby()
+        self._spared(
+            lambda: self.controls.see(inputs, eager, exact, nearby.output),
+            lambda: self.controls.see(
+                self.taken(),
+                _on_cpu(eager),
+                _on_cpu(exact) if exact else None,
+                lambda index: _moved_on_cpu(nearby.output(index)),
+            ),
+        )
+        self._restore()
+        return self.controls.problem
+
+    def compile(self) -> None:
+        self.witness.run("baseline")
+
+    def judge(self, actual: Returned | None, *, fresh: bool = True) -> Judged:
+        eager, exact = self.eager, self.exact
+        assert eager is not None
+        if actual is None:
+            actual = self.witness.run("baseline", fresh=fresh)
+        problem = comparing.structure_problem(eager, actual) if self.plan.is_candidate else ""
+        if problem or len(eager.outputs) != len(actual.outputs):
+            problem = problem or "it returns another number of values"
+            unlike = (comparing.unlike(Verdict.WRONG_TYPE, problem, each) for each in eager.outputs)
+            return Judged(tuple(unlike), problem=problem)
+        nearby = self._nearby()
+        values: list[OutputDifference] = []
+        for index, (wanted, given) in enumerate(zip(eager.outputs, actual.outputs)):
+            references = References(wanted, exact.outputs[index] if exact else None, nearby.output(index))
+            known = self.known.setdefault(index, [])
+            values.append(self._compared(references, given, mapped=partial(comparing.worse, before=known)))
+            known.append(values[-1])
+        watched = self.plan.strict and self.plan.is_candidate and values
+        inputs = tuple(self._inputs_after(eager, exact, actual, nearby)) if watched else ()
+        self._restore()
+        return Judged(tuple(values), inputs, tuple(map(comparing.layout, eager.outputs)))
+
+    def _nearby(self) -> Nearby:
+        def inputs() -> Sequence[Drawn]:
+            self.moved = True
+            return self.inputs
+
+        return Nearby(self.witness, inputs, self.plan.seed)
+
+    def _restore(self) -> None:
+        """Gives the witness the inputs again, where it had moved ones since."""
+        if self.moved:
+            self.witness.give(self.inputs)
+            self.moved = False
+
+    def _compared(
+        self,
+        references: References,
+        actual: Produced,
+        *,
+        mapped: Callable[[OutputDifference], bool] = lambda found: True,
+    ) -> OutputDifference:
+        def on_cpu() -> OutputDifference:
+            exact = _produced_on_cpu(references.exact) if references.exact is not None else None
+            there = References(_produced_on_cpu(references.eager), exact, _moved_on_cpu(references.moved))
+            return comparing.compare(there, _produced_on_cpu(actual), memory=False, mapped=mapped)
+
+        return self._spared(lambda: comparing.compare(references, actual, memory=False, mapped=mapped), on_cpu)
+
+    def _spared(self, there: Callable[[], T], on_cpu: Callable[[], T]) -> T:
+        """What is found on the device, or on the CPU where the device has too little memory left for it."""
+        try:
+            return there()
+        except torch.cuda.OutOfMemoryError:
+            pass
+        # not within the handler, whose traceback keeps what was computed alive
+        torch.cuda.empty_cache()
+        return on_cpu()
+
+    def _inputs_after(
+        self, eager: Returned, exact: Returned | None, actual: Returned, nearby: Nearby
+    ) -> Iterator[InputDifference]:
+        """Compares what the inputs are after the call, where eager or the candidate changed them."""
+        for index in sorted({*eager.changed, *actual.changed}):
+            if not 0 <= index < len(self.inputs) or not isinstance(self.inputs[index], torch.Tensor):
+                continue
+            wanted, given = (after(each, index, self.inputs) for each in (eager, actual))
+            precise = after(exact, index, self.inputs) if exact else None
+            found = self._compared(References(wanted, precise, nearby.input(index)), given)
+            yield InputDifference(index, index in eager.changed, index in actual.changed, found)
+
+
+def _on_cpu(returned: Returned) -> Returned:
+    return replace(returned, outputs=tuple(map(_produced_on_cpu, returned.outputs)))
+
+
+def _produced_on_cpu(produced: Produced) -> Produced:
+    value = produced.value
+    return replace(produced, value=value.cpu()) if isinstance(value, torch.Tensor) else produced
+
+
+def _moved_on_cpu(moved: Callable[[], Iterable[Produced]]) -> Callable[[], Iterable[Produced]]:
+    """As References asks for them: still computed only when asked for."""
+    return lambda: map(_produced_on_cpu, moved())
+
+
+def exchanged(value: Drawn, seed: int) -> Drawn:
+    """Two elements, at random and unequal where some are, have changed places: sums and extremes stay."""
+    if not isinstance(value, torch.Tensor) or value.numel() < 2:
+        return value
+    generator = torch.Generator().manual_seed(seed)
+    flat = value.clone(memory_format=torch.contiguous_format).reshape(-1)
+    places = torch.randint(0, flat.numel(), (TRIED_PLACES,), generator=generator)
+    tried = flat[places.to(flat.device)]
+    size = (torch.view_as_real(tried)[..., 0] if tried.is_complex() else tried).double()
+    first, second = places[int(size.argmin())], places[int(size.argmax())]
+    flat[first], flat[second] = flat[second].clone(), flat[first].clone()
+    return flat.reshape(value.shape)

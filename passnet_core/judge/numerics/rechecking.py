@@ -1,0 +1,51 @@
+"""Whether a timed call returned the truth: its inputs are drawn again from their seed, and eager computes on them."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import torch
+
+from passnet_core.judge.numerics import comparing, elements, output_digest
+from passnet_core.judge.numerics.perturbing import Nearby
+from passnet_core.judge.protocol.clients import Computing
+from passnet_core.judge.protocol.messages import CandidateFault, Fills, Returned
+from passnet_core.judge.protocol.reference_bench import Drawn, RecheckedCall
+from passnet_core.records import Verdict
+
+
+class RecallingReference(Computing, Protocol):
+    """The witness, from outside or from within, with "eager" and "float64" prepared. As in CandidateClient."""
+
+    def recall(self, name: str, fills: Fills, weights: int, seeds: Sequence[int]) -> tuple[Returned, ...]: ...
+
+
+def rechecked(witness: RecallingReference, fills: Fills, weights: int, seed: int, actual: Returned) -> RecheckedCall:
+    """Compares what a call with these seeds returned with eager. What is close to eager is let pass: these inputs are
+    ever others. actual: on the device of what the witness returns."""
+    digest = output_digest.digest([output.value for output in actual.outputs])
+    (eager,) = witness.recall("eager", fills, weights, [seed])
+    problem = comparing.structure_problem(eager, actual)
+    if problem:
+        return RecheckedCall(digest, Verdict.WRONG_TYPE, problem)
+    pairs = list(enumerate(zip(eager.outputs, actual.outputs)))
+    far = [each for each in pairs if comparing.compare(comparing.References(each[1][0]), each[1][1]).verdict]
+    if not far:
+        return RecheckedCall(digest)
+    exact: Returned | None
+    try:
+        (exact,) = witness.recall("float64", fills, weights, [seed])
+    except CandidateFault:
+        exact = None
+
+    def inputs() -> list[Drawn]:
+        # without a name, inputs are what is recalled
+        (drawn,) = witness.recall("", fills, weights, [seed])
+        return [each.value for each in drawn.outputs if isinstance(each.value, torch.Tensor | int)]
+
+    nearby = Nearby(witness, inputs, seed)
+    for index, (wanted, given) in far:
+        references = comparing.References(wanted, exact.outputs[index] if exact else None, nearby.output(index))
+        difference = comparing.compare(references, given)
+        if difference.verdict is not None and elements.FALLBACK_T not in difference.correct_at:
+            return RecheckedCall(digest, difference.verdict, f"output {index}: {difference.problem}")
+    return RecheckedCall(digest)

@@ -1,0 +1,121 @@
+"""What a call returned, as a message and back. Whoever reads it believes none of it: every part may be anything."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from passnet_core.judge.protocol import framing
+from passnet_core.judge.protocol.messages import Produced, Returned
+
+TEXTS_LIMIT = 100
+
+
+def texts(values: Any) -> tuple[str, ...]:
+    """As many as can be of use, each cut to size."""
+    return tuple(str(each)[:1000] for each in values[:TEXTS_LIMIT])
+
+
+def produced(value: Any, shares: Sequence[str] = ()) -> Produced:
+    """The description of one returned value, with the tensor where it lies, or the plain number."""
+    kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+    if isinstance(value, torch.Tensor):
+        if type(value) not in (torch.Tensor, torch.nn.Parameter):
+            # whatever it calls itself, and none of its own methods is called
+            return Produced(f"subclass {kind} of torch.Tensor", shares=tuple(shares))
+        dtype = str(value.dtype).removeprefix("torch.")
+        strided = value.layout is torch.strided
+        return Produced(
+            type="torch.Tensor",
+            value=value.detach() if strided and dtype in framing.DTYPES else None,
+            dtype=dtype,
+            shape=tuple(value.shape),
+            strides=tuple(value.stride()) if strided else (),
+            device=str(value.device),
+            shares=tuple(shares),
+        )
+    return Produced(kind, value if framing.plain_number(value) else None, shares=tuple(shares))
+
+
+def copied(returned: Returned) -> Returned:
+    """The same in memory of its own, where no later call writes."""
+    outputs = (
+        replace(each, value=each.value.clone()) if isinstance(each.value, torch.Tensor) else each
+        for each in returned.outputs
+    )
+    changed = {index: tensor.clone() for index, tensor in returned.changed.items()}
+    return replace(returned, outputs=tuple(outputs), changed=changed)
+
+
+def packed(returned: Returned) -> tuple[dict[str, Any], tuple[torch.Tensor, ...]]:
+    """As fields of a message, and the tensors that go with it."""
+    outputs, tensors = packed_outputs(returned.outputs)
+    fields = {
+        "outputs": outputs,
+        "container": returned.container,
+        "seconds": returned.seconds,
+        "matches": returned.matches,
+        "changed": list(returned.changed),
+        "overwrote": list(returned.overwrote),
+        "late": list(returned.late),
+    }
+    return fields, (*tensors, *returned.changed.values())
+
+
+def packed_outputs(outputs: Sequence[Produced], first: int = 0) -> tuple[list[dict[str, Any]], list[torch.Tensor]]:
+    """The same of outputs alone. first: the place of the first tensor."""
+    described: list[dict[str, Any]] = []
+    tensors: list[torch.Tensor] = []
+    for each in outputs:
+        words: dict[str, Any] = {"type": each.type, "shares": list(each.shares)}
+        if each.dtype:
+            words |= {
+                "dtype": each.dtype,
+                "shape": list(each.shape),
+                "strides": list(each.strides),
+                "device": each.device,
+            }
+            if isinstance(each.value, torch.Tensor):
+                words["tensor"] = first + len(tensors)
+                tensors.append(each.value)
+        elif each.value is not None and not isinstance(each.value, torch.Tensor):
+            words["number"] = framing.number_to_json(each.value)
+        described.append(words)
+    return described, tensors
+
+
+def unpacked(fields: dict[str, Any], tensors: Sequence[torch.Tensor]) -> Returned:
+    """Inverse of packed. Raises whatever reading nonsense raises."""
+    matches = fields["matches"]
+    places = fields["changed"]
+    changed = tensors[len(tensors) - len(places) :]
+    return Returned(
+        outputs=tuple(unpacked_output(each, tensors) for each in fields["outputs"]),
+        container=str(fields["container"])[:40],
+        seconds=float(fields["seconds"]),
+        matches=matches if isinstance(matches, int) else None,
+        changed={int(place): tensor for place, tensor in zip(places, changed, strict=True)},
+        overwrote=tuple(int(each) for each in fields["overwrote"]),
+        late=tuple(int(each) for each in fields["late"]),
+    )
+
+
+def unpacked_output(described: Any, tensors: Sequence[torch.Tensor]) -> Produced:
+    """One output; the description of a tensor's content is the tensor itself."""
+    kind = str(described["type"])[:200]
+    if "number" in described:
+        return Produced(kind, framing.number_from_json(described["number"]))
+    if "dtype" not in described:
+        return Produced(kind)
+    place = described.get("tensor")
+    value = tensors[place] if isinstance(place, int) else None
+    return Produced(
+        type=kind,
+        value=value,
+        dtype=str(value.dtype).removeprefix("torch.") if value is not None else str(described["dtype"])[:40],
+        shape=tuple(value.shape) if value is not None else tuple(int(size) for size in described["shape"]),
+        strides=tuple(int(stride) for stride in described["strides"]),
+        device=str(described["device"])[:40],
+        shares=texts(described.get("shares", ())),
+    )

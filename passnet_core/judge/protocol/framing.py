@@ -1,0 +1,241 @@
+"""Messages between the referee and a child: a JSON header, then the tensors' raw bytes. Nothing is ever unpickled."""
+
+import ctypes
+import json
+import math
+import select
+import socket
+import struct
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+DTYPES = {
+    str(dtype).removeprefix("torch."): dtype
+    for dtype in (
+        torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
+        torch.uint16, torch.uint32, torch.uint64,
+        torch.float16, torch.bfloat16, torch.float32, torch.float64,
+        torch.complex32, torch.complex64, torch.complex128,
+        torch.float8_e4m3fn, torch.float8_e5m2,
+    )
+}  # fmt: skip
+"""All dtypes that may cross, by their name without "torch."."""
+
+HEADER_LIMIT = 64 << 20
+PAYLOAD_LIMIT = 8 << 30
+ALIGNMENT = 64
+"""Each tensor's bytes start at a multiple of this."""
+
+_LENGTHS = struct.Struct("!IQ")
+_PIECE = 1 << 20
+_GROWTH = 512 << 20
+
+
+class WireError(Exception):
+    """The other side sent something that is no message, or one beyond the limits."""
+
+
+class WireClosed(WireError):
+    """The other side has closed the channel, or has ended."""
+
+
+class WireTimeout(WireError):
+    """The deadline passed within a message or before it."""
+
+
+@dataclass(frozen=True)
+class WireMessage:
+    """fields: plain JSON data. tensors: on the CPU, contiguous, in the order in which they were given."""
+
+    fields: dict[str, Any]
+    tensors: tuple[torch.Tensor, ...] = field(default=())
+
+
+Pause = Callable[[socket.socket, bool], None]
+"""Waits until the socket can be read (or, if true, written); may raise to give up."""
+
+
+def wait_until(deadline: float | None) -> Pause:
+    """A pause that gives up with WireTimeout once time.monotonic() reaches the deadline."""
+
+    def pause(channel: socket.socket, to_write: bool) -> None:
+        left = None if deadline is None else max(0.0, deadline - time.monotonic())
+        ready = select.select([] if to_write else [channel], [channel] if to_write else [], [], left)
+        if not (ready[0] or ready[1]):
+            raise WireTimeout("no answer in time")
+
+    return pause
+
+
+def send(channel: socket.socket, message: WireMessage, pause: Pause | None = None) -> None:
+    """Sends one message. Raises WireClosed, or what the pause raises."""
+    pause = pause or wait_until(None)
+    pieces: list[Any] = []
+    described: list[dict[str, Any]] = []
+    size = 0
+    for tensor in message.tensors:
+        plain = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
+        described.append({"dtype": str(plain.dtype).removeprefix("torch."), "shape": list(plain.shape)})
+        length = plain.numel() * plain.element_size()
+        if length:
+            # the bytes where they lie: numpy need not be there; the tensor travels along to keep them alive
+            pieces.append((memoryview((ctypes.c_char * length).from_address(plain.data_ptr())).cast("B"), plain))
+            padding = -length % ALIGNMENT
+            pieces.append((memoryview(bytes(padding)), None))
+            size += length + padding
+    header = json.dumps({"fields": message.fields, "tensors": described}).encode()
+    pieces.insert(0, (memoryview(_LENGTHS.pack(len(header), size) + header), None))
+    for piece, _ in pieces:
+        _send_all(channel, piece, pause)
+
+
+def receive(
+    channel: socket.socket,
+    pause: Pause | None = None,
+    *,
+    header_limit: int = HEADER_LIMIT,
+    payload_limit: int = PAYLOAD_LIMIT,
+) -> WireMessage:
+    """The next message. Raises WireClosed at the end, WireError on nonsense, or what the pause raises."""
+    pause = pause or wait_until(None)
+    header_length, size = _LENGTHS.unpack(_receive_all(channel, _LENGTHS.size, pause))
+    if header_length > header_limit or size > payload_limit:
+        raise WireError(f"a message of {header_length} and {size} bytes is beyond the limits")
+    try:
+        text = bytes(_receive_all(channel, header_length, pause))
+        header = json.loads(text)
+        if b"\\u" in text:
+            # half a pair of surrogates is a text that nothing can write down: this raises on it
+            json.dumps(header, ensure_ascii=False).encode()
+        fields, described = header["fields"], header["tensors"]
+        layout = [_layout(each) for each in described]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise WireError(f"not a message: {type(error).__name__}: {str(error)[:200]}") from error
+    if not isinstance(fields, dict) or sum(length + -length % ALIGNMENT for _, _, length in layout) != size:
+        raise WireError("not a message: its sizes contradict each other")
+    payload = _receive_all(channel, size, pause)
+    tensors: list[torch.Tensor] = []
+    offset = 0
+    for dtype, shape, length in layout:
+        if length:
+            count = math.prod(shape)
+            tensors.append(torch.frombuffer(payload, dtype=dtype, count=count, offset=offset).reshape(shape))
+            offset += length + -length % ALIGNMENT
+        else:
+            tensors.append(torch.empty(shape, dtype=dtype))
+    return WireMessage(fields, tuple(tensors))
+
+
+def send_frame(channel: socket.socket, frame: bytes, pause: Pause | None = None) -> None:
+    """Sends bytes whose number the other side knows."""
+    _send_all(channel, memoryview(frame), pause or wait_until(None))
+
+
+def receive_frame(channel: socket.socket, length: int, pause: Pause | None = None, *, spin_s: float = 0.0) -> bytes:
+    """So many bytes, few enough to come in one piece. Raises WireClosed at the end, or what the pause raises.
+
+    spin_s: how long to poll before waiting: a core that sleeps wakes up slow.
+    """
+    until = time.perf_counter() + spin_s
+    while time.perf_counter() < until:
+        try:
+            data = channel.recv(length, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            continue
+        except OSError as error:
+            raise WireClosed(f"the channel is closed: {error}") from error
+        if len(data) != length:
+            raise WireClosed("the channel was closed")
+        return data
+    return bytes(_receive_all(channel, length, pause or wait_until(None)))
+
+
+def _layout(described: Any) -> tuple[torch.dtype, tuple[int, ...], int]:
+    dtype = DTYPES[described["dtype"]]
+    shape = tuple(described["shape"])
+    if not all(type(size) is int and 0 <= size <= PAYLOAD_LIMIT for size in shape) or len(shape) > 64:
+        raise ValueError(f"not a shape: {str(shape)[:80]}")
+    return dtype, shape, math.prod(shape) * dtype.itemsize
+
+
+def _send_all(channel: socket.socket, data: memoryview, pause: Pause) -> None:
+    sent = 0
+    while sent < len(data):
+        pause(channel, True)
+        try:
+            sent += channel.send(data[sent : sent + _PIECE], socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
+        except BlockingIOError:
+            continue
+        except OSError as error:
+            raise WireClosed(f"the channel is closed: {error}") from error
+
+
+def _receive_all(channel: socket.socket, length: int, pause: Pause) -> bytearray:
+    data = bytearray(min(length, _PIECE))
+    got = 0
+    while got < length:
+        pause(channel, False)
+        if got == len(data):
+            # grown as it comes: a length that is only claimed takes no memory
+            data.extend(bytes(min(length - got, got, _GROWTH)))
+        try:
+            with memoryview(data) as view, view[got : got + _PIECE] as piece:
+                count = channel.recv_into(piece, 0, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            continue
+        except OSError as error:
+            raise WireClosed(f"the channel is closed: {error}") from error
+        if not count:
+            raise WireClosed("the channel was closed")
+        got += count
+    return data
+
+
+def plain_number(value: Any) -> bool:
+    """Whether it is a bool, an int of 64 bits or a float: what may travel in fields as it is."""
+    return type(value) in (bool, float) or (type(value) is int and abs(value) < 1 << 63)
+
+
+def number_to_json(value: int | float | bool) -> Any:
+    """JSON has no NaN: what is not finite is spelled."""
+    return repr(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def number_from_json(value: Any) -> int | float | bool | None:
+    """Inverse of number_to_json; None for anything else."""
+    if isinstance(value, str):
+        return float(value) if value in ("nan", "inf", "-inf") else None
+    return value if plain_number(value) else None
+
+
+def pack_inputs(inputs: Sequence["torch.Tensor | int | float | bool"]) -> tuple[list[Any], list[torch.Tensor]]:
+    """Inputs as the JSON list that refers to tensors, and those tensors."""
+    places: list[Any] = []
+    tensors: list[torch.Tensor] = []
+    for value in inputs:
+        if isinstance(value, torch.Tensor):
+            places.append({"tensor": len(tensors), "strides": list(value.stride())})
+            tensors.append(value)
+        else:
+            places.append({"number": number_to_json(value)})
+    return places, tensors
+
+
+def unpack_inputs(places: Sequence[Any], tensors: Sequence[torch.Tensor]) -> list[Any]:
+    """Inverse of pack_inputs; strides that are not contiguous are given back."""
+    inputs: list[Any] = []
+    for place in places:
+        if "number" in place:
+            inputs.append(number_from_json(place["number"]))
+            continue
+        tensor = tensors[place["tensor"]]
+        strides = tuple(place["strides"])
+        if strides != tensor.stride() and tensor.numel():
+            strided = torch.empty_strided(tensor.shape, strides, dtype=tensor.dtype)
+            tensor = strided.copy_(tensor)
+        inputs.append(tensor)
+    return inputs

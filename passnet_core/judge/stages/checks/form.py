@@ -1,0 +1,18 @@
+from collections.abc import Iterable
+
+from passnet_core.judge.numerics import comparing
+from passnet_core.judge.stages.findings import Verification
+from passnet_core.judge.stages.trial import ComparedCall, Decided, Objection, VerifyTrial
+from passnet_core.records import Accuracy, Verdict
+
+
+def form(trial: VerifyTrial, call: ComparedCall) -> Iterable[Objection]:
+    """Catches returns that only resemble eager's: another number of values, a bare value for a tuple, a subclass for a
+    tensor, a wider dtype, a shape that merely broadcasts, another device."""
+    judged = call.judged
+    if judged.problem:
+        outputs = (comparing.gather([(call.inputs, each)], index) for index, each in enumerate(judged.values))
+        accuracy = Accuracy(tuple(outputs), (call.inputs,))
+        reason = f"The result has the wrong form: {judged.problem}."
+        raise Decided(Verification(Verdict.WRONG_TYPE, reason, accuracy))
+    return call.valued(Verdict.WRONG_TYPE, Verdict.WRONG_SHAPE)

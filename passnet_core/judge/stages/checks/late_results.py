@@ -1,0 +1,15 @@
+from collections.abc import Iterable
+
+from passnet_core.judge.stages.trial import ComparedCall, Objection, VerifyTrial
+
+
+def late_results(trial: VerifyTrial, call: ComparedCall) -> Iterable[Objection]:
+    """Catches work on a side stream that is not joined before returning: the outputs are not there yet when the stream
+    of the call is done. CUDA only."""
+    if trial.strict and call.returned is not None:
+        for output in call.returned.late:
+            problem = (
+                "it was not there yet when the stream of the call had done all its work:"
+                " wait for other streams before returning"
+            )
+            yield from call.beside(f"Output {output}", problem)

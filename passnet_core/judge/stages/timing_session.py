@@ -1,0 +1,202 @@
+"""A measurement under way: contenders in their workers, called in alternating blocks, and what is known so far."""
+
+import random
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from passnet_core.judge.numerics import timed_inputs
+from passnet_core.judge.protocol.clients import CandidateClient
+from passnet_core.judge.protocol.messages import CandidateFault, Fills
+from passnet_core.judge.stages import checked_calls, clock_audits
+from passnet_core.judge.stages.checked_calls import CHECKED, CHECKED_BYTES, Picked
+from passnet_core.judge.stages.clock_audits import ClockSpec
+from passnet_core.judge.stages.findings import Measurement
+from passnet_core.judge.stages.prepared_job import PreparedJob
+from passnet_core.judge.stages.timed_blocks import NAMES, Block, Blocks, Timed, speedup, timing
+from passnet_core.records import REPLAY, Clock, Contender, Evidence, Speedup, Timing, Verdict
+
+CALLS = 40
+"""Timed calls per block, as long as a block stays below LONGEST_BLOCK_S."""
+LEAST_CALLS = 5
+LONGEST_BLOCK_S = 0.05
+LEAD_US = 2_000.0
+LEAD_CALLS = (2, 40)
+"""Calls at the start of a block that do not count, for about so long: another process had the device until now."""
+MOST_BLOCKS = 25
+SETTLED = (8, 4)
+"""From so many blocks on, and then after every so many, no more are taken where all is settled."""
+TRACED_BLOCKS, TRACED_CALLS = 2, 20
+
+
+@dataclass(frozen=True)
+class Runner:
+    """One contender where it lives."""
+
+    contender: Contender
+    client: CandidateClient
+
+    @property
+    def name(self) -> str:
+        return NAMES[self.contender]
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Who is timed. runners: each contender. twin: eager beside the candidate, or else the first of them. fills: how
+    their inputs are drawn."""
+
+    runners: Sequence[Runner]
+    twin: Runner
+    fills: Fills
+
+
+class Session:
+    """The measurement of one job. core: the one on which timed calls run; None: any."""
+
+    def __init__(self, asked: PreparedJob, contest: Contest, warnings: list[str], core: int | None) -> None:
+        self.asked, self.core, self.warnings = asked, core, warnings
+        self.runners, self.twin, self.fills = contest.runners, contest.twin, contest.fills
+        self.candidate, self.witness = asked.candidate, asked.witness
+        self.chance = random.Random(secrets.randbits(64))
+        self.resting = False
+        self.picked: list[Picked] = []
+        self.wanted = CHECKED
+        self.timings: list[Timing] = []
+        self.speedups: list[Speedup] = []
+        self.evidence: list[Evidence] = []
+        self.noise: float | None = None
+        self.cost_us, self.calls = 0.0, CALLS
+
+    def plan(self) -> None:
+        """Finds out what a timed call costs in all, by the slowest contender, and how many make a block."""
+        costs = []
+        for runner in self.runners:
+            self.rest(runner)
+            probe = self._block(runner, Clock.END_TO_END, LEAST_CALLS, 2)
+            costs.append(median(call.waited_us for call in probe.calls))
+        self.cost_us = max(costs)
+        self.calls = max(LEAST_CALLS, min(CALLS, int(LONGEST_BLOCK_S * 1e6 / max(self.cost_us, 1.0))))
+        if self.calls < CALLS:
+            self.warnings.append(f"One call is slow: blocks of {self.calls} calls instead of {CALLS}.")
+
+    def timed(self, spec: ClockSpec, *, patience: int = 1) -> Timed:
+        """Blocks in ABBA order: as many as were asked for, and more while they are cheap and tell more. patience: how
+        many times the budget of the clock."""
+        assert spec.budget_s is not None
+        timed = Timed({runner.contender: [] for runner in self.runners})
+        lead = max(LEAD_CALLS[0], min(LEAD_CALLS[1], int(LEAD_US / max(self.cost_us, 1.0))))
+        order = [*self.runners, self.twin] if spec.scored else list(self.runners)
+        turn_us = (self.calls + lead) * self.cost_us * len(order)
+        affordable = int(patience * spec.budget_s * 1e6 / max(turn_us, 1.0))
+        asked = self.asked.job.spec.trials
+        for turn in range(max(asked, min(MOST_BLOCKS, affordable))):
+            if turn >= max(asked, SETTLED[0]) and turn % SETTLED[1] == 0 and clock_audits.settled(timed, spec):
+                break
+            places = range(len(order)) if turn % 2 == 0 else reversed(range(len(order)))
+            for place in places:
+                runner = order[place]
+                if self.rest(runner) and spec.scored:
+                    timed.copying += filter(None, [self.witness.copying()])
+                block = self._block(runner, spec.clock, self.calls, lead)
+                (timed.blocks[runner.contender] if place < len(self.runners) else timed.again).append(block)
+        return timed
+
+    def _block(self, runner: Runner, clock: Clock, calls: int, lead: int) -> Block:
+        """One block of calls; at random, some of the solver's are remembered to be checked."""
+        picked = self._picked(runner, calls + lead)
+        weights = self.chance.getrandbits(62)
+        series = runner.client.rounds(runner.name, clock, self.fills, self.core, weights)
+        made: list[tuple[int, int]] = []
+        block = Block([], series.begun_us)
+        for index, (seed, slot) in enumerate(self._inputs(calls + lead)):
+            call = series.call(seed, slot, keep_last=index - 1 in picked)
+            made.append((seed, call.digest))
+            if index >= lead:
+                block.calls.append(call)
+        returned = series.end(keep_last=calls + lead - 1 in picked)
+        self.picked += [Picked(weights, *made[index], each) for index, each in zip(sorted(picked), returned)]
+        if returned and checked_calls.bytes_of(returned) > CHECKED_BYTES // CHECKED:
+            self.wanted = 2
+        return block
+
+    def rest(self, runner: Runner) -> bool:
+        """Has the candidate rest while another's calls are timed; whether it has just come to rest."""
+        trusted = runner.client is self.witness
+        came_to_rest = trusted and not self.resting and self.candidate is not self.witness
+        if came_to_rest:
+            self.candidate.rest()
+        self.resting = trusted
+        return came_to_rest
+
+    def busy(self, timed: Timed) -> float:
+        """How many times as long copying memory took, while the candidate rested, as it does at best: what that had
+        left to the device goes on, and shares it with whoever is timed."""
+        if not timed.copying:
+            return 1.0
+        speed = self.witness.facts().get("bytes_per_us")
+        return speed / median(timed.copying) if isinstance(speed, float) else 1.0
+
+    def _picked(self, runner: Runner, calls: int) -> set[int]:
+        """Which calls of this block will be asked for: at most one in a block, in about half of the first blocks."""
+        if runner.contender is not Contender.PASSES or len(self.picked) >= self.wanted or self.chance.random() < 0.5:
+            return set()
+        return {self.chance.randrange(calls)}
+
+    def _inputs(self, count: int) -> Iterator[tuple[int, int]]:
+        """Seeds and slots: ever new content in the same places, and now and then the same content in another."""
+        seed, slot = self.chance.getrandbits(62), 0
+        for _ in range(count):
+            if self.chance.random() < 7 / 8:
+                seed = self.chance.getrandbits(62)
+            slot = (slot + self.chance.randrange(1, timed_inputs.SLOTS)) % timed_inputs.SLOTS
+            yield seed, slot
+
+    def traced(self) -> Blocks:
+        blocks: Blocks = {runner.contender: [] for runner in self.runners}
+        for turn in range(TRACED_BLOCKS):
+            for runner in self.runners if turn % 2 == 0 else self.runners[::-1]:
+                self.rest(runner)
+                samples = runner.client.kernels(runner.name, self.fills, self.chance.getrandbits(62), TRACED_CALLS)
+                blocks[runner.contender].append(samples)
+        return blocks
+
+    def replay(self) -> None:
+        """The replay of each as a CUDA graph, where it captures: what is left without launch and dispatch."""
+        words, figures = [], []
+        for runner in self.runners:
+            self.rest(runner)
+            try:
+                found = runner.client.replay(runner.name, self.fills, self.chance.getrandbits(62))
+            except CandidateFault:
+                found = None
+            words.append(f"{runner.name} {f'{found:.1f} µs' if found is not None else 'cannot be captured'}")
+            if found is not None:
+                figures.append((runner.contender.value, found))
+        self.evidence.append(Evidence(REPLAY, ", ".join(words) + ".", tuple(figures)))
+
+    # --- results ---
+
+    def keep(self, clock: Clock, blocks: Blocks) -> None:
+        self.timings += [timing(contender, clock, found) for contender, found in blocks.items()]
+        for contender in blocks:
+            if contender is not Contender.EAGER:
+                found = speedup(contender, clock, blocks)
+                self.speedups += [found] if found is not None else []
+
+    def scored_speedup(self) -> Speedup:
+        """The one that the verdict rests on."""
+        solver = self.asked.solver
+        return next(each for each in self.speedups if each.contender is solver and each.clock is Clock.END_TO_END)
+
+    def measurement(self, verdict: Verdict, reason: str, *, scored: bool = True) -> Measurement:
+        return Measurement(
+            verdict,
+            reason,
+            tuple(self.timings),
+            tuple(self.speedups) if scored else (),
+            tuple(self.warnings),
+            tuple(self.evidence),
+            self.noise,
+        )

@@ -1,0 +1,189 @@
+"""From facts to the one outcome of a job: the order of precedence, and the sentence that gives the reason."""
+
+from collections.abc import Mapping
+
+from passnet_core.judge.protocol.messages import CandidateEnd, CandidateFault, CandidateGone, CandidateTimeout
+from passnet_core.judge.stages.findings import Facts
+from passnet_core.records import (
+    RIGHT,
+    TIMED,
+    WRONG,
+    Environment,
+    Evidence,
+    Finding,
+    Job,
+    MatchReport,
+    Outcome,
+    PassMatches,
+    Phase,
+    Solver,
+    Stage,
+    Verdict,
+)
+
+FAULTS: Mapping[str, tuple[Verdict, str]] = {
+    "load": (Verdict.DOES_NOT_LOAD, "The bundle does not load"),
+    "pattern": (Verdict.DOES_NOT_LOAD, "The bundle does not load"),
+    "rewrite": (Verdict.REWRITE_FAILED, "Nothing was replaced"),
+    "compile": (Verdict.COMPILE_FAILED, "It does not compile"),
+    "runtime": (Verdict.CRASHED, "It raised an exception"),
+    "memory": (Verdict.CRASHED, "It ran out of memory"),
+    "protocol": (Verdict.CRASHED, "Its process gave no sensible answer"),
+    "restless": (Verdict.CHEAT, "It did not rest while others were timed"),
+}
+"""Verdict and first words for each kind of fault of the candidate."""
+
+
+DOUBTS = (Verdict.CHEAT, Verdict.LIBRARY, Verdict.INCONCLUSIVE)
+"""Why right values are not ranked, whichever stage found it, the gravest first."""
+
+
+def outcome(
+    job: Job,
+    facts: Facts,
+    *,
+    environment: Environment | None,
+    wall_s: float,
+    finished_at: str,
+    log_tail: str,
+) -> Outcome:
+    """The outcome that these facts stand for. finished_at: UTC, ISO 8601."""
+    verdict, reason = decide(job, facts)
+    if environment is None and verdict.judged:
+        verdict, reason = Verdict.INFRASTRUCTURE, f"The judge could not tell where it ran. It would have said: {reason}"
+    measurement = facts.measurement
+    shown = measurement is not None and verdict in TIMED | {Verdict.INCONCLUSIVE, Verdict.CHEAT}
+    accuracy = facts.verification.accuracy if facts.verification else None
+    return Outcome(
+        **job.outcome_fields,
+        verdict=verdict,
+        reason=reason,
+        environment=environment,
+        wall_s=wall_s,
+        finished_at=finished_at,
+        findings=facts.findings,
+        match=facts.match,
+        accuracy=accuracy,
+        timings=measurement.timings if measurement and shown else (),
+        speedups=measurement.speedups if measurement and verdict in TIMED else (),
+        noise=measurement.noise if measurement and shown else None,
+        warnings=_warnings(facts),
+        evidence=_evidence(facts),
+        log_tail=log_tail,
+    )
+
+
+def decide(job: Job, facts: Facts) -> tuple[Verdict, str]:
+    """The verdict, with its reason as one or two sentences for a person."""
+    fatal = [finding for finding in facts.findings if finding.fatal]
+    verification, measurement, match = facts.verification, facts.measurement, facts.match
+    if facts.problem:
+        return Verdict.INFRASTRUCTURE, facts.problem
+    if facts.end is not None and facts.end.who == "witness" and job.solver is Solver.PASSES:
+        return Verdict.INFRASTRUCTURE, f"The process that computes eager ended: {_sentence(facts.end)}"
+    if verification is not None and verification.verdict is Verdict.EAGER_FAILED:
+        return verification.verdict, verification.reason
+    if fatal:
+        return Verdict.REJECTED, _rejected(fatal)
+    if facts.end is not None and facts.during == Phase.LOAD:
+        return _ended(facts.end, facts.during)
+    if facts.rewrite_problem:
+        return Verdict.REWRITE_FAILED, f"The graph cannot be rewritten: {facts.rewrite_problem}"
+    if job.solver is Solver.PASSES and match is None:
+        return Verdict.INFRASTRUCTURE, "The judge stopped before it matched the passes."
+    if match is not None and not match.count:
+        return Verdict.NO_MATCH, _no_match(match)
+    if facts.end is not None:
+        return _ended(facts.end, facts.during)
+    if verification is not None and verification.verdict in WRONG:
+        return verification.verdict, verification.reason
+    if job.spec.stage is Stage.CHECK:
+        return (
+            (Verdict.MATCHED, _matched(match))
+            if match
+            else (Verdict.INFRASTRUCTURE, "Inductor has no passes to check.")
+        )
+    if verification is None:
+        return Verdict.INFRASTRUCTURE, "The judge stopped before it compared values."
+    parts = (verification, facts.census, measurement)
+    doubt = min(
+        (part for part in parts if part is not None and part.verdict in DOUBTS),
+        key=lambda part: DOUBTS.index(part.verdict),
+        default=None,
+    )
+    if doubt is not None:
+        return doubt.verdict, doubt.reason
+    if measurement is not None and job.spec.stage is Stage.MEASURE:
+        return measurement.verdict, measurement.reason
+    if job.spec.stage is Stage.MEASURE:
+        return Verdict.INFRASTRUCTURE, "The values are right, but the judge stopped before it took times."
+    assert verification.verdict in RIGHT
+    return verification.verdict, verification.reason
+
+
+def _rejected(fatal: list[Finding]) -> str:
+    first, more = fatal[0], len(fatal) - 1
+    rest = f" ({more} more)" if more else ""
+    return f"{first.file} line {first.line}, rule {first.rule}: {first.message}{rest}"
+
+
+def _no_match(match: MatchReport) -> str:
+    if not match.passes:
+        return "The bundle holds no pass."
+    missed = [each for each in match.passes if each.miss is not None]
+    if not missed:
+        return "No pass matches this subgraph."
+    nearest = max(missed, key=lambda each: len(each.miss.matched) if each.miss else 0)
+    lead = "The pass does not match" if len(match.passes) == 1 else f"None of {len(match.passes)} passes matches"
+    return f"{lead}. {_miss(nearest)}"
+
+
+def _miss(nearest: PassMatches) -> str:
+    return f"{nearest.name} came nearest: {nearest.miss.reason}" if nearest.miss else ""
+
+
+def _matched(match: MatchReport) -> str:
+    hits = [each for each in match.passes if each.matches]
+    places = f"{match.count} place" + ("s" if match.count != 1 else "")
+    if len(match.passes) == 1:
+        return f"The pass matches in {places}."
+    return f"{len(hits)} of {len(match.passes)} passes match, in {places}."
+
+
+def _ended(end: CandidateEnd, during: str) -> tuple[Verdict, str]:
+    """What the end of the candidate's process means."""
+    match end:
+        case CandidateTimeout():
+            return Verdict.TIMED_OUT, _sentence(end)
+        case CandidateGone():
+            return Verdict.CRASHED, _sentence(end)
+        case CandidateFault(kind=kind, text=text):
+            verdict, words = FAULTS.get(kind, (Verdict.CRASHED, "It failed"))
+            if during == Phase.LOAD and verdict is Verdict.CRASHED and kind != "memory":
+                verdict, words = Verdict.DOES_NOT_LOAD, "The bundle does not load"
+            return verdict, f"{words}: {text}"
+    return Verdict.CRASHED, _sentence(end)
+
+
+def _sentence(end: CandidateEnd) -> str:
+    return str(end).strip() or type(end).__name__
+
+
+def _warnings(facts: Facts) -> tuple[str, ...]:
+    found = list(facts.warnings)
+    if facts.match is not None and facts.match.count:
+        found += [f"{each.name} matches nothing." for each in facts.match.passes if not each.matches]
+    for part in (facts.verification, facts.census, facts.measurement):
+        if part is not None:
+            found += part.warnings
+    return tuple(dict.fromkeys(found))
+
+
+def _evidence(facts: Facts) -> tuple[Evidence, ...]:
+    found = list(facts.evidence)
+    if isinstance(facts.end, CandidateFault) and facts.end.trace:
+        found.append(Evidence("traceback", facts.end.trace))
+    for part in (facts.verification, facts.census, facts.measurement):
+        if part is not None:
+            found += part.evidence
+    return tuple(found)

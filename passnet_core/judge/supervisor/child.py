@@ -1,0 +1,542 @@
+"""Asking a child of a fork server, as a CandidateClient, and never waiting for longer than it may take."""
+
+import contextlib
+import dataclasses
+import json
+import math
+import os
+import select
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+
+from passnet_core.errors import BadInput
+from passnet_core.graphs.ir import graph_from_json
+from passnet_core.graphs.rewriting import TracedPass
+from passnet_core.judge.numerics import rechecking
+from passnet_core.judge.protocol import encoding, framing
+from passnet_core.judge.protocol.messages import (
+    TEXT_CHARACTERS,
+    CandidateEnd,
+    CandidateFault,
+    CandidateGone,
+    CandidateTimeout,
+    Fills,
+    Given,
+    Loaded,
+    Preparation,
+    Propagated,
+    Returned,
+    Seen,
+    Tallied,
+    TimedCall,
+)
+from passnet_core.judge.protocol.reference_bench import BenchPlan, RecheckedCall, ReferenceBench
+from passnet_core.judge.protocol.timed_calls import ANSWERED, ASKED, CALL, END, GO, KEEP
+from passnet_core.judge.supervisor import sandbox
+from passnet_core.judge.supervisor.fork_server import PATIENCE_S, ForkServer
+from passnet_core.judge.supervisor.remote_bench import RemoteReferenceBench, WitnessFailed
+from passnet_core.records import (
+    Accelerator,
+    Bundle,
+    Clock,
+    CompiledKernel,
+    InductorCode,
+    TensorForm,
+    from_json,
+    to_json,
+)
+
+TICK_S = 0.25
+
+NONSENSE = (
+    BadInput, ArithmeticError, AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError,
+)  # fmt: skip
+"""All that reading a reply may raise, whose every part may be anything."""
+
+REPLY_LIMIT = 4 << 20
+"""Bytes of a reply, without its tensors: what thousands of traced nodes take."""
+TEXT_LIMIT = 10_000
+SPIN_S = 0.01
+"""How long the answer to a timed call is polled for before the wait may sleep."""
+LONGEST_CPU_S = 1e7
+BENCH_S = 600.0
+COMPUTING = {"refer": "run eager", "compile": "compile with Inductor", "judge": "run baseline"}
+"""The steps of a bench in which the job itself is computed."""
+"""What drawing or comparing once may take at least, in the witness."""
+
+
+class Child:
+    """One child of a fork server, as a CandidateClient.
+
+    All its requests together may take deadline_s; the time that the judge or the other child takes is not counted.
+    lifetime_s: of one that stays for more jobs than this.
+    """
+
+    def __init__(
+        self,
+        fork_server: ForkServer,
+        who: str,
+        *,
+        deadline_s: float,
+        limits: sandbox.Limits = sandbox.LIMITS,
+        on_log: Callable[[str], None] = lambda text: None,
+        compiling: bool = False,
+        lifetime_s: float | None = None,
+    ) -> None:
+        self.fork_server = fork_server
+        self.who = who
+        self.limits = limits
+        self.deadline_s = deadline_s
+        self.on_log = on_log
+        self._shown = ""
+        self._over: CandidateEnd | None = None
+        self._loaded: Loaded | None = None
+        self.jobs = 0
+        self._resting: dict[int, int] | None = None
+        """While it rests, what processor time each of its processes had used when it was stopped."""
+        cores = os.cpu_count() or 1
+        cpu_s = (deadline_s if lifetime_s is None else lifetime_s) * cores + 30
+        self.channel, self.log = fork_server.fork(limits, min(cpu_s, LONGEST_CPU_S), compiling=compiling)
+        self.left_s = deadline_s
+
+    # --- CandidateClient ---
+
+    def load(self, bundle: Bundle) -> Loaded:
+        if self._loaded is not None:  # it stays, and serves one bundle only
+            return self._loaded
+        fields = self._ask("load the bundle", {"do": "load", "bundle": to_json(bundle)}).fields
+        try:
+            passes = tuple(
+                TracedPass(
+                    name=str(each["name"])[:200],
+                    pattern=graph_from_json(each["pattern"]),
+                    arguments=graph_from_json(each["arguments"]),
+                    replacement=str(each["replacement"])[:200],
+                )
+                for each in fields["passes"]
+            )
+            self._loaded = Loaded(
+                passes,
+                encoding.texts(fields["replacements"]),
+                encoding.texts(fields["warnings"]),
+                bool(fields["prepares"]),
+            )
+            return self._loaded
+        except NONSENSE as error:
+            raise self._marked(CandidateFault("protocol", f"It sent no traced passes: {_cut(error)}")) from error
+
+    def prepare(self, name: str, preparation: Preparation) -> None:
+        self._ask(f"prepare {name}", {"do": "prepare", "name": name, **to_json(preparation)})
+
+    def give(self, inputs: Sequence[torch.Tensor | int | float | bool]) -> None:
+        places, tensors = framing.pack_inputs(inputs)
+        self._ask("take the inputs", {"do": "give", "inputs": places}, tensors)
+
+    def bench(self, plan: BenchPlan) -> ReferenceBench:
+        def ask(
+            fields: dict[str, Any], tensors: Sequence[torch.Tensor] = (), *, counted: bool = False
+        ) -> framing.WireMessage:
+            doing = COMPUTING[fields["step"]] if counted else "compare values"
+            with contextlib.nullcontext() if counted else self._uncounted():
+                return self._ask(doing, fields, tensors, returns_tensors=fields["step"] == "taken")
+
+        return RemoteReferenceBench(plan, ask)
+
+    def run(self, name: str, *, fresh: bool = True) -> Returned:
+        reply = self._ask(f"run {name}", {"do": "run", "name": name, "fresh": fresh}, returns_tensors=True)
+        try:
+            return encoding.unpacked(reply.fields, reply.tensors)
+        except NONSENSE as error:
+            raise self._marked(CandidateFault("protocol", f"It sent no outputs: {_cut(error)}")) from error
+
+    def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
+        self._ask(f"warm up {name}", {"do": "warm_up", "name": name, "fills": fills, "seconds": seconds})
+
+    def rounds(self, name: str, clock: Clock, fills: Fills, core: int | None, weights: int) -> "ChildTimedCalls":
+        doing = f"time {name}"
+        asked = {"do": "rounds", "name": name, "clock": clock.value, "fills": fills, "core": core, "weights": weights}
+        start = time.perf_counter_ns()
+        self._ask(doing, asked)
+        return ChildTimedCalls(self, doing, (time.perf_counter_ns() - start) / 1e3)
+
+    def recall(self, name: str, fills: Fills, weights: int, seeds: Sequence[int]) -> tuple[Returned, ...]:
+        asked = {"do": "recall", "name": name, "fills": fills, "weights": weights, "seeds": list(seeds)}
+        return self._returned(self._ask(f"run {name}", asked, returns_tensors=True))
+
+    def checked(self, fills: Fills, weights: int, seed: int, actual: Returned) -> RecheckedCall:
+        described, tensors = encoding.packed(actual)
+        asked = {"do": "check", "fills": fills, "weights": weights, "seed": seed, "actual": described}
+        with self._uncounted():
+            reply = self._ask("check a timed call", asked, tensors).fields
+        if "bug" in reply:
+            raise WitnessFailed(str(reply["bug"]))
+        if reply["checked"] is None:
+            # the device has too little memory for it
+            return rechecking.rechecked(self, fills, weights, seed, actual)
+        return from_json(RecheckedCall, reply["checked"])
+
+    def kernels(self, name: str, fills: Fills, seed: int, calls: int) -> list[float]:
+        asked = {"do": "kernels", "name": name, "fills": fills, "seed": seed, "calls": calls}
+        samples = self._ask(f"trace {name}", asked).fields.get("samples")
+        if not isinstance(samples, list) or not all(isinstance(each, float) and each >= 0 for each in samples):
+            raise self._marked(CandidateFault("protocol", "It sent no times."))
+        return samples
+
+    def replay(self, name: str, fills: Fills, seed: int) -> float | None:
+        asked = {"do": "replay", "name": name, "fills": fills, "seed": seed}
+        found = self._ask(f"replay {name}", asked).fields.get("microseconds")
+        return found if isinstance(found, float) and found > 0 else None
+
+    def forget(self) -> None:
+        self._ask("forget the job", {"do": "forget"})
+
+    def census(self, name: str) -> tuple[Tallied, ...]:
+        reply = self._ask(f"list the kernels of {name}", {"do": "census", "name": name})
+        try:
+            return tuple(_tallied(each) for each in reply.fields["tallies"])
+        except NONSENSE as error:
+            raise self._marked(CandidateFault("protocol", f"It sent no census: {_cut(error)}")) from error
+
+    def rest(self) -> None:
+        """Stops it, with all that it has started, until it is asked again."""
+        if self._over is not None:
+            raise self._over
+        if self._resting is not None:
+            return
+        try:
+            self._resting = sandbox.stop_tree(self.fork_server.process.pid)
+        except TimeoutError as error:
+            raise self._restless(f"it started ever new processes. {error}") from error
+
+    def _wake(self) -> None:
+        """Has it go on. Raises CandidateFault where it did not rest meanwhile."""
+        stopped, self._resting = self._resting or {}, None
+        if found := sandbox.wake_tree(self.fork_server.process.pid, stopped):
+            raise self._restless(f"{found}.")
+
+    def _restless(self, found: str) -> CandidateEnd:
+        """Ends it, for what it did while it had to rest."""
+        self._end_child()
+        self._over = self._marked(CandidateFault("restless", found))
+        return self._over
+
+    def copying(self) -> float | None:
+        found = self._ask("copy memory", {"do": "copying"}).fields.get("bytes_per_us")
+        return found if isinstance(found, float) and found > 0 else None
+
+    def facts(self) -> dict[str, Any]:
+        found = self._ask("describe its machine", {"do": "facts"}).fields.get("facts")
+        return found if isinstance(found, dict) else {}
+
+    def accelerator(self) -> Accelerator | None:
+        facts = self.facts()
+        try:
+            return from_json(Accelerator, {each.name: facts[each.name] for each in dataclasses.fields(Accelerator)})
+        except NONSENSE:
+            return None
+
+    def propagate(self, source: str, given: Sequence[Given]) -> Propagated:
+        asked = {"do": "propagate", "source": source, "given": [_described(each) for each in given]}
+        reply = self._ask("find the shapes in the subgraph", asked).fields
+        try:
+            return from_json(Propagated, reply)
+        except NONSENSE as error:
+            raise self._marked(CandidateFault("protocol", f"It sent no values: {_cut(error)}")) from error
+
+    def generate(self, source: str, given: Sequence[Given]) -> InductorCode | str:
+        asked = {"do": "generate", "source": source, "given": [_described(each) for each in given]}
+        reply = self._ask("have TorchInductor write its code", asked).fields
+        try:
+            return from_json(InductorCode, reply["code"]) if "code" in reply else str(reply["problem"])[:TEXT_LIMIT]
+        except NONSENSE as error:
+            raise self._marked(CandidateFault("protocol", f"It sent no code: {_cut(error)}")) from error
+
+    def compiled(self, name: str) -> tuple[CompiledKernel, ...]:
+        reply = self._ask("compile the kernels", {"do": "compiled", "name": name}).fields
+        try:
+            return tuple(_compiled(each) for each in reply["kernels"][: encoding.TEXTS_LIMIT])
+        except NONSENSE as error:
+            raise self._marked(CandidateFault("protocol", f"It sent no kernels: {_cut(error)}")) from error
+
+    # --- the process ---
+
+    @property
+    def lost(self) -> bool:
+        """Whether it can be asked no more."""
+        return self._over is not None
+
+    def begin(self, deadline_s: float, on_log: Callable[[str], None]) -> None:
+        """Begins a job, the first or, for a child that stays, the next."""
+        self.deadline_s = self.left_s = deadline_s
+        self.on_log = on_log
+        if self.jobs:
+            self.log.restart()
+        self._shown = ""
+        self.jobs += 1
+
+    def close(self) -> str:
+        """Ends the child and all it has started; the end of its log. The fork server is stopped if it does not obey."""
+        if self._over is None:
+            self._over = CandidateGone(None, "It was ended.")
+            self._end_child()
+        self.channel.close()
+        return self.log.finish()
+
+    def _ask(
+        self,
+        doing: str,
+        fields: dict[str, Any],
+        tensors: Sequence[torch.Tensor] = (),
+        *,
+        returns_tensors: bool = False,
+    ) -> framing.WireMessage:
+        with self._waiting(doing) as pause:
+            framing.send(self.channel, framing.WireMessage(fields, tuple(tensors)), pause)
+            payload_limit = framing.PAYLOAD_LIMIT if returns_tensors else 0
+            reply = framing.receive(self.channel, pause, header_limit=REPLY_LIMIT, payload_limit=payload_limit)
+        return self._without_fault(reply)
+
+    @contextlib.contextmanager
+    def _uncounted(self) -> Iterator[None]:
+        """For what the judge takes, which is not the job's."""
+        left_s = self.left_s
+        self.left_s = max(left_s, BENCH_S)
+        try:
+            yield
+        finally:
+            self.left_s = left_s
+
+    def _returned(self, reply: framing.WireMessage) -> tuple[Returned, ...]:
+        """What several calls returned."""
+        try:
+            return tuple(
+                Returned(
+                    outputs=tuple(encoding.unpacked_output(each, reply.tensors) for each in described["outputs"]),
+                    container=str(described["container"])[:40],
+                    seconds=0.0,
+                )
+                for described in reply.fields["returned"]
+            )
+        except NONSENSE as error:
+            raise self._marked(CandidateFault("protocol", f"It sent no outputs: {_cut(error)}")) from error
+
+    @contextlib.contextmanager
+    def _waiting(self, doing: str) -> Iterator[framing.Pause]:
+        """For what is sent and received: the deadline counts, and what goes wrong becomes a CandidateEnd."""
+        if self._over is not None:
+            raise self._over
+        if self._resting is not None:
+            self._wake()
+        start = time.monotonic()
+        try:
+            yield self._pause(doing, start + self.left_s)
+        except framing.WireClosed:
+            raise self._gone(doing) from None
+        except framing.WireError as error:
+            self._end_child()
+            self._over = self._marked(CandidateFault("protocol", f"It sent nonsense: {error}"))
+            raise self._over from error
+        finally:
+            self.left_s -= time.monotonic() - start
+
+    def _without_fault(self, reply: framing.WireMessage) -> framing.WireMessage:
+        if "fault" in reply.fields:
+            words = {key: str(reply.fields.get(key, ""))[:TEXT_LIMIT] for key in ("fault", "text", "trace")}
+            raise self._marked(CandidateFault(words["fault"], words["text"], words["trace"]))
+        return reply
+
+    def _pause(self, doing: str, deadline: float) -> framing.Pause:
+        """Waits for the channel, while it watches the deadline, the fork server, the scratch folder and the log."""
+
+        def pause(channel: socket.socket, to_write: bool) -> None:
+            while True:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    self._end_child()
+                    self._over = self._marked(CandidateTimeout(self.deadline_s, doing))
+                    raise self._over
+                # only the channel while it is ready: the fork server's word of the end must not outrun the last reply
+                writing = [channel] if to_write else []
+                reading = [self.fork_server.control] if to_write else [channel, self.fork_server.control]
+                ready = select.select(reading, writing, [], min(left, TICK_S))
+                if channel in ready[0] or channel in ready[1]:
+                    return
+                if ready[0]:
+                    raise self._gone(doing)
+                self._look_around(doing)
+
+        return pause
+
+    def _look_around(self, doing: str) -> None:
+        text = self.log.text
+        if text != self._shown:
+            self._shown = text
+            self.on_log(text)
+        if too_much := sandbox.excess(self.fork_server.process.pid, self.limits):
+            self.fork_server.stop()
+            self._over = self._marked(CandidateGone(None, f"It was ended: {too_much} while it had to {doing}."))
+            raise self._over
+        folder = self.fork_server.folder
+        if folder is not None and sandbox.folder_bytes(folder) > self.limits.scratch_bytes:
+            self._end_child()
+            limit = f"{self.limits.scratch_bytes >> 20} MiB"
+            self._over = self._marked(
+                CandidateGone(None, f"It was ended: it wrote more than {limit} to disk while it had to {doing}.")
+            )
+            raise self._over
+
+    def _gone(self, doing: str) -> CandidateEnd:
+        """Finds out how the child ended, and ends it if it only closed its channel."""
+        told = self.fork_server.hear(1.0)
+        if told is None and self.fork_server.alive:
+            told = self._end_child()
+        if told is None:
+            self.fork_server.stop()
+            self._over = CandidateGone(None, f"It ended the process it lives in while it had to {doing}.")
+        elif told.get("killed") and not told.get("why"):
+            self._over = CandidateGone(None, f"It closed its channel to the judge while it had to {doing}.")
+        else:
+            code = told.get("ended")
+            code = code if isinstance(code, int) else None
+            why = f": {told['why']}" if told.get("why") else ""
+            self._over = CandidateGone(code, f"It was gone while it had to {doing}: {_ending(code)}{why}.")
+        return self._marked(self._over)
+
+    def _end_child(self) -> dict[str, Any] | None:
+        """Has the fork server end the child, and returns what it told; a server that does not obey is ended itself."""
+        if self._resting is not None:
+            stopped, self._resting = self._resting, None
+            sandbox.wake_tree(self.fork_server.process.pid, stopped)
+        try:
+            self.fork_server.control.send(json.dumps({"end": True}).encode(), socket.MSG_NOSIGNAL)
+        except OSError:
+            self.fork_server.stop()
+            return None
+        told = self.fork_server.hear(PATIENCE_S)
+        if told is None or "ended" not in told:
+            self.fork_server.stop()
+            return None
+        return told
+
+    def _marked(self, end: CandidateEnd) -> CandidateEnd:
+        end.who = self.who
+        return end
+
+
+class ChildTimedCalls:
+    """A series of timed calls, to be ended."""
+
+    def __init__(self, child: Child, doing: str, begun_us: float) -> None:
+        self.child = child
+        self.doing = doing
+        self.begun_us = begun_us
+
+    def call(self, seed: int, slot: int, *, keep_last: bool = False) -> TimedCall:
+        """One call on the inputs of this seed. keep_last: what the call before this one returned is wanted."""
+        asked = ASKED.pack(seed, slot, CALL | (KEEP if keep_last else 0))
+        drawing, _, _ = self._step(asked)
+        calling, claimed, _ = self._step(GO)
+        digesting, _, digest = self._step(b"")
+        return TimedCall(claimed, digest, drawing, calling, digesting)
+
+    def _step(self, asked: bytes) -> tuple[float, float, int]:
+        """What it takes to be answered, in microseconds, and the answer: a time and a digest."""
+        child = self.child
+        with child._waiting(self.doing) as pause:
+            start = time.perf_counter_ns()
+            if asked:
+                framing.send_frame(child.channel, asked, pause)
+            answer = framing.receive_frame(child.channel, ANSWERED.size, pause, spin_s=SPIN_S)
+            waited = (time.perf_counter_ns() - start) / 1e3
+        claimed, digest = ANSWERED.unpack(answer)
+        if math.isnan(claimed):
+            self._reply()  # raises what the call raised
+        if not (claimed >= 0 and math.isfinite(claimed)):
+            raise child._marked(CandidateFault("protocol", "It sent no times."))
+        return waited, claimed, digest
+
+    def end(self, *, keep_last: bool = False) -> tuple[Returned, ...]:
+        """What the calls returned whose outputs were wanted."""
+        asked = ASKED.pack(0, 0, END | (KEEP if keep_last else 0))
+        with self.child._waiting(self.doing) as pause:
+            framing.send_frame(self.child.channel, asked, pause)
+        return self.child._returned(self._reply())
+
+    def _reply(self) -> framing.WireMessage:
+        with self.child._waiting(self.doing) as pause:
+            reply = framing.receive(self.child.channel, pause, header_limit=REPLY_LIMIT)
+        return self.child._without_fault(reply)
+
+
+def _described(given: Given) -> Any:
+    return to_json(given) if isinstance(given, TensorForm) else framing.number_to_json(given)
+
+
+def _ending(code: int | None) -> str:
+    if code is None:
+        return "nobody knows how"
+    if code >= 0:
+        return f"it exited with status {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    words = {
+        "SIGSEGV": "segmentation fault",
+        "SIGABRT": "abort",
+        "SIGKILL": "killed",
+        "SIGXCPU": "out of processor time",
+        "SIGBUS": "bus error",
+        "SIGFPE": "arithmetic error",
+    }
+    return f"ended by {name} ({words[name]})" if name in words else f"ended by {name}"
+
+
+def _cut(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"[:500]
+
+
+def _compiled(told: Any) -> CompiledKernel:
+    """One kernel as the child tells of it: texts of any content, numbers of any size, cut to what can be shown."""
+
+    def text(key: str) -> str:
+        return str(told.get(key, ""))[: TEXT_CHARACTERS + 100]
+
+    return CompiledKernel(
+        name=str(told["name"])[:200],
+        target=str(told["target"])[:20],
+        ran=told["ran"] is True,
+        launches=_count(told["launches"]) or 0,
+        num_warps=_count(told.get("num_warps")),
+        num_stages=_count(told.get("num_stages")),
+        shared_bytes=_count(told.get("shared_bytes")),
+        registers=_count(told.get("registers")),
+        spills=_count(told.get("spills")),
+        ttir=text("ttir"),
+        ttgir=text("ttgir"),
+        ptx=text("ptx"),
+        problem=str(told.get("problem", ""))[:TEXT_LIMIT],
+    )
+
+
+def _count(told: Any) -> int | None:
+    return told if type(told) is int and 0 <= told < 1 << 31 else None
+
+
+def _tallied(told: Any) -> Tallied:
+    seen = tuple(
+        Seen(
+            kind=str(each["kind"])[:20],
+            name=str(each["name"])[:400],
+            where=str(each["where"])[:200],
+            remark=str(each["remark"])[:40],
+            count=int(each["count"]),
+        )
+        for each in told["seen"]
+    )
+    return Tallied(str(told["function"])[:100], int(told["calls"]), int(told["fresh"]), int(told["launches"]), seen)

@@ -1,0 +1,189 @@
+"""A fork server as the referee sees it: a process with torch loaded that forks a child for each job. Loads no torch."""
+
+import contextlib
+import json
+import os
+import select
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from passnet_core.errors import InfrastructureError
+from passnet_core.judge.supervisor import sandbox
+from passnet_core.records import Device, Isolation
+
+if TYPE_CHECKING:
+    pass
+
+
+LOG_BYTES = 8192
+START_LIMIT_S = 180.0
+"""How long a fork server may take to load torch on a busy machine."""
+PATIENCE_S = 10.0
+"""How long a fork server may take to answer, which runs none of the candidate's code."""
+
+
+class LogTail:
+    """The end of what is written to a pipe, which is always drained: a gigabyte of prints fills and blocks nothing."""
+
+    def __init__(self) -> None:
+        self.reader, self.writer = os.pipe2(os.O_CLOEXEC)
+        self._kept = b""
+        self._total = 0
+        self._thread = threading.Thread(target=self._drain, daemon=True)
+        self._thread.start()
+
+    def _drain(self) -> None:
+        while data := os.read(self.reader, 1 << 16):
+            self._total += len(data)
+            self._kept = (self._kept + data)[-LOG_BYTES:]
+        os.close(self.reader)
+
+    def restart(self) -> None:
+        """Forgets what was written so far: it belongs to an earlier job."""
+        self._kept, self._total = b"", 0
+
+    def close_writer(self) -> None:
+        """To be called once the child has its copy."""
+        if self.writer >= 0:
+            os.close(self.writer)
+            self.writer = -1
+
+    def finish(self) -> str:
+        """The tail once every writer has ended."""
+        self.close_writer()
+        self._thread.join(PATIENCE_S)
+        return self.text
+
+    @property
+    def text(self) -> str:
+        kept = self._kept.decode(errors="replace").replace("\x00", "\ufffd")
+        return f"[… {self._total - len(self._kept)} earlier bytes dropped]\n{kept}" if self._total > LOG_BYTES else kept
+
+
+@dataclass(frozen=True)
+class WorkerPlace:
+    """Where fork servers run. folder: for scratch folders of the process isolation."""
+
+    isolation: Isolation
+    folder: Path
+
+
+class ForkServer:
+    """A running fork server. Start it from a thread that lives as long as it shall: it dies with that thread."""
+
+    def __init__(self, place: WorkerPlace, device: Device, who: str = "candidate") -> None:
+        self.device = device
+        self.place = place
+        self.bound_to: str | None = None
+        self.ready = False
+        sandboxed = place.isolation is Isolation.SANDBOXED
+        self.folder: Path | None = None if sandboxed else Path(tempfile.mkdtemp(prefix="judge-", dir=place.folder))
+        scratch = sandbox.PRIVATE_TEMP if self.folder is None else str(self.folder)
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.control = ours
+        self.log = LogTail()
+        argv = [
+            sys.executable,
+            "-m",
+            "passnet_core.judge",
+            "fork-server",
+            str(theirs.fileno()),
+            device.value,
+            scratch,
+            who,
+        ]
+        try:
+            self.process = subprocess.Popen(
+                sandbox.command(argv, isolation=place.isolation, device=device),
+                stdin=subprocess.DEVNULL,
+                stdout=self.log.writer,
+                stderr=self.log.writer,
+                env=sandbox.environment(device, scratch, os.environ),
+                cwd=scratch if self.folder else "/",
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise InfrastructureError(f"The judge's process cannot be started: {error}") from error
+        finally:
+            theirs.close()
+            self.log.close_writer()
+
+    def wait_until_ready(self) -> None:
+        """Raises InfrastructureError with what the process said where it does not come up."""
+        if self.ready:
+            return
+        told = self.hear(START_LIMIT_S)
+        if told is None or not told.get("ready"):
+            self.stop()
+            said = self.log.finish().strip()
+            raise InfrastructureError(f"The judge's process does not start: {said[-1500:] or 'it says nothing'}")
+        self.ready = True
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def hear(self, timeout_s: float) -> dict[str, Any] | None:
+        """The next thing it tells; None: it has ended, or told nothing for so long."""
+        try:
+            if not select.select([self.control], [], [], timeout_s)[0]:
+                return None
+            data = self.control.recv(4096)
+            told = json.loads(data) if data else None
+        except (OSError, ValueError):
+            return None
+        return told if isinstance(told, dict) else None
+
+    def fork(self, limits: sandbox.Limits, cpu_s: float, *, compiling: bool) -> tuple[socket.socket, LogTail]:
+        """A new child: its channel and its log; compiling: torch's compiler is loaded first.
+
+        Raises InfrastructureError where the fork server does not answer.
+        """
+        ours, theirs = socket.socketpair()
+        log = LogTail()
+        request = json.dumps({"fork": {"limits": asdict(limits), "cpu_s": cpu_s, "compiling": compiling}}).encode()
+        try:
+            socket.send_fds(self.control, [request], [theirs.fileno(), log.writer])
+        except OSError as error:
+            ours.close()
+            raise InfrastructureError(f"The judge's process is gone: {error}") from error
+        finally:
+            theirs.close()
+            log.close_writer()
+        told = self.hear(START_LIMIT_S)
+        if told is None or "started" not in told:
+            ours.close()
+            raise InfrastructureError("The judge's process does not start a child.")
+        return ours, log
+
+    def prime(self) -> None:
+        """Has it make the next child ready for the device, where that takes long and none is."""
+        if self.device is Device.CUDA:
+            with contextlib.suppress(OSError):
+                self.control.send(json.dumps({"prime": True}).encode(), socket.MSG_NOSIGNAL)
+
+    def wait_until_quiet(self) -> None:
+        """Returns when nothing is being made ready for a next job, which would disturb clocks."""
+        self.wait_until_ready()
+        with contextlib.suppress(OSError):
+            self.control.send(json.dumps({"quiet": True}).encode(), socket.MSG_NOSIGNAL)
+            self.hear(START_LIMIT_S)
+
+    def stop(self) -> None:
+        """Ends it with everything it has started, and removes its scratch folder."""
+        self.control.close()
+        if self.alive and self.place.isolation is Isolation.PROCESS:
+            sandbox.kill_tree(self.process.pid, reap=False)
+        # in a sandbox its end takes the namespace with all processes along
+        self.process.kill()
+        self.process.wait()
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)

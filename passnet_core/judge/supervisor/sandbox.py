@@ -1,0 +1,469 @@
+"""What a process that runs candidate code may see and use: bubblewrap's namespaces, the environment, the limits."""
+
+import ctypes
+import os
+import platform
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from passnet_core.errors import InfrastructureError
+from passnet_core.judge.supervisor import confinement
+from passnet_core.records import Device, Isolation
+
+PACKAGE = Path(__file__).resolve().parents[2]
+
+PRIVATE_TEMP = "/tmp"
+"""The scratch folder as a sandboxed process sees it: memory, limited in size, gone with the process."""
+
+SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+
+SYSTEM_FILES = (
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/alternatives",
+    "/etc/localtime",
+    "/etc/nvidia",
+)
+"""All that is shown of /etc: what loading libraries and finding a compiler needs."""
+
+PASSED_ON = (
+    "LD_LIBRARY_PATH",
+    "CUDA_HOME",
+    "CUDA_VISIBLE_DEVICES",
+    "NVIDIA_VISIBLE_DEVICES",
+    "TRITON_LIBCUDA_PATH",
+    "CC",
+)
+"""The only variables that go through: where the driver and the compiler lie. None is ever secret."""
+
+MIB = 1 << 20
+
+SCARCE = 0.1
+"""Memory is, when no more than this share is left."""
+
+STOP_PATIENCE_S = 5.0
+_MOVING = ([b"R"], [b"S"], [b"D"])
+TICKS_AT_REST = 3
+"""Of the kernel's accounting, a hundredth of a second each, that a stopped process may seem to use."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """memory_bytes: of address space, beyond what a process has before candidate code; not set on CUDA, which maps
+    far more than it uses. together_bytes: of memory that all processes of one candidate use, once memory is scarce.
+    processes, threads: of one candidate, all together."""
+
+    memory_bytes: int = 6 << 30
+    scratch_bytes: int = 256 * MIB
+    file_bytes: int = 256 * MIB
+    open_files: int = 1024
+    processes: int = 128
+    threads: int = 2048
+    together_bytes: int = 12 << 30
+
+
+LIMITS = Limits()
+
+
+def environment(device: Device, scratch: str, inherited: Mapping[str, str]) -> dict[str, str]:
+    """The whole environment of a process that runs candidate code: an allow-list, and folders inside scratch."""
+    python_path = [str(PACKAGE.parent), *(str(path) for path in _import_folders(inherited))]
+    threads = inherited.get("OMP_NUM_THREADS") or str(min(4, os.cpu_count() or 1))
+    variables = {
+        "PATH": ":".join(
+            dict.fromkeys((str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin", "/sbin"))
+        ),
+        "HOME": scratch,
+        "TMPDIR": scratch,
+        "USER": "candidate",
+        "LOGNAME": "candidate",
+        "LANG": "C.UTF-8",
+        "PYTHONPATH": ":".join(python_path),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",
+        "TRITON_CACHE_DIR": f"{scratch}/triton",
+        "TRITON_HOME": scratch,
+        "TORCHINDUCTOR_CACHE_DIR": f"{scratch}/inductor",
+        # a pool of compiling processes would outlive the fork that started it
+        "TORCHINDUCTOR_COMPILE_THREADS": "1",
+        "OMP_NUM_THREADS": threads,
+        "OPENBLAS_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": threads,
+    }
+    if device is Device.CPU:
+        variables["TRITON_INTERPRET"] = "1"
+        variables["CUDA_VISIBLE_DEVICES"] = ""
+        return variables
+    return variables | {name: inherited[name] for name in PASSED_ON if inherited.get(name)}
+
+
+def command(argv: Sequence[str], *, isolation: Isolation, device: Device, limits: Limits = LIMITS) -> list[str]:
+    """The command line that runs argv in this isolation. The environment is that of the caller: clear it there."""
+    if isolation is Isolation.PROCESS:
+        return list(argv)
+    program = shutil.which("bwrap")
+    if program is None:
+        raise InfrastructureError("bubblewrap is not installed. Install it, or set PASSNET_ISOLATION to process.")
+    scratch_size = str(limits.scratch_bytes)
+    line = [program, "--unshare-all", "--unshare-user", "--die-with-parent", "--new-session"]
+    line += ["--uid", "1000", "--gid", "1000", "--hostname", "judge", "--cap-drop", "ALL"]
+    for folder in SYSTEM_FOLDERS:
+        path = Path(folder)
+        if path.is_symlink():
+            line += ["--symlink", os.readlink(path), folder]
+        elif path.is_dir():
+            line += ["--ro-bind", folder, folder]
+    for name in SYSTEM_FILES:
+        line += ["--ro-bind-try", name, name]
+    line += ["--proc", "/proc", "--dev", "/dev"]
+    line += ["--size", scratch_size, "--tmpfs", "/dev/shm", "--size", scratch_size, "--tmpfs", PRIVATE_TEMP]
+    # torch reads which cores and, on CUDA, which bus and memory node there are
+    line += ["--ro-bind-try", *(["/sys"] * 2 if device is Device.CUDA else ["/sys/devices/system/cpu"] * 2)]
+    if device is Device.CUDA:
+        for node in device_nodes():
+            line += ["--dev-bind-try", str(node), str(node)]
+    for shown in _shown_folders(os.environ):
+        line += ["--ro-bind", str(shown), str(shown)]
+    if (app := PACKAGE / "_app").is_dir():
+        # what a wheel holds beside the code: reference bundles and recorded times are none of a candidate's business
+        line += ["--tmpfs", str(app), "--remount-ro", str(app)]
+    # without these two the empty folders around the mounts would be a disk without limit
+    line += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", PRIVATE_TEMP]
+    return [*line, "--", *argv]
+
+
+def device_nodes() -> list[Path]:
+    """NVIDIA's device nodes of this machine, and Windows' for them."""
+    dev = Path("/dev")
+    names = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia-modeset", "nvidia-caps", "dxg")
+    return sorted(dev.glob("nvidia[0-9]*")) + [dev / name for name in names if (dev / name).exists()]
+
+
+def _import_folders(inherited: Mapping[str, str]) -> list[Path]:
+    """Where PYTHONPATH finds packages, but for the folder this package lies in, of which only the package is shown."""
+    folders = (Path(text).resolve() for text in inherited.get("PYTHONPATH", "").split(":") if text)
+    protected = _protected_folders(inherited)
+    return [
+        folder
+        for folder in folders
+        if folder.is_dir() and folder != PACKAGE.parent and not _holds_any(folder, protected)
+    ]
+
+
+def _named_folders(inherited: Mapping[str, str]) -> list[Path]:
+    """Where variables say that libraries and a compiler lie. Only folders that look like it, and never one that lies in
+    a home or in the store, or around them."""
+    named = [Path(text) for text in inherited.get("LD_LIBRARY_PATH", "").split(":") if text]
+    found = [folder for folder in named if any(folder.glob("*.so*"))]
+    if (cuda := Path(inherited.get("CUDA_HOME") or "/nonexistent")).joinpath("bin").is_dir():
+        found.append(cuda)
+    if "/" in inherited.get("CC", ""):
+        # bin/gcc needs what lies beside bin
+        compilers = (Path(inherited["CC"]), Path(inherited["CC"]).resolve())
+        found += [each.parent.parent for each in compilers if each.is_file() and each.parent.name == "bin"]
+    protected = _protected_folders(inherited)
+
+    def harmless(folder: Path) -> bool:
+        return not _holds_any(folder, protected) and not any(folder.is_relative_to(each) for each in protected)
+
+    return [folder for folder in found if harmless(folder.absolute()) and harmless(folder.resolve())]
+
+
+def _protected_folders(inherited: Mapping[str, str]) -> list[Path]:
+    """Homes, the store, the project's data: no folder that holds one of them is shown because a variable names it."""
+    always = (Path("/root"), Path("/home"), Path("/etc"), Path("/proc"), PACKAGE.parent / "data")
+    named = (Path(inherited.get(name) or "/").resolve() for name in ("HOME", "PASSNET_HOME", "PASSNET_DATA"))
+    return [*always, *(path for path in named if path != Path("/"))]
+
+
+def _holds_any(folder: Path, protected: Iterable[Path]) -> bool:
+    return any(each.is_relative_to(folder) for each in protected)
+
+
+def _shown_folders(inherited: Mapping[str, str]) -> list[Path]:
+    """The interpreter with its packages, this package, and what variables name; what /usr holds already is left out."""
+    wanted = [Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent, PACKAGE]
+    wanted += [Path(text) for text in sys.path if text and Path(text).name in ("site-packages", "dist-packages")]
+    wanted += _import_folders(inherited)
+    wanted += _named_folders(inherited)
+    shown: list[Path] = []
+    for folder in sorted({path.absolute() for path in wanted if path.is_dir()}, key=lambda path: len(path.parts)):
+        if not any(folder.is_relative_to(other) for other in (Path("/usr"), *shown)):
+            shown.append(folder)
+    return shown
+
+
+@cache
+def why_unavailable() -> str:
+    """Why no sandbox can be had on this machine, found by starting one; empty: it can."""
+    if shutil.which("bwrap") is None:
+        return "bubblewrap is not installed"
+    try:
+        line = command([sys.executable, "-I", "-c", "pass"], isolation=Isolation.SANDBOXED, device=Device.CPU)
+        tried = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"bubblewrap cannot be started: {error}"
+    return "" if tried.returncode == 0 else f"bubblewrap is refused: {tried.stderr.strip()[:200] or tried.returncode}"
+
+
+def available() -> bool:
+    """Whether candidate code can be sandboxed here."""
+    return not why_unavailable()
+
+
+def chosen(isolation: str) -> Isolation:
+    """The isolation for "auto", "sandboxed" or "process". Raises InfrastructureError where it cannot be had."""
+    if isolation == "process":
+        return Isolation.PROCESS
+    if available():
+        return Isolation.SANDBOXED
+    if isolation == "sandboxed":
+        raise InfrastructureError(
+            f"No sandbox can be had: {why_unavailable()}. Mend that, or set PASSNET_ISOLATION to process."
+        )
+    return Isolation.PROCESS
+
+
+def limit_this_process(*, device: Device, cpu_s: float, limits: Limits = LIMITS) -> None:
+    """Sets the limits of the calling process and of all it starts, for good."""
+    ceilings = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: limits.file_bytes,
+        resource.RLIMIT_NOFILE: limits.open_files,
+        resource.RLIMIT_CPU: int(cpu_s) + 1,
+    }
+    if device is Device.CPU:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        ceilings[resource.RLIMIT_AS] = pages * resource.getpagesize() + limits.memory_bytes
+    if is_private() and _kernel() >= (5, 14):
+        # counted in the sandbox alone; not for root. Older kernels count all that this user runs
+        ceilings[resource.RLIMIT_NPROC] = limits.threads
+    for kind, ceiling in ceilings.items():
+        hard = resource.getrlimit(kind)[1]
+        value = ceiling if hard == resource.RLIM_INFINITY else min(ceiling, hard)
+        resource.setrlimit(kind, (value, value))
+
+
+def _kernel() -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", platform.release())[:2])
+
+
+def confine_this_process(device: Device) -> None:
+    """Takes from the calling process, and from all it starts, what candidate code has no need of, for good.
+
+    Call it while there is one thread only: before CUDA starts its own.
+    """
+    # under Landlock NVIDIA's driver does not come up, whatever the rules allow ("OS call failed")
+    reach = _reach(device) if device is Device.CPU else None
+    confinement.confine(reach, count_memory=device is Device.CPU)
+
+
+def _reach(device: Device) -> confinement.Reach:
+    """The files of a process in its scratch folder, as sandboxed ones see them, or alike among those of the machine."""
+    scratch = Path(os.environ.get("TMPDIR", PRIVATE_TEMP))
+    private = is_private()
+    system = (*SYSTEM_FOLDERS, *SYSTEM_FILES, "/proc", "/sys")
+    nodes = [Path("/dev", name) for name in ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")]
+    shared_memory = (Path("/dev/shm"),) if private or device is Device.CUDA else ()
+    return confinement.Reach(
+        read=(Path("/"),) if private else (*map(Path, system), *_shown_folders(os.environ)),
+        listed=(Path("/dev"),),
+        use=(*nodes, *(device_nodes() if device is Device.CUDA else ()), Path("/proc/self/comm")),
+        own=(scratch, *shared_memory),
+    )
+
+
+def die_with_parent() -> None:
+    """Has the kernel kill this process when the thread that started it ends."""
+    set_death_signal = 1
+    ctypes.CDLL(None, use_errno=True).prctl(set_death_signal, signal.SIGKILL, 0, 0, 0)
+
+
+def adopt_orphans() -> None:
+    """Makes this process the parent of descendants whose own parent ends, so that they can be found and killed."""
+    set_child_subreaper = 36
+    ctypes.CDLL(None, use_errno=True).prctl(set_child_subreaper, 1, 0, 0, 0)
+
+
+class _Process(NamedTuple):
+    """A line of the kernel's list of processes."""
+
+    parent: int
+    state: str
+    threads: int
+    resident_bytes: int
+    ticks: int
+    """Processor time used, in hundredths of a second."""
+
+    @property
+    def dead(self) -> bool:
+        """A process whose first thread has ended looks dead while others of its threads go on."""
+        return self.state in "ZX" and self.threads <= 1
+
+
+def _below(pid: int) -> dict[int, _Process]:
+    """All processes below this one, parents first."""
+    lines: dict[int, list[bytes]] = {}
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit() and (fields := _fields(name)):
+            lines[int(name)] = fields
+            children.setdefault(int(fields[1]), []).append(int(name))
+    found = [pid]
+    for each in found:
+        found += children.get(each, ())
+    return {each: _process(lines[each]) for each in found[1:]}
+
+
+def _fields(pid: int | str) -> list[bytes]:
+    """What the kernel says of a process, from its state on; empty: it is gone. Candidates rest dozens of times in a
+    measurement, and all of a machine's processes are read for it: pathlib would take four times as long."""
+    try:
+        file = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return []
+    try:
+        return os.read(file, 4096).rpartition(b")")[2].split()
+    except OSError:
+        return []
+    finally:
+        os.close(file)
+
+
+def _process(fields: Sequence[bytes]) -> _Process:
+    resident = int(fields[21]) * resource.getpagesize()
+    ticks = int(fields[11]) + int(fields[12])
+    return _Process(int(fields[1]), fields[0].decode(), int(fields[17]), resident, ticks)
+
+
+def is_private() -> bool:
+    """Whether the calling process has been started in a sandbox."""
+    return os.environ.get("TMPDIR") == PRIVATE_TEMP
+
+
+def descendants(pid: int) -> list[int]:
+    """All living processes below this one, parents first."""
+    return [each for each, process in _below(pid).items() if not process.dead]
+
+
+def stop_tree(pid: int) -> dict[int, int]:
+    """Stops all processes below this one, and returns what processor time each has used, for wake_tree. Raises
+    TimeoutError where there are ever new ones."""
+    until = time.monotonic() + STOP_PATIENCE_S
+    signalled: set[int] = set()
+    while True:
+        below = {each: process for each, process in _below(pid).items() if not process.dead}
+        moving = {each for each, process in below.items() if process.state not in "Tt"}
+        # of those whose first thread has ended, nothing shows that the others have been stopped
+        if all(below[each].state == "Z" and each in signalled for each in moving):
+            return {each: process.ticks for each, process in below.items()}
+        if time.monotonic() > until:
+            raise TimeoutError(f"{len(moving)} processes could not be stopped within {STOP_PATIENCE_S:.0f} s.")
+        _send(moving, signal.SIGSTOP)
+        signalled |= moving
+        while time.monotonic() < until and any(_fields(each)[:1] in _MOVING for each in moving):
+            time.sleep(0.0001)
+
+
+def wake_tree(pid: int, stopped: Mapping[int, int]) -> str:
+    """Has all that stop_tree stopped go on. Returns what it has done meanwhile, though stopped; empty: nothing."""
+    below = _below(pid)
+    _send((each for each, process in below.items() if not process.dead), signal.SIGCONT)
+    for each, process in below.items():
+        if each not in stopped:
+            if not process.dead:
+                return "a new process was started"
+        elif process.state not in "TtZX":
+            return "a process that was stopped woke up by itself"
+        elif process.ticks - stopped[each] > TICKS_AT_REST:
+            return "a process that was stopped went on computing"
+    return ""
+
+
+def excess(pid: int, limits: Limits) -> str:
+    """What the processes below this one have too much of, all together; empty: of nothing. Dead ones count too, as long
+    as nobody has collected them.
+
+    Not for a process that they were forked from: it shares a lock with all of them, and would wait for it.
+    """
+    below = _below(pid)
+    if len(below) > limits.processes:
+        return f"it started more than {limits.processes} processes"
+    if sum(process.threads for process in below.values()) > limits.threads:
+        return f"it started more than {limits.threads} threads"
+    resident = sum(process.resident_bytes for process in below.values())
+    # forks share pages, which count once for each here; what each really has, the kernel says only slowly
+    if resident > limits.together_bytes and _memory_left() < SCARCE:
+        return f"its processes took more than {limits.together_bytes >> 30} GiB of memory together, and little is left"
+    return ""
+
+
+def _memory_left() -> float:
+    """The share of this machine's memory that is to be had."""
+    lines = (line.split() for line in Path("/proc/meminfo").read_text().splitlines())
+    kib = {words[0]: int(words[1]) for words in lines if len(words) > 1}
+    return kib.get("MemAvailable:", 1) / kib.get("MemTotal:", 1)
+
+
+def kill_tree(pid: int, *, patience_s: float = 5.0, reap: bool = True) -> int:
+    """Kills all descendants of a process, again and again until none is left; how many it met. Spares pid itself.
+
+    reap: whether to collect ended children, for a caller whose children are all meant to die.
+    """
+    met: set[int] = set()
+    until = time.monotonic() + patience_s
+    while living := descendants(pid):
+        met.update(living)
+        # all are stopped before any is killed, or a fork bomb would outrun this
+        _send(living, signal.SIGSTOP)
+        _send(living, signal.SIGKILL)
+        if reap:
+            _reap()
+        if time.monotonic() > until:
+            break
+        time.sleep(0.005)
+    if reap:
+        _reap()
+    return len(met)
+
+
+def _send(pids: Iterable[int], number: signal.Signals) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except (ProcessLookupError, PermissionError):
+            continue
+
+
+def _reap() -> None:
+    """Collects ended orphans."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return
+
+
+def folder_bytes(folder: Path) -> int:
+    """What files and folders below a folder take, at least a block each, not following links; what vanishes meanwhile
+    counts nothing."""
+    block = 4096
+    total = 0
+    for root, folders, names in os.walk(folder):
+        for name in (*folders, *names):
+            try:
+                total += max(block, os.lstat(os.path.join(root, name)).st_blocks * 512)
+            except OSError:
+                continue
+    return total

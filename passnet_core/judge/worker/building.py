@@ -1,0 +1,357 @@
+"""Callables from source: eager, its float64 form, Inductor, and the graph with its replacements. Runs in the children.
+
+Source is never executed as it came: it is parsed, checked against the known operations, and written anew.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+
+from passnet_core.errors import BadInput
+from passnet_core.graphs.effects import is_random
+from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice, Symbol, Value
+from passnet_core.graphs.placement import placed
+from passnet_core.graphs.rewriting import TracedPass, rewrite
+from passnet_core.graphs.source import emit, parse
+from passnet_core.graphs.spelling import Names
+from passnet_core.judge.protocol import signatures
+from passnet_core.judge.protocol.messages import Preparation
+from passnet_core.judge.worker import tracing
+from passnet_core.records import Capture, Contender
+
+Function = Callable[..., Any]
+
+RANDOM_SEED = 1024
+"""Graphs that draw random numbers start from here at each call, so that every contender draws the same."""
+
+NARROW = frozenset({"torch.float16", "torch.bfloat16", "torch.float32"})
+NARROWING_METHODS = frozenset({"half", "bfloat16", "float"})
+
+
+@dataclass(frozen=True)
+class Hook:
+    """prepare(weights) of the passes that share a replacement. names: of the replacement's arguments, by position;
+    empty where one is no input of the pattern as it is."""
+
+    prepare: Function
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Packing:
+    """One call of a hook. weights: which inputs it gets, by the name of the argument."""
+
+    prepare: Function
+    weights: Mapping[str, int]
+
+    def __call__(self, inputs: Sequence[Any]) -> list[Any]:
+        """What the replacement gets in place of the weights, in their order. Raises TypeError for anything else."""
+        found = self.prepare({name: inputs[index] for name, index in self.weights.items()})
+        if not isinstance(found, dict) or set(found) != set(self.weights):
+            given = ", ".join(map(str, found)) if isinstance(found, dict) else type(found).__name__
+            raise TypeError(f"prepare() returned {given}. Return a dict with {', '.join(self.weights)}.")
+        return [found[name] for name in self.weights]
+
+
+@dataclass
+class Prepared:
+    """A contender, called with the list of its inputs. matches: of compiled passes, how many were rewritten so far."""
+
+    function: Function
+    matches: int | None = None
+    before: tuple[Callable[[], object], ...] = field(default=())
+    spaces: list[dict[str, Any]] = field(default_factory=list)
+    """Where its modules look up the replacement functions."""
+    packings: tuple[Packing, ...] = ()
+    packed: list[Any] = field(default_factory=list)
+
+    def __call__(self, inputs: Sequence[Any]) -> Any:
+        for each in self.before:
+            each()
+        return self.function(*inputs, *self.packed)
+
+    @property
+    def weights(self) -> frozenset[int]:
+        """Which inputs the bundle prepares."""
+        return frozenset(index for packing in self.packings for index in packing.weights.values())
+
+    def pack(self, inputs: Sequence[Any]) -> None:
+        """Has the bundle prepare the weights among these inputs, for all calls until it is done anew."""
+        self.packed = [value for packing in self.packings for value in packing(inputs)]
+
+    @contextmanager
+    def replaced(self, functions: Mapping[str, Function]) -> Iterator[None]:
+        """While it lasts, these functions are called under the replacements' names."""
+        before = [{name: space[name] for name in functions if name in space} for space in self.spaces]
+        for space, kept in zip(self.spaces, before):
+            space.update({name: functions[name] for name in kept})
+        try:
+            yield
+        finally:
+            for space, kept in zip(self.spaces, before):
+                space.update(kept)
+
+
+def prepared(
+    preparation: Preparation,
+    traced: Sequence[TracedPass],
+    replacements: Mapping[str, Function],
+    hooks: Mapping[str, Hook] | None = None,
+) -> "Prepared":
+    """The callable of one preparation, called as call(inputs). Raises BadInput for source that must not be executed.
+
+    Compiling waits for the first call, since it needs the inputs, and holds for their shapes alone. hooks: by the key
+    of the replacement.
+    """
+    rewritten = preparation.contender is Contender.PASSES and preparation.capture is Capture.DIRECT
+    functions = dict(replacements) if rewritten else {}
+    graph = parse(preparation.source)
+    problem = signatures.refusal(graph, frozenset(functions))
+    if problem:
+        raise BadInput(problem)
+    packings: tuple[Packing, ...] = ()
+    if hooks and preparation.weights:
+        if not rewritten:
+            raise BadInput("prepare(weights) works in direct capture only. Choose that, or leave the hook out.")
+        graph, packings = with_packed(graph, hooks, preparation.weights)
+    call = _prepared(preparation, graph, traced, replacements, functions)
+    call.packings = packings
+    if any(is_random(node) for node in graph.operations):
+        call.before = (_seed,)
+    return call
+
+
+def _prepared(
+    preparation: Preparation,
+    graph: Graph,
+    traced: Sequence[TracedPass],
+    replacements: Mapping[str, Function],
+    functions: Mapping[str, Function],
+) -> Prepared:
+    if preparation.float64:
+        return Prepared(_in_double(module_of(in_float64(graph), {})))
+    match preparation.contender, preparation.capture:
+        case Contender.BASELINE, Capture.COMPILED:
+            return Prepared(_compiled(module_of(graph, {}), "inductor"))
+        case Contender.BASELINE, Capture.DIRECT:
+            return _inductor_direct(module_of(graph, {}))
+        case Contender.PASSES, Capture.COMPILED:
+            here = _placed_passes(traced, preparation.device.value)
+            backend = _RewritingBackend(here, dict(replacements))
+            call = Prepared(_compiled(module_of(graph, {}), backend), matches=0)
+            backend.report_to = call
+            return call
+    module = module_of(graph, functions)
+    return Prepared(module, spaces=[_space(module)])
+
+
+def with_packed(graph: Graph, hooks: Mapping[str, Hook], weights: Sequence[str]) -> tuple[Graph, tuple[Packing, ...]]:
+    """The graph with one more input for each weight that a hook prepares, after the others, and what fills these."""
+    places = {node.name: index for index, node in enumerate(graph.inputs)}
+    names = Names(tuple(graph.by_name))
+    more: list[Node] = []
+    packings: list[Packing] = []
+    operations: list[Node] = []
+    for node in graph.operations:
+        hook = hooks.get(node.target)
+        chosen: dict[str, int] = {}
+        args = list(node.args)
+        for position, (name, value) in enumerate(zip(hook.names, node.args) if hook else ()):
+            if name and isinstance(value, Ref) and value.name in weights and name not in chosen:
+                chosen[name] = places[value.name]
+                packed = names.free(f"packed_{value.name}")
+                more.append(Node(packed, NodeKind.INPUT, packed))
+                args[position] = Ref(packed)
+        if hook and chosen:
+            packings.append(Packing(hook.prepare, chosen))
+        operations.append(replace(node, args=tuple(args)))
+    return Graph((*graph.inputs, *more, *operations), graph.result), tuple(packings)
+
+
+def module_of(graph: Graph, functions: Mapping[str, Function]) -> torch.nn.Module:
+    """The graph as a module, with these functions under their names. Raises BadInput for unknown operations."""
+    problem = signatures.refusal(graph, frozenset(functions))
+    if problem:
+        raise BadInput(problem)
+    space: dict[str, Any] = dict(functions)
+    # values are dropped after their last use, as captured modules do: peak memory is part of how a graph behaves
+    exec(compile(emit(graph, release=True), "<subgraph>", "exec"), space)
+    module: torch.nn.Module = space["GraphModule"]()
+    return module.eval()
+
+
+def _space(module: torch.nn.Module) -> dict[str, Any]:
+    space: dict[str, Any] = type(module).forward.__globals__
+    return space
+
+
+def _seed() -> None:
+    torch.manual_seed(RANDOM_SEED)
+
+
+# --- float64 ---------------------------------------------------------------------------------------------------------
+
+
+def in_float64(graph: Graph) -> Graph:
+    """The same computation with float64 wherever it asks for a narrower float; random numbers are drawn as before."""
+    return Graph(tuple(_widened(node) for node in graph.nodes), graph.result)
+
+
+def _widened(node: Node) -> Node:
+    if node.kind is NodeKind.INPUT or is_random(node):
+        return node
+    if node.kind is NodeKind.METHOD and node.target in NARROWING_METHODS:
+        return replace(node, target="double")
+    return replace(
+        node,
+        args=tuple(_wide(each) for each in node.args),
+        kwargs=tuple((name, _wide(each)) for name, each in node.kwargs),
+    )
+
+
+def _wide(value: Value) -> Value:
+    match value:
+        case Symbol(path):
+            return Symbol("torch.float64") if str(signatures.constant(path)) in NARROW else value
+        case Listed(items):
+            return Listed(tuple(_wide(each) for each in items))
+        case Slice(start, stop, step):
+            return Slice(_wide(start), _wide(stop), _wide(step))
+        case tuple():
+            return tuple(_wide(each) for each in value)
+    return value
+
+
+def _in_double(function: Function) -> Function:
+    """Calls with floats widened, and with float64 as what torch.zeros and its kind give. An input that the function
+    changes is changed, to the nearest number of its dtype."""
+
+    def call(*inputs: Any) -> Any:
+        wide = [_doubled(each) for each in inputs]
+        before = torch.get_default_dtype()
+        torch.set_default_dtype(torch.float64)
+        try:
+            returned = function(*wide)
+        finally:
+            torch.set_default_dtype(before)
+        for given, computed in zip(inputs, wide):
+            if computed is not given and computed._version:
+                given.copy_(computed)
+        return returned
+
+    return call
+
+
+def _doubled(value: Any) -> Any:
+    if isinstance(value, torch.Tensor) and value.is_floating_point():
+        return value.double()
+    if isinstance(value, torch.Tensor) and value.is_complex():
+        return value.to(torch.complex128)
+    return value
+
+
+# --- torch.compile ---------------------------------------------------------------------------------------------------
+
+
+def _compiled(module: torch.nn.Module, backend: Any) -> Function:
+    """torch.compile in its default mode, from a clean state. Shapes are static: others are compiled anew."""
+    torch._dynamo.reset()
+    compiled: Function = torch.compile(module, backend=backend, dynamic=False)
+    return compiled
+
+
+@dataclass
+class _RewritingBackend:
+    """A backend of torch.compile that applies the passes to what Dynamo captured and runs the result as it is."""
+
+    passes: Sequence[TracedPass]
+    functions: Mapping[str, Function]
+    report_to: Prepared | None = None
+
+    def __call__(self, captured: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Function:
+        reading = tracing.graph_of_fx(captured.graph)
+        rewriting = rewrite(reading.graph, self.passes, bind=signatures.bind)
+        if self.report_to is not None:
+            matches = sum(len(report.matches) for report in rewriting.reports)
+            self.report_to.matches = (self.report_to.matches or 0) + matches
+        module = module_of(rewriting.graph, self.functions)
+        if self.report_to is not None:
+            self.report_to.spaces.append(_space(module))
+        constants = tuple(_attribute(captured, path) for path in reading.attributes.values())
+        if not constants:
+            return module.forward
+        return lambda *inputs: module.forward(*inputs, *constants)
+
+
+def _attribute(module: torch.nn.Module, path: str) -> Any:
+    found: Any = module
+    for part in path.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _placed_passes(traced: Sequence[TracedPass], device: str) -> tuple[TracedPass, ...]:
+    """The passes as if written for this device, as the captured graph is."""
+    return tuple(
+        replace(each, pattern=placed(each.pattern, device), arguments=placed(each.arguments, device)) for each in traced
+    )
+
+
+def _inductor_direct(module: torch.nn.Module) -> Prepared:
+    """Inductor on the captured graph, its result called as it is: no guards, so that the shapes must stay the same."""
+
+    def compile_first(*inputs: Any) -> Any:
+        call.function = _inductor(module, inputs)
+        return call.function(*inputs)
+
+    call = Prepared(compile_first)
+    return call
+
+
+def _inductor(module: torch.nn.Module, inputs: Sequence[Any]) -> Function:
+    """The module compiled for tensors of these shapes; numbers among the inputs become constants."""
+    torch._dynamo.reset()
+    traced = torch.fx.GraphModule(torch.nn.Module(), tracing.fx_graph(module))
+    traced, tensors, bare = for_inductor(traced, inputs)
+    compiled: Function = torch._inductor.compile(traced, [inputs[index] for index in tensors])
+    if len(tensors) == len(inputs) and not bare:
+        return compiled
+
+    def call(*given: Any) -> Any:
+        results = compiled(*(given[index] for index in tensors))
+        return results[0] if bare else results
+
+    return call
+
+
+def for_inductor(traced: torch.fx.GraphModule, inputs: Sequence[Any]) -> tuple[torch.fx.GraphModule, list[int], bool]:
+    """The module, changed in place to what Inductor takes: numbers among these inputs become constants, and a tuple is
+    returned. With it, which inputs are left, and whether it returned a bare value."""
+    tensors = [index for index, value in enumerate(inputs) if isinstance(value, torch.Tensor)]
+    for index, node in enumerate(traced.graph.find_nodes(op="placeholder")):
+        if index not in tensors:
+            node.replace_all_uses_with(inputs[index])
+            traced.graph.erase_node(node)
+    bare = _return_tuple(traced.graph)
+    traced.recompile()
+    return traced, tensors, bare
+
+
+def rehearse() -> None:
+    """Compiles something small with Inductor, so that it is loaded."""
+    graph = torch.fx.symbolic_trace(lambda a: torch.relu(a + 1))
+    example = torch.ones(64, device="cuda")
+    _inductor(torch.fx.GraphModule(torch.nn.Module(), graph.graph), [example])(example)
+
+
+def _return_tuple(graph: torch.fx.Graph) -> bool:
+    """Makes the graph return a tuple, as Inductor needs; whether it returned a bare value."""
+    (output,) = graph.find_nodes(op="output")
+    (result,) = output.args
+    if isinstance(result, tuple | list):
+        return False
+    output.args = ((result,),)
+    return True

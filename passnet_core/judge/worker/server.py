@@ -1,0 +1,535 @@
+"""The child that runs candidate code: answers the referee's requests, one after the other, until the channel closes.
+
+Nothing here is trusted by the referee, since the bundle shares this process; it only has to be honest for honest code.
+"""
+
+import gc
+import inspect
+import os
+import platform
+import re
+import socket
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from passnet_core.graphs.ir import Graph, Ref, graph_to_json
+from passnet_core.graphs.rewriting import TracedPass
+from passnet_core.judge.numerics import output_digest, timed_inputs
+from passnet_core.judge.protocol import encoding, framing
+from passnet_core.judge.protocol.messages import CandidateFault, Preparation, Returned
+from passnet_core.judge.worker import building, interpreter, timing, timing_loop, tracing
+from passnet_core.judge.worker.loading import FOLDER, LoadProblem, imported, make_importable
+from passnet_core.judge.worker.staging import LARGE_BYTES, Staging
+from passnet_core.records import Bundle, Capture, Clock, Contender, Device, TensorForm, from_json, to_json
+
+TEXT_LIMIT = 2_000
+TRACE_LIMIT = 6_000
+
+NEEDED = ("pattern", "replacement_args", "replacement_func")
+
+COMPILERS = ("triton.compiler", "torch._dynamo", "torch._inductor", "triton.backends")
+"""An exception whose class lies in one of these means that something could not be compiled."""
+
+
+if TYPE_CHECKING:
+    from passnet_core.judge.worker.bench_server import ReferenceBenchServer
+
+
+class UntraceablePattern(Exception):
+    """A function that torch.fx could not trace; the cause says why."""
+
+
+def serve(channel: socket.socket, device: Device, scratch: Path) -> None:
+    """Answers until the channel closes."""
+    child = _WorkerServer(device, scratch, channel)
+    while True:
+        try:
+            request = framing.receive(channel)
+        except framing.WireClosed:
+            return
+        reply = child.answer(request)
+        try:
+            framing.send(channel, reply)
+        except framing.WireClosed:
+            return
+
+
+def prime(device: Device, *, trusted: bool) -> None:
+    """Does in a new child what takes seconds and needs the device, before its first job. trusted: for the witness."""
+    if device is Device.CPU:
+        return
+    torch.cuda.init()
+    timing.prime()
+    if trusted:
+        timing.memory()
+        building.rehearse()
+
+
+def rehearse(device: Device) -> None:
+    """Does once, before any child exists, what every child would have to do first; runs no candidate code."""
+    if device is Device.CPU:
+        interpreter.mend()
+    tracing.trace_pattern(_rehearsed)
+    tracing.trace_arguments(_rehearsed)
+
+
+def _rehearsed(a: Any, b: Any) -> Any:
+    return torch.nn.functional.relu(a + b)
+
+
+class _WorkerServer:
+    """What one child holds: the loaded passes, the prepared callables, the inputs."""
+
+    def __init__(self, device: Device, scratch: Path, channel: socket.socket) -> None:
+        self.device = device
+        self.scratch = scratch
+        self.channel = channel
+        self.traced: tuple[TracedPass, ...] = ()
+        self.replacements: dict[str, Callable[..., Any]] = {}
+        self.hooks: dict[str, building.Hook] = {}
+        self.calls: dict[str, building.Prepared] = {}
+        self.inputs: list[Any] = []
+        self.staging = Staging(device)
+        self.buffers: timed_inputs.Buffers | None = None
+        self.bench: ReferenceBenchServer | None = None
+
+    def answer(self, request: framing.WireMessage) -> framing.WireMessage:
+        """The reply to one request: what was asked for, or the fault as data."""
+        operation = request.fields.get("do")
+        doing = {
+            "load": self._load,
+            "prepare": self._prepare,
+            "give": self._give,
+            "bench": self._bench,
+            "run": self._run,
+            "warm_up": self._warm_up,
+            "rounds": self._rounds,
+            "recall": self._recall,
+            "check": self._check,
+            "kernels": self._kernels,
+            "replay": self._replay,
+            "forget": self._forget,
+            "census": self._census,
+            "copying": self._copying,
+            "facts": self._facts,
+            "propagate": self._propagate,
+            "generate": self._generate,
+            "compiled": self._compiled,
+        }
+        try:
+            return doing[operation](request)  # type: ignore[index]
+        except CandidateFault as fault:  # of this witness, found by its bench
+            return framing.WireMessage({"fault": fault.kind, "text": fault.text, "trace": fault.trace})
+        except BaseException as error:  # candidate code may raise anything, SystemExit included
+            return framing.WireMessage({"fault": _kind_of(error, str(operation)), **self._words_of(error)})
+
+    def _load(self, request: framing.WireMessage) -> framing.WireMessage:
+        bundle = from_json(Bundle, request.fields["bundle"])
+        folder = _folder(self.scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in bundle.files:
+            (folder / Path(file.name).name).write_text(file.code)
+        make_importable(folder)
+        passes: list[TracedPass] = []
+        warnings: list[str] = []
+        keys: dict[int, str] = {}
+        hooks: dict[str, list[tuple[str, building.Hook | None]]] = {}
+        for file in bundle.passes:
+            name = Path(file.name).stem
+            module = imported(folder / file.name)
+            missing = [each for each in NEEDED if not callable(getattr(module, each, None))]
+            if missing:
+                raise LoadProblem(f"{file.name} does not define {missing[0]}(). A pass defines {', '.join(NEEDED)}.")
+            replacement = module.replacement_func()
+            if not callable(replacement):
+                raise LoadProblem(
+                    f"replacement_func() of {file.name} returns {type(replacement).__name__}, no function."
+                )
+            if module.replacement_func() is not replacement:
+                warnings.append(f"replacement_func() of {file.name} returns another object each time it is called.")
+            key = keys.setdefault(id(replacement), f"replacement_{len(keys)}")
+            self.replacements[key] = replacement
+            pattern = _traced(tracing.trace_pattern, module.pattern, f"pattern() of {file.name}")
+            arguments = _traced(tracing.trace_arguments, module.replacement_args, f"replacement_args() of {file.name}")
+            passes.append(TracedPass(name=name, pattern=pattern, arguments=arguments, replacement=key))
+            hook = _hook(module, arguments)
+            if hook is None and callable(getattr(module, "prepare", None)):
+                warnings.append(f"prepare of {file.name} is not called by the judge: its one parameter is not weights.")
+            hooks.setdefault(key, []).append((file.name, hook))
+        for key, sharing in hooks.items():
+            file_name, hook = sharing[0]
+            other = next((name for name, each in sharing if each != hook), None)
+            if other:
+                raise LoadProblem(
+                    f"{file_name} and {other} share a replacement, but not prepare() and the arguments it is for."
+                    " Give both the same, or each a replacement of its own."
+                )
+            if hook is not None:
+                self.hooks[key] = hook
+        self.traced = tuple(passes)
+        return framing.WireMessage(
+            {
+                "passes": [
+                    {
+                        "name": each.name,
+                        "pattern": graph_to_json(each.pattern),
+                        "arguments": graph_to_json(each.arguments),
+                        "replacement": each.replacement,
+                    }
+                    for each in passes
+                ],
+                "replacements": list(self.replacements),
+                "warnings": warnings,
+                "prepares": bool(self.hooks),
+            }
+        )
+
+    def _prepare(self, request: framing.WireMessage) -> framing.WireMessage:
+        fields = request.fields
+        preparation = Preparation(
+            contender=Contender(fields["contender"]),
+            source=fields["source"],
+            capture=Capture(fields["capture"]),
+            device=Device(fields["device"]),
+            float64=fields["float64"],
+            weights=tuple(fields["weights"]),
+        )
+        hooks = self.hooks if preparation.contender is Contender.PASSES else {}
+        self.calls[fields["name"]] = building.prepared(preparation, self.traced, self.replacements, hooks)
+        return framing.WireMessage({})
+
+    def _give(self, request: framing.WireMessage) -> framing.WireMessage:
+        if sum(each.nbytes for each in self.inputs if isinstance(each, torch.Tensor)) > LARGE_BYTES:
+            self.take([])
+            gc.collect()
+        given = framing.unpack_inputs(request.fields["inputs"], request.tensors)
+        self.take([_moved(each, self.device) if isinstance(each, torch.Tensor) else each for each in given])
+        self._synchronise()
+        return framing.WireMessage({})
+
+    def _bench(self, request: framing.WireMessage) -> framing.WireMessage:
+        if self.bench is None:
+            from passnet_core.judge.worker.bench_server import ReferenceBenchServer  # which a candidate does not need
+
+            self.bench = ReferenceBenchServer(_Itself(self), self.device)
+        return self.bench.answer(request)
+
+    def take(self, inputs: Sequence[Any]) -> None:
+        """These inputs, on the device, are those of the next calls."""
+        self.inputs = list(inputs)
+        self.staging.give(self.inputs)
+
+    def _run(self, request: framing.WireMessage) -> framing.WireMessage:
+        fields, tensors = encoding.packed(self.called(request.fields["name"], fresh=request.fields["fresh"]))
+        return framing.WireMessage(fields, tensors)
+
+    def called(self, name: str, *, fresh: bool) -> Returned:
+        """One call, with what it returned where it lies: the next call may write there."""
+        call = self.calls[name]
+        seen = self.staging.call(name, call, fresh=fresh)
+        matches = getattr(call, "matches", None)
+        return Returned(
+            outputs=tuple(map(encoding.produced, output_digest.listed(seen.returned), seen.shares)),
+            container=_container(seen.returned),
+            seconds=seen.seconds,
+            matches=matches if isinstance(matches, int) else None,
+            changed=seen.changed,
+            overwrote=seen.overwrote,
+            late=seen.late,
+        )
+
+    def fault(self, error: BaseException) -> CandidateFault:
+        """What running something raised, as the referee is told of it."""
+        return CandidateFault(_kind_of(error, "run"), **self._words_of(error))
+
+    def _warm_up(self, request: framing.WireMessage) -> framing.WireMessage:
+        fields = request.fields
+        call, inputs = self._drawn(fields, 1)
+        timing.warm_up(call, inputs, fields["seconds"], self.device)
+        return framing.WireMessage({})
+
+    def _rounds(self, request: framing.WireMessage) -> framing.WireMessage:
+        """Timed calls, each asked for in frames of their own; the reply holds what the kept ones returned."""
+        fields = request.fields
+        call, buffers = self.calls[fields["name"]], self._buffers(fields["fills"])
+        call.pack(buffers.fix(fields["weights"]))
+        self._synchronise()
+        framing.send(self.channel, framing.WireMessage({}))
+        kept = timing_loop.serve(
+            lambda length: framing.receive_frame(self.channel, length, spin_s=timing_loop.SPIN_S),
+            lambda frame: framing.send_frame(self.channel, frame),
+            call,
+            buffers,
+            Clock(fields["clock"]),
+            self.device,
+            fields["core"],
+        )
+        return self._returned_many(kept)
+
+    def _recall(self, request: framing.WireMessage) -> framing.WireMessage:
+        fields = request.fields
+        return self._returned_many(self.recalled(fields["name"], fields["fills"], fields["weights"], fields["seeds"]))
+
+    def recalled(self, name: str, fills: list[Any], weights: int, seeds: Sequence[int]) -> list[Any]:
+        """What a callable returns for the inputs of these seeds; without a name, the inputs themselves."""
+        buffers = self._buffers(fills)
+        fixed = buffers.fix(weights)
+        if name:
+            self.calls[name].pack(fixed)
+        found = []
+        for seed in seeds:
+            inputs = buffers.drawn(seed, 0)
+            with torch.no_grad():
+                returned = self.calls[name](inputs) if name else tuple(inputs)
+            self._synchronise()
+            found.append(timing_loop.copied(returned))
+        return found
+
+    def _check(self, request: framing.WireMessage) -> framing.WireMessage:
+        """Compares a timed call of the other child on the device; null where that has too little memory for it."""
+        from passnet_core.judge.numerics import rechecking  # which a candidate does not need
+
+        fields = request.fields
+        try:
+            there = [each.to(self.device.value) for each in request.tensors]
+            actual = encoding.unpacked(fields["actual"], there)
+            found = rechecking.rechecked(_Itself(self), fields["fills"], fields["weights"], fields["seed"], actual)
+            return framing.WireMessage({"checked": to_json(found)})
+        except torch.cuda.OutOfMemoryError:
+            pass
+        except CandidateFault:
+            raise
+        except Exception:  # a bug of the judge: it must not pass for one of the subgraph
+            return framing.WireMessage({"bug": traceback.format_exc()[-8000:]})
+        # not within the handler, whose traceback keeps what was computed alive
+        torch.cuda.empty_cache()
+        return framing.WireMessage({"checked": None})
+
+    def _buffers(self, fills: list[Any]) -> timed_inputs.Buffers:
+        """Kept from block to block: the same inputs are drawn into the same places."""
+        if self.buffers is None or self.buffers.fills != fills:
+            # what was compared is no more needed
+            self.bench = None
+            self.buffers = timed_inputs.Buffers(fills, self.inputs, self.device)
+        return self.buffers
+
+    def _returned_many(self, kept: Sequence[Any]) -> framing.WireMessage:
+        described: list[Any] = []
+        tensors: list[torch.Tensor] = []
+        for returned in kept:
+            produced = [encoding.produced(value) for value in output_digest.listed(returned)]
+            outputs, own = encoding.packed_outputs(produced, len(tensors))
+            tensors += own
+            described.append({"outputs": outputs, "container": _container(returned)})
+        return framing.WireMessage({"returned": described}, tuple(tensors))
+
+    def _kernels(self, request: framing.WireMessage) -> framing.WireMessage:
+        fields = request.fields
+        call, inputs = self._drawn(fields, fields["seed"])
+        samples = timing.kernels(call, inputs, fields["calls"])
+        return framing.WireMessage({"samples": [float(each) for each in samples]})
+
+    def _replay(self, request: framing.WireMessage) -> framing.WireMessage:
+        fields = request.fields
+        call, inputs = self._drawn(fields, fields["seed"])
+        return framing.WireMessage({"microseconds": timing.replay(call, inputs)})
+
+    def _drawn(self, fields: dict[str, Any], seed: int) -> tuple[building.Prepared, list[Any]]:
+        """The callable that is asked for, and inputs of this seed; weights are prepared, if it does that."""
+        call, buffers = self.calls[fields["name"]], self._buffers(fields["fills"])
+        call.pack(buffers.fix(seed))
+        return call, buffers.drawn(seed, 0)
+
+    def _forget(self, request: framing.WireMessage) -> framing.WireMessage:
+        """Drops all of a job, for the next: only in a process without candidate code."""
+        self.calls.clear()
+        self.inputs = []
+        self.staging = Staging(self.device)
+        self.buffers = None
+        self.bench = None
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()
+        if self.device is Device.CUDA:
+            torch.cuda.empty_cache()
+        return framing.WireMessage({})
+
+    def _census(self, request: framing.WireMessage) -> framing.WireMessage:
+        from passnet_core.judge.worker import launch_recorder  # loads Triton, which a witness does not need
+
+        name = request.fields["name"]
+        call = self.calls[name]
+        recorder = launch_recorder.LaunchRecorder(self.device, str(_folder(self.scratch)))
+        watched = {key: recorder.wrapped(key, function) for key, function in self.replacements.items()}
+        # preparing weights is no part of a call
+        self.staging.pack(call, fresh=False)
+        with recorder.listening(), call.replaced(watched):
+            for means in launch_recorder.Means:
+                recorder.means = means
+                self.staging.call(name, call, fresh=False, packed=True)
+        return framing.WireMessage({"tallies": recorder.rows()})
+
+    def _copying(self, request: framing.WireMessage) -> framing.WireMessage:
+        return framing.WireMessage({"bytes_per_us": timing.copying() if self.device is Device.CUDA else None})
+
+    def _facts(self, request: framing.WireMessage) -> framing.WireMessage:
+        found: dict[str, Any] = {"python": platform.python_version(), "torch": torch.__version__, "device": "cpu"}
+        if self.device is Device.CUDA:
+            properties = torch.cuda.get_device_properties(0)
+            found["device"] = properties.name
+            found["bytes_per_us"], found["l2_bytes"] = timing.memory()
+            found["capability"] = f"{properties.major}.{properties.minor}"
+            found["multiprocessors"] = properties.multi_processor_count
+            found["memory_bytes"] = properties.total_memory
+        return framing.WireMessage({"facts": found})
+
+    def _propagate(self, request: framing.WireMessage) -> framing.WireMessage:
+        from passnet_core.judge.worker import inspecting
+
+        found = inspecting.propagated(request.fields["source"], _given(request.fields["given"]), self.device)
+        return framing.WireMessage(to_json(found))
+
+    def _generate(self, request: framing.WireMessage) -> framing.WireMessage:
+        from passnet_core.judge.worker import inspecting
+
+        found = inspecting.generated(request.fields["source"], _given(request.fields["given"]), self.device)
+        if isinstance(found, str):
+            return framing.WireMessage({"problem": self._without_scratch(found)})
+        return framing.WireMessage({"code": to_json(replace(found, text=self._without_scratch(found.text)))})
+
+    def _compiled(self, request: framing.WireMessage) -> framing.WireMessage:
+        from passnet_core.judge.worker import compiling  # loads Triton, which a witness does not need
+
+        call = self.calls[request.fields["name"]]
+        call.pack(self.inputs)
+
+        def once() -> object:
+            with torch.no_grad():
+                return call(list(self.inputs))
+
+        return framing.WireMessage({"kernels": compiling.kernels(once, self.device, _folder(self.scratch))})
+
+    def _without_scratch(self, text: str) -> str:
+        """Without where this child's files lie: it is nobody's business, and differs from time to time."""
+        return text.replace(f"{self.scratch}/", "")
+
+    def _synchronise(self) -> None:
+        if self.device is Device.CUDA:
+            torch.cuda.synchronize()
+
+    def _words_of(self, error: BaseException) -> dict[str, str]:
+        """What a person should read of an exception, cut to size; hostile exceptions cannot break it."""
+        cause = error.__cause__ if isinstance(error, UntraceablePattern) and error.__cause__ else error
+        try:
+            described = str(error) or "no message"
+            text = described if isinstance(error, LoadProblem | UntraceablePattern) else _named(error, described)
+            trace = "".join(_relevant_lines(cause, self.scratch))
+        except BaseException:  # its __str__ is candidate code too
+            text, trace = f"{type(error).__name__}, whose message cannot be read", ""
+        return {"text": _cut(text, TEXT_LIMIT), "trace": _cut(trace, TRACE_LIMIT)}
+
+
+class _Itself:
+    """The witness as its own client, to compare what it computes: all stays on the device."""
+
+    def __init__(self, child: _WorkerServer) -> None:
+        self.child = child
+
+    def give(self, inputs: Sequence[Any]) -> None:
+        self.child.take(inputs)
+
+    def run(self, name: str, *, fresh: bool = True) -> Returned:
+        try:
+            return encoding.copied(self.child.called(name, fresh=fresh))
+        except BaseException as error:
+            raise self.child.fault(error) from error
+
+    def recall(self, name: str, fills: Sequence[Any], weights: int, seeds: Sequence[int]) -> tuple[Returned, ...]:
+        try:
+            found = self.child.recalled(name, list(fills), weights, seeds)
+        except torch.cuda.OutOfMemoryError:
+            raise
+        except BaseException as error:
+            raise self.child.fault(error) from error
+        return tuple(
+            Returned(tuple(map(encoding.produced, output_digest.listed(each))), _container(each), 0.0) for each in found
+        )
+
+
+def _container(returned: Any) -> str:
+    return type(returned).__name__ if isinstance(returned, tuple | list) else ""
+
+
+def _given(described: Sequence[Any]) -> list[Any]:
+    """Inputs as inspecting takes them: tensors' forms as objects, and plain numbers."""
+    return [
+        from_json(TensorForm, each) if isinstance(each, dict) else framing.number_from_json(each) for each in described
+    ]
+
+
+def _folder(scratch: Path) -> Path:
+    """Where the files of this child's bundle lie."""
+    return scratch / f"bundle-{os.getpid()}" / FOLDER
+
+
+def _named(error: BaseException, described: str) -> str:
+    if isinstance(error, SystemExit):
+        return f"It called sys.exit({error.code!r})."
+    # torch appends pages of advice to its errors
+    return f"{type(error).__name__}: {described.strip()}"
+
+
+def _cut(text: str, limit: int) -> str:
+    clean = re.sub(r"[\ud800-\udfff]", "?", text)
+    return clean if len(clean) <= limit else clean[: limit // 2] + "\n…\n" + clean[-limit // 2 :]
+
+
+def _relevant_lines(error: BaseException, scratch: Path) -> list[str]:
+    """The traceback from the bundle's first frame on, with paths as the bundle's author knows them."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [index for index, frame in enumerate(frames) if f"/{FOLDER}/" in frame.filename]
+    shown = frames[own[0] :] if own else frames[-4:]
+    lines = [*traceback.StackSummary.from_list(shown).format(), *traceback.format_exception_only(error)]
+    return [re.sub(rf"{re.escape(str(scratch))}/bundle-\d+/", "", line) for line in lines]
+
+
+def _kind_of(error: BaseException, operation: str) -> str:
+    if isinstance(error, UntraceablePattern):
+        return "pattern"
+    if isinstance(error, MemoryError | torch.cuda.OutOfMemoryError):
+        return "memory"
+    if operation == "load":
+        return "load"
+    if operation == "prepare":
+        return "compile"
+    kinds = [f"{kind.__module__}.{kind.__qualname__}" for kind in type(error).__mro__]
+    compiling = any(kind.startswith(COMPILERS) or kind.endswith("OutOfResources") for kind in kinds)
+    return "compile" if compiling else "runtime"
+
+
+def _traced(trace: Callable[[Callable[..., Any]], Any], function: Callable[..., Any], what: str) -> Any:
+    try:
+        return trace(function)
+    except Exception as error:  # the function is candidate code
+        raise UntraceablePattern(f"{what} cannot be traced: {error}") from error
+
+
+def _hook(module: ModuleType, arguments: Graph) -> building.Hook | None:
+    """prepare(weights) of a pass, if it has one: a function of that name with other parameters is its own affair."""
+    prepare = getattr(module, "prepare", None)
+    if not inspect.isfunction(prepare) or list(inspect.signature(prepare).parameters) != ["weights"]:
+        return None
+    inputs = {node.name for node in arguments.inputs}
+    result = arguments.result if isinstance(arguments.result, tuple) else (arguments.result,)
+    names = (each.name if isinstance(each, Ref) and each.name in inputs else "" for each in result)
+    return building.Hook(prepare, tuple(names))
+
+
+def _moved(tensor: torch.Tensor, device: Device) -> torch.Tensor:
+    return tensor if device is Device.CPU else tensor.to("cuda", copy=True)

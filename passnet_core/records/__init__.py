@@ -1,0 +1,82 @@
+"""The nouns that flow between the parts, as frozen dataclasses, with their JSON form and their digests."""
+
+from passnet_core.records.accuracy import LEVELS, MOST_CELLS, Accuracy, ErrorMap, Neighbourhood, OutputAccuracy
+from passnet_core.records.bundles import Bundle, Finding, PassFile
+from passnet_core.records.codec import digest_of, from_json, to_json, whole
+from passnet_core.records.enums import (
+    ACCEPTED,
+    BASIC_CLASSES,
+    BROKEN,
+    CONTENDER_KEYS,
+    CONTENDER_NAMES,
+    DISQUALIFIED,
+    ERROR_CLASS,
+    ONLY_CHECKED,
+    RESTS_ON_EVIDENCE,
+    REUSED,
+    RIGHT,
+    TIMED,
+    UNJUDGED,
+    UNLOADED,
+    UNREPLACED,
+    UNTIMED,
+    WRONG,
+    Capture,
+    Clock,
+    Contender,
+    Device,
+    ErrorClass,
+    Family,
+    Isolation,
+    MissKind,
+    Phase,
+    Profile,
+    Solver,
+    Stage,
+    Verdict,
+)
+from passnet_core.records.inspections import (
+    CompiledKernel,
+    InductorCode,
+    Inspection,
+    NodeValue,
+    PassKernels,
+    TensorForm,
+)
+from passnet_core.records.jobs import EvalSpec, Job
+from passnet_core.records.machines import Accelerator, Environment
+from passnet_core.records.matching import (
+    Difference,
+    LineChange,
+    MatchAttempt,
+    MatchReport,
+    NearestMiss,
+    Pairing,
+    PassMatches,
+    PatternEdit,
+)
+from passnet_core.records.outcomes import (
+    LAUNCHED,
+    MEMORY_FLOOR,
+    NOISE_FLOOR,
+    OWN_CLOCK,
+    REPLAY,
+    TIMED_CALLS,
+    Evidence,
+    Outcome,
+)
+from passnet_core.records.runs import Run
+from passnet_core.records.tasks import Subgraph, Task, TensorSpec
+from passnet_core.records.timing import Speedup, Timing
+
+__all__ = [
+    "ACCEPTED", "BASIC_CLASSES", "BROKEN", "CONTENDER_KEYS", "CONTENDER_NAMES", "DISQUALIFIED", "ERROR_CLASS",
+    "LAUNCHED", "LEVELS", "MEMORY_FLOOR", "MOST_CELLS", "NOISE_FLOOR", "ONLY_CHECKED", "OWN_CLOCK", "REPLAY",
+    "RESTS_ON_EVIDENCE", "REUSED", "RIGHT", "TIMED", "TIMED_CALLS", "UNJUDGED", "UNLOADED", "UNREPLACED", "UNTIMED",
+    "WRONG", "Accelerator", "Accuracy", "Bundle", "Capture", "Clock", "CompiledKernel", "Contender", "Device",
+    "Difference", "Environment", "ErrorClass", "ErrorMap", "EvalSpec", "Evidence", "Family", "Finding",
+    "InductorCode", "Inspection", "Isolation", "Job", "LineChange", "MatchAttempt", "MatchReport", "MissKind",
+    "NearestMiss", "Neighbourhood", "NodeValue", "Outcome", "OutputAccuracy", "Pairing", "PassFile", "PassKernels",
+    "PassMatches", "PatternEdit", "Phase", "Profile", "Run", "Solver", "Speedup", "Stage", "Subgraph", "Task",
+    "TensorForm", "TensorSpec", "Timing", "Verdict", "digest_of", "from_json", "to_json", "whole",
+]  # fmt: skip

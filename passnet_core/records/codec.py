@@ -1,0 +1,210 @@
+"""Records as JSON and back, and the digests of what they hold."""
+
+import dataclasses
+import hashlib
+import json
+import math
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from functools import cache
+from typing import Any, TypeVar
+
+from passnet_core.errors import BadInput
+
+T = TypeVar("T")
+
+
+PLAIN = frozenset({str, int, bool, type(None)})
+"""What JSON has as it is: most of every record."""
+
+
+def to_json(value: Any) -> Any:
+    """A record as JSON-ready data: dataclasses become objects, enums their values, tuples lists; NaN stays a string."""
+    kind = type(value)
+    if kind in PLAIN:
+        return value
+    if kind is float:
+        return value if math.isfinite(value) else repr(value)
+    names = _names(typing.cast(Any, kind))
+    if names is not None:
+        return {name: each if type(each := getattr(value, name)) in PLAIN else to_json(each) for name in names}
+    if isinstance(value, StrEnum):
+        return value.value
+    if isinstance(value, tuple | list):
+        # raw samples are most of every outcome
+        if {*map(type, value)} == {float} and all(map(math.isfinite, value)):
+            return list(value)
+        return [to_json(each) for each in value]
+    if isinstance(value, Mapping):
+        return {str(key): to_json(each) for key, each in value.items()}
+    return value
+
+
+def from_json(kind: type[T], data: Any) -> T:
+    """The record of this kind; raises BadInput naming the field that does not fit. Unknown fields are refused."""
+    try:
+        return typing.cast(T, _reader(typing.cast(Any, kind))(data))
+    except _Unfit as unfit:
+        raise BadInput(f"{kind.__name__}{unfit.place} {unfit}") from None
+    except (TypeError, ValueError, KeyError) as error:
+        raise BadInput(f"This is not a {kind.__name__}: {error}") from error
+
+
+Reader = Callable[[Any], Any]
+
+
+class _Unfit(Exception):
+    """Data that does not fit. place: where in the record, known once the error has come out of it."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem)
+        self.place = ""
+
+
+@cache
+def _reader(kind: Any) -> Reader:
+    """What makes a value of this kind of JSON data, or raises _Unfit. Made once for each kind: reading is most of what
+    thousands of recorded outcomes take."""
+    origin = typing.get_origin(kind)
+    if origin in (typing.Union, types.UnionType):
+        options = typing.get_args(kind)
+        read = _reader(next(option for option in options if option is not type(None)))
+        return (lambda data: None if data is None else read(data)) if type(None) in options else read
+    if origin is tuple:
+        items = typing.get_args(kind)
+        return _list_reader(items[0]) if items[-1] is Ellipsis else _tuple_reader(items)
+    if dataclasses.is_dataclass(kind):
+        return _record_reader(kind)
+    if kind is Any:
+        return lambda data: data
+    if kind is float:
+        return _read_number
+    return _enum_reader(kind) if issubclass(kind, StrEnum) else _plain_reader(kind)
+
+
+def _record_reader(kind: Any) -> Reader:
+    readers = {name: _reader(of) for name, (of, _) in _fields(kind).items()}
+    needed = [name for name, (_, must) in _fields(kind).items() if must]
+
+    def read(data: Any) -> Any:
+        if not isinstance(data, Mapping):
+            raise _Unfit(f"must be an object, not {type(data).__name__}.")
+        if not data.keys() <= readers.keys():
+            raise _Unfit(f"has an unknown field {min(set(data) - set(readers))!r}.")
+        for name in needed:
+            if name not in data:
+                raise _Unfit(f"lacks the field {name!r}.")
+        given = {}
+        try:
+            for name, each in data.items():
+                given[name] = readers[name](each)
+        except _Unfit as unfit:
+            unfit.place = f".{name}{unfit.place}"
+            raise
+        return kind(**given)
+
+    return read
+
+
+def _list_reader(kind: Any) -> Reader:
+    read_item = _reader(kind)
+    # raw samples are most of every outcome
+    as_they_are = {kind} if kind in (float, int, str) else set()
+
+    def read(data: Any) -> Any:
+        if not isinstance(data, list):
+            raise _Unfit(f"must be a list, not {type(data).__name__}.")
+        return tuple(data) if {*map(type, data)} <= as_they_are else _items((read_item,) * len(data), data)
+
+    return read
+
+
+def _tuple_reader(kinds: Sequence[Any]) -> Reader:
+    readers = [_reader(kind) for kind in kinds]
+
+    def read(data: Any) -> Any:
+        if not isinstance(data, list):
+            raise _Unfit(f"must be a list, not {type(data).__name__}.")
+        if len(readers) != len(data):
+            raise _Unfit(f"must have {len(readers)} items, not {len(data)}.")
+        return _items(readers, data)
+
+    return read
+
+
+def _items(readers: Sequence[Reader], data: Sequence[Any]) -> tuple[Any, ...]:
+    found: list[Any] = []
+    try:
+        for read, each in zip(readers, data):
+            found.append(read(each))
+    except _Unfit as unfit:
+        unfit.place = f"[{len(found)}]{unfit.place}"
+        raise
+    return tuple(found)
+
+
+def _enum_reader(kind: type[StrEnum]) -> Reader:
+    def read(data: Any) -> StrEnum:
+        try:
+            return kind(data)
+        except ValueError:
+            raise _Unfit(f"is {data!r}, not one of {', '.join(each.value for each in kind)}.") from None
+
+    return read
+
+
+def _read_number(data: Any) -> float:
+    if type(data) is float:
+        return data
+    if isinstance(data, bool) or not isinstance(data, int | float | str):
+        raise _Unfit(f"must be a number, not {data!r}.")
+    if isinstance(data, str) and data not in ("nan", "inf", "-inf"):
+        raise _Unfit(f"must be a number, not {data!r}.")
+    return float(data)
+
+
+def _plain_reader(kind: type) -> Reader:
+    def read(data: Any) -> Any:
+        if type(data) is kind or (isinstance(data, kind) and not (kind is int and isinstance(data, bool))):
+            return data
+        raise _Unfit(f"must be {kind.__name__}, not {data!r}.")
+
+    return read
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...] | None:
+    """The fields of a dataclass, of anything else None."""
+    return tuple(each.name for each in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else None
+
+
+@cache
+def _fields(kind: Any) -> dict[str, tuple[Any, bool]]:
+    """Of each field of a dataclass its type, and whether it must be given."""
+    hints = typing.get_type_hints(kind)
+    return {
+        each.name: (
+            hints[each.name],
+            each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING,
+        )
+        for each in dataclasses.fields(kind)
+    }
+
+
+def digest_of(data: Any) -> str:
+    """Twenty hexadecimal characters of the SHA-256 of the data's canonical JSON."""
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+def whole(data: Any) -> Any:
+    """The data with every float that is a whole number as an integer: JSON and people write 240.0 as 240."""
+    if isinstance(data, float) and data.is_integer():
+        return int(data)
+    if isinstance(data, list | tuple):
+        return [whole(each) for each in data]
+    if isinstance(data, Mapping):
+        return {key: whole(each) for key, each in data.items()}
+    return data

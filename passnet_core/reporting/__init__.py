@@ -1,1 +1,0 @@
-"""A run as one HTML file that opens anywhere: what goes into it, its pictures, and its text."""

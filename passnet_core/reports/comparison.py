@@ -1,0 +1,269 @@
+"""What differs between two runs, subgraph by subgraph, between two bundles, and between two graphs."""
+
+import difflib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from passnet_core.graphs.ir import Graph
+from passnet_core.records import Bundle, Clock, Environment, EvalSpec, Outcome, OutputAccuracy, Speedup
+
+
+class Change(StrEnum):
+    """What became of a subgraph from one run, before or "then", to another, after or "now"."""
+
+    FASTER = "faster"
+    SLOWER = "slower"
+    NO_DIFFERENCE = "no measurable difference"
+    """The intervals of both speedups overlap."""
+    NOW_ACCEPTED = "now accepted"
+    NO_LONGER_ACCEPTED = "no longer accepted"
+    OTHER_VERDICT = "another verdict"
+    SAME_VERDICT = "the same verdict"
+    """At least one of the two has no times."""
+    OTHER_SUBGRAPH = "another subgraph of that name"
+    ONLY_BEFORE = "judged only then"
+    ONLY_AFTER = "judged only now"
+
+
+@dataclass(frozen=True)
+class OutcomePair:
+    """A subgraph in two runs; None where a run did not judge it."""
+
+    task_id: str
+    subgraph_id: str
+    before: Outcome | None
+    after: Outcome | None
+
+    @property
+    def change(self) -> Change:
+        if self.after is None:
+            return Change.ONLY_BEFORE
+        if self.before is None:
+            return Change.ONLY_AFTER
+        if self.before.subgraph_digest != self.after.subgraph_digest:
+            return Change.OTHER_SUBGRAPH
+        faster = speed_change(self.before.speedup(), self.after.speedup())
+        if faster is not None:
+            return faster
+        if self.before.verdict.accepted != self.after.verdict.accepted:
+            return Change.NOW_ACCEPTED if self.after.verdict.accepted else Change.NO_LONGER_ACCEPTED
+        return Change.SAME_VERDICT if self.before.verdict is self.after.verdict else Change.OTHER_VERDICT
+
+    @property
+    def ratio(self) -> float | None:
+        """The speedup after over the speedup before, end to end."""
+        if self.before is None or self.after is None or self.change is Change.OTHER_SUBGRAPH:
+            return None
+        return speed_ratio(self.before.speedup(), self.after.speedup())
+
+    @property
+    def elsewhere(self) -> tuple[str, ...]:
+        """In what the environments of both differ, where both were judged: their times are not comparable then."""
+        old, new = (outcome.environment if outcome else None for outcome in (self.before, self.after))
+        if old is None or new is None:
+            return ()
+        return tuple(row.what for row in environment_rows(old, new) if row.differs)
+
+
+def speed_change(before: Speedup | None, after: Speedup | None) -> Change | None:
+    """Whether one speedup is beyond the other's 95% interval; None: one of them is missing."""
+    if before is None or after is None:
+        return None
+    if after.low > before.high:
+        return Change.FASTER
+    return Change.SLOWER if after.high < before.low else Change.NO_DIFFERENCE
+
+
+def speed_ratio(before: Speedup | None, after: Speedup | None) -> float | None:
+    return after.value / before.value if before and after and before.value > 0 else None
+
+
+def pairs(before: Iterable[Outcome], after: Iterable[Outcome]) -> tuple[OutcomePair, ...]:
+    """Every subgraph of both runs, in the order of the one after, then what only the one before has."""
+    olds = {(each.task_id, each.subgraph_id): each for each in before}
+    news = {(each.task_id, each.subgraph_id): each for each in after}
+    return tuple(OutcomePair(*place, olds.get(place), news.get(place)) for place in dict.fromkeys((*news, *olds)))
+
+
+def counted(found: Iterable[OutcomePair]) -> tuple[tuple[Change, int], ...]:
+    """How many subgraphs changed in which way, in the order of Change."""
+    numbers = Counter(each.change for each in found)
+    return tuple((change, numbers[change]) for change in Change if numbers[change])
+
+
+# --- code ------------------------------------------------------------------------------------------------------------
+
+
+class Fate(StrEnum):
+    """What became of a file."""
+
+    SAME = "identical"
+    CHANGED = "changed"
+    ADDED = "added"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True)
+class FileChange:
+    """A file of two bundles. diff: unified, as text whose lines keep their + and −; empty where they are identical."""
+
+    name: str
+    fate: Fate
+    diff: str
+
+
+def file_changes(before: Bundle | None, after: Bundle | None) -> tuple[FileChange, ...]:
+    """Every file of both bundles, those that differ first; TorchInductor, None, has no file."""
+    olds = {file.name: file.code for file in (before.files if before else ())}
+    news = {file.name: file.code for file in (after.files if after else ())}
+    found = [_file_change(name, olds.get(name), news.get(name)) for name in dict.fromkeys((*news, *olds))]
+    return tuple(sorted(found, key=lambda each: each.fate is Fate.SAME))
+
+
+def _file_change(name: str, old: str | None, new: str | None) -> FileChange:
+    if old == new:
+        return FileChange(name, Fate.SAME, "")
+    fate = Fate.ADDED if old is None else Fate.REMOVED if new is None else Fate.CHANGED
+    return FileChange(name, fate, diff_of(old or "", new or ""))
+
+
+def diff_of(old: str, new: str) -> str:
+    """A unified diff without names; where only the ends of lines differ, it says so."""
+    lines = list(difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm=""))[2:]
+    if not lines and old != new:
+        return "@@ only the ends of lines differ @@"
+    return "\n".join(lines)
+
+
+def order_changed(before: Bundle | None, after: Bundle | None) -> bool:
+    """Whether the passes that both have apply in another order."""
+    olds = [file.name for file in (before.passes if before else ())]
+    news = [file.name for file in (after.passes if after else ())]
+    return [name for name in olds if name in news] != [name for name in news if name in olds]
+
+
+def only_in(graph: Graph, other: Graph) -> set[str]:
+    """Operations of a graph that are not in the other, by name and by what they call: a rewrite may reuse a name."""
+    return {
+        node.name
+        for node in graph.operations
+        if node.name not in other.by_name or other.by_name[node.name].target != node.target
+    }
+
+
+# --- figures ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ClockChange:
+    """What one clock says of a subgraph in both runs; times are medians in microseconds per call."""
+
+    clock: Clock
+    before: Outcome
+    after: Outcome
+
+    @property
+    def ratio(self) -> float | None:
+        return speed_ratio(self.before.speedup(self.clock), self.after.speedup(self.clock))
+
+    @property
+    def change(self) -> Change | None:
+        return speed_change(self.before.speedup(self.clock), self.after.speedup(self.clock))
+
+
+def clock_changes(before: Outcome, after: Outcome) -> tuple[ClockChange, ...]:
+    """Each clock that at least one of the two was timed on."""
+    timed = {each.clock for outcome in (before, after) for each in outcome.timings}
+    return tuple(ClockChange(clock, before, after) for clock in Clock if clock in timed)
+
+
+@dataclass(frozen=True)
+class OutputChange:
+    """An output in both runs; None where a run did not compare it."""
+
+    output: int
+    before: OutputAccuracy | None
+    after: OutputAccuracy | None
+
+    @property
+    def words(self) -> str:
+        """Which of the two is nearer to eager, by the smallest t; a smaller one is nearer."""
+        if self.before is None or self.after is None:
+            return "compared in one run only"
+        old, new = self.before.smallest_t, self.after.smallest_t
+        if old == new:
+            return "the same level"
+        if old is None or new is None:
+            return "now close" if old is None else "no longer close"
+        return "closer" if new < old else "less close"
+
+
+def output_changes(before: Outcome, after: Outcome) -> tuple[OutputChange, ...]:
+    """Each output that at least one of the two was compared on."""
+    olds, news = _outputs(before), _outputs(after)
+    return tuple(OutputChange(output, olds.get(output), news.get(output)) for output in sorted({*olds, *news}))
+
+
+def _outputs(outcome: Outcome) -> dict[int, OutputAccuracy]:
+    return {each.output: each for each in (outcome.accuracy.outputs if outcome.accuracy else ())}
+
+
+# --- how and where ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Row:
+    """One property of two things, in words; a dash where one has none."""
+
+    what: str
+    before: str
+    after: str
+
+    @property
+    def differs(self) -> bool:
+        return self.before != self.after
+
+
+def environment_rows(before: Environment | None, after: Environment | None) -> tuple[Row, ...]:
+    """Where both were judged, property by property; what neither says is left out."""
+    named = _named(environment_facts(before), environment_facts(after))
+    return tuple(row for row in named if (row.before, row.after) != ("–", "–"))
+
+
+def spec_rows(before: EvalSpec, after: EvalSpec) -> tuple[Row, ...]:
+    """How both were judged, property by property."""
+    return _named(spec_facts(before), spec_facts(after))
+
+
+def _named(before: Sequence[tuple[str, str]], after: Sequence[tuple[str, str]]) -> tuple[Row, ...]:
+    return tuple(Row(what, old or "–", new or "–") for (what, old), (_, new) in zip(before, after))
+
+
+def environment_facts(of: Environment | None) -> list[tuple[str, str]]:
+    """An environment's properties, named; all empty where there is none."""
+    return [
+        ("device", of.device if of else ""),
+        ("driver", of.driver if of else ""),
+        ("Python", of.python if of else ""),
+        ("torch", of.torch if of else ""),
+        ("triton", of.triton if of else ""),
+        ("isolation", of.isolation.value if of else ""),
+        ("judge", of.judge_digest if of else ""),
+        ("platform", of.platform if of else ""),
+    ]
+
+
+def spec_facts(of: EvalSpec) -> list[tuple[str, str]]:
+    """How a run is judged, property by property, in words."""
+    return [
+        ("stage", of.stage.value),
+        ("asked for device", of.device.value),
+        ("capture", of.capture.value),
+        ("profile", of.profile.value),
+        ("timed blocks", str(of.trials)),
+        ("seed", "drawn anew" if of.seed is None else str(of.seed)),
+        ("deadline", f"{of.deadline_s:g} s"),
+        ("most replacement functions", "no cap" if of.replacement_cap is None else str(of.replacement_cap)),
+    ]

@@ -1,0 +1,265 @@
+"""What a report says, ready to be written: a section per subgraph, counts, scores, and marks on the scales of time."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from passnet_core import __version__
+from passnet_core.charts.breakdown import speedup_words
+from passnet_core.errors import BadInput
+from passnet_core.graphs import drawing
+from passnet_core.records import (
+    ACCEPTED,
+    CONTENDER_NAMES,
+    UNJUDGED,
+    Bundle,
+    Clock,
+    Contender,
+    Environment,
+    Outcome,
+    OutputAccuracy,
+    Run,
+    Solver,
+    Subgraph,
+    Timing,
+    Verdict,
+)
+from passnet_core.reports.comparison import environment_facts, spec_facts
+from passnet_core.reports.pictures import Album, Picture
+from passnet_core.reports.repeating import FOLDER, commands
+from passnet_core.scoring.report import ScoreReport, score_reports
+
+SIGNS: Mapping[Verdict, str] = {
+    **{each: "✓" if each in ACCEPTED else "✗" for each in Verdict},
+    **dict.fromkeys(UNJUDGED, "–"),
+    Verdict.INCONCLUSIVE: "?",
+    Verdict.SLOWER: "▼",
+    Verdict.NO_DIFFERENCE: "≈",
+    Verdict.FASTER: "▲",
+}
+LOOKS: Mapping[Contender, str] = {Contender.EAGER: "eager", Contender.BASELINE: "baseline", Contender.PASSES: "own"}
+"""The classes of their marks."""
+SCALE = 420
+"""Pixels from the left end of a scale to the right one."""
+SPAN, LEAST, MOST = 120, 0.25, 4.0
+"""Of the summary's scale of speedups, which is logarithmic: its pixels and its ends."""
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a report is made of.
+
+    total: subgraphs asked for; problem: why fewer were judged. subgraphs: by task and id, those that are known here.
+    members: the subgraphs' ids of every task known here. reference: the bundle's name, where it comes with the
+    playground.
+    """
+
+    run: Run
+    total: int
+    problem: str
+    outcomes: tuple[Outcome, ...]
+    bundle: Bundle | None
+    subgraphs: Mapping[tuple[str, str], Subgraph]
+    members: Mapping[str, Sequence[str]]
+    reference: str = ""
+
+
+@dataclass(frozen=True)
+class Strip:
+    """One contender's samples on the scale of a clock: ticks as an SVG path, its median's place, in words."""
+
+    who: str
+    look: str
+    ticks: str
+    at: int
+    words: str
+
+
+@dataclass(frozen=True)
+class ClockRow:
+    """What one clock says. beyond: samples right of the scale's end; speedups: in words, with their intervals."""
+
+    clock: str
+    strips: tuple[Strip, ...]
+    low: float
+    high: float
+    beyond: int
+    speedups: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class TimeBar:
+    """A speedup's interval on the summary's scale, in pixels."""
+
+    begin: int
+    length: int
+    at: int
+
+
+@dataclass(frozen=True)
+class Section:
+    """All about one subgraph. place: the number of its environment among the report's, from 1."""
+
+    number: int
+    outcome: Outcome
+    sign: str
+    speedup: str
+    bar: TimeBar | None
+    subgraph: Subgraph | None
+    before: Picture | None
+    after: Picture | None
+    matches: tuple[tuple[str, str], ...]
+    clocks: tuple[ClockRow, ...]
+    place: int | None
+
+
+@dataclass(frozen=True)
+class Content:
+    """The report."""
+
+    version: str
+    material: Material
+    solver: str
+    facts: tuple[tuple[str, str], ...]
+    accepted: int
+    counts: tuple[tuple[str, str, int], ...]
+    speedup: float | None
+    scores: tuple[ScoreReport, ...]
+    sections: tuple[Section, ...]
+    environments: tuple[tuple[tuple[str, str], ...], ...]
+    pictures: tuple[Picture, ...]
+    commands: tuple[str, ...]
+    order: tuple[str, ...]
+
+    @property
+    def several_tasks(self) -> bool:
+        return len(self.material.run.task_ids) > 1
+
+
+def content_of(material: Material) -> Content:
+    """The report of a run; equal material gives equal content."""
+    run, outcomes, bundle = material.run, material.outcomes, material.bundle
+    album = Album()
+    environments = tuple(dict.fromkeys(each.environment for each in outcomes if each.environment is not None))
+    numbers = {each: number for number, each in enumerate(environments, 1)}
+    sections = tuple(
+        _section(number, each, material.subgraphs.get((each.task_id, each.subgraph_id)), album, numbers)
+        for number, each in enumerate(outcomes, 1)
+    )
+    verdicts = Counter(each.verdict for each in outcomes)
+    speedups = [speedup.value for each in outcomes if (speedup := each.speedup())]
+    return Content(
+        version=__version__,
+        material=material,
+        solver=CONTENDER_NAMES[run.solver.contender]
+        if run.solver is Solver.INDUCTOR
+        else run.label or "unnamed passes",
+        facts=(
+            ("devices", ", ".join(dict.fromkeys(each.device for each in environments)) or "none answered"),
+            ("passes' digest", run.bundle_digest or "none: TorchInductor"),
+            ("author of the passes", bundle.author if bundle else ""),
+            *spec_facts(run.spec),
+        ),
+        accepted=sum(each.verdict.accepted for each in outcomes),
+        counts=tuple((SIGNS[each], each.value, verdicts[each]) for each in reversed(Verdict) if verdicts[each]),
+        speedup=median(speedups) if speedups else None,
+        scores=_scores(outcomes),
+        sections=sections,
+        environments=tuple(tuple(environment_facts(each)) for each in environments),
+        pictures=tuple(album.pictures),
+        commands=commands(run, outcomes, material.members, material.reference or FOLDER),
+        order=tuple(file.name.removesuffix(".py") for file in (bundle.passes if bundle else ())),
+    )
+
+
+def _scores(outcomes: Sequence[Outcome]) -> tuple[ScoreReport, ...]:
+    """What can be scored; nothing where an imported figure is none that a clock gives."""
+    try:
+        return tuple(each for each in score_reports(outcomes) if each.samples)
+    except BadInput:
+        return ()
+
+
+def _section(
+    number: int, outcome: Outcome, subgraph: Subgraph | None, album: Album, environments: Mapping[Environment, int]
+) -> Section:
+    # a task that was changed since would draw another graph than the one that was judged
+    known = subgraph if subgraph is not None and subgraph.digest == outcome.subgraph_digest else None
+    before, after = album.before_and_after(known.code, outcome.match) if known else (None, None)
+    return Section(
+        number=number,
+        outcome=outcome,
+        sign=SIGNS[outcome.verdict],
+        speedup=speedup_words(outcome.speedup()),
+        bar=_bar(outcome),
+        subgraph=known,
+        before=before,
+        after=after,
+        matches=tuple(_matches(outcome)),
+        clocks=tuple(_clock_row(outcome, clock) for clock in Clock if any(t.clock is clock for t in outcome.timings)),
+        place=environments[outcome.environment] if outcome.environment and len(environments) > 1 else None,
+    )
+
+
+def _matches(outcome: Outcome) -> list[tuple[str, str]]:
+    """Per pass its sign and name, and what it matched."""
+    said = []
+    for number, each in enumerate(outcome.match.passes if outcome.match else (), 1):
+        nodes = "; ".join(", ".join(names) for names in each.matches)
+        times = "1 match" if len(each.matches) == 1 else f"{len(each.matches)} matches"
+        said.append((f"{drawing.mark(number)} {each.name}", f"{times}: {nodes}" if each.matches else "no match"))
+    return said
+
+
+def _bar(outcome: Outcome) -> TimeBar | None:
+    speedup = outcome.speedup()
+    if speedup is None:
+        return None
+    low, at, high = (_on_scale(each) for each in (speedup.low, speedup.value, speedup.high))
+    return TimeBar(low, max(1, high - low), at)
+
+
+def _on_scale(speedup: float) -> int:
+    held = min(max(speedup, LEAST), MOST) if math.isfinite(speedup) else MOST
+    return round(SPAN * math.log(held / LEAST) / math.log(MOST / LEAST))
+
+
+def _clock_row(outcome: Outcome, clock: Clock) -> ClockRow:
+    timings = [each for each in outcome.timings if each.clock is clock]
+    samples = [each for timing in timings for each in timing.samples if math.isfinite(each)]
+    # one late sample would squeeze all others together
+    high = min(max(samples, default=1.0), 2 * max(timing.median for timing in timings))
+    low = min(min(samples, default=0.0), high)
+    return ClockRow(
+        clock=clock.value,
+        strips=tuple(_strip(each, low, high) for each in timings),
+        low=low,
+        high=high,
+        beyond=sum(each > high for each in samples),
+        speedups=tuple(
+            (CONTENDER_NAMES[each.contender], speedup_words(outcome.speedup(clock, each.contender)))
+            for each in timings
+            if outcome.speedup(clock, each.contender)
+        ),
+    )
+
+
+def _strip(timing: Timing, low: float, high: float) -> Strip:
+    def at(us: float) -> int:
+        return round(SCALE * (us - low) / (high - low)) if high > low and math.isfinite(us) else SCALE // 2
+
+    # samples on the same pixel are one tick
+    places = sorted({at(each) for each in timing.samples if each <= high})
+    return Strip(
+        who=CONTENDER_NAMES[timing.contender],
+        look=LOOKS[timing.contender],
+        ticks="".join(f"M{each} 0v12" for each in places),
+        at=min(at(timing.median), SCALE),
+        words=f"{timing.median:.3g} µs, the median of {len(timing.samples):,} samples",
+    )
+
+
+def level(output: OutputAccuracy) -> str:
+    return "not even at 0" if output.smallest_t is None else str(output.smallest_t)

@@ -1,0 +1,52 @@
+"""Everything a run's report is made of, fetched from the service."""
+
+from collections.abc import Iterable
+
+from passnet_core.corpus.catalogue import Corpus
+from passnet_core.errors import BadInput, UnknownItem
+from passnet_core.records import Bundle, Run, Task
+from passnet_core.reports.content import Material, content_of
+from passnet_core.reports.writing import written
+from passnet_core.service import Service
+
+
+def run_report(service: Service, run_id: str) -> str:
+    """The run as the text of one HTML file, as far as it is judged. Raises UnknownItem."""
+    return written(content_of(material_of(service, run_id)))
+
+
+def material_of(service: Service, run_id: str) -> Material:
+    """What is known of the run here: a task or a bundle that is not is left out. Raises UnknownItem without the run."""
+    progress = service.progress(run_id)
+    run = progress.run
+    tasks = _tasks(service.corpus, run.task_ids)
+    return Material(
+        run=run,
+        total=progress.total,
+        problem=progress.problem,
+        outcomes=progress.outcomes,
+        bundle=_bundle(service, run),
+        subgraphs={(task.id, each.id): each for task in tasks for each in task.subgraphs},
+        members={task.id: [each.id for each in task.subgraphs] for task in tasks},
+        reference=next(
+            (each.name for each in service.reference_bundles() if each.bundle.digest == run.bundle_digest), ""
+        ),
+    )
+
+
+def _bundle(service: Service, run: Run) -> Bundle | None:
+    try:
+        return service.bundle(run.bundle_digest) if run.bundle_digest else None
+    except UnknownItem:
+        return None
+
+
+def _tasks(corpus: Corpus, task_ids: Iterable[str]) -> list[Task]:
+    """Those of these tasks that the corpus has and can read: an imported run may be of others."""
+    found = []
+    for task_id in task_ids:
+        try:
+            found.append(corpus.task(task_id))
+        except (BadInput, UnknownItem):
+            continue
+    return found

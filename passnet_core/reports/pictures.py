@@ -1,0 +1,184 @@
+"""The graphs of a report as drawn boxes and lines, and as lists; what many subgraphs share is drawn once."""
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from passnet_core.errors import BadInput
+from passnet_core.graphs import drawing, folding, source
+from passnet_core.graphs.drawing import Marks
+from passnet_core.graphs.ir import Graph
+from passnet_core.records import MatchReport
+from passnet_core.reports.comparison import only_in
+from passnet_core.reports.layered import placed
+
+MOST = 150
+"""Operations of a picture: a larger graph shows a window of itself."""
+LONGEST = 40
+LETTER, LINE, PAD = 6.7, 15, 9
+"""Of a fixed-width font of 11 pixels."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """x, y: its upper left corner. kind: "input", "result" or the operator's family; mark: what is said of it."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+    kind: str
+    mark: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Item:
+    """A node in words: its code, and what is said of it."""
+
+    code: str
+    said: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A graph, drawn and listed. note: that only a part is shown; empty: all of it."""
+
+    number: int
+    operations: int
+    width: int
+    height: int
+    boxes: tuple[Box, ...]
+    lines: str
+    tips: str
+    items: tuple[Item, ...]
+    note: str
+
+
+class Album:
+    """Every picture of a report, each once, numbered from 1."""
+
+    def __init__(self) -> None:
+        self.pictures: list[Picture] = []
+        self._known: dict[tuple[Any, ...], Picture | None] = {}
+        self._graphs: dict[str, Graph | None] = {}
+
+    def before_and_after(self, code: str, match: MatchReport | None) -> tuple[Picture | None, Picture | None]:
+        """A subgraph with what matched in it, and what it became; None for what is not there or cannot be read."""
+        graph = self._graph(code)
+        after = self._graph(match.rewritten) if match and match.rewritten else None
+        gone = only_in(graph, after) if graph and after else ()
+        come = only_in(after, graph) if graph and after else ()
+        before = replace(drawing.marks_of(match), removed=gone)
+        return self._picture(graph, before), self._picture(after, Marks(added=come))
+
+    def _graph(self, code: str) -> Graph | None:
+        if code not in self._graphs:
+            self._graphs[code] = _parsed(code)
+        return self._graphs[code]
+
+    def _picture(self, graph: Graph | None, marks: Marks) -> Picture | None:
+        key = (
+            id(graph), tuple(sorted(marks.groups.items())), tuple(marks.passes), marks.miss, marks.reason,
+            frozenset(marks.added), frozenset(marks.removed),
+        )  # fmt: skip
+        if key not in self._known:
+            drawn = _drawn(len(self.pictures) + 1, graph, marks) if graph else None
+            self._known[key] = drawn
+            self.pictures += [drawn] if drawn else []
+        return self._known[key]
+
+
+def _parsed(code: str) -> Graph | None:
+    try:
+        return source.parse(code)
+    except BadInput:
+        return None
+
+
+def _drawn(number: int, graph: Graph, marks: Marks) -> Picture:
+    shown, note = folding.window(graph, MOST, around=tuple(sorted(marks.nodes)))
+    data = drawing.picture(shown, marks)
+    boxes, links = _boxes(data)
+    sizes = [_size(box) for box in boxes]
+    where = placed(sizes, links)
+    return Picture(
+        number=number,
+        operations=len(graph.operations),
+        width=where.width,
+        height=where.height,
+        boxes=tuple(
+            Box(x - width // 2, y - height // 2, width, height, kind, mark, lines)
+            for (kind, mark, lines), (x, y), (width, height) in zip(boxes, where.centres, sizes)
+        ),
+        lines=where.lines,
+        tips=where.tips,
+        items=(*(Item(node["code"], _said(node, marks)) for node in data["nodes"]), Item(data["result"]["code"], "")),
+        note=note,
+    )
+
+
+Undrawn = tuple[str, str, tuple[str, ...]]
+"""Kind, mark and lines of a box."""
+
+
+def _boxes(data: Mapping[str, Any]) -> tuple[list[Undrawn], list[tuple[int, int]]]:
+    """A box per operation and one for the result; an input has one beside each of those that read it."""
+    nodes = data["nodes"]
+    boxes: list[Undrawn] = []
+    links: list[tuple[int, int]] = []
+    place: dict[int, int] = {}
+
+    def box_of(node: int) -> int:
+        if nodes[node]["family"] != drawing.INPUT:
+            return place[node]
+        boxes.append(("input", "", (_cut(nodes[node]["name"]),)))
+        return len(boxes) - 1
+
+    operations = [number for number, node in enumerate(nodes) if node["family"] != drawing.INPUT]
+    for number in operations:
+        node = nodes[number]
+        begins = [box_of(each) for each in node["inputs"]]
+        place[number] = len(boxes)
+        boxes.append((node["family"], _mark(node), _lines(node)))
+        links += [(begin, place[number]) for begin in begins]
+    begins = [box_of(each) for each in data["result"]["inputs"]]
+    boxes.append(("result", "", ("return",)))
+    return boxes, links + [(begin, len(boxes) - 1) for begin in begins]
+
+
+def _lines(node: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(
+        _cut(each) for each in (f"{_mark(node)} {node['operator']}".strip(), node["literals"], node["name"]) if each
+    )
+
+
+def _mark(node: Mapping[str, Any]) -> str:
+    marks = [
+        drawing.mark(node["group"]) if node["group"] else "",
+        node["change"],
+        "✗ nearest miss" if node["miss"] else "",
+    ]
+    return " ".join(each for each in marks if each)
+
+
+def _said(node: Mapping[str, Any], marks: Marks) -> str:
+    number = node["group"]
+    said = [
+        f"matched by {drawing.mark(number)} {marks.passes[number - 1]}" if number else "",
+        {"+": "new after the rewrite", "−": "gone after the rewrite"}.get(node["change"], ""),
+        f"here the nearest miss failed: {marks.reason}" if node["miss"] else "",
+    ]
+    return "; ".join(each for each in said if each)
+
+
+def _cut(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def _size(box: Undrawn) -> tuple[int, int]:
+    _, _, lines = box
+    widest = max(sum(2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in line) for line in lines)
+    return max(44, round(2 * PAD + LETTER * widest)), 8 + LINE * len(lines)

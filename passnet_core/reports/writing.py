@@ -1,0 +1,102 @@
+"""The report as one HTML file: no script in it, nothing fetched, and every text that comes from outside stays text."""
+
+import base64
+import functools
+import hashlib
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from passnet_core.errors import InfrastructureError
+from passnet_core.records import Profile
+from passnet_core.reports.content import SCALE, SPAN, Content, level
+from passnet_core.settings import ASSETS
+
+FOLDER = ASSETS / "report"
+LONGEST = 20_000
+"""Characters of one text, code aside."""
+PROFILES = {Profile.STRICT: "strict", Profile.PASSNET: "PassNet's rules"}
+
+
+def written(content: Content) -> str:
+    """The file's text: UTF-8, the same for the same content. Raises InfrastructureError where the template is not."""
+    style = _style()
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    return _template().render(
+        content=content,
+        run=content.material.run,
+        style=Markup(style),
+        # the style of this file alone: no script, no picture, no font, no connection, no form, no frame
+        policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
+        SCALE=SCALE,
+        SPAN=SPAN,
+    )
+
+
+def _style() -> str:
+    return _asset("report.css")
+
+
+@functools.cache
+def _asset(name: str) -> str:
+    try:
+        return (FOLDER / name).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InfrastructureError(
+            f"The report's file {name} cannot be read ({error.strerror}). Start from a whole checkout of the project."
+        ) from error
+
+
+@functools.cache
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        autoescape=True, finalize=_shown, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {
+        "when": _when, "shape": _shape, "figure": _figure, "level": level, "listed": _listed,
+        "brief": _brief, "named": PROFILES.get,
+    }  # fmt: skip
+    return environment.from_string(_asset("report.html.jinja"))
+
+
+def _shown(value: Any) -> Any:
+    """Text without what cannot be seen: control characters and those that turn the direction are written out."""
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    return value if value.isprintable() else "".join(map(_visible, value.replace("\r\n", "\n")))
+
+
+def _brief(text: str) -> str:
+    """The text; where it is very long, its beginning and its end."""
+    if len(text) <= LONGEST:
+        return text
+    half = LONGEST // 2
+    return f"{text[:half]}\n… {len(text) - LONGEST:,} characters are left out here …\n{text[-half:]}"
+
+
+def _visible(letter: str) -> str:
+    return letter if letter in "\n\t" or letter.isprintable() else repr(letter)[1:-1]
+
+
+def _when(moment: str) -> str:
+    """An ISO 8601 time in UTC; text that is no time stays as it is."""
+    try:
+        parsed = datetime.fromisoformat(moment)
+    except ValueError:
+        return moment
+    return (parsed.astimezone(UTC) if parsed.tzinfo else parsed).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _shape(sizes: tuple[int, ...]) -> str:
+    return "×".join(map(str, sizes)) or "scalar"
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return json.dumps(names)

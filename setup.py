@@ -1,0 +1,32 @@
+"""Puts the app with its pages, its assets and the bundled data into a wheel, below the one package it installs."""
+
+import shutil
+from pathlib import Path
+
+from setuptools import setup
+from setuptools.command.build_py import build_py
+
+HERE = Path(__file__).resolve().parent
+APP = ("app.py", ".streamlit", "pages", "assets", "data")
+LEFT_OUT = shutil.ignore_patterns("components", "__pycache__", "*.pyc")
+"""The components' sources are for developers; what is built of them goes along."""
+
+
+class BuildWithApp(build_py):
+    """Builds the package, and below it the folder _app, where passnet_core.settings looks for what a checkout has."""
+
+    def run(self) -> None:
+        super().run()
+        if self.editable_mode:
+            return
+        app = Path(self.build_lib) / "passnet_core" / "_app"
+        shutil.rmtree(app, ignore_errors=True)
+        app.mkdir(parents=True)
+        for name in APP:
+            if (HERE / name).is_dir():
+                shutil.copytree(HERE / name, app / name, ignore=LEFT_OUT)
+            else:
+                shutil.copy2(HERE / name, app / name)
+
+
+setup(cmdclass={"build_py": BuildWithApp})

@@ -1,0 +1,101 @@
+"""The last recorded run of the whole corpus, and which of its files have to be judged again since then."""
+
+import hashlib
+import json
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.records import Device
+from tests.adversarial.corpus import FOLDER, Entry, entries
+
+RECORD = FOLDER / "full_run.json"
+SAMPLE = 60
+"""How many files that need a judge run while neither it nor they have changed."""
+
+
+@dataclass(frozen=True)
+class State:
+    """What the verdicts of the corpus rest on. files: of each that needs no GPU, the digest of its job."""
+
+    judge: str
+    versions: Mapping[str, str]
+    files: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which files of the corpus are judged, with the reason. files: None: all of them."""
+
+    files: frozenset[str] | None
+    why: str
+
+
+def file_of(entry: Entry) -> str:
+    """What a file is called in plans and in the record."""
+    return f"{entry.family}/{entry.name}"
+
+
+def on_cpu() -> list[Entry]:
+    """The files that are judged without a GPU."""
+    return [each for each in entries() if not each.needs_gpu]
+
+
+def today() -> int:
+    """The number of the day in UTC, which takes one sample of the corpus after the other."""
+    return datetime.now(UTC).toordinal()
+
+
+def state() -> State:
+    """What it is now, with the judge's own words on this machine. Loads no torch."""
+    with tempfile.TemporaryDirectory() as home:
+        environment = LocalBackend(sys.executable, "auto", Path(home)).info().environment
+    files = {file_of(each): each.job(Device.CPU).digest for each in on_cpu()}
+    if environment is None:
+        return State("none", {}, files)
+    named = {name: str(getattr(environment, name)) for name in ("python", "torch", "triton", "isolation", "platform")}
+    return State(environment.judge_digest, named, files)
+
+
+def planned(now: State, recorded: State | None, by_rule: frozenset[str], turn: int) -> Plan:
+    """All files where the judge has changed since the recorded run; otherwise a sample, and the files that changed.
+
+    by_rule: files that only a rule rejects, which other tests hold to it without a judge; one of them is in the sample.
+    The samples of successive turns cover the corpus: every file is judged within a few of them.
+    """
+    if recorded is None:
+        return Plan(None, "no full run is recorded")
+    differing = [name for name in sorted({*now.versions, *recorded.versions}) if _differ(name, now, recorded)]
+    if now.judge != recorded.judge:
+        differing.insert(0, "the judge")
+    if differing:
+        return Plan(None, f"since the recorded full run other: {', '.join(differing)}")
+    changed = {name for name, digest in now.files.items() if recorded.files.get(name) != digest}
+    unchanged = now.files.keys() - changed
+    sample = {*_window(unchanged - by_rule, turn, SAMPLE), *_window(unchanged & by_rule, turn, 1)}
+    why = f"sample {turn}, and {len(changed)} that changed since the recorded full run"
+    return Plan(frozenset(changed | sample), why)
+
+
+def read(path: Path = RECORD) -> State | None:
+    """The recorded run, if there is one."""
+    return State(**json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
+
+
+def write(ran: State, path: Path = RECORD) -> None:
+    path.write_text(json.dumps(asdict(ran), indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def _differ(name: str, now: State, recorded: State) -> bool:
+    return now.versions.get(name) != recorded.versions.get(name)
+
+
+def _window(files: set[str] | frozenset[str], turn: int, size: int) -> list[str]:
+    """The files whose turn it is: successive turns go round, through a mixture of all families."""
+    mixed = sorted(files, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+    start = turn * size
+    return [mixed[at % len(mixed)] for at in range(start, start + min(size, len(mixed)))]

@@ -1,0 +1,68 @@
+"""Which files of the corpus run while the judge is as recorded: each in one of a few turns, what changed in all."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.adversarial import full_run
+from tests.adversarial.corpus import entries
+from tests.adversarial.full_run import SAMPLE, State, planned
+
+NAMES = [f"values/{number}" for number in range(150)]
+RULES = frozenset(f"rules/{number}" for number in range(4))
+THEN = State("a judge", {"torch": "2", "python": "3"}, dict.fromkeys((*NAMES, *RULES), "as it was"))
+
+
+def test_without_a_record_all_files_run() -> None:
+    assert planned(THEN, None, RULES, 1).files is None
+
+
+@pytest.mark.parametrize(
+    ("now", "word"),
+    [
+        (replace(THEN, judge="another"), "the judge"),
+        (replace(THEN, versions={"torch": "3", "python": "3"}), "torch"),
+        (replace(THEN, versions={"torch": "2"}), "python"),
+        (replace(THEN, versions={**THEN.versions, "isolation": "process"}), "isolation"),
+    ],
+)
+def test_after_a_change_of_the_judge_or_below_it_all_files_run(now: State, word: str) -> None:
+    plan = planned(now, THEN, RULES, 1)
+    assert plan.files is None
+    assert plan.why.endswith(f"other: {word}")
+
+
+def test_successive_samples_cover_the_corpus() -> None:
+    plans = [planned(THEN, THEN, RULES, turn).files or frozenset() for turn in range(700, 704)]
+    assert [len(each - RULES) for each in plans] == [SAMPLE] * 4
+    assert [len(each & RULES) for each in plans] == [1] * 4
+    assert frozenset.union(*plans) == {*NAMES, *RULES}
+    assert planned(THEN, THEN, RULES, 700).files == plans[0]
+
+
+def test_what_changed_or_is_new_runs_in_every_turn() -> None:
+    now = replace(THEN, files={**THEN.files, "values/7": "changed", "rules/1": "changed", "honest/new": "new"})
+    for turn in range(3):
+        files = planned(now, THEN, RULES, turn).files
+        assert files is not None
+        assert files >= {"values/7", "rules/1", "honest/new"}
+        assert len(files) == SAMPLE + 1 + 3
+
+
+def test_a_small_corpus_runs_whole() -> None:
+    small = replace(THEN, files=dict.fromkeys(NAMES[:9], "as it was"))
+    assert planned(small, small, RULES, 5).files == set(NAMES[:9])
+
+
+def test_a_record_reads_as_it_was_written(tmp_path: Path) -> None:
+    assert full_run.read(tmp_path / "absent.json") is None
+    full_run.write(THEN, tmp_path / "record.json")
+    assert full_run.read(tmp_path / "record.json") == THEN
+
+
+def test_the_state_holds_every_file_for_the_cpu_and_the_judge_of_this_machine() -> None:
+    state = full_run.state()
+    assert len(state.files) == sum(not each.needs_gpu for each in entries())
+    assert len(state.judge) == 20
+    assert {"python", "torch", "triton", "isolation"} <= state.versions.keys()

@@ -1,0 +1,28 @@
+"""Outputs that are not there yet when the stream of the call is done."""
+
+from dataclasses import replace
+
+from passnet_core.judge.protocol.messages import (
+    Returned,
+)
+from passnet_core.records import (
+    EvalSpec,
+    Profile,
+    Verdict,
+)
+from tests.contract.verifying import Here, relu_of_sum, verified
+
+
+def test_an_output_that_comes_late_is_wrong_and_named() -> None:
+    child = Here()
+    run = child.run
+
+    def late(name: str, *, fresh: bool = True) -> Returned:
+        return replace(run(name, fresh=fresh), late=(0,))
+
+    child.run = late  # type: ignore[method-assign]
+    found = verified(relu_of_sum, candidate=child)
+    assert found.verdict is Verdict.WRONG_VALUES
+    assert found.reason.startswith("Output 0 is wrong on recorded inputs: it was not there yet")
+    replayed = verified(relu_of_sum, candidate=child, spec=EvalSpec(profile=Profile.PASSNET))
+    assert replayed.verdict is Verdict.VALUES_ONLY

@@ -1,0 +1,51 @@
+"""Outputs in the memory of an input or of another output."""
+
+from dataclasses import replace
+
+import torch
+
+from passnet_core.records import (
+    Verdict,
+)
+from tests.contract.judging import subgraph
+from tests.contract.verifying import traced, verified
+
+
+def test_results_must_not_share_memory_where_eagers_do_not() -> None:
+    code = """
+import torch
+class GraphModule(torch.nn.Module):
+    def forward(self, in_0):
+        a = torch.relu(in_0)
+        b = a * 1.0
+        c = in_0 * 1.0
+        return (a, b, c)
+"""
+
+    def pattern(x):
+        a = torch.relu(x)
+        return a, a * 1.0, x * 1.0
+
+    a_pass = traced(pattern, lambda x: (x,))
+    asked = replace(subgraph(code=code), inputs=subgraph().inputs[:1])
+    own = verified(lambda x: (torch.relu(x), torch.relu(x), x.clone()), asked, a_pass=a_pass)
+    assert own.verdict is Verdict.VALUES_ONLY, own.reason
+
+    def twice(x):
+        a = torch.relu(x)
+        return a, a, x.clone()
+
+    def halves(x):
+        both = torch.cat((torch.relu(x), torch.relu(x)), -1)
+        return both[:, :33], both[:, 33:], x.clone()
+
+    shared = verified(twice, asked, a_pass=a_pass)
+    assert shared.verdict is Verdict.WRONG_VALUES
+    assert "in the memory of output 0" in shared.reason
+    passed = verified(lambda x: (torch.relu(x), torch.relu(x), x), asked, a_pass=a_pass)
+    assert passed.verdict is Verdict.WRONG_VALUES
+    assert "in the memory of input 0" in passed.reason
+    # beside each other in one buffer is not one in the other
+    apart = verified(halves, asked, a_pass=a_pass)
+    assert apart.verdict is Verdict.VALUES_ONLY, apart.reason
+    assert any("laid out otherwise" in warning for warning in apart.warnings)

@@ -1,0 +1,173 @@
+"""VERIFY with real callables in this process: what the tests of its checks share.
+
+The seam is CandidateClient; the processes behind it have tests of their own.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+
+import torch
+
+from passnet_core.graphs.placement import placed
+from passnet_core.graphs.rewriting import TracedPass, rewrite
+from passnet_core.graphs.source import emit, parse
+from passnet_core.judge.protocol import signatures
+from passnet_core.judge.protocol.messages import (
+    CandidateFault,
+    Preparation,
+    Produced,
+    Returned,
+)
+from passnet_core.judge.stages import verify
+from passnet_core.judge.stages.findings import Verification
+from passnet_core.judge.stages.prepared_job import PreparedJob
+from passnet_core.judge.worker import building, tracing
+from passnet_core.judge.worker.staging import Staging
+from passnet_core.records import (
+    Capture,
+    Contender,
+    Device,
+    EvalSpec,
+    Job,
+    Subgraph,
+    Verdict,
+)
+from tests.contract.judging import bundle, subgraph
+
+Function = Callable[..., object]
+
+
+def relu_of_sum(a, b):
+    return torch.relu(a + b)
+
+
+class Here:
+    """A candidate and witness in this process: what a child answers, without a child."""
+
+    who = "candidate"
+
+    def __init__(self, traced: Sequence[TracedPass] = (), functions: dict[str, Function] | None = None) -> None:
+        self.traced, self.functions = tuple(traced), functions or {}
+        self.calls: dict[str, building.Prepared] = {}
+        self.staging = Staging(Device.CPU)
+        self.inputs: list[object] = []
+        self.given: list[list[tuple[int, ...]]] = []
+        self.ran: list[bool] = []
+
+    def prepare(self, name: str, preparation: Preparation) -> None:
+        self.calls[name] = building.prepared(preparation, self.traced, self.functions)
+
+    def give(self, inputs) -> None:
+        self.inputs = list(inputs)
+        self.given.append([tuple(each.shape) for each in inputs if isinstance(each, torch.Tensor)])
+        self.staging.give(self.inputs)
+
+    def run(self, name: str, *, fresh: bool = True) -> Returned:
+        self.ran.append(fresh)
+        try:
+            seen = self.staging.call(name, self.calls[name], fresh=fresh)
+        except Exception as error:  # the call is candidate code
+            fault = CandidateFault("runtime", f"{type(error).__name__}: {error}")
+            fault.who = self.who
+            raise fault from error
+        many = isinstance(seen.returned, tuple | list)
+        values = seen.returned if many else (seen.returned,)
+        return Returned(
+            tuple(replace(described(each), shares=shares) for each, shares in zip(values, seen.shares, strict=True)),
+            type(seen.returned).__name__ if many else "",
+            0.0,
+            getattr(self.calls[name], "matches", None),
+            changed={index: each.clone() for index, each in seen.changed.items()},
+            overwrote=seen.overwrote,
+        )
+
+
+class Witness(Here):
+    who = "witness"
+
+
+def described(value) -> Produced:
+    if not isinstance(value, torch.Tensor):
+        return Produced(type(value).__name__, value if isinstance(value, int | float) else None)
+    dtype = str(value.dtype).removeprefix("torch.")
+    return Produced("torch.Tensor", value.clone(), dtype, tuple(value.shape), value.stride(), str(value.device))
+
+
+def traced(pattern: Function, arguments: Function) -> TracedPass:
+    return TracedPass("p", tracing.trace_pattern(pattern), tracing.trace_arguments(arguments), "replacement_0")
+
+
+ADD_RELU_PASS = traced(lambda a, b: torch.nn.functional.relu(a + b), lambda a, b: (a, b))
+
+
+def verified(
+    replacement: Function,
+    asked: Subgraph | None = None,
+    *,
+    a_pass: TracedPass = ADD_RELU_PASS,
+    spec: EvalSpec | None = None,
+    candidate: Here | None = None,
+    compiling: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> Verification:
+    """VERIFY of one replacement in this process."""
+    job = Job(asked or subgraph(), bundle("# in this process"), spec or EvalSpec())
+    graph = parse(job.subgraph.code)
+    rewritten = rewrite(graph, (a_pass,), bind=signatures.bind)
+    child = candidate or Here((a_pass,), {"replacement_0": replacement})
+    child.traced, child.functions = (a_pass,), {"replacement_0": replacement}
+    asked = preparations(job, emit(placed(graph, "cpu")), emit(placed(rewritten.graph, "cpu")))
+    return verify.verify(PreparedJob(job, graph, asked, child, Witness(), seed=11), compiling)
+
+
+def preparations(job: Job, original: str, rewritten: str) -> dict[str, Preparation]:
+    compiled = job.spec.capture is Capture.COMPILED
+    eager = Preparation(Contender.EAGER, original, job.spec.capture, Device.CPU)
+    return {
+        "eager": eager,
+        "float64": replace(eager, float64=True),
+        "baseline": replace(eager, contender=Contender.BASELINE),
+        "passes": replace(eager, contender=Contender.PASSES, source=original if compiled else rewritten),
+    }
+
+
+def remembering(key: Function) -> Function:
+    """A replacement that computes once for each key."""
+    known: dict[object, torch.Tensor] = {}
+
+    def replacement(a, b):
+        place = key(a, b)
+        if place not in known:
+            known[place] = torch.relu(a + b)
+        return known[place].clone()
+
+    return replacement
+
+
+def two_results(second: str) -> tuple[Subgraph, TracedPass]:
+    code = f"""
+import torch
+class GraphModule(torch.nn.Module):
+    def forward(self, in_0):
+        a = torch.relu(in_0)
+        b = {second}
+        return (a, b)
+"""
+    a_pass = traced(lambda x: torch.relu(x), lambda x: (x,))
+    return replace(subgraph(code=code), inputs=subgraph().inputs[:1]), a_pass
+
+
+def clearing_its_input(a, b):
+    out = torch.relu(a + b)
+    a.zero_()
+    return out
+
+
+def told_apart(replacement: Function, verdict: Verdict, said: str = "") -> None:
+    """This replacement of ReLU of a sum is found to be wrong, and how."""
+    found = verified(replacement)
+    assert found.verdict is verdict, found.reason
+    assert re.search(said, found.reason), found.reason
+    assert found.accuracy is not None
+    assert not found.accuracy.correct_at(-10)

@@ -1,0 +1,219 @@
+"""The one queue: fair by owner, as wide as the backend says, and never without an outcome."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from passnet_core.errors import InfrastructureError
+from passnet_core.execution.backends.base import InspectSubgraph, JobEvent, outcome_without_judge
+from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
+from passnet_core.execution.scheduler import TURN_S, FairQueue, Scheduler, Work
+from passnet_core.records import Device, EvalSpec, Job, Outcome, Phase, Stage, Subgraph, TensorSpec, Verdict
+
+WAIT_S = 30.0
+NEVER = threading.Event()
+
+
+def job(name: str, stage: Stage = Stage.VERIFY) -> Job:
+    inputs = (TensorSpec("in_0", (2,), "float32"),)
+    return Job(Subgraph(name, "task", "none", "code", inputs), None, EvalSpec(stage=stage))
+
+
+def answered(asked: Job) -> Outcome:
+    return outcome_without_judge(asked, Verdict.CRASHED, "as given", environment=FAKE_ENVIRONMENT)
+
+
+def silent(event: JobEvent) -> None:
+    return None
+
+
+def work(owner: str, name: str) -> Work:
+    return Work(owner, name, lambda: None)
+
+
+class Gate:
+    """An answer that waits until it is let through, and counts who is inside."""
+
+    def __init__(self) -> None:
+        self.opened = threading.Event()
+        self.entered = threading.Semaphore(0)
+        self.order: list[str] = []
+
+    def __call__(self, asked: Job) -> Outcome:
+        self.order.append(asked.subgraph.id)
+        self.entered.release()
+        assert self.opened.wait(WAIT_S)
+        return answered(asked)
+
+
+@contextmanager
+def scheduling(backend: FakeBackend, now: Callable[[], float] = lambda: 0.0) -> Iterator[Scheduler]:
+    scheduler = Scheduler(backend, now=now)
+    try:
+        yield scheduler
+    finally:
+        scheduler.close()
+
+
+def started(scheduler: Scheduler, owner: str, asked: Job, found: list[Outcome]) -> threading.Thread:
+    thread = threading.Thread(target=lambda: found.append(scheduler.judge(asked, silent, NEVER, owner=owner)))
+    thread.start()
+    return thread
+
+
+def queued(scheduler: Scheduler, count: int) -> None:
+    """Returns when so many wait."""
+    with scheduler._changed:
+        assert scheduler._changed.wait_for(lambda: sum(len(line.queue) for line in scheduler._lines) == count, WAIT_S)
+
+
+def test_owners_take_turns_and_each_is_served_in_order() -> None:
+    queue = FairQueue()
+    for owner, name in (("a", "a1"), ("a", "a2"), ("a", "a3"), ("b", "b1"), ("c", "c1"), ("b", "b2")):
+        queue.put(work(owner, name))
+    expected = ["a1", "b1", "c1", "a2", "b2", "a3"]
+    assert [each.group for each in queue.in_order()] == expected
+    assert [queue.take().group for _ in range(len(queue))] == expected
+    with pytest.raises(IndexError):
+        queue.take()
+
+
+def test_a_turn_goes_on_for_its_owner_alone() -> None:
+    queue = FairQueue()
+    for owner, name in (("a", "a1"), ("b", "b1"), ("a", "a2")):
+        queue.put(work(owner, name))
+    assert [queue.take("a", goes_on=True).group for _ in range(3)] == ["a1", "a2", "b1"]
+
+
+def test_who_had_a_turn_comes_after_those_who_wait() -> None:
+    queue = FairQueue()
+    for owner, name in (("a", "a2"), ("b", "b1")):
+        queue.put(work(owner, name))
+    assert [queue.take("a").group, queue.take("b").group] == ["b1", "a2"]
+
+
+def test_what_is_removed_is_not_done() -> None:
+    queue = FairQueue()
+    first, second = work("a", "a1"), work("a", "a2")
+    queue.put(first)
+    queue.put(second)
+    assert queue.remove(first)
+    assert not queue.remove(first)
+    assert [each.group for each in queue.in_order()] == ["a2"]
+
+
+def test_a_late_owner_waits_for_a_turn_and_not_for_everything_before() -> None:
+    gate = Gate()
+    found: list[Outcome] = []
+    seconds = [0.0]
+    with scheduling(FakeBackend(gate), now=lambda: seconds[0]) as scheduler:
+        threads = []
+        for name in ("a1", "a2", "a3"):
+            threads.append(started(scheduler, "a", job(name), found))
+            queued(scheduler, len(threads) - 1) if len(threads) > 1 else gate.entered.acquire(timeout=WAIT_S)
+        threads.append(started(scheduler, "b", job("b1"), found))
+        queued(scheduler, 3)
+        seconds[0] = TURN_S
+        gate.opened.set()
+        for each in threads:
+            each.join(WAIT_S)
+    assert gate.order == ["a1", "b1", "a2", "a3"]
+    assert len(found) == 4
+
+
+def test_as_many_at_once_as_there_are_judges() -> None:
+    gate = Gate()
+    found: list[Outcome] = []
+    with scheduling(FakeBackend(gate, judges=2)) as scheduler:
+        threads = [started(scheduler, "", job(name), found) for name in ("one", "two", "three")]
+        assert gate.entered.acquire(timeout=WAIT_S)
+        assert gate.entered.acquire(timeout=WAIT_S)
+        assert len(gate.order) == 2
+        gate.opened.set()
+        for each in threads:
+            each.join(WAIT_S)
+    assert len(found) == 3
+
+
+def test_a_check_does_not_wait_for_a_measurement_where_there_is_a_checker() -> None:
+    gate = Gate()
+    found: list[Outcome] = []
+
+    def answer(asked: Job) -> Outcome:
+        return answered(asked) if asked.spec.stage is Stage.CHECK else gate(asked)
+
+    with scheduling(FakeBackend(answer)) as scheduler:
+        thread = started(scheduler, "", job("slow", Stage.MEASURE), found)
+        assert gate.entered.acquire(timeout=WAIT_S)
+        assert scheduler.judge(job("quick", Stage.CHECK), silent, NEVER).verdict is Verdict.CRASHED
+        assert not found
+        gate.opened.set()
+        thread.join(WAIT_S)
+
+
+def test_who_must_wait_hears_it_and_may_leave() -> None:
+    gate = Gate()
+    found: list[Outcome] = []
+    heard: list[JobEvent] = []
+    with scheduling(FakeBackend(gate)) as scheduler:
+        thread = started(scheduler, "", job("first"), found)
+        assert gate.entered.acquire(timeout=WAIT_S)
+        leaving = threading.Event()
+        leaving.set()
+        assert scheduler.judge(job("second"), heard.append, leaving).verdict is Verdict.CANCELLED
+        with pytest.raises(InfrastructureError, match="cancelled"):
+            scheduler.inspect(InspectSubgraph(job("third").subgraph, Device.CPU), leaving)
+        assert [event.phase for event in heard] == [Phase.QUEUED]
+        gate.opened.set()
+        thread.join(WAIT_S)
+    assert gate.order == ["first"]
+
+
+def test_what_comes_before_is_counted_by_group() -> None:
+    gate = Gate()
+    found: list[Outcome] = []
+    with scheduling(FakeBackend(gate)) as scheduler:
+        thread = started(scheduler, "a", job("first"), found)
+        assert gate.entered.acquire(timeout=WAIT_S)
+        for name in ("run 1", "run 1", "run 2"):
+            scheduler.put(work("a", name), light=False)
+        scheduler.put(work("b", "run 3"), light=False)
+        # what is under way is no run, and not counted
+        assert [scheduler.ahead_of(name) for name in ("run 1", "run 3", "run 2")] == [0, 1, 2]
+        assert scheduler.ahead_of("another") is None
+        gate.opened.set()
+        thread.join(WAIT_S)
+
+
+def test_a_backend_that_breaks_gives_an_outcome_and_the_queue_goes_on() -> None:
+    answers = [ZeroDivisionError("lost"), TimeoutError()]
+
+    def answer(asked: Job) -> Outcome:
+        if answers:
+            raise answers.pop(0)
+        return answered(asked)
+
+    with scheduling(FakeBackend(answer)) as scheduler:
+        first, second, third = (scheduler.judge(job(name), silent, NEVER) for name in "abc")
+    assert [first.verdict, second.verdict, third.verdict] == [*[Verdict.INFRASTRUCTURE] * 2, Verdict.CRASHED]
+    assert "ZeroDivisionError: lost" in first.reason
+
+
+def test_closing_closes_the_backend_and_refuses_what_still_waits() -> None:
+    gate = Gate()
+    found: list[Outcome] = []
+    backend = FakeBackend(gate)
+    scheduler = Scheduler(backend)
+    threads = [started(scheduler, "", job("first"), found)]
+    assert gate.entered.acquire(timeout=WAIT_S)
+    threads.append(started(scheduler, "", job("second"), found))
+    queued(scheduler, 1)
+    closing = threading.Thread(target=scheduler.close)
+    closing.start()
+    gate.opened.set()
+    for each in (*threads, closing):
+        each.join(WAIT_S)
+    assert sorted(each.verdict for each in found) == sorted([Verdict.CRASHED, Verdict.CANCELLED])
+    assert backend.closed

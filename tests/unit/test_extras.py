@@ -1,0 +1,41 @@
+"""The packages that the extras install, and what is said where one is missing."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from passnet_core.cli.extras import EXTRA_OF, extras_named
+from passnet_core.errors import InfrastructureError
+
+PROJECT = Path(__file__).resolve().parents[2]
+EXTRAS: dict[str, list[str]] = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"][
+    "optional-dependencies"
+]
+IMPORTED_AS = {"vl-convert-python": "vl_convert"}
+
+
+def test_every_package_of_an_extra_is_known() -> None:
+    of = {IMPORTED_AS.get(name, name): extra for extra in ("judge", "llm", "app") for name in names_in(EXTRAS[extra])}
+    assert of == EXTRA_OF
+
+
+def names_in(requirements: list[str]) -> list[str]:
+    return [re.split(r"[<>=!;~ \[]", each)[0] for each in requirements]
+
+
+def test_every_package_is_pinned_once() -> None:
+    lines = [line for line in (PROJECT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.]+", line) for line in lines)
+    pinned = [line.partition("==")[0].lower() for line in lines]
+    assert len(set(pinned)) == len(pinned)
+    for requirements in EXTRAS.values():
+        assert {name.lower() for name in names_in(requirements)} <= set(pinned)
+
+
+def test_a_missing_package_is_an_extra_to_install() -> None:
+    with pytest.raises(InfrastructureError, match=r"duckdb.*passnet-playground\[app\]"), extras_named():
+        raise ModuleNotFoundError("No module named 'duckdb'", name="duckdb")
+    with pytest.raises(ModuleNotFoundError), extras_named():
+        raise ModuleNotFoundError("No module named 'passnet_core.gone'", name="passnet_core.gone")

@@ -1,0 +1,341 @@
+"""Measures Inductor and the reference bundles over the bundled subgraphs, into run files that a new store takes in.
+
+Needs a CUDA machine with Python, torch, triton and this package: neither a store nor the app. On the CPU it records the
+reference bundles' values, which have no times and no score. Where there are several GPUs, start it once for each, with
+CUDA_VISIBLE_DEVICES and PASSNET_HOME of its own and the same --out: they share the work. With --judges 4 a GPU is busy
+nearly all the time: one measures, while others compile. Tasks come in an order that looks like chance and is always the
+same, so that the first ones are a fair sample. What takes several sittings goes on in the same folder, at the
+subgraph where it ended, and with --have behind what other files hold.
+"""
+
+import argparse
+import contextlib
+import fcntl
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from passnet_core.corpus.catalogue import Corpus
+from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError
+from passnet_core.execution.backends.base import DeviceInfo
+from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.execution.scheduler import Scheduler
+from passnet_core.records import (
+    Bundle,
+    Capture,
+    Device,
+    Environment,
+    EvalSpec,
+    Job,
+    Outcome,
+    Profile,
+    Solver,
+    Stage,
+    Task,
+    Timing,
+    Verdict,
+    digest_of,
+    from_json,
+    to_json,
+)
+from passnet_core.service import corpus_of, jobs_of, new_run, read_references
+from passnet_core.settings import read_settings
+from passnet_core.store import exchange
+
+MOST_FAILED = 3
+"""Parts that the judge may fail at before all ends."""
+
+KEPT_SAMPLES = 10
+"""Raw samples kept per contender and clock: enough to show their spread, and the data file stays small."""
+
+
+@dataclass(frozen=True)
+class RecordedPart:
+    """What one file holds: a solver on one task. name: of the reference bundle, or "inductor"."""
+
+    name: str
+    task: Task
+    bundle: Bundle | None
+    spec: EvalSpec
+
+    @property
+    def file_name(self) -> str:
+        return f"{self.name}-{self.spec.device.value}-{self.spec.capture.value}-{self.task.id}.jsonl.gz"
+
+
+def record(
+    parts: Sequence[RecordedPart],
+    folder: Path,
+    scheduler: Scheduler,
+    *,
+    kept_samples: int = KEPT_SAMPLES,
+    until: float | None = None,
+) -> int:
+    """Judges each part that has no file in the folder yet and returns how many were written.
+
+    Several processes may share one folder, one for each GPU: a part is claimed before it is judged. What was found of a
+    part that is not done, in an equal environment, is kept beside for the next time.
+
+    until: on the monotonic clock, when to begin no further subgraph. What the judge fails at is left out and said;
+    raises InfrastructureError where nothing is left.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    info = scheduler.here
+    if info.problem:
+        raise InfrastructureError(info.problem)
+    count = 0
+    failures: list[InfrastructureError] = []
+    for part in parts:
+        path = folder / part.file_name
+        if path.exists():
+            continue
+        if until is not None and time.monotonic() > until:
+            break
+        with _claimed(path) as mine:
+            if not mine:
+                continue
+            try:
+                count += _record_one(part, path, scheduler, info, kept_samples, until)
+            except InfrastructureError as error:
+                print(f"Left out: {error}", flush=True)
+                failures.append(error)
+                if len(failures) > MOST_FAILED:
+                    break
+    if failures and not count:
+        raise failures[0]
+    return count
+
+
+def record_together(
+    parts: Sequence[RecordedPart], folder: Path, scheduler: Scheduler, *, kept_samples: int, until: float | None = None
+) -> int:
+    """As record, with all judges at once: of those that share a GPU one measures, while others compile."""
+
+    def share(number: int) -> int:
+        return record(parts, folder, scheduler, kept_samples=kept_samples, until=until)
+
+    judges = scheduler.capacity().judges
+    with ThreadPoolExecutor(judges) as threads:
+        return sum(threads.map(share, range(judges)))
+
+
+@contextlib.contextmanager
+def _claimed(path: Path) -> Iterator[bool]:
+    """Whether this process, and no other, makes the file now. A claim ends with its process, however that ends."""
+    claim = path.with_suffix(".claim")
+    with claim.open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        try:
+            # it may have been made since it was looked for
+            yield not path.exists()
+        finally:
+            claim.unlink(missing_ok=True)
+
+
+def _record_one(
+    part: RecordedPart, path: Path, scheduler: Scheduler, info: DeviceInfo, kept_samples: int, until: float | None
+) -> bool:
+    """Whether the part is done, and its file written. Raises InfrastructureError where the judge fails twice."""
+    jobs = jobs_of(part.task, part.bundle, part.spec)
+    run = new_run(jobs, label=part.name)
+    run = replace(run, recorded=f"{info.label}, {run.started_at[:10]}")
+    begun = path.with_suffix(".begun")
+    found = _begun(begun, info.environment)
+    for job in jobs:
+        if job.digest in found:
+            continue
+        if until is not None and time.monotonic() > until:
+            return False
+        outcome = _outcome(job, scheduler)
+        found[job.digest] = thinned(outcome, kept_samples)
+        with begun.open("a", encoding="utf-8") as lines:
+            # a line of its own, also behind one that was cut short
+            lines.write("\n" + json.dumps(to_json(found[job.digest])))
+        print(f"{part.name} {part.task.id} {job.subgraph.id}: {_line(outcome)}", flush=True)
+    bundles = () if part.bundle is None else (part.bundle,)
+    growing = path.with_suffix(".part")
+    exchange.write_file(growing, [exchange.RunFile(run, bundles, tuple(found[job.digest] for job in jobs))])
+    os.replace(growing, path)
+    begun.unlink(missing_ok=True)
+    return True
+
+
+def _begun(path: Path, environment: Environment | None) -> dict[str, Outcome]:
+    """By their jobs' digests, the outcomes of a part that ended half way, as far as this environment made them."""
+    found = {}
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else ():
+        try:
+            outcome = from_json(Outcome, json.loads(line))
+        except (ValueError, BadInput):
+            continue  # empty, or it was being written when all ended
+        if outcome.environment == environment:
+            found[outcome.job_digest] = outcome
+    return found
+
+
+def _outcome(job: Job, scheduler: Scheduler) -> Outcome:
+    """What the machine spoiled is judged again. Raises InfrastructureError where that fails too."""
+    outcome = scheduler.judge(job, lambda event: None, threading.Event())
+    # without times it is inconclusive for another reason, which stays
+    unsteady = outcome.verdict is Verdict.INCONCLUSIVE and outcome.timings
+    if unsteady or outcome.verdict is Verdict.INFRASTRUCTURE:
+        outcome = scheduler.judge(job, lambda event: None, threading.Event())
+    if outcome.verdict is Verdict.INFRASTRUCTURE:
+        raise InfrastructureError(f"{job.subgraph.task_id} {job.subgraph.id}: {outcome.reason}")
+    return outcome
+
+
+def thinned(outcome: Outcome, kept: int) -> Outcome:
+    """The outcome with at most so many samples per timing, spread evenly, to 0.01 microseconds; medians stay."""
+    return replace(outcome, timings=tuple(_thinned(timing, kept) for timing in outcome.timings), log_tail="")
+
+
+def _thinned(timing: Timing, kept: int) -> Timing:
+    step = max(1, -(-len(timing.samples) // kept))
+    return replace(timing, samples=tuple(round(sample, 2) for sample in timing.samples[::step]))
+
+
+def _line(outcome: Outcome) -> str:
+    speedup = outcome.speedup()
+    figure = "" if speedup is None else f", {speedup.value:.3f} times eager's speed"
+    return f"{outcome.verdict.value}{figure} ({outcome.wall_s:.1f} s)"
+
+
+def missing(parts: Sequence[RecordedPart], files: Sequence[Path]) -> list[RecordedPart]:
+    """Those parts that none of these run files holds in full, judged alike. Raises BadInput for a file that is none."""
+    held = set()
+    for path in files:
+        try:
+            _, found = exchange.read_file(path)
+        except BadInput as error:
+            raise BadInput(f"--have {path}: {error}") from error
+        for file in found:
+            (task_id,) = file.run.task_ids
+            judged_here = frozenset(outcome.subgraph_digest for outcome in file.outcomes)
+            held.add((task_id, file.run.bundle_digest, file.run.spec, judged_here))
+    return [
+        part
+        for part in parts
+        if (
+            part.task.id,
+            part.bundle.digest if part.bundle else None,
+            part.spec,
+            frozenset(subgraph.digest for subgraph in part.task.subgraphs),
+        )
+        not in held
+    ]
+
+
+def parts_of(
+    corpus: Corpus,
+    bundles_folder: Path,
+    *,
+    solvers: Sequence[Solver],
+    captures: Sequence[Capture],
+    trials: int,
+    device: Device = Device.CUDA,
+    split: str = "",
+) -> Iterator[RecordedPart]:
+    """Inductor on every task, then every reference bundle on each of its tasks; split: only those. Raises BadInput for
+    a broken bundle."""
+    references, problems = read_references(bundles_folder)
+    if problems:
+        raise BadInput(problems[0])
+    stage = Stage.MEASURE if device is Device.CUDA else Stage.VERIFY
+    for capture in captures:
+        spec = EvalSpec(stage, device, capture, Profile.STRICT, trials)
+        if Solver.INDUCTOR in solvers:
+            for summary in corpus.tasks():
+                if split in ("", summary.split):
+                    yield RecordedPart("inductor", corpus.task(summary.id), None, spec)
+        if Solver.PASSES in solvers:
+            for reference in references:
+                for task in map(corpus.task, reference.task_ids):
+                    if split in ("", task.split):
+                        yield RecordedPart(reference.name, task, reference.bundle, spec)
+
+
+def in_order(parts: Sequence[RecordedPart]) -> list[RecordedPart]:
+    """For where time is short: tasks on which solvers can be compared come first, and then such that what is there is a
+    fair sample, whatever the tasks' names are. All parts of a task stay together."""
+    solved = {part.task.id for part in parts if part.bundle is not None}
+    return sorted(parts, key=lambda part: (part.task.id not in solved, digest_of(part.task.id)))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tools.recording", description=__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="folder for the run files; those in it are kept")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="only these tasks or reference bundles")
+    parser.add_argument("--split", default="", help="only the tasks of this split, such as eval")
+    parser.add_argument("--judges", type=int, default=1, metavar="N", help="at once, each with some GB of memory")
+    parser.add_argument("--device", choices=[each.value for each in Device], default="cuda", help="cpu: values only")
+    parser.add_argument("--capture", choices=[each.value for each in Capture], help="default: both; on the CPU direct")
+    parser.add_argument("--solver", choices=[each.value for each in Solver], help="default: both; on the CPU passes")
+    parser.add_argument("--trials", type=int, default=EvalSpec().trials, help="timed blocks")
+    parser.add_argument("--samples", type=int, default=KEPT_SAMPLES, help="raw samples kept per contender and clock")
+    parser.add_argument("--have", type=Path, nargs="+", default=[], metavar="FILE", help="run files with parts to skip")
+    parser.add_argument("--within", type=float, metavar="SECONDS", help="begin no further subgraph after this time")
+    options = parser.parse_args(arguments)
+    started = time.monotonic()
+    try:
+        if options.samples < 1:
+            raise BadInput(f"--samples must be at least 1, not {options.samples}.")
+        if options.judges < 1:
+            raise BadInput(f"--judges must be at least 1, not {options.judges}.")
+        settings = read_settings()
+        corpus = corpus_of(settings)
+        device = Device(options.device)
+        on_cpu = device is Device.CPU
+        solvers = [Solver.PASSES] if on_cpu else list(Solver)
+        captures = [Capture.DIRECT] if on_cpu else list(Capture)
+        parts = list(
+            parts_of(
+                corpus,
+                settings.data / "bundles",
+                solvers=[Solver(options.solver)] if options.solver else solvers,
+                captures=[Capture(options.capture)] if options.capture else captures,
+                trials=options.trials,
+                device=device,
+                split=options.split,
+            )
+        )
+        parts = in_order(parts)
+        if options.only:
+            parts = [part for part in parts if {part.name, part.task.id} & set(options.only)]
+        if parts and not (parts := missing(parts, options.have)):
+            print("Nothing is left to measure: --have names files that hold it all.")
+            return 0
+        if not parts:
+            raise BadInput("There is nothing to measure. Check --only, and that the data folder has tasks.")
+        here = LocalBackend(settings.python, settings.isolation, settings.home, judges=options.judges, checkers=0)
+        with contextlib.closing(Scheduler(here)) as scheduler:
+            count = record_together(
+                parts,
+                options.out,
+                scheduler,
+                kept_samples=options.samples,
+                until=None if options.within is None else started + options.within,
+            )
+    except InfrastructureError as error:
+        print(error, file=sys.stderr)
+        return 3
+    except PlaygroundError as error:
+        print(error, file=sys.stderr)
+        return 2
+    left = sum(not (options.out / part.file_name).exists() for part in parts)
+    print(f"{count} files written to {options.out}, {left} of {len(parts)} still to measure.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

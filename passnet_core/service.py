@@ -3,23 +3,22 @@
 import atexit
 import contextlib
 import json
-import secrets
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from passnet_core.conversing import Conversations
-from passnet_core.corpus.catalogue import Corpus, find_subgraph
+from passnet_core.bundles.reading import read_bundle
+from passnet_core.corpus.catalogue import Corpus
+from passnet_core.corpus.surveying import TaskMatches, surveyed
 from passnet_core.errors import BadInput, PlaygroundError, StoreRefusal, UnknownItem
 from passnet_core.execution.backends.base import Backend, DeviceInfo
 from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.execution.inspections import Inspections
+from passnet_core.execution.jobs import jobs_of, new_run, now
 from passnet_core.execution.runs_in_progress import Progress, RunsInProgress
 from passnet_core.execution.scheduler import NOBODY, Scheduler
-from passnet_core.inspecting import Inspections
-from passnet_core.passes.reading import read_bundle
 from passnet_core.records import (
     REUSED,
     Bundle,
@@ -31,7 +30,7 @@ from passnet_core.records import (
     PassKernels,
     Phase,
     Run,
-    Solver,
+    SolverKind,
     Stage,
     Subgraph,
     Task,
@@ -39,15 +38,15 @@ from passnet_core.records import (
     digest_of,
     to_json,
 )
+from passnet_core.records.trajectories import read_trajectory
 from passnet_core.settings import Settings
+from passnet_core.solvers.conversations import Conversations
 from passnet_core.store import exchange
 from passnet_core.store import owner as store_owner
 from passnet_core.store.rows import BaselineRow, Draft, RunSummary, ScoreRow, Standing, name_of
-from passnet_core.surveying import TaskMatches, surveyed
-from passnet_core.trajectory import read_trajectory
 
 if TYPE_CHECKING:  # numpy and DuckDB load only where scores and a store are asked for
-    from passnet_core.scores_view import Board
+    from passnet_core.leaderboard.boards import Board
     from passnet_core.scoring.scores import SampleTable
     from passnet_core.store.base import Store
 
@@ -110,7 +109,7 @@ class Service:
         self._references, self._reference_problems = read_references(settings.data / "bundles")
         self._recorded_problems: tuple[str, ...] = ()
         self._close_orphans()
-        self.conversations = Conversations(self, store)
+        self.conversations = Conversations(self, self._inspections, store)
         self._loading = threading.Thread(target=self._load_recorded, name="passnet-recorded", daemon=True)
         self._loading.start()
 
@@ -292,7 +291,7 @@ class Service:
         return run
 
     def runs(
-        self, limit: int = 200, task_id: str | None = None, solver: Solver | None = None, *, checks: bool = False
+        self, limit: int = 200, task_id: str | None = None, solver: SolverKind | None = None, *, checks: bool = False
     ) -> tuple[RunSummary, ...]:
         """Newest first. checks: also the runs that only checked."""
         self.wait_until_taken_in()
@@ -329,7 +328,7 @@ class Service:
 
     def samples(self, run_id: str | None = None) -> "SampleTable":
         """The scored outcomes of one run, or of all, ready for scoring.scores. Raises UnknownItem, EmptyScore."""
-        from passnet_core.scores_view import table_of
+        from passnet_core.leaderboard.boards import table_of
 
         if run_id is not None:
             self.run(run_id)
@@ -337,7 +336,7 @@ class Service:
 
     def boards(self, task_id: str | None = None) -> "tuple[Board, ...]":
         """What may be ranked together (scores_view says how), of one task or of all."""
-        from passnet_core.scores_view import boards
+        from passnet_core.leaderboard.boards import boards
 
         names = {each.bundle.digest: each.title for each in self._references}
         totals = {each.id: each.subgraphs for each in self.corpus.tasks()}
@@ -471,32 +470,6 @@ def corpus_of(settings: Settings) -> Corpus:
     return Corpus([settings.data / "tasks", settings.home / "tasks"])
 
 
-def jobs_of(
-    task: Task, bundle: Bundle | None, spec: EvalSpec, subgraph_ids: Sequence[str] | None = None
-) -> tuple[Job, ...]:
-    """One job per subgraph. Raises UnknownItem for a subgraph that the task has not, BadInput where none is left."""
-    subgraphs = task.subgraphs if subgraph_ids is None else [find_subgraph(task, each) for each in subgraph_ids]
-    if not subgraphs:
-        raise BadInput(f"Task {task.id!r} has no subgraph to judge. Choose another task.")
-    return tuple(Job(subgraph, bundle, spec) for subgraph in subgraphs)
-
-
-def new_run(jobs: Sequence[Job], *, label: str = "", recorded: str = "") -> Run:
-    """A run of these jobs, which share bundle and spec, starting now."""
-    first = jobs[0]
-    return Run(
-        id=f"{datetime.now(UTC):%y%m%d}-{secrets.token_hex(4)}",
-        label=label,
-        started_at=now(),
-        solver=first.solver,
-        bundle_digest=None if first.bundle is None else first.bundle.digest,
-        spec=first.spec,
-        task_ids=tuple(dict.fromkeys(job.subgraph.task_id for job in jobs)),
-        job_digests=tuple(job.digest for job in jobs),
-        recorded=recorded,
-    )
-
-
 def read_references(folder: Path) -> tuple[tuple[ReferenceBundle, ...], tuple[str, ...]]:
     """The bundles in a folder, by name, and what could not be read."""
     references, problems = [], []
@@ -515,8 +488,3 @@ def _reference(folder: Path) -> ReferenceBundle:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadInput(f"about.json must have title, description and tasks ({error!r}).") from error
     return ReferenceBundle(folder.name, title, description, task_ids, read_bundle(folder, author="reference"))
-
-
-def now() -> str:
-    """UTC, ISO 8601."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -4,9 +4,10 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from passnet_core.bundles.reading import write_bundle
 from passnet_core.corpus.layout import write_task
 from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT
-from passnet_core.passes.reading import write_bundle
+from passnet_core.execution.jobs import new_run
 from passnet_core.records import (
     DISQUALIFIED,
     LEVELS,
@@ -30,7 +31,7 @@ from passnet_core.records import (
     PassFile,
     PassMatches,
     Profile,
-    Solver,
+    SolverKind,
     Speedup,
     Stage,
     Subgraph,
@@ -39,7 +40,6 @@ from passnet_core.records import (
     Timing,
     Verdict,
 )
-from passnet_core.service import new_run
 from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
 
@@ -158,7 +158,7 @@ def outcome(job: Job, verdict: Verdict, *, speedup: float = 1.5, device: str = "
         subgraph_id=job.subgraph.id,
         subgraph_digest=job.subgraph.digest,
         dtype=job.subgraph.dtype,
-        solver=Solver.PASSES if job.bundle else Solver.INDUCTOR,
+        solver=SolverKind.PASSES if job.bundle else SolverKind.INDUCTOR,
         bundle_digest=job.bundle.digest if job.bundle else None,
         spec=job.spec,
         verdict=verdict,

@@ -36,7 +36,7 @@ MARKED: dict[str, tuple[str, ...]] = {
         "contract/test_comparing.py",
         "contract/test_controls.py",
         "contract/test_inputs.py",
-        "contract/test_inspecting.py",
+        "contract/test_inspections.py",
         "contract/test_interpreter.py",
         "contract/test_large_outputs.py",
         "contract/test_mapping.py",
@@ -56,7 +56,7 @@ MARKED: dict[str, tuple[str, ...]] = {
         "contract/test_cutting_models.py",
         "contract/test_processes.py::test_scratch_of_process_isolation_is_watched_and_removed",
         "contract/test_service.py::test_the_real_judge_answers_through_the_service",
-        "contract/test_solving.py::test_a_model_that_repairs_what_the_real_judge_found_is_accepted",
+        "contract/test_batch.py::test_a_model_that_repairs_what_the_real_judge_found_is_accepted",
         "contract/test_wheel.py",
     ),
 }

@@ -16,13 +16,14 @@ from pathlib import Path
 
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.scheduler import Scheduler
-from passnet_core.llm.chat import ChatServer
-from passnet_core.llm.client import ChatModel
 from passnet_core.records import EvalSpec, Stage
+from passnet_core.records.trajectories import Budget, read_trajectory, trajectory_lines
 from passnet_core.service import corpus_of
 from passnet_core.settings import read_settings
-from passnet_core.solving import Order, solve
-from passnet_core.trajectory import FREE, Budget, read_trajectory, trajectory_lines
+from passnet_core.solvers.batch import solve
+from passnet_core.solvers.llm.chat import ChatServer
+from passnet_core.solvers.llm.client import ChatModel
+from passnet_core.solvers.llm.conversation import LanguageModel
 from tests.contract.model_server import Said, saying, serving
 
 MODEL = "a script"
@@ -231,10 +232,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             scheduler = Scheduler(LocalBackend(settings.python, settings.isolation, Path(folder) / "home"))
             try:
                 info = scheduler.here
-                order = Order(EvalSpec(Stage.VERIFY, info.device), Budget(each.turns), FREE)
-                model = ChatModel(ChatServer(server.base_url), MODEL)
+                spec = EvalSpec(Stage.VERIFY, info.device)
+                solver = LanguageModel(ChatModel(ChatServer(server.base_url), MODEL), Budget(each.turns))
                 tasks = [corpus.task(each.task)]
-                solve(model, tasks, scheduler, order, Path(folder), cancelled=threading.Event())
+                solve(solver, tasks, scheduler, spec, Path(folder), cancelled=threading.Event())
             finally:
                 scheduler.close()
             found = read_trajectory(Path(folder) / each.task / "1" / "trajectory.jsonl")

@@ -25,6 +25,7 @@ from passnet_core.corpus.catalogue import Corpus
 from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError
 from passnet_core.execution.backends.base import DeviceInfo
 from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.execution.jobs import jobs_of, new_run
 from passnet_core.execution.scheduler import Scheduler
 from passnet_core.records import (
     Bundle,
@@ -35,7 +36,7 @@ from passnet_core.records import (
     Job,
     Outcome,
     Profile,
-    Solver,
+    SolverKind,
     Stage,
     Task,
     Timing,
@@ -44,7 +45,7 @@ from passnet_core.records import (
     from_json,
     to_json,
 )
-from passnet_core.service import corpus_of, jobs_of, new_run, read_references
+from passnet_core.service import corpus_of, read_references
 from passnet_core.settings import read_settings
 from passnet_core.store import exchange
 
@@ -240,7 +241,7 @@ def parts_of(
     corpus: Corpus,
     bundles_folder: Path,
     *,
-    solvers: Sequence[Solver],
+    solvers: Sequence[SolverKind],
     captures: Sequence[Capture],
     trials: int,
     device: Device = Device.CUDA,
@@ -254,11 +255,11 @@ def parts_of(
     stage = Stage.MEASURE if device is Device.CUDA else Stage.VERIFY
     for capture in captures:
         spec = EvalSpec(stage, device, capture, Profile.STRICT, trials)
-        if Solver.INDUCTOR in solvers:
+        if SolverKind.INDUCTOR in solvers:
             for summary in corpus.tasks():
                 if split in ("", summary.split):
                     yield RecordedPart("inductor", corpus.task(summary.id), None, spec)
-        if Solver.PASSES in solvers:
+        if SolverKind.PASSES in solvers:
             for reference in references:
                 for task in map(corpus.task, reference.task_ids):
                     if split in ("", task.split):
@@ -280,7 +281,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--judges", type=int, default=1, metavar="N", help="at once, each with some GB of memory")
     parser.add_argument("--device", choices=[each.value for each in Device], default="cuda", help="cpu: values only")
     parser.add_argument("--capture", choices=[each.value for each in Capture], help="default: both; on the CPU direct")
-    parser.add_argument("--solver", choices=[each.value for each in Solver], help="default: both; on the CPU passes")
+    parser.add_argument(
+        "--solver", choices=[each.value for each in SolverKind], help="default: both; on the CPU passes"
+    )
     parser.add_argument("--trials", type=int, default=EvalSpec().trials, help="timed blocks")
     parser.add_argument("--samples", type=int, default=KEPT_SAMPLES, help="raw samples kept per contender and clock")
     parser.add_argument("--have", type=Path, nargs="+", default=[], metavar="FILE", help="run files with parts to skip")
@@ -296,13 +299,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         corpus = corpus_of(settings)
         device = Device(options.device)
         on_cpu = device is Device.CPU
-        solvers = [Solver.PASSES] if on_cpu else list(Solver)
+        solvers = [SolverKind.PASSES] if on_cpu else list(SolverKind)
         captures = [Capture.DIRECT] if on_cpu else list(Capture)
         parts = list(
             parts_of(
                 corpus,
                 settings.data / "bundles",
-                solvers=[Solver(options.solver)] if options.solver else solvers,
+                solvers=[SolverKind(options.solver)] if options.solver else solvers,
                 captures=[Capture(options.capture)] if options.capture else captures,
                 trials=options.trials,
                 device=device,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from pages.ui.text import count
-from passnet_core.floors import Floor, bytes_moved, memory_floor
+from passnet_core.advice.memory_floor import Floor, bytes_moved, memory_floor
 from passnet_core.graphs import aligning, panes, traffic
 from passnet_core.graphs.ir import Graph
 from passnet_core.records import LAUNCHED, Bundle, CompiledKernel, InductorCode, Inspection, Outcome, Subgraph

@@ -7,8 +7,8 @@ import streamlit as st
 from pages.ui import built, code_facts, resources
 from pages.ui.components import finding_list
 from pages.ui.text import code_span, key_of, plain
+from passnet_core.advice.memory_floor import memory_floor
 from passnet_core.errors import PlaygroundError
-from passnet_core.floors import memory_floor
 from passnet_core.graphs import aligning, panes
 from passnet_core.records import Bundle, InductorCode, Inspection, Outcome, PassKernels, Subgraph
 

@@ -10,8 +10,7 @@ from pages.ui.graphs import graph_view
 from pages.ui.tables import choose_row
 from pages.ui.text import code_span, count, figure, key_of, plain, when
 from passnet_core.charts.pairs import pair_chart
-from passnet_core.corpus.catalogue import find_subgraph
-from passnet_core.records import CONTENDER_NAMES, Bundle, Contender, Outcome, OutputAccuracy, Run, Solver
+from passnet_core.records import CONTENDER_NAMES, Bundle, Contender, Outcome, OutputAccuracy, Run, SolverKind
 from passnet_core.reports.comparison import (
     Change,
     ClockChange,
@@ -283,7 +282,7 @@ def _order(bundle: Bundle | None) -> str:
 
 
 def _graph(pair: OutcomePair, then: Run, now: Run) -> None:
-    subgraph = find_subgraph(resources.service().corpus.task(pair.task_id), pair.subgraph_id)
+    subgraph = resources.service().corpus.task(pair.task_id).subgraph(pair.subgraph_id)
     codes = [_rewritten(outcome) or subgraph.code for outcome in (pair.before, pair.after)]
     if codes[0] == codes[1]:
         st.success("Both sides have the same graph.", icon=":material/equal:")
@@ -309,7 +308,7 @@ def _rewritten(outcome: Outcome | None) -> str:
 def _graph_words(outcome: Outcome | None) -> str:
     if outcome is None:
         return "not judged; this is the subgraph itself."
-    if outcome.solver is Solver.INDUCTOR:
+    if outcome.solver is SolverKind.INDUCTOR:
         return "TorchInductor compiles the subgraph as it is."
     return "rewritten by the passes." if _rewritten(outcome) else "not rewritten; this is the subgraph itself."
 

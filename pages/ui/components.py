@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.ui.text import code_span, figure, plain, seconds, shape, when
 from pages.ui.words import VERDICTS
-from passnet_core import advising
+from passnet_core.advice import next_step as advising
 from passnet_core.charts.breakdown import speedup_words
 from passnet_core.graphs import drawing
 from passnet_core.records import (
@@ -23,7 +23,7 @@ from passnet_core.records import (
     MatchReport,
     Outcome,
     Profile,
-    Solver,
+    SolverKind,
     Stage,
     Subgraph,
 )
@@ -146,5 +146,5 @@ def _elements(sizes: tuple[int, ...]) -> int:
     return product
 
 
-def solver_name(solver: Solver, label: str) -> str:
-    return CONTENDER_NAMES[solver.contender] if solver is Solver.INDUCTOR else label or "unnamed passes"
+def solver_name(solver: SolverKind, label: str) -> str:
+    return CONTENDER_NAMES[solver.contender] if solver is SolverKind.INDUCTOR else label or "unnamed passes"

@@ -14,9 +14,9 @@ import streamlit as st
 from pages.ui import editor, frame, resources
 from pages.ui.editor import Held, Template, code_editor
 from pages.ui.text import key_of, plain
+from passnet_core.bundles.starting import starting_point
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.graphs.respelling import patched
-from passnet_core.passes.starting import starting_point
 from passnet_core.records import Bundle, Finding, LineChange, PassFile, Task
 from passnet_core.service import ReferenceBundle
 from passnet_core.settings import ASSETS

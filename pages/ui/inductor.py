@@ -4,8 +4,8 @@ import streamlit as st
 
 from pages.ui import measured, resources
 from pages.ui.text import count, plain, recorded, span
-from passnet_core.baselines_view import Effect, Grouping, Share, grounds, guards, share_on, shares, spent
 from passnet_core.charts.shares import share_chart
+from passnet_core.leaderboard.inductor_effects import Effect, Grouping, Share, grounds, guards, share_on, shares, spent
 from passnet_core.records import CONTENDER_NAMES, Clock
 
 GROUPINGS = {each.value: each for each in Grouping}

@@ -3,8 +3,8 @@
 import functools
 
 from pages.ui import resources
-from passnet_core.baselines_view import BaselineRow
-from passnet_core.scores_view import Board
+from passnet_core.leaderboard.boards import Board
+from passnet_core.leaderboard.inductor_effects import BaselineRow
 from passnet_core.service import Service
 
 

@@ -16,8 +16,7 @@ from passnet_core.charts.curves import INK
 from passnet_core.charts.downloads import KINDS, csv_text, file_stem, picture
 from passnet_core.charts.scatter import Dot, scatter_chart
 from passnet_core.charts.violins import FEWEST, Speedups, violin_chart
-from passnet_core.records import Solver
-from passnet_core.scores_view import (
+from passnet_core.leaderboard.boards import (
     INDUCTOR,
     LOSSES,
     WINS,
@@ -33,6 +32,7 @@ from passnet_core.scores_view import (
     spread,
     tally,
 )
+from passnet_core.records import SolverKind
 from passnet_core.scoring.report import Contribution, contributions, others_said
 from passnet_core.scoring.scores import Interpretation
 
@@ -267,7 +267,7 @@ def speedups(look: Look) -> None:
 
 def against_inductor(look: Look) -> None:
     """Each subgraph of a solver beside TorchInductor."""
-    mine = [each for each in look.contestants.values() if each.solver is not Solver.INDUCTOR]
+    mine = [each for each in look.contestants.values() if each.solver is not SolverKind.INDUCTOR]
     others = baseline_on(look.board.ground, look.boards)
     if not mine or not others:
         missing = f"Nobody but {INDUCTOR}" if others else f"{INDUCTOR} never"

@@ -13,12 +13,22 @@ from pages.ui import drafting, frame, links, resources
 from pages.ui.drafting import EditorDraft
 from pages.ui.options import spec_of
 from pages.ui.text import code_span, count, figure, plain, seconds, when
-from passnet_core.conversing import ConversationOrder, ConversationStanding, TrajectorySummary
 from passnet_core.errors import BadInput
-from passnet_core.llm.chat import ChatServer, Model
-from passnet_core.llm.tools import calls_in
 from passnet_core.records import Bundle, Task
-from passnet_core.trajectory import Budget, End, Ending, Price, Role, ToolCall, Trajectory, Turn, trajectory_lines
+from passnet_core.records.trajectories import (
+    Budget,
+    End,
+    Ending,
+    Price,
+    Role,
+    ToolCall,
+    Trajectory,
+    Turn,
+    trajectory_lines,
+)
+from passnet_core.solvers.conversations import ConversationOrder, ConversationStanding, TrajectorySummary
+from passnet_core.solvers.llm.chat import ChatServer, Model
+from passnet_core.solvers.llm.tools import calls_in
 
 POLL_S = 0.5
 NEW = "new"
@@ -62,7 +72,9 @@ class Reached:
 
     def model(self) -> Model:
         """Raises ModelError where it needs a key."""
-        from passnet_core.llm.client import ChatModel  # its packages take half a second, which no visitor need wait for
+        from passnet_core.solvers.llm.client import (
+            ChatModel,  # its packages take half a second, which no visitor need wait for
+        )
 
         return ChatModel(self.server, self.name)
 

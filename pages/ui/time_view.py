@@ -7,9 +7,9 @@ import streamlit as st
 from pages.ui import resources
 from pages.ui.components import evidence_list, speedup_text
 from pages.ui.text import figure, plain
+from passnet_core.advice.memory_floor import Floor, floor_words, memory_floor, nearness
 from passnet_core.charts.breakdown import Breakdown, Piece, breakdowns, meaning, replays
 from passnet_core.charts.times import breakdown_chart, samples_chart, speedup_chart
-from passnet_core.floors import Floor, floor_words, memory_floor, nearness
 from passnet_core.records import (
     CONTENDER_NAMES,
     DISQUALIFIED,

@@ -3,9 +3,9 @@
 import streamlit as st
 
 from pages.ui.text import count, figure, plain, shape
+from passnet_core.advice.error_shapes import guessed
 from passnet_core.charts.places import drawn, where
 from passnet_core.charts.strips import WORST, WRONG, strip_chart, tables
-from passnet_core.guessing import guessed
 from passnet_core.records import Accuracy, Bundle, Outcome, OutputAccuracy, Subgraph
 
 

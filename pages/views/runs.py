@@ -11,13 +11,12 @@ from pages.ui.results import result_tabs
 from pages.ui.tables import choose_outcome, choose_row
 from pages.ui.text import code_span, count, plain, when
 from pages.ui.uploads import import_run
-from passnet_core.corpus.catalogue import find_subgraph
-from passnet_core.records import CONTENDER_NAMES, Outcome, Run, Solver, to_json
+from passnet_core.records import CONTENDER_NAMES, Outcome, Run, SolverKind, to_json
 from passnet_core.reports.comparison import environment_facts
 from passnet_core.reports.gathering import run_report
 from passnet_core.service import RunSummary
 
-SOLVERS = {CONTENDER_NAMES[each.contender]: each for each in Solver}
+SOLVERS = {CONTENDER_NAMES[each.contender]: each for each in SolverKind}
 
 
 def history() -> None:
@@ -130,7 +129,7 @@ def actions(run: Run, outcome: Outcome) -> None:
 
 def details(outcome: Outcome) -> None:
     bundle = resources.service().bundle(outcome.bundle_digest) if outcome.bundle_digest else None
-    subgraph = find_subgraph(resources.service().corpus.task(outcome.task_id), outcome.subgraph_id)
+    subgraph = resources.service().corpus.task(outcome.task_id).subgraph(outcome.subgraph_id)
     result_tabs(outcome, subgraph, bundle, key=f"tabs-{outcome.job_digest}")
 
 

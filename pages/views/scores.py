@@ -12,8 +12,8 @@ from pages.ui.plots import picked_point
 from pages.ui.score_views import BEHIND, Look, downloads, views
 from pages.ui.text import count, plain, recorded, span
 from passnet_core.charts.curves import POINT, CurvePoint, curve_chart
+from passnet_core.leaderboard.boards import Board, Ranked, ranked, right_at, twin
 from passnet_core.records import RIGHT, Profile
-from passnet_core.scores_view import Board, Ranked, ranked, right_at, twin
 from passnet_core.scoring.scores import LEVELS, Interpretation
 
 CURVES = "curves"

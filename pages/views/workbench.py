@@ -15,13 +15,12 @@ from pages.ui.options import options_menu, spec_of
 from pages.ui.results import result_tabs
 from pages.ui.tables import choose_outcome
 from pages.ui.text import count, plain, when
-from passnet_core.corpus.catalogue import find_subgraph
+from passnet_core.bundles.static_rules.findings import findings
+from passnet_core.corpus.surveying import TaskMatches
 from passnet_core.graphs import drawing
 from passnet_core.graphs.emission import expression
 from passnet_core.graphs.ir import Graph
-from passnet_core.passes.static_rules.findings import findings
 from passnet_core.records import Bundle, MatchReport, Outcome, Profile, Stage, Subgraph, Task
-from passnet_core.surveying import TaskMatches
 
 COLUMNS = (0.8, 1.5, 0.95)
 MATCHED_SHOWN = 24
@@ -120,7 +119,7 @@ def selectors(task: Task) -> tuple[Subgraph, str]:
     asked_subgraph, asked_slot = links.selected("subgraph"), links.selected("bundle")
     titles = drafting.slot_titles(task, asked_slot)
     if asked_subgraph:
-        find_subgraph(task, asked_subgraph)
+        task.subgraph(asked_subgraph)
     heading, which, whose = st.columns(COLUMNS, gap="medium", vertical_alignment="bottom")
     heading.markdown(f"### {plain(task.id)}")
     with which:
@@ -138,7 +137,7 @@ def selectors(task: Task) -> tuple[Subgraph, str]:
             bind="query-params",
             help="Your own, or a reference bundle. Each keeps its own draft, so nothing is overwritten.",
         )
-    subgraph = find_subgraph(task, subgraph_id)
+    subgraph = task.subgraph(subgraph_id)
     st.caption(
         f"{plain(subgraph_title(subgraph))} · {plain(task.family.value)}, from {plain(subgraph.source_model)} · "
         f"{plain(titles[slot])}"

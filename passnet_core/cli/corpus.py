@@ -10,11 +10,11 @@ from passnet_core.cli.judging import bundle_named
 from passnet_core.cli.parser import command, group
 from passnet_core.corpus.catalogue import read_list
 from passnet_core.corpus.searching import found
+from passnet_core.corpus.surveying import TaskMatches, surveyed
 from passnet_core.errors import BadInput
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import Task, to_json
 from passnet_core.service import corpus_of
-from passnet_core.surveying import TaskMatches, surveyed
 
 
 def corpus_list(args: argparse.Namespace, console: Console) -> int:
@@ -129,7 +129,7 @@ def corpus_download(args: argparse.Namespace, console: Console) -> int:
 
 
 def corpus_cut(args: argparse.Namespace, console: Console) -> int:
-    from passnet_core.cutting_models import cut_models
+    from passnet_core.corpus.cutting_models import cut_models
 
     if args.limit <= 0:
         raise BadInput(f"--limit must be above 0, not {args.limit:g}.")

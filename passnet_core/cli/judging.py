@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from passnet_core.bundles.reading import read_bundle
 from passnet_core.cli.console import ACCEPTED, INFRASTRUCTURE, NOT_ACCEPTED, Console
 from passnet_core.cli.parser import command, values
 from passnet_core.errors import BadInput, InfrastructureError
-from passnet_core.passes.reading import read_bundle
+from passnet_core.execution.jobs import jobs_of
 from passnet_core.records import (
     RESTS_ON_EVIDENCE,
     Bundle,
@@ -21,13 +22,13 @@ from passnet_core.records import (
     EvalSpec,
     Outcome,
     Profile,
-    Solver,
+    SolverKind,
     Stage,
     Task,
     Verdict,
 )
 from passnet_core.scoring.published import published, published_line
-from passnet_core.service import OnOutcome, corpus_of, jobs_of
+from passnet_core.service import OnOutcome, corpus_of
 from passnet_core.settings import Settings
 
 
@@ -60,7 +61,7 @@ def _judge(args: argparse.Namespace, console: Console, stage: Stage) -> int:
             {
                 "task": task.id,
                 "run": run_id,
-                "solver": (Solver.PASSES if bundle else Solver.INDUCTOR).value,
+                "solver": (SolverKind.PASSES if bundle else SolverKind.INDUCTOR).value,
                 "bundle_digest": bundle.digest if bundle else None,
                 "accepted": accepted,
                 "total": total,

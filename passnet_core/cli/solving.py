@@ -4,44 +4,37 @@ import argparse
 import contextlib
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from passnet_core.bundles.reading import write_bundle
 from passnet_core.cli.console import ACCEPTED, NOT_ACCEPTED, Console
 from passnet_core.cli.judging import bundle_named, spec_of
 from passnet_core.cli.parser import command, group, values
 from passnet_core.errors import BadInput, UnknownItem
-from passnet_core.passes.reading import write_bundle
 from passnet_core.records import Capture, Device, EvalSpec, Stage, Task, to_json
+from passnet_core.records.trajectories import Budget, Price, Trajectory, Turn
 from passnet_core.service import corpus_of
-from passnet_core.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from passnet_core.solvers.base import Solver
 
 ALL = 1_000_000
 
 
 def solve(args: argparse.Namespace, console: Console) -> int:
-    from passnet_core.llm.chat import ChatServer
-    from passnet_core.llm.client import ChatModel
-    from passnet_core.report_card import stages
-    from passnet_core.solving import Order, keep, solve
+    from passnet_core.leaderboard.report_card import stages
+    from passnet_core.solvers.batch import keep, solve
     from passnet_core.store.opening import open_store
-    from passnet_core.trajectory import Budget, Price, Turn
 
     for name in ("attempts", "turns", "judges"):
         if getattr(args, name) < 1:
             raise BadInput(f"--{name} must be at least 1, not {getattr(args, name)}.")
-    models = console.settings.models
     corpus = corpus_of(console.settings)
     tasks = [corpus.resolve(name) for name in args.task]
-    server = ChatServer(args.base_url or models.base_url, models.key)
-    model = ChatModel(server, args.model or models.model, temperature=args.temperature)
-    known = models.price(model.name)
-    price = Price(
-        known[0] if args.price_prompt is None else args.price_prompt,
-        known[1] if args.price_reply is None else args.price_reply,
-    )
+    solver = SOLVERS[args.solver](args, console)
     cancelled = threading.Event()
 
     def told(task: Task, number: int, turn: Turn) -> None:
@@ -53,17 +46,11 @@ def solve(args: argparse.Namespace, console: Console) -> int:
         open_things.callback(store.close)
         scheduler = open_things.enter_context(console.scheduler(args.judges))
         try:
-            order = Order(
-                spec_of(args, Stage(args.stage), scheduler.here.device),
-                Budget(args.turns, args.tokens, args.money, args.seconds, args.reply_tokens),
-                price,
-                args.attempts,
-                bundle_named(args.bundle, console.settings) if args.bundle else None,
-            )
-            if order.start is not None:
-                store.add_bundle(order.start)
+            if solver.options.start is not None:
+                store.add_bundle(solver.options.start)
+            spec = spec_of(args, Stage(args.stage), scheduler.here.device)
             solved = solve(
-                model, tasks, scheduler, order, Path(args.out),
+                solver, tasks, scheduler, spec, Path(args.out), attempts=args.attempts,
                 cancelled=cancelled, on_turn=told, on_attempt=partial(keep, store),
             )  # fmt: skip
         except KeyboardInterrupt:
@@ -90,6 +77,38 @@ def solve(args: argparse.Namespace, console: Console) -> int:
     return ACCEPTED if whole else NOT_ACCEPTED
 
 
+def _language_model(args: argparse.Namespace, console: Console) -> "Solver":
+    from passnet_core.solvers.llm.chat import ChatServer
+    from passnet_core.solvers.llm.client import ChatModel
+    from passnet_core.solvers.llm.conversation import LanguageModel
+
+    models = console.settings.models
+    server = ChatServer(args.base_url or models.base_url, models.key)
+    model = ChatModel(server, args.model or models.model, temperature=args.temperature)
+    known = models.price(model.name)
+    price = Price(
+        known[0] if args.price_prompt is None else args.price_prompt,
+        known[1] if args.price_reply is None else args.price_reply,
+    )
+    budget = Budget(args.turns, args.tokens, args.money, args.seconds, args.reply_tokens)
+    return LanguageModel(model, budget, price, bundle_named(args.bundle, console.settings) if args.bundle else None)
+
+
+def _inductor(args: argparse.Namespace, console: Console) -> "Solver":
+    from passnet_core.solvers.inductor import Inductor
+
+    if args.bundle:
+        raise BadInput("TorchInductor takes no bundle to begin with. Leave out --bundle, or --solver inductor.")
+    return Inductor()
+
+
+SOLVERS: Mapping[str, Callable[[argparse.Namespace, Console], "Solver"]] = {
+    "model": _language_model,
+    "inductor": _inductor,
+}
+"""How each solver that the command line offers is made from its flags."""
+
+
 def trajectories_list(args: argparse.Namespace, console: Console) -> int:
     rows, told = [], []
     for path, each in _trajectories(args.folder, console):
@@ -112,7 +131,7 @@ def trajectories_list(args: argparse.Namespace, console: Console) -> int:
 
 def _trajectories(folders: Sequence[str], console: Console) -> Iterator[tuple[Path | None, Trajectory]]:
     """With their files those below these folders; without a folder those of the store, but for recorded ones."""
-    from passnet_core.solving import trajectories
+    from passnet_core.solvers.trajectories import trajectories
     from passnet_core.store.opening import open_store
 
     for folder in folders:
@@ -127,7 +146,7 @@ def _trajectories(folders: Sequence[str], console: Console) -> Iterator[tuple[Pa
 
 
 def trajectories_export(args: argparse.Namespace, console: Console) -> int:
-    from passnet_core.solving import accepted, example
+    from passnet_core.solvers.trajectories import accepted, example
 
     if not 0 < args.at_least <= 1:
         raise BadInput(f"--at-least must be above 0 and at most 1, not {args.at_least:g}.")
@@ -156,6 +175,7 @@ def add_commands(commands: Any) -> None:
     solving = command(commands, "solve", solve, "have a language model write the passes for tasks")
     solving.add_argument("task", nargs="+", metavar="TASK_OR_DIR")
     solving.add_argument("--out", required=True, metavar="DIR", help="a folder for each attempt; those over are kept")
+    solving.add_argument("--solver", choices=tuple(SOLVERS), default="model", help="who solves (%(default)s)")
     solving.add_argument("--model", default="", metavar="NAME", help="as the server calls it (PASSNET_MODEL)")
     solving.add_argument("--base-url", default="", metavar="URL", help="of the server, with /v1 (OPENAI_BASE_URL)")
     solving.add_argument("--bundle", metavar="DIR", help="a bundle to begin with, which is to be repaired")

@@ -116,7 +116,7 @@ class Corpus:
 
     def subgraph(self, task_id: str, subgraph_id: str) -> Subgraph:
         """Raises UnknownItem naming some that exist."""
-        return find_subgraph(self.task(task_id), subgraph_id)
+        return self.task(task_id).subgraph(subgraph_id)
 
     def import_folder(
         self,
@@ -194,15 +194,6 @@ class Corpus:
         folder = destination / task_id
         write_task(self.task(task_id), folder)
         return folder
-
-
-def find_subgraph(task: Task, subgraph_id: str) -> Subgraph:
-    """Raises UnknownItem naming some that exist."""
-    for subgraph in task.subgraphs:
-        if subgraph.id == subgraph_id:
-            return subgraph
-    some = ", ".join(subgraph.id for subgraph in task.subgraphs[:3])
-    raise UnknownItem(f"Task {task.id!r} has no subgraph {subgraph_id!r}. It has {some}, …")
 
 
 def read_index(folder: Path) -> dict[str, Any]:

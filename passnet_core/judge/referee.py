@@ -133,14 +133,6 @@ def _own_scratch(folder: Path) -> Path:
 
 def _load_the_rest() -> None:
     """Loads torch, and what else a job needs: late, so that fork servers start meanwhile, and before the first job."""
-    import passnet_core.graphs.placement
-    import passnet_core.graphs.rewriting
-    import passnet_core.judge.stages.census
-    import passnet_core.judge.stages.measure
-    import passnet_core.judge.stages.verdict
-    import passnet_core.judge.stages.verify
-    import passnet_core.judge.supervisor.child
-    import passnet_core.passes.static_rules.findings  # noqa: F401
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
@@ -394,7 +386,7 @@ class Trial:
         self.pool.refill(self.device, witness=self.job.spec.stage is not Stage.CHECK)
 
     def _rejected(self, bundle: Bundle) -> bool:
-        from passnet_core.passes.static_rules.findings import findings
+        from passnet_core.bundles.static_rules.findings import findings
 
         self._enter(Phase.RULES, "Reading the passes.")
         spec = self.job.spec

@@ -31,7 +31,7 @@ from passnet_core.records.enums import (
     MissKind,
     Phase,
     Profile,
-    Solver,
+    SolverKind,
     Stage,
     Verdict,
 )
@@ -77,6 +77,6 @@ __all__ = [
     "Difference", "Environment", "ErrorClass", "ErrorMap", "EvalSpec", "Evidence", "Family", "Finding",
     "InductorCode", "Inspection", "Isolation", "Job", "LineChange", "MatchAttempt", "MatchReport", "MissKind",
     "NearestMiss", "Neighbourhood", "NodeValue", "Outcome", "OutputAccuracy", "Pairing", "PassFile", "PassKernels",
-    "PassMatches", "PatternEdit", "Phase", "Profile", "Run", "Solver", "Speedup", "Stage", "Subgraph", "Task",
+    "PassMatches", "PatternEdit", "Phase", "Profile", "Run", "SolverKind", "Speedup", "Stage", "Subgraph", "Task",
     "TensorForm", "TensorSpec", "Timing", "Verdict", "digest_of", "from_json", "to_json", "whole",
 ]  # fmt: skip

@@ -59,7 +59,7 @@ class Device(StrEnum):
     CUDA = "cuda"
 
 
-class Solver(StrEnum):
+class SolverKind(StrEnum):
     """What runs against eager."""
 
     PASSES = "passes"
@@ -68,7 +68,7 @@ class Solver(StrEnum):
     @property
     def contender(self) -> "Contender":
         """Whose time its own is."""
-        return Contender.BASELINE if self is Solver.INDUCTOR else Contender.PASSES
+        return Contender.BASELINE if self is SolverKind.INDUCTOR else Contender.PASSES
 
 
 class Isolation(StrEnum):

@@ -7,7 +7,7 @@ from typing import Any
 from passnet_core.errors import BadInput
 from passnet_core.records.bundles import Bundle
 from passnet_core.records.codec import digest_of, to_json, whole
-from passnet_core.records.enums import Capture, Device, Profile, Solver, Stage
+from passnet_core.records.enums import Capture, Device, Profile, SolverKind, Stage
 from passnet_core.records.tasks import Subgraph
 
 
@@ -41,8 +41,8 @@ class Job:
     spec: EvalSpec
 
     @property
-    def solver(self) -> Solver:
-        return Solver.INDUCTOR if self.bundle is None else Solver.PASSES
+    def solver(self) -> SolverKind:
+        return SolverKind.INDUCTOR if self.bundle is None else SolverKind.PASSES
 
     @cached_property
     def digest(self) -> str:

@@ -5,7 +5,17 @@ from dataclasses import dataclass
 
 from passnet_core.records.accuracy import Accuracy
 from passnet_core.records.bundles import Finding
-from passnet_core.records.enums import ERROR_CLASS, RIGHT, TIMED, WRONG, Clock, Contender, ErrorClass, Solver, Verdict
+from passnet_core.records.enums import (
+    ERROR_CLASS,
+    RIGHT,
+    TIMED,
+    WRONG,
+    Clock,
+    Contender,
+    ErrorClass,
+    SolverKind,
+    Verdict,
+)
 from passnet_core.records.jobs import EvalSpec
 from passnet_core.records.machines import Environment
 from passnet_core.records.matching import MatchReport
@@ -40,7 +50,7 @@ class Outcome:
     subgraph_id: str
     subgraph_digest: str
     dtype: str
-    solver: Solver
+    solver: SolverKind
     bundle_digest: str | None
     spec: EvalSpec
     verdict: Verdict
@@ -69,7 +79,7 @@ class Outcome:
         verdict = self.verdict
         if not self.reason:
             return "no reason"
-        if (self.bundle_digest is None) != (self.solver is Solver.INDUCTOR):
+        if (self.bundle_digest is None) != (self.solver is SolverKind.INDUCTOR):
             return "a bundle digest belongs to passes, and only to them"
         if verdict is Verdict.REJECTED and not any(finding.fatal for finding in self.findings):
             return "rejected without a fatal finding"
@@ -79,7 +89,7 @@ class Outcome:
             return "a match needs matches"
         if verdict in RIGHT | WRONG and self.accuracy is None:
             return "values were judged without accuracy"
-        if verdict in RIGHT and self.solver is Solver.PASSES and (self.match is None or not self.match.count):
+        if verdict in RIGHT and self.solver is SolverKind.PASSES and (self.match is None or not self.match.count):
             return "passes were accepted without a match"
         if (verdict in TIMED) != bool(self.speedups):
             return "speedups belong to timed verdicts, and only to them"

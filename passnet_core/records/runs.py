@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from passnet_core.records.enums import Solver
+from passnet_core.records.enums import SolverKind
 from passnet_core.records.jobs import EvalSpec
 
 
@@ -13,7 +13,7 @@ class Run:
     id: str
     label: str
     started_at: str
-    solver: Solver
+    solver: SolverKind
     bundle_digest: str | None
     spec: EvalSpec
     task_ids: tuple[str, ...]

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
+from passnet_core.errors import UnknownItem
 from passnet_core.records.codec import digest_of, to_json, whole
 from passnet_core.records.enums import Family
 
@@ -57,3 +58,11 @@ class Task:
     family: Family
     split: str
     subgraphs: tuple[Subgraph, ...]
+
+    def subgraph(self, subgraph_id: str) -> Subgraph:
+        """The subgraph with this id. Raises UnknownItem, which names some that exist."""
+        for each in self.subgraphs:
+            if each.id == subgraph_id:
+                return each
+        some = ", ".join(each.id for each in self.subgraphs[:3])
+        raise UnknownItem(f"Task {self.id!r} has no subgraph {subgraph_id!r}. It has {some}, …")

@@ -21,7 +21,7 @@ from passnet_core.records import (
     Outcome,
     OutputAccuracy,
     Run,
-    Solver,
+    SolverKind,
     Subgraph,
     Timing,
     Verdict,
@@ -154,7 +154,7 @@ def content_of(material: Material) -> Content:
         version=__version__,
         material=material,
         solver=CONTENDER_NAMES[run.solver.contender]
-        if run.solver is Solver.INDUCTOR
+        if run.solver is SolverKind.INDUCTOR
         else run.label or "unnamed passes",
         facts=(
             ("devices", ", ".join(dict.fromkeys(each.device for each in environments)) or "none answered"),

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
-from passnet_core.records import Outcome, Profile, Run, Solver, Stage
+from passnet_core.records import Outcome, Profile, Run, SolverKind, Stage
 
 PROGRAM = ("python", "-m", "passnet_core")
 FOLDER = "FOLDER"
@@ -26,7 +26,7 @@ def commands(
 def _asked(run: Run, task_id: str, bundle: str) -> Iterator[str]:
     spec = run.spec
     yield from ("check" if spec.stage is Stage.CHECK else "evaluate", task_id)
-    yield from ("--solver", "inductor") if run.solver is Solver.INDUCTOR else ("--bundle", bundle)
+    yield from ("--solver", "inductor") if run.solver is SolverKind.INDUCTOR else ("--bundle", bundle)
     if spec.stage is not Stage.CHECK:
         yield from ("--stage", spec.stage.value, "--capture", spec.capture.value)
         yield from ("--trials", str(spec.trials)) if spec.stage is Stage.MEASURE else ()

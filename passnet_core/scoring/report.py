@@ -18,7 +18,7 @@ from passnet_core.records import (
     ErrorClass,
     Outcome,
     Profile,
-    Solver,
+    SolverKind,
     Stage,
     Verdict,
     from_json,
@@ -47,7 +47,7 @@ INCONCLUSIVE = "inconclusive"
 class ReportEntry:
     """What a score needs of one outcome. sample None: not scored, and left_out says why."""
 
-    solver: Solver
+    solver: SolverKind
     bundle_digest: str | None
     device: str
     """The device's name; empty where it is not known."""
@@ -61,7 +61,7 @@ class ReportEntry:
     left_out: str = ""
 
 
-Line = tuple[Solver, str | None, str, Capture, Profile]
+Line = tuple[SolverKind, str | None, str, Capture, Profile]
 """What has a curve of its own: solver, bundle, device, capture and profile."""
 
 
@@ -88,7 +88,7 @@ class LevelScore:
 class ScoreReport:
     """How one solver does on one device, captured and judged in one way. aggregate None and no levels: no sample."""
 
-    solver: Solver
+    solver: SolverKind
     bundle_digest: str | None
     device: str
     capture: Capture
@@ -195,7 +195,7 @@ def read_entries(lines: Iterable[str]) -> Iterator[ReportEntry]:
 def _entry_from_json(data: Mapping[str, Any]) -> ReportEntry:
     verdict = Verdict(data["verdict"])
     left_out = why_left_out(verdict, Stage(data["stage"]), Device(data["device"]))
-    solver = Solver(data["solver"])
+    solver = SolverKind(data["solver"])
     sample = None
     if not left_out:
         clock = data["speedups"].get(CONTENDER_KEYS[solver.contender], {}).get("end_to_end")

@@ -3,7 +3,8 @@
 from typing import Protocol
 
 from passnet_core.errors import StoreError
-from passnet_core.records import Bundle, Outcome, Run, Solver
+from passnet_core.records import Bundle, Outcome, Run, SolverKind
+from passnet_core.records.trajectories import Ending, Opening, Trajectory, Turn
 from passnet_core.store.rows import (
     BaselineRow,
     Draft,
@@ -17,7 +18,6 @@ from passnet_core.store.rows import (
     TrajectorySummary,
     Unfinished,
 )
-from passnet_core.trajectory import Ending, Opening, Trajectory, Turn
 
 
 class StoreBusy(StoreError):
@@ -52,7 +52,9 @@ class Store(Protocol):
 
     def run(self, run_id: str) -> Run | None: ...
 
-    def runs(self, limit: int, task_id: str | None, solver: Solver | None, checks: bool) -> tuple[RunSummary, ...]: ...
+    def runs(
+        self, limit: int, task_id: str | None, solver: SolverKind | None, checks: bool
+    ) -> tuple[RunSummary, ...]: ...
 
     def outcomes(self, run_id: str) -> tuple[Outcome, ...]: ...
 

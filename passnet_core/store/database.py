@@ -23,12 +23,13 @@ from passnet_core.records import (
     Outcome,
     Profile,
     Run,
-    Solver,
+    SolverKind,
     Speedup,
     Verdict,
     from_json,
     to_json,
 )
+from passnet_core.records.trajectories import Ending, Opening, Trajectory, Turn
 from passnet_core.store.base import StoreBusy
 from passnet_core.store.rows import (
     BaselineRow,
@@ -44,7 +45,6 @@ from passnet_core.store.rows import (
     Unfinished,
     bits_of,
 )
-from passnet_core.trajectory import Ending, Opening, Trajectory, Turn
 
 HERE = Path(__file__).parent
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -151,7 +151,7 @@ class Database:
         rows = self._rows("run", run_id=run_id)
         return _read(Run, rows[0][0]) if rows else None
 
-    def runs(self, limit: int, task_id: str | None, solver: Solver | None, checks: bool) -> tuple[RunSummary, ...]:
+    def runs(self, limit: int, task_id: str | None, solver: SolverKind | None, checks: bool) -> tuple[RunSummary, ...]:
         rows = self._rows("runs", limit=limit, task_id=task_id, solver=solver and solver.value, checks=checks)
         summaries = []
         for content, verdicts, numbers, accepted, device, median in rows:
@@ -210,7 +210,7 @@ class Database:
             ScoreRow(
                 run_id=row[0],
                 recorded=row[1],
-                solver=Solver(row[2]),
+                solver=SolverKind(row[2]),
                 bundle_digest=row[3],
                 author=row[4],
                 task_id=row[5],

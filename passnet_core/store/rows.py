@@ -13,11 +13,11 @@ from passnet_core.records import (
     Outcome,
     Profile,
     Run,
-    Solver,
+    SolverKind,
     Speedup,
     Verdict,
 )
-from passnet_core.trajectory import Ending, Opening, Trajectory
+from passnet_core.records.trajectories import Ending, Opening, Trajectory
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class ScoreRow:
 
     run_id: str
     recorded: str
-    solver: Solver
+    solver: SolverKind
     bundle_digest: str | None
     author: str
     task_id: str

@@ -50,7 +50,7 @@ OUTCOME_BYTES = 100_000
 BLINDED = """
 import sys
 from passnet_core.judge import __main__ as program
-from passnet_core.passes.static_rules import findings
+from passnet_core.bundles.static_rules import findings
 findings.findings = lambda *given, **named: ()
 program.main(sys.argv[1:])
 """

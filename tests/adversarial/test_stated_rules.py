@@ -2,7 +2,7 @@
 
 import pytest
 
-from passnet_core.passes.static_rules.findings import findings
+from passnet_core.bundles.static_rules.findings import findings
 from tests.adversarial.corpus import Entry, entries
 
 BY_RULE = [each for each in entries() if each.by_rule]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.packs import write_pack
 from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.leaderboard.boards import table_of
 from passnet_core.records import (
     Bundle,
     EvalSpec,
@@ -30,7 +31,6 @@ from passnet_core.records import (
     TensorSpec,
     Verdict,
 )
-from passnet_core.scores_view import table_of
 from passnet_core.scoring.scores import LEVELS, Interpretation, error_aware_score
 from passnet_core.service import read_references
 from passnet_core.settings import read_settings

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from playwright.sync_api import Locator, Page, expect
 
+from passnet_core.bundles.starting import starting_point
 from passnet_core.graphs.source import parse
-from passnet_core.passes.starting import starting_point
 from tests.example_playground import CODE
 
 BEGINNING = starting_point(parse(CODE))

@@ -26,7 +26,7 @@ from passnet_core.records import (
     PassFile,
     PassMatches,
     Run,
-    Solver,
+    SolverKind,
     Speedup,
     Stage,
     Subgraph,
@@ -84,7 +84,7 @@ def outcome(job: Job, verdict: Verdict = Verdict.VALUES_ONLY, *, speedup: float 
     miss = NearestMiss(MissKind.LITERAL, "relu", "tmp_0", "other literal")
     close = verdict in RIGHT | {Verdict.LOWER_PRECISION, Verdict.CHEAT, Verdict.LIBRARY}
     timed = verdict in TIMED
-    who = Contender.BASELINE if job.solver is Solver.INDUCTOR else Contender.PASSES
+    who = Contender.BASELINE if job.solver is SolverKind.INDUCTOR else Contender.PASSES
     bad = replace(output, smallest_t=None, correct_at=())
     return Outcome(
         job_digest=job.digest,

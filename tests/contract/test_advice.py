@@ -2,7 +2,7 @@
 
 import math
 
-from passnet_core.advising import next_step
+from passnet_core.advice.next_step import next_step
 from passnet_core.charts.places import where
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import Job, Outcome, Verdict, from_json, to_json

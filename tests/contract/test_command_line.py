@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
+from passnet_core.bundles.reading import ORDER_FILE, write_bundle
 from passnet_core.cli.console import printable
 from passnet_core.cli.main import main
 from passnet_core.corpus.layout import write_task
 from passnet_core.execution.backends.fake import FakeBackend
-from passnet_core.passes.reading import ORDER_FILE, write_bundle
 from passnet_core.records import Bundle, Device, Evidence, Job, Outcome, PassFile, Stage, Verdict
 from passnet_core.settings import Settings
 from tests.contract.made import outcome, task

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from passnet_core.llm import client as client_module
-from passnet_core.llm.chat import ChatServer, ModelError, Reply, Stopped, Tool, Trouble
-from passnet_core.llm.client import ChatModel
-from passnet_core.trajectory import Message, Role, ToolCall
+from passnet_core.records.trajectories import Message, Role, ToolCall
+from passnet_core.solvers.llm import client as client_module
+from passnet_core.solvers.llm.chat import ChatServer, ModelError, Reply, Stopped, Tool, Trouble
+from passnet_core.solvers.llm.client import ChatModel
 from tests.contract.model_server import ModelServer, Said, saying, serving
 
 KEY = "sk-secret-0123456789"

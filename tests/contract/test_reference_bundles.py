@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from passnet_core.bundles.reading import read_bundle
+from passnet_core.bundles.static_rules.findings import findings
 from passnet_core.corpus.layout import read_task
 from passnet_core.execution.backends.local import LocalBackend
-from passnet_core.passes.reading import read_bundle
-from passnet_core.passes.static_rules.findings import findings
 from passnet_core.records import Bundle, EvalSpec, Job, Outcome, Profile, Stage, Subgraph, Verdict
 
 DATA = Path(__file__).resolve().parents[2] / "data"

@@ -14,6 +14,7 @@ from passnet_core.corpus.layout import write_task
 from passnet_core.errors import BadInput, EmptyScore, StoreError, StoreRefusal, UnknownItem
 from passnet_core.execution.backends.base import JobEvent, outcome_without_judge
 from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
+from passnet_core.leaderboard.boards import ranked, twin
 from passnet_core.records import (
     Bundle,
     Capture,
@@ -28,7 +29,6 @@ from passnet_core.records import (
     Verdict,
     from_json,
 )
-from passnet_core.scores_view import ranked, twin
 from passnet_core.scoring.scores import error_aware_score
 from passnet_core.service import Service, open_service
 from passnet_core.settings import Settings

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from passnet_core.errors import BadInput, StoreError, StoreRefusal
-from passnet_core.records import Bundle, Clock, Contender, PassFile, Profile, Solver, Verdict
+from passnet_core.records import Bundle, Clock, Contender, PassFile, Profile, SolverKind, Verdict
 from passnet_core.store import exchange, owner
 from passnet_core.store.opening import FILE, SOCKET, open_store
 from passnet_core.store.remote import RemoteStore
@@ -67,7 +67,7 @@ def test_a_summary_counts_verdicts_and_filters(tmp_path: Path) -> None:
     assert (oldest.accepted, oldest.done, oldest.total, oldest.device) == (3, 4, 5, "fake device")
     assert oldest.median_speedup == 1.5
     assert [each.run.id for each in store.runs(10, "relu", None, False)] == ["run-1"]
-    assert [each.run.id for each in store.runs(10, None, Solver.INDUCTOR, False)] == ["run-2"]
+    assert [each.run.id for each in store.runs(10, None, SolverKind.INDUCTOR, False)] == ["run-2"]
     assert len(store.runs(1, None, None, False)) == 1
     store.close()
 

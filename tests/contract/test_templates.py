@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from passnet_core.bundles.static_rules.findings import findings
 from passnet_core.execution.backends.local import LocalBackend
-from passnet_core.passes.static_rules.findings import findings
 from passnet_core.records import Bundle, EvalSpec, Job, PassFile, Stage, Subgraph, TensorSpec, Verdict
 
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "templates"

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from passnet_core.advice.memory_floor import memory_floor
 from passnet_core.charts.breakdown import replays
 from passnet_core.execution.backends.local import LocalBackend
-from passnet_core.floors import memory_floor
 from passnet_core.records import (
     MEMORY_FLOOR,
     TIMED,

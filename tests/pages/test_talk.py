@@ -9,13 +9,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import talk as talk_page
-from passnet_core.conversing import ConversationOrder
-from passnet_core.llm.chat import ChatServer
-from passnet_core.llm.client import ChatModel
 from passnet_core.records import Device, EvalSpec, Stage
+from passnet_core.records.trajectories import FREE, Budget, End
 from passnet_core.service import Service
 from passnet_core.settings import ModelSettings
-from passnet_core.trajectory import FREE, Budget, End
+from passnet_core.solvers.conversations import ConversationOrder
+from passnet_core.solvers.llm.chat import ChatServer
+from passnet_core.solvers.llm.client import ChatModel
 from tests.contract.model_server import ModelServer, Said, saying, serving
 from tests.example_playground import PASS, REFERENCE, TASK_ID
 from tests.pages.editing import Editor

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from passnet_core.execution.jobs import new_run
 from passnet_core.records import MEMORY_FLOOR, REPLAY, Clock, Evidence, Job, Outcome, Verdict
-from passnet_core.service import Service, new_run
+from passnet_core.service import Service
 from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
 from tests.example_playground import REFERENCE, TASK_ID, TIMED, measured, outcome, task

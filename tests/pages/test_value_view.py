@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from passnet_core.execution.jobs import new_run
 from passnet_core.records import Accuracy, ErrorMap, Job, Neighbourhood, Outcome, OutputAccuracy, Verdict
-from passnet_core.service import Service, new_run
+from passnet_core.service import Service
 from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
 from tests.example_playground import REFERENCE, TIMED, outcome, task

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from pages.ui.words import VERDICTS
+from passnet_core.execution.jobs import new_run
 from passnet_core.records import Evidence, Finding, Job, Outcome, Verdict
-from passnet_core.service import Service, new_run
+from passnet_core.service import Service
 from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
 from tests.example_playground import REFERENCE, TIMED, outcome, task

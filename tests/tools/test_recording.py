@@ -13,9 +13,10 @@ from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.layout import write_task
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
+from passnet_core.execution.jobs import jobs_of
 from passnet_core.execution.scheduler import Scheduler
-from passnet_core.records import Capture, Clock, Contender, Device, Job, Outcome, Solver, Stage, Timing, Verdict
-from passnet_core.service import jobs_of, open_service, read_references
+from passnet_core.records import Capture, Clock, Contender, Device, Job, Outcome, SolverKind, Stage, Timing, Verdict
+from passnet_core.service import open_service, read_references
 from passnet_core.settings import Settings
 from passnet_core.store import exchange
 from tests.contract.made import BUNDLE, MEASURE, job, outcome, task
@@ -57,7 +58,7 @@ def test_a_recording_goes_on_where_it_was_left_and_fills_a_new_store(tmp_path: P
     (out / "all.jsonl.gz").write_bytes(whole)
     service = open_service(Settings(tmp_path / "home", data, Path(sys.executable)), backend=backend)
     assert service.problems == ()
-    assert {summary.run.solver for summary in service.runs()} == {Solver.INDUCTOR, Solver.PASSES}
+    assert {summary.run.solver for summary in service.runs()} == {SolverKind.INDUCTOR, SolverKind.PASSES}
     assert all(summary.run.recorded.startswith("fake device, 20") for summary in service.runs())
     assert len(service.boards()) == 2
     service.close()
@@ -217,7 +218,9 @@ def test_parts_cover_inductor_and_each_bundle_on_its_tasks(tmp_path: Path) -> No
     (folder / "sorted_output_pass_rule_names.json").write_text('["Relu"]')
     (folder / "about.json").write_text('{"title": "Relu", "description": "One kernel.", "tasks": ["relu"]}')
     corpus = Corpus([tmp_path / "tasks"])
-    asked = partial(parts_of, corpus, tmp_path / "bundles", solvers=list(Solver), captures=[Capture.COMPILED], trials=7)
+    asked = partial(
+        parts_of, corpus, tmp_path / "bundles", solvers=list(SolverKind), captures=[Capture.COMPILED], trials=7
+    )
     assert list(asked(split="eval")) == []
     parts = list(asked(split=task().split))
     assert parts == list(asked())
@@ -255,7 +258,7 @@ def test_the_cpu_records_the_values_of_passes(tmp_path: Path) -> None:
     write_task(task("relu"), tmp_path / "tasks" / "relu")
     corpus = Corpus([tmp_path / "tasks"])
     (part,) = parts_of(
-        corpus, tmp_path, solvers=[Solver.INDUCTOR], captures=[Capture.DIRECT], trials=5, device=Device.CPU
+        corpus, tmp_path, solvers=[SolverKind.INDUCTOR], captures=[Capture.DIRECT], trials=5, device=Device.CPU
     )
     assert (part.spec.stage, part.spec.device) == (Stage.VERIFY, Device.CPU)
     assert part.file_name == "inductor-cpu-direct-relu.jsonl.gz"
@@ -275,18 +278,18 @@ def test_the_bundled_recordings_fit_the_bundled_tasks_and_bundles(tmp_path: Path
         (task_id,) = file.run.task_ids
         digests = {subgraph.digest for subgraph in corpus.task(task_id).subgraphs}
         assert {outcome.subgraph_digest for outcome in file.outcomes} == digests, file.run.label
-        if file.run.solver is Solver.PASSES:
+        if file.run.solver is SolverKind.PASSES:
             assert all(outcome.verdict.accepted for outcome in file.outcomes), file.run.label
     measured = [file for file in recorded if file.run.spec.stage is Stage.MEASURE]
     on_inductor = [
-        (file.run.task_ids[0], file.run.spec.capture) for file in measured if file.run.solver is Solver.INDUCTOR
+        (file.run.task_ids[0], file.run.spec.capture) for file in measured if file.run.solver is SolverKind.INDUCTOR
     ]
     assert len(set(on_inductor)) == len(on_inductor)
     in_folders = {summary.id for summary in corpus.tasks() if (data / "tasks" / summary.id).is_dir()}
     assert {task_id for task_id, capture in on_inductor if capture is Capture.DIRECT} >= in_folders
     assert {corpus.task(task_id).split for task_id, _ in on_inductor if task_id not in in_folders} == {"eval"}
     on_passes = {
-        (file.run.bundle_digest, file.run.task_ids[0]) for file in measured if file.run.solver is Solver.PASSES
+        (file.run.bundle_digest, file.run.task_ids[0]) for file in measured if file.run.solver is SolverKind.PASSES
     }
     assert on_passes == {(each.bundle.digest, task_id) for each in references for task_id in each.task_ids}
     for file in measured:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from passnet_core.judge.supervisor.machine import JUDGING, code_only, digest_of_judge
+from passnet_core.judge.supervisor.machine import JUDGING, NOT_JUDGING, code_only, digest_of_judge
 from passnet_core.judge.supervisor.sandbox import PACKAGE
 
 BASELINES = PACKAGE.parent / "data" / "baselines"
@@ -89,6 +89,14 @@ def test_the_digest_is_that_of_the_code_alone(tmp_path: Path) -> None:
     assert digest_of_judge(tmp_path) == digest
     records.write_text(f"{records.read_text()}\nANOTHER = 1\n")
     assert digest_of_judge(tmp_path) != digest
+
+
+def test_what_is_left_out_of_the_digest_is_never_loaded_by_the_judge() -> None:
+    left_out = {f"passnet_core.{place.removesuffix('.py').replace('/', '.')}" for place in NOT_JUDGING}
+    assert all((PACKAGE / place).is_file() for place in NOT_JUDGING)
+    for file in (file for part in JUDGING for file in (PACKAGE / part).rglob("*.py")):
+        if file.relative_to(PACKAGE).as_posix() not in NOT_JUDGING:
+            assert not any(name in file.read_text(encoding="utf-8") for name in left_out), file
 
 
 def test_the_readme_names_every_recorded_judge() -> None:

@@ -37,7 +37,7 @@ from passnet_core.records import (
     PassMatches,
     Profile,
     Run,
-    Solver,
+    SolverKind,
     Speedup,
     Stage,
     Subgraph,
@@ -81,7 +81,7 @@ def outcome(verdict: Verdict, **fields: object) -> Outcome:
         subgraph_id="float32/1/a",
         subgraph_digest="sub",
         dtype="float32",
-        solver=Solver.PASSES,
+        solver=SolverKind.PASSES,
         bundle_digest="bundle",
         spec=EvalSpec(),
         verdict=Verdict.INFRASTRUCTURE,
@@ -187,8 +187,8 @@ def test_a_profile_by_its_older_name_is_read() -> None:
     spec = from_json(EvalSpec, {"profile": "recorded"})
     assert spec.profile is Profile("recorded") is Profile.PASSNET
     assert to_json(spec)["profile"] == "passnet"
-    run = Run("r", "", "", Solver.INDUCTOR, None, spec, ("task",), ("job",))
-    judged = outcome(Verdict.CRASHED, solver=Solver.INDUCTOR, bundle_digest=None, job_digest="job", spec=spec)
+    run = Run("r", "", "", SolverKind.INDUCTOR, None, spec, ("task",), ("job",))
+    judged = outcome(Verdict.CRASHED, solver=SolverKind.INDUCTOR, bundle_digest=None, job_digest="job", spec=spec)
     lines = exchange.written(RunFile(run, (), (judged,))).replace('"profile":"passnet"', '"profile":"recorded"')
     (read,) = exchange.read(lines.splitlines())
     assert read == RunFile(run, (), (judged,))

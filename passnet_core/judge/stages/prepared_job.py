@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from passnet_core.graphs.ir import Graph
 from passnet_core.judge.protocol.clients import CandidateClient
 from passnet_core.judge.protocol.messages import Preparation
-from passnet_core.records import Contender, Job, Solver
+from passnet_core.records import Contender, Job, SolverKind
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class PreparedJob:
     @property
     def is_candidate(self) -> bool:
         """Whether a bundle's passes are judged, and not Inductor."""
-        return self.job.solver is Solver.PASSES
+        return self.job.solver is SolverKind.PASSES
 
     @property
     def solver(self) -> Contender:

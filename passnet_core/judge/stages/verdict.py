@@ -16,7 +16,7 @@ from passnet_core.records import (
     Outcome,
     PassMatches,
     Phase,
-    Solver,
+    SolverKind,
     Stage,
     Verdict,
 )
@@ -79,7 +79,7 @@ def decide(job: Job, facts: Facts) -> tuple[Verdict, str]:
     verification, measurement, match = facts.verification, facts.measurement, facts.match
     if facts.problem:
         return Verdict.INFRASTRUCTURE, facts.problem
-    if facts.end is not None and facts.end.who == "witness" and job.solver is Solver.PASSES:
+    if facts.end is not None and facts.end.who == "witness" and job.solver is SolverKind.PASSES:
         return Verdict.INFRASTRUCTURE, f"The process that computes eager ended: {_sentence(facts.end)}"
     if verification is not None and verification.verdict is Verdict.EAGER_FAILED:
         return verification.verdict, verification.reason
@@ -89,7 +89,7 @@ def decide(job: Job, facts: Facts) -> tuple[Verdict, str]:
         return _ended(facts.end, facts.during)
     if facts.rewrite_problem:
         return Verdict.REWRITE_FAILED, f"The graph cannot be rewritten: {facts.rewrite_problem}"
-    if job.solver is Solver.PASSES and match is None:
+    if job.solver is SolverKind.PASSES and match is None:
         return Verdict.INFRASTRUCTURE, "The judge stopped before it matched the passes."
     if match is not None and not match.count:
         return Verdict.NO_MATCH, _no_match(match)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from passnet_core.corpus.catalogue import Corpus, find_subgraph, read_index, read_list, write_index
+from passnet_core.corpus.catalogue import Corpus, read_index, read_list, write_index
 from passnet_core.corpus.layout import read_task, write_task
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.records import Family
@@ -47,7 +47,7 @@ def test_what_does_not_exist_is_named_with_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(UnknownItem, match="neither a task"):
         corpus.resolve("x" * 5000)
     with pytest.raises(UnknownItem, match=r"'x'. It has float32/0/model_op0"):
-        find_subgraph(corpus.task("add-relu"), "x")
+        corpus.task("add-relu").subgraph("x")
 
 
 def test_a_broken_task_leaves_the_others_in_place(tmp_path: Path) -> None:

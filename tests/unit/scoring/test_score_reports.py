@@ -14,7 +14,7 @@ from passnet_core.records import (
     Outcome,
     Profile,
     Run,
-    Solver,
+    SolverKind,
     Stage,
     Verdict,
     to_json,
@@ -166,10 +166,10 @@ def test_solvers_devices_and_captures_are_reported_apart() -> None:
         ]
     )
     assert {(each.solver, each.capture, each.device) for each in reports} == {
-        (Solver.PASSES, Capture.DIRECT, "fake device"),
-        (Solver.INDUCTOR, Capture.DIRECT, "fake device"),
-        (Solver.PASSES, Capture.COMPILED, "fake device"),
-        (Solver.PASSES, Capture.DIRECT, "other device"),
+        (SolverKind.PASSES, Capture.DIRECT, "fake device"),
+        (SolverKind.INDUCTOR, Capture.DIRECT, "fake device"),
+        (SolverKind.PASSES, Capture.COMPILED, "fake device"),
+        (SolverKind.PASSES, Capture.DIRECT, "other device"),
     }
 
 

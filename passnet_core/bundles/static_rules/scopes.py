@@ -1,0 +1,206 @@
+"""The files of a bundle as syntax trees: what their names are bound to, and what an expression may stand for."""
+
+import ast
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from passnet_core.bundles.static_rules.rules import SYNTAX
+from passnet_core.records import Finding, PassFile
+
+CODE_FROM_STRINGS = {"exec", "eval", "compile", "__import__"}
+_BUILTINS = CODE_FROM_STRINGS | {"getattr", "setattr", "delattr", "globals", "vars"}
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a name comes from: a dotted path of an imported module ("torch.relu"), or a file of the bundle."""
+
+    path: str
+
+
+@dataclass
+class Scope:
+    """The names bound in one function or module, each with every expression or path it may stand for."""
+
+    parent: "Scope | None"
+    bound: dict[str, list[ast.expr | Origin | None]] = field(default_factory=dict)
+
+    def bind(self, name: str, to: ast.expr | Origin | None) -> None:
+        self.bound.setdefault(name, []).append(to)
+
+    def holder(self, name: str) -> "Scope | None":
+        scope: Scope | None = self
+        while scope is not None and name not in scope.bound:
+            scope = scope.parent
+        return scope
+
+
+class Module:
+    """A parsed file of the bundle, with what its top level binds."""
+
+    def __init__(self, file: PassFile, tree: ast.Module, is_pass: bool) -> None:
+        self.file = file
+        self.tree = tree
+        self.is_pass = is_pass
+        self.lines = file.code.splitlines()
+        self.scope = Scope(None)
+        bind_all(self.scope, tree.body)
+        self.defined = frozenset(
+            node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        )
+        self.jitted = frozenset(_handed_to_jit(tree))
+
+    def remark(self, node: ast.AST, rule: str, message: str, remedy: str, fatal: bool = True) -> Finding:
+        line = getattr(node, "lineno", 1)
+        text = self.lines[line - 1] if line <= len(self.lines) else ""
+        # ast counts bytes of UTF-8, people count characters
+        column = len(text.encode()[: getattr(node, "col_offset", 0)].decode(errors="replace")) + 1
+        return Finding(self.file.name, line, column, rule, message, remedy, fatal)
+
+    def function(self, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The last definition of this name at the top level, where it is a plain def."""
+        return next(
+            (
+                node
+                for node in reversed(self.tree.body)
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name
+            ),
+            None,
+        )
+
+
+def _handed_to_jit(tree: ast.Module) -> Iterator[str]:
+    """Functions that become kernels by a call, kernel = triton.jit(function), not by a decorator."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.Name):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called == "jit":
+                yield node.args[0].id
+
+
+def parsed(file: PassFile) -> ast.Module | Finding:
+    remedy = "Correct the line; Python cannot read the file as it is."
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an invalid escape in a stranger's string is not ours to report
+            return ast.parse(file.code)
+    except SyntaxError as error:
+        line = max(1, error.lineno or 1)
+        return Finding(file.name, line, max(1, error.offset or 1), SYNTAX, f"Not valid Python: {error.msg}.", remedy)
+    except (ValueError, RecursionError, MemoryError) as error:
+        return Finding(file.name, 1, 1, SYNTAX, f"Not valid Python: {error or type(error).__name__}.", remedy)
+
+
+def bind_all(scope: Scope, statements: Sequence[ast.stmt]) -> None:
+    """Notes every name that these statements bind in this scope, without entering inner functions."""
+    pending: list[ast.AST] = list(statements)
+    while pending:
+        node = pending.pop()
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                scope.bind(node.name, None)
+                continue
+            case ast.Lambda():
+                continue
+            case ast.Import():
+                for alias in node.names:
+                    origin = alias.name if alias.asname else alias.name.split(".")[0]
+                    scope.bind(alias.asname or origin, Origin(origin))
+            case ast.ImportFrom():
+                for alias in node.names:
+                    scope.bind(alias.asname or alias.name, Origin(f"{imported_from(node)}.{alias.name}"))
+            case ast.Assign():
+                for target in node.targets:
+                    _bind_target(scope, target, node.value)
+            case ast.AnnAssign(value=ast.expr()) | ast.NamedExpr():
+                _bind_target(scope, node.target, node.value)
+            case ast.Name(ctx=ast.Store()):
+                # bound by a loop, a with, a del: nothing known; assignments above are noted as well
+                scope.bound.setdefault(node.id, [])
+            case ast.ExceptHandler(name=str(name)):
+                scope.bind(name, None)
+        pending.extend(ast.iter_child_nodes(node))
+
+
+def _bind_target(scope: Scope, target: ast.expr, value: ast.expr | None) -> None:
+    if isinstance(target, ast.Name):
+        scope.bind(target.id, value)
+    elif isinstance(target, ast.Tuple | ast.List):
+        values: Sequence[ast.expr | None] = [None] * len(target.elts)
+        if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
+            values = value.elts
+        for each, part in zip(target.elts, values):
+            _bind_target(scope, each, part)
+
+
+def imported_from(node: ast.ImportFrom) -> str:
+    """The module of "from … import"; a relative one and pass_dir mean the bundle's own folder."""
+    module = node.module or ""
+    return module if not node.level else f"pass_dir.{module}".rstrip(".")
+
+
+class BoundNames:
+    """Which dotted paths an expression may stand for."""
+
+    def __init__(self, modules: dict[str, Module]) -> None:
+        self.modules = modules
+        self.known: dict[tuple[int, str], set[str]] = {}
+        """Per scope and name. Names may be bound to one another many times over: each is followed once."""
+
+    def paths(self, node: ast.expr | Origin | None, scope: Scope, depth: int = 0) -> set[str]:
+        """Such as {"torch.relu"}; "builtins.eval" for the built-in functions that matter; empty: unknown."""
+        if depth > 12:  # names that are bound to one another
+            return set()
+        match node:
+            case Origin(path):
+                return self._through_bundle(path, depth)
+            case ast.Name(id=name):
+                holder = scope.holder(name)
+                if holder is None:
+                    return {f"builtins.{name}"} if name in _BUILTINS else set()
+                return self._bound(holder, name, depth)
+            case ast.Attribute(value=value, attr=attr):
+                bases = self.paths(value, scope, depth + 1)
+                return set().union(*(self._through_bundle(f"{base}.{attr}", depth) for base in bases))
+            case ast.IfExp(body=body, orelse=orelse):
+                return self.paths(body, scope, depth + 1) | self.paths(orelse, scope, depth + 1)
+            case ast.BoolOp(values=values):
+                return set().union(*(self.paths(each, scope, depth + 1) for each in values))
+            case ast.NamedExpr(value=value):
+                return self.paths(value, scope, depth + 1)
+            case ast.Call(func=function, args=[ast.expr() as of, ast.Constant(value=str(name)), *_]):
+                if "builtins.getattr" in self.paths(function, scope, depth + 1):
+                    return {f"{base}.{name}" for base in self.paths(of, scope, depth + 1)}
+        return set()
+
+    def _bound(self, holder: Scope, name: str, depth: int) -> set[str]:
+        """What a name may stand for, through all names that it was assigned from."""
+        if (id(holder), name) in self.known:
+            return self.known[id(holder), name]
+        found: set[str] = set()
+        self.known[id(holder), name] = found  # what an expression that leads back to this name finds
+        pending, seen = [(holder, name)], {(id(holder), name)}
+        while pending:
+            scope, of = pending.pop()
+            for each in scope.bound[of]:
+                source = scope.holder(each.id) if isinstance(each, ast.Name) else None
+                if source is None or not isinstance(each, ast.Name):
+                    found |= self.paths(each, scope, depth + 1)
+                elif (id(source), each.id) not in seen:
+                    seen.add((id(source), each.id))
+                    pending.append((source, each.id))
+        return found
+
+    def _through_bundle(self, path: str, depth: int) -> set[str]:
+        """A path into a file of the bundle stands for what that file binds."""
+        parts = path.removeprefix("pass_dir.").split(".")
+        module = self.modules.get(parts[0])
+        if module is None or len(parts) < 2:
+            return {path}
+        if depth > 12 or parts[1] not in module.scope.bound:
+            return set()
+        node: ast.expr = ast.Name(parts[1], ast.Load())
+        for part in parts[2:]:
+            node = ast.Attribute(node, part, ast.Load())
+        return self.paths(node, module.scope, depth + 1)

@@ -1,0 +1,223 @@
+"""The strict profile's rule: besides PassNet's, what no honest pass does."""
+
+import ast
+from collections.abc import Sequence
+
+from passnet_core.bundles.static_rules import forbidden
+from passnet_core.bundles.static_rules.passnet import ALLOWED, PassNetVisitor
+from passnet_core.bundles.static_rules.rules import DYNAMIC_CODE, FORBIDDEN_IMPORT, PATCHING, REMEDY_TORCH, TORCH_CALL
+from passnet_core.bundles.static_rules.scopes import Module
+
+_INTERPRETER = {"__builtins__", "__loader__", "__spec__"}
+_SETTERS = {"setattr", "delattr", "__setattr__", "__delattr__"}
+_FREE_TO_CHANGE = {"sys.path"}
+
+KERNEL_DECORATORS = ("jit", "autotune", "heuristics", "constexpr_function")
+
+
+class StrictVisitor(PassNetVisitor):
+    """Notes besides what no honest pass does."""
+
+    allowed = frozenset(ALLOWED) | forbidden.HARMLESS_TORCH
+
+    def __init__(self, module: Module, modules: dict[str, Module]) -> None:
+        super().__init__(module, modules)
+        self.in_kernel = False
+        self.own_names = frozenset().union(*(each.defined for each in modules.values()))
+
+    def paths(self, node: ast.expr) -> list[str]:
+        return sorted({_without_detour(path) for path in super().paths(node)})
+
+    # imports
+
+    def _imported(self, node: ast.stmt, path: str) -> None:
+        super()._imported(node, path)
+        root = path.split(".")[0]
+        if root in self.modules or root in ("pass_dir", ""):
+            return
+        if forbidden.stranger(root):
+            self.note(
+                node,
+                FORBIDDEN_IMPORT,
+                f"{root} is neither part of Python, torch, triton or numpy, nor a file of this bundle.",
+                "Write what you need of it in the bundle, as a Triton kernel where it computes.",
+            )
+            return
+        against = forbidden.reason_against(path, forbidden.MODULES)
+        if against:
+            self.note(node, FORBIDDEN_IMPORT, f"{against[0]} is imported, and {against[1]}.", "Remove the import.")
+        self._mentioned(node, path)
+
+    def _mentioned(self, node: ast.AST, path: str) -> None:
+        against = forbidden.reason_against(path, forbidden.PATHS)
+        if against:
+            self.note(node, DYNAMIC_CODE, f"{against[0]} is used, and {against[1]}.", "Do without it.")
+
+    # scopes
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        outside = self.in_kernel
+        decorators = [each.func if isinstance(each, ast.Call) else each for each in node.decorator_list]
+        self.in_kernel = outside or self._makes_kernel(decorators) or node.name in self.module.jitted
+        super()._function(node)
+        self.in_kernel = outside
+
+    def _makes_kernel(self, decorators: Sequence[ast.expr]) -> bool:
+        paths = [path.split(".") for each in decorators for path in self.paths(each)]
+        return any(parts[0] == "triton" and parts[-1] in KERNEL_DECORATORS for parts in paths)
+
+    # uses
+
+    def _called(self, node: ast.Call, path: str) -> None:
+        super()._called(node, path)
+        if path in forbidden.CHANGES:
+            self._changed(node, path.rpartition(".")[0] if "environ" in path else "os.environ")
+        elif path == "builtins.getattr" and len(node.args) > 1:
+            self._looked_up(node)
+
+    def _looked_up(self, node: ast.Call) -> None:
+        """getattr: a literal name is as good as a dot; a computed one may not reach into a module."""
+        of, name = node.args[:2]
+        if isinstance(name, ast.Constant) and isinstance(name.value, str):
+            if not self.paths(of):
+                self._attribute_of_unknown(node, name.value)
+            return
+        for path in self.paths(of):
+            if self._foreign(path) and path.split(".")[0] not in ("torch", "triton"):
+                self.note(
+                    node,
+                    DYNAMIC_CODE,
+                    f"An attribute of {path} is looked up under a computed name.",
+                    "Write the name out.",
+                )
+
+    def visit_Call(self, node: ast.Call) -> None:
+        super().visit_Call(node)
+        if isinstance(node.func, ast.Name | ast.Attribute):
+            self._named(node.func)
+            name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+            if name in _SETTERS and node.args:
+                self._stored(node, node.args[0])
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        if isinstance(node.ctx, ast.Load):
+            super().visit_Attribute(node)
+            self._named(node)
+        elif not self._stored(node, node.value):
+            self.visit(node.value)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        if isinstance(node.ctx, ast.Load) or not self._stored(node, node.value):
+            self.visit(node.value)
+        self.visit(node.slice)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        super().visit_Name(node)
+        self._named(node)
+        for path in self.paths(node):
+            if path.removeprefix("builtins.") in forbidden.LOOKUPS and path.startswith("builtins."):
+                name = path.removeprefix("builtins.")
+                self.note(node, DYNAMIC_CODE, f"{name} is passed on.", "Write the attribute with a dot.")
+
+    def _named(self, node: ast.Name | ast.Attribute) -> None:
+        """What a name or attribute that is read may not be, whatever is done with it."""
+        paths = self.paths(node)
+        for path in paths:
+            self._mentioned(node, path)
+            if path in forbidden.PRODUCTS and not self.traced:
+                self.note(node, TORCH_CALL, f"{path} is used outside pattern and replacement_args.", REMEDY_TORCH)
+        if isinstance(node, ast.Attribute):
+            if not paths or node.attr in forbidden.INTERNALS | forbidden.LOADERS:
+                self._attribute_of_unknown(node, node.attr)
+        elif node.id in _INTERPRETER and self.scope.holder(node.id) is None:
+            self._internal(node, node.id)
+
+    def _attribute_of_unknown(self, node: ast.AST, name: str) -> None:
+        if name in forbidden.INTERNALS:
+            self._internal(node, name)
+        elif name in forbidden.HIDEOUTS and name != "operator" and name not in self.own_names:
+            self.note(
+                node,
+                DYNAMIC_CODE,
+                f"The module {name} is reached through something that is not it.",
+                f"Write import {name}, where it may be imported.",
+            )
+        elif name in forbidden.LOADERS:
+            self.note(
+                node,
+                DYNAMIC_CODE,
+                f"{name} takes machine code that cannot be read here.",
+                "Write the kernel in Triton.",
+            )
+        elif name in forbidden.METHODS and name not in self.own_names and not (self.traced or self.in_kernel):
+            self.note(
+                node,
+                TORCH_CALL,
+                f"The method {name} computes with a tensor outside pattern and replacement_args.",
+                REMEDY_TORCH,
+            )
+
+    def _internal(self, node: ast.AST, name: str) -> None:
+        self.note(
+            node, DYNAMIC_CODE, f"{name} reaches into the interpreter's internals.", "Call what you need by its name."
+        )
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        self._multiplied(node)
+        self.generic_visit(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self._multiplied(node)
+        self.generic_visit(node)
+
+    def _multiplied(self, node: ast.BinOp | ast.AugAssign) -> None:
+        if isinstance(node.op, ast.MatMult) and not (self.traced or self.in_kernel):
+            self.note(node, TORCH_CALL, "The operator @ multiplies tensors in a replacement.", REMEDY_TORCH)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        match node.value:
+            case bytes(data) if len(data) > forbidden.LONGEST_BYTES:
+                pass
+            case str(text) if any(len(word) > forbidden.LONGEST_WORD for word in text.split()):
+                pass
+            case _:
+                return
+        self.note(
+            node,
+            DYNAMIC_CODE,
+            "A long literal holds data that cannot be read here.",
+            "Write constants as numbers, and kernels in Triton.",
+        )
+
+    # changes
+
+    def _stored(self, node: ast.AST, base: ast.expr) -> bool:
+        """Whether something foreign is assigned to or deleted; notes it."""
+        foreign = [path for path in self.paths(base) if self._foreign(path) and path not in _FREE_TO_CHANGE]
+        if isinstance(node, ast.Attribute):
+            foreign = [path for path in foreign if f"{path}.{node.attr}" not in _FREE_TO_CHANGE]
+        for path in foreign:
+            self._changed(node, path)
+        return bool(foreign)
+
+    def _changed(self, node: ast.AST, path: str) -> None:
+        self.note(
+            node,
+            PATCHING,
+            f"{path} is changed, which is not this bundle's own.",
+            "Keep what the pass remembers in its own module.",
+        )
+
+    def _foreign(self, path: str) -> bool:
+        return path.split(".")[0] not in {*self.modules, "pass_dir"}
+
+
+def _without_detour(path: str) -> str:
+    """A module that another one has imported, by its own name: "triton.testing.torch.mm" is torch.mm."""
+    parts = path.split(".")
+    if parts[0] == "torch":
+        return path
+    for place in range(len(parts) - 1, 0, -1):
+        if parts[place] in forbidden.HIDEOUTS:
+            return ".".join(parts[place:])
+    return path

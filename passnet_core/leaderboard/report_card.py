@@ -1,0 +1,64 @@
+"""What language models came to: how far their attempts got, and what an accepted one costs."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from passnet_core.records import ACCEPTED, UNLOADED, UNREPLACED, Verdict
+from passnet_core.records.trajectories import Ending
+from passnet_core.store.rows import TrajectorySummary
+
+STAGES: tuple[tuple[str, frozenset[Verdict]], ...] = (
+    ("loads", UNLOADED),
+    ("matches", UNREPLACED),
+    ("right", frozenset(Verdict) - UNLOADED - UNREPLACED - ACCEPTED),
+    ("faster", ACCEPTED - {Verdict.FASTER}),
+)
+"""Per stage the verdicts of what got as far as the one before it, and no farther."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """One model's attempts, over all tasks. stages: as stages() says; accepted: attempts, on every subgraph."""
+
+    model: str
+    tasks: int
+    attempts: int
+    accepted: int
+    stages: tuple[tuple[str, int, int], ...]
+    tokens: int
+    cost: float
+
+    @property
+    def cost_per_accepted(self) -> float | None:
+        return self.cost / self.accepted if self.accepted else None
+
+
+def stages(endings: Sequence[Ending]) -> tuple[tuple[str, int, int], ...]:
+    """(stage, attempts whose best bundle got through it on every subgraph, attempts)."""
+    left = [{verdict for verdict, _ in each.verdicts} for each in endings if each.verdicts]
+    found = []
+    for stage, stopping in STAGES:
+        left = [verdicts for verdicts in left if not verdicts & stopping]
+        found.append((stage, len(left), len(endings)))
+    return tuple(found)
+
+
+def cards(conversations: Iterable[TrajectorySummary]) -> tuple[Card, ...]:
+    """By model, most accepted first; those that are over and were not recorded elsewhere."""
+    by_model: dict[str, list[tuple[str, Ending]]] = {}
+    for each in conversations:
+        if each.ending is not None and not each.opening.recorded:
+            by_model.setdefault(each.opening.model, []).append((each.opening.task_id, each.ending))
+    found = [
+        Card(
+            model=model,
+            tasks=len({task_id for task_id, _ in attempts}),
+            attempts=len(attempts),
+            accepted=sum(ending.accepted == ending.total for _, ending in attempts),
+            stages=stages([ending for _, ending in attempts]),
+            tokens=sum(ending.tokens for _, ending in attempts),
+            cost=sum(ending.cost for _, ending in attempts),
+        )
+        for model, attempts in by_model.items()
+    ]
+    return tuple(sorted(found, key=lambda card: (-card.accepted / card.attempts, card.model)))

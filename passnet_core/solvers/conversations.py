@@ -1,0 +1,313 @@
+"""Conversations with language models, in the background: each turn is in the store before it is shown, so that none is
+lost with the page or the app. What a model has evaluated is a run like any other."""
+
+import threading
+import time
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from passnet_core.errors import BadInput, PlaygroundError, UnknownItem
+from passnet_core.execution.backends.base import DeviceInfo
+from passnet_core.execution.inspections import Inspections
+from passnet_core.execution.runs_in_progress import Progress
+from passnet_core.leaderboard.report_card import Card, cards
+from passnet_core.records import Bundle, EvalSpec, Outcome, Task
+from passnet_core.records.trajectories import Budget, End, Ending, Message, Price, Trajectory, Turn
+from passnet_core.solvers.attempts import JudgeBench, ending_of, opening_of
+from passnet_core.solvers.base import Watch
+from passnet_core.solvers.llm.chat import Model
+from passnet_core.solvers.llm.conversation import LanguageModel, guide
+from passnet_core.solvers.llm.prompting import first_of_sources, opening
+from passnet_core.store import owner
+from passnet_core.store.base import Store
+from passnet_core.store.rows import TrajectorySummary
+
+LOOK_EVERY_S = 0.05
+SHOWN_WITHIN_S = 1.0
+"""How long a page that shows the first message waits for what the judge finds of the subgraphs."""
+END_WITHIN_S = 10.0
+LIVE_KEPT = 50
+MOST_LISTED = 10_000
+SHOWN_CHARACTERS = 8_000
+"""Of what is being written just now, its end."""
+
+
+class Runs(Protocol):
+    """What judges: passnet_core.service.Service."""
+
+    def submit(self, task: Task, bundle: Bundle | None, spec: EvalSpec, *, label: str = "", owner: str = "") -> str: ...
+
+    def progress(self, run_id: str) -> Progress: ...
+
+    def cancel(self, run_id: str) -> None: ...
+
+    def device(self) -> DeviceInfo: ...
+
+
+@dataclass(frozen=True)
+class ConversationOrder:
+    """What is asked of a model. attempt: which of several at this task. start: a person's bundle, to be repaired.
+    after: the conversation and how many of its turns this goes on from. note: what a person says to it."""
+
+    spec: EvalSpec
+    budget: Budget
+    price: Price
+    attempt: int = 1
+    start: Bundle | None = None
+    after: tuple[str, int] | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class ConversationStanding:
+    """How a conversation stands. doing: a few words, empty when it is over; writing: what the model has written of its
+    next answer; run_id: of what is being judged for it. problem: why its turns could not be kept."""
+
+    trajectory: Trajectory
+    doing: str
+    writing: str
+    run_id: str | None
+    elapsed_s: float
+    finished: bool
+    problem: str = ""
+
+
+class Conversations:
+    """All conversations of a store: those of this process, which go on without a page, and those kept."""
+
+    def __init__(self, runs: Runs, inspections: Inspections, store: Store) -> None:
+        self._runs, self._inspections, self._store = runs, inspections, store
+        self._process = owner.this_process()
+        self._live: dict[str, _Live] = {}
+        self._lock = threading.Lock()
+        self._closing = False
+
+    def start(self, model: Model, task: Task, order: ConversationOrder) -> str:
+        """Begins one in the background and returns its id. Raises UnknownItem for what it is to go on from,
+        BadInput, StoreError."""
+        history: tuple[Turn, ...] = ()
+        start = order.start
+        if order.after is not None:
+            before = self.trajectory(order.after[0])
+            history = before.turns[: order.after[1]]
+            if not history or before.opening.task_id != task.id:
+                raise UnknownItem(f"Conversation {order.after[0]!r} has no turn {order.after[1]} on this task.")
+            start = None if before.opening.start is None else self._store.bundle(before.opening.start)
+        solver = LanguageModel(model, order.budget, order.price, start, history, order.note)
+        began = opening_of(task, solver, order.spec, order.attempt, order.after or ("", 0))
+        live = _Live(Trajectory(began, history, None))
+        with self._lock:
+            if self._closing:
+                raise BadInput("The playground is shutting down. Start it again, then do this once more.")
+            if start is not None:
+                self._store.add_bundle(start)
+            self._store.start_trajectory(began, self._process)
+            for turn in history:
+                self._store.add_turn(began.id, turn)
+            self._live[began.id] = live
+            for old in [key for key, each in self._live.items() if each.over.is_set()][:-LIVE_KEPT]:
+                del self._live[old]
+        threading.Thread(target=self._hold, args=(live, solver, task), name="passnet-talk", daemon=True).start()
+        return began.id
+
+    def standing(self, conversation_id: str) -> ConversationStanding:
+        """Raises UnknownItem."""
+        live = self._live.get(conversation_id)
+        if live is not None:
+            return live.standing()
+        found, by = self._kept(conversation_id)
+        going_on = found.ending is None and owner.alive(by)
+        return ConversationStanding(
+            trajectory=found if going_on else _ended(found),
+            doing="held by another process" if going_on else "",
+            writing="",
+            run_id=None,
+            elapsed_s=sum(turn.seconds for turn in found.own),
+            finished=not going_on,
+        )
+
+    def trajectory(self, conversation_id: str) -> Trajectory:
+        """As far as it is. Raises UnknownItem."""
+        return self.standing(conversation_id).trajectory
+
+    def stop(self, conversation_id: str) -> None:
+        """Ends one of this process, within a second; what it has said stays. Raises UnknownItem."""
+        live = self._live.get(conversation_id)
+        if live is None:
+            self._kept(conversation_id)
+        else:
+            live.cancelled.set()
+
+    def wait(self, conversation_id: str) -> Trajectory:
+        """Returns when one of this process is over. Raises UnknownItem."""
+        if live := self._live.get(conversation_id):
+            live.over.wait()
+        return self.trajectory(conversation_id)
+
+    def latest(self, limit: int = 200, task_id: str | None = None) -> tuple[TrajectorySummary, ...]:
+        """Newest first. Where the ending is None, in_progress() says whether it goes on."""
+        return self._store.trajectories(limit, task_id)
+
+    def close(self) -> None:
+        """Stops all of this process, and waits for them a little."""
+        with self._lock:
+            self._closing = True
+        for live in self._live.values():
+            live.cancelled.set()
+        until = time.monotonic() + END_WITHIN_S
+        for live in self._live.values():
+            live.over.wait(max(0.0, until - time.monotonic()))
+
+    def recorded(self) -> tuple[TrajectorySummary, ...]:
+        """Those that come with the playground."""
+        return tuple(each for each in self._store.trajectories(MOST_LISTED, None) if each.opening.recorded)
+
+    def cards(self) -> tuple[Card, ...]:
+        """What models came to here."""
+        return cards(self._store.trajectories(MOST_LISTED, None))
+
+    @staticmethod
+    def in_progress(summary: TrajectorySummary) -> bool:
+        """Whether it goes on, here or in another process."""
+        return summary.ending is None and owner.alive(summary.owner)
+
+    def first_messages(self, task: Task) -> tuple[Message, ...]:
+        """Exactly what a conversation about this task begins with, for a model that knows tools; what the judge has yet
+        to find of its subgraphs is not waited for long."""
+        pages = guide()
+        bench = self._bench(task, EvalSpec(device=self._runs.device().device))
+        surroundings = bench.surroundings(first_of_sources(task.subgraphs), SHOWN_WITHIN_S, threading.Event())
+        return opening(task, surroundings, pages["contract"], [name for name in pages if name != "contract"])
+
+    # --- inside ---
+
+    def _bench(self, task: Task, spec: EvalSpec, live: "_Live | None" = None) -> JudgeBench:
+        """Each check and evaluation of a live conversation is a run, which the page can show while it goes on."""
+
+        def judge(bundle: Bundle | None, spec: EvalSpec, cancelled: threading.Event) -> tuple[Outcome, ...]:
+            assert live is not None, "only a conversation asks for outcomes"
+            return self._judged(live, task, bundle, spec, cancelled)
+
+        return JudgeBench(task, spec, judge, self._inspections, self._runs.device())
+
+    def _judged(
+        self, live: "_Live", task: Task, bundle: Bundle | None, spec: EvalSpec, cancelled: threading.Event
+    ) -> tuple[Outcome, ...]:
+        began = live.trajectory.opening
+        run_id = self._runs.submit(task, bundle, spec, label=began.model, owner=began.id)
+        live.judging(run_id)
+        try:
+            while not (progress := self._runs.progress(run_id)).finished:
+                if cancelled.is_set():
+                    self._runs.cancel(run_id)
+                time.sleep(LOOK_EVERY_S)
+        finally:
+            live.judging(None)
+        return progress.outcomes
+
+    def _kept(self, conversation_id: str) -> tuple[Trajectory, str]:
+        kept = self._store.trajectory(conversation_id)
+        if kept is None:
+            raise UnknownItem(f"There is no conversation {conversation_id!r} here.")
+        return kept.trajectory, kept.owner
+
+    def _hold(self, live: "_Live", solver: LanguageModel, task: Task) -> None:
+        began = live.trajectory.opening
+
+        def told(turn: Turn) -> None:
+            self._store.add_turn(began.id, turn)
+            live.add(turn)
+
+        try:
+            watch = Watch(live.cancelled, told, live.write)
+            attempt = solver.solve(task, self._bench(task, began.spec, live), watch)
+            ending = ending_of(attempt, len(task.subgraphs))
+            self._store.end_trajectory(began.id, ending)
+            live.end(ending)
+        except PlaygroundError as error:
+            live.fail(str(error))
+        finally:
+            live.fail("It ended by a mistake of the playground's own; its log says more.")
+            live.over.set()
+
+
+class _Live:
+    """A conversation of this process, as its thread fills it and others look at it."""
+
+    def __init__(self, trajectory: Trajectory) -> None:
+        self.trajectory = trajectory
+        self.cancelled = threading.Event()
+        self.over = threading.Event()
+        self._lock = threading.Lock()
+        self._writing = ""
+        self._run_id: str | None = None
+        self._problem = ""
+        self._started = time.monotonic()
+        self._ended: float | None = None
+
+    def write(self, text: str) -> None:
+        with self._lock:
+            self._writing = text[-SHOWN_CHARACTERS:]
+
+    def judging(self, run_id: str | None) -> None:
+        with self._lock:
+            self._run_id = run_id
+
+    def add(self, turn: Turn) -> None:
+        with self._lock:
+            self.trajectory = replace(self.trajectory, turns=(*self.trajectory.turns, turn))
+            self._writing = ""
+
+    def end(self, ending: Ending) -> None:
+        with self._lock:
+            self.trajectory = replace(self.trajectory, ending=ending)
+            self._writing, self._ended = "", time.monotonic()
+
+    def fail(self, problem: str) -> None:
+        """Ends it, unless it has ended."""
+        with self._lock:
+            if self._ended is not None:
+                return
+            self.trajectory = _ended(self.trajectory)
+            self._writing, self._problem, self._ended = "", problem, time.monotonic()
+
+    def standing(self) -> ConversationStanding:
+        with self._lock:
+            if self._ended is not None:
+                doing = ""
+            elif self.cancelled.is_set():
+                doing = "stopping"
+            elif self._run_id is not None:
+                doing = "the judge is at work"
+            else:
+                doing = "the model is writing" if self._writing else "waiting for the model"
+            return ConversationStanding(
+                trajectory=self.trajectory,
+                doing=doing,
+                writing=self._writing,
+                run_id=self._run_id,
+                elapsed_s=(self._ended or time.monotonic()) - self._started,
+                finished=self._ended is not None,
+                problem=self._problem,
+            )
+
+
+def _ended(trajectory: Trajectory) -> Trajectory:
+    """With an ending, also where the process that held it did not live to write one."""
+    return trajectory if trajectory.ending else replace(trajectory, ending=_interrupted(trajectory))
+
+
+def _interrupted(trajectory: Trajectory) -> Ending:
+    best = trajectory.best
+    return Ending(
+        end=End.INTERRUPTED,
+        reason="",
+        turns=len(trajectory.own),
+        tokens=trajectory.tokens,
+        cost=trajectory.cost,
+        accepted=best.score.accepted if best and best.score else 0,
+        total=len(trajectory.opening.subgraphs),
+        speedup=None,
+        verdicts=(),
+        best=best.bundle.digest if best and best.bundle else None,
+    )

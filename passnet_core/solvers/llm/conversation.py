@@ -1,0 +1,238 @@
+"""A model writes a bundle for a task: it is asked, does something, hears what came of it, and is asked again.
+
+What is kept is the best bundle that was evaluated. Every turn is told as it ends, so that none is lost.
+"""
+
+import math
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from passnet_core.errors import BadInput
+from passnet_core.records import Bundle, Outcome, Task
+from passnet_core.records.trajectories import (
+    DEFAULT_BUDGET,
+    FREE,
+    Budget,
+    End,
+    Message,
+    Price,
+    Role,
+    Score,
+    ToolCall,
+    Turn,
+)
+from passnet_core.settings import ASSETS
+from passnet_core.solvers.base import Attempt, Bench, Options, Surroundings, Watch
+from passnet_core.solvers.llm.chat import Model, ModelError, Reply, Stopped, Trouble
+from passnet_core.solvers.llm.prompting import digest, first_of_sources, opening
+from passnet_core.solvers.llm.tools import TOOLS, Done, Workplace, calls_in
+
+GUIDE = ASSETS / "help"
+PAGES = ("contract", "verdicts", "judge", "limits", "glossary")
+INSPECT_WITHIN_S = 5.0
+"""How long the first message to a model waits for what the judge finds of the subgraphs."""
+
+MOST_NUDGES = 2
+NUDGE = "Use a tool to go on, or finish."
+CUT_OFF = "Your answer was cut off at its limit of length, and nothing in it was done. Write less at once."
+
+
+@dataclass(frozen=True)
+class LanguageModel:
+    """A language model as a solver: an attempt is one conversation, until the model finishes or the budget is spent.
+
+    start: a bundle to repair or improve. history: turns of an earlier conversation to continue from, with the files as
+    they were then. note: what a person tells the model before it goes on.
+    """
+
+    model: Model
+    budget: Budget = DEFAULT_BUDGET
+    price: Price = FREE
+    start: Bundle | None = None
+    history: tuple[Turn, ...] = ()
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    @property
+    def options(self) -> Options:
+        return Options(self.budget, self.price, self.start, digest())
+
+    def solve(self, task: Task, bench: Bench, watch: Watch) -> Attempt:
+        workplace = Workplace(bench, guide(), self.name)
+        if self.start is not None:
+            workplace.take(self.start)
+        # a conversation that is continued has been told already
+        wait_s = 0.0 if self.history else INSPECT_WITHIN_S
+        surroundings = bench.surroundings(first_of_sources(task.subgraphs), wait_s, watch.cancelled)
+        return _Conversation(self, task, workplace, surroundings, watch).held()
+
+
+class _Deadline(threading.Event):
+    """Set when another event is, or when the time is over."""
+
+    def __init__(self, event: threading.Event, seconds: float | None) -> None:
+        super().__init__()
+        self.event = event
+        self.until = math.inf if seconds is None else time.monotonic() + seconds
+
+    def is_set(self) -> bool:
+        return self.event.is_set() or time.monotonic() >= self.until
+
+
+class _Conversation:
+    def __init__(
+        self, solver: LanguageModel, task: Task, workplace: Workplace, surroundings: Surroundings, watch: Watch
+    ) -> None:
+        self.solver, self.task, self.workplace, self.surroundings = solver, task, workplace, surroundings
+        self.watch = watch
+        self.ended = _Deadline(watch.cancelled, solver.budget.seconds)
+        self.in_text = False
+        self.messages: list[Message] = []
+        self.turns: list[Turn] = []
+        self.before = 0
+        self.best: tuple[Score, Bundle, tuple[Outcome, ...]] | None = None
+
+    def held(self) -> Attempt:
+        note = self.solver.note
+        if self.solver.history:
+            fresh = self._taken_up(self.solver.history)
+        else:
+            self._open()
+            fresh = tuple(self.messages)
+        if note:
+            words = Message(Role.USER, f"A person says:\n\n{note}")
+            self.messages.append(words)
+            fresh += (words,)
+        nudges = 0
+        while True:
+            if end := self._over():
+                return self._attempt(end)
+            try:
+                reply = self._asked()
+            except Stopped:
+                continue  # it is over then
+            except ModelError as error:
+                if error.trouble is Trouble.NO_TOOLS and not self.in_text:
+                    self.in_text = True
+                    self._open()
+                    fresh = tuple(self.messages)
+                    continue
+                return self._attempt(End.FAILED, str(error))
+            turn, said, finished = self._taken(reply, fresh)
+            self.turns.append(turn)
+            self.watch.on_turn(turn)
+            if finished:
+                return self._attempt(End.FINISHED)
+            nudges = 0 if turn.results else nudges + 1
+            if nudges > MOST_NUDGES:
+                return self._attempt(End.SILENT)
+            fresh = said
+            self.messages += said
+
+    def _open(self) -> None:
+        pages = [name for name in self.workplace.guide if name != "contract"]
+        contract = self.workplace.guide.get("contract", "")
+        self.messages = list(opening(self.task, self.surroundings, contract, pages, TOOLS if self.in_text else ()))
+        if self.workplace.files:
+            shown = "\n\n".join(f"{name}:\n```python\n{code}\n```" for name, code in self.workplace.files.items())
+            self.messages.append(Message(Role.USER, f"This bundle is there already. Repair or improve it.\n\n{shown}"))
+
+    def _taken_up(self, history: Sequence[Turn]) -> tuple[Message, ...]:
+        """Puts all where these turns left it; what the model has not answered yet."""
+        self.turns, self.before = list(history), len(history)
+        self.in_text = not any(turn.answer.calls for turn in history) and any(turn.results for turn in history)
+        for turn in history:
+            self.messages += [*turn.said, turn.answer]
+            for call in calls_in(turn.answer.text) if self.in_text else turn.answer.calls:
+                self.workplace.redo(call)
+            if turn.score and turn.bundle and (self.best is None or turn.score.order > self.best[0].order):
+                self.best = (turn.score, turn.bundle, ())
+        last = history[-1]
+        said = self._heard(calls_in(last.answer.text) if self.in_text else last.answer.calls, last.results, NUDGE)
+        self.messages += said
+        return said
+
+    def _over(self) -> End | None:
+        """Which part of the budget is used up."""
+        budget, own = self.solver.budget, self.turns[self.before :]
+        if self.watch.cancelled.is_set():
+            return End.STOPPED
+        if len(own) >= budget.turns:
+            return End.TURNS
+        if budget.tokens is not None and sum(turn.tokens for turn in own) >= budget.tokens:
+            return End.TOKENS
+        if budget.money is not None and sum(turn.cost for turn in own) >= budget.money:
+            return End.MONEY
+        return End.TIME if self.ended.is_set() else None
+
+    def _asked(self) -> Reply:
+        return self.solver.model.complete(
+            self.messages,
+            () if self.in_text else TOOLS,
+            cancelled=self.ended,
+            on_text=self.watch.on_text,
+            most_tokens=self.solver.budget.reply_tokens,
+        )
+
+    def _taken(self, reply: Reply, fresh: tuple[Message, ...]) -> tuple[Turn, tuple[Message, ...], bool]:
+        """The turn, what the model hears next, and whether it has finished."""
+        self.messages.append(reply.message)
+        calls = calls_in(reply.message.text) if self.in_text else reply.message.calls
+        cut_off = reply.finish == "length"
+        done = [Done(CUT_OFF) if cut_off else self.workplace.do(call, self.ended) for call in calls]
+        scores = [self._kept(*each.evaluated) for each in done if each.evaluated is not None]
+        said = self._heard(calls, [each.text for each in done], CUT_OFF if cut_off else NUDGE)
+        prompt_tokens = _estimated(self.messages[:-1]) if reply.prompt_tokens is None else reply.prompt_tokens
+        reply_tokens = _estimated([reply.message]) if reply.reply_tokens is None else reply.reply_tokens
+        turn = Turn(
+            number=len(self.turns) + 1,
+            said=fresh,
+            answer=reply.message,
+            results=tuple(each.text for each in done),
+            bundle=next((each.evaluated[0] for each in reversed(done) if each.evaluated is not None), None),
+            score=max(scores, key=lambda score: score.order, default=None),
+            prompt_tokens=prompt_tokens,
+            reply_tokens=reply_tokens,
+            cost=self.solver.price.of(prompt_tokens, reply_tokens),
+            seconds=round(reply.seconds, 3),
+            prompts=digest(),
+            restarts=reply.restarts,
+        )
+        return turn, said, any(each.finished for each in done)
+
+    def _heard(self, calls: Sequence[ToolCall], results: Sequence[str], nudge: str) -> tuple[Message, ...]:
+        """What the model hears of its calls; the nudge where it made none."""
+        if self.in_text or not calls:
+            words = "\n\n".join(f"{call.name}: {text}" for call, text in zip(calls, results, strict=True))
+            return (Message(Role.USER, words or nudge),)
+        return tuple(Message(Role.TOOL, text, answers=call.id) for call, text in zip(calls, results, strict=True))
+
+    def _kept(self, bundle: Bundle, outcomes: tuple[Outcome, ...]) -> Score:
+        """The bundle's score; it is remembered where none before was better, and it was judged to the end."""
+        found = Score.of(outcomes, len(self.task.subgraphs))
+        whole = all(outcome.verdict.judged for outcome in outcomes)
+        if whole and (self.best is None or found.order > self.best[0].order):
+            self.best = (found, bundle, outcomes)
+        return found
+
+    def _attempt(self, end: End, reason: str = "") -> Attempt:
+        found, bundle, outcomes = self.best or (None, None, ())
+        return Attempt(end, tuple(self.turns[self.before :]), bundle, found, outcomes, reason)
+
+
+def _estimated(messages: Sequence[Message]) -> int:
+    """Tokens, for a server that does not count them: about four characters each."""
+    return sum(len(each.text) + sum(len(call.arguments) for call in each.calls) for each in messages) // 4
+
+
+def guide() -> Mapping[str, str]:
+    """The help pages that a model may read, by name. Raises BadInput where one is missing."""
+    try:
+        return {page: (GUIDE / f"{page}.md").read_text(encoding="utf-8") for page in PAGES}
+    except OSError as error:
+        raise BadInput(f"The help page {error.filename} is missing. Install the package again.") from error

@@ -1,0 +1,113 @@
+"""The prompts, which are files, filled in for a task. Their digest is kept with every turn."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from string import Template
+
+from passnet_core.records import Device, Inspection, Subgraph, Task, TensorSpec, digest_of
+from passnet_core.records.trajectories import Message, Role
+from passnet_core.solvers.base import Surroundings
+from passnet_core.solvers.llm.chat import Tool
+
+FOLDER = Path(__file__).with_name("prompts")
+MOST_SOURCES = 4
+"""Different sources that are shown in full; all shapes of inputs are."""
+MOST_OF_VALUES = 4_000
+"""Characters that say what the nodes of a subgraph give."""
+
+
+def digest() -> str:
+    """Of all prompt files."""
+    return digest_of({path.name: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.md"))})
+
+
+def first_of_sources(subgraphs: Sequence[Subgraph]) -> tuple[Subgraph, ...]:
+    """Of each source that is shown, the subgraph whose inspection is."""
+    return tuple(members[0] for members in tuple(_by_source(subgraphs).values())[:MOST_SOURCES])
+
+
+def opening(
+    task: Task, surroundings: Surroundings, contract: str, pages: Sequence[str], tools_in_text: Sequence[Tool] = ()
+) -> tuple[Message, ...]:
+    """What a conversation begins with. tools_in_text: for a model that knows no tool calls."""
+    device = surroundings.device
+    system = _filled("system.md", contract=contract.strip())
+    if tools_in_text:
+        system += "\n" + _filled("text.md", tools="\n".join(map(_in_text, tools_in_text)))
+    said = _filled(
+        "task.md",
+        task=task.id,
+        count=str(len(task.subgraphs)),
+        device="a GPU (CUDA)" if device is Device.CUDA else "a CPU with Triton's interpreter: values only, no times",
+        machine=_machine(surroundings),
+        subgraphs=_subgraphs(task.subgraphs, surroundings.inspections),
+        pages=", ".join(pages),
+    )
+    return (Message(Role.SYSTEM, system), Message(Role.USER, said))
+
+
+def _filled(name: str, **values: str) -> str:
+    return Template((FOLDER / name).read_text(encoding="utf-8")).substitute(values)
+
+
+def _in_text(tool: Tool) -> str:
+    properties = tool.parameters["properties"]
+    arguments = ", ".join(f"{name} ({each.get('description', '')})" for name, each in properties.items())
+    return f"- `{tool.name}`: {tool.description}" + (f" Arguments: {arguments}." if arguments else "")
+
+
+def _machine(surroundings: Surroundings) -> str:
+    """The judge's machine."""
+    known = surroundings.environment
+    if known is None:
+        return "Nothing more is known of the machine."
+    told = _filled("machine.md", device=known.device, torch=known.torch, triton=known.triton)
+    gpu = next((each.accelerator for each in surroundings.inspections.values() if each.accelerator), None)
+    if gpu is not None:
+        told += _filled(
+            "accelerator.md",
+            capability=gpu.capability,
+            multiprocessors=str(gpu.multiprocessors),
+            memory=f"{gpu.memory_bytes / (1 << 30):.0f}",
+            bandwidth=f"{gpu.bytes_per_us / 1e3:.0f}",
+            l2=f"{gpu.l2_bytes / (1 << 20):.0f}",
+        )
+    return told.strip()
+
+
+def _by_source(subgraphs: Sequence[Subgraph]) -> dict[str, list[Subgraph]]:
+    by_source: dict[str, list[Subgraph]] = {}
+    for subgraph in subgraphs:
+        by_source.setdefault(subgraph.code, []).append(subgraph)
+    return by_source
+
+
+def _subgraphs(subgraphs: Sequence[Subgraph], inspections: Mapping[str, Inspection]) -> str:
+    """Every source once, with the inputs of each subgraph that has it, and what its nodes give for the first."""
+    parts = []
+    for number, (code, members) in enumerate(_by_source(subgraphs).items()):
+        inputs = "\n".join(f"- {each.id}: {', '.join(map(_input, each.inputs))}" for each in members)
+        source = f"```python\n{code.strip()}\n```\n" if number < MOST_SOURCES else "Another source, much like these:\n"
+        parts.append(source + inputs)
+        found = inspections.get(members[0].id) if number < MOST_SOURCES else None
+        if found is not None and (values := _values(found, members[0])):
+            parts.append(_filled("values.md", subgraph=members[0].id) + values)
+    return "\n\n".join(parts)
+
+
+def _values(inspection: Inspection, subgraph: Subgraph) -> str:
+    """What the nodes give, the inputs left out, a line for all with the same shapes and dtypes."""
+    inputs = {spec.name for spec in subgraph.inputs}
+    alike: dict[str, list[str]] = {}
+    for value in inspection.values:
+        if value.node in inputs:
+            continue
+        forms = ", ".join(f"{each.dtype} {list(each.shape)}" for each in value.tensors)
+        alike.setdefault(forms, []).append(value.node)
+    lines = [f"- {forms}: {', '.join(nodes)}" for forms, nodes in alike.items()]
+    told = "\n".join(lines)
+    return told if len(told) <= MOST_OF_VALUES else f"{told[:MOST_OF_VALUES]} […]"
+
+
+def _input(spec: TensorSpec) -> str:
+    return f"{spec.name} {spec.dtype} {list(spec.shape)}"

@@ -1,0 +1,53 @@
+"""The attempts that a batch left in a folder: reading them, and choosing and writing examples for training."""
+
+import contextlib
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from passnet_core.errors import BadInput
+from passnet_core.records import digest_of
+from passnet_core.records.trajectories import Trajectory, read_trajectory
+from passnet_core.solvers.llm.chat import described, written
+from passnet_core.solvers.llm.tools import TOOLS
+
+
+def trajectories(folder: Path) -> Iterator[tuple[Path, Trajectory]]:
+    """Every readable trajectory of a batch, with its file, ordered by name."""
+    for path in sorted(folder.glob("*/*/trajectory.jsonl")):
+        with contextlib.suppress(BadInput):
+            yield path, read_trajectory(path)
+
+
+def accepted(
+    found: Iterable[Trajectory], split: str, held_back: Collection[tuple[str, ...]], at_least: float
+) -> Iterator[Trajectory]:
+    """The trajectories worth training on: they ended, and their best bundle was accepted on enough subgraphs.
+
+    split: only tasks of this split. held_back: operator sequences that must not occur, such as those of the eval
+    tasks. at_least: the share of a task's subgraphs, above 0 and up to 1. Each bundle occurs once.
+    """
+    seen: set[str] = set()
+    for each in found:
+        opening, end = each.opening, each.ending
+        if end is None or not each.turns or opening.split != split or opening.operators in held_back:
+            continue
+        if end.accepted < max(at_least, 1e-9) * end.total:
+            continue
+        key = digest_of([opening.task_id, end.best])
+        if key not in seen:
+            seen.add(key)
+            yield each
+
+
+def example(trajectory: Trajectory) -> dict[str, Any]:
+    """A trajectory that has ended as a training example, in OpenAI's chat format with tools."""
+    opening, end = trajectory.opening, trajectory.ending
+    messages = [written(message) for turn in trajectory.turns for message in (*turn.said, turn.answer)]
+    return {
+        "messages": messages,
+        "tools": [described(tool) for tool in TOOLS],
+        "task": opening.task_id,
+        **{name: getattr(opening, name) for name in ("split", "model", "prompts")},
+        **{name: getattr(end, name) for name in ("accepted", "speedup", "turns", "tokens")},
+    }

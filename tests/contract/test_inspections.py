@@ -1,0 +1,351 @@
+"""What eager and TorchInductor make of a subgraph, by the real judge: shapes, dtypes, generated code, and sentences."""
+
+import re
+import shutil
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from passnet_core.errors import BadInput, InfrastructureError
+from passnet_core.execution.backends import local
+from passnet_core.execution.backends.base import CompileKernels, InspectSubgraph
+from passnet_core.execution.backends.fake import FakeBackend, uncompiled, uninspected
+from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.execution.inspections import KEPT, Inspections
+from passnet_core.execution.scheduler import Scheduler
+from passnet_core.graphs import aligning
+from passnet_core.judge.worker import inspecting
+from passnet_core.records import (
+    Bundle,
+    Device,
+    Inspection,
+    PassKernels,
+    Stage,
+    Subgraph,
+    TensorForm,
+    TensorSpec,
+    Verdict,
+)
+from tests.contract.judging import ADD_RELU, RIGHT, bundle, hostile_in_call, job, judged, subgraph
+
+NEEDS_COMPILER = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler for Inductor")
+HEAD = "import torch\n\nclass GraphModule(torch.nn.Module):\n    def forward(self, in_0, in_1):\n"
+
+
+def source(*lines: str) -> str:
+    return HEAD + "".join(f"        {line}\n" for line in lines)
+
+
+def inspected(backend: LocalBackend, asked: Subgraph, *, with_code: bool = False) -> Inspection:
+    return backend.inspect(InspectSubgraph(asked, Device.CPU, with_code), threading.Event())
+
+
+def values(found: Inspection) -> dict[str, tuple[TensorForm, ...]]:
+    return {each.node: each.tensors for each in found.values}
+
+
+@NEEDS_COMPILER
+def test_it_says_what_nodes_give_and_what_inductor_generates_and_jobs_go_on(backend: LocalBackend) -> None:
+    asked = subgraph((4, 33), "float16")
+    found = inspected(backend, asked, with_code=True)
+    form = (TensorForm((4, 33), "float16"),)
+    assert values(found) == dict.fromkeys(("in_0", "in_1", "tmp_0", "tmp_1"), form)
+    assert (found.values_problem, found.code_problem) == ("", "")
+    assert found.code is not None
+    assert (found.code.launches, found.code.library_calls) == (1, 0)
+    assert "cpp_fused_add_relu" in found.code.text
+    assert str(backend.home) not in found.code.text
+    assert found.subgraph_digest == asked.digest
+    assert found.environment == backend.info().environment or backend.info().device is Device.CUDA
+    assert found.accelerator is None
+    assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
+
+
+def test_tuples_numbers_and_values_that_depend_on_content(backend: LocalBackend) -> None:
+    code = source(
+        "tmp_0 = in_0.chunk(3, dim=-1)",
+        "tmp_1 = tmp_0[0]",
+        "tmp_2 = in_1.shape",
+        "tmp_3 = tmp_2[1]",
+        "tmp_4 = tmp_1.new_zeros(tmp_3, 2)",
+        "tmp_5 = torch.nonzero(in_0)",
+        "tmp_6 = tmp_5 + 1",
+        "tmp_7 = in_1.to(torch.float64, copy=True)",
+        "return (tmp_4, tmp_6, tmp_7)",
+    )
+    found = inspected(backend, subgraph((11, 33), code=code))
+    third = TensorForm((11, 11), "float32")
+    known = values(found)
+    assert known["tmp_0"] == (third, third, third)
+    assert known["tmp_1"] == (third,)
+    assert known["tmp_4"] == (TensorForm((33, 2), "float32"),)
+    assert "tmp_3" not in known
+    assert known["tmp_7"] == (TensorForm((11, 33), "float64"),)
+    assert not {"tmp_5", "tmp_6"} & set(known)
+    assert found.values_problem == (
+        "2 of 10 values are not known, the first at tmp_5 (torch.nonzero):"
+        " its shape depends on the content of its inputs."
+    )
+    assert (found.code, found.code_problem) == (None, ""), "it was not asked for"
+
+
+def test_size_costs_nothing(backend: LocalBackend) -> None:
+    found = inspected(backend, subgraph((1 << 20, 1 << 20)))
+    assert values(found)["tmp_1"] == (TensorForm((1 << 20, 1 << 20), "float32"),)
+
+
+@pytest.mark.parametrize(
+    ("code", "word"),
+    [
+        ("what is this", "cannot be read"),
+        ("(" * 5000, "cannot be read"),
+        (source("while True: pass"), "cannot be read"),
+        (source("import os", "os.system('touch /tmp/x')", "return (in_0,)"), "cannot be read"),
+        (source("tmp_0 = torch.load('x')", "return (tmp_0,)"), "torch.load"),
+        (source("tmp_0 = in_0.numpy()", "return (tmp_0,)"), "numpy"),
+        (source("tmp_0 = in_0.__reduce__()", "return (tmp_0,)"), "__reduce__"),
+        (ADD_RELU.replace("in_1", "other"), "metadata"),
+        ("\x00", "cannot be read"),
+    ],
+)
+def test_what_is_no_subgraph_is_refused_in_a_sentence(backend: LocalBackend, code: str, word: str) -> None:
+    with pytest.raises(BadInput, match=word):
+        inspected(backend, subgraph(code=code), with_code=True)
+
+
+def test_a_dtype_that_does_not_exist_is_refused(backend: LocalBackend) -> None:
+    inputs = tuple(TensorSpec(name, (4,), "float12") for name in ("in_0", "in_1"))
+    with pytest.raises(BadInput, match="float12"):
+        inspected(backend, replace(subgraph(), inputs=inputs))
+
+
+def test_a_witness_that_does_not_answer_is_a_sentence(backend: LocalBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "INSPECTION_LIMIT_S", 0.001)
+    with pytest.raises(InfrastructureError, match="No answer within 0 s while it had to find the shapes"):
+        inspected(backend, subgraph())
+    monkeypatch.undo()
+    assert len(inspected(backend, subgraph()).values) == 4
+
+
+def test_a_cancelled_one_never_starts(backend: LocalBackend) -> None:
+    cancelled = threading.Event()
+    cancelled.set()
+    with pytest.raises(InfrastructureError, match="cancelled"):
+        backend.inspect(InspectSubgraph(subgraph(), Device.CPU), cancelled)
+
+
+def test_without_a_compiler_it_says_so() -> None:
+    import torch._inductor.config
+
+    form = TensorForm((4, 33), "float32")
+    with torch._inductor.config.patch({"cpp.cxx": (None, "no-such-compiler")}):
+        found = inspecting.generated(ADD_RELU, [form, form], Device.CPU)
+    assert found == "TorchInductor needs a C++ compiler on a CPU, and there is none. Install g++."
+
+
+@NEEDS_COMPILER
+def test_what_inductor_cannot_compile_it_says_in_one_line() -> None:
+    form = TensorForm((4, 33), "float32")
+    found = inspecting.generated(source("tmp_0 = in_0 @ in_1", "return (tmp_0,)"), [form, form], Device.CPU)
+    assert isinstance(found, str)
+    assert found.startswith("TorchInductor ")
+    assert "does not compile this subgraph" in found
+    assert "\n" not in found
+
+
+def test_launches_are_counted_in_the_code() -> None:
+    code = '''
+triton_poi_0 = async_compile.triton("triton_poi_0", """
+def triton_poi_0(x): triton_poi_0.run(x)
+""", device_str="cuda")
+cpp_fused_1 = async_compile.cpp_pybinding(["float*"], "x")
+class Runner:
+    def call(self, args):
+        triton_poi_0.run(buf0, 8, stream=raw_stream0)
+        buf1 = extern_kernels.convolution(buf0)
+        triton_poi_0.run(buf1, 8, stream=raw_stream0)
+        cpp_fused_1(buf1)
+        buf2 = torch.ops.aten.sort.stable(buf1)
+        return (reinterpret_tensor(buf2),)
+def benchmark_compiled_module(times=10):
+    return triton_poi_0.run(1)
+'''
+    assert inspecting.launched(code) == (3, 2)
+
+
+# --- remembered ---
+
+
+def numbered(number: int) -> Subgraph:
+    return replace(subgraph(), id=f"float32/{number}", code=ADD_RELU + f"# {number}\n")
+
+
+def test_an_inspection_is_asked_for_once() -> None:
+    fake = FakeBackend(lambda job: None)  # type: ignore[arg-type,return-value]
+    known = Inspections(Scheduler(fake))
+    never = threading.Event()
+    assert set(known.within([numbered(0), numbered(1)], Device.CPU, 60.0, never)) == {"float32/0", "float32/1"}
+    assert known.of(numbered(0), Device.CPU, with_code=False).subgraph_digest == numbered(0).digest
+    for _ in range(2):
+        known.of(numbered(0), Device.CPU)
+    known.within([numbered(0)], Device.CPU, 60.0, never)
+    assert fake.inspected == [(numbered(0), False), (numbered(1), False), (numbered(0), True)]
+    for number in range(KEPT + 1):
+        known.of(numbered(number), Device.CPU)
+    before = len(fake.inspected)
+    known.of(numbered(0), Device.CPU)
+    assert len(fake.inspected) == before + 1, "the oldest is forgotten"
+    known.close()
+
+
+def test_what_failed_is_asked_for_again_and_who_waits_can_leave() -> None:
+    going_on = threading.Event()
+    answers = iter([BadInput("not this one"), ZeroDivisionError()])
+
+    def inspection(asked: Subgraph) -> Inspection:
+        if (error := next(answers, None)) is not None:
+            raise error
+        assert going_on.wait(60)
+        return uninspected(asked)
+
+    fake = FakeBackend(lambda job: None, inspection=inspection)  # type: ignore[arg-type,return-value]
+    known, left = Inspections(Scheduler(fake)), threading.Event()
+    with pytest.raises(BadInput, match="not this one"):
+        known.of(numbered(0), Device.CPU)
+    with pytest.raises(InfrastructureError, match="ZeroDivisionError"):
+        known.of(numbered(0), Device.CPU)
+    assert known.within([numbered(0)], Device.CPU, 0.05, left) == {}
+    left.set()
+    with pytest.raises(InfrastructureError, match="Ask again"):
+        known.of(numbered(0), Device.CPU, cancelled=left)
+    going_on.set()
+    assert known.of(numbered(0), Device.CPU).code_problem
+    known.close()
+
+
+def test_who_does_not_wait_finds_it_later_and_hears_of_a_failure_once() -> None:
+    going_on = threading.Event()
+
+    def inspection(asked: Subgraph) -> Inspection:
+        assert going_on.wait(60)
+        if asked == numbered(1):
+            raise BadInput("not this one")
+        return uninspected(asked)
+
+    def settled(number: int) -> Inspection:
+        deadline = time.monotonic() + 60
+        while (found := known.known(numbered(number), Device.CPU)) is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        return found
+
+    fake = FakeBackend(lambda job: None, inspection=inspection)  # type: ignore[arg-type,return-value]
+    known = Inspections(Scheduler(fake))
+    assert known.known(numbered(0), Device.CPU) is None
+    assert known.known(numbered(1), Device.CPU) is None
+    going_on.set()
+    assert settled(0).subgraph_digest == numbered(0).digest
+    with pytest.raises(BadInput, match="not this one"):
+        settled(1)
+    with pytest.raises(BadInput, match="not this one"):
+        settled(1)
+    assert fake.inspected.count((numbered(1), True)) == 2, "the second time it was asked for anew"
+    known.close()
+
+
+# --- what Triton makes of kernels ---
+
+
+def kernels(backend: LocalBackend, code: str, asked: Subgraph | None = None) -> PassKernels:
+    question = CompileKernels(asked or subgraph((4, 33), "float16"), bundle(code), Device.CPU)
+    return backend.inspect(question, threading.Event())
+
+
+def test_kernels_are_compiled_for_a_gpu_that_is_not_there(backend: LocalBackend) -> None:
+    asked = subgraph((1 << 12, 1 << 12), "float16")
+    found = kernels(backend, RIGHT, asked)
+    assert found.problem == ""
+    assert (found.subgraph_digest, found.bundle_digest) == (asked.digest, bundle(RIGHT).digest)
+    (kernel,) = found.kernels
+    assert (kernel.name, kernel.target, kernel.ran, kernel.problem) == ("add_relu_kernel", "9.0", False, "")
+    assert (kernel.launches, kernel.num_warps, kernel.registers) == (1, 4, None), "recorded sizes, and nothing ran"
+    assert "tt.func public @add_relu_kernel" in kernel.ttir
+    assert "!tt.ptr<f16> {tt.divisibility = 16 : i32}" in kernel.ttir
+    assert "ttg.num-warps" in kernel.ttgir
+    assert ".entry add_relu_kernel" in kernel.ptx
+    assert ".target sm_90" in kernel.ptx
+    assert str(backend.home) not in kernel.ttir + kernel.ttgir + kernel.ptx
+    assert "/bundle-" not in kernel.ttir + kernel.ptx
+    assert aligning.of_triton_ir(kernel.ttir, {"pass_0.py"})
+    assert aligning.of_ptx(kernel.ptx, {"pass_0.py"})
+    assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("import subprocess\n" + RIGHT, "A rule rejects the passes"),
+        (RIGHT.replace("nn.functional.relu", "sigmoid"), "No pass matches this subgraph"),
+        (f"raise ValueError\n{RIGHT}", "failed before their kernels were compiled: ValueError"),
+        (hostile_in_call("raise ValueError('<b>no</b>')"), "failed before their kernels were compiled: .*<b>no</b>"),
+        (hostile_in_call("return torch.empty_like(a)"), "launch no Triton kernel here"),
+    ],
+)
+def test_where_no_kernel_is_compiled_it_says_why(backend: LocalBackend, code: str, said: str) -> None:
+    code = code.replace("import ctypes, os, signal, sys, time\n", "")
+    found = kernels(backend, code)
+    assert found.kernels == ()
+    assert re.search(said, found.problem), found.problem
+
+
+def test_a_kernel_that_does_not_compile_says_so_beside_one_that_does(backend: LocalBackend) -> None:
+    code = RIGHT.replace("tl.where(total > 0, total, 0.0)", "tl.no_such_thing(total)")
+    (kernel,) = kernels(backend, code).kernels
+    assert kernel.problem.startswith("It does not compile: ")
+    assert "no_such_thing" in kernel.problem
+    assert kernel.ptx == ""
+
+
+def test_a_pass_that_never_ends_is_ended_and_jobs_go_on(backend: LocalBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "COMPILING_LIMIT_S", 3.0)
+    endless = hostile_in_call("while True: pass").replace("import ctypes, os, signal, sys, time\n", "")
+    with pytest.raises(InfrastructureError, match="No answer within 3 s while it had to compile the kernels"):
+        kernels(backend, endless)
+    assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
+
+
+def test_what_the_candidate_tells_of_kernels_is_cut_to_what_can_be_shown() -> None:
+    from passnet_core.judge.supervisor.child import _compiled
+
+    told = {"name": "<b>" * 999, "target": 1, "ran": "yes", "launches": -1, "num_warps": 1e9, "ptx": "x" * 10**6}
+    kernel = _compiled(told)
+    assert (len(kernel.name), kernel.target, kernel.ran) == (200, "1", False)
+    assert (kernel.launches, kernel.num_warps) == (0, None)
+    assert len(kernel.ptx) < 200_000
+
+
+def test_kernels_are_asked_for_once_for_each_bundle() -> None:
+    answers = iter([InfrastructureError("not now")])
+
+    def compiled(asked: Subgraph, passes: Bundle) -> PassKernels:
+        if (error := next(answers, None)) is not None:
+            raise error
+        return uncompiled(asked, passes)
+
+    def settled(passes: Bundle) -> PassKernels:
+        deadline = time.monotonic() + 60
+        while (found := known.kernels(subgraph(), passes, Device.CPU)) is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        return found
+
+    fake = FakeBackend(lambda job: None, compiling=compiled)  # type: ignore[arg-type,return-value]
+    known = Inspections(Scheduler(fake))
+    with pytest.raises(InfrastructureError, match="not now"):
+        settled(bundle(RIGHT))
+    assert settled(bundle(RIGHT)).problem == settled(bundle(RIGHT)).problem
+    settled(bundle(RIGHT + "# other"))
+    assert len(fake.compiled) == 3, "anew after a failure, and for another bundle"
+    known.close()

@@ -7,6 +7,7 @@ a private channel, one JSON object a line: {"job": …} or {"warm": …} come in
 
 import contextlib
 import ctypes
+import importlib
 import json
 import math
 import os
@@ -67,6 +68,18 @@ Emit = Callable[[str, str], None]
 PASSNET_SEED = 1024
 
 M_MMAP_MAX, M_TRIM_THRESHOLD = -4, -1
+
+NEEDED_LATER = (
+    "passnet_core.bundles.static_rules.findings",
+    "passnet_core.graphs.placement",
+    "passnet_core.graphs.rewriting",
+    "passnet_core.judge.stages.census",
+    "passnet_core.judge.stages.measure",
+    "passnet_core.judge.stages.verdict",
+    "passnet_core.judge.stages.verify",
+    "passnet_core.judge.supervisor.child",
+)
+"""Modules that a job imports; several of them load torch."""
 
 RESIDENT_JOBS = 100
 """After so many jobs a child on CUDA is replaced: what compiling leaves behind grows."""
@@ -133,6 +146,8 @@ def _own_scratch(folder: Path) -> Path:
 
 def _load_the_rest() -> None:
     """Loads torch, and what else a job needs: late, so that fork servers start meanwhile, and before the first job."""
+    for module in NEEDED_LATER:
+        importlib.import_module(module)
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

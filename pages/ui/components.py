@@ -9,7 +9,7 @@ from pages.ui.text import code_span, figure, plain, seconds, shape, when
 from pages.ui.words import VERDICTS
 from passnet_core.advice import next_step as advising
 from passnet_core.charts.breakdown import speedup_words
-from passnet_core.graphs import drawing
+from passnet_core.graphs import rendering
 from passnet_core.records import (
     CONTENDER_NAMES,
     NOISE_FLOOR,
@@ -34,7 +34,7 @@ PROFILES: Mapping[Profile, str] = {Profile.STRICT: "strict", Profile.PASSNET: "P
 
 def match_marks(match: MatchReport | None) -> dict[str, Any]:
     """For graph_view: which pass matched what, or where and why the nearest miss failed."""
-    marks = drawing.marks_of(match)
+    marks = rendering.marks_of(match)
     return {"groups": marks.groups, "passes": marks.passes, "miss": marks.miss, "reason": marks.reason}
 
 

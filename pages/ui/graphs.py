@@ -7,9 +7,9 @@ import streamlit as st
 
 from pages.ui import built
 from pages.ui.text import count, key_of, plain
-from passnet_core.graphs import drawing, folding
-from passnet_core.graphs.drawing import Marks
+from passnet_core.graphs import folding, rendering
 from passnet_core.graphs.ir import Graph
+from passnet_core.graphs.rendering import Marks
 from passnet_core.records import TensorSpec
 
 INSERT = "insert"
@@ -85,7 +85,7 @@ def marked_graph(
 
     built.component("graph")(
         key=key,
-        data=drawing.picture(shown, marks, values=known)
+        data=rendering.picture(shown, marks, values=known)
         | {
             "title": f"{title}: {count(len(graph.operations), 'operation')}",
             "height": height,

@@ -10,7 +10,7 @@ from pages.ui import frame, links, resources
 from pages.ui.components import match_marks
 from pages.ui.graphs import Stepping, graph_view, marked_graph
 from pages.ui.text import code_span, count, plain
-from passnet_core.graphs import drawing, explaining, stepping
+from passnet_core.graphs import explaining, rendering, stepping
 from passnet_core.graphs.ir import Graph
 from passnet_core.graphs.stepping import Step
 from passnet_core.records import Bundle, LineChange, MatchReport, Outcome, PassMatches, PatternEdit, Subgraph
@@ -34,7 +34,7 @@ def match_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None, apply
         )
         return
     for number, each in enumerate(match.passes, 1):
-        st.markdown(f"{drawing.mark(number)} {code_span(each.name)}: {plain(_match_words(each))}")
+        st.markdown(f"{rendering.mark(number)} {code_span(each.name)}: {plain(_match_words(each))}")
     for each in match.passes:
         if not each.matches and each.miss is not None:
             # where others match, a pass that does not may well be meant for another subgraph
@@ -210,7 +210,7 @@ def _pattern(match: MatchReport, step: Step, bundle: Bundle | None, turning: Ste
         st.info("This outcome was recorded without its pattern.")
         return
     st.caption("Drawn from the pass's source: this outcome was recorded without the traced pattern.")
-    marked_graph(graph, drawing.NO_MARKS, title=title, height=HEIGHT, stepping=turning, key=given)
+    marked_graph(graph, rendering.NO_MARKS, title=title, height=HEIGHT, stepping=turning, key=given)
 
 
 def _stem(name: str) -> str:

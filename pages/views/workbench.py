@@ -17,7 +17,7 @@ from pages.ui.tables import choose_outcome
 from pages.ui.text import count, plain, when
 from passnet_core.bundles.static_rules.findings import findings
 from passnet_core.corpus.surveying import TaskMatches
-from passnet_core.graphs import drawing
+from passnet_core.graphs import rendering
 from passnet_core.graphs.emission import expression
 from passnet_core.graphs.ir import Graph
 from passnet_core.records import Bundle, MatchReport, Outcome, Profile, Stage, Subgraph, Task
@@ -64,7 +64,7 @@ def workbench(task: Task) -> None:
         with st.expander("Source", icon=":material/code:"):
             st.code(subgraph.code, language="python", line_numbers=True)
             st.download_button(
-                "The graph as DOT", lambda: drawing.dot(graph), file_name="subgraph.dot", icon=":material/download:",
+                "The graph as DOT", lambda: rendering.dot(graph), file_name="subgraph.dot", icon=":material/download:",
                 on_click="ignore",
             )  # fmt: skip
         with st.expander("What else do these passes match?", icon=":material/manage_search:"):

@@ -6,8 +6,8 @@ from typing import Any
 
 from passnet_core.graphs import aligning
 from passnet_core.graphs.aligning import Place, Span, matched_nodes
-from passnet_core.graphs.drawing import mark
 from passnet_core.graphs.ir import Graph, NodeKind
+from passnet_core.graphs.rendering import mark
 from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.records import Bundle, CompiledKernel, InductorCode, MatchReport
 

@@ -4,8 +4,8 @@ import string
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from passnet_core.graphs.drawing import DrawnPair, Marks
 from passnet_core.graphs.ir import Graph
+from passnet_core.graphs.rendering import Marks, PairMark
 from passnet_core.records import Difference, MatchAttempt, MatchReport, PassMatches
 
 
@@ -128,12 +128,12 @@ def _touched(attempt: MatchAttempt) -> Iterator[str]:
             yield each.graph_node
 
 
-def _pairs(told: Iterator[tuple[str, str, str]], step: Step, whose: str) -> Mapping[str, DrawnPair]:
+def _pairs(told: Iterator[tuple[str, str, str]], step: Step, whose: str) -> Mapping[str, PairMark]:
     """Per node its mark; one value may stand for several inputs, and then it has the marks of all."""
-    found: dict[str, DrawnPair] = {}
+    found: dict[str, PairMark] = {}
     for name, other, mark in told:
         before = found.get(name)
         marks = f"{before.mark},{mark}" if before else mark
         words = f"{before.words}, {other}" if before else f"{whose} {other}"
-        found[name] = DrawnPair(marks, words, step.pass_number)
+        found[name] = PairMark(marks, words, step.pass_number)
     return found

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from passnet_core.graphs.drawing import BYTES
 from passnet_core.graphs.effects import VIEWS, last_part
 from passnet_core.graphs.ir import Graph, Node
+from passnet_core.graphs.rendering import BYTES
 from passnet_core.graphs.vocabulary import operator_family
 from passnet_core.records import NodeValue, TensorForm, TensorSpec
 

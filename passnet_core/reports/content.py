@@ -9,7 +9,7 @@ from statistics import median
 from passnet_core import __version__
 from passnet_core.charts.breakdown import speedup_words
 from passnet_core.errors import BadInput
-from passnet_core.graphs import drawing
+from passnet_core.graphs import rendering
 from passnet_core.records import (
     ACCEPTED,
     CONTENDER_NAMES,
@@ -209,7 +209,7 @@ def _matches(outcome: Outcome) -> list[tuple[str, str]]:
     for number, each in enumerate(outcome.match.passes if outcome.match else (), 1):
         nodes = "; ".join(", ".join(names) for names in each.matches)
         times = "1 match" if len(each.matches) == 1 else f"{len(each.matches)} matches"
-        said.append((f"{drawing.mark(number)} {each.name}", f"{times}: {nodes}" if each.matches else "no match"))
+        said.append((f"{rendering.mark(number)} {each.name}", f"{times}: {nodes}" if each.matches else "no match"))
     return said
 
 

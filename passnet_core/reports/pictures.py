@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from passnet_core.errors import BadInput
-from passnet_core.graphs import drawing, folding, source
-from passnet_core.graphs.drawing import Marks
+from passnet_core.graphs import folding, rendering, source
 from passnet_core.graphs.ir import Graph
+from passnet_core.graphs.rendering import Marks
 from passnet_core.records import MatchReport
 from passnet_core.reports.comparison import only_in
 from passnet_core.reports.layered import placed
@@ -70,7 +70,7 @@ class Album:
         after = self._graph(match.rewritten) if match and match.rewritten else None
         gone = only_in(graph, after) if graph and after else ()
         come = only_in(after, graph) if graph and after else ()
-        before = replace(drawing.marks_of(match), removed=gone)
+        before = replace(rendering.marks_of(match), removed=gone)
         return self._picture(graph, before), self._picture(after, Marks(added=come))
 
     def _graph(self, code: str) -> Graph | None:
@@ -99,7 +99,7 @@ def _parsed(code: str) -> Graph | None:
 
 def _drawn(number: int, graph: Graph, marks: Marks) -> Picture:
     shown, note = folding.window(graph, MOST, around=tuple(sorted(marks.nodes)))
-    data = drawing.picture(shown, marks)
+    data = rendering.picture(shown, marks)
     boxes, links = _boxes(data)
     sizes = [_size(box) for box in boxes]
     where = placed(sizes, links)
@@ -131,12 +131,12 @@ def _boxes(data: Mapping[str, Any]) -> tuple[list[Undrawn], list[tuple[int, int]
     place: dict[int, int] = {}
 
     def box_of(node: int) -> int:
-        if nodes[node]["family"] != drawing.INPUT:
+        if nodes[node]["family"] != rendering.INPUT:
             return place[node]
         boxes.append(("input", "", (_cut(nodes[node]["name"]),)))
         return len(boxes) - 1
 
-    operations = [number for number, node in enumerate(nodes) if node["family"] != drawing.INPUT]
+    operations = [number for number, node in enumerate(nodes) if node["family"] != rendering.INPUT]
     for number in operations:
         node = nodes[number]
         begins = [box_of(each) for each in node["inputs"]]
@@ -156,7 +156,7 @@ def _lines(node: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _mark(node: Mapping[str, Any]) -> str:
     marks = [
-        drawing.mark(node["group"]) if node["group"] else "",
+        rendering.mark(node["group"]) if node["group"] else "",
         node["change"],
         "✗ nearest miss" if node["miss"] else "",
     ]
@@ -166,7 +166,7 @@ def _mark(node: Mapping[str, Any]) -> str:
 def _said(node: Mapping[str, Any], marks: Marks) -> str:
     number = node["group"]
     said = [
-        f"matched by {drawing.mark(number)} {marks.passes[number - 1]}" if number else "",
+        f"matched by {rendering.mark(number)} {marks.passes[number - 1]}" if number else "",
         {"+": "new after the rewrite", "−": "gone after the rewrite"}.get(node["change"], ""),
         f"here the nearest miss failed: {marks.reason}" if node["miss"] else "",
     ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from passnet_core.graphs import drawing
+from passnet_core.graphs import rendering
 from passnet_core.graphs.ir import Graph
 from tests.conftest import chromium, missing_browser
 
@@ -64,7 +64,7 @@ def graph_figures() -> Iterator[tuple[str, str, str]]:
         for kind, graph in ((CHAIN, _chain(NODES)), (LAYERS, layers(NODES))):
             page = browser.new_page(viewport={"width": 1280, "height": 800})
             open_graph_page(page)
-            data = drawing.picture(graph) | {
+            data = rendering.picture(graph) | {
                 "title": kind, "height": 600, "insertable": False, "folded": False,
             }  # fmt: skip
             what = f"graph of {len(graph.nodes):,} nodes ({kind})"

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from passnet_core.graphs import drawing
-from passnet_core.graphs.drawing import NO_MARKS, Marks
+from passnet_core.graphs import rendering
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
+from passnet_core.graphs.rendering import NO_MARKS, Marks
 from passnet_core.graphs.source import parse_function
 from tests.browser.graph_page import layers, mount, open_graph_page
 from tests.example_playground import REFERENCE_NAME, TASK_ID
@@ -28,7 +28,7 @@ def told(graph: Graph, marks: Marks = NO_MARKS, **more: Any) -> dict[str, Any]:
     """What the app gives the component."""
     values = more.pop("values", None)
     given = {"title": "Example", "height": 500, "insertable": False}
-    return drawing.picture(graph, marks, values=values) | given | more
+    return rendering.picture(graph, marks, values=values) | given | more
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 """A match report as steps: every match and every attempt, also of outcomes that were recorded without them."""
 
 from passnet_core.graphs import stepping
-from passnet_core.graphs.drawing import DrawnPair
 from passnet_core.graphs.explaining import ATTEMPTS, explained, pattern_from_text
 from passnet_core.graphs.matching import find_matches, plain_bind
+from passnet_core.graphs.rendering import PairMark
 from passnet_core.graphs.source import parse_function
 from passnet_core.graphs.stepping import Paired
 from passnet_core.records import MatchReport, MissKind, NearestMiss, PassMatches
@@ -37,8 +37,8 @@ def test_both_sides_have_the_same_marks_and_other_matches_are_faint() -> None:
     ours = stepping.graph_marks(report, second, GRAPH)
     theirs = stepping.pattern_marks(report, second)
     assert ours.pairs == {
-        "t": DrawnPair("1", "the pattern's relu", 1), "r": DrawnPair("2", "the pattern's add", 1),
-        "q": DrawnPair("a,b", "the pattern's a, b", 1),
+        "t": PairMark("1", "the pattern's relu", 1), "r": PairMark("2", "the pattern's add", 1),
+        "q": PairMark("a,b", "the pattern's a, b", 1),
     }  # fmt: skip
     assert {name: each.mark for name, each in theirs.pairs.items()} == {"relu": "1", "add": "2", "a": "a", "b": "b"}
     assert theirs.groups == {"relu": 1, "add": 1}

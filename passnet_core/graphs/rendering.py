@@ -121,7 +121,7 @@ def dot(
 
 
 @dataclass(frozen=True)
-class DrawnPair:
+class PairMark:
     """What a node is paired with in another graph. mark: the same in both; words: which; group: the pass's number."""
 
     mark: str
@@ -145,7 +145,7 @@ class Marks:
     reason: str = ""
     added: Collection[str] = ()
     removed: Collection[str] = ()
-    pairs: Mapping[str, DrawnPair] = field(default_factory=dict)
+    pairs: Mapping[str, PairMark] = field(default_factory=dict)
     faint: Collection[str] = ()
     focus: Sequence[str] = ()
     apart: Collection[str] = ()
@@ -289,7 +289,7 @@ def _statement(node: Node) -> str:
         return f"{node.name} = {node.target}(...)"
 
 
-def _pair(pair: DrawnPair | None) -> dict[str, Any] | None:
+def _pair(pair: PairMark | None) -> dict[str, Any] | None:
     return None if pair is None else {"mark": pair.mark, "with": pair.words[:_LONGEST_TOOLTIP], "group": pair.group}
 
 

@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
-from passnet_core.graphs.drawing import FAMILY_COLOUR, DrawnPair, Marks, dot, families, mark, picture
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
+from passnet_core.graphs.rendering import FAMILY_COLOUR, Marks, PairMark, dot, families, mark, picture
 from passnet_core.graphs.source import parse_function
 from passnet_core.graphs.vocabulary import FAMILIES
 
@@ -88,7 +88,7 @@ def test_a_picture_is_plain_data_that_says_all_of_a_node() -> None:
 
 def test_pairs_faint_nodes_and_what_is_to_be_seen_are_data() -> None:
     marks = Marks(
-        {"p": 1}, ["First"], pairs={"q": DrawnPair("1", "the pattern's sum", 3)}, faint={"p"}, focus=["q", "gone"]
+        {"p": 1}, ["First"], pairs={"q": PairMark("1", "the pattern's sum", 3)}, faint={"p"}, focus=["q", "gone"]
     )
     told = picture(GRAPH, marks)
     nodes = {node["name"]: node for node in told["nodes"]}

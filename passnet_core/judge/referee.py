@@ -29,7 +29,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError
-from passnet_core.judge.protocol.messages import CandidateEnd, CandidateFault, Preparation
+from passnet_core.judge.protocol.messages import CallableName, CandidateEnd, CandidateFault, Preparation
 from passnet_core.judge.stages.findings import Facts
 from passnet_core.judge.supervisor import machine, sandbox
 from passnet_core.judge.supervisor.device_lock import DeviceLock
@@ -320,12 +320,12 @@ class Trial:
                     return known(problem=self.facts.rewrite_problem or "No pass matches this subgraph.")
                 here = self.device.value
                 preparations = self._preparations(placement.placed(graph, here), placement.placed(rewritten, here))
-                candidate.prepare("passes", preparations["passes"])
+                candidate.prepare(CallableName.PASSES, preparations[CallableName.PASSES])
                 candidate.give(
                     input_draws.draw(subgraph.inputs, "recorded", 0, roles=input_draws.roles(graph, subgraph.inputs))
                 )
                 with self._lock().alone():
-                    found = candidate.compiled("passes")
+                    found = candidate.compiled(CallableName.PASSES)
         except CandidateFault as fault:
             return known(problem=f"The passes failed before their kernels were compiled: {str(fault)[:1000]}")
         return known(found) if found else known(problem="The replacements launch no Triton kernel here.")
@@ -466,7 +466,7 @@ class Trial:
                 return
             if self.job.bundle is not None and self.job.spec.profile is Profile.STRICT:
                 self._enter(Phase.CENSUS, "Listing the kernels launched.")
-                tallies = candidate.census("passes")
+                tallies = candidate.census(CallableName.PASSES)
                 counted = census.judged(self.job.bundle, self.device, tallies, graph, rewritten, self.replacements)
                 self.facts = replace(self.facts, census=counted)
                 if counted.verdict is Verdict.LIBRARY:
@@ -486,7 +486,7 @@ class Trial:
         passnets = spec.profile is Profile.PASSNET and spec.replacement_cap is None
         return 1 if passnets else spec.replacement_cap
 
-    def _preparations(self, graph: "Graph", rewritten: "Graph") -> dict[str, Preparation]:
+    def _preparations(self, graph: "Graph", rewritten: "Graph") -> dict[CallableName, Preparation]:
         from passnet_core.graphs import source
         from passnet_core.judge.numerics.input_draws import is_parameter
 
@@ -496,10 +496,10 @@ class Trial:
         for_passes = original if capture is Capture.COMPILED else source.emit(rewritten)
         eager = Preparation(Contender.EAGER, original, capture, self.device)
         return {
-            "eager": eager,
-            "float64": replace(eager, float64=True),
-            "baseline": replace(eager, contender=Contender.BASELINE),
-            "passes": replace(eager, contender=Contender.PASSES, source=for_passes, weights=tuple(weights)),
+            CallableName.EAGER: eager,
+            CallableName.FLOAT64: replace(eager, float64=True),
+            CallableName.BASELINE: replace(eager, contender=Contender.BASELINE),
+            CallableName.PASSES: replace(eager, contender=Contender.PASSES, source=for_passes, weights=tuple(weights)),
         }
 
     def _child(

@@ -17,7 +17,7 @@ from passnet_core.judge.numerics.input_draws import LARGE, LEAST_SCALE, draw
 from passnet_core.judge.numerics.negative_controls import NegativeControls
 from passnet_core.judge.numerics.perturbing import Nearby, after
 from passnet_core.judge.protocol.clients import Computing
-from passnet_core.judge.protocol.messages import CandidateFault, Produced, Returned
+from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Produced, Returned
 from passnet_core.judge.protocol.reference_bench import BenchPlan, Drawn, InputDifference, Judged, OutputDifference
 from passnet_core.records import Device, Verdict
 
@@ -98,10 +98,10 @@ class LocalReferenceBench:
     def _refer(self, exact: bool) -> str:
         self.eager = self.exact = None
         self.witness.give(self.inputs)
-        self.eager = self.witness.run("eager")
+        self.eager = self.witness.run(CallableName.EAGER)
         problem = ""
         try:
-            self.exact = self.witness.run("float64") if exact else None
+            self.exact = self.witness.run(CallableName.FLOAT64) if exact else None
         except CandidateFault as fault:
             problem = fault.text
         if self.device is Device.CUDA and torch.cuda.memory_reserved() - torch.cuda.memory_allocated() > SPARE_BYTES:
@@ -128,13 +128,13 @@ class LocalReferenceBench:
         return self.controls.problem
 
     def compile(self) -> None:
-        self.witness.run("baseline")
+        self.witness.run(CallableName.BASELINE)
 
     def judge(self, actual: Returned | None, *, fresh: bool = True) -> Judged:
         eager, exact = self.eager, self.exact
         assert eager is not None
         if actual is None:
-            actual = self.witness.run("baseline", fresh=fresh)
+            actual = self.witness.run(CallableName.BASELINE, fresh=fresh)
         problem = comparing.structure_problem(eager, actual) if self.plan.is_candidate else ""
         if problem or len(eager.outputs) != len(actual.outputs):
             problem = problem or "it returns another number of values"

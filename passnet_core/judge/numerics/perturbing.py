@@ -8,7 +8,7 @@ from itertools import chain
 import torch
 
 from passnet_core.judge.protocol.clients import Computing
-from passnet_core.judge.protocol.messages import CandidateFault, Produced, Returned
+from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Produced, Returned
 from passnet_core.judge.protocol.reference_bench import Drawn
 
 MOST_ALONE = 6
@@ -40,9 +40,11 @@ class Nearby:
         found = [returned.outputs[index] for _, returned in self._found]
         yield from found
         if found and _whole(found[0].value):
-            own = self._computed((inputs for inputs, _ in self._found), ["eager"])
+            own = self._computed((inputs for inputs, _ in self._found), [CallableName.EAGER])
             turns = range(AT_RANDOM, AT_RANDOM + MORE_AT_RANDOM)
-            more = self._computed(at_random(self.inputs(), self.seed, turns), ["eager", "float64"])
+            more = self._computed(
+                at_random(self.inputs(), self.seed, turns), [CallableName.EAGER, CallableName.FLOAT64]
+            )
             # none is kept: the other outputs may be large
             yield from (returned.outputs[index] for _, returned in chain(own, more))
 
@@ -52,7 +54,7 @@ class Nearby:
 
     @cached_property
     def _found(self) -> list[tuple[list[Drawn], Returned]]:
-        found = list(self._computed(movements(self.inputs(), self.seed), ["float64"]))
+        found = list(self._computed(movements(self.inputs(), self.seed), [CallableName.FLOAT64]))
         return [each for each in found if len(each[1].outputs) == len(found[0][1].outputs)]
 
     def _computed(self, ways: Iterable[list[Drawn]], names: Sequence[str]) -> Iterator[tuple[list[Drawn], Returned]]:

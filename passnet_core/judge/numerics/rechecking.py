@@ -8,7 +8,7 @@ import torch
 from passnet_core.judge.numerics import comparing, elements, output_digest
 from passnet_core.judge.numerics.perturbing import Nearby
 from passnet_core.judge.protocol.clients import Computing
-from passnet_core.judge.protocol.messages import CandidateFault, Fills, Returned
+from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Fills, Returned
 from passnet_core.judge.protocol.reference_bench import Drawn, RecheckedCall
 from passnet_core.records import Verdict
 
@@ -23,7 +23,7 @@ def rechecked(witness: RecallingReference, fills: Fills, weights: int, seed: int
     """Compares what a call with these seeds returned with eager. What is close to eager is let pass: these inputs are
     ever others. actual: on the device of what the witness returns."""
     digest = output_digest.digest([output.value for output in actual.outputs])
-    (eager,) = witness.recall("eager", fills, weights, [seed])
+    (eager,) = witness.recall(CallableName.EAGER, fills, weights, [seed])
     problem = comparing.structure_problem(eager, actual)
     if problem:
         return RecheckedCall(digest, Verdict.WRONG_TYPE, problem)
@@ -33,7 +33,7 @@ def rechecked(witness: RecallingReference, fills: Fills, weights: int, seed: int
         return RecheckedCall(digest)
     exact: Returned | None
     try:
-        (exact,) = witness.recall("float64", fills, weights, [seed])
+        (exact,) = witness.recall(CallableName.FLOAT64, fills, weights, [seed])
     except CandidateFault:
         exact = None
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from passnet_core.judge.protocol.messages import (
     Fills,
     Given,
+    Launches,
     Loaded,
     Preparation,
     Propagated,
     Returned,
-    Tallied,
     TimedCall,
 )
 from passnet_core.judge.protocol.reference_bench import BenchPlan, RecheckedCall, ReferenceBench
@@ -62,7 +62,7 @@ class CandidateClient(Protocol):
         ...
 
     def prepare(self, name: str, preparation: Preparation) -> None:
-        """Builds a callable and keeps it under this name: "eager", "float64", "baseline", "passes"."""
+        """Builds a callable and keeps it under this name, one of CallableName."""
         ...
 
     def give(self, inputs: "Sequence[torch.Tensor | int | float | bool]") -> None:
@@ -84,7 +84,7 @@ class CandidateClient(Protocol):
         """Calls it for about so long, at least thrice."""
         ...
 
-    def rounds(self, name: str, clock: Clock, fills: Fills, core: int | None, weights: int) -> TimedCalls:
+    def timed_calls(self, name: str, clock: Clock, fills: Fills, core: int | None, weights: int) -> TimedCalls:
         """Timed calls on this clock, one by one. core: where the child's thread is to stay meanwhile. weights: the seed
         of the inputs that stay the same in all of them, if any do."""
         ...
@@ -105,7 +105,7 @@ class CandidateClient(Protocol):
         """Microseconds of a replay of the call as a CUDA graph; None where it cannot be captured."""
         ...
 
-    def census(self, name: str) -> tuple[Tallied, ...]:
+    def census(self, name: str) -> tuple[Launches, ...]:
         """Calls it twice on the given inputs and lists what its replacement functions launched."""
         ...
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from passnet_core.records import (
@@ -16,6 +17,23 @@ if TYPE_CHECKING:
     import torch
 
     from passnet_core.graphs.rewriting import TracedPass
+
+
+class CallableName(StrEnum):
+    """The names under which a worker keeps the callables that it has prepared."""
+
+    EAGER = "eager"
+    FLOAT64 = "float64"
+    BASELINE = "baseline"
+    PASSES = "passes"
+
+
+CALLABLES: Mapping[Contender, CallableName] = {
+    Contender.EAGER: CallableName.EAGER,
+    Contender.BASELINE: CallableName.BASELINE,
+    Contender.PASSES: CallableName.PASSES,
+}
+"""The callable that each contender is timed by."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +154,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Tallied:
+class Launches:
     """All that one replacement function did in one call of the graph, by the child's account.
 
     fresh: in how many of its calls a result lay in other memory than its arguments. launches: of Triton kernels in

@@ -17,7 +17,7 @@ from enum import StrEnum
 
 from passnet_core.graphs.effects import VIEWS, last_part
 from passnet_core.graphs.ir import Graph, Node, NodeKind, references
-from passnet_core.judge.protocol.messages import Seen, Tallied
+from passnet_core.judge.protocol.messages import Launches, Seen
 from passnet_core.judge.stages.findings import Census
 from passnet_core.records import LAUNCHED, Bundle, Device, Evidence, Verdict
 
@@ -139,7 +139,12 @@ def _last(node: ast.expr) -> str:
 
 
 def judged(
-    bundle: Bundle, device: Device, tallies: Iterable[Tallied], graph: Graph, rewritten: Graph, keys: Mapping[str, str]
+    bundle: Bundle,
+    device: Device,
+    tallies: Iterable[Launches],
+    graph: Graph,
+    rewritten: Graph,
+    keys: Mapping[str, str],
 ) -> Census:
     """LIBRARY where something foreign computed, else VALUES_ONLY. keys: replacement key, how people call it.
 
@@ -240,7 +245,7 @@ def _bare(name: str) -> str:
     return name.partition("::")[2].partition(".")[0]
 
 
-def _too_often(tally: Tallied, own: Mapping[str, str]) -> dict[Seen, Whose]:
+def _too_often(tally: Launches, own: Mapping[str, str]) -> dict[Seen, Whose]:
     """Kernels in the device trace under a name of the bundle's that ran more often than they were launched."""
     launches = Counter[str]()
     for seen in tally.seen:
@@ -253,7 +258,7 @@ def _too_often(tally: Tallied, own: Mapping[str, str]) -> dict[Seen, Whose]:
     }
 
 
-def _unexplained(tally: Tallied, whose: Mapping[Seen, Whose], who: str) -> list[str]:
+def _unexplained(tally: Launches, whose: Mapping[Seen, Whose], who: str) -> list[str]:
     """What speaks against a function that launches no kernel of its own, and yet gives right values."""
     if not tally.fresh or any(each in (Whose.OWN, Whose.LIBRARY) for each in whose.values()):
         return []
@@ -264,7 +269,7 @@ def _unexplained(tally: Tallied, whose: Mapping[Seen, Whose], who: str) -> list[
     return [] if filled else [f"{who} launches no kernel, and nothing that was seen computes its result"]
 
 
-def _kernels(tally: Tallied, kind: str) -> bool:
+def _kernels(tally: Launches, kind: str) -> bool:
     return any(seen.kind == kind for seen in tally.seen)
 
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import median
 
-from passnet_core.judge.protocol.messages import TimedCall
-from passnet_core.judge.stages.timed_blocks import APART, NAMES, Block, Timed, pooled, spread_out
+from passnet_core.judge.protocol.messages import CALLABLES, TimedCall
+from passnet_core.judge.stages.timed_blocks import APART, Block, Timed, pooled, spread_out
 from passnet_core.records import OWN_CLOCK, Clock, Contender, Evidence, Verdict
 from passnet_core.scoring.intervals import Interval, median_interval
 
@@ -153,5 +153,5 @@ def clock_evidence(timed: Timed, solver: Contender) -> Evidence:
     words = []
     for step in STEPS:
         eager, solved = (median(step.of(each) for each in timed.blocks[who]) for who in (Contender.EAGER, solver))
-        words.append(f"{step.name} {eager:.1f} µs for eager and {solved:.1f} µs for {NAMES[solver]}")
+        words.append(f"{step.name} {eager:.1f} µs for eager and {solved:.1f} µs for {CALLABLES[solver]}")
     return Evidence(OWN_CLOCK, f"Beyond what is claimed for a call: {', '.join(words)}.")

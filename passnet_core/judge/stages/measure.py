@@ -7,12 +7,12 @@ that nobody knew before, the referee's own clock must agree, and calls picked af
 from passnet_core.judge.numerics import timed_inputs
 from passnet_core.judge.numerics.input_draws import roles
 from passnet_core.judge.protocol.clients import CandidateClient
-from passnet_core.judge.protocol.messages import CandidateFault, Preparation
+from passnet_core.judge.protocol.messages import CALLABLES, CallableName, CandidateFault, Preparation
 from passnet_core.judge.stages import checked_calls, clock_audits, timed_blocks
 from passnet_core.judge.stages.clock_audits import Audit, ClockSpec, Excess, NotAudited
 from passnet_core.judge.stages.findings import Measurement
 from passnet_core.judge.stages.prepared_job import PreparedJob
-from passnet_core.judge.stages.timed_blocks import NAMES, Timed
+from passnet_core.judge.stages.timed_blocks import Timed
 from passnet_core.judge.stages.timing_session import Contest, Runner, Session
 from passnet_core.judge.supervisor.device_lock import steady_core
 from passnet_core.records import NOISE_FLOOR, TIMED_CALLS, Clock, Contender, Device, Evidence, Profile, Verdict
@@ -93,7 +93,7 @@ def _until_clear(session: Session, spec: ClockSpec, *, patient: bool) -> tuple[T
     unsteady, doubt = _unclear(timed, spec)
     crowded = session.busy(timed) > BUSY
     if unsteady or doubt or crowded:
-        names = " and ".join(NAMES[each] for each in unsteady)
+        names = " and ".join(CALLABLES[each] for each in unsteady)
         why = f"the times of {names} were unsteady" if unsteady else "the clocks disagree"
         session.asked.report(f"timing again, since {'the device was busy' if crowded else why}")
         patient = bool(crowded or unsteady or patient or (doubt and not doubt.certain))
@@ -146,7 +146,7 @@ def _problem_of_picked_calls(session: Session) -> tuple[Verdict, str] | None:
 def _inconclusive(shaky: list[Contender], unsure: str, busy: float) -> str:
     """Why right values get no speedup; empty: they do."""
     if shaky:
-        names = ", ".join(NAMES[each] for each in shaky)
+        names = ", ".join(CALLABLES[each] for each in shaky)
         return f"Right, but too unsteady to time, also when repeated: {names}. Run it again on a quiet machine."
     if unsure:
         return (
@@ -177,7 +177,7 @@ def as_passnet(session: Session) -> Measurement:
             unstable = timed_blocks.UNSTABLE
             shaky = [who for who, each in blocks.items() if timed_blocks.spread(timed_blocks.pooled(each)) > unstable]
     if shaky:
-        names = ", ".join(NAMES[each] for each in shaky)
+        names = ", ".join(CALLABLES[each] for each in shaky)
         reason = f"PassNet's protocol aborts: unsteady {names}."
         return session.measurement(Verdict.INCONCLUSIVE, reason, scored=False)
     return session.measurement(*timed_blocks.judged(session.scored_speedup(), 1.0))
@@ -185,7 +185,7 @@ def as_passnet(session: Session) -> Measurement:
 
 def _series(session: Session, runner: Runner, clock: Clock) -> list[list[float]]:
     session.rest(runner)
-    series = runner.client.rounds(runner.name, clock, session.fills, None, PASSNET_SEED)
+    series = runner.client.timed_calls(runner.name, clock, session.fills, None, PASSNET_SEED)
     calls = [series.call(PASSNET_SEED, 0) for _ in range(PASSNET_WARM_UP + PASSNET_CALLS)]
     series.end()
     samples = [call.claimed_us for call in calls[PASSNET_WARM_UP:]]
@@ -199,12 +199,12 @@ def _warmed_up(asked: PreparedJob, warnings: list[str]) -> Contest:
     """Every contender compiled and warmed up where it lives."""
     specs, candidate, witness = asked.job.subgraph.inputs, asked.candidate, asked.witness
     drawn = timed_inputs.fills(specs, roles(asked.graph, specs), asked.job.spec.profile)
-    fills = timed_inputs.fixing(drawn, specs, asked.preparations["passes"].weights)
+    fills = timed_inputs.fixing(drawn, specs, asked.preparations[CallableName.PASSES].weights)
     runners = [Runner(Contender.EAGER, witness)]
     if asked.is_candidate:
         candidate.rest()
         asked.report("compiling with Inductor")
-        problem = _prepare_baseline(asked.preparations["baseline"], witness)
+        problem = _prepare_baseline(asked.preparations[CallableName.BASELINE], witness)
         if problem:
             warnings.append(f"Inductor fails on this subgraph and was not timed: {problem}")
         else:
@@ -217,7 +217,7 @@ def _warmed_up(asked: PreparedJob, warnings: list[str]) -> Contest:
     if not asked.is_candidate or asked.job.spec.profile is not Profile.STRICT:
         return contest
     asked.report("warming up eager in the process of the passes")
-    return _with_twin(contest, candidate, asked.preparations["eager"], warnings)
+    return _with_twin(contest, candidate, asked.preparations[CallableName.EAGER], warnings)
 
 
 def _with_twin(contest: Contest, candidate: CandidateClient, eager: Preparation, warnings: list[str]) -> Contest:
@@ -237,8 +237,8 @@ def _with_twin(contest: Contest, candidate: CandidateClient, eager: Preparation,
 def _prepare_baseline(preparation: Preparation, witness: CandidateClient) -> str:
     """Compiles Inductor's form; why it could not, or empty."""
     try:
-        witness.prepare("baseline", preparation)
-        witness.run("baseline")
+        witness.prepare(CallableName.BASELINE, preparation)
+        witness.run(CallableName.BASELINE)
     except CandidateFault as fault:
         return fault.text
     return ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from passnet_core.graphs.ir import Graph
 from passnet_core.judge.protocol.clients import CandidateClient
-from passnet_core.judge.protocol.messages import Preparation
+from passnet_core.judge.protocol.messages import CallableName, Preparation
 from passnet_core.records import Contender, Job, SolverKind
 
 
@@ -16,7 +16,7 @@ class PreparedJob:
 
     job: Job
     graph: Graph
-    preparations: Mapping[str, Preparation]
+    preparations: Mapping[CallableName, Preparation]
     candidate: CandidateClient
     witness: CandidateClient
     seed: int

@@ -17,8 +17,6 @@ APART = 1.04
 """The least factor that counts as a difference: two processes that run the same code often differ by as much, steadily
 (docs/figures.md), and by how much these two do is known no better."""
 
-NAMES = {Contender.EAGER: "eager", Contender.BASELINE: "baseline", Contender.PASSES: "passes"}
-
 Blocks = dict[Contender, list[list[float]]]
 
 

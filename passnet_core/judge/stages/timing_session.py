@@ -8,13 +8,13 @@ from statistics import median
 
 from passnet_core.judge.numerics import timed_inputs
 from passnet_core.judge.protocol.clients import CandidateClient
-from passnet_core.judge.protocol.messages import CandidateFault, Fills
+from passnet_core.judge.protocol.messages import CALLABLES, CallableName, CandidateFault, Fills
 from passnet_core.judge.stages import checked_calls, clock_audits
 from passnet_core.judge.stages.checked_calls import CHECKED, CHECKED_BYTES, Picked
 from passnet_core.judge.stages.clock_audits import ClockSpec
 from passnet_core.judge.stages.findings import Measurement
 from passnet_core.judge.stages.prepared_job import PreparedJob
-from passnet_core.judge.stages.timed_blocks import NAMES, Block, Blocks, Timed, speedup, timing
+from passnet_core.judge.stages.timed_blocks import Block, Blocks, Timed, speedup, timing
 from passnet_core.records import REPLAY, Clock, Contender, Evidence, Speedup, Timing, Verdict
 
 CALLS = 40
@@ -38,8 +38,8 @@ class Runner:
     client: CandidateClient
 
     @property
-    def name(self) -> str:
-        return NAMES[self.contender]
+    def name(self) -> CallableName:
+        return CALLABLES[self.contender]
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Session:
         """One block of calls; at random, some of the solver's are remembered to be checked."""
         picked = self._picked(runner, calls + lead)
         weights = self.chance.getrandbits(62)
-        series = runner.client.rounds(runner.name, clock, self.fills, self.core, weights)
+        series = runner.client.timed_calls(runner.name, clock, self.fills, self.core, weights)
         made: list[tuple[int, int]] = []
         block = Block([], series.begun_us)
         for index, (seed, slot) in enumerate(self._inputs(calls + lead)):

@@ -9,7 +9,14 @@ from typing import TypeAlias, TypeVar
 
 from passnet_core.judge.numerics.input_draws import PROFILES, roles
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
-from passnet_core.judge.protocol.messages import CandidateFault, CandidateGone, Produced, Returned
+from passnet_core.judge.protocol.messages import (
+    CALLABLES,
+    CallableName,
+    CandidateFault,
+    CandidateGone,
+    Produced,
+    Returned,
+)
 from passnet_core.judge.protocol.reference_bench import (
     PLAIN_ROLE,
     BenchPlan,
@@ -22,9 +29,6 @@ from passnet_core.judge.stages.findings import Verification
 from passnet_core.judge.stages.prepared_job import PreparedJob
 from passnet_core.judge.stages.sizes import Pace, Shapes
 from passnet_core.records import Capture, Device, Evidence, Profile, Verdict
-
-NAMES = {True: "passes", False: "baseline"}
-"""The callable that is judged, by whether it is a candidate's."""
 
 T = TypeVar("T")
 
@@ -107,7 +111,7 @@ class VerifyTrial:
     ) -> None:
         self.asked, self.each_call, self.compiling = asked, each_call, compiling
         self.is_candidate = asked.is_candidate
-        self.name = NAMES[self.is_candidate]
+        self.name = CALLABLES[asked.solver]
         self.specs = asked.job.subgraph.inputs
         self.roles = roles(asked.graph, self.specs)
         self.drawings = PROFILES[asked.job.spec.profile]
@@ -144,11 +148,11 @@ class VerifyTrial:
     def prepare_eager(self) -> None:
         """Raises EagerFailed."""
         witness, preparations = self.asked.witness, self.asked.preparations
-        self._witnessed(lambda: witness.prepare("eager", preparations["eager"]))
+        self._witnessed(lambda: witness.prepare(CallableName.EAGER, preparations[CallableName.EAGER]))
         if not self.strict:
             return
         try:
-            witness.prepare("float64", preparations["float64"])
+            witness.prepare(CallableName.FLOAT64, preparations[CallableName.FLOAT64])
         except CandidateFault as fault:
             self.exact_problem = fault.text
 

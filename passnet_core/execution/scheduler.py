@@ -3,6 +3,7 @@
 The page, the command line, solvers and recorders all hand their jobs to a Scheduler; nobody else calls a backend.
 """
 
+import sys
 import threading
 import time
 from collections import OrderedDict, deque
@@ -222,6 +223,8 @@ class Scheduler:
                 line.under_way.append(work)
             try:
                 work.do()
+            except BaseException:  # a bug: reported like any that ends a thread, but the next job is judged
+                threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))
             finally:
                 with self._changed:
                     line.under_way.remove(work)
@@ -241,7 +244,7 @@ class Scheduler:
         def settle() -> None:
             try:
                 answer.set_result(otherwise() if cancelled.is_set() else do())
-            except Exception as error:  # it is raised where somebody waits for it
+            except BaseException as error:  # raised where somebody waits for it, an interrupt too
                 answer.set_exception(error)
 
         work = Work(owner, None, settle)

@@ -217,3 +217,30 @@ def test_closing_closes_the_backend_and_refuses_what_still_waits() -> None:
         each.join(WAIT_S)
     assert sorted(each.verdict for each in found) == sorted([Verdict.CRASHED, Verdict.CANCELLED])
     assert backend.closed
+
+
+def test_an_interrupt_in_a_job_reaches_who_waits_for_it_and_the_next_job_is_judged() -> None:
+    def interrupted(asked: Job) -> Outcome:
+        raise KeyboardInterrupt
+
+    backend = FakeBackend(interrupted)
+    with scheduling(backend) as scheduler:
+        with pytest.raises(KeyboardInterrupt):
+            scheduler.judge(job("first"), silent, NEVER)
+        backend.answer = answered
+        assert scheduler.judge(job("second"), silent, NEVER).verdict is Verdict.CRASHED
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_bug_in_queued_work_is_reported_and_the_next_job_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    reported: list[threading.ExceptHookArgs] = []
+    monkeypatch.setattr(threading, "excepthook", reported.append)
+
+    def broken() -> None:
+        raise AssertionError("a bug")
+
+    with scheduling(FakeBackend(answered)) as scheduler:
+        scheduler.put(Work("somebody", None, broken), light=False)
+        assert scheduler.judge(job("next"), silent, NEVER).verdict is Verdict.CRASHED
+    (told,) = reported
+    assert isinstance(told.exc_value, AssertionError)

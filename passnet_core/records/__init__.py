@@ -1,4 +1,4 @@
-"""The nouns that flow between the parts, as frozen dataclasses, with their JSON form and their digests."""
+"""The records that all parts of the package exchange: frozen dataclasses, with their JSON form and digests."""
 
 from passnet_core.records.accuracy import LEVELS, MOST_CELLS, Accuracy, ErrorMap, Neighbourhood, OutputAccuracy
 from passnet_core.records.bundles import Bundle, Finding, PassFile

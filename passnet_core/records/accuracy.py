@@ -8,16 +8,15 @@ from passnet_core.records.enums import Verdict
 LEVELS = tuple(range(-10, 5))
 """The tolerance levels t of ES(t) in the default interpretation."""
 
-
 MOST_CELLS = 4096
-"""Of a map of errors."""
+"""The most cells that an error map may have."""
 
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """The elements around one of an output, row by row along its last two axes. first: the index of the first one.
+    """The elements around the worst element of an output: a window over its last two axes, as three tables of rows.
 
-    wrong: which of them are.
+    first: the index in the output of the window's first element. expected: eager's values. actual: the candidate's.
     """
 
     first: tuple[int, ...]
@@ -28,17 +27,19 @@ class Neighbourhood:
     def __post_init__(self) -> None:
         widths = {len(row) for table in (self.expected, self.actual, self.wrong) for row in table}
         if len(widths) != 1 or not len(self.expected) == len(self.actual) == len(self.wrong):
-            raise ValueError("The tables of a neighbourhood are of one size.")
+            raise ValueError("The tables of a neighbourhood must have one size.")
 
 
 @dataclass(frozen=True)
 class ErrorMap:
-    """Where an output is wrong, and what its errors have in common, in the drawing in which it is worst.
+    """Where an output is wrong and what its errors have in common, for the input draw on which it is worst.
 
-    The output is laid out as a table: its columns run over the axes from `axis` on, its rows over those before. Of the
-    table's cells, `rows` times `columns` and each as large as the others but for the last ones, `cells` has the largest
-    error over what is allowed there, row by row, in two digits: above 1 is wrong, infinity is a NaN or an infinity that
-    should not be, or should. Whole numbers may be off by less than one half.
+    The map lays the output out as a table: the axes before `axis` form the rows, the others the columns. It divides the
+    table into `rows` × `columns` cells of equal size; the last ones may be smaller. `cells` holds, row by row, the
+    largest quotient of error and allowed error in each cell, with two digits: above 1, an element is wrong; infinity
+    marks a NaN or infinity on one side only. Integers may be off by less than one half.
+
+    A fact that the errors do not show is None.
     """
 
     axis: int
@@ -46,35 +47,36 @@ class ErrorMap:
     columns: int
     cells: tuple[float, ...]
     wrong: int
-    """How many elements are."""
+    """The number of wrong elements."""
     spans: tuple[tuple[int, int], ...]
-    """Per axis, the first place at which some element is wrong, and one past the last."""
+    """Per axis, the range [begin, end) of indices that contains all wrong elements."""
     flat: tuple[int, int]
-    """The same of the elements one after the other."""
+    """The range [begin, end) of flat (row-major) indices that contains all wrong elements."""
     core: tuple[tuple[int, int], ...] | None = None
-    """The same of a much smaller part that holds nearly all of them, or the largest errors; core_wrong: how many."""
+    """Ranges like spans, of a much smaller block that contains nearly all wrong elements, or the largest errors."""
     core_wrong: int = 0
+    """The number of wrong elements in the core."""
     value: float | None = None
-    """What all wrong elements are, of the core if there is one, where they are one value."""
+    """The one value that all wrong elements have, or all wrong elements of the core."""
     factor: float | None = None
-    """What nearly all of them are multiplied by."""
+    """The factor by which nearly all wrong elements differ from the expected values."""
     offset: float | None = None
-    """By what nearly all of them are off."""
+    """The difference between nearly all wrong elements and the expected values."""
     relative: float | None = None
-    """The median of their errors over what is expected."""
+    """The median relative error of the wrong elements."""
     large_from: float | None = None
-    """Nearly all elements that are expected to be so large are wrong, and hardly any smaller one."""
+    """The magnitude from which on nearly all elements are wrong; hardly any smaller element is."""
     rearranged: bool = False
-    """The output has the right values, in other places."""
+    """Whether the output has the right values in other places."""
     around: Neighbourhood | None = None
-    """The worst element's."""
+    """The elements around the worst one."""
 
     def __post_init__(self) -> None:
         if not 0 < len(self.cells) == self.rows * self.columns <= MOST_CELLS or self.rows < 0 or self.wrong < 1:
-            raise ValueError("A map has a number for each of its cells, and some element is wrong.")
+            raise ValueError("An error map must have one number per cell and at least one wrong element.")
 
     def fits(self, shape: tuple[int, ...]) -> bool:
-        """Whether it can be the map of an output of this shape."""
+        """Whether this can be the map of an output of this shape."""
         bounds = [self.spans, *([self.core] if self.core is not None else [])]
         inside = all(
             len(each) == len(shape) and all(0 <= begin < end <= size for (begin, end), size in zip(each, shape))
@@ -87,12 +89,16 @@ class ErrorMap:
 
 @dataclass(frozen=True)
 class OutputAccuracy:
-    """How one output compares with eager, over all drawings.
+    """How one output compares with eager's, over all input draws.
 
-    smallest_t: the smallest t from -10 to 0 at which every drawing is close, None: not even at 0.
-    correct_at: every t in LEVELS at which every drawing is close. Errors are absolute; None where they have no meaning.
-    index: of the worst element; profile: the drawing it was in, and verdict what that alone would mean. wrong_in: the
-    drawings in which it is wrong or imprecise.
+    output: its position, from 0. smallest_t: the smallest t from -10 to 0 at which the output is within tolerance on
+    every draw; None: not even at 0. correct_at: every t in LEVELS with that property. max_error, mean_error: absolute,
+    from the worst draw; None where no error can be computed, as for another shape.
+
+    index, expected, actual: the worst element, with eager's value and the candidate's; None: no element differs.
+    profile: the name of the draw with the worst element. wrong_fraction: the share of wrong elements on the worst draw.
+    problem: what is wrong, in words; empty: nothing. verdict: what this output alone would lead to; None: it is right.
+    wrong_in: the draws on which the output is wrong or imprecise. map: its error map; None: no element is wrong.
     """
 
     output: int
@@ -114,22 +120,25 @@ class OutputAccuracy:
 
     def __post_init__(self) -> None:
         if self.map is not None and not self.map.fits(self.shape):
-            raise ValueError(f"The map is not that of an output of the shape {list(self.shape)}.")
+            raise ValueError(f"The error map does not fit an output of the shape {list(self.shape)}.")
 
 
 @dataclass(frozen=True)
 class Accuracy:
+    """How all outputs of a subgraph compare with eager's."""
+
     outputs: tuple[OutputAccuracy, ...]
     profiles: tuple[str, ...]
-    """The drawings that were compared."""
+    """The names of the input draws that were compared."""
     reduced: str = ""
-    """Why and to what sizes the inputs were reduced; empty: recorded sizes."""
+    """Why the inputs were made smaller, and to which sizes; empty: they have their recorded sizes."""
 
     def correct_at(self, t: int) -> bool:
         return all(t in output.correct_at for output in self.outputs)
 
     @property
     def smallest_t(self) -> int | None:
+        """The smallest t at which every output is within tolerance; None: not even at 0."""
         levels = [output.smallest_t for output in self.outputs]
         known = [t for t in levels if t is not None]
         return max(known) if known and len(known) == len(levels) else None

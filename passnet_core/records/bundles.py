@@ -1,4 +1,4 @@
-"""What is judged: bundles of passes, and the remarks of the static rules on them."""
+"""Bundles of passes, and the findings of the static rules on them."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,7 +8,7 @@ from passnet_core.records.codec import digest_of
 
 @dataclass(frozen=True)
 class PassFile:
-    """One Python file of a bundle; name without folder, with ".py"."""
+    """One Python file of a bundle. name: with ".py", without a folder."""
 
     name: str
     code: str
@@ -16,7 +16,7 @@ class PassFile:
 
 @dataclass(frozen=True)
 class Bundle:
-    """An ordered list of passes with their helper modules. The digest covers code and order, not the author."""
+    """An ordered list of passes, and the helper modules that they import. author: empty if unknown."""
 
     passes: tuple[PassFile, ...]
     helpers: tuple[PassFile, ...] = ()
@@ -24,6 +24,7 @@ class Bundle:
 
     @cached_property
     def digest(self) -> str:
+        """The bundle's identity: it covers code, file names and the order of the passes, not the author."""
         return digest_of(
             {
                 "passes": [[file.name, file.code] for file in self.passes],
@@ -38,7 +39,10 @@ class Bundle:
 
 @dataclass(frozen=True)
 class Finding:
-    """One remark of a static rule. line and column count from 1. fatal: the bundle is rejected."""
+    """One objection of a static rule to a line of a bundle.
+
+    line, column: from 1. rule: the rule's id. remedy: what to write instead. fatal: whether the bundle is rejected.
+    """
 
     file: str
     line: int

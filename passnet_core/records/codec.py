@@ -1,4 +1,4 @@
-"""Records as JSON and back, and the digests of what they hold."""
+"""Convert records to JSON and back, and compute digests of their content."""
 
 import dataclasses
 import hashlib
@@ -17,11 +17,14 @@ T = TypeVar("T")
 
 
 PLAIN = frozenset({str, int, bool, type(None)})
-"""What JSON has as it is: most of every record."""
+"""Types whose values need no conversion. Most values of a record have one of them."""
 
 
 def to_json(value: Any) -> Any:
-    """A record as JSON-ready data: dataclasses become objects, enums their values, tuples lists; NaN stays a string."""
+    """Return data that json.dumps accepts: dataclasses become objects, enums their values, tuples lists.
+
+    NaN and the infinities become the strings "nan", "inf" and "-inf", which from_json reads.
+    """
     kind = type(value)
     if kind in PLAIN:
         return value
@@ -33,7 +36,7 @@ def to_json(value: Any) -> Any:
     if isinstance(value, StrEnum):
         return value.value
     if isinstance(value, tuple | list):
-        # raw samples are most of every outcome
+        # a shortcut for raw samples, which make up most of an outcome
         if {*map(type, value)} == {float} and all(map(math.isfinite, value)):
             return list(value)
         return [to_json(each) for each in value]
@@ -43,20 +46,20 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(kind: type[T], data: Any) -> T:
-    """The record of this kind; raises BadInput naming the field that does not fit. Unknown fields are refused."""
+    """Return the record of this type. Raises BadInput naming a field that is unknown, missing or of another type."""
     try:
         return typing.cast(T, _reader(typing.cast(Any, kind))(data))
     except _Unfit as unfit:
         raise BadInput(f"{kind.__name__}{unfit.place} {unfit}") from None
     except (TypeError, ValueError, KeyError) as error:
-        raise BadInput(f"This is not a {kind.__name__}: {error}") from error
+        raise BadInput(f"The data is not a valid {kind.__name__}: {error}") from error
 
 
 Reader = Callable[[Any], Any]
 
 
 class _Unfit(Exception):
-    """Data that does not fit. place: where in the record, known once the error has come out of it."""
+    """The data does not fit the type. place: the path to the bad field, such as ".shape[1]", built up from inside."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(problem)
@@ -65,8 +68,10 @@ class _Unfit(Exception):
 
 @cache
 def _reader(kind: Any) -> Reader:
-    """What makes a value of this kind of JSON data, or raises _Unfit. Made once for each kind: reading is most of what
-    thousands of recorded outcomes take."""
+    """Return the function that converts JSON data to a value of this type, or raises _Unfit.
+
+    Each reader is built once: conversion takes most of the time of loading thousands of recorded outcomes.
+    """
     origin = typing.get_origin(kind)
     if origin in (typing.Union, types.UnionType):
         options = typing.get_args(kind)
@@ -110,7 +115,7 @@ def _record_reader(kind: Any) -> Reader:
 
 def _list_reader(kind: Any) -> Reader:
     read_item = _reader(kind)
-    # raw samples are most of every outcome
+    # a shortcut for raw samples, which make up most of an outcome
     as_they_are = {kind} if kind in (float, int, str) else set()
 
     def read(data: Any) -> Any:
@@ -176,13 +181,13 @@ def _plain_reader(kind: type) -> Reader:
 
 @cache
 def _names(kind: Any) -> tuple[str, ...] | None:
-    """The fields of a dataclass, of anything else None."""
+    """Return the field names of a dataclass, or None for any other type."""
     return tuple(each.name for each in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else None
 
 
 @cache
 def _fields(kind: Any) -> dict[str, tuple[Any, bool]]:
-    """Of each field of a dataclass its type, and whether it must be given."""
+    """Return the type of each field of a dataclass, and whether the field is required."""
     hints = typing.get_type_hints(kind)
     return {
         each.name: (
@@ -194,13 +199,13 @@ def _fields(kind: Any) -> dict[str, tuple[Any, bool]]:
 
 
 def digest_of(data: Any) -> str:
-    """Twenty hexadecimal characters of the SHA-256 of the data's canonical JSON."""
+    """Return the first twenty hexadecimal characters of the SHA-256 of the data's canonical JSON."""
     text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
 def whole(data: Any) -> Any:
-    """The data with every float that is a whole number as an integer: JSON and people write 240.0 as 240."""
+    """Turn every integral float into an int, so that 240 and 240.0, which mean the same, have the same digest."""
     if isinstance(data, float) and data.is_integer():
         return int(data)
     if isinstance(data, list | tuple):

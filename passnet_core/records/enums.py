@@ -1,22 +1,22 @@
-"""Closed lists of words: how far and by whose rules a job is judged, what the judge says, whose time it is."""
+"""Enumerations: stages, profiles, verdicts, failure classes, clocks and contenders. Their values are stored."""
 
 from collections.abc import Mapping
 from enum import StrEnum
 
 
 class Stage(StrEnum):
-    """How far a job goes. Each stage includes those before it."""
+    """How far a job goes. Each stage includes the ones before it."""
 
     CHECK = "check"
-    """Static rules and matching."""
+    """Apply the static rules and match the patterns."""
     VERIFY = "verify"
-    """Values, compared with eager at every t."""
+    """Also compare the values with eager's at every t."""
     MEASURE = "measure"
-    """Time, on three clocks."""
+    """Also time the calls, on every clock."""
 
 
 class Phase(StrEnum):
-    """Where a job under way is, as those who wait for it hear."""
+    """The step that a running job has reached, as reported to whoever waits for it."""
 
     QUEUED = "queued"
     START = "start"
@@ -28,29 +28,29 @@ class Phase(StrEnum):
     CENSUS = "census"
     MEASURE = "measure"
     LOG = "log"
-    """No phase of its own: the candidate has printed something."""
+    """Not a step: reports that the candidate has printed something."""
 
 
 class Capture(StrEnum):
     """How the rewritten graph is called."""
 
     COMPILED = "compiled"
-    """torch.compile with the rewriting backend: Dynamo's guards are paid."""
+    """Through torch.compile with a backend that rewrites the graph: the time includes Dynamo's guards."""
     DIRECT = "direct"
-    """The rewritten graph module called as it is."""
+    """As a plain graph module, without torch.compile."""
 
 
 class Profile(StrEnum):
-    """By whose rules a job is judged."""
+    """The set of rules by which a job is judged."""
 
     PASSNET = "passnet"
-    """Inputs only as recorded, PassNet's protocol and static rule, at most one replacement function."""
+    """PassNet's rules: inputs as recorded, PassNet's protocol and static rule, at most one replacement function."""
     STRICT = "strict"
-    """Everything: the judge's harder drawings, checked calls, negative controls, a census of kernels."""
+    """All checks of this judge: harder input draws, checked calls, negative controls, the kernel census."""
 
     @classmethod
     def _missing_(cls, value: object) -> "Profile | None":
-        # its name in files written before it stood for more than inputs
+        # files written when a profile chose only the inputs call it "recorded"
         return cls.PASSNET if value == "recorded" else None
 
 
@@ -60,26 +60,28 @@ class Device(StrEnum):
 
 
 class SolverKind(StrEnum):
-    """What runs against eager."""
+    """What a job compares with eager: the passes of a bundle, or TorchInductor."""
 
     PASSES = "passes"
     INDUCTOR = "inductor"
 
     @property
     def contender(self) -> "Contender":
-        """Whose time its own is."""
+        """The contender whose clock readings count for this kind of solver."""
         return Contender.BASELINE if self is SolverKind.INDUCTOR else Contender.PASSES
 
 
 class Isolation(StrEnum):
+    """How candidate code is kept apart from the system."""
+
     SANDBOXED = "sandboxed"
-    """Own namespaces, read-only system, limits; through bubblewrap."""
+    """By bubblewrap: namespaces of its own, a read-only system, resource limits."""
     PROCESS = "process"
-    """The same limits without namespaces."""
+    """By the same resource limits alone, without namespaces."""
 
 
 class Verdict(StrEnum):
-    """What the judge says of one job, in order of precedence."""
+    """The judge's answer to one job. Where several apply, the first in this order counts."""
 
     INFRASTRUCTURE = "infrastructure error"
     CANCELLED = "cancelled"
@@ -92,21 +94,21 @@ class Verdict(StrEnum):
     CRASHED = "crashed"
     TIMED_OUT = "timed out"
     WRONG_TYPE = "wrong type"
-    """Number of outputs, their type, dtype or device."""
+    """Another number of outputs, or another type, dtype or device."""
     WRONG_SHAPE = "wrong shape"
     NON_FINITE = "wrong NaN or infinity"
     WRONG_VALUES = "wrong values"
     LOWER_PRECISION = "lower precision"
-    """Close, but less precise than the dtype and eager allow."""
+    """Within tolerance, but less precise than the dtype and eager's own error warrant."""
     CHEAT = "cheat"
-    """Evidence that a figure or a value was not computed as claimed."""
+    """There is evidence that a value or a time did not come about as claimed."""
     LIBRARY = "library"
-    """Kernels that are not the bundle's own did its work: shown, not ranked."""
+    """Library kernels did the work instead of the bundle's own kernels: shown, but not ranked."""
     MATCHED = "matches"
-    """All that CHECK can say."""
+    """The passes match. CHECK computes no values."""
     VALUES_ONLY = "right, not timed"
     INCONCLUSIVE = "right, inconclusive"
-    """Timed, but the machine was too unsteady, or the subgraph tells nothing: says why."""
+    """Timed, but the machine was too unsteady or the subgraph allows no conclusion; the reason says which."""
     SLOWER = "right, slower"
     NO_DIFFERENCE = "right, no measurable difference"
     FASTER = "right, faster"
@@ -117,55 +119,55 @@ class Verdict(StrEnum):
 
     @property
     def judged(self) -> bool:
-        """Whether this says something about the candidate, so that it may be scored."""
+        """Whether the verdict says something about the candidate."""
         return self not in UNJUDGED
 
 
 # the basic classes: each verdict is in exactly one
 UNJUDGED = frozenset({Verdict.INFRASTRUCTURE, Verdict.CANCELLED})
-"""They say nothing about the candidate."""
+"""The verdict says nothing about the candidate."""
 UNLOADED = frozenset({Verdict.REJECTED, Verdict.DOES_NOT_LOAD})
-"""The bundle was not taken in."""
+"""The bundle was not loaded."""
 UNREPLACED = frozenset({Verdict.NO_MATCH, Verdict.REWRITE_FAILED})
-"""The bundle was taken in, but the subgraph stayed as it is."""
+"""The bundle was loaded, but the subgraph was not rewritten."""
 BROKEN = frozenset({Verdict.EAGER_FAILED, Verdict.COMPILE_FAILED, Verdict.CRASHED, Verdict.TIMED_OUT})
-"""Nothing came out that could be compared."""
+"""There were no outputs to compare."""
 WRONG = frozenset(
     {Verdict.WRONG_TYPE, Verdict.WRONG_SHAPE, Verdict.NON_FINITE, Verdict.WRONG_VALUES, Verdict.LOWER_PRECISION}
 )
-"""What came out is not what eager gives."""
+"""The outputs differ from eager's."""
 DISQUALIFIED = frozenset({Verdict.CHEAT, Verdict.LIBRARY})
-"""What came out may be right, but is not ranked: the passes themselves did not do it, or not as claimed."""
+"""The outputs may be right, but are not ranked: the passes did not compute them themselves, or not as claimed."""
 ONLY_CHECKED = frozenset({Verdict.MATCHED})
-"""Accepted before any value was computed."""
+"""The bundle was accepted, but no value was computed."""
 UNTIMED = frozenset({Verdict.VALUES_ONLY, Verdict.INCONCLUSIVE})
-"""Right, without times that can be relied on."""
+"""The outputs are right, without reliable times."""
 TIMED = frozenset({Verdict.SLOWER, Verdict.NO_DIFFERENCE, Verdict.FASTER})
-"""Right, with times that can be relied on."""
+"""The outputs are right, with reliable times."""
 BASIC_CLASSES = (UNJUDGED, UNLOADED, UNREPLACED, BROKEN, WRONG, DISQUALIFIED, ONLY_CHECKED, UNTIMED, TIMED)
 
 RIGHT = TIMED | UNTIMED
-"""The values are eager's."""
+"""The outputs agree with eager's."""
 ACCEPTED = RIGHT | ONLY_CHECKED
-"""As good as the stage that was asked for can tell."""
+"""The candidate passed every check of the requested stage."""
 RESTS_ON_EVIDENCE = DISQUALIFIED | {Verdict.INCONCLUSIVE}
-"""Told together with all their evidence: nobody need believe them without."""
+"""Always shown with all their evidence, so that nobody has to take them on trust."""
 REUSED = frozenset(Verdict) - UNJUDGED - {Verdict.TIMED_OUT, Verdict.CRASHED, Verdict.INCONCLUSIVE}
-"""Known answers that hold again: a timeout, a crash or an unsteady figure may have been the machine's load."""
+"""A stored outcome with one of these answers an equal job again. The others may have come from the machine's load."""
 
 
 class ErrorClass(StrEnum):
-    """GraphNet's classes of failure, which ES(t) tolerates from different levels on."""
+    """GraphNet's classes of failure. ES(t) tolerates each from another level t on."""
 
     ACCURACY = "accuracy"
     TYPE = "type"
-    """NaN, infinity, a mismatch of type or shape."""
+    """A wrong NaN or infinity, or another type or shape."""
     RUNTIME = "runtime"
     COMPILE = "compile"
     CHEAT = "cheat"
     """Never tolerated."""
     EAGER = "eager"
-    """Eager itself failed: never tolerated."""
+    """Eager itself failed. Never tolerated."""
 
 
 ERROR_CLASS: Mapping[Verdict, ErrorClass | None] = {
@@ -209,20 +211,20 @@ class MissKind(StrEnum):
 
 
 class Clock(StrEnum):
-    """The clocks; all figures are microseconds per call."""
+    """The ways of timing a call. Every clock gives microseconds per call."""
 
     END_TO_END = "end to end"
-    """Host clock around the call and a device synchronise."""
+    """The host's clock, around the call and a device synchronisation."""
     EVENT = "event"
-    """Device events around the call: PassNet's "gpu"."""
+    """CUDA events around the call; PassNet calls this time "gpu"."""
     COLD = "event, cold"
-    """The same after the device's L2 cache was flushed."""
+    """CUDA events around a call that begins with an empty L2 cache."""
     KERNEL = "kernel"
-    """Sum of the kernel durations in the device trace."""
+    """The sum of the kernels' durations in the device trace."""
 
 
 class Contender(StrEnum):
-    """Whose time it is."""
+    """Whoever is timed."""
 
     EAGER = "eager"
     BASELINE = "inductor"
@@ -234,12 +236,14 @@ CONTENDER_NAMES: Mapping[Contender, str] = {
     Contender.BASELINE: "TorchInductor",
     Contender.PASSES: "passes",
 }
-"""As people read them."""
+"""The contenders' names in texts for people."""
 CONTENDER_KEYS: Mapping[str, str] = {Contender.EAGER: "eager", Contender.BASELINE: "baseline", Contender.PASSES: "pass"}
-"""As the published form of outcomes has them."""
+"""The contenders' names in the published form of outcomes."""
 
 
 class Family(StrEnum):
+    """The kind of task, by how much of a model its subgraphs are."""
+
     SINGLE = "single-operator"
     FUSIBLE = "fusible"
     TYPICAL = "typical"

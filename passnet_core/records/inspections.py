@@ -1,4 +1,4 @@
-"""What can be said of a subgraph, and of the kernels that passes launch on it, without a verdict."""
+"""Facts about a subgraph that need no verdict: its values' shapes, Inductor's code, the kernels that passes launch."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from passnet_core.records.machines import Accelerator, Environment
 
 @dataclass(frozen=True)
 class TensorForm:
-    """Shape and dtype of a tensor; dtype without "torch."."""
+    """The shape and dtype of a tensor. dtype: without "torch."."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -15,7 +15,7 @@ class TensorForm:
 
 @dataclass(frozen=True)
 class NodeValue:
-    """What a node of a subgraph gives: one tensor, or several in a tuple."""
+    """The result of a node of a subgraph: one tensor, or a tuple of several."""
 
     node: str
     tensors: tuple[TensorForm, ...]
@@ -23,9 +23,10 @@ class NodeValue:
 
 @dataclass(frozen=True)
 class InductorCode:
-    """What TorchInductor generates for a subgraph. text: as it is written, its end left out where it is huge.
+    """The code that TorchInductor generates for a subgraph.
 
-    launches: of generated kernels, in one call; library_calls: beside them, of torch's own kernels.
+    text: the Python source; if it is very long, without its end. launches: how many generated kernels one call
+    launches. library_calls: how often one call also calls kernels of torch or of a library.
     """
 
     text: str
@@ -35,11 +36,12 @@ class InductorCode:
 
 @dataclass(frozen=True)
 class Inspection:
-    """What can be said of a subgraph on a device without judging anything.
+    """Facts about a subgraph on one device, found without judging a candidate.
 
-    values: per node, inputs among them, in the graph's order; nodes that give no tensor, or one that is not known, are
-    left out. values_problem: why some are not known. code: TorchInductor's, where it was asked for; code_problem: why
-    there is none. accelerator: on CUDA.
+    values: one entry per node, inputs included, in graph order; nodes without a tensor, or with an unknown one, are
+    left out. values_problem: why some values are unknown; empty: none is. code: TorchInductor's code; None: not asked
+    for, or not available. code_problem: why the code is not available; empty if it is or was not asked for.
+    accelerator: the GPU; None on a CPU.
     """
 
     subgraph_digest: str
@@ -52,15 +54,17 @@ class Inspection:
 
     def __post_init__(self) -> None:
         if self.code is not None and self.code_problem:
-            raise ValueError("An inspection has the code, or why there is none.")
+            raise ValueError("An inspection has either Inductor's code or the reason why there is none, not both.")
 
 
 @dataclass(frozen=True)
 class CompiledKernel:
-    """A Triton kernel as it was compiled for a subgraph, by the account of the process that holds the passes: a claim.
+    """A Triton kernel as compiled for a subgraph. Only the candidate worker reports it, so it is a claim, not a fact.
 
-    target: compute capability, "9.0". ran: it was launched there; false: compiled only. launches: in one call.
-    registers: of a thread; spills: of those, how many lie in memory. problem: why it has no texts.
+    target: the compute capability compiled for, such as "9.0". ran: whether it was also launched; False: only compiled.
+    launches: how often one call of the rewritten graph launches it. shared_bytes: shared memory per block. registers:
+    per thread. spills: how many of these registers lie in local memory. A None means that Triton did not report the
+    number. ttir, ttgir, ptx: the text at each level of lowering. problem: why there are no texts; empty: there are.
     """
 
     name: str
@@ -80,7 +84,7 @@ class CompiledKernel:
 
 @dataclass(frozen=True)
 class PassKernels:
-    """What Triton makes of the kernels that passes launch on a subgraph. problem: why there are none."""
+    """The kernels that passes launch on a subgraph, as Triton compiles them. problem: why there are none."""
 
     subgraph_digest: str
     bundle_digest: str
@@ -90,4 +94,4 @@ class PassKernels:
 
     def __post_init__(self) -> None:
         if bool(self.kernels) == bool(self.problem):
-            raise ValueError("There are kernels, or a reason why there are none.")
+            raise ValueError("PassKernels has either kernels or the reason why there are none.")

@@ -1,4 +1,4 @@
-"""What the judge is asked: one job per subgraph, with how it is judged."""
+"""Jobs: one subgraph with one solver, and the spec by which it is judged."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +13,11 @@ from passnet_core.records.tasks import Subgraph
 
 @dataclass(frozen=True)
 class EvalSpec:
-    """How a job is judged. trials: timed blocks of MEASURE. seed None: drawn after the candidate is loaded."""
+    """How a job is judged.
+
+    trials: the number of timed blocks of MEASURE. seed: of the inputs; None: the referee draws one after the candidate
+    is loaded. deadline_s: the time limit of a job, in seconds.
+    """
 
     stage: Stage = Stage.VERIFY
     device: Device = Device.CPU
@@ -23,7 +27,7 @@ class EvalSpec:
     seed: int | None = None
     deadline_s: float = 120.0
     replacement_cap: int | None = None
-    """Most distinct replacement functions per bundle; None: no cap. PassNet's is 1."""
+    """The most distinct replacement functions that a bundle may have; None: no cap. PassNet's rule is 1."""
 
     def __post_init__(self) -> None:
         if self.trials < 1:
@@ -34,7 +38,7 @@ class EvalSpec:
 
 @dataclass(frozen=True)
 class Job:
-    """Self-contained: a remote machine needs nothing else. Without a bundle the solver is Inductor."""
+    """One subgraph to judge with one bundle, or with Inductor if bundle is None: all that a remote judge needs."""
 
     subgraph: Subgraph
     bundle: Bundle | None
@@ -56,7 +60,7 @@ class Job:
 
     @property
     def outcome_fields(self) -> dict[str, Any]:
-        """What every outcome of this job repeats of it."""
+        """The fields that every outcome of this job copies from the job."""
         return {
             "job_digest": self.digest,
             "task_id": self.subgraph.task_id,

@@ -1,4 +1,4 @@
-"""The machines that judge: what an outcome depends on, and what their GPU is."""
+"""The machines that judge: the environment that an outcome depends on, and the properties of a GPU."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,7 +9,12 @@ from passnet_core.records.enums import Isolation
 
 @dataclass(frozen=True)
 class Environment:
-    """Where an outcome was made. A stored outcome answers again only for an equal environment."""
+    """Where an outcome was made. A stored outcome is reused only in an equal environment.
+
+    device: the GPU's name, or "CPU: " and the processor's. driver: the GPU driver's version; empty on a CPU. python,
+    torch, triton: versions. judge_digest: identifies the judge's code. platform: operating system and architecture;
+    empty in older records.
+    """
 
     device: str
     driver: str
@@ -27,10 +32,13 @@ class Environment:
 
 @dataclass(frozen=True)
 class Accelerator:
-    """What a GPU is, by its driver. bytes_per_us: what a copy on it moves, read and written, measured once."""
+    """The properties of a GPU, as its driver reports them.
+
+    bytes_per_us: the measured bandwidth of a copy on the device, bytes read plus bytes written per microsecond.
+    """
 
     capability: str
-    """Of its architecture: "9.0"."""
+    """The compute capability, such as "9.0"."""
     multiprocessors: int
     memory_bytes: int
     l2_bytes: int

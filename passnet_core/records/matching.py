@@ -1,4 +1,4 @@
-"""What patterns match in a graph; where they match nothing, how near they came and what would mend it."""
+"""What patterns match in a graph. For a pattern that matches nothing: how close it came, and a repair."""
 
 from dataclasses import dataclass
 
@@ -7,19 +7,22 @@ from passnet_core.records.enums import MissKind
 
 @dataclass(frozen=True)
 class NearestMiss:
-    """Where the closest attempt failed. graph_node None: no node could even be the anchor."""
+    """Where the closest match attempt failed. graph_node: None if no node could even be the anchor."""
 
     kind: MissKind
     pattern_node: str
     graph_node: str | None
     reason: str
     matched: tuple[tuple[str, str], ...] = ()
-    """(pattern node, graph node) pairs that did fit before it failed."""
+    """The (pattern node, graph node) pairs that fitted before the attempt failed."""
 
 
 @dataclass(frozen=True)
 class Pairing:
-    """Which is which in a match: (pattern operation, graph node), and (pattern input, the graph's value as source)."""
+    """How the parts of a pattern correspond to parts of the graph in one match.
+
+    nodes: (pattern operation, graph node) pairs. inputs: (pattern input, value in the graph, as source) pairs.
+    """
 
     nodes: tuple[tuple[str, str], ...]
     inputs: tuple[tuple[str, str], ...] = ()
@@ -27,7 +30,7 @@ class Pairing:
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing in which a pattern differs from a graph. graph_node None: no node of the graph has to do with it."""
+    """One difference between a pattern and a graph. graph_node: None if no node of the graph is concerned."""
 
     kind: MissKind
     pattern_node: str
@@ -37,10 +40,11 @@ class Difference:
 
 @dataclass(frozen=True)
 class MatchAttempt:
-    """One place of a graph at which the search tried to fit a pattern that matches nothing.
+    """One attempt to match a pattern that matches nowhere in the graph.
 
-    anchor: the pattern's operation that it began with, and the graph's node. fitted: (pattern node, graph node) in the
-    order in which they fitted, up to the first difference; beyond: what fits all the same behind it.
+    anchor: (pattern operation, graph node) where the search began; the graph node is None if no node can be the anchor.
+    fitted: the (pattern node, graph node) pairs that fit, in search order, up to the first difference. beyond: pairs
+    that fit after that difference.
     """
 
     anchor: tuple[str, str | None]
@@ -51,7 +55,7 @@ class MatchAttempt:
 
 @dataclass(frozen=True)
 class LineChange:
-    """Lines of a file that others replace. line: the first, from 1; both texts without the last line's end."""
+    """A replacement of lines in a file. line: the first one, from 1. old, new: texts without a final newline."""
 
     line: int
     old: str
@@ -60,10 +64,11 @@ class LineChange:
 
 @dataclass(frozen=True)
 class PatternEdit:
-    """Changes of a pattern that were tried together: with them it matches, or comes strictly nearer to that.
+    """A suggested repair of a pattern, which was tried: the changed pattern matches, or comes closer to a match.
 
-    words: a sentence per change. matches: how many there are then; 0: it comes nearer, and then is what differs next.
-    lines: the same in the pass's source, where that could be told and was tried too.
+    words: one sentence per change. matches: how many matches the changed pattern has; 0: it only comes closer. then:
+    the next difference in that case; else empty. lines: the same repair as changes to the pass's source; empty if it
+    could not be expressed there, or did not work when tried.
     """
 
     words: tuple[str, ...]
@@ -74,11 +79,14 @@ class PatternEdit:
 
 @dataclass(frozen=True)
 class PassMatches:
-    """What one pass matched: per match the names of the graph's nodes, in graph order; or the nearest miss.
+    """The matches of one pass in one graph, or its nearest miss.
 
-    The rest explains it, and older outcomes lack it. pattern: the traced pattern, as graphs.ir writes a graph in JSON;
-    empty: it was too large to be kept. pairings: of the first matches, in their order. attempts: where nothing matches,
-    the nearest first; tried: how many there were. edit: what would mend it.
+    name: the pass's file. matches: per match, the names of the matched graph nodes in graph order. miss: None if the
+    pass matches.
+
+    The other fields explain the result; older outcomes lack them. pattern: the traced pattern, as graphs.ir writes a
+    graph in JSON; empty if too large. pairings: of the first matches, in order. attempts: the closest failed attempts,
+    best first. tried: how many attempts failed in all. edit: a repair; None: none was found, or the pass matches.
     """
 
     name: str
@@ -93,11 +101,15 @@ class PassMatches:
 
 @dataclass(frozen=True)
 class MatchReport:
-    """Per pass, in order, against the subgraph's source. rewritten: the graph afterwards, as Python source."""
+    """The matches of each pass of a bundle, in the order of the passes.
+
+    rewritten: the graph after all passes, as Python source; None if nothing was rewritten.
+    """
 
     passes: tuple[PassMatches, ...]
     rewritten: str | None = None
 
     @property
     def count(self) -> int:
+        """The number of matches of all passes together."""
         return sum(len(each.matches) for each in self.passes)

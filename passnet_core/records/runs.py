@@ -1,4 +1,4 @@
-"""What was asked at one time."""
+"""Runs: the jobs of one request."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,10 @@ from passnet_core.records.jobs import EvalSpec
 
 @dataclass(frozen=True)
 class Run:
-    """What was asked at one time: a solver on subgraphs of one or more tasks. recorded: loaded from a data file."""
+    """The jobs of one request: one solver on subgraphs of one or more tasks, under one spec.
+
+    started_at: ISO 8601, UTC. bundle_digest: None where the solver is Inductor. job_digests: in the order of the jobs.
+    """
 
     id: str
     label: str
@@ -19,4 +22,4 @@ class Run:
     task_ids: tuple[str, ...]
     job_digests: tuple[str, ...]
     recorded: str = ""
-    """Where and when it was recorded; empty: made here."""
+    """For a run that was loaded from a file: where and when it was made, in words. Empty: it was made here."""

@@ -1,4 +1,4 @@
-"""What is judged on: tasks, their subgraphs and those' inputs."""
+"""Tasks, their subgraphs, and the inputs of subgraphs."""
 
 import math
 from dataclasses import dataclass
@@ -11,7 +11,11 @@ from passnet_core.records.enums import Family
 
 @dataclass(frozen=True)
 class TensorSpec:
-    """One input of a subgraph. dtype without "torch."; low, high and data as recorded, or None."""
+    """One input of a subgraph, as it was recorded. None means that the property was not recorded.
+
+    dtype: without "torch.". mean, std, low, high: statistics of the values; low and high bound the values.
+    data: all values, in row-major order. original_name: the name in the source model.
+    """
 
     name: str
     shape: tuple[int, ...]
@@ -27,7 +31,11 @@ class TensorSpec:
 
 @dataclass(frozen=True)
 class Subgraph:
-    """One recorded PyTorch computation. id is unique in its task and is its folder below graphs/, "float16/3/name"."""
+    """One recorded PyTorch computation.
+
+    id: unique in its task; also its folder below graphs/, such as "float16/3/name". source_model: the model that it was
+    captured from. code: the source of a GraphModule. inputs: in the order of forward's arguments.
+    """
 
     id: str
     task_id: str
@@ -37,12 +45,12 @@ class Subgraph:
 
     @cached_property
     def digest(self) -> str:
-        """Covers what is computed (code and inputs), not the names."""
+        """The subgraph's identity: it covers the code and the inputs, not id, task_id or source_model."""
         return digest_of({"code": self.code, "inputs": whole(to_json(self.inputs))})
 
     @property
     def dtype(self) -> str:
-        """The floating dtype most of its input elements have, else that of the first input."""
+        """The floating-point dtype with the most input elements; without one, the first input's; without inputs, ""."""
         sizes: dict[str, int] = {}
         for spec in self.inputs:
             if "float" in spec.dtype:
@@ -52,7 +60,10 @@ class Subgraph:
 
 @dataclass(frozen=True)
 class Task:
-    """One benchmark unit: the subgraphs that one bundle must handle together."""
+    """The unit of the benchmark: subgraphs with the same operations, all of which one bundle must handle.
+
+    split: the part of the benchmark that the task belongs to, such as "train" or "eval".
+    """
 
     id: str
     family: Family
@@ -60,7 +71,7 @@ class Task:
     subgraphs: tuple[Subgraph, ...]
 
     def subgraph(self, subgraph_id: str) -> Subgraph:
-        """The subgraph with this id. Raises UnknownItem, which names some that exist."""
+        """Return the subgraph with this id. Raises UnknownItem, naming some that exist."""
         for each in self.subgraphs:
             if each.id == subgraph_id:
                 return each

@@ -1,4 +1,4 @@
-"""What was timed, and how it compares with eager."""
+"""Times of contenders, and speedups over eager."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,10 @@ from passnet_core.records.enums import Clock, Contender
 
 @dataclass(frozen=True)
 class Timing:
-    """One contender on one clock: raw samples in microseconds per call, block after block, and their median."""
+    """The times of one contender on one clock, in microseconds per call.
+
+    samples: raw, block after block. blocks: the number of timed blocks. median: of all samples.
+    """
 
     contender: Contender
     clock: Clock
@@ -18,7 +21,10 @@ class Timing:
 
 @dataclass(frozen=True)
 class Speedup:
-    """Eager time over the contender's, dimensionless: median of block ratios with a bootstrap 95% interval."""
+    """A contender's speedup over eager on one clock: eager's time divided by the contender's.
+
+    value: the median of the blocks' ratios. low, high: its 95% bootstrap interval.
+    """
 
     contender: Contender
     clock: Clock

@@ -1,4 +1,4 @@
-"""What is said while a model writes a bundle: messages, turns, budgets, and the whole of a conversation. Plain data."""
+"""Conversations with language models that write bundles: messages, turns, budgets, trajectories. Plain data."""
 
 import json
 import math
@@ -12,20 +12,22 @@ from passnet_core.errors import BadInput
 from passnet_core.records import Bundle, EvalSpec, Outcome, Verdict, from_json, to_json
 
 FORMAT = 2
-"""Of a trajectory.jsonl: a line with what it began with, one per turn as it ends, and one with the end."""
+"""The version of the trajectory.jsonl format: a line with the opening, one per finished turn, one with the ending."""
 
 
 class Role(StrEnum):
+    """Who a message comes from, by the chat protocol's names."""
+
     SYSTEM = "system"
     USER = "user"
     MODEL = "assistant"
     TOOL = "tool"
-    """The answer to a tool call."""
+    """The result of a tool call."""
 
 
 @dataclass(frozen=True)
 class ToolCall:
-    """arguments: JSON, as the model wrote it, which may be none."""
+    """A model's request to run a tool. arguments: JSON text as the model wrote it, possibly invalid."""
 
     id: str
     name: str
@@ -34,7 +36,8 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class Message:
-    """answers: the id of the tool call that this answers."""
+    """One message of a conversation. calls: the tools that the model asks for. answers: the id of the tool call whose
+    result this is; empty for other messages."""
 
     role: Role
     text: str = ""
@@ -54,17 +57,18 @@ class End(StrEnum):
     STOPPED = "stopped"
     FAILED = "the model did not answer"
     INTERRUPTED = "interrupted"
-    """The process that held it ended."""
+    """The process that ran the conversation ended."""
 
 
 @dataclass(frozen=True)
 class Price:
-    """Of a million tokens, in whatever currency."""
+    """Prices of a million prompt tokens and a million reply tokens, in any currency."""
 
     prompt: float = 0.0
     reply: float = 0.0
 
     def of(self, prompt_tokens: int, reply_tokens: int) -> float:
+        """Return the price of so many tokens."""
         return (prompt_tokens * self.prompt + reply_tokens * self.reply) / 1e6
 
 
@@ -73,14 +77,17 @@ FREE = Price()
 
 @dataclass(frozen=True)
 class Budget:
-    """None: no limit. Of a conversation that goes on from another's turn, what comes after that turn."""
+    """Limits of one conversation; None: no limit. Turns inherited from another conversation do not count.
+
+    tokens: of prompts and replies together. money: in the currency of Price.
+    """
 
     turns: int = 12
     tokens: int | None = None
     money: float | None = None
     seconds: float | None = None
     reply_tokens: int | None = None
-    """Of one answer."""
+    """The most tokens of a single answer."""
 
 
 DEFAULT_BUDGET = Budget()
@@ -88,7 +95,11 @@ DEFAULT_BUDGET = Budget()
 
 @dataclass(frozen=True)
 class Score:
-    """How good a bundle is on a task; larger is better. speedup: geometric mean end to end, 1 if nothing was timed."""
+    """How good a bundle is on a task.
+
+    accepted: subgraphs with an accepted outcome, of total. speedup: the geometric mean, end to end; 1 if nothing was
+    timed.
+    """
 
     accepted: int
     total: int
@@ -96,20 +107,26 @@ class Score:
 
     @classmethod
     def of(cls, outcomes: Sequence[Outcome], total: int) -> "Score":
-        """The score of a bundle's outcomes on a task of so many subgraphs."""
+        """Return the score of a bundle's outcomes on a task with `total` subgraphs."""
         speedups = [each.value for outcome in outcomes if (each := outcome.speedup()) is not None and each.value > 0]
         mean = math.exp(math.fsum(map(math.log, speedups)) / len(speedups)) if speedups else 1.0
         return cls(sum(outcome.verdict.accepted for outcome in outcomes), total, mean)
 
     @property
     def order(self) -> tuple[int, float]:
+        """The sort key; larger is better."""
         return (self.accepted, self.speedup)
 
 
 @dataclass(frozen=True)
 class Turn:
-    """said: what was put to the model since its answer before. results: what came of each tool that it asked for.
-    score: of what it had evaluated in this turn, the best. tokens as the server counts them, or estimated."""
+    """One request to the model, its answer, and the results of the tools that it called.
+
+    number: from 1. said: the messages sent since the previous answer. results: one per tool call. bundle: the last one
+    evaluated in this turn; score: the best of this turn; None: nothing was evaluated. prompt_tokens, reply_tokens: as
+    the server counts them, or estimated. cost: in the currency of Price. seconds: until the answer was complete.
+    prompts: the digest of the prompt files. restarts: how often the request was repeated because the connection broke.
+    """
 
     number: int
     said: tuple[Message, ...]
@@ -131,9 +148,13 @@ class Turn:
 
 @dataclass(frozen=True)
 class Opening:
-    """What a conversation began with. operators: of the task's first subgraph; subgraphs: their digests; prompts: the
-    digest of the prompt files; start: of the bundle that was there already. branched_from: the conversation whose
-    turns up to branched_at are its own first ones. recorded: who made it where, empty: this playground."""
+    """How a conversation began.
+
+    operators: the operations of the task's first subgraph. subgraphs: their digests. prompts: the digest of the prompt
+    files. attempt: from 1. start: the digest of the bundle to improve; None: the model began from nothing.
+    branched_from: the id of the conversation whose first branched_at turns this one continues; empty: none.
+    recorded: who made it, and where; empty: this playground.
+    """
 
     id: str
     task_id: str
@@ -155,8 +176,12 @@ class Opening:
 
 @dataclass(frozen=True)
 class Ending:
-    """What came of it. verdicts: how many subgraphs got which, of the best bundle; speedup: None where nothing was
-    timed; best: that bundle's digest. reason: a sentence where the model failed."""
+    """The result of a conversation.
+
+    reason: why the model failed, in a sentence; empty otherwise. tokens, cost: of its own turns. accepted, total,
+    speedup: the Score of its best bundle, but speedup is None if nothing was timed. verdicts: how many subgraphs got
+    which verdict with that bundle. best: its digest; None: no bundle was evaluated.
+    """
 
     end: End
     reason: str
@@ -172,7 +197,7 @@ class Ending:
 
 @dataclass(frozen=True)
 class Trajectory:
-    """All that was said and done. ending: None while it lasts, and where it was interrupted."""
+    """A whole conversation. turns: inherited ones included. ending: None while it runs, or if it was interrupted."""
 
     opening: Opening
     turns: tuple[Turn, ...]
@@ -180,7 +205,7 @@ class Trajectory:
 
     @property
     def own(self) -> tuple[Turn, ...]:
-        """The turns that are not another conversation's."""
+        """The turns without those inherited from another conversation."""
         return self.turns[self.opening.branched_at :]
 
     @property
@@ -193,13 +218,13 @@ class Trajectory:
 
     @property
     def best(self) -> Turn | None:
-        """The first of the turns whose bundle nothing later surpassed."""
+        """The turn with the best bundle, the first of several that are equally good; None: nothing was evaluated."""
         scored = [turn for turn in self.turns if turn.score is not None and turn.bundle is not None]
         return max(scored, key=lambda turn: turn.score.order if turn.score else (0, 0.0), default=None)
 
 
 def trajectory_lines(trajectory: Trajectory) -> list[str]:
-    """The lines of a trajectory.jsonl."""
+    """Return the lines of a trajectory.jsonl file."""
     rows: list[dict[str, Any]] = [{"format": FORMAT, "opening": to_json(trajectory.opening)}]
     rows += [{"turn": to_json(turn)} for turn in trajectory.turns]
     rows += [{"ending": to_json(trajectory.ending)}] if trajectory.ending else []
@@ -207,14 +232,14 @@ def trajectory_lines(trajectory: Trajectory) -> list[str]:
 
 
 def read_trajectory(path: Path) -> Trajectory:
-    """Raises BadInput where it cannot be read. A last line that is not whole is left out."""
+    """Read a trajectory.jsonl file; an incomplete last line is ignored. Raises BadInput if the file cannot be read."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
         rows = [json.loads(line) for line in lines if line.endswith("\n")]
         if rows[0].get("format") != FORMAT:
-            raise BadInput(f"{path} has another format; this version reads {FORMAT}.")
+            raise BadInput(f"{path} is not in trajectory format {FORMAT}, the only one that this version reads.")
         turns = tuple(from_json(Turn, row["turn"]) for row in rows if "turn" in row)
         endings = [from_json(Ending, row["ending"]) for row in rows if "ending" in row]
         return Trajectory(from_json(Opening, rows[0]["opening"]), turns, endings[0] if endings else None)
     except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-        raise BadInput(f"{path} is no trajectory: {type(error).__name__}: {error}") from error
+        raise BadInput(f"{path} is not a readable trajectory: {type(error).__name__}: {error}") from error

@@ -81,8 +81,8 @@ class Slower:
     def __init__(self, child: Child, factor: float) -> None:
         self.child, self.factor = child, factor
 
-    def rounds(self, *asked: object) -> TimedCalls:
-        return _SlowerCalls(self.child.rounds(*asked), self.factor)  # type: ignore[arg-type]
+    def timed_calls(self, *asked: object) -> TimedCalls:
+        return _SlowerCalls(self.child.timed_calls(*asked), self.factor)  # type: ignore[arg-type]
 
     def __getattr__(self, name: str) -> object:
         return getattr(self.child, name)

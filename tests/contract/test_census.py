@@ -6,7 +6,7 @@ import pytest
 
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.graphs.source import parse
-from passnet_core.judge.protocol.messages import Seen, Tallied
+from passnet_core.judge.protocol.messages import Launches, Seen
 from passnet_core.judge.stages import census
 from passnet_core.records import LAUNCHED, Capture, Device, Job, Outcome, PassFile, Profile, Stage, Verdict
 from tests.contract.judging import KERNEL, PATTERN, RIGHT, bundle, job, judged, subgraph
@@ -262,7 +262,7 @@ KEYS = {"replacement_0": "the replacement of pass_0"}
 
 def concluded(*seen: Seen, device: Device = Device.CUDA, fresh: int = 1) -> census.Census:
     launches = sum(each.count for each in seen if each.kind == "kernel")
-    tallies = [Tallied("replacement_0", 1, fresh, launches, seen)]
+    tallies = [Launches("replacement_0", 1, fresh, launches, seen)]
     return census.judged(bundle(RIGHT), device, tallies, GRAPH, GRAPH, KEYS)
 
 
@@ -313,7 +313,7 @@ def test_a_trace_sees_what_the_modes_do_not() -> None:
 def test_another_number_of_launches_under_other_means_is_told() -> None:
     even = concluded(launch(count=2), device=Device.CPU).warnings
     assert not any("in the next" in each for each in even)
-    uneven = [Tallied("replacement_0", 1, 1, 1, (launch(count=2),))]
+    uneven = [Launches("replacement_0", 1, 1, 1, (launch(count=2),))]
     warnings = census.judged(bundle(RIGHT), Device.CPU, uneven, GRAPH, GRAPH, KEYS).warnings
     assert "The replacement of pass_0 launched 2 kernels in one call and 1 in the next." in warnings
 

@@ -109,7 +109,7 @@ class Timed:
         if self.full and name == "eager":
             raise CandidateFault("memory", "OutOfMemoryError: CUDA out of memory.")
 
-    def rounds(self, name: str, clock: Clock, fills: Fills, core: int | None, weights: int) -> "Series":
+    def timed_calls(self, name: str, clock: Clock, fills: Fills, core: int | None, weights: int) -> "Series":
         self._begin()
         self.log.append((name, clock))
         return Series(self, name, fills, weights, 1.0 if clock is Clock.END_TO_END else self.within)
@@ -535,7 +535,7 @@ def fills() -> list[timed_inputs.Fill]:
 
 
 def test_each_call_has_its_own_inputs_and_what_it_returned_can_be_asked_for_afterwards(witness: Child) -> None:
-    series = witness.rounds("eager", Clock.END_TO_END, fills(), None, 0)
+    series = witness.timed_calls("eager", Clock.END_TO_END, fills(), None, 0)
     calls = [series.call(seed, seed % 3, keep_last=seed == 5) for seed in range(8)]
     fourth, last = series.end(keep_last=True)
     assert len({call.digest for call in calls}) == 8
@@ -567,7 +567,7 @@ def test_the_witness_checks_a_timed_call_as_the_referee_would(witness: Child, sp
 
 
 def test_the_same_content_may_come_at_another_place(witness: Child) -> None:
-    series = witness.rounds("eager", Clock.END_TO_END, fills(), None, 0)
+    series = witness.timed_calls("eager", Clock.END_TO_END, fills(), None, 0)
     assert len({series.call(11, slot).digest for slot in range(3)}) == 1
     series.end()
 
@@ -575,11 +575,11 @@ def test_the_same_content_may_come_at_another_place(witness: Child) -> None:
 def test_a_fault_amid_timed_calls_is_told_and_the_child_goes_on(witness: Child) -> None:
     first, second = fills()
     with pytest.raises(CandidateFault, match="float11"):
-        witness.rounds("eager", Clock.END_TO_END, [first, {**second, "dtype": "float11"}], None, 0)
-    series = witness.rounds("eager", Clock.END_TO_END, [first, {**second, "shape": [5, 7]}], None, 0)
+        witness.timed_calls("eager", Clock.END_TO_END, [first, {**second, "dtype": "float11"}], None, 0)
+    series = witness.timed_calls("eager", Clock.END_TO_END, [first, {**second, "shape": [5, 7]}], None, 0)
     with pytest.raises(CandidateFault, match="size of tensor"):
         series.call(1, 0)
-    series = witness.rounds("eager", Clock.END_TO_END, fills(), None, 0)
+    series = witness.timed_calls("eager", Clock.END_TO_END, fills(), None, 0)
     assert series.call(1, 0).claimed_us > 0
     series.end()
 

@@ -1,1 +1,1 @@
-"""All that crosses a border between the judge's processes: messages, their framing, and what each side may ask."""
+"""Everything that crosses a process border of the judge: messages, their framing, and the requests of each side."""

@@ -1,7 +1,7 @@
-"""What may be asked of a process that computes.
+"""The requests that a worker answers.
 
-Two kinds of process answer the same questions. The *candidate* has loaded a bundle and is not trusted. The *witness*
-has loaded none: it computes eager, its float64 form and Inductor, so that a failure of theirs cannot harm the referee.
+Two kinds of worker answer the same requests. The *candidate* worker has loaded a bundle and is not trusted. The
+*witness* has loaded none: it computes eager, its float64 form and Inductor, so that they cannot crash the referee.
 """
 
 from collections.abc import Sequence
@@ -31,22 +31,22 @@ if TYPE_CHECKING:
 
 
 class TimedCalls(Protocol):
-    """A series of timed calls of one callable, to be ended. begun_us: what it took to begin it, by the referee's clock:
-    the weights that stay the same meanwhile are drawn, and prepared where the bundle asks for that."""
+    """A series of timed calls of one callable, which must be ended. begun_us: how long it took to begin, by the
+    referee's clock; this includes drawing the weights that all calls share, and the bundle's prepare(weights)."""
 
     begun_us: float
 
     def call(self, seed: int, slot: int, *, keep_last: bool = False) -> TimedCall:
-        """One call on the inputs of this seed. keep_last: what the call before this one returned is wanted."""
+        """Make one call on the inputs of this seed. keep_last: keep what the previous call returned."""
         ...
 
     def end(self, *, keep_last: bool = False) -> tuple[Returned, ...]:
-        """What the calls returned whose outputs were wanted, in order."""
+        """End the series. Return what was kept, in order. keep_last: as in call."""
         ...
 
 
 class Computing(Protocol):
-    """What computes references: a client of the witness, or the witness itself. As in CandidateClient."""
+    """A computer of references: a client of the witness, or the witness itself. Its methods are CandidateClient's."""
 
     def give(self, inputs: "Sequence[torch.Tensor | int]") -> None: ...
 
@@ -54,87 +54,87 @@ class Computing(Protocol):
 
 
 class CandidateClient(Protocol):
-    """What may be asked. Each call raises CandidateFault, CandidateGone or CandidateTimeout; after the latter two
-    the child is gone for good. The job's deadline counts for all calls together."""
+    """A client of one worker. Every method may raise CandidateFault, CandidateGone or CandidateTimeout; after the
+    latter two the worker is gone for good. All requests together share the job's deadline."""
 
     def load(self, bundle: Bundle) -> Loaded:
-        """Imports the bundle and traces its passes. Candidate only, first, once."""
+        """Import the bundle and trace its passes. Candidate only: once, before any other request."""
         ...
 
     def prepare(self, name: str, preparation: Preparation) -> None:
-        """Builds a callable and keeps it under this name, one of CallableName."""
+        """Build a callable and keep it under this name, one of CallableName."""
         ...
 
     def give(self, inputs: "Sequence[torch.Tensor | int | float | bool]") -> None:
-        """Replaces the inputs, which live on the CPU here and are moved to the device there."""
+        """Replace the worker's inputs. They are given on the CPU, and the worker copies them to its device."""
         ...
 
     def bench(self, plan: "BenchPlan") -> "ReferenceBench":
-        """A bench on its device. Witness only."""
+        """Open a reference bench on the worker's device. Witness only."""
         ...
 
     def run(self, name: str, *, fresh: bool = True) -> Returned:
-        """Calls it once with copies of the given inputs and sends back what it returned.
+        """Call the callable once with copies of the given inputs, and return what it returned.
 
-        fresh: at new addresses; else in the very tensors of the child's call before, where they fit.
+        fresh: put the copies at new addresses; otherwise reuse the tensors of the worker's previous call if they fit.
         """
         ...
 
     def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
-        """Calls it for about so long, at least thrice."""
+        """Call the callable for about this many seconds, and at least three times."""
         ...
 
     def timed_calls(self, name: str, clock: Clock, fills: Fills, core: int | None, weights: int) -> TimedCalls:
-        """Timed calls on this clock, one by one. core: where the child's thread is to stay meanwhile. weights: the seed
-        of the inputs that stay the same in all of them, if any do."""
+        """Begin a series of timed calls on this clock. core: the CPU core that the worker's thread is pinned to.
+        weights: the seed of the inputs that are the same in all calls, if there are any."""
         ...
 
     def recall(self, name: str, fills: Fills, weights: int, seeds: Sequence[int]) -> tuple[Returned, ...]:
-        """What it returns for the inputs of these seeds; without a name, these inputs."""
+        """Return what the callable returns for the inputs of each seed. With an empty name: the inputs themselves."""
         ...
 
     def checked(self, fills: Fills, weights: int, seed: int, actual: Returned) -> "RecheckedCall":
-        """Whether a timed call of the other child, with these seeds, returned the truth. Witness only."""
+        """Check what a timed call of the candidate returned for these seeds. Witness only."""
         ...
 
     def kernels(self, name: str, fills: Fills, seed: int, calls: int) -> list[float]:
-        """Microseconds that kernels took in each of so many calls, by the device trace."""
+        """Measure the kernel time of each of this many calls in microseconds, from the device trace."""
         ...
 
     def replay(self, name: str, fills: Fills, seed: int) -> float | None:
-        """Microseconds of a replay of the call as a CUDA graph; None where it cannot be captured."""
+        """Measure a replay of the call as a CUDA graph, in microseconds. None if the call cannot be captured."""
         ...
 
     def census(self, name: str) -> tuple[Launches, ...]:
-        """Calls it twice on the given inputs and lists what its replacement functions launched."""
+        """Call the callable twice on the given inputs, and list what its replacement functions launched."""
         ...
 
     def rest(self) -> None:
-        """Stops it, with all that it has started, until it is asked again: while another's calls are timed. Should it
-        go on meanwhile, the next that is asked raises CandidateFault. Candidate only."""
+        """Stop the worker and every process it started until the next request, so that they do not disturb the timing
+        of other workers. If any of them runs meanwhile, the next request raises CandidateFault. Candidate only."""
         ...
 
     def copying(self) -> float | None:
-        """Bytes per microsecond that a copy on the device moves just now, read and written; None without one."""
+        """Measure how many bytes a copy on the GPU reads and writes per microsecond at present. None on a CPU."""
         ...
 
     def facts(self) -> dict[str, Any]:
-        """What the child sees of its machine: versions, device name. By its own account."""
+        """Return what the worker reports of its machine, such as versions and the device's name."""
         ...
 
     def accelerator(self) -> Accelerator | None:
-        """The GPU, of those facts; None on a CPU."""
+        """Return the GPU that these facts describe. None on a CPU."""
         ...
 
     def propagate(self, source: str, given: Sequence[Given]) -> Propagated:
-        """What each node of this source, placed on the device, gives for such inputs. Witness only, as generate."""
+        """Find the shape and dtype of each node of this source, placed on the device, for such inputs. Witness only."""
         ...
 
     def compiled(self, name: str) -> tuple[CompiledKernel, ...]:
-        """Calls it on the given inputs and says what Triton made of the kernels that it launched. Candidate only, in a
-        process that is asked nothing else afterwards."""
+        """Call the callable on the given inputs, and return what Triton compiled for the kernels that it launched.
+        Candidate only. The worker must get no other request afterwards."""
         ...
 
     def generate(self, source: str, given: Sequence[Given]) -> InductorCode | str:
-        """TorchInductor's code for it, or a sentence that says why there is none."""
+        """Return TorchInductor's code for this source, or a sentence that says why there is none. Witness only."""
         ...

@@ -1,4 +1,4 @@
-"""What a call returned, as a message and back. Whoever reads it believes none of it: every part may be anything."""
+"""Encode the result of a call as a message, and decode it. The decoder trusts nothing: any part may be malformed."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,16 +13,16 @@ TEXTS_LIMIT = 100
 
 
 def texts(values: Any) -> tuple[str, ...]:
-    """As many as can be of use, each cut to size."""
+    """The first TEXTS_LIMIT values as strings of at most 1000 characters."""
     return tuple(str(each)[:1000] for each in values[:TEXTS_LIMIT])
 
 
 def produced(value: Any, shares: Sequence[str] = ()) -> Produced:
-    """The description of one returned value, with the tensor where it lies, or the plain number."""
+    """The description of one returned value, with the tensor itself (not a copy) or the plain number."""
     kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
     if isinstance(value, torch.Tensor):
         if type(value) not in (torch.Tensor, torch.nn.Parameter):
-            # whatever it calls itself, and none of its own methods is called
+            # use nothing but the type's name: the methods of a subclass are candidate code
             return Produced(f"subclass {kind} of torch.Tensor", shares=tuple(shares))
         dtype = str(value.dtype).removeprefix("torch.")
         strided = value.layout is torch.strided
@@ -39,7 +39,7 @@ def produced(value: Any, shares: Sequence[str] = ()) -> Produced:
 
 
 def copied(returned: Returned) -> Returned:
-    """The same in memory of its own, where no later call writes."""
+    """A copy in new memory, which no later call overwrites."""
     outputs = (
         replace(each, value=each.value.clone()) if isinstance(each.value, torch.Tensor) else each
         for each in returned.outputs
@@ -49,7 +49,7 @@ def copied(returned: Returned) -> Returned:
 
 
 def packed(returned: Returned) -> tuple[dict[str, Any], tuple[torch.Tensor, ...]]:
-    """As fields of a message, and the tensors that go with it."""
+    """The fields of a message, and the tensors that belong to it."""
     outputs, tensors = packed_outputs(returned.outputs)
     fields = {
         "outputs": outputs,
@@ -64,52 +64,52 @@ def packed(returned: Returned) -> tuple[dict[str, Any], tuple[torch.Tensor, ...]
 
 
 def packed_outputs(outputs: Sequence[Produced], first: int = 0) -> tuple[list[dict[str, Any]], list[torch.Tensor]]:
-    """The same of outputs alone. first: the place of the first tensor."""
+    """As packed, for outputs alone. first: the index of the first tensor in the message."""
     described: list[dict[str, Any]] = []
     tensors: list[torch.Tensor] = []
     for each in outputs:
-        words: dict[str, Any] = {"type": each.type, "shares": list(each.shares)}
+        entry: dict[str, Any] = {"type": each.type, "shares": list(each.shares)}
         if each.dtype:
-            words |= {
+            entry |= {
                 "dtype": each.dtype,
                 "shape": list(each.shape),
                 "strides": list(each.strides),
                 "device": each.device,
             }
             if isinstance(each.value, torch.Tensor):
-                words["tensor"] = first + len(tensors)
+                entry["tensor"] = first + len(tensors)
                 tensors.append(each.value)
         elif each.value is not None and not isinstance(each.value, torch.Tensor):
-            words["number"] = framing.number_to_json(each.value)
-        described.append(words)
+            entry["number"] = framing.number_to_json(each.value)
+        described.append(entry)
     return described, tensors
 
 
 def unpacked(fields: dict[str, Any], tensors: Sequence[torch.Tensor]) -> Returned:
-    """Inverse of packed. Raises whatever reading nonsense raises."""
+    """The inverse of packed. Malformed fields raise whatever reading them raises."""
     matches = fields["matches"]
-    places = fields["changed"]
-    changed = tensors[len(tensors) - len(places) :]
+    indices = fields["changed"]
+    changed = tensors[len(tensors) - len(indices) :]
     return Returned(
         outputs=tuple(unpacked_output(each, tensors) for each in fields["outputs"]),
         container=str(fields["container"])[:40],
         seconds=float(fields["seconds"]),
         matches=matches if isinstance(matches, int) else None,
-        changed={int(place): tensor for place, tensor in zip(places, changed, strict=True)},
+        changed={int(index): tensor for index, tensor in zip(indices, changed, strict=True)},
         overwrote=tuple(int(each) for each in fields["overwrote"]),
         late=tuple(int(each) for each in fields["late"]),
     )
 
 
 def unpacked_output(described: Any, tensors: Sequence[torch.Tensor]) -> Produced:
-    """One output; the description of a tensor's content is the tensor itself."""
+    """One output. If its tensor was sent, dtype and shape are the tensor's, whatever the description claims."""
     kind = str(described["type"])[:200]
     if "number" in described:
         return Produced(kind, framing.number_from_json(described["number"]))
     if "dtype" not in described:
         return Produced(kind)
-    place = described.get("tensor")
-    value = tensors[place] if isinstance(place, int) else None
+    index = described.get("tensor")
+    value = tensors[index] if isinstance(index, int) else None
     return Produced(
         type=kind,
         value=value,

@@ -1,4 +1,4 @@
-"""Messages between the referee and a child: a JSON header, then the tensors' raw bytes. Nothing is ever unpickled."""
+"""Messages between the referee and a worker: a JSON header, then the tensors' raw bytes. Nothing is ever unpickled."""
 
 import ctypes
 import json
@@ -23,12 +23,13 @@ DTYPES = {
         torch.float8_e4m3fn, torch.float8_e5m2,
     )
 }  # fmt: skip
-"""All dtypes that may cross, by their name without "torch."."""
+"""The dtypes that a message may carry, by name without "torch."."""
 
 HEADER_LIMIT = 64 << 20
 PAYLOAD_LIMIT = 8 << 30
+"""Most bytes of a message's header, and of its tensors."""
 ALIGNMENT = 64
-"""Each tensor's bytes start at a multiple of this."""
+"""The bytes of each tensor start at a multiple of this many bytes in the payload."""
 
 _LENGTHS = struct.Struct("!IQ")
 _PIECE = 1 << 20
@@ -36,31 +37,31 @@ _GROWTH = 512 << 20
 
 
 class WireError(Exception):
-    """The other side sent something that is no message, or one beyond the limits."""
+    """The other process sent something that is not a message, or a message that is too large."""
 
 
 class WireClosed(WireError):
-    """The other side has closed the channel, or has ended."""
+    """The other process closed the channel or ended."""
 
 
 class WireTimeout(WireError):
-    """The deadline passed within a message or before it."""
+    """The deadline passed before a message was complete."""
 
 
 @dataclass(frozen=True)
 class WireMessage:
-    """fields: plain JSON data. tensors: on the CPU, contiguous, in the order in which they were given."""
+    """Plain JSON data, and tensors in a fixed order. Received tensors are contiguous and on the CPU."""
 
     fields: dict[str, Any]
     tensors: tuple[torch.Tensor, ...] = field(default=())
 
 
 Pause = Callable[[socket.socket, bool], None]
-"""Waits until the socket can be read (or, if true, written); may raise to give up."""
+"""A function (socket, to_write) that waits until the socket can be read or written. It may raise to give up."""
 
 
 def wait_until(deadline: float | None) -> Pause:
-    """A pause that gives up with WireTimeout once time.monotonic() reaches the deadline."""
+    """Make a pause that raises WireTimeout once time.monotonic() reaches the deadline."""
 
     def pause(channel: socket.socket, to_write: bool) -> None:
         left = None if deadline is None else max(0.0, deadline - time.monotonic())
@@ -72,23 +73,23 @@ def wait_until(deadline: float | None) -> Pause:
 
 
 def send(channel: socket.socket, message: WireMessage, pause: Pause | None = None) -> None:
-    """Sends one message. Raises WireClosed, or what the pause raises."""
+    """Send one message. Raises WireClosed, or whatever the pause raises."""
     pause = pause or wait_until(None)
     pieces: list[Any] = []
     described: list[dict[str, Any]] = []
-    size = 0
+    payload_size = 0
     for tensor in message.tensors:
         plain = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
         described.append({"dtype": str(plain.dtype).removeprefix("torch."), "shape": list(plain.shape)})
         length = plain.numel() * plain.element_size()
         if length:
-            # the bytes where they lie: numpy need not be there; the tensor travels along to keep them alive
+            # a view of the tensor's memory, made without numpy; the tensor beside it keeps that memory alive
             pieces.append((memoryview((ctypes.c_char * length).from_address(plain.data_ptr())).cast("B"), plain))
             padding = -length % ALIGNMENT
             pieces.append((memoryview(bytes(padding)), None))
-            size += length + padding
+            payload_size += length + padding
     header = json.dumps({"fields": message.fields, "tensors": described}).encode()
-    pieces.insert(0, (memoryview(_LENGTHS.pack(len(header), size) + header), None))
+    pieces.insert(0, (memoryview(_LENGTHS.pack(len(header), payload_size) + header), None))
     for piece, _ in pieces:
         _send_all(channel, piece, pause)
 
@@ -100,16 +101,16 @@ def receive(
     header_limit: int = HEADER_LIMIT,
     payload_limit: int = PAYLOAD_LIMIT,
 ) -> WireMessage:
-    """The next message. Raises WireClosed at the end, WireError on nonsense, or what the pause raises."""
+    """Receive one message. Raises WireClosed at the end, WireError for malformed data, or whatever the pause raises."""
     pause = pause or wait_until(None)
     header_length, size = _LENGTHS.unpack(_receive_all(channel, _LENGTHS.size, pause))
     if header_length > header_limit or size > payload_limit:
-        raise WireError(f"a message of {header_length} and {size} bytes is beyond the limits")
+        raise WireError(f"a message with {header_length} bytes of header and {size} bytes of tensors is too large")
     try:
         text = bytes(_receive_all(channel, header_length, pause))
         header = json.loads(text)
         if b"\\u" in text:
-            # half a pair of surrogates is a text that nothing can write down: this raises on it
+            # raises on an unpaired surrogate, which could not be stored as UTF-8 later
             json.dumps(header, ensure_ascii=False).encode()
         fields, described = header["fields"], header["tensors"]
         layout = [_layout(each) for each in described]
@@ -131,14 +132,14 @@ def receive(
 
 
 def send_frame(channel: socket.socket, frame: bytes, pause: Pause | None = None) -> None:
-    """Sends bytes whose number the other side knows."""
+    """Send bytes without their length, which the receiver has to know."""
     _send_all(channel, memoryview(frame), pause or wait_until(None))
 
 
 def receive_frame(channel: socket.socket, length: int, pause: Pause | None = None, *, spin_s: float = 0.0) -> bytes:
-    """So many bytes, few enough to come in one piece. Raises WireClosed at the end, or what the pause raises.
+    """Receive a frame of this length, small enough for one read. Raises WireClosed, or whatever the pause raises.
 
-    spin_s: how long to poll before waiting: a core that sleeps wakes up slow.
+    spin_s: how long to poll before waiting, since a sleeping core wakes up slowly.
     """
     until = time.perf_counter() + spin_s
     while time.perf_counter() < until:
@@ -180,7 +181,7 @@ def _receive_all(channel: socket.socket, length: int, pause: Pause) -> bytearray
     while got < length:
         pause(channel, False)
         if got == len(data):
-            # grown as it comes: a length that is only claimed takes no memory
+            # grow only as data arrives, so that a false length cannot make us allocate
             data.extend(bytes(min(length - got, got, _GROWTH)))
         try:
             with memoryview(data) as view, view[got : got + _PIECE] as piece:
@@ -196,44 +197,44 @@ def _receive_all(channel: socket.socket, length: int, pause: Pause) -> bytearray
 
 
 def plain_number(value: Any) -> bool:
-    """Whether it is a bool, an int of 64 bits or a float: what may travel in fields as it is."""
+    """Whether this is a bool, a 64-bit int or a float: the numbers that a message may carry."""
     return type(value) in (bool, float) or (type(value) is int and abs(value) < 1 << 63)
 
 
 def number_to_json(value: int | float | bool) -> Any:
-    """JSON has no NaN: what is not finite is spelled."""
+    """The number as JSON; NaN and infinities, which JSON lacks, as strings."""
     return repr(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def number_from_json(value: Any) -> int | float | bool | None:
-    """Inverse of number_to_json; None for anything else."""
+    """The inverse of number_to_json; None for anything else."""
     if isinstance(value, str):
         return float(value) if value in ("nan", "inf", "-inf") else None
     return value if plain_number(value) else None
 
 
 def pack_inputs(inputs: Sequence["torch.Tensor | int | float | bool"]) -> tuple[list[Any], list[torch.Tensor]]:
-    """Inputs as the JSON list that refers to tensors, and those tensors."""
-    places: list[Any] = []
+    """The inputs as a JSON list that refers to tensors by index, and those tensors."""
+    entries: list[Any] = []
     tensors: list[torch.Tensor] = []
     for value in inputs:
         if isinstance(value, torch.Tensor):
-            places.append({"tensor": len(tensors), "strides": list(value.stride())})
+            entries.append({"tensor": len(tensors), "strides": list(value.stride())})
             tensors.append(value)
         else:
-            places.append({"number": number_to_json(value)})
-    return places, tensors
+            entries.append({"number": number_to_json(value)})
+    return entries, tensors
 
 
-def unpack_inputs(places: Sequence[Any], tensors: Sequence[torch.Tensor]) -> list[Any]:
-    """Inverse of pack_inputs; strides that are not contiguous are given back."""
+def unpack_inputs(entries: Sequence[Any], tensors: Sequence[torch.Tensor]) -> list[Any]:
+    """The inverse of pack_inputs. Strides are restored, too."""
     inputs: list[Any] = []
-    for place in places:
-        if "number" in place:
-            inputs.append(number_from_json(place["number"]))
+    for entry in entries:
+        if "number" in entry:
+            inputs.append(number_from_json(entry["number"]))
             continue
-        tensor = tensors[place["tensor"]]
-        strides = tuple(place["strides"])
+        tensor = tensors[entry["tensor"]]
+        strides = tuple(entry["strides"])
         if strides != tensor.stride() and tensor.numel():
             strided = torch.empty_strided(tensor.shape, strides, dtype=tensor.dtype)
             tensor = strided.copy_(tensor)

@@ -1,4 +1,4 @@
-"""What crosses a process border, as data: requests' arguments, what a call returned, and how a process can fail."""
+"""Records that cross a process border: arguments of requests, results of calls, and how a worker can fail."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,13 +38,13 @@ CALLABLES: Mapping[Contender, CallableName] = {
 
 @dataclass(frozen=True)
 class Preparation:
-    """One callable to be built from emitted source (class GraphModule, already placed on the device).
+    """A callable that a worker is to build from source (a class GraphModule, already placed on the device).
 
-    EAGER: the subgraph as it is; float64 asks for its double precision form.
+    EAGER: the unchanged subgraph; float64 asks for its double precision form.
     BASELINE: the subgraph through Inductor, in this capture mode.
-    PASSES, direct: the source is the rewritten graph. PASSES, compiled: the source is the subgraph, which the child
-    gives to torch.compile with a backend that rewrites Dynamo's graph with the loaded passes.
-    weights: the inputs that are parameters of the model, where the bundle may prepare them.
+    PASSES, direct: the source is the rewritten graph. PASSES, compiled: the source is the subgraph; the worker calls
+    torch.compile with a backend that applies the loaded passes to Dynamo's graph.
+    weights: names of the inputs that are parameters of the model, if the bundle may prepare them.
     """
 
     contender: Contender
@@ -57,9 +57,9 @@ class Preparation:
 
 @dataclass(frozen=True)
 class Produced:
-    """One value that a call returned. value: the tensor, or the plain number, or None for anything else.
+    """One value that a call returned. value: the tensor or the plain number, or None for anything else.
 
-    device without an index where it is the only one: "cpu", "cuda:0". strides of the tensor as it was returned.
+    device: as torch spells it, "cpu" or "cuda:0". strides: those of the tensor as it was returned.
     """
 
     type: str
@@ -71,52 +71,52 @@ class Produced:
     strides: tuple[int, ...] = ()
     device: str = ""
     shares: tuple[str, ...] = ()
-    """With what its memory overlaps: "input 0", "output 1" where that comes before it."""
+    """The inputs and earlier outputs that its memory overlaps: "input 0", "output 1"."""
 
 
 @dataclass(frozen=True)
 class Returned:
-    """What one call returned. container: "tuple", "list", or "" where a bare value came back (then one output)."""
+    """The result of one call. container: "tuple", "list", or "" for a bare value, which is then the only output."""
 
     outputs: tuple[Produced, ...]
     container: str
     seconds: float
-    """As the child saw it: a hint for choosing sizes, never a measurement."""
+    """By the worker's clock: a hint for choosing sizes, never a measurement."""
     matches: int | None = None
-    """Compiled capture only: how many matches the child's backend rewrote, by its own account."""
+    """Compiled capture only: how many matches the worker says that it rewrote."""
     changed: "Mapping[int, torch.Tensor]" = field(default_factory=dict)
-    """Inputs with another content than was given, after the call."""
+    """The inputs that the call changed, by index, with their new content."""
     overwrote: tuple[int, ...] = ()
-    """Outputs of this callable's call before, still held, that this call changed."""
+    """Indices of outputs of the same callable's previous call that this call overwrote."""
     late: tuple[int, ...] = ()
-    """CUDA only: outputs that were not there yet when the stream of the call had done its work."""
+    """CUDA only: indices of outputs that were still unfinished when the call's stream had done its work."""
 
 
 Given: TypeAlias = TensorForm | int | float | bool
-"""An input without content: what a tensor looks like, or a plain number."""
+"""An input without content: a tensor's shape and dtype, or a plain number."""
 
 
 @dataclass(frozen=True)
 class Propagated:
-    """What the nodes of a graph give, those that are known. problem: why some are not; empty: all are."""
+    """Shapes and dtypes of a graph's nodes, as far as known. problem: why some are unknown, or empty."""
 
     values: tuple[NodeValue, ...]
     problem: str
 
 
 TEXT_CHARACTERS, TEXTS_CHARACTERS = 150_000, 900_000
-"""Most of one text of a compiled kernel, and of all together."""
+"""Most characters of one text of a compiled kernel, and of the texts of all kernels together."""
 
 
 Fills: TypeAlias = Sequence[Mapping[str, Any]]
-"""How each input of a timed call is drawn, as rounds.fills says it."""
+"""How each input of a timed call is drawn, in the form of timed_inputs.fills."""
 
 
 @dataclass(frozen=True)
 class TimedCall:
-    """One timed call. claimed_us: by the child's clock, around the call alone. By the referee's: drawing_us, from the
-    seed until the inputs are drawn; calling_us, from its word to go to the claim; digesting_us, from there to the
-    digest, which is that of what the call returned, as rounds.digest."""
+    """Times of one timed call, and output_digest.digest of what it returned. claimed_us: by the worker's clock, around
+    the call alone. By the referee's clock: drawing_us, from sending the seed until the inputs are drawn; calling_us,
+    from the word to make the call until the claim arrives; digesting_us, from the claim to the digest."""
 
     claimed_us: float
     digest: int
@@ -126,14 +126,14 @@ class TimedCall:
 
     @property
     def waited_us(self) -> float:
-        """All that the referee waited for."""
+        """How long the referee waited altogether."""
         return self.drawing_us + self.calling_us + self.digesting_us
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """What a bundle gave: its passes, traced; replacement keys are "replacement_0", … by distinct function. prepares:
-    whether a pass has the hook prepare(weights)."""
+    """A loaded bundle: its traced passes, and a key for each distinct replacement function, "replacement_0" and so on.
+    prepares: whether a pass has the hook prepare(weights)."""
 
     passes: "tuple[TracedPass, ...]"
     replacements: tuple[str, ...]
@@ -143,8 +143,8 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Seen:
-    """One thing that a replacement function launched or asked for, so many times. kind: "kernel", "operation", "read"
-    "trace" or "device"; where: "file.py:12" of the bundle; remark: "converts", "one number", or empty."""
+    """A kernel, operation or read that the launch recorder saw, and how often. kind: "kernel", "operation", "read",
+    "trace" or "device". where: the bundle's line, "file.py:12". remark: "converts", "one number" or empty."""
 
     kind: str
     name: str
@@ -155,10 +155,10 @@ class Seen:
 
 @dataclass(frozen=True)
 class Launches:
-    """All that one replacement function did in one call of the graph, by the child's account.
+    """What one replacement function launched in one call of the graph, as the candidate worker reports it.
 
-    fresh: in how many of its calls a result lay in other memory than its arguments. launches: of Triton kernels in
-    another call of the graph, watched by other means.
+    fresh: how many of its calls returned memory that is not its arguments'. launches: how many Triton kernels it
+    launched in another call of the graph, which was recorded by other means.
     """
 
     function: str
@@ -169,13 +169,13 @@ class Launches:
 
 
 class CandidateEnd(Exception):
-    """The child did not give what it was asked for. who: "candidate" or "witness"."""
+    """A worker did not answer a request as it should. who: "candidate" or "witness"."""
 
     who: str = "candidate"
 
 
 class CandidateFault(CandidateEnd):
-    """The child's code raised. kind: "load", "pattern", "compile", "runtime", "memory", "protocol" or "restless"."""
+    """A worker failed in one of these kinds: load, pattern, compile, runtime, memory, protocol, restless."""
 
     def __init__(self, kind: str, text: str, trace: str = "") -> None:
         super().__init__(text)
@@ -185,7 +185,7 @@ class CandidateFault(CandidateEnd):
 
 
 class CandidateGone(CandidateEnd):
-    """The child ended. status as of waitstatus_to_exitcode: below zero a signal; None: not known."""
+    """The worker process ended. status: as of os.waitstatus_to_exitcode, negative for a signal; None if unknown."""
 
     def __init__(self, status: int | None, text: str) -> None:
         super().__init__(text)
@@ -194,7 +194,7 @@ class CandidateGone(CandidateEnd):
 
 
 class CandidateTimeout(CandidateEnd):
-    """The child did not answer within the deadline; it has been killed."""
+    """The worker did not answer within the deadline and was killed."""
 
     def __init__(self, seconds: float, doing: str) -> None:
         super().__init__(f"No answer within {seconds:.0f} s while it had to {doing}.")

@@ -1,4 +1,4 @@
-"""What compares a call with eager: where the reference bench stands, the referee need not know."""
+"""The interface of a reference bench, which compares calls with eager on the device that holds the tensors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ Drawn: TypeAlias = torch.Tensor | int
 
 @dataclass(frozen=True)
 class InputRole:
-    """What the computation does with an input. number: it is a plain int. variance: it must stay above zero.
+    """How the computation uses an input. number: it is a plain int. variance: its values must stay above zero.
 
-    tables: (input, axis) that it indexes, so that its values stay below their sizes. index: it is an index at all.
+    tables: the (input, axis) pairs that it indexes; its values stay below their sizes. index: it is used as an index.
     """
 
     number: bool = False
@@ -30,12 +30,12 @@ PLAIN_ROLE = InputRole()
 
 @dataclass(frozen=True)
 class BenchPlan:
-    """What is compared. strict: with a float64 reference and controls. is_candidate: a candidate's returns, not
-    Inductor's."""
+    """What a bench compares. strict: also use a float64 reference and negative controls. is_candidate: the calls to
+    judge are the bundle's, not Inductor's."""
 
     specs: tuple[TensorSpec, ...]
     roles: tuple[InputRole, ...]
-    """Of each input."""
+    """One for each input."""
     seed: int
     strict: bool
     is_candidate: bool
@@ -43,9 +43,9 @@ class BenchPlan:
 
 @dataclass(frozen=True)
 class OutputDifference:
-    """How one output of one drawing differs. verdict None: right. wrong: as a share of its elements.
+    """How one output differs from eager's on one input draw. verdict: None if the output is right.
 
-    subject: what differs, where it is not the output itself.
+    wrong_fraction: the share of wrong elements. subject: what differs, if it is not the output itself.
     """
 
     verdict: Verdict | None
@@ -64,13 +64,13 @@ class OutputDifference:
     map: ErrorMap | None = None
 
     def unlike(self, verdict: Verdict, problem: str) -> "OutputDifference":
-        """The same output, wrong as a whole and close at no t."""
+        """The same output, judged wrong as a whole and close at no tolerance."""
         return OutputDifference(verdict, problem, self.shape, self.dtype, (), None, wrong_fraction=1.0)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the elements of an output lie. As in Produced."""
+    """The memory layout of an output. The fields are those of Produced."""
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]
@@ -79,7 +79,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class InputDifference:
-    """How an input that eager or the candidate changed differs after the call. by_eager, by_candidate: who did."""
+    """How an input differs after the call if eager or the candidate changed it. by_eager, by_candidate: who did."""
 
     index: int
     by_eager: bool
@@ -89,8 +89,8 @@ class InputDifference:
 
 @dataclass(frozen=True)
 class Judged:
-    """How one call differs. values: per output. inputs: by the strict profile, of a candidate. layouts: of eager's
-    outputs. problem: the returns have not even the same form."""
+    """How one call differs from eager. values: per output. inputs: only for a candidate under the strict profile.
+    layouts: those of eager's outputs. problem: how the form of the returns differs, such as their number, or empty."""
 
     values: tuple[OutputDifference, ...]
     inputs: tuple[InputDifference, ...] = ()
@@ -100,7 +100,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class RecheckedCall:
-    """What is found of a timed call. digest: of what it returned. verdict: None where that is right."""
+    """The result of checking a timed call. digest: of what it returned. verdict: None if that is right."""
 
     digest: int
     verdict: Verdict | None = None
@@ -108,37 +108,38 @@ class RecheckedCall:
 
 
 class ReferenceBench(Protocol):
-    """One verification's tensors. The witness has "eager" prepared, and "float64" and "baseline" where they are asked
-    for."""
+    """The inputs, references and comparisons of one verification. The witness must have prepared "eager", and "float64"
+    and "baseline" if they are used."""
 
-    def draw(self, drawing: str, shapes: Sequence[Sequence[int]]) -> None:
-        """The inputs of a drawing, in these sizes. Raises BadInput for what cannot be drawn."""
+    def draw(self, name: str, shapes: Sequence[Sequence[int]]) -> None:
+        """Make the input draw of this name, in these shapes. Raises BadInput for an input that cannot be drawn."""
         ...
 
     def exchange(self) -> None:
-        """Two elements of each input that is drawn change places."""
+        """Swap two elements in each drawn input."""
         ...
 
     def refer(self, *, exact: bool) -> str:
-        """Has eager compute on the inputs, and, if wanted, its float64 form; why that could not. Large inputs on which
-        eager then overflows, and float64 does not, are drawn again, smaller. Raises CandidateEnd where eager could
-        not."""
+        """Run eager on the inputs, and its float64 form if exact is true. Return why float64 failed, or an empty
+        string; raise CandidateEnd if eager failed. Large inputs on which only eager overflows are drawn again,
+        smaller."""
         ...
 
     def taken(self) -> list[Drawn]:
-        """The inputs on the CPU, to be given to a candidate."""
+        """The inputs on the CPU, as they are given to a candidate."""
         ...
 
     def control(self) -> str:
-        """Tries the negative controls on the inputs; what no output has told from a computation yet, or empty."""
+        """Try the negative controls on the inputs. Return which of them no output has told from a computation yet, or
+        an empty string."""
         ...
 
     def compile(self) -> None:
-        """Calls the witness's "baseline" for the first time, on the inputs; what it returns is not looked at. Raises
-        CandidateEnd where it could not compute."""
+        """Run the witness's "baseline" on the inputs, so that it compiles; ignore what it returns. Raises CandidateEnd
+        if it fails."""
         ...
 
     def judge(self, actual: Returned | None, *, fresh: bool = True) -> Judged:
-        """How these returns differ from eager's on the inputs. None: those of the witness's "baseline", which is called
-        now, with its inputs at new addresses or not. Raises CandidateEnd where that could not compute."""
+        """Compare these returns with eager's on the inputs. None: run the witness's "baseline" now and compare that;
+        fresh puts its inputs at new addresses. Raises CandidateEnd if it fails."""
         ...

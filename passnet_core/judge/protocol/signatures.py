@@ -1,4 +1,4 @@
-"""What a call means: names of operations resolved under an allow-list, and arguments bound to their parameters."""
+"""Resolve the names of operations under an allow-list, and bind the arguments of calls to parameters."""
 
 import builtins
 import inspect
@@ -18,7 +18,7 @@ from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, Node, NodeKind,
 from passnet_core.graphs.matching import Call
 
 FORBIDDEN = frozenset({"from_file", "from_numpy", "frombuffer", "load", "save", "compile"})
-"""Functions among the operations that reach outside of the computation."""
+"""Functions of the allowed namespaces that are forbidden, because they reach outside the computation."""
 
 FORBIDDEN_METHODS = frozenset(
     [
@@ -45,7 +45,7 @@ FORBIDDEN_METHODS = frozenset(
 )
 
 UNDERSCORED = ("_weight_norm", "_grouped_mm", "_scaled_mm", "_int_mm", "_weight_int8pack_mm", "_weight_int4pack_mm")
-"""Private functions of torch that public ones and modules call, so that captured graphs hold them."""
+"""Private functions of torch that occur in captured graphs, because public functions and modules call them."""
 
 TORCH_FUNCTIONS = frozenset(
     [name for name in dir(torch._C._VariableFunctions) if not name.startswith("_")]
@@ -78,7 +78,7 @@ PRIVATE_FUNCTIONS = frozenset({"_set_grad_enabled"})
 
 
 def _public(module: object) -> frozenset[str]:
-    """The names of a module that are functions of torch, not what it happens to import."""
+    """The names of torch's own functions in a module, without what the module imports."""
     return frozenset(
         name
         for name, value in vars(module).items()
@@ -105,12 +105,12 @@ SPACES: Mapping[str, tuple[Any, frozenset[str]]] = {
     "builtins": (builtins, BUILTIN_FUNCTIONS),
     "math": (math, frozenset(name for name in dir(math) if not name.startswith("_") and callable(getattr(math, name)))),
 }
-"""Where operations may come from. Of several names of one function, that of the first space is canonical."""
+"""The namespaces of allowed operations. A function's canonical name is its name in the first one that has it."""
 
 CONSTANTS = (torch.dtype, torch.layout, torch.memory_format, types.EllipsisType, int, float, bool, type(None))
 
 MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
-"""In the order of their numbers in torch's schemas."""
+"""Names of memory formats. Their indices are the numbers in torch's schemas."""
 
 VARIADIC_METHODS = frozenset(
     [
@@ -129,10 +129,10 @@ VARIADIC_METHODS = frozenset(
     ]
 )
 VARIADIC_FUNCTIONS = frozenset(["zeros", "ones", "empty", "rand", "randn"])
-"""Calls that take their sizes one by one as well as in a list."""
+"""Calls that accept sizes one by one as well as in a list."""
 
 ALIASES = {"input": "self", "axis": "dim", "keepdims": "keepdim"}
-"""Spellings of keywords that torch's schemas know by another name."""
+"""Accepted keywords, and the names that torch's schemas have for them."""
 
 IGNORED = frozenset({"_stacklevel"})
 
@@ -142,7 +142,7 @@ IGNORED = frozenset({"_stacklevel"})
 
 @cache
 def resolve(target: str) -> Any:
-    """The function of a dotted path. Raises BadInput for everything that is no operation of torch or of numbers."""
+    """The function at a dotted path. Raises BadInput for anything but operations on tensors and numbers."""
     space, _, name = target.rpartition(".")
     if space in SPACES:
         module, names = SPACES[space]
@@ -171,7 +171,7 @@ def _names() -> dict[Any, str]:
 
 
 def name_of(function: Any) -> str:
-    """The canonical dotted path of a function; of a foreign one, its module and qualified name."""
+    """The canonical dotted path of a known function; the module and qualified name of any other."""
     try:
         known = _names().get(function)
     except TypeError:
@@ -195,7 +195,7 @@ def canonical(target: str) -> str:
 
 
 def literal(value: Any) -> Value:
-    """A Python constant of a call as a graph value. Raises BadInput for what a graph cannot hold."""
+    """A Python constant as a graph value. Raises BadInput for a type that a graph cannot hold."""
     match value:
         case torch.dtype() | torch.layout() | torch.memory_format():
             return Symbol(str(value))
@@ -216,7 +216,7 @@ def literal(value: Any) -> Value:
 
 @cache
 def constant(path: str) -> Any:
-    """What a Symbol stands for. Raises BadInput for everything but dtypes, layouts, formats and plain numbers."""
+    """The constant that a Symbol names. Raises BadInput for anything but dtypes, layouts, formats and plain numbers."""
     if path in ("builtins.Ellipsis", "Ellipsis"):
         return ...
     root, _, name = path.rpartition(".")
@@ -228,8 +228,8 @@ def constant(path: str) -> Any:
 
 
 def filled(value: Value, values: Mapping[str, Any]) -> Any:
-    """A graph value as Python has it, with these values of nodes: the inverse of literal. Raises BadInput for constants
-    that the judge does not know, KeyError for a node without a value."""
+    """The Python object for a graph value, with these values for its nodes: the inverse of literal. Raises BadInput for
+    an unknown constant, KeyError for a node without a value."""
     match value:
         case Ref(name):
             return values[name]
@@ -250,9 +250,9 @@ def filled(value: Value, values: Mapping[str, Any]) -> Any:
 
 
 def refusal(graph: Graph, functions: frozenset[str] = frozenset()) -> str:
-    """Why this graph must not be executed, naming the line; empty: it is made of known operations only.
+    """Why this graph must not be executed, with the line; empty if it consists of known operations only.
 
-    functions: names of further functions that it may call, such as "replacement_0".
+    functions: names of other functions that it may call, such as "replacement_0".
     """
     for node in graph.operations:
         where = f"Line {node.line}: " if node.line else f"{node.name}: "
@@ -276,9 +276,9 @@ def refusal(graph: Graph, functions: frozenset[str] = frozenset()) -> str:
     return ""
 
 
-def _check_attribute(name: str, what: str) -> None:
+def _check_attribute(name: str, kind: str) -> None:
     if name.startswith("_") or name in FORBIDDEN_METHODS or not hasattr(torch.Tensor, name):
-        raise BadInput(f"{name!r} is not a Tensor {what} that the judge knows.")
+        raise BadInput(f"{name!r} is not a Tensor {kind} that the judge knows.")
 
 
 def _symbols(value: Any) -> Iterator[Symbol]:
@@ -299,7 +299,7 @@ def _symbols(value: Any) -> Iterator[Symbol]:
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a form. default None with required False is the literal None."""
+    """One parameter of an overload. default counts only if the parameter is not required; None is then literal."""
 
     name: str
     required: bool
@@ -307,47 +307,47 @@ class Parameter:
     keyword_only: bool = False
     variadic: bool = False
     type: str = ""
-    """As torch's schemas spell it, "List[int]"; empty: anything."""
+    """As torch's schemas spell it, such as "List[int]"; empty if any type is accepted."""
     length: int | None = None
-    """What a single number in place of a list is repeated to."""
+    """The length of the list that a single number stands for; None if a list is needed."""
 
 
 @dataclass(frozen=True)
-class Form:
-    """One way to call a function: an overload."""
+class Overload:
+    """The parameters of one way to call a function."""
 
     parameters: tuple[Parameter, ...]
 
 
 @cache
-def _function_forms(target: str) -> tuple[Form, ...]:
+def _function_overloads(target: str) -> tuple[Overload, ...]:
     try:
         function = resolve(target)
     except BadInput:
         return ()
     if isinstance(function, torch._ops.OpOverload):
-        return (_schema_form(function._schema),)
+        return (_schema_overload(function._schema),)
     if isinstance(function, torch._ops.OpOverloadPacket):
-        return tuple(_schema_form(getattr(function, name)._schema) for name in function.overloads())
+        return tuple(_schema_overload(getattr(function, name)._schema) for name in function.overloads())
     if isinstance(function, types.FunctionType):
-        return _python_forms(function)
+        return _python_overloads(function)
     if not target.startswith("torch."):
-        return _python_forms(function)
+        return _python_overloads(function)
     name = _find_builtin(function)
-    return _schema_forms(name) if name else ()
+    return _schema_overloads(name) if name else ()
 
 
 @cache
-def _method_forms(name: str) -> tuple[Form, ...]:
+def _method_overloads(name: str) -> tuple[Overload, ...]:
     method = getattr(torch.Tensor, name, None)
     if isinstance(method, types.FunctionType):
-        return _python_forms(method)
-    forms = _schema_forms(f"aten::{name}")
-    return tuple(form for form in forms if form.parameters and form.parameters[0].type == "Tensor")
+        return _python_overloads(method)
+    overloads = _schema_overloads(f"aten::{name}")
+    return tuple(overload for overload in overloads if overload.parameters and overload.parameters[0].type == "Tensor")
 
 
-def _python_forms(function: Any) -> tuple[Form, ...]:
-    function = _dispatched(function)
+def _python_overloads(function: Any) -> tuple[Overload, ...]:
+    function = _unwrapped(function)
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -370,23 +370,23 @@ def _python_forms(function: Any) -> tuple[Form, ...]:
                 variadic=each.kind is inspect.Parameter.VAR_POSITIONAL,
             )
         )
-    return (Form(tuple(parameters)),)
+    return (Overload(tuple(parameters)),)
 
 
-def _dispatched(function: Any) -> Any:
-    """max_pool2d and its kind hide their signature behind (*args, **kwargs)."""
+def _unwrapped(function: Any) -> Any:
+    """Unwrap functions like max_pool2d, which hide their signature behind (*args, **kwargs)."""
     from torch._jit_internal import boolean_dispatched
 
     table = boolean_dispatched.get(function)
     return table["if_false"] if table else function
 
 
-def _schema_forms(name: str) -> tuple[Form, ...]:
+def _schema_overloads(name: str) -> tuple[Overload, ...]:
     schemas = torch._C._jit_get_schemas_for_operator(name)
-    return tuple(_schema_form(schema) for schema in schemas if not any(each.is_out for each in schema.arguments))
+    return tuple(_schema_overload(schema) for schema in schemas if not any(each.is_out for each in schema.arguments))
 
 
-def _schema_form(schema: Any) -> Form:
+def _schema_overload(schema: Any) -> Overload:
     parameters = []
     for each in schema.arguments:
         optional = each.has_default_value()
@@ -406,31 +406,31 @@ def _schema_form(schema: Any) -> Form:
                 length=each.N,
             )
         )
-    return Form(tuple(parameters))
+    return Overload(tuple(parameters))
 
 
 def bind(node: Node) -> Call:
     """The canonical reading of a call: arguments by parameter name, defaults filled in. Never fails.
 
-    Positional, keyword and default spellings of a call give equal readings. Where no signature is known, positional
+    Positional, keyword and default spellings of a call give equal readings. If no signature is known, positional
     arguments are numbered.
     """
     kwargs = {name: value for name, value in node.kwargs if name not in IGNORED}
     if node.kind is NodeKind.METHOD:
-        target, short, forms = f"Tensor.{node.target}", node.target, _method_forms(node.target)
+        target, short, overloads = f"Tensor.{node.target}", node.target, _method_overloads(node.target)
         if node.target == "to":
-            return Call(target, _bound_to(node.args, kwargs))
+            return Call(target, _bound_tensor_to(node.args, kwargs))
         variadic, fixed = VARIADIC_METHODS, 1
     else:
         target = canonical(node.target)
-        short, forms = target.rpartition(".")[2], _function_forms(node.target)
+        short, overloads = target.rpartition(".")[2], _function_overloads(node.target)
         variadic, fixed = VARIADIC_FUNCTIONS, 0
     args = node.args
-    if short in variadic and len(args) > fixed and all(_whole(each) for each in args[fixed:]):
+    if short in variadic and len(args) > fixed and all(_is_size(each) for each in args[fixed:]):
         args = (*args[:fixed], tuple(args[fixed:]))
     fallback: tuple[tuple[str, Value], ...] | None = None
-    for form in forms:
-        bound = _bound(form, args, kwargs)
+    for overload in overloads:
+        bound = _bound(overload, args, kwargs)
         if bound is None:
             continue
         if all(_fits(parameter, value) for parameter, value in bound):
@@ -440,19 +440,21 @@ def bind(node: Node) -> Call:
 
 
 def _plain(args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> tuple[tuple[str, Value], ...]:
-    numbered = [(str(index), _settled(value)) for index, value in enumerate(args)]
-    return (*numbered, *((name, _settled(kwargs[name])) for name in sorted(kwargs)))
+    numbered = [(str(index), _unaliased(value)) for index, value in enumerate(args)]
+    return (*numbered, *((name, _unaliased(kwargs[name])) for name in sorted(kwargs)))
 
 
-def _bound(form: Form, args: tuple[Value, ...], kwargs: dict[str, Value]) -> list[tuple[Parameter, Value]] | None:
-    """Each parameter with its value, in order; None where the arguments do not fit in number or name."""
-    names = {parameter.name for parameter in form.parameters}
+def _bound(
+    overload: Overload, args: tuple[Value, ...], kwargs: dict[str, Value]
+) -> list[tuple[Parameter, Value]] | None:
+    """Each parameter with its value, in order; None if the arguments do not fit in number or name."""
+    names = {parameter.name for parameter in overload.parameters}
     left = {name if name in names else ALIASES.get(name, name): value for name, value in kwargs.items()}
     waiting = list(args)
     bound: list[tuple[Parameter, Value]] = []
-    for parameter in form.parameters:
+    for parameter in overload.parameters:
         if parameter.variadic:
-            # torch.einsum("ab,bc->ac", (x, y)) takes them one by one as well
+            # torch.einsum accepts its operands one by one or in a single tuple
             match waiting:
                 case [*_, Listed(items) | tuple(items)]:
                     waiting[-1:] = items
@@ -472,22 +474,22 @@ def _bound(form: Form, args: tuple[Value, ...], kwargs: dict[str, Value]) -> lis
 
 
 def _named(bound: list[tuple[Parameter, Value]]) -> tuple[tuple[str, Value], ...]:
-    return tuple((each.name, _shaped(each, value)) for each, value in bound if each.name not in IGNORED)
+    return tuple((each.name, _converted(each, value)) for each, value in bound if each.name not in IGNORED)
 
 
-def _shaped(parameter: Parameter, value: Value) -> Value:
-    """The value as the parameter's type takes it: a number for a list of them, a text for a device."""
+def _converted(parameter: Parameter, value: Value) -> Value:
+    """The value, converted to the parameter's type: a number to a list of numbers, a string to a device."""
     if parameter.type.startswith("List[") and isinstance(value, int) and not isinstance(value, bool):
         return (value,) * (parameter.length or 1)
     if parameter.type.startswith("List[") and isinstance(value, Listed):
         return value.items
     if parameter.type == "Device" and isinstance(value, str):
         return _device(value)
-    return _settled(value)
+    return _unaliased(value)
 
 
-def _settled(value: Value) -> Value:
-    """Aliases of a dtype, torch.half and torch.float16, are one."""
+def _unaliased(value: Value) -> Value:
+    """The value, with an alias of a dtype such as torch.half replaced by its own name, torch.float16."""
     if isinstance(value, Symbol):
         try:
             known = constant(value.path)
@@ -502,22 +504,22 @@ def _device(text: str) -> Value:
     return DeviceLiteral(kind, int(index) if index.isdecimal() else None)
 
 
-def _whole(value: Value) -> bool:
+def _is_size(value: Value) -> bool:
     return isinstance(value, Ref) or (isinstance(value, int) and not isinstance(value, bool))
 
 
 def _fits(parameter: Parameter, value: Value) -> bool:
-    """Whether a literal may stand for a parameter of this type; a value of the graph may always."""
+    """Whether a literal may be passed for a parameter of this type; a node of the graph always may."""
     kind = parameter.type
     if not kind or isinstance(value, Ref):
         return True
     if value is None:
         return not parameter.required or parameter.type == "NoneType" or kind.startswith("List[")
     if kind == "Tensor":
-        # numbers stand for tensors in many calls, such as torch.where(mask, x, 0.0)
+        # many calls accept a number for a tensor, such as torch.where(mask, x, 0.0)
         return isinstance(value, int | float) and parameter.name not in ("self", "input")
     if kind.startswith("List["):
-        return isinstance(value, tuple | Listed) or (_whole(value) and parameter.length is not None)
+        return isinstance(value, tuple | Listed) or (_is_size(value) and parameter.length is not None)
     if kind == "bool":
         return isinstance(value, bool)
     if kind == "int":
@@ -541,21 +543,21 @@ TO_DEFAULTS: Mapping[str, Value] = {
 }
 
 
-def _bound_to(args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> tuple[tuple[str, Value], ...]:
-    """Tensor.to tells its forms apart by the type of the first argument."""
+def _bound_tensor_to(args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> tuple[tuple[str, Value], ...]:
+    """Bind Tensor.to, whose overloads differ in the type of the first argument."""
     given: dict[str, Value] = {}
     flags = ["non_blocking", "copy"]
     for value in args[1:]:
-        settled = _settled(value)
-        if isinstance(settled, DeviceLiteral | str):
-            given["device"] = settled
-        elif isinstance(settled, Symbol):
-            given["memory_format" if "format" in settled.path or "channels" in settled.path else "dtype"] = settled
-        elif isinstance(settled, bool) and flags:
-            given[flags.pop(0)] = settled
-        elif settled is not None:
-            given["other" if not given else "dtype"] = settled
-    given |= {name: _settled(value) for name, value in kwargs.items()}
+        plain = _unaliased(value)
+        if isinstance(plain, DeviceLiteral | str):
+            given["device"] = plain
+        elif isinstance(plain, Symbol):
+            given["memory_format" if "format" in plain.path or "channels" in plain.path else "dtype"] = plain
+        elif isinstance(plain, bool) and flags:
+            given[flags.pop(0)] = plain
+        elif plain is not None:
+            given["other" if not given else "dtype"] = plain
+    given |= {name: _unaliased(value) for name, value in kwargs.items()}
     device = given.get("device")
     if isinstance(device, str):
         given["device"] = _device(device)

@@ -1,13 +1,13 @@
-"""The frames of a timed call: seed and slot go out, claimed microseconds and a digest come back."""
+"""The frames of a timed call: the referee sends seed and slot, the worker answers with microseconds and a digest."""
 
 import struct
 
 ASKED = struct.Struct("<QBB6x")
-"""What the referee sends for a call: seed, slot, and what to do."""
+"""The referee's request: seed, slot, and the flags CALL, KEEP and END."""
 ANSWERED = struct.Struct("<dq")
-"""What comes back after each step: claimed microseconds, digest; 0 where one is not known yet. NaN: the step failed."""
+"""The worker's answer after each step: claimed microseconds and digest, 0 while unknown; NaN if the step failed."""
 GO = b"g"
-"""What the referee sends once the inputs are drawn."""
+"""The referee's word to make the call, sent once the inputs are drawn."""
 
 CALL, KEEP, END = 1, 2, 4
-"""KEEP: hold what the previous call returned, to be sent at the end."""
+"""CALL: make one call. KEEP: keep what the previous call returned, and send it at the end. END: stop."""

@@ -27,12 +27,12 @@ from passnet_core.judge.protocol.messages import (
     CandidateTimeout,
     Fills,
     Given,
+    Launches,
     Loaded,
     Preparation,
     Propagated,
     Returned,
     Seen,
-    Tallied,
     TimedCall,
 )
 from passnet_core.judge.protocol.reference_bench import BenchPlan, RecheckedCall, ReferenceBench
@@ -157,7 +157,7 @@ class Child:
     def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
         self._ask(f"warm up {name}", {"do": "warm_up", "name": name, "fills": fills, "seconds": seconds})
 
-    def rounds(self, name: str, clock: Clock, fills: Fills, core: int | None, weights: int) -> "ChildTimedCalls":
+    def timed_calls(self, name: str, clock: Clock, fills: Fills, core: int | None, weights: int) -> "ChildTimedCalls":
         doing = f"time {name}"
         asked = {"do": "rounds", "name": name, "clock": clock.value, "fills": fills, "core": core, "weights": weights}
         start = time.perf_counter_ns()
@@ -195,7 +195,7 @@ class Child:
     def forget(self) -> None:
         self._ask("forget the job", {"do": "forget"})
 
-    def census(self, name: str) -> tuple[Tallied, ...]:
+    def census(self, name: str) -> tuple[Launches, ...]:
         reply = self._ask(f"list the kernels of {name}", {"do": "census", "name": name})
         try:
             return tuple(_tallied(each) for each in reply.fields["tallies"])
@@ -528,7 +528,7 @@ def _count(told: Any) -> int | None:
     return told if type(told) is int and 0 <= told < 1 << 31 else None
 
 
-def _tallied(told: Any) -> Tallied:
+def _tallied(told: Any) -> Launches:
     seen = tuple(
         Seen(
             kind=str(each["kind"])[:20],
@@ -539,4 +539,4 @@ def _tallied(told: Any) -> Tallied:
         )
         for each in told["seen"]
     )
-    return Tallied(str(told["function"])[:100], int(told["calls"]), int(told["fresh"]), int(told["launches"]), seen)
+    return Launches(str(told["function"])[:100], int(told["calls"]), int(told["fresh"]), int(told["launches"]), seen)

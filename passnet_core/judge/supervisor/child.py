@@ -1,4 +1,4 @@
-"""Asking a child of a fork server, as a CandidateClient, and never waiting for longer than it may take."""
+"""The referee's side of a worker: a CandidateClient that never waits beyond the job's deadline."""
 
 import contextlib
 import dataclasses
@@ -56,25 +56,25 @@ TICK_S = 0.25
 NONSENSE = (
     BadInput, ArithmeticError, AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError,
 )  # fmt: skip
-"""All that reading a reply may raise, whose every part may be anything."""
+"""What reading a reply may raise: a candidate worker can send anything."""
 
 REPLY_LIMIT = 4 << 20
-"""Bytes of a reply, without its tensors: what thousands of traced nodes take."""
+"""Bytes of a reply without its tensors; enough for thousands of traced nodes."""
 TEXT_LIMIT = 10_000
 SPIN_S = 0.01
-"""How long the answer to a timed call is polled for before the wait may sleep."""
+"""How long to poll for the answer to a timed call before the wait may sleep."""
 LONGEST_CPU_S = 1e7
 BENCH_S = 600.0
+"""The least time allowed for drawing inputs or comparing once in the reference worker."""
 COMPUTING = {"refer": "run eager", "compile": "compile with Inductor", "judge": "run baseline"}
-"""The steps of a bench in which the job itself is computed."""
-"""What drawing or comparing once may take at least, in the witness."""
+"""The steps of a reference bench whose time counts against the job's deadline, and what they do."""
 
 
 class Child:
-    """One child of a fork server, as a CandidateClient.
+    """One worker of a fork server, as a CandidateClient.
 
-    All its requests together may take deadline_s; the time that the judge or the other child takes is not counted.
-    lifetime_s: of one that stays for more jobs than this.
+    All requests of a job together may take deadline_s; the time of the referee and of the other worker does not count.
+    lifetime_s: bounds the processor time of a worker that is kept for later jobs, instead of deadline_s.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Child:
         self._loaded: Loaded | None = None
         self.jobs = 0
         self._resting: dict[int, int] | None = None
-        """While it rests, what processor time each of its processes had used when it was stopped."""
+        """While stopped: the ticks that each of its processes had used by then."""
         cores = os.cpu_count() or 1
         cpu_s = (deadline_s if lifetime_s is None else lifetime_s) * cores + 30
         self.channel, self.log = fork_server.fork(limits, min(cpu_s, LONGEST_CPU_S), compiling=compiling)
@@ -107,7 +107,7 @@ class Child:
     # --- CandidateClient ---
 
     def load(self, bundle: Bundle) -> Loaded:
-        if self._loaded is not None:  # it stays, and serves one bundle only
+        if self._loaded is not None:  # a resident worker serves one bundle only
             return self._loaded
         fields = self._ask("load the bundle", {"do": "load", "bundle": to_json(bundle)}).fields
         try:
@@ -198,12 +198,12 @@ class Child:
     def census(self, name: str) -> tuple[Launches, ...]:
         reply = self._ask(f"list the kernels of {name}", {"do": "census", "name": name})
         try:
-            return tuple(_tallied(each) for each in reply.fields["tallies"])
+            return tuple(_launches(each) for each in reply.fields["tallies"])
         except NONSENSE as error:
             raise self._marked(CandidateFault("protocol", f"It sent no census: {_cut(error)}")) from error
 
     def rest(self) -> None:
-        """Stops it, with all that it has started, until it is asked again."""
+        """Stop the worker and all that it started until the next request."""
         if self._over is not None:
             raise self._over
         if self._resting is not None:
@@ -214,13 +214,13 @@ class Child:
             raise self._restless(f"it started ever new processes. {error}") from error
 
     def _wake(self) -> None:
-        """Has it go on. Raises CandidateFault where it did not rest meanwhile."""
+        """Resume the worker. Raises CandidateFault if it computed although stopped."""
         stopped, self._resting = self._resting or {}, None
         if found := sandbox.wake_tree(self.fork_server.process.pid, stopped):
             raise self._restless(f"{found}.")
 
     def _restless(self, found: str) -> CandidateEnd:
-        """Ends it, for what it did while it had to rest."""
+        """End the worker for what it did while it was stopped."""
         self._end_child()
         self._over = self._marked(CandidateFault("restless", found))
         return self._over
@@ -267,11 +267,11 @@ class Child:
 
     @property
     def lost(self) -> bool:
-        """Whether it can be asked no more."""
+        """Whether it can no longer be asked."""
         return self._over is not None
 
     def begin(self, deadline_s: float, on_log: Callable[[str], None]) -> None:
-        """Begins a job, the first or, for a child that stays, the next."""
+        """Start a job: the first, or the next of a resident worker."""
         self.deadline_s = self.left_s = deadline_s
         self.on_log = on_log
         if self.jobs:
@@ -280,7 +280,7 @@ class Child:
         self.jobs += 1
 
     def close(self) -> str:
-        """Ends the child and all it has started; the end of its log. The fork server is stopped if it does not obey."""
+        """End the worker with all that it started, and return the tail of its log."""
         if self._over is None:
             self._over = CandidateGone(None, "It was ended.")
             self._end_child()
@@ -303,7 +303,7 @@ class Child:
 
     @contextlib.contextmanager
     def _uncounted(self) -> Iterator[None]:
-        """For what the judge takes, which is not the job's."""
+        """Do not count this time against the job's deadline: it is the judge's own."""
         left_s = self.left_s
         self.left_s = max(left_s, BENCH_S)
         try:
@@ -312,7 +312,7 @@ class Child:
             self.left_s = left_s
 
     def _returned(self, reply: framing.WireMessage) -> tuple[Returned, ...]:
-        """What several calls returned."""
+        """Read what several calls returned."""
         try:
             return tuple(
                 Returned(
@@ -327,7 +327,7 @@ class Child:
 
     @contextlib.contextmanager
     def _waiting(self, doing: str) -> Iterator[framing.Pause]:
-        """For what is sent and received: the deadline counts, and what goes wrong becomes a CandidateEnd."""
+        """Around sending and receiving: count the time, and turn every failure into a CandidateEnd."""
         if self._over is not None:
             raise self._over
         if self._resting is not None:
@@ -351,7 +351,7 @@ class Child:
         return reply
 
     def _pause(self, doing: str, deadline: float) -> framing.Pause:
-        """Waits for the channel, while it watches the deadline, the fork server, the scratch folder and the log."""
+        """What waits for the channel while watching the deadline, the fork server, the scratch folder and the log."""
 
         def pause(channel: socket.socket, to_write: bool) -> None:
             while True:
@@ -360,7 +360,7 @@ class Child:
                     self._end_child()
                     self._over = self._marked(CandidateTimeout(self.deadline_s, doing))
                     raise self._over
-                # only the channel while it is ready: the fork server's word of the end must not outrun the last reply
+                # read the channel first: the fork server's report of the end must not overtake the last reply
                 writing = [channel] if to_write else []
                 reading = [self.fork_server.control] if to_write else [channel, self.fork_server.control]
                 ready = select.select(reading, writing, [], min(left, TICK_S))
@@ -391,7 +391,7 @@ class Child:
             raise self._over
 
     def _gone(self, doing: str) -> CandidateEnd:
-        """Finds out how the child ended, and ends it if it only closed its channel."""
+        """Find out how the worker ended; end it if it only closed its channel."""
         told = self.fork_server.hear(1.0)
         if told is None and self.fork_server.alive:
             told = self._end_child()
@@ -408,7 +408,7 @@ class Child:
         return self._marked(self._over)
 
     def _end_child(self) -> dict[str, Any] | None:
-        """Has the fork server end the child, and returns what it told; a server that does not obey is ended itself."""
+        """Have the fork server end the worker, and return its report. A fork server that does not obey is stopped."""
         if self._resting is not None:
             stopped, self._resting = self._resting, None
             sandbox.wake_tree(self.fork_server.process.pid, stopped)
@@ -429,7 +429,7 @@ class Child:
 
 
 class ChildTimedCalls:
-    """A series of timed calls, to be ended."""
+    """A series of timed calls in a worker. Call end() after the last one."""
 
     def __init__(self, child: Child, doing: str, begun_us: float) -> None:
         self.child = child
@@ -437,7 +437,7 @@ class ChildTimedCalls:
         self.begun_us = begun_us
 
     def call(self, seed: int, slot: int, *, keep_last: bool = False) -> TimedCall:
-        """One call on the inputs of this seed. keep_last: what the call before this one returned is wanted."""
+        """Time one call on the inputs of this seed. keep_last: keep the previous call's outputs for end()."""
         asked = ASKED.pack(seed, slot, CALL | (KEEP if keep_last else 0))
         drawing, _, _ = self._step(asked)
         calling, claimed, _ = self._step(GO)
@@ -445,7 +445,7 @@ class ChildTimedCalls:
         return TimedCall(claimed, digest, drawing, calling, digesting)
 
     def _step(self, asked: bytes) -> tuple[float, float, int]:
-        """What it takes to be answered, in microseconds, and the answer: a time and a digest."""
+        """Send one step; return the microseconds until its answer, and the answer: a claimed time and a digest."""
         child = self.child
         with child._waiting(self.doing) as pause:
             start = time.perf_counter_ns()
@@ -461,7 +461,7 @@ class ChildTimedCalls:
         return waited, claimed, digest
 
     def end(self, *, keep_last: bool = False) -> tuple[Returned, ...]:
-        """What the calls returned whose outputs were wanted."""
+        """End the series and return the outputs that were kept."""
         asked = ASKED.pack(0, 0, END | (KEEP if keep_last else 0))
         with self.child._waiting(self.doing) as pause:
             framing.send_frame(self.child.channel, asked, pause)
@@ -479,7 +479,7 @@ def _described(given: Given) -> Any:
 
 def _ending(code: int | None) -> str:
     if code is None:
-        return "nobody knows how"
+        return "for an unknown reason"
     if code >= 0:
         return f"it exited with status {code}"
     try:
@@ -502,7 +502,7 @@ def _cut(error: BaseException) -> str:
 
 
 def _compiled(told: Any) -> CompiledKernel:
-    """One kernel as the child tells of it: texts of any content, numbers of any size, cut to what can be shown."""
+    """Read one kernel from a reply, in which any text and number may stand, cut to what can be shown."""
 
     def text(key: str) -> str:
         return str(told.get(key, ""))[: TEXT_CHARACTERS + 100]
@@ -528,7 +528,7 @@ def _count(told: Any) -> int | None:
     return told if type(told) is int and 0 <= told < 1 << 31 else None
 
 
-def _tallied(told: Any) -> Launches:
+def _launches(told: Any) -> Launches:
     seen = tuple(
         Seen(
             kind=str(each["kind"])[:20],

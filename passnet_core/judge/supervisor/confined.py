@@ -1,5 +1,6 @@
-"""Runs a program of this package on what a stranger wrote, where candidate code runs: it sees no network, no key and no
-file of the user's. Standard input and output are handed through.
+"""Runs one of this package's programs on a stranger's file in the sandbox of candidate code.
+
+The program sees no network, no key and no file of the user's. Standard input and output are passed through.
 """
 
 import os
@@ -17,11 +18,14 @@ PROGRAMS = ("passnet_core.corpus.partitioning",)
 LIMITS = sandbox.Limits(memory_bytes=10 << 30)
 
 UNAVAILABLE = 3
+"""The exit code when no isolation can be had."""
 
 
 def main(isolation: str, module: str, limit_s: float) -> int:
-    """Starts the program in a sandbox, or what this machine has instead, and returns its exit code; UNAVAILABLE where
-    there is none. limit_s: of processor time on every core."""
+    """Starts the program in the chosen isolation and returns its exit code, or UNAVAILABLE.
+
+    limit_s: seconds of processor time per core.
+    """
     if module not in PROGRAMS:
         raise ValueError(f"{module} is none of {PROGRAMS}")
     try:
@@ -41,7 +45,7 @@ def main(isolation: str, module: str, limit_s: float) -> int:
 
 
 def inside(module: str, cpu_s: float) -> None:
-    """Gives up what the program has no need of, and becomes it."""
+    """Drops privileges, sets the limits, and runs the program in this process."""
     sandbox.die_with_parent()
     sandbox.limit_this_process(device=Device.CPU, cpu_s=cpu_s, limits=LIMITS)
     sandbox.confine_this_process(Device.CPU)

@@ -1,8 +1,8 @@
-"""What the kernel refuses a process that runs candidate code, under whatever user and without any namespace.
+"""Kernel-enforced restrictions on a process that runs candidate code; they need no privilege and no namespace.
 
-Three things, for good and for all it starts: no capability, a filter of system calls (seccomp), and, where the kernel
-has Landlock, a list of files, no TCP and no signals to processes outside. Each needs no privilege. What a kernel does
-not have is left out: the sandbox's namespaces do not lean on it, and without them nothing better is to be had.
+Three of them, irrevocable and inherited: no capabilities, a filter of system calls (seccomp), and, where the kernel has
+Landlock, a list of files, no TCP, and no signals to processes outside. What a kernel lacks is left out: the sandbox's
+namespaces do not depend on it, and without namespaces nothing better can be had.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
-"""Column in the tables of calls, and the kernel's word for the architecture."""
+"""Per machine: the column in the tables of system calls, and the kernel's constant for the architecture."""
 
 REFUSED_CALLS: Mapping[str, tuple[int, int]] = {
     "ptrace": (101, 117),
@@ -50,13 +50,13 @@ REFUSED_CALLS: Mapping[str, tuple[int, int]] = {
     "io_uring_setup": (425, 425),
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
-    # memory that no limit counts, and that outlives the process
+    # memory that counts towards no limit and outlives the process
     "shmget": (29, 194),
     "msgget": (68, 186),
     "semget": (64, 190),
     "mq_open": (240, 180),
 }
-"""What reads or steers other processes, changes namespaces, reaches rarely used kernel code, or leaves something."""
+"""Calls that control other processes, change namespaces, reach rarely used kernel code, or outlive the process."""
 
 MEMFD_CREATE = (319, 279)
 CLONE = (56, 220)
@@ -67,13 +67,13 @@ SECCOMP = (317, 277)
 
 NEW_NAMESPACES = 0x7E020000
 SOCKET_FAMILIES = (1, 16)
-"""Unix sockets, and netlink, which the C library asks for this machine's interfaces."""
+"""The allowed families: Unix sockets, and netlink, through which the C library lists network interfaces."""
 
 LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 MAKE_CHAR, MAKE_BLOCK, TRUNCATE, IOCTL_DEV = 1 << 6, 1 << 11, 1 << 14, 1 << 15
 HANDLED_BITS = {2: 14, 3: 15, 4: 15, 5: 16}
-"""How many kinds of access to files each version of Landlock knows; later ones know as many as the last."""
+"""How many kinds of file access each version of Landlock knows. Later versions know as many as the last."""
 READ = EXECUTE | READ_FILE | READ_DIR
 USE = READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV
 ALL = (1 << 16) - 1 & ~MAKE_CHAR & ~MAKE_BLOCK
@@ -82,19 +82,19 @@ OF_FILES = EXECUTE | READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV
 
 @dataclass(frozen=True)
 class Reach:
-    """The files a process may reach: folders and files to read, nodes to use, folders to do anything in."""
+    """The files that a process may reach: read-only paths, device nodes to use, and folders of its own."""
 
     read: tuple[Path, ...]
     use: tuple[Path, ...]
     own: tuple[Path, ...]
     listed: tuple[Path, ...] = ()
-    """Folders whose names may be listed, with all below."""
+    """Folders whose content may be listed, recursively."""
 
 
 def confine(reach: Reach | None, *, count_memory: bool) -> None:
-    """Confines this process and all it starts. Call it while it has one thread only: files are a matter of threads.
+    """Confine this process and all that it starts. Call it while there is one thread: Landlock applies per thread.
 
-    count_memory: refuse also files in memory, which no limit on address space counts.
+    count_memory: refuse memfd_create too, whose memory counts towards no limit on address space.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     place = ARCHITECTURES.get(platform.machine())
@@ -110,7 +110,7 @@ def confine(reach: Reach | None, *, count_memory: bool) -> None:
 
 
 def _offer_to_the_memory_killer() -> None:
-    """Where memory runs out, this process goes, not the app."""
+    """If memory runs out, the kernel should kill this process and not the app."""
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
 
@@ -127,11 +127,11 @@ _NUMBER_AT, _ARCHITECTURE_AT, _FIRST_ARGUMENT_AT = 0, 4, 16
 _ALLOW, _ERROR = 0x7FFF0000, 0x00050000
 _REFUSE = _ERROR | errno.EPERM
 _FOREIGN_CALLS = 0x40000000
-"""From here on, calls of x86-64's second convention, under other numbers."""
+"""System calls of the x32 ABI begin here; they would bypass a filter by number."""
 
 
 def filter_program(column: int, architecture: int, *, count_memory: bool) -> bytes:
-    """The filter as the kernel's instructions: each a code, two jumps and a value."""
+    """The seccomp filter as BPF instructions: code, jump if true, jump if false, value."""
     refused = [numbers[column] for numbers in REFUSED_CALLS.values()]
     if count_memory:
         refused.append(MEMFD_CREATE[column])
@@ -145,7 +145,7 @@ def filter_program(column: int, architecture: int, *, count_memory: bool) -> byt
     ]
     for number in refused:
         lines += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _REFUSE)]
-    # its flags lie in memory, which a filter cannot read: absent, the C library takes the older call
+    # clone3 passes its flags in memory, which a filter cannot read: without it the C library falls back to clone
     lines += [(_EQUAL, 0, 1, CLONE3[column]), (_RETURN, 0, 0, _ERROR | errno.ENOSYS)]
     lines += [
         (_EQUAL, 0, 4, CLONE[column]),
@@ -178,14 +178,14 @@ def _filter_calls(libc: ctypes.CDLL, number: int, program: bytes) -> None:
 
 
 def landlock_version() -> int:
-    """0: this kernel has none."""
+    """The kernel's Landlock version; 0 if it has none."""
     ask_version = 1
     return max(0, int(ctypes.CDLL(None, use_errno=True).syscall(LANDLOCK_CREATE, None, 0, ask_version)))
 
 
 def _restrict_files(libc: ctypes.CDLL, reach: Reach) -> None:
     version = landlock_version()
-    # the first one forbids moving files between folders, which compilers' caches do
+    # version 1 forbids renaming files across folders, which compiler caches do
     if version < 2:
         return
     handled = (1 << HANDLED_BITS.get(version, 16)) - 1
@@ -214,7 +214,7 @@ def _rights(reach: Reach) -> Iterator[tuple[Path, int]]:
 
 
 def _allow(libc: ctypes.CDLL, rules: int, path: Path, access: int) -> None:
-    """Allows this access to a file, or to a folder with all below; nothing where there is none."""
+    """Allow this access to a file, or to a folder and everything below it. A path that does not exist is skipped."""
     try:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:

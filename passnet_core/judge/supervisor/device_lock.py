@@ -1,6 +1,6 @@
-"""Who may use the GPU, and which core, just now. Several judges share a machine; one that measures has them alone.
+"""Locks on the GPU and on a processor core. Several judges share a machine; a judge that measures has both to itself.
 
-What runs beside a timed call shows in its time: two processes on one GPU take turns of about a millisecond each.
+Work beside a timed call shows in its time: two processes on one GPU take turns of about a millisecond each.
 """
 
 import contextlib
@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import IO
 
 SIGN_OF_LIFE_S = 5.0
-"""How often somebody who waits says so."""
+"""How often a judge that waits reports it."""
 POLL_S = 0.02
 
 
 class DeviceLock:
-    """Held by many who compute, or by one who measures. Who waits comes before whoever asks later, so that measuring
-    need not wait for ever. The locks end with their process, however that ends.
+    """A reader-writer lock: many judges may compute at once, or one may measure.
 
-    home: where the judges of one device meet; None where there is nothing to share. waiting: called now and then with
-    what is waited for.
+    Requests are served in order, so that a measurement is not starved. The kernel releases the locks of a process that
+    ends, however it ends. home: the folder whose lock files the judges of one device share; None: nothing is shared.
+    waiting: called every few seconds with a sentence that says what is waited for.
     """
 
     def __init__(self, home: Path | None, waiting: Callable[[str], None]) -> None:
@@ -32,20 +32,20 @@ class DeviceLock:
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """For measuring: nobody else computes on the device."""
+        """Hold the device for measuring: nobody else computes on it."""
         with self._locked(fcntl.LOCK_EX, "Waiting until nobody else uses the device."):
             yield
 
     @contextlib.contextmanager
     def shared(self) -> Iterator[None]:
-        """For computing: nobody measures meanwhile."""
+        """Hold the device for computing: nobody measures meanwhile."""
         with self._share:
             self._take_share()
             yield
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """Within shared(): gives the share back, for what takes long and hardly touches the device."""
+        """Within shared(): release the device during long work that hardly touches it."""
         self._share.close()
         yield
         self._take_share()
@@ -59,7 +59,7 @@ class DeviceLock:
             yield
             return
         with (self.home / "device.lock").open("a") as device:
-            # whoever has the turn is next; without it those who share would come and go before one who measures
+            # the turn goes to one waiter at a time; without it, computing judges would keep a measuring one out
             with (self.home / "device.turn").open("a") as turn:
                 self._wait_for(turn, fcntl.LOCK_EX, words)
                 self._wait_for(device, how, words)
@@ -79,15 +79,15 @@ class DeviceLock:
 
 
 CORES_TRIED, CORE_TRIALS, COUNTED = 8, 6, 20_000
-"""Of the search for a steady core: how many, how often, how long."""
+"""The search for a steady core: how many cores, trials per core, and additions per trial."""
 
 
 @contextlib.contextmanager
 def steady_core() -> Iterator[int | None]:
-    """A core for timed calls, which come one after the other; None where there are few. No other judge of this machine
-    takes it, nor the other half of it, meanwhile.
+    """Claim a core for timed calls, which run one after the other. None: the machine has fewer than four cores.
 
-    The steadiest of some: on a shared machine a neighbour may be busy on the other half of one.
+    It picks the steadiest of several, because a neighbour on a shared machine may keep a core's other hardware thread
+    busy. No other judge of this machine gets this core, or its other thread, until this returns.
     """
     allowed = os.sched_getaffinity(0)
     if len(allowed) < 4:
@@ -112,7 +112,7 @@ def _counting() -> float:
 
 
 def _claimed(core: int, claims: contextlib.ExitStack) -> bool:
-    """Whether no other judge had it. A name that ends with whoever holds it, and needs no file."""
+    """Whether the core was free, and is now claimed: by an abstract socket, which ends with its process."""
     claim = claims.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
     try:
         claim.bind(f"\0passnet-core-{_first_half(core)}")
@@ -122,7 +122,7 @@ def _claimed(core: int, claims: contextlib.ExitStack) -> bool:
 
 
 def _first_half(core: int) -> int:
-    """The first of the logical cores that are one core."""
+    """The first hardware thread of the physical core that this one belongs to."""
     try:
         told = Path(f"/sys/devices/system/cpu/cpu{core}/topology/core_cpus_list").read_text()
     except OSError:

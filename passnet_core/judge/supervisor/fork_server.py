@@ -1,4 +1,4 @@
-"""A fork server as the referee sees it: a process with torch loaded that forks a child for each job. Loads no torch."""
+"""A fork server, seen from the referee: a process with torch loaded that forks a worker per job. Loads no torch."""
 
 import contextlib
 import json
@@ -12,25 +12,22 @@ import tempfile
 import threading
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from passnet_core.errors import InfrastructureError
 from passnet_core.judge.supervisor import sandbox
 from passnet_core.records import Device, Isolation
 
-if TYPE_CHECKING:
-    pass
-
-
 LOG_BYTES = 8192
+"""How much of the end of a worker's output is kept."""
 START_LIMIT_S = 180.0
-"""How long a fork server may take to load torch on a busy machine."""
+"""How long a fork server may take to load torch, on a busy machine too."""
 PATIENCE_S = 10.0
-"""How long a fork server may take to answer, which runs none of the candidate's code."""
+"""How long a fork server may take to answer. It runs no candidate code, so it is never slow by intent."""
 
 
 class LogTail:
-    """The end of what is written to a pipe, which is always drained: a gigabyte of prints fills and blocks nothing."""
+    """Drains a pipe and keeps the end of its content, so that a gigabyte of prints fills and blocks nothing."""
 
     def __init__(self) -> None:
         self.reader, self.writer = os.pipe2(os.O_CLOEXEC)
@@ -46,17 +43,17 @@ class LogTail:
         os.close(self.reader)
 
     def restart(self) -> None:
-        """Forgets what was written so far: it belongs to an earlier job."""
+        """Drops the output of earlier jobs."""
         self._kept, self._total = b"", 0
 
     def close_writer(self) -> None:
-        """To be called once the child has its copy."""
+        """Closes this end. Call it once the worker has its own copy of the descriptor."""
         if self.writer >= 0:
             os.close(self.writer)
             self.writer = -1
 
     def finish(self) -> str:
-        """The tail once every writer has ended."""
+        """Returns the tail after every writer has ended."""
         self.close_writer()
         self._thread.join(PATIENCE_S)
         return self.text
@@ -69,14 +66,17 @@ class LogTail:
 
 @dataclass(frozen=True)
 class WorkerPlace:
-    """Where fork servers run. folder: for scratch folders of the process isolation."""
+    """Where fork servers run. folder: holds the scratch folders of isolation by process."""
 
     isolation: Isolation
     folder: Path
 
 
 class ForkServer:
-    """A running fork server. Start it from a thread that lives as long as it shall: it dies with that thread."""
+    """A running fork server. It dies with the thread that created it, so create it on one that lives long enough.
+
+    bound_to: the digest of the one bundle it serves, None until it has one.
+    """
 
     def __init__(self, place: WorkerPlace, device: Device, who: str = "candidate") -> None:
         self.device = device
@@ -86,15 +86,14 @@ class ForkServer:
         sandboxed = place.isolation is Isolation.SANDBOXED
         self.folder: Path | None = None if sandboxed else Path(tempfile.mkdtemp(prefix="judge-", dir=place.folder))
         scratch = sandbox.PRIVATE_TEMP if self.folder is None else str(self.folder)
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.control = ours
+        self.control, remote = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.log = LogTail()
         argv = [
             sys.executable,
             "-m",
             "passnet_core.judge",
             "fork-server",
-            str(theirs.fileno()),
+            str(remote.fileno()),
             device.value,
             scratch,
             who,
@@ -107,17 +106,17 @@ class ForkServer:
                 stderr=self.log.writer,
                 env=sandbox.environment(device, scratch, os.environ),
                 cwd=scratch if self.folder else "/",
-                pass_fds=(theirs.fileno(),),
+                pass_fds=(remote.fileno(),),
                 start_new_session=True,
             )
         except OSError as error:
             raise InfrastructureError(f"The judge's process cannot be started: {error}") from error
         finally:
-            theirs.close()
+            remote.close()
             self.log.close_writer()
 
     def wait_until_ready(self) -> None:
-        """Raises InfrastructureError with what the process said where it does not come up."""
+        """Waits until torch is loaded. Raises InfrastructureError with the process's output if it does not start."""
         if self.ready:
             return
         told = self.hear(START_LIMIT_S)
@@ -132,7 +131,7 @@ class ForkServer:
         return self.process.poll() is None
 
     def hear(self, timeout_s: float) -> dict[str, Any] | None:
-        """The next thing it tells; None: it has ended, or told nothing for so long."""
+        """The next message. None: the process has ended, or sent nothing for that long."""
         try:
             if not select.select([self.control], [], [], timeout_s)[0]:
                 return None
@@ -143,46 +142,46 @@ class ForkServer:
         return told if isinstance(told, dict) else None
 
     def fork(self, limits: sandbox.Limits, cpu_s: float, *, compiling: bool) -> tuple[socket.socket, LogTail]:
-        """A new child: its channel and its log; compiling: torch's compiler is loaded first.
+        """Forks a worker and returns its channel and its log. compiling: load torch's compiler first.
 
-        Raises InfrastructureError where the fork server does not answer.
+        cpu_s: processor time that the worker may use. Raises InfrastructureError if the fork server does not answer.
         """
-        ours, theirs = socket.socketpair()
+        channel, remote = socket.socketpair()
         log = LogTail()
         request = json.dumps({"fork": {"limits": asdict(limits), "cpu_s": cpu_s, "compiling": compiling}}).encode()
         try:
-            socket.send_fds(self.control, [request], [theirs.fileno(), log.writer])
+            socket.send_fds(self.control, [request], [remote.fileno(), log.writer])
         except OSError as error:
-            ours.close()
+            channel.close()
             raise InfrastructureError(f"The judge's process is gone: {error}") from error
         finally:
-            theirs.close()
+            remote.close()
             log.close_writer()
         told = self.hear(START_LIMIT_S)
         if told is None or "started" not in told:
-            ours.close()
-            raise InfrastructureError("The judge's process does not start a child.")
-        return ours, log
+            channel.close()
+            raise InfrastructureError("The judge's process does not start a worker.")
+        return channel, log
 
     def prime(self) -> None:
-        """Has it make the next child ready for the device, where that takes long and none is."""
+        """Primes the next worker on CUDA, where creating a context takes seconds, unless one is primed already."""
         if self.device is Device.CUDA:
             with contextlib.suppress(OSError):
                 self.control.send(json.dumps({"prime": True}).encode(), socket.MSG_NOSIGNAL)
 
     def wait_until_quiet(self) -> None:
-        """Returns when nothing is being made ready for a next job, which would disturb clocks."""
+        """Waits until no worker is being primed, which would disturb the clocks."""
         self.wait_until_ready()
         with contextlib.suppress(OSError):
             self.control.send(json.dumps({"quiet": True}).encode(), socket.MSG_NOSIGNAL)
             self.hear(START_LIMIT_S)
 
     def stop(self) -> None:
-        """Ends it with everything it has started, and removes its scratch folder."""
+        """Kills the process with everything that it started, and removes its scratch folder."""
         self.control.close()
         if self.alive and self.place.isolation is Isolation.PROCESS:
             sandbox.kill_tree(self.process.pid, reap=False)
-        # in a sandbox its end takes the namespace with all processes along
+        # in a sandbox, killing it ends the namespace and every process in it
         self.process.kill()
         self.process.wait()
         if self.folder is not None:

@@ -1,10 +1,11 @@
-"""A process with torch and triton loaded that runs no candidate code itself, but forks a child for each job.
+"""The fork server: a process with torch and triton loaded that runs no candidate code and forks a worker per job.
 
-It serves one bundle only: children share its namespaces, and could harm it. Over its control channel it is asked
-{"fork": …} with two descriptors, the child's channel and log, {"end": true}, {"prime": true} or {"quiet": true}; it
-tells {"ready": true}, {"started": pid}, {"quiet": true} and {"ended": code, "why": text, "killed": by this process?}.
+It serves one bundle only, because workers share its namespaces and could harm it. Requests on its control channel:
+{"fork": …} with two descriptors (the worker's channel and log), {"end": true}, {"prime": true}, {"quiet": true}.
+Messages it sends: {"ready": true}, {"started": pid}, {"quiet": true}, and {"ended": code, "why": text, "killed": bool},
+where killed says that the fork server itself killed the worker.
 
-Asked to prime, it forks the next child ahead: on CUDA a context takes seconds to set up and cannot be inherited.
+"prime" forks the next worker ahead of time: on CUDA a context takes seconds to create and cannot be inherited.
 """
 
 import contextlib
@@ -29,16 +30,16 @@ MESSAGE_LIMIT = 4096
 PRIMING_LIMIT_S = 60.0
 
 CACHES = ("triton", "inductor")
-"""What stays in the scratch folder from child to child: compiled kernels."""
+"""Folders of compiled kernels, which stay in the scratch folder from worker to worker."""
 
 
 def tell(control: socket.socket, **fields: Any) -> None:
-    """One message, over a channel that keeps messages apart."""
+    """Sends one message, on a channel that preserves message boundaries."""
     control.send(json.dumps(fields).encode(), socket.MSG_NOSIGNAL)
 
 
 class Worker(Protocol):
-    """What a child becomes: passnet_core.judge.worker.server."""
+    """What a forked process runs: the module passnet_core.judge.worker.server."""
 
     def rehearse(self, device: Device) -> None: ...
 
@@ -48,15 +49,15 @@ class Worker(Protocol):
 
 
 def main(descriptor: int, device: Device, scratch: Path, load_worker: Callable[[], Worker], *, trusted: bool) -> None:
-    """Serves until the control channel closes. To be run as a program of its own.
+    """Serves until the control channel closes; the entry point of its own program.
 
-    load_worker: loads torch and triton, once for all children. trusted: for the witness.
+    load_worker: loads torch and triton, once for all workers. trusted: forks reference workers, not candidate workers.
     """
     sandbox.die_with_parent()
     sandbox.adopt_orphans()
     control = socket.socket(fileno=descriptor)
     control.set_inheritable(False)
-    # what is imported stays: looking for garbage meanwhile takes a tenth of the time, and finds none
+    # imported modules stay alive: collecting garbage during the imports takes a tenth of the time and finds none
     gc.disable()
     worker = load_worker()
     worker.rehearse(device)
@@ -75,7 +76,7 @@ def main(descriptor: int, device: Device, scratch: Path, load_worker: Callable[[
 
 
 class _Standby:
-    """A child that primes itself and then waits for its job."""
+    """A worker that has been forked ahead, primes itself, and waits for its job."""
 
     def __init__(self, pid: int, channel: socket.socket) -> None:
         self.pid = pid
@@ -83,13 +84,13 @@ class _Standby:
         self.primed = False
 
     def wait_until_primed(self) -> None:
-        """Or until it has ended, or too long."""
+        """Returns when it is primed, has ended, or took longer than PRIMING_LIMIT_S."""
         with contextlib.suppress(OSError):
             if not self.primed and select.select([self.channel], [], [], PRIMING_LIMIT_S)[0]:
                 self.primed = bool(self.channel.recv(16))
 
     def take(self, cpu_s: float, limits: dict[str, Any], channel: int, log: int) -> bool:
-        """Gives it a job; whether it lives to take it."""
+        """Hands it a job. False: it had already ended."""
         try:
             if os.waitpid(self.pid, os.WNOHANG)[0]:
                 return False
@@ -110,9 +111,9 @@ class _ForkServerLoop:
         self.pid: int | None = None
         self.standby: _Standby | None = None
         self.taken: _Standby | None = None
-        """The one that lives as the child now: its channel stays open, or what lies in it would be lost."""
+        """The standby that became the current worker. Its channel stays open: unread data in it would be lost."""
         self.trusted = trusted
-        # loaded before children are forked, for those that compile: the witness compiles the baseline
+        # whether to load torch's compiler before forking: the reference worker compiles the baseline
         self.compiling = trusted and device is Device.CUDA
         self.why = ""
         self.limits = sandbox.LIMITS
@@ -164,7 +165,7 @@ class _ForkServerLoop:
         tell(self.control, started=self.pid)
 
     def import_compiler(self) -> None:
-        """It takes seconds: once for all children."""
+        """Loads torch's compiler, if any worker needs it: it takes seconds, so once for all of them."""
         if self.compiling:
             import torch._dynamo
             import torch._inductor  # noqa: F401
@@ -178,7 +179,7 @@ class _ForkServerLoop:
         return pid
 
     def _stand_by(self) -> None:
-        """Forks the next child ahead, where it has something to do before it can serve."""
+        """Forks the next worker ahead. On the CPU there is nothing to prime."""
         if self.device is Device.CPU:
             return
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -203,14 +204,14 @@ class _ForkServerLoop:
             asked = json.loads(data)
             self.limits = sandbox.Limits(**asked["limits"])
             told.close()
-        except BaseException:  # a fork must never run on as a second fork server; who takes it finds it dead
+        except BaseException:  # a fork must never continue as a second fork server; take() will find it dead
             traceback.print_exc()
             os._exit(70)
         channel, log = descriptors
         self._become_child(channel, log, asked["cpu_s"], left=True)
 
     def _leave_fork_server(self) -> None:
-        """What a new child does first: nothing of the fork server's own channel stays with it."""
+        """The first step of a new worker: it closes the fork server's channel and confines itself."""
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self.control.close()
@@ -221,7 +222,7 @@ class _ForkServerLoop:
         sandbox.confine_this_process(self.device)
 
     def _become_child(self, descriptor: int, log: int, cpu_s: float, *, left: bool = False) -> None:
-        """Never returns. left: it has left the fork server before."""
+        """Never returns. left: _leave_fork_server has run already."""
         status = 70
         try:
             if not left:
@@ -232,7 +233,7 @@ class _ForkServerLoop:
             os.close(nothing)
             os.close(log)
             if self.device is Device.CPU:
-                # whoever guards a fork bomb must get its turn; on CUDA it would disturb the clocks
+                # whoever watches for a fork bomb must get its turn; on CUDA niceness would disturb the clocks
                 os.nice(5)
             sandbox.limit_this_process(device=self.device, cpu_s=cpu_s, limits=self.limits)
             self.worker.serve(socket.socket(fileno=descriptor), self.device, self.scratch)
@@ -240,11 +241,11 @@ class _ForkServerLoop:
         except BaseException:  # candidate code runs below here and may raise anything
             traceback.print_exc()
         finally:
-            # no exit handlers: they are the candidate's by now
+            # no exit handlers: by now they are the candidate's
             os._exit(status)
 
     def _collect(self) -> None:
-        """Notices the end of the child, kills what it left behind, and tells."""
+        """Reaps a worker that has ended, kills the processes it left behind, and reports."""
         ended: int | None = None
         while self.pid is not None:
             try:
@@ -262,14 +263,14 @@ class _ForkServerLoop:
             self._told(ended, "", killed=False)
 
     def _end(self, why: str) -> None:
-        """Kills the child with all it has started, and tells."""
+        """Kills the worker with all that it started, and reports."""
         if self.pid is None:
             return
         os.kill(self.pid, signal.SIGKILL)
         self._told(-int(signal.SIGKILL), why, killed=True)
 
     def _told(self, code: int, why: str, *, killed: bool) -> None:
-        # in a sandbox the end of this process is the surer way
+        # in a sandbox, ending this process is the surer way
         left = sandbox.kill_tree(os.getpid(), patience_s=1.0 if sandbox.is_private() else 10.0)
         self.pid = None
         if self.taken is not None:
@@ -278,12 +279,12 @@ class _ForkServerLoop:
         self._clear()
         tell(self.control, ended=code, why=why, killed=killed, left=left)
         if sandbox.descendants(os.getpid()):
-            # in a sandbox the end of this process ends everything in it
+            # in a sandbox, the end of this process ends everything in it
             time.sleep(0.1)
             os._exit(1)
 
     def _clear(self) -> None:
-        """Removes what the child wrote, so that the next one finds an empty folder: and the caches too, if large."""
+        """Empties the scratch folder for the next worker; the caches of compiled kernels stay unless they are large."""
         keep = CACHES if sandbox.folder_bytes(self.scratch) < self.limits.scratch_bytes // 2 else ()
         for entry in self.scratch.iterdir():
             if entry.name in keep:

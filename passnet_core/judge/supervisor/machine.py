@@ -1,4 +1,4 @@
-"""What this machine is: found without loading torch, so that it can be asked at every start."""
+"""Describes this machine without loading torch, so that the app can ask at every start."""
 
 import ast
 import hashlib
@@ -16,9 +16,9 @@ from passnet_core.judge.supervisor import sandbox
 from passnet_core.records import Device, Environment, Isolation, to_json
 
 JUDGING = ("judge", "bundles", "graphs", "scoring", "records")
-"""All code that has a say in a verdict, below the package's folder."""
+"""The parts of the package that decide verdicts."""
 NOT_JUDGING = ("records/trajectories.py",)
-"""What lies there and has none: the judge never imports it, which a test holds."""
+"""Files in these parts that decide nothing: the judge never imports them, and a test holds that."""
 
 
 @cache
@@ -28,7 +28,7 @@ def judge_digest() -> str:
 
 
 def digest_of_judge(package: Path) -> str:
-    """Twenty hexadecimal characters that identify the code which decides verdicts; its prose and layout are free."""
+    """Twenty hexadecimal characters that identify the code which decides verdicts, without its prose and layout."""
     content = hashlib.sha256()
     for part in JUDGING:
         path = package / part
@@ -42,7 +42,7 @@ def digest_of_judge(package: Path) -> str:
 
 
 def code_only(source: str) -> str:
-    """What Python executes of a source, as text: equal for sources that differ in comments, docstrings or line breaks.
+    """The source without comments, docstrings and layout, as text: equal for sources that execute alike.
 
     Empty fields are left out, so that Python versions whose syntax trees have more fields give the same text.
     """
@@ -61,12 +61,12 @@ def _spelled(part: Any) -> str:
 
 
 def _is_prose(part: Any) -> bool:
-    """Whether it is a string that stands alone as a statement."""
+    """Whether this is a string that stands alone as a statement."""
     return isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant) and isinstance(part.value.value, str)
 
 
 def environment(device: Device, isolation: Isolation) -> Environment:
-    """Where an outcome on this device is made. Raises InfrastructureError where the device or a package is absent."""
+    """The environment of outcomes on this device. Raises InfrastructureError if the device or a package is missing."""
     if device is Device.CUDA:
         name, driver = _gpu() or ("", "")
         if not name:
@@ -86,7 +86,7 @@ def environment(device: Device, isolation: Isolation) -> Environment:
 
 
 def description_as_json(isolation: str) -> str:
-    """The best device of this machine with its environment, or the problem, as one JSON object."""
+    """This machine's best device with its environment, or the problem, as one JSON object."""
     device = Device.CUDA if _gpu() else Device.CPU
     described: dict[str, Any] = {"device": device.value, "isolation": Isolation.PROCESS.value, "environment": None}
     try:
@@ -101,7 +101,7 @@ def description_as_json(isolation: str) -> str:
 
 @cache
 def _gpu() -> tuple[str, str] | None:
-    """Name and driver of the first NVIDIA device."""
+    """Name and driver of the first NVIDIA device, None without one."""
     program = shutil.which("nvidia-smi")
     if program is None:
         return None

@@ -1,4 +1,4 @@
-"""A reference bench whose tensors lie in the witness: the referee's side of it."""
+"""The referee's side of a reference bench whose tensors live in the reference worker."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -13,11 +13,11 @@ from passnet_core.records import from_json, to_json
 
 
 class WitnessFailed(Exception):
-    """What compares in the witness has a bug: what it raised, with its trace."""
+    """The comparison in the reference worker raised: a bug of the judge, with its traceback."""
 
 
 class Ask(Protocol):
-    """Asks the witness. counted: whether the time it takes is that of the job. Raises CandidateEnd."""
+    """Asks the reference worker. counted: its time counts against the job's deadline. Raises CandidateEnd."""
 
     def __call__(
         self, fields: dict[str, Any], tensors: Sequence[torch.Tensor] = (), *, counted: bool = False
@@ -25,7 +25,7 @@ class Ask(Protocol):
 
 
 class RemoteReferenceBench:
-    """A Bench whose tensors lie in the witness."""
+    """A ReferenceBench that forwards every step to the reference worker."""
 
     def __init__(self, plan: BenchPlan, ask: Ask) -> None:
         self._ask = ask

@@ -1,4 +1,4 @@
-"""What a process that runs candidate code may see and use: bubblewrap's namespaces, the environment, the limits."""
+"""The sandbox of candidate code: namespaces by bubblewrap, the environment, limits, and killing process trees."""
 
 import ctypes
 import os
@@ -23,7 +23,7 @@ from passnet_core.records import Device, Isolation
 PACKAGE = Path(__file__).resolve().parents[2]
 
 PRIVATE_TEMP = "/tmp"
-"""The scratch folder as a sandboxed process sees it: memory, limited in size, gone with the process."""
+"""The scratch folder inside the sandbox: in memory, limited in size, gone with the process."""
 
 SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 
@@ -35,7 +35,7 @@ SYSTEM_FILES = (
     "/etc/localtime",
     "/etc/nvidia",
 )
-"""All that is shown of /etc: what loading libraries and finding a compiler needs."""
+"""All that is visible of /etc: what the dynamic linker and the search for a compiler need."""
 
 PASSED_ON = (
     "LD_LIBRARY_PATH",
@@ -45,24 +45,27 @@ PASSED_ON = (
     "TRITON_LIBCUDA_PATH",
     "CC",
 )
-"""The only variables that go through: where the driver and the compiler lie. None is ever secret."""
+"""The only variables passed on: where the driver and the compiler are. None of them holds a secret."""
 
 MIB = 1 << 20
 
 SCARCE = 0.1
-"""Memory is, when no more than this share is left."""
+"""Memory is scarce when at most this share of the machine's is available."""
 
 STOP_PATIENCE_S = 5.0
 _MOVING = ([b"R"], [b"S"], [b"D"])
 TICKS_AT_REST = 3
-"""Of the kernel's accounting, a hundredth of a second each, that a stopped process may seem to use."""
+"""Ticks (1/100 s) that a stopped process may seem to use, by the granularity of the kernel's accounting."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """memory_bytes: of address space, beyond what a process has before candidate code; not set on CUDA, which maps
-    far more than it uses. together_bytes: of memory that all processes of one candidate use, once memory is scarce.
-    processes, threads: of one candidate, all together."""
+    """Resource limits of one candidate.
+
+    memory_bytes: address space of a process beyond what it has before candidate code runs; not limited on CUDA, which
+    maps far more than it uses. together_bytes: resident memory of all its processes, enforced once memory is scarce.
+    processes, threads: totals over all its processes.
+    """
 
     memory_bytes: int = 6 << 30
     scratch_bytes: int = 256 * MIB
@@ -77,7 +80,7 @@ LIMITS = Limits()
 
 
 def environment(device: Device, scratch: str, inherited: Mapping[str, str]) -> dict[str, str]:
-    """The whole environment of a process that runs candidate code: an allow-list, and folders inside scratch."""
+    """The whole environment of a process that runs candidate code: allowed variables, and folders inside scratch."""
     python_path = [str(PACKAGE.parent), *(str(path) for path in _import_folders(inherited))]
     threads = inherited.get("OMP_NUM_THREADS") or str(min(4, os.cpu_count() or 1))
     variables = {
@@ -109,7 +112,7 @@ def environment(device: Device, scratch: str, inherited: Mapping[str, str]) -> d
 
 
 def command(argv: Sequence[str], *, isolation: Isolation, device: Device, limits: Limits = LIMITS) -> list[str]:
-    """The command line that runs argv in this isolation. The environment is that of the caller: clear it there."""
+    """The command line that runs argv in this isolation. The caller must pass a clean environment."""
     if isolation is Isolation.PROCESS:
         return list(argv)
     program = shutil.which("bwrap")
@@ -128,7 +131,7 @@ def command(argv: Sequence[str], *, isolation: Isolation, device: Device, limits
         line += ["--ro-bind-try", name, name]
     line += ["--proc", "/proc", "--dev", "/dev"]
     line += ["--size", scratch_size, "--tmpfs", "/dev/shm", "--size", scratch_size, "--tmpfs", PRIVATE_TEMP]
-    # torch reads which cores and, on CUDA, which bus and memory node there are
+    # torch reads the processor topology and, on CUDA, the PCI bus and NUMA nodes
     line += ["--ro-bind-try", *(["/sys"] * 2 if device is Device.CUDA else ["/sys/devices/system/cpu"] * 2)]
     if device is Device.CUDA:
         for node in device_nodes():
@@ -136,22 +139,22 @@ def command(argv: Sequence[str], *, isolation: Isolation, device: Device, limits
     for shown in _shown_folders(os.environ):
         line += ["--ro-bind", str(shown), str(shown)]
     if (app := PACKAGE / "_app").is_dir():
-        # what a wheel holds beside the code: reference bundles and recorded times are none of a candidate's business
+        # a wheel also holds reference bundles and recorded times, which a candidate must not see
         line += ["--tmpfs", str(app), "--remount-ro", str(app)]
-    # without these two the empty folders around the mounts would be a disk without limit
+    # otherwise the empty folders around the mounts would be writable without a limit
     line += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", PRIVATE_TEMP]
     return [*line, "--", *argv]
 
 
 def device_nodes() -> list[Path]:
-    """NVIDIA's device nodes of this machine, and Windows' for them."""
+    """This machine's NVIDIA device nodes, or the one that Windows' Linux subsystem has for them."""
     dev = Path("/dev")
     names = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia-modeset", "nvidia-caps", "dxg")
     return sorted(dev.glob("nvidia[0-9]*")) + [dev / name for name in names if (dev / name).exists()]
 
 
 def _import_folders(inherited: Mapping[str, str]) -> list[Path]:
-    """Where PYTHONPATH finds packages, but for the folder this package lies in, of which only the package is shown."""
+    """The folders of PYTHONPATH, except the one that holds this package: of that, only the package is visible."""
     folders = (Path(text).resolve() for text in inherited.get("PYTHONPATH", "").split(":") if text)
     protected = _protected_folders(inherited)
     return [
@@ -162,14 +165,16 @@ def _import_folders(inherited: Mapping[str, str]) -> list[Path]:
 
 
 def _named_folders(inherited: Mapping[str, str]) -> list[Path]:
-    """Where variables say that libraries and a compiler lie. Only folders that look like it, and never one that lies in
-    a home or in the store, or around them."""
+    """Folders of libraries and of a compiler that environment variables name.
+
+    Only folders that look like one, and none inside or around a home or the store.
+    """
     named = [Path(text) for text in inherited.get("LD_LIBRARY_PATH", "").split(":") if text]
     found = [folder for folder in named if any(folder.glob("*.so*"))]
     if (cuda := Path(inherited.get("CUDA_HOME") or "/nonexistent")).joinpath("bin").is_dir():
         found.append(cuda)
     if "/" in inherited.get("CC", ""):
-        # bin/gcc needs what lies beside bin
+        # bin/gcc needs the folders beside bin
         compilers = (Path(inherited["CC"]), Path(inherited["CC"]).resolve())
         found += [each.parent.parent for each in compilers if each.is_file() and each.parent.name == "bin"]
     protected = _protected_folders(inherited)
@@ -181,7 +186,7 @@ def _named_folders(inherited: Mapping[str, str]) -> list[Path]:
 
 
 def _protected_folders(inherited: Mapping[str, str]) -> list[Path]:
-    """Homes, the store, the project's data: no folder that holds one of them is shown because a variable names it."""
+    """Homes, the store and the project's data. A variable must not make a folder visible that contains one of them."""
     always = (Path("/root"), Path("/home"), Path("/etc"), Path("/proc"), PACKAGE.parent / "data")
     named = (Path(inherited.get(name) or "/").resolve() for name in ("HOME", "PASSNET_HOME", "PASSNET_DATA"))
     return [*always, *(path for path in named if path != Path("/"))]
@@ -192,7 +197,7 @@ def _holds_any(folder: Path, protected: Iterable[Path]) -> bool:
 
 
 def _shown_folders(inherited: Mapping[str, str]) -> list[Path]:
-    """The interpreter with its packages, this package, and what variables name; what /usr holds already is left out."""
+    """The interpreter with its packages, this package, and folders that variables name, except those below /usr."""
     wanted = [Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent, PACKAGE]
     wanted += [Path(text) for text in sys.path if text and Path(text).name in ("site-packages", "dist-packages")]
     wanted += _import_folders(inherited)
@@ -206,7 +211,7 @@ def _shown_folders(inherited: Mapping[str, str]) -> list[Path]:
 
 @cache
 def why_unavailable() -> str:
-    """Why no sandbox can be had on this machine, found by starting one; empty: it can."""
+    """Why this machine cannot start a sandbox, found by trying; empty if it can."""
     if shutil.which("bwrap") is None:
         return "bubblewrap is not installed"
     try:
@@ -218,25 +223,25 @@ def why_unavailable() -> str:
 
 
 def available() -> bool:
-    """Whether candidate code can be sandboxed here."""
+    """Whether this machine can sandbox candidate code."""
     return not why_unavailable()
 
 
 def chosen(isolation: str) -> Isolation:
-    """The isolation for "auto", "sandboxed" or "process". Raises InfrastructureError where it cannot be had."""
+    """The isolation for "auto", "sandboxed" or "process". Raises InfrastructureError if it is not available."""
     if isolation == "process":
         return Isolation.PROCESS
     if available():
         return Isolation.SANDBOXED
     if isolation == "sandboxed":
         raise InfrastructureError(
-            f"No sandbox can be had: {why_unavailable()}. Mend that, or set PASSNET_ISOLATION to process."
+            f"No sandbox is available: {why_unavailable()}. Fix that, or set PASSNET_ISOLATION to process."
         )
     return Isolation.PROCESS
 
 
 def limit_this_process(*, device: Device, cpu_s: float, limits: Limits = LIMITS) -> None:
-    """Sets the limits of the calling process and of all it starts, for good."""
+    """Set the limits of the calling process and of all that it starts, irrevocably."""
     ceilings = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_FSIZE: limits.file_bytes,
@@ -247,7 +252,7 @@ def limit_this_process(*, device: Device, cpu_s: float, limits: Limits = LIMITS)
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         ceilings[resource.RLIMIT_AS] = pages * resource.getpagesize() + limits.memory_bytes
     if is_private() and _kernel() >= (5, 14):
-        # counted in the sandbox alone; not for root. Older kernels count all that this user runs
+        # counted per sandbox, and not for root; older kernels count every process of this user
         ceilings[resource.RLIMIT_NPROC] = limits.threads
     for kind, ceiling in ceilings.items():
         hard = resource.getrlimit(kind)[1]
@@ -260,17 +265,17 @@ def _kernel() -> tuple[int, ...]:
 
 
 def confine_this_process(device: Device) -> None:
-    """Takes from the calling process, and from all it starts, what candidate code has no need of, for good.
+    """Drop what candidate code does not need, for the calling process and all that it starts, irrevocably.
 
-    Call it while there is one thread only: before CUDA starts its own.
+    Call it while there is only one thread, before CUDA starts its own.
     """
-    # under Landlock NVIDIA's driver does not come up, whatever the rules allow ("OS call failed")
+    # NVIDIA's driver does not start under Landlock, whatever the rules allow ("OS call failed")
     reach = _reach(device) if device is Device.CPU else None
     confinement.confine(reach, count_memory=device is Device.CPU)
 
 
 def _reach(device: Device) -> confinement.Reach:
-    """The files of a process in its scratch folder, as sandboxed ones see them, or alike among those of the machine."""
+    """The files that a worker may reach: in a sandbox everything it sees, otherwise a similar list of the machine's."""
     scratch = Path(os.environ.get("TMPDIR", PRIVATE_TEMP))
     private = is_private()
     system = (*SYSTEM_FOLDERS, *SYSTEM_FILES, "/proc", "/sys")
@@ -285,35 +290,35 @@ def _reach(device: Device) -> confinement.Reach:
 
 
 def die_with_parent() -> None:
-    """Has the kernel kill this process when the thread that started it ends."""
+    """Have the kernel kill this process when the thread that started it ends."""
     set_death_signal = 1
     ctypes.CDLL(None, use_errno=True).prctl(set_death_signal, signal.SIGKILL, 0, 0, 0)
 
 
 def adopt_orphans() -> None:
-    """Makes this process the parent of descendants whose own parent ends, so that they can be found and killed."""
+    """Make this process the parent of orphaned descendants, so that they can be found and killed."""
     set_child_subreaper = 36
     ctypes.CDLL(None, use_errno=True).prctl(set_child_subreaper, 1, 0, 0, 0)
 
 
 class _Process(NamedTuple):
-    """A line of the kernel's list of processes."""
+    """One process, from /proc/PID/stat."""
 
     parent: int
     state: str
     threads: int
     resident_bytes: int
     ticks: int
-    """Processor time used, in hundredths of a second."""
+    """Processor time used, in 1/100 s."""
 
     @property
     def dead(self) -> bool:
-        """A process whose first thread has ended looks dead while others of its threads go on."""
+        """A process whose first thread has ended looks dead, although other threads may go on."""
         return self.state in "ZX" and self.threads <= 1
 
 
 def _below(pid: int) -> dict[int, _Process]:
-    """All processes below this one, parents first."""
+    """All descendants of a process by id, parents first."""
     lines: dict[int, list[bytes]] = {}
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):
@@ -327,8 +332,10 @@ def _below(pid: int) -> dict[int, _Process]:
 
 
 def _fields(pid: int | str) -> list[bytes]:
-    """What the kernel says of a process, from its state on; empty: it is gone. Candidates rest dozens of times in a
-    measurement, and all of a machine's processes are read for it: pathlib would take four times as long."""
+    """The fields of /proc/PID/stat from the state on; empty if the process is gone.
+
+    A measurement stops candidates dozens of times and reads every process each time: pathlib would be 4 times slower.
+    """
     try:
         file = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -348,24 +355,26 @@ def _process(fields: Sequence[bytes]) -> _Process:
 
 
 def is_private() -> bool:
-    """Whether the calling process has been started in a sandbox."""
+    """Whether the calling process runs in a sandbox."""
     return os.environ.get("TMPDIR") == PRIVATE_TEMP
 
 
 def descendants(pid: int) -> list[int]:
-    """All living processes below this one, parents first."""
+    """All living descendants of a process, parents first."""
     return [each for each, process in _below(pid).items() if not process.dead]
 
 
 def stop_tree(pid: int) -> dict[int, int]:
-    """Stops all processes below this one, and returns what processor time each has used, for wake_tree. Raises
-    TimeoutError where there are ever new ones."""
+    """Stop all descendants of a process and return the ticks that each has used, for wake_tree.
+
+    Raises TimeoutError if new ones keep appearing.
+    """
     until = time.monotonic() + STOP_PATIENCE_S
     signalled: set[int] = set()
     while True:
         below = {each: process for each, process in _below(pid).items() if not process.dead}
         moving = {each for each, process in below.items() if process.state not in "Tt"}
-        # of those whose first thread has ended, nothing shows that the others have been stopped
+        # a process whose first thread has ended does not show whether its other threads have stopped
         if all(below[each].state == "Z" and each in signalled for each in moving):
             return {each: process.ticks for each, process in below.items()}
         if time.monotonic() > until:
@@ -377,7 +386,7 @@ def stop_tree(pid: int) -> dict[int, int]:
 
 
 def wake_tree(pid: int, stopped: Mapping[int, int]) -> str:
-    """Has all that stop_tree stopped go on. Returns what it has done meanwhile, though stopped; empty: nothing."""
+    """Resume what stop_tree stopped. Returns what the processes did although stopped; empty if nothing."""
     below = _below(pid)
     _send((each for each, process in below.items() if not process.dead), signal.SIGCONT)
     for each, process in below.items():
@@ -392,10 +401,9 @@ def wake_tree(pid: int, stopped: Mapping[int, int]) -> str:
 
 
 def excess(pid: int, limits: Limits) -> str:
-    """What the processes below this one have too much of, all together; empty: of nothing. Dead ones count too, as long
-    as nobody has collected them.
+    """Which limit the descendants of a process exceed together, as a clause; empty if none. Zombies count too.
 
-    Not for a process that they were forked from: it shares a lock with all of them, and would wait for it.
+    Do not call it in the process that they were forked from: it shares a lock with them and would block.
     """
     below = _below(pid)
     if len(below) > limits.processes:
@@ -403,29 +411,29 @@ def excess(pid: int, limits: Limits) -> str:
     if sum(process.threads for process in below.values()) > limits.threads:
         return f"it started more than {limits.threads} threads"
     resident = sum(process.resident_bytes for process in below.values())
-    # forks share pages, which count once for each here; what each really has, the kernel says only slowly
+    # pages that forks share count once per process here; exact figures are slow to get from the kernel
     if resident > limits.together_bytes and _memory_left() < SCARCE:
         return f"its processes took more than {limits.together_bytes >> 30} GiB of memory together, and little is left"
     return ""
 
 
 def _memory_left() -> float:
-    """The share of this machine's memory that is to be had."""
+    """The share of this machine's memory that is available."""
     lines = (line.split() for line in Path("/proc/meminfo").read_text().splitlines())
     kib = {words[0]: int(words[1]) for words in lines if len(words) > 1}
     return kib.get("MemAvailable:", 1) / kib.get("MemTotal:", 1)
 
 
 def kill_tree(pid: int, *, patience_s: float = 5.0, reap: bool = True) -> int:
-    """Kills all descendants of a process, again and again until none is left; how many it met. Spares pid itself.
+    """Kill all descendants of a process, repeatedly until none is left, and return how many there were.
 
-    reap: whether to collect ended children, for a caller whose children are all meant to die.
+    pid itself is spared. reap: also wait for ended children, for a caller none of whose children should survive.
     """
     met: set[int] = set()
     until = time.monotonic() + patience_s
     while living := descendants(pid):
         met.update(living)
-        # all are stopped before any is killed, or a fork bomb would outrun this
+        # stop them all before killing any, or a fork bomb would outrun this
         _send(living, signal.SIGSTOP)
         _send(living, signal.SIGKILL)
         if reap:
@@ -447,7 +455,7 @@ def _send(pids: Iterable[int], number: signal.Signals) -> None:
 
 
 def _reap() -> None:
-    """Collects ended orphans."""
+    """Wait for ended orphans."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
@@ -456,8 +464,10 @@ def _reap() -> None:
 
 
 def folder_bytes(folder: Path) -> int:
-    """What files and folders below a folder take, at least a block each, not following links; what vanishes meanwhile
-    counts nothing."""
+    """Disk space of everything below a folder, at least a block per entry. Links are not followed.
+
+    Entries that vanish meanwhile do not count.
+    """
     block = 4096
     total = 0
     for root, folders, names in os.walk(folder):

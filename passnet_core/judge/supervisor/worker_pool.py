@@ -1,4 +1,4 @@
-"""The fork servers that the referee keeps at hand. Loads no torch: they start while the referee still loads it."""
+"""The fork servers that the referee keeps ready. This module loads no torch: they start while the referee does."""
 
 import contextlib
 from typing import TYPE_CHECKING
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 class WorkerPool:
-    """Fork servers at hand: one that has served the bundle before, one spare, and the witness's.
+    """Fork servers for the next job: the one bound to the last bundle, a warm spare, and the reference worker's.
 
-    A fork server takes seconds to start, so the next one starts when a job is over.
+    A fork server takes seconds to start, so the next one starts as soon as a job has ended.
     """
 
     def __init__(self, place: WorkerPlace) -> None:
@@ -23,10 +23,10 @@ class WorkerPool:
         self.spare: dict[Device, ForkServer] = {}
         self.witnesses: dict[Device, ForkServer] = {}
         self.residents: dict[str, Child] = {}
-        """On CUDA, the child of each role that stays from job to job."""
+        """By role, the CUDA worker that is kept from job to job, because its context takes seconds to create."""
 
     def for_bundle(self, digest: str, device: Device) -> ForkServer:
-        """A ready fork server that has served no other bundle."""
+        """A ready fork server that has served this bundle or none."""
         serving = self.serving.get(device)
         if serving is not None and serving.alive and serving.bound_to == digest:
             return serving
@@ -39,23 +39,23 @@ class WorkerPool:
         self.serving[device] = fresh
         self._ready(fresh)
         if device is Device.CPU:
-            # meanwhile; on CUDA it would disturb the clocks
+            # the next spare starts while this job runs; on CUDA it would disturb the clocks
             self._living(self.spare, device)
         return fresh
 
     def for_witness(self, device: Device) -> ForkServer:
-        """A ready fork server that never serves a bundle."""
+        """The ready fork server of reference workers, which never loads a bundle."""
         return self._ready(self._living(self.witnesses, device, "witness"))
 
     def retire(self, fork_server: ForkServer) -> None:
-        """Ends a fork server whose child ended badly: it may have left something behind."""
+        """Stops a fork server whose worker ended badly: it may have left processes or files behind."""
         for kept in (self.serving, self.witnesses):
             if kept.get(fork_server.device) is fork_server:
                 del kept[fork_server.device]
         fork_server.stop()
 
     def refill(self, device: Device, *, witness: bool) -> None:
-        """Starts what the next job will need, without waiting for it."""
+        """Starts the processes that the next job will need, without waiting for them."""
         started = [self._living(self.spare, device)]
         if witness:
             started += [self._living(self.witnesses, device, "witness"), *self.serving.values()]
@@ -63,14 +63,14 @@ class WorkerPool:
                 fork_server.prime()
 
     def wait_until_quiet(self, device: Device) -> None:
-        """Returns when no child is being made ready for a next job beside a measurement."""
+        """Waits until no worker is being primed for the next job, which would disturb a measurement."""
         for kept in (self.serving, self.spare, self.witnesses):
             if device in kept and kept[device].alive:
                 with contextlib.suppress(InfrastructureError):
                     kept[device].wait_until_quiet()
 
     def dismiss(self, who: str) -> None:
-        """Ends the child of this role that stays from job to job."""
+        """Ends the resident worker of this role."""
         child = self.residents.pop(who, None)
         if child is not None:
             child.close()

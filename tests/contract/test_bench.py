@@ -8,7 +8,7 @@ import torch
 
 from passnet_core.errors import BadInput
 from passnet_core.graphs.source import parse
-from passnet_core.judge.numerics.input_draws import DRAWINGS, roles
+from passnet_core.judge.numerics.input_draws import INPUT_DRAWS, roles
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.protocol import encoding
 from passnet_core.judge.protocol.messages import CandidateFault, Preparation, Returned
@@ -60,7 +60,7 @@ def test_the_witness_s_bench_says_what_the_referee_s_says(witness: Child, factor
     asked = plan(subgraph((6, 8)))
     prepared(witness)
     here, there = LocalReferenceBench(asked, witness), witness.bench(asked)
-    for drawing in DRAWINGS:
+    for drawing in INPUT_DRAWS:
         found = [said(bench, drawing, factor) for bench in (here, there)]
         # NaN is not equal to itself
         assert repr(found[0]) == repr(found[1])

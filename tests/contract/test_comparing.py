@@ -1,4 +1,4 @@
-"""Right and wrong: honest fusions pass, sloppy ones and broken ones do not, in every dtype."""
+"""Honest fusions are right; sloppy and broken ones are not, in every dtype."""
 
 import math
 import re
@@ -16,7 +16,7 @@ from passnet_core.judge.numerics.comparing import (
     percent,
     structure_problem,
 )
-from passnet_core.judge.numerics.perturbing import moved, movements
+from passnet_core.judge.numerics.perturbing import perturbations, perturbed
 from passnet_core.judge.protocol.messages import Produced, Returned
 from passnet_core.records import LEVELS, Verdict
 
@@ -37,7 +37,7 @@ def noise(*shape: int, seed: int = 1, dtype: str = "float32", scale: float = 1.0
     return (torch.randn(shape, generator=generator) * scale).to(getattr(torch, dtype))
 
 
-def test_what_is_off_by_all_of_itself_is_no_matter_of_precision() -> None:
+def test_an_error_as_large_as_the_element_is_not_one_of_precision() -> None:
     exact = noise(1000).double() + 3
     eager = (exact * (1 + 1e-3 * noise(1000, seed=2))).float()  # as TF32 computes
 
@@ -50,9 +50,9 @@ def test_what_is_off_by_all_of_itself_is_no_matter_of_precision() -> None:
 
 
 def judged(function, actual, *inputs, seed: int = 0):
-    """actual against function on these inputs, with float64 and moved references as VERIFY has them."""
+    """Compare actual with function on these inputs, with float64 and perturbed references as in VERIFY."""
     wide = [value.double() for value in inputs]
-    shifted = [function(*(value.double() for value in each)) for each in movements(inputs, seed)]
+    shifted = [function(*(value.double() for value in each)) for each in perturbations(inputs, seed)]
     references = References(
         produced(function(*inputs)), produced(function(*wide)), lambda: tuple(map(produced, shifted))
     )
@@ -86,7 +86,7 @@ def test_tanh_by_exponentials_is_right_in_float32() -> None:
     assert judged(torch.tanh, 2 / (1 + torch.exp(-2 * x)) - 1, x).verdict is None
 
 
-def test_half_precision_inside_a_float32_computation_is_of_lower_precision() -> None:
+def test_half_precision_inside_a_float32_computation_is_lower_precision() -> None:
     x, weight = noise(16, 768), noise(768, seed=2)
     for narrow in (torch.float16, torch.bfloat16):
         sloppy = rms_norm(x.to(narrow).float(), weight)
@@ -100,18 +100,20 @@ def rotated(x, y, cos, sin):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-def test_what_is_left_of_a_cancellation_may_be_rounded_otherwise(dtype: str) -> None:
+def test_what_a_cancellation_leaves_may_be_rounded_differently(dtype: str) -> None:
     x, cos = noise(200_000, dtype=dtype, scale=30), noise(200_000, seed=2, dtype=dtype)
-    # nearly the same products with the other sign, some of them by one unit in the last place
-    y, sin = -moved(x, 1, True), moved(cos, 2, True)
+    # products that nearly cancel: some of them differ by one ulp
+    y, sin = -perturbed(x, 1, True), perturbed(cos, 2, True)
     y, sin = torch.where(noise(200_000, seed=3) < 0, y, -x), torch.where(noise(200_000, seed=4) < 0, sin, cos)
     y[:1000] = noise(1000, seed=5, dtype=dtype)
     multiplied_and_added = (x.double() * cos.double() + (y * sin).double()).to(x.dtype)
     assert not torch.equal(multiplied_and_added, rotated(x, y, cos, sin))
     assert judged(rotated, multiplied_and_added, x, y, cos, sin).verdict is None
     wide = [each.double() for each in (x, y, cos, sin)]
-    unmoved = References(produced(rotated(x, y, cos, sin)), produced(rotated(*wide)))
-    assert compare(unmoved, produced(multiplied_and_added)).verdict is not None, "so the case is real"
+    unperturbed = References(produced(rotated(x, y, cos, sin)), produced(rotated(*wide)))
+    assert compare(unperturbed, produced(multiplied_and_added)).verdict is not None, (
+        "without perturbed inputs it would be wrong"
+    )
     assert judged(rotated, torch.zeros_like(x), x, y, cos, sin).verdict is Verdict.WRONG_VALUES
 
 
@@ -120,7 +122,7 @@ def weights(query, key, mask):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_where_eager_is_lost_in_its_own_rounding_small_numbers_may_be_others(seed: int) -> None:
+def test_if_eager_is_lost_in_its_own_rounding_small_numbers_may_differ(seed: int) -> None:
     # scores of thousands, which bfloat16 rounds to multiples of 8 and more
     query, key, mask = (noise(8, 64, 64, seed=3 * seed + index, dtype="bfloat16", scale=10) for index in range(3))
     key *= 2
@@ -134,19 +136,19 @@ def test_where_eager_is_lost_in_its_own_rounding_small_numbers_may_be_others(see
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_one_cancellation_of_two_terms_may_be_rounded_otherwise(seed: int) -> None:
+def test_one_cancellation_of_two_terms_may_be_rounded_differently(seed: int) -> None:
     def weighted(x, weight, scale):
         return (x[..., 0] * weight[..., 0] + x[..., 1] * weight[..., 1]) * scale
 
     x, weight, scale = noise(1000, 2, seed=seed), noise(1000, 2, seed=seed + 100), noise(1000, seed=seed + 200)
-    # what one input's being moved alone does cancels too, and so may what moving all at random does
+    # the changes by perturbing one input cancel as well, and those by perturbing all at random may
     x[0], weight[0, 1], scale[0] = torch.tensor([100.0, -100.0]), weight[0, 0], 100.0
     first, second = x.double() * weight.double(), (x * weight).double()
     multiplied_and_added = (first[..., 0] + second[..., 1]).float() * scale
     assert judged(weighted, multiplied_and_added, x, weight, scale, seed=seed).verdict is None
 
 
-def test_sums_in_half_precision_are_of_lower_precision() -> None:
+def test_sums_in_half_precision_are_lower_precision() -> None:
     x = noise(4, 4096, dtype="float16", scale=0.1) + 1
     total = torch.zeros(4, dtype=torch.float16)
     for column in x.unbind(-1):
@@ -156,7 +158,7 @@ def test_sums_in_half_precision_are_of_lower_precision() -> None:
 
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("broken", ["zeros", "input", "one element", "last row", "small elements lost"])
-def test_what_was_not_computed_is_wrong(dtype: str, broken: str) -> None:
+def test_an_output_that_was_not_computed_is_wrong(dtype: str, broken: str) -> None:
     x = noise(32, 256, dtype=dtype)
     right = torch.nn.functional.gelu(x.float()).to(x.dtype)
     wrong = {"zeros": torch.zeros_like(right), "input": x}.get(broken, right.clone())
@@ -203,7 +205,7 @@ ROWS = 100_000
 
 
 def close_calls(number: int):
-    """Inputs of larger(), of which so many rows are decided by rounding alone, what it gives, and these rows."""
+    """Inputs of larger() with this many rows that only rounding decides, its result, and a mask of those rows."""
     x, first = noise(ROWS, 64), noise(64, seed=2)
     second = first.clone()
     second[-1] += 1
@@ -211,7 +213,7 @@ def close_calls(number: int):
     return (x, first, second), larger(x, first, second), torch.arange(ROWS) < number
 
 
-def test_a_decision_that_rounding_tips_may_be_another(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_decision_that_rounding_tips_may_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(elements, "SLICE", {"cpu": ROWS // 7})
     inputs, decided, close = close_calls(8)
     assert judged(larger, torch.where(close, 1 - decided, decided), *inputs).verdict is None
@@ -220,7 +222,7 @@ def test_a_decision_that_rounding_tips_may_be_another(monkeypatch: pytest.Monkey
     assert judged(larger, torch.where(clear, 1 - decided, decided), *inputs).verdict is Verdict.WRONG_VALUES
 
 
-def test_of_few_decisions_one_may_be_another_where_rounding_tips_it() -> None:
+def test_one_of_few_decisions_may_differ_if_rounding_tips_it() -> None:
     (x, *others), decided, _ = close_calls(1)
     inputs, tipped = (x[:50], *others), decided[:50].clone()
     tipped[0] = 1 - tipped[0]
@@ -239,18 +241,18 @@ def test_more_decisions_than_rounding_would_tip_are_wrong() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
-def test_where_moved_inputs_tip_a_decision_other_numbers_are_judged_as_before(dtype: str) -> None:
+def test_if_perturbed_inputs_tip_a_decision_other_elements_are_judged_as_before(dtype: str) -> None:
     def gated(x, y):
         return torch.where(x.float() > 0.5, y, 0.0)
 
     x, y = noise(100_000, dtype="float16"), noise(100_000, seed=2, dtype=dtype)
-    assert (moved(x, 1, True) > 0.5).ne(x > 0.5).any(), "some inputs are that close"
+    assert (perturbed(x, 1, True) > 0.5).ne(x > 0.5).any(), "some inputs are that close"
     assert judged(gated, gated(x, y), x, y).verdict is None
     assert judged(gated, torch.where(x > 0.6, y, 0.0), x, y).verdict is Verdict.WRONG_VALUES
     assert judged(gated, gated(x, y) * 1.01, x, y).verdict is Verdict.LOWER_PRECISION
 
 
-def test_as_many_decisions_may_be_others_as_rounding_tips_for_eager() -> None:
+def test_as_many_decisions_may_differ_as_rounding_tips_for_eager() -> None:
     inputs, _, close = close_calls(500)
     decided = larger(*inputs)
     thrown = decided != larger(*(value.double() for value in inputs))
@@ -265,7 +267,7 @@ def test_whole_numbers_beyond_what_float64_holds_are_told_apart() -> None:
     assert compare(references, produced(whole + 1)).verdict is Verdict.WRONG_VALUES
 
 
-def test_nan_and_infinity_must_be_where_eager_has_them() -> None:
+def test_nan_and_infinity_must_be_in_the_same_elements_as_eager_s() -> None:
     expected = torch.tensor([NAN, INF, -INF, 1.0])
     references = References(produced(expected), produced(expected.double()))
     assert compare(references, produced(expected.clone())).verdict is None
@@ -275,7 +277,7 @@ def test_nan_and_infinity_must_be_where_eager_has_them() -> None:
         assert 0 not in found.correct_at
 
 
-def test_being_finite_where_only_eager_overflowed_is_no_fault() -> None:
+def test_a_finite_result_is_right_if_only_eager_overflowed() -> None:
     x = torch.tensor([300.0, 1.0], dtype=torch.float16)
     found = judged(lambda value: value * value / 1000, (x.float() * x.float() / 1000).half(), x)
     assert found.verdict is None
@@ -325,7 +327,7 @@ def test_the_slice_that_holds_all_wrong_elements_is_named() -> None:
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_what_is_off_by_more_than_a_coarser_dtype_explains_is_wrong(dtype: str) -> None:
+def test_errors_that_a_coarser_dtype_does_not_explain_are_wrong(dtype: str) -> None:
     x = noise(64, 65, dtype=dtype)
     assert judged(torch.tanh, (torch.tanh(x.float()) * 1.5).to(x.dtype), x).verdict is Verdict.WRONG_VALUES
 
@@ -343,11 +345,11 @@ def test_what_is_off_by_more_than_a_coarser_dtype_explains_is_wrong(dtype: str) 
         ((), (), False),
     ],
 )
-def test_memory_that_overlaps_itself(shape, strides, overlaps: bool) -> None:
+def test_overlapping_elements_are_seen_from_shape_and_strides(shape, strides, overlaps: bool) -> None:
     assert overlaps_itself(Produced("torch.Tensor", shape=shape, strides=strides)) is overlaps
 
 
-def test_memory_counts_only_beyond_what_eager_shares() -> None:
+def test_sharing_memory_is_wrong_only_if_eager_does_not() -> None:
     value = noise(4, 3)
     view = produced(value, strides=(3, 1), shares=("input 0",))
     own = produced(value, strides=(3, 1))
@@ -363,14 +365,14 @@ def test_empty_outputs_are_right() -> None:
     assert compare(References(produced(torch.zeros(0, 3))), produced(torch.zeros(0, 3))).verdict is None
 
 
-def test_the_form_of_the_return_is_compared_first() -> None:
+def test_the_structure_of_the_return_is_compared_first() -> None:
     one, two = (produced(torch.zeros(1)),), (produced(torch.zeros(1)), produced(torch.zeros(1)))
     assert structure_problem(Returned(two, "tuple", 0.0), Returned(one, "tuple", 0.0))
     assert structure_problem(Returned(one, "tuple", 0.0), Returned(one, "", 0.0))
     assert not structure_problem(Returned(one, "tuple", 0.0), Returned(one, "tuple", 0.0))
 
 
-def test_several_drawings_make_one_record_that_shows_the_worst() -> None:
+def test_several_input_draws_make_one_record_that_shows_the_worst() -> None:
     right = compare(References(produced(torch.ones(2))), produced(torch.ones(2)))
     wrong = compare(References(produced(torch.ones(2))), produced(torch.tensor([1.0, 5.0])))
     record = gather([("recorded", right), ("wide", wrong)], 0)
@@ -386,10 +388,10 @@ def test_shares_are_never_rounded_to_all_or_nothing(share: float, shown: str) ->
 
 
 @pytest.mark.parametrize("dtype", [*FLOATS, "float64"])
-def test_moving_is_by_one_unit(dtype: str) -> None:
+def test_perturbing_is_by_one_ulp(dtype: str) -> None:
     x = noise(100, dtype=dtype)
     for random in (False, True):
-        step = (moved(x, 1, random).double() - x.double()).abs() / x.double().abs()
+        step = (perturbed(x, 1, random).double() - x.double()).abs() / x.double().abs()
         assert (step > 0).all()
         assert (step <= 2 * torch.finfo(x.dtype).eps).all()
-    assert (moved(torch.zeros(3), 1, False) == 0).all()
+    assert (perturbed(torch.zeros(3), 1, False) == 0).all()

@@ -1,4 +1,4 @@
-"""Negative controls on outputs too large to be looked at as a whole."""
+"""Negative controls, on small outputs and on those too large to be compared as a whole."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ PLACE = 17 * negative_controls.SAMPLE + 5
 
 
 def problem_of(eager, given=None, *, exact=None, **more) -> str:
-    """What no computation is needed for, where eager returns this, of this input."""
+    """The controls that pass if eager returns this for this input."""
     looked = NegativeControls(["in_0"], 1)
     inputs = [] if given is None else [given]
     if exact is None and eager.is_floating_point():
@@ -50,7 +50,7 @@ def test_an_input_that_is_returned_but_for_one_element_is_no_control() -> None:
     [(lambda value: value * (1 + 2e-7), True), (lambda value: value * 1.01, False)],
     ids=["rounding", "another value"],
 )
-def test_an_input_that_is_nearly_returned_is_a_control_as_far_as_rounding_goes(
+def test_an_input_counts_as_returned_if_only_rounding_changes_it(
     change: Callable[[torch.Tensor], torch.Tensor], counts: bool
 ) -> None:
     given = noise(SIZE)
@@ -64,27 +64,27 @@ def test_an_eager_that_computes_coarsely_does_not_excuse_zeros(size: int) -> Non
     assert problem_of(coarse, exact=exact) == ""
 
 
-def test_small_values_are_not_zeros_for_being_close_at_some_t() -> None:
+def test_small_values_are_not_zeros_although_close_at_some_t() -> None:
     small = (noise(1000).abs() + 1).bfloat16() * 1e-4
     assert comparing.compare(comparing.References(produced(small)), produced(small * 0)).verdict is None
     assert problem_of(small) == ""
 
 
-def test_what_rounding_of_the_inputs_explains_is_a_control() -> None:
+def test_a_control_passes_if_rounding_of_the_inputs_explains_its_error() -> None:
     exact = noise(1000).double()
     asked: list[int] = []
 
-    def moved(index: int) -> Callable[[], list]:
+    def perturbed(index: int) -> Callable[[], list]:
         asked.append(index)
         return lambda: [produced(exact * (1 + 1e-4))]
 
     given = (exact * (1 + 1e-4)).float()
-    assert problem_of(exact.float(), given, moved=moved) == "output 0: return in_0"
+    assert problem_of(exact.float(), given, perturbed=perturbed) == "output 0: return in_0"
     assert problem_of(exact.float(), given) == ""
     assert asked == [0]
 
 
-def test_suspects_are_all_that_is_off_and_few_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_suspects_are_all_elements_that_are_off_or_a_sample_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(elements, "SLICE", {"cpu": 1000})
     eager = noise(10_000)
     references = comparing.References(produced(eager), produced(eager.double()))
@@ -101,8 +101,8 @@ def test_suspects_are_all_that_is_off_and_few_of_many(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(("number", "counts"), [(5, True), (500, False)])
-def test_zeros_count_where_rounding_alone_tips_the_few_ones(number: int, counts: bool) -> None:
+def test_zeros_pass_if_rounding_alone_tips_the_few_ones(number: int, counts: bool) -> None:
     ones = with_one(torch.zeros(SIZE, dtype=torch.int64), slice(PLACE, PLACE + number), 1)
     nearby = produced(torch.zeros_like(ones))
-    problem = problem_of(ones, exact=ones.clone(), moved=lambda index: lambda: (nearby,))
+    problem = problem_of(ones, exact=ones.clone(), perturbed=lambda index: lambda: (nearby,))
     assert ("return zeros" in problem) is counts

@@ -1,4 +1,4 @@
-"""What is drawn for a comparison: replayed as recorded, or harder to be right on by accident."""
+"""Inputs are drawn as recorded, or in ways that a wrong result is less likely to pass."""
 
 import itertools
 
@@ -7,7 +7,7 @@ import torch
 
 from passnet_core.errors import BadInput
 from passnet_core.graphs.source import parse
-from passnet_core.judge.numerics.input_draws import DRAWINGS, FAINT, draw, roles
+from passnet_core.judge.numerics.input_draws import FAINT, INPUT_DRAWS, draw, roles
 from passnet_core.judge.numerics.local_bench import exchanged
 from passnet_core.judge.protocol.reference_bench import InputRole
 from passnet_core.records import TensorSpec
@@ -17,8 +17,8 @@ def spec(**fields) -> TensorSpec:
     return TensorSpec(**{"name": "in_0", "shape": (64, 32), "dtype": "float32", "mean": 0.5, "std": 2.0, **fields})
 
 
-def one(drawing: str, seed: int = 1, role: InputRole | None = None, scale: float = 1.0, **fields):
-    return draw([spec(**fields)], drawing, seed, roles={"in_0": role or InputRole()}, scale=scale)[0]
+def one(input_draw: str, seed: int = 1, role: InputRole | None = None, scale: float = 1.0, **fields):
+    return draw([spec(**fields)], input_draw, seed, roles={"in_0": role or InputRole()}, scale=scale)[0]
 
 
 def test_recorded_replays_as_passnet_does() -> None:
@@ -38,16 +38,16 @@ def test_recorded_replays_as_passnet_does() -> None:
     assert one("recorded", dtype="bool").double().mean().item() == pytest.approx(0.5, abs=0.1)
 
 
-def test_a_recorded_spread_of_zero_is_not_replayed_by_the_harder_drawings() -> None:
-    for drawing in ("typical", "wide", "signed", "edges"):
-        assert one(drawing, std=0.0, original_name="L_x_").std() > 0.4, drawing
+def test_a_recorded_spread_of_zero_is_not_replayed_by_the_harder_draws() -> None:
+    for input_draw in ("typical", "wide", "signed", "edges"):
+        assert one(input_draw, std=0.0, original_name="L_x_").std() > 0.4, input_draw
     weight = one("typical", std=0.0, mean=1.0, original_name="L_self_parameters_weight_")
     assert 0.05 < weight.std() < 0.2
     assert abs(weight.mean() - 1.0) < 0.05
 
 
-def test_each_drawing_is_what_its_name_says() -> None:
-    typical, wide, signed = (one(drawing) for drawing in ("typical", "wide", "signed"))
+def test_each_input_draw_is_what_its_name_says() -> None:
+    typical, wide, signed = (one(input_draw) for input_draw in ("typical", "wide", "signed"))
     assert wide.std() / typical.std() == pytest.approx(8, rel=0.1)
     assert signed.mean() < 0 < typical.mean()
     sparse = one("sparse", original_name="L_x_")
@@ -70,51 +70,51 @@ def test_large_values_can_be_drawn_smaller_and_nothing_else_changes() -> None:
     assert (edges.abs().max(), smaller.abs().max()) == (100.0, 50.0)
     ordinary = (edges != 0) & (edges == smaller)
     assert 0.3 < ordinary.double().mean() < 0.7
-    for drawing in set(DRAWINGS) - {"wide", "edges"}:
-        assert torch.equal(one(drawing, scale=0.5), one(drawing))
+    for input_draw in set(INPUT_DRAWS) - {"wide", "edges"}:
+        assert torch.equal(one(input_draw, scale=0.5), one(input_draw))
 
 
-@pytest.mark.parametrize("drawing", DRAWINGS)
-def test_drawings_depend_on_the_seed_and_on_nothing_else(drawing: str) -> None:
-    assert torch.equal(one(drawing, seed=7), one(drawing, seed=7))
-    # only the places of impulses may coincide
-    assert drawing == "sparse" or not torch.equal(one(drawing, seed=7), one(drawing, seed=8))
+@pytest.mark.parametrize("input_draw", INPUT_DRAWS)
+def test_input_draws_depend_on_the_seed_and_on_nothing_else(input_draw: str) -> None:
+    assert torch.equal(one(input_draw, seed=7), one(input_draw, seed=7))
+    # two seeds may put the impulses of a sparse draw at the same indices
+    assert input_draw == "sparse" or not torch.equal(one(input_draw, seed=7), one(input_draw, seed=8))
 
 
-@pytest.mark.parametrize("drawing", DRAWINGS[1:])
-def test_variances_stay_positive(drawing: str) -> None:
-    assert (one(drawing, role=InputRole(variance=True), mean=0.3, std=0.1) > 0).all()
+@pytest.mark.parametrize("input_draw", INPUT_DRAWS[1:])
+def test_variances_stay_positive(input_draw: str) -> None:
+    assert (one(input_draw, role=InputRole(variance=True), mean=0.3, std=0.1) > 0).all()
 
 
-@pytest.mark.parametrize("drawing", DRAWINGS)
-def test_recorded_ranges_are_kept(drawing: str) -> None:
-    values = one(drawing, low=0.25, high=4.0, mean=1.0, original_name="L_x_")
+@pytest.mark.parametrize("input_draw", INPUT_DRAWS)
+def test_recorded_ranges_are_kept(input_draw: str) -> None:
+    values = one(input_draw, low=0.25, high=4.0, mean=1.0, original_name="L_x_")
     assert values.min() >= 0.25
     assert values.max() <= 4.0
-    # a range that begins above zero has no sign to flip, and must not become one constant
-    assert drawing == "sparse" or values.std() > 0.1
-    whole = one(drawing, dtype="int32", low=-3, high=5)
+    # a range above zero has no sign to flip, and must not collapse to a constant
+    assert input_draw == "sparse" or values.std() > 0.1
+    whole = one(input_draw, dtype="int32", low=-3, high=5)
     assert whole.min() >= -3
     assert whole.max() <= 5
     assert whole.dtype is torch.int32
 
 
-@pytest.mark.parametrize("drawing", DRAWINGS[1:])
-def test_a_variance_stays_positive_whatever_its_recorded_range(drawing: str) -> None:
-    assert (one(drawing, role=InputRole(variance=True), low=0.0, high=0.0, mean=0.0, std=0.0) > 0).all()
+@pytest.mark.parametrize("input_draw", INPUT_DRAWS[1:])
+def test_a_variance_stays_positive_whatever_its_recorded_range(input_draw: str) -> None:
+    assert (one(input_draw, role=InputRole(variance=True), low=0.0, high=0.0, mean=0.0, std=0.0) > 0).all()
 
 
-def test_weights_are_drawn_anew_for_each_drawing() -> None:
-    drawn = [one(each, std=0.0, mean=1.0, original_name="L_self_parameters_weight_") for each in DRAWINGS]
+def test_weights_are_drawn_anew_for_each_input_draw() -> None:
+    drawn = [one(each, std=0.0, mean=1.0, original_name="L_self_parameters_weight_") for each in INPUT_DRAWS]
     assert all(not torch.equal(first, other) for first, other in itertools.combinations(drawn, 2))
 
 
-def test_shapes_can_be_others_than_recorded() -> None:
+def test_shapes_may_differ_from_the_recorded_ones() -> None:
     assert draw([spec()], "typical", 1, shapes=[(3, 5)])[0].shape == (3, 5)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64", "bool", "complex64"])
-def test_exchanging_two_elements_keeps_all_but_their_places(dtype: str) -> None:
+def test_exchanging_two_elements_keeps_all_values(dtype: str) -> None:
     value = one("typical", dtype=dtype, low=0, high=9) if dtype == "int64" else one("typical", dtype=dtype)
     changed = exchanged(value, 3)
     assert changed.dtype is value.dtype
@@ -125,7 +125,7 @@ def test_exchanging_two_elements_keeps_all_but_their_places(dtype: str) -> None:
     assert torch.equal(exchanged(torch.ones(1), 3), torch.ones(1))
 
 
-def test_unknown_dtypes_and_drawings_are_refused_by_name() -> None:
+def test_unknown_dtypes_and_input_draws_are_refused_by_name() -> None:
     with pytest.raises(BadInput, match="'float3'"):
         one("typical", dtype="float3")
     with pytest.raises(BadInput, match="'odd'"):
@@ -159,8 +159,8 @@ class GraphModule(torch.nn.Module):
     assert found["var"].variance
     assert not found["mean"].variance
     assert found["picks"].index
-    for drawing in DRAWINGS:
-        drawn = dict(zip([each.name for each in specs], draw(specs, drawing, 5, roles=found), strict=True))
+    for input_draw in INPUT_DRAWS:
+        drawn = dict(zip([each.name for each in specs], draw(specs, input_draw, 5, roles=found), strict=True))
         assert drawn["s0"] == 3
         assert 0 <= int(drawn["ids"].min()) <= int(drawn["ids"].max()) < 7
         assert int(drawn["picks"].max()) <= 1

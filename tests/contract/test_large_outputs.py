@@ -1,4 +1,4 @@
-"""A large output is looked through in slices, and what is said of it is what is said of a small one."""
+"""A large output is compared slice by slice, with the same result as in one piece."""
 
 from dataclasses import astuple, replace
 
@@ -15,7 +15,7 @@ SIZE = 1000
 
 
 def rounded(dtype: str):
-    """(eager, float64, a result of another rounding), where all three are finite."""
+    """(eager, float64, a result that is rounded differently), all three finite."""
     x = noise(10, SIZE // 10, dtype=dtype, scale=4.0)
     exact = torch.nn.functional.gelu(x.double())
     return torch.nn.functional.gelu(x), exact, (exact * (1 + 1e-7)).to(x.dtype)
@@ -86,7 +86,7 @@ ALL_RIGHT = {rounded, with_some_not_finite, equal, without_exact, complex_number
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
-def test_slices_say_what_the_whole_says(case, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_comparing_in_slices_changes_nothing(case, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     eager, exact, actual = case(dtype)
     references = References(produced(eager), None if exact is None else produced(exact))
 
@@ -98,7 +98,7 @@ def test_slices_say_what_the_whole_says(case, dtype: str, monkeypatch: pytest.Mo
     sliced = said()
     if whole.mean_error is not None:
         assert sliced.mean_error == pytest.approx(whole.mean_error, rel=1e-12)
-    # as text, since not a number equals nothing
+    # as text, because NaN does not equal itself
     assert repr(astuple(replace(sliced, mean_error=0.0))) == repr(astuple(replace(whole, mean_error=0.0)))
     assert (whole.verdict is None) == (case in ALL_RIGHT)
 

@@ -11,9 +11,9 @@ import torch
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.judge.numerics import comparing, elements
 from passnet_core.judge.numerics.comparing import References, compare
-from passnet_core.judge.numerics.input_draws import DRAWINGS, draw
+from passnet_core.judge.numerics.input_draws import INPUT_DRAWS, draw
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
-from passnet_core.judge.numerics.perturbing import moved
+from passnet_core.judge.numerics.perturbing import perturbed
 from passnet_core.judge.protocol.messages import Produced, Returned
 from passnet_core.judge.protocol.reference_bench import BenchPlan, InputRole, OutputDifference
 from passnet_core.records import Capture, Device, EvalSpec, Job, Stage, Subgraph, TensorSpec, Verdict
@@ -60,7 +60,7 @@ def test_units_are_exact_for_numbers_of_every_size() -> None:
         assert float(elements._unit(dtype, torch.tensor([1.0], dtype=torch.float64))) == torch.finfo(dtype).eps
 
 
-@pytest.mark.parametrize("drawing", DRAWINGS)
+@pytest.mark.parametrize("drawing", INPUT_DRAWS)
 def test_a_gpu_draws_what_a_cpu_draws(drawing: str) -> None:
     specs = (
         TensorSpec("in_0", (256, 1024), "bfloat16", mean=0.5, std=2.0),
@@ -86,10 +86,10 @@ def test_a_gpu_draws_what_a_cpu_draws(drawing: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
-def test_inputs_move_by_one_unit_there_too(dtype: str) -> None:
+def test_a_gpu_perturbs_inputs_by_one_ulp_as_well(dtype: str) -> None:
     value = torch.randn(1000, device="cuda").to(getattr(torch, dtype))
-    assert torch.equal(moved(value, 1, False).cpu(), moved(value.cpu(), 1, False))
-    steps = (moved(value, 1, True).double() - value.double()).sign()
+    assert torch.equal(perturbed(value, 1, False).cpu(), perturbed(value.cpu(), 1, False))
+    steps = (perturbed(value, 1, True).double() - value.double()).sign()
     assert 300 < int((steps > 0).sum()) < 700
     assert int((steps != 0).sum()) == 1000
 
@@ -143,4 +143,4 @@ def test_inductor_is_verified_on_hundreds_of_megabytes(backend: LocalBackend, ca
     outcome = backend.run(job, lambda event: None, threading.Event())
     assert outcome.verdict is Verdict.VALUES_ONLY, outcome.reason
     assert outcome.accuracy is not None
-    assert outcome.accuracy.profiles == DRAWINGS
+    assert outcome.accuracy.profiles == INPUT_DRAWS

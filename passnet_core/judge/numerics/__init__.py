@@ -1,1 +1,1 @@
-"""Inputs drawn and perturbed, outputs compared: what tells a right value from a wrong one."""
+"""Draw and perturb inputs, compare outputs: everything that tells right values from wrong ones."""

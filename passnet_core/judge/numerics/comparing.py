@@ -1,22 +1,23 @@
-"""Outputs compared: what a call had to return, and what it did return.
+"""Compare what a call returned with what eager returned.
 
-Two measures, with two purposes. *Closeness at t* is GraphNet's: |actual - eager| <= atol(t) + rtol(t) |eager|, and goes
-into the score. The judge's own verdict asks less of an honest fusion and more of a sloppy one: against float64, an
-element may be off by FACTOR times the sum of two errors, plus a slack of a few units in the last place:
-- eager's own error, the largest one among elements of similar or smaller size;
-- the change of the float64 result when every input moves by one unit in its last place. In single precision the
-  largest one likewise (eager may be exact by luck), but one beyond SENSITIVE for its own element alone. In half
-  precision at least half a unit, which one rounding costs, and that change only where it is an eighth of the element or
-  more, since what is left of a cancellation is hardly more than rounding; but the largest one, whatever its size, where
-  eager is lost: anywhere off by more than the number and the mean one;
-- SLACK_UNITS units of the element's dtype, at the size of the element or of the median element, whichever is larger.
-What is off by more, but by no more than the same in a coarser dtype and a quarter of itself or of the mean element, is
-of lower precision and not otherwise wrong. Whole numbers are equal to eager or to float64; few may instead be what
-either gives for moved inputs: FACTOR times as many as eager has that float64 has not, plus a share of TIPPED. Without
-a float64 reference the verdict is closeness at FALLBACK_T. All of this is computed in elements, which has the figures.
+Two measures serve two purposes. *Closeness at t* is GraphNet's (arXiv 2510.24035), for every element: |actual - eager|
+<= atol(t) + rtol(t) |eager|. It goes into the score. The *verdict* compares each element with the float64 result, which
+asks less of an honest fusion and more of a sloppy one: |actual - float64| may be at most FACTOR times the sum of two
+errors, plus SLACK_UNITS ulps of the dtype, at the size of the element or of the median element, whichever is larger.
+- Eager's own error, |eager - float64|: the largest one among elements of similar or smaller size.
+- The change of the float64 result when the inputs are perturbed by one ulp. In single precision the largest change
+  counts as well (eager may be exact by luck), but one beyond SENSITIVE counts for its own element alone. In half
+  precision this term is at least half an ulp, the cost of one rounding, and the change counts only if it is an eighth
+  of the element or more, as in what a cancellation leaves. If eager is lost (some element is off by more than its own
+  size and more than the mean size), the largest change counts, whatever its size.
+If every wrong element is within that bound for a coarser dtype, and off by at most a quarter of its own or of the mean
+size, the verdict is lower precision. Integers and booleans must equal eager's or float64's. A few may instead equal
+what eager or float64 gives for perturbed inputs: FACTOR times as many as those in which eager differs from float64,
+plus a share of TIPPED. Without a float64 result the verdict is closeness at FALLBACK_T. See elements.py.
 
-Memory: strides may differ from eager's, since layouts are an optimiser's to choose. What the consumer of a result could
-fall over may not: elements that overlap in memory, or memory shared with an input or another output, unless eager's do.
+Memory: strides may differ from eager's, because an optimiser is free to choose layouts. A consumer could fail on two
+other things, which are wrong unless eager's output has them as well: elements that overlap in memory, and memory that
+is shared with an input or another output.
 """
 
 import math
@@ -36,16 +37,16 @@ LEAST_T, MOST_T = -10, 0
 
 @dataclass(frozen=True)
 class References:
-    """What an output is judged by. exact: by the float64 form. moved: asks for that of inputs moved by one unit, and of
-    whole numbers for eager's too; worth computing only where a result is not plainly right."""
+    """The results that one output is compared with. exact: the float64 result, if there is one. perturbed: computes the
+    float64 results on perturbed inputs, for whole numbers eager's as well; called only if the output looks wrong."""
 
     eager: Produced
     exact: Produced | None = None
-    moved: Callable[[], Iterable[Produced]] = tuple
+    perturbed: Callable[[], Iterable[Produced]] = tuple
 
 
 def structure_problem(eager: Returned, actual: Returned) -> str:
-    """Why the two returns cannot be compared output by output; empty: they can."""
+    """Say why the two returns cannot be compared output by output; empty if they can."""
     if len(eager.outputs) != len(actual.outputs):
         return f"it returns {_counted(len(actual.outputs))}, eager returns {len(eager.outputs)}"
     if bool(eager.container) != bool(actual.container):
@@ -63,11 +64,11 @@ def compare(
     actual: Produced,
     *,
     memory: bool = True,
-    mapped: Callable[[OutputDifference], bool] = lambda found: False,
-    whole: int | None = None,
+    wants_map: Callable[[OutputDifference], bool] = lambda found: False,
+    output_size: int | None = None,
 ) -> OutputDifference:
-    """How one output differs from its references. memory: whether where its elements lie counts too. mapped: whether a
-    map of what is wrong is wanted. whole: how many elements the output has, where these are some of them."""
+    """Compare one output with its references. memory: overlapping and shared memory count as well. wants_map: says
+    whether a wrong output gets an error map. output_size: elements of the whole output, if only a sample is passed."""
     eager = references.eager
     if not isinstance(eager.value, torch.Tensor):
         return _compare_plain(eager, actual)
@@ -81,16 +82,16 @@ def compare(
         return unlike(Verdict.WRONG_TYPE, f"it is on {actual.device}, eager's on {eager.device}", eager)
     if not isinstance(actual.value, torch.Tensor) or actual.value.shape != eager.value.shape:
         return unlike(Verdict.WRONG_TYPE, f"its values cannot be read ({actual.type}, {actual.dtype})", eager)
-    elements = _elements(references, actual.value, whole=whole)
+    elements = _elements(references, actual.value, output_size=output_size)
     found = _compare_tensors(elements, eager.shape)
     if references.exact is not None and found.verdict in (Verdict.WRONG_VALUES, Verdict.LOWER_PRECISION):
         if elements.floating:
-            elements = _elements(references, actual.value, references.moved())
+            elements = _elements(references, actual.value, references.perturbed())
             found = _compare_tensors(elements, eager.shape)
         elif elements.tipped:
-            elements.accept(_alike(references.moved(), eager.value))
+            elements.accept(_alike(references.perturbed(), eager.value))
             found = _compare_tensors(elements, eager.shape)
-    if found.verdict is not None and found.index is not None and mapped(found):
+    if found.verdict is not None and found.index is not None and wants_map(found):
         found = replace(found, map=error_map(elements.errors(), found.shape, found.index))
     if memory and found.verdict is None:
         if problem := overlap_problem(eager, actual):
@@ -105,20 +106,20 @@ def layout(produced: Produced) -> Layout:
 
 
 def overlap_problem(eager: Produced | Layout, actual: Produced) -> str:
-    """How an output's elements overlap, unless eager's do; empty: they do not."""
+    """Describe how an output's elements overlap in memory; empty if they do not, or if eager's overlap as well."""
     if not overlaps_itself(actual) or overlaps_itself(eager):
         return ""
     return f"its elements overlap in memory (strides {list(actual.strides)}), eager's do not"
 
 
 def sharing_problem(eager: Produced | Layout, actual: Produced) -> str:
-    """In whose memory an output lies, unless eager's does; empty: in its own."""
+    """Name a tensor whose memory an output shares and eager's output does not; empty if there is none."""
     shared = [each for each in actual.shares if each not in eager.shares]
-    return f"it lies in the memory of {shared[0]}, eager's does not" if shared else ""
+    return f"it shares the memory of {shared[0]}, eager's does not" if shared else ""
 
 
 def overlaps_itself(produced: Produced | Layout) -> bool:
-    """Whether two of its elements lie at one address, as far as shape and strides tell at once."""
+    """Whether shape and strides show at once that two elements have the same address."""
     steps = [(size, stride) for size, stride in zip(produced.shape, produced.strides) if size > 1]
     if not steps or 0 in produced.shape:
         return False
@@ -127,7 +128,7 @@ def overlaps_itself(produced: Produced | Layout) -> bool:
 
 
 def other_strides(eager: Produced | Layout, actual: Produced) -> str:
-    """How the strides differ where the consumer could see it; empty: they do not."""
+    """Describe strides that differ from eager's in axes longer than 1; empty if none do."""
     if eager.shape != actual.shape or not eager.strides or not actual.strides or 0 in eager.shape:
         return ""
     pairs = zip(eager.shape, actual.strides, eager.strides)
@@ -136,12 +137,12 @@ def other_strides(eager: Produced | Layout, actual: Produced) -> str:
 
 
 def unlike(verdict: Verdict, problem: str, eager: Produced) -> OutputDifference:
-    """What is wrong as a whole, and close at no t."""
+    """An output that is wrong as a whole, and close at no t."""
     return OutputDifference(verdict, problem, eager.shape, eager.dtype or eager.type, (), None, wrong_fraction=1.0)
 
 
 def _compare_plain(eager: Produced, actual: Produced) -> OutputDifference:
-    """Numbers, None and the like are equal or wrong."""
+    """Compare numbers, None and the like, which must be equal."""
     if actual.type != eager.type:
         return unlike(Verdict.WRONG_TYPE, f"it is {_a(actual.type)}, eager's {_a(eager.type)}", eager)
     left, right = eager.value, actual.value
@@ -156,32 +157,32 @@ def _a(kind: str) -> str:
 
 
 def _elements(
-    references: References, actual: torch.Tensor, moved: Iterable[Produced] = (), whole: int | None = None
+    references: References, actual: torch.Tensor, perturbed: Iterable[Produced] = (), output_size: int | None = None
 ) -> Elements:
-    """The elements of eager's output, of this one of its shape and dtype, and of what references have that shape."""
+    """Join eager's output, an actual one of its shape and dtype, and those of the references that have its shape."""
     eager = references.eager.value
     assert isinstance(eager, torch.Tensor)
     if eager.is_complex():
         eager, actual = torch.view_as_real(eager.resolve_conj()), torch.view_as_real(actual.resolve_conj())
-    others = tuple(_alike(moved, eager))
-    return Elements(references.eager.dtype, eager, actual, _values(references.exact, eager), others, whole)
+    others = tuple(_alike(perturbed, eager))
+    return Elements(references.eager.dtype, eager, actual, _values(references.exact, eager), others, output_size)
 
 
-def _alike(moved: Iterable[Produced], eager: torch.Tensor) -> Iterator[torch.Tensor]:
-    return (value for each in moved if (value := _values(each, eager)) is not None)
+def _alike(perturbed: Iterable[Produced], eager: torch.Tensor) -> Iterator[torch.Tensor]:
+    return (value for each in perturbed if (value := _values(each, eager)) is not None)
 
 
 def _compare_tensors(elements: Elements, shape: tuple[int, ...]) -> OutputDifference:
-    tally = elements.tally()
+    counts = elements.count_errors()
     verdict = None
-    place: int | None = tally.farthest if len(elements) else None
-    if tally.wrong:
-        verdict = Verdict.LOWER_PRECISION if tally.coarse else Verdict.WRONG_VALUES
-        place = tally.worst
-        if tally.first_not_finite is not None:
-            verdict, place = Verdict.NON_FINITE, tally.first_not_finite
+    place: int | None = counts.farthest if len(elements) else None
+    if counts.wrong:
+        verdict = Verdict.LOWER_PRECISION if counts.coarse else Verdict.WRONG_VALUES
+        place = counts.worst
+        if counts.first_not_finite is not None:
+            verdict, place = Verdict.NON_FINITE, counts.first_not_finite
     index = _index(place, tuple(elements.shape))
-    fraction = tally.wrong / max(1, len(elements))
+    fraction = counts.wrong / max(1, len(elements))
     expected, given = (None if place is None else float(each[place]) for each in (elements.eager, elements.actual))
     none = 0.0 if verdict is None else None
     difference = OutputDifference(
@@ -189,37 +190,37 @@ def _compare_tensors(elements: Elements, shape: tuple[int, ...]) -> OutputDiffer
         problem="",
         shape=shape,
         dtype=elements.dtype,
-        correct_at=tuple(sorted(t for t, close in tally.close.items() if close)),
-        smallest_t=next((t for t in sorted(tally.close) if t <= MOST_T and tally.close[t]), None),
-        max_error=none if tally.max_error is None else tally.max_error,
-        mean_error=none if tally.mean_error is None else tally.mean_error,
+        correct_at=tuple(sorted(t for t, close in counts.close.items() if close)),
+        smallest_t=next((t for t in sorted(counts.close) if t <= MOST_T and counts.close[t]), None),
+        max_error=none if counts.max_error is None else counts.max_error,
+        mean_error=none if counts.mean_error is None else counts.mean_error,
         index=index[: len(shape)] if index is not None else None,
         expected=expected,
         actual=given,
         wrong_fraction=fraction,
     )
     if verdict is not None:
-        problem = _sentence(verdict, fraction, list(index or ()), expected, given, _where(elements.wrong(tally)))
+        problem = _sentence(verdict, fraction, list(index or ()), expected, given, _where(elements.wrong(counts)))
         difference = replace(difference, problem=problem)
     return difference
 
 
 def overflowed(references: References) -> bool:
-    """Whether eager lost numbers of this output that its dtype could hold."""
+    """Whether eager overflowed in an element whose float64 value its dtype could hold."""
     value = references.eager.value
     return isinstance(value, torch.Tensor) and _elements(references, value).overflowed()
 
 
 def suspects(references: References, actual: torch.Tensor, most: int) -> torch.Tensor:
-    """The places, counted through, of elements that are not plainly right; about so many of more. actual: of the shape
-    and dtype of eager's output."""
+    """Flat indices of the elements that the ulp slack alone does not excuse; about `most` of them if there are more.
+    actual: has the shape and dtype of eager's output."""
     elements = _elements(references, actual)
     parts = elements.shape.numel() // max(1, math.prod(references.eager.shape))
     return elements.suspects(most) // max(1, parts)
 
 
 def _values(produced: Produced | None, like: torch.Tensor) -> torch.Tensor | None:
-    """A reference, where it has the form of eager's output."""
+    """A reference's values as real numbers; None if it is no tensor of the shape of `like`."""
     value = produced.value if produced is not None else None
     if not isinstance(value, torch.Tensor):
         return None
@@ -242,12 +243,12 @@ def _sentence(
     verdict: Verdict, fraction: float, index: Sequence[int], expected: float | None, actual: float | None, where: str
 ) -> str:
     how = "less precise than eager and the dtype allow" if verdict is Verdict.LOWER_PRECISION else "wrong"
-    there = f"at {list(index)} it is {actual:.6g}, eager's {expected:.6g}"
-    return f"{percent(fraction)} of its elements are {how}{where}: {there}"
+    element = f"element {list(index)} is {actual:.6g}" if index else f"it is {actual:.6g}"
+    return f"{percent(fraction)} of its elements are {how}{where}: {element}, eager's {expected:.6g}"
 
 
 def _where(wrong: torch.Tensor) -> str:
-    """The slice that holds all wrong elements, where that is not the whole nor a single one."""
+    """Name the slice that holds all wrong elements; empty if it is the whole output or a single element."""
     if wrong.dim() == 0 or int(wrong.sum()) == 1:
         return ""
     ranges, narrow = [], False
@@ -259,14 +260,14 @@ def _where(wrong: torch.Tensor) -> str:
 
 
 def percent(fraction: float) -> str:
-    """A share for people: never 0 % or 100 % of what is only nearly so."""
+    """A share as a percentage; only exactly none is 0%, and only exactly all is 100%."""
     if fraction in (0.0, 1.0):
         return f"{fraction:.0%}"
     return f"{min(max(fraction, 0.0001), 0.9999):.2%}"
 
 
 def gather(differences: Sequence[tuple[str, OutputDifference]], output: int) -> OutputAccuracy:
-    """One output over all its drawings, each with the name of its drawing; the worst one is shown."""
+    """Combine the differences of one output on all input draws, each with its draw's name; the worst one is shown."""
     found = [difference for _, difference in differences]
     levels = [each.smallest_t for each in found]
     passing = [t for t in levels if t is not None]
@@ -295,7 +296,7 @@ def gather(differences: Sequence[tuple[str, OutputDifference]], output: int) -> 
 
 
 def worse(found: OutputDifference, before: Iterable[OutputDifference]) -> bool:
-    """Whether it would be shown instead of all of these."""
+    """Whether gather would show this difference instead of all those before it."""
     return all(_badness(found) > _badness(each) for each in before)
 
 

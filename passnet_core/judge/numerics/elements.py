@@ -1,9 +1,8 @@
-"""Every element of an output against its references, slice by slice.
+"""Compare every element of an output with its references, slice by slice. comparing.py states the measures.
 
-A comparison computes a dozen numbers of each element in float64. Of one slice they stay in the processor's cache, or
-take little of a GPU's memory; of an output of a hundred million elements they would take more than there is. What an
-element may be off by depends on all others, by way of three figures, which take a round of their own where they are
-needed. The measures are comparing's.
+A comparison computes a dozen float64 numbers per element. Those of one slice stay in the processor's cache, or take
+little of a GPU's memory; those of a hundred million elements would not fit. The bound of an element depends on all
+others through four figures (least, typical, lost, largest_errors), each of which takes a pass of its own when needed.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,33 +19,33 @@ FACTOR = 4.0
 FALLBACK_T = -3
 CANCELLED = 8.0
 SIMILAR_BINADES = 1
-"""Elements up to twice as large as one count among those of its size."""
+"""An element's bound includes eager's errors in elements up to this many binades larger."""
 
 SLACK_UNITS = {torch.float16: 1.0, torch.bfloat16: 1.0, torch.float32: 16.0, torch.float64: 16.0}
-"""Half precision: computed in float32 and rounded once, a result is at most one unit off. Single precision: the order
-of a sum and another form of exp or tanh cost a few units, while lower precision than asked costs thousands."""
+"""The ulp slack per dtype. A half-precision result that was computed in float32 and rounded once is off by at most one
+ulp. In float32, another summation order or another form of exp or tanh costs a few ulps, lower precision thousands."""
 
 COARSER = {torch.float16: 2.0**3, torch.bfloat16: 2.0, torch.float32: 2.0**16, torch.float64: 2.0**29}
-"""By how much one unit of the next dtype down is larger: bfloat16 for float32 and float16, float32 for float64."""
+"""How many ulps make one of the next coarser dtype: bfloat16 for float32 and float16, float32 for float64."""
 
 COARSE_UNITS = 4.0
 COARSEST = 0.25
-"""Of an element or of the mean one, whichever is larger: what is off by more is no matter of precision."""
+"""An error above this share of the element or of the mean element, whichever is larger, is not one of precision."""
 
 SENSITIVE = 2.0**-10
-"""Of an element or of the mean one: what one unit of the inputs changes by more says nothing of other elements. It may
-have tipped a decision."""
+"""A perturbation that changes an element by more than this share of it or of the mean element, whichever is larger, may
+have tipped a decision. The change then counts for this element alone."""
 
 WHOLE = 0.5
-"""Whole numbers are equal or wrong: by so much or more."""
+"""The allowed error of integers and booleans: they are equal, or off by at least 1."""
 
 TIPPED = 1e-4
-"""The share of whole numbers that rounding may decide, or one: of two that are nearly alike, which is the larger."""
+"""The share of whole numbers (at least one) that rounding may decide, such as which of two nearly equal values wins."""
 
 HALF = (torch.float16, torch.bfloat16)
 
 SLICE = {"cpu": 1 << 18, "cuda": 1 << 25}
-"""Elements of a slice."""
+"""Elements per slice, by type of device."""
 
 LEAST_EXPONENT, MOST_EXPONENT = -1100, 1100
 """Beyond those of float64."""
@@ -56,21 +55,21 @@ WIDER = {"complex64": "float32", "complex128": "float64", "complex32": "float16"
 
 @dataclass(frozen=True)
 class ElementSlice:
-    """Some elements, in float64. same: equal, or both no number; these have no error."""
+    """A run of elements in float64. error: |actual - expected|. same: equal, or both NaN; these have error 0."""
 
     start: int
     expected: torch.Tensor
     actual: torch.Tensor
     exact: torch.Tensor | None
-    moved: Sequence[torch.Tensor]
+    perturbed: Sequence[torch.Tensor]
     error: torch.Tensor
     same: torch.Tensor
 
 
 @dataclass(frozen=True)
 class Found:
-    """Of a slice: which elements' errors mean something, which are wrong, whether all of those are only too coarse, by
-    how much each is off, by how much it may be."""
+    """The judgement over a slice. finite: eager and actual are both finite. coarse: every wrong element would be right
+    in a coarser dtype. off: the error per element, from float64 if there is such a result. allowed: its bound."""
 
     finite: torch.Tensor
     wrong: torch.Tensor
@@ -81,14 +80,15 @@ class Found:
 
 @dataclass
 class ErrorCounts:
-    """What is known of all elements. Places count them through; of the wrong one that is farthest off, of the first
-    wrong one that is not finite, of the one that is farthest off."""
+    """The judgement over all elements. close: whether all are, per t. Flat indices: worst is the wrong element with the
+    largest error, first_not_finite the first wrong one with NaN or infinity on either side, farthest the largest
+    error."""
 
     close: dict[int, bool]
     wrong: int = 0
     coarse: bool = True
     masks: list[torch.Tensor] = field(default_factory=list)
-    """Which elements are wrong, of each slice; empty where none is."""
+    """Which elements are wrong, per slice; empty if none is."""
     worst: int = 0
     first_not_finite: int | None = None
     farthest: int = 0
@@ -97,7 +97,7 @@ class ErrorCounts:
 
 
 class Elements:
-    """An output's elements, as real numbers. exact and moved have its shape; actual has its dtype too."""
+    """One output's elements as real numbers. exact and perturbed have eager's shape; actual has its dtype as well."""
 
     def __init__(
         self,
@@ -105,17 +105,17 @@ class Elements:
         eager: torch.Tensor,
         actual: torch.Tensor,
         exact: torch.Tensor | None,
-        moved: Sequence[torch.Tensor] = (),
-        whole: int | None = None,
+        perturbed: Sequence[torch.Tensor] = (),
+        output_size: int | None = None,
     ) -> None:
-        """whole: how many elements the output has, where these are some of them."""
+        """output_size: elements of the whole output, if these are only a sample of them."""
         self.dtype, self.kind = dtype, torch_dtype(dtype)
         self.floating = eager.is_floating_point()
         self.shape = eager.shape
         self.eager, self.actual = eager.reshape(-1), actual.reshape(-1)
         self.exact = None if exact is None else exact.reshape(-1)
-        self.moved = [each.reshape(-1) for each in moved]
-        self.whole = len(self) if whole is None else whole
+        self.perturbed = [each.reshape(-1) for each in perturbed]
+        self.output_size = len(self) if output_size is None else output_size
 
     def __len__(self) -> int:
         return self.eager.numel()
@@ -136,14 +136,14 @@ class Elements:
                 expected=expected,
                 actual=actual,
                 exact=None if self.exact is None else self.exact[part].double(),
-                moved=[each[part].double() for each in self.moved],
+                perturbed=[each[part].double() for each in self.perturbed],
                 error=error,
                 same=same,
             )
 
     def overflowed(self) -> bool:
-        """Whether eager has infinity or no number where float64 has a number that eager's dtype could hold: what it
-        computed on the way was too large."""
+        """Whether eager is NaN or infinite in an element whose float64 value its dtype could hold: an intermediate
+        value was too large."""
         if self.exact is None or not self.floating:
             return False
         for part in self._parts():
@@ -158,23 +158,23 @@ class Elements:
 
     @cached_property
     def tipped(self) -> bool:
-        """Whether so few whole numbers differ that rounding may have decided these, as it decided some of eager's:
-        inputs moved by one unit tell."""
+        """Whether so few whole numbers differ that rounding may have decided them, as it did for some of eager's.
+        Results on perturbed inputs then settle it."""
         if self.exact is None or self.floating:
             return False
         own = int((self.eager != self.exact).sum())
-        return 0 < int(self.differing.sum()) <= FACTOR * own + max(1.0, TIPPED * self.whole)
+        return 0 < int(self.differing.sum()) <= FACTOR * own + max(1.0, TIPPED * self.output_size)
 
     @cached_property
     def differing(self) -> torch.Tensor:
-        """Which whole numbers are neither eager's nor, where eager was thrown by its rounding, float64's."""
+        """Which whole numbers equal neither eager's nor float64's."""
         differing = self.eager != self.actual
         if self.exact is not None:
             differing &= self.exact != self.actual
         return differing
 
     def accept(self, others: Iterable[torch.Tensor]) -> None:
-        """Lets whole numbers be those of one of these, of which it takes no more than it needs."""
+        """Accept whole numbers that equal those of one of these results; take no more results than needed."""
         for each in others:
             self.differing &= each.reshape(-1) != self.actual
             if not bool(self.differing.any()):
@@ -182,7 +182,7 @@ class Elements:
 
     @cached_property
     def least(self) -> float:
-        """The median size, by float64: smaller elements have the units of this one."""
+        """The median of |float64|: smaller elements are given the ulp of this size."""
         if self.exact is None or not len(self):
             return 0.0
         sampled = self.exact[:: max(1, len(self) // 100_000)].double()
@@ -190,7 +190,7 @@ class Elements:
 
     @cached_property
     def typical(self) -> float:
-        """The mean size, by float64."""
+        """The mean of |float64| over the finite elements."""
         total, count = 0.0, 0
         for each in self.slices():
             assert each.exact is not None
@@ -201,7 +201,7 @@ class Elements:
 
     @cached_property
     def lost(self) -> bool:
-        """Whether eager is anywhere off by more than the number and the mean one: rounding alone decides what it is."""
+        """Whether in some element |eager - float64| exceeds both |float64| and its mean: rounding alone decides it."""
         for each in self.slices():
             assert each.exact is not None
             if bool((self._own(each, each.exact) > _finite_size(each.exact).clamp(min=self.typical)).any()):
@@ -210,16 +210,16 @@ class Elements:
 
     @cached_property
     def largest_errors(self) -> torch.Tensor:
-        """Per binade, the largest error of eager among elements of that size or smaller, with what their inputs' own
-        rounding does: in half precision where eager is lost, in single precision also elsewhere, but for what that
+        """Per binade, the largest error of eager among elements of that size or smaller. Each error includes the change
+        by perturbed inputs: in half precision only if eager is lost; in single precision also otherwise, except for
         changes beyond SENSITIVE."""
-        lost = bool(self.moved) and self.lost
+        lost = bool(self.perturbed) and self.lost
         size = MOST_EXPONENT - LEAST_EXPONENT + 2 + SIMILAR_BINADES
         largest = torch.zeros(size, dtype=torch.float64, device=self.eager.device)
         for each in self.slices():
             assert each.exact is not None
             own = self._own(each, each.exact)
-            if self.moved and (lost or self.kind not in HALF):
+            if self.perturbed and (lost or self.kind not in HALF):
                 change = self._change(each, each.exact)
                 level = _finite_size(each.exact).clamp(min=self.typical)
                 own = own + (change if lost else torch.where(change <= SENSITIVE * level, change, 0.0))
@@ -229,7 +229,7 @@ class Elements:
     # --- one slice ---
 
     def plain(self, part: ElementSlice) -> torch.Tensor:
-        """Which elements pass the least bound: they are right, whatever the others are."""
+        """Which elements are within the ulp slack alone, and so are right whatever the others are."""
         if not self.floating:
             return part.same
         if part.exact is None:
@@ -239,7 +239,8 @@ class Elements:
         return part.same | (part.actual.isfinite() & part.exact.isfinite() & (off <= bound))
 
     def found(self, part: ElementSlice, *, bounded: bool = False) -> Found:
-        """bounded: what each element may be off by is wanted, also where that need not be known."""
+        """Judge a slice. bounded: compute every bound, even if the ulp slack alone shows that all elements are
+        right."""
         if not self.floating:
             wrong = self.differing[part.start : part.start + part.expected.numel()]
             return Found(torch.ones_like(part.same), wrong, False, part.error, WHOLE)
@@ -253,13 +254,13 @@ class Elements:
         own = self._own_errors(part, part.exact, size, units)
         bound = FACTOR * own + SLACK_UNITS[self.kind] * units
         right = part.same | (part.actual.isfinite() & part.exact.isfinite() & (off <= bound))
-        # where eager overflowed and float64 did not, a finite result is the better one; and beyond the dtype's range
-        # both infinity and the largest number will do
+        # Only float64 decides, so a finite result is right although eager overflowed. For a value beyond the dtype's
+        # range, both infinity and the largest number are right.
         alike = part.actual.sign() == part.exact.sign()
         right |= _beyond(part.exact, self.kind) & alike & _beyond(part.actual, self.kind, within=2**-6)
         if bool(right.all()):
             return Found(finite, ~right, False, off, bound)
-        # small elements may be differences of large ones
+        # a small element may be the difference of large ones: measure it by the mean size
         level = part.exact.abs().clamp(min=self.typical)
         coarser = COARSER[self.kind] * (FACTOR * own + COARSE_UNITS * _unit(self.kind, level))
         coarse = (off <= coarser.minimum(COARSEST * level)) | (part.error <= self._close(part))
@@ -274,9 +275,9 @@ class Elements:
         return allowed.atol + allowed.rtol * part.expected.abs()
 
     def _closeness(self, part: ElementSlice) -> dict[int, bool]:
-        """Per level, whether every element is close. NaN is close to NaN, infinity to the same infinity.
+        """Whether every element is close, for each t. NaN is close to NaN, infinity to the same infinity.
 
-        A tolerance grows with t: who is close at one level is looked at no more.
+        The tolerance grows with t: an element that is close at one level is not looked at again.
         """
         if bool(part.same.all()):
             return dict.fromkeys(LEVELS, True)
@@ -302,17 +303,18 @@ class Elements:
         return torch.where(own.isfinite(), own, 0.0)
 
     def _change(self, part: ElementSlice, exact: torch.Tensor) -> torch.Tensor:
-        """What its inputs' own rounding does."""
+        """The largest |perturbed - float64| per element; 0 if it is not finite."""
         change = torch.zeros_like(exact)
-        for each in part.moved:
-            # no number in one of them makes it none
+        for each in part.perturbed:
+            # a NaN in any of them makes the maximum NaN
             change = change.maximum((each - exact).abs())
         return torch.where(change.isfinite(), change, 0.0)
 
     def _own_errors(
         self, part: ElementSlice, exact: torch.Tensor, size: torch.Tensor, units: torch.Tensor
     ) -> torch.Tensor:
-        """Per element, what eager is off by, with what its inputs' own rounding does."""
+        """The sum of the two errors per element that comparing.py describes: eager's own, and that of rounded
+        inputs."""
         own = self.largest_errors[_binade(size) + SIMILAR_BINADES]
         change = self._change(part, exact)
         if self.kind not in HALF:
@@ -321,43 +323,43 @@ class Elements:
 
     # --- all slices ---
 
-    def tally(self) -> ErrorCounts:
-        tally = ErrorCounts(dict.fromkeys(LEVELS, True))
+    def count_errors(self) -> ErrorCounts:
+        counts = ErrorCounts(dict.fromkeys(LEVELS, True))
         worst, farthest, most, total, measured = -2.0, -2.0, -1.0, 0.0, 0
         for part in self.slices():
             found = self.found(part)
             for t, close in self._closeness(part).items():
-                tally.close[t] &= close
+                counts.close[t] &= close
             known = part.error.isfinite()
-            shown, counts = torch.where(known, part.error, -1.0), found.finite & known
+            shown, measurable = torch.where(known, part.error, -1.0), found.finite & known
             if bool(found.wrong.any()):
-                tally.wrong += int(found.wrong.sum())
-                tally.coarse &= found.coarse
-                if tally.first_not_finite is None and bool((found.wrong & ~found.finite).any()):
-                    tally.first_not_finite = part.start + int((found.wrong & ~counts).double().argmax())
+                counts.wrong += int(found.wrong.sum())
+                counts.coarse &= found.coarse
+                if counts.first_not_finite is None and bool((found.wrong & ~found.finite).any()):
+                    counts.first_not_finite = part.start + int((found.wrong & ~measurable).double().argmax())
                 here = torch.where(found.wrong, shown, -1.0)
                 place = int(here.argmax())
                 if float(here[place]) > worst:
-                    worst, tally.worst = float(here[place]), part.start + place
-            tally.masks.append(found.wrong)
+                    worst, counts.worst = float(here[place]), part.start + place
+            counts.masks.append(found.wrong)
             place = int(shown.argmax())
             if float(shown[place]) > farthest:
-                farthest, tally.farthest = float(shown[place]), part.start + place
-            total += float(torch.where(counts, part.error, 0.0).sum())
-            measured += int(counts.sum())
-            most = max(most, float(torch.where(counts, part.error, -1.0).max()))
+                farthest, counts.farthest = float(shown[place]), part.start + place
+            total += float(torch.where(measurable, part.error, 0.0).sum())
+            measured += int(measurable.sum())
+            most = max(most, float(torch.where(measurable, part.error, -1.0).max()))
         if measured:
-            tally.max_error, tally.mean_error = most, total / measured
-        if not tally.wrong:
-            tally.masks.clear()
-        return tally
+            counts.max_error, counts.mean_error = most, total / measured
+        if not counts.wrong:
+            counts.masks.clear()
+        return counts
 
-    def wrong(self, tally: ErrorCounts) -> torch.Tensor:
-        """Which elements are wrong, in the output's shape."""
-        return torch.cat(tally.masks).reshape(self.shape)
+    def wrong(self, counts: ErrorCounts) -> torch.Tensor:
+        """Which elements are wrong, in the output's shape; count_errors found some."""
+        return torch.cat(counts.masks).reshape(self.shape)
 
     def errors(self) -> Errors:
-        """All that a map of what is wrong is drawn from: of every element at once."""
+        """The columns from which an error map is made, of all elements at once."""
         columns: dict[str, list[torch.Tensor]] = {
             name: [] for name in ("expected", "actual", "off", "allowed", "wrong")
         }
@@ -374,7 +376,7 @@ class Elements:
         return Errors(**whole, dtype=getattr(torch, self.dtype))
 
     def suspects(self, most: int) -> torch.Tensor:
-        """The places of elements that the least bound does not let pass; about so many of more."""
+        """Flat indices of the elements beyond the ulp slack; about `most` of them if there are more."""
         parts = -(-len(self) // SLICE[self.eager.device.type])
         most_here = max(1, most // max(1, parts))
         found = [torch.empty(0, dtype=torch.int64, device=self.eager.device)]
@@ -385,21 +387,21 @@ class Elements:
 
 
 def torch_dtype(dtype: str) -> torch.dtype:
-    """By whose units elements are judged: those of a complex number's parts; of 8 bits, bfloat16's."""
+    """The dtype whose ulps elements are judged in: of a complex number its parts'; of 8-bit floats bfloat16."""
     found: torch.dtype = getattr(torch, WIDER.get(dtype, dtype))
     return found if found in SLACK_UNITS else torch.bfloat16
 
 
 def _binade(size: torch.Tensor) -> torch.Tensor:
-    """Of finite numbers of this size, which binade: of the smallest, 0."""
+    """The binade of finite numbers of this size, counted from 0 for the smallest."""
     _, exponent = torch.frexp(size)
-    # zeros are the smallest of all
+    # frexp gives zero the exponent of 0.5; it belongs below the smallest number
     exponent = torch.where(size == 0, LEAST_EXPONENT, exponent.long())
     return exponent.clamp(LEAST_EXPONENT, MOST_EXPONENT) - LEAST_EXPONENT
 
 
 def _beyond(value: torch.Tensor, dtype: torch.dtype, within: float = 2**-8) -> torch.Tensor:
-    """Which values are larger than the largest of this dtype, or smaller by no more than this share of it."""
+    """Which values exceed the largest number of this dtype, or lie below it by at most the share `within`."""
     return value.abs() >= torch.finfo(dtype).max * (1 - within)
 
 
@@ -408,8 +410,8 @@ def _finite_size(exact: torch.Tensor) -> torch.Tensor:
 
 
 def _unit(dtype: torch.dtype, size: torch.Tensor) -> torch.Tensor:
-    """One unit in the last place of finite numbers of this size, which are in float64, as is what it returns."""
+    """One ulp of the dtype at each finite float64 size, as float64."""
     info = torch.finfo(dtype)
     _, exponent = torch.frexp(size.clamp(min=info.smallest_normal))
-    # a power of two by its bits: torch.ldexp computes it in single precision
+    # build the power of two from its bits: torch.ldexp computes in single precision
     return ((exponent.long() + 1022) << 52).view(torch.float64) * info.eps

@@ -1,5 +1,5 @@
-"""What a wrong output looks like: a coarse map of its errors, the elements around the worst one, and what the errors
-have in common. It is for people: it decides nothing, and no candidate ever hears of it.
+"""Make the error map of a wrong output: a coarse picture of its errors, the elements around the worst one, and what the
+errors have in common. The map is for people: it decides nothing, and no candidate ever sees it.
 """
 
 import math
@@ -13,33 +13,33 @@ from passnet_core.records import ErrorMap, Neighbourhood
 
 MOST_ROWS, MOST_COLUMNS, MOST_IN_A_STRIP = 32, 64, 256
 LEAST_COLUMNS = 8
-"""Axes are joined to columns until there are so many, where there are."""
+"""The last axes are joined until they make at least so many columns, if the output has as many elements."""
 
 SAMPLED = 1 << 20
-"""Wrong elements that are looked at for what they have in common; a pattern shows in far fewer."""
+"""How many elements are searched for what the wrong ones have in common; a pattern shows in far fewer."""
 
 NEARLY_ALL = 0.95
 NEARLY_ALL_HERE = 0.9
-"""Of the wrong elements: where so many lie, the others are strays."""
+"""If a core holds this share of the wrong elements, the others are strays."""
 MUCH_SMALLER = 0.5
-"""Of the output."""
+"""The largest share of the output that a core may cover."""
 GROSS = 0.1
-"""Of the largest error."""
+"""An error is gross from this share of the largest error on."""
 LEAST_LIKE = 4
-"""So many elements make a pattern."""
+"""The fewest elements that make a pattern."""
 LEAST_CLOSENESS = 1e-3
-"""Factors and offsets that differ by less are one."""
+"""Factors and offsets count as equal if they differ by less than this share."""
 UNITS = 4.0
-"""And so many units in the last place."""
+"""Values count as equal if they differ by at most this many ulps."""
 
 ACROSS, ALONG = 5, 9
-"""Of a neighbourhood: rows and columns of a table, elements of a line."""
+"""The neighbourhood has ACROSS rows and columns, or ALONG elements if the output is a line."""
 
 
 @dataclass(frozen=True)
 class Errors:
-    """Elements that were compared, in float64: off by how much, of how much that is allowed (a number: everywhere so
-    much). dtype: what they were."""
+    """The compared elements, in float64. off: the error per element. allowed: its bound, per element or one number for
+    all. wrong: which elements are. dtype: the output's."""
 
     expected: torch.Tensor
     actual: torch.Tensor
@@ -50,8 +50,8 @@ class Errors:
 
 
 def error_map(errors: Errors, shape: Sequence[int], index: Sequence[int]) -> ErrorMap:
-    """The map of an output of this shape, of which some elements are wrong; index: of the worst one. The last axis of a
-    complex output's errors are its parts."""
+    """Make the map of an output of this shape, some of whose elements are wrong. index: the worst element. The errors
+    of a complex output have one more axis than the output, its real and imaginary parts."""
     excess, wrong = _excess(errors), errors.wrong
     parts = wrong.dim() > len(shape)
     if parts:
@@ -76,7 +76,7 @@ def error_map(errors: Errors, shape: Sequence[int], index: Sequence[int]) -> Err
 
 
 def spans(wrong: torch.Tensor) -> tuple[tuple[int, int], ...]:
-    """Per axis, where the first wrong element lies, and one past the last. Some element is wrong."""
+    """Per axis, the first position with a wrong element, and one past the last. At least one element must be wrong."""
     found = []
     for axis in range(wrong.dim()):
         rest = [other for other in range(wrong.dim()) if other != axis]
@@ -89,27 +89,27 @@ def spans(wrong: torch.Tensor) -> tuple[tuple[int, int], ...]:
 
 
 def _excess(errors: Errors) -> torch.Tensor:
-    """Errors over what is allowed: above 1 exactly where an element is wrong."""
+    """Each error divided by its bound; above 1 exactly for wrong elements."""
     wrong = errors.wrong
     ratio = (errors.off / errors.allowed).nan_to_num_(nan=math.inf, posinf=math.inf)
-    # two NaN are no error
+    # NaN on both sides is no error
     ratio.masked_fill_(~wrong & ratio.isinf(), 0.0)
     return torch.where(wrong, ratio.clamp(min=1.01), ratio.clamp(max=1.0))
 
 
 def _layout(shape: Sequence[int]) -> tuple[int, int, int]:
-    """(the axis from which on axes are columns, rows, columns); a single row for what has one axis."""
+    """Lay the output out as a table: (first axis of the columns, rows, columns). One axis makes a single row."""
     axis = len(shape)
     while axis and math.prod(shape[axis:]) < LEAST_COLUMNS:
         axis -= 1
     if not axis and sum(size > 1 for size in shape) > 1:
-        # a small table is a table too
+        # even a table with few elements is shown as a table
         axis = max(place for place, size in enumerate(shape) if size > 1)
     return axis, math.prod(shape[:axis]), math.prod(shape[axis:])
 
 
 def _pooled(table: torch.Tensor, rows: int, columns: int) -> torch.Tensor:
-    """The largest element of each cell, of at most so many rows and columns of cells."""
+    """Reduce the table to at most this many rows and columns of cells, each with its largest element."""
     for axis, most in enumerate((rows, columns)):
         step = math.ceil(table.shape[axis] / most)
         whole, rest = divmod(table.shape[axis], step)
@@ -121,7 +121,7 @@ def _pooled(table: torch.Tensor, rows: int, columns: int) -> torch.Tensor:
 
 
 def _rounded(excess: float) -> float:
-    """To two digits, away from 1: neither side is rounded to the other."""
+    """Round to two digits, away from 1: rounding must not turn a right cell into a wrong one, or back."""
     if not excess or math.isinf(excess):
         return excess
     step = 10.0 ** (math.floor(math.log10(excess)) - 1)
@@ -136,23 +136,23 @@ def _flat(wrong: torch.Tensor) -> tuple[int, int]:
 
 
 def _core(wrong: torch.Tensor, bounds: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...] | None:
-    """The part without the few elements that lie far from the others, where that is small, and less than the bounds."""
+    """The box that holds nearly all wrong elements but no strays; None unless it is small, and smaller than bounds."""
     found = []
     for axis in range(wrong.dim()):
         rest = [other for other in range(wrong.dim()) if other != axis]
         counts = wrong.sum(rest) if rest else wrong.long()
-        # strays make few at any one place
+        # strays add few wrong elements to any one position
         places = (2 * counts >= counts.max()).nonzero().reshape(-1)
         found.append((int(places[0]), int(places[-1]) + 1))
     volume = math.prod(end - begin for begin, end in found)
-    held = int(wrong[_slices(found)].sum())
-    if tuple(found) == bounds or volume > MUCH_SMALLER * wrong.numel() or held < NEARLY_ALL_HERE * int(wrong.sum()):
+    inside = int(wrong[_slices(found)].sum())
+    if tuple(found) == bounds or volume > MUCH_SMALLER * wrong.numel() or inside < NEARLY_ALL_HERE * int(wrong.sum()):
         return None
     return tuple(found)
 
 
 def _gross(excess: torch.Tensor) -> torch.Tensor:
-    """The elements whose errors are far above the others, where some are."""
+    """The elements with gross errors: those that are infinitely wrong, or else those near the largest error."""
     infinite = excess.isinf()
     return infinite if bool(infinite.any()) else excess >= GROSS * excess.max()
 
@@ -166,7 +166,7 @@ def _slices(part: Sequence[tuple[int, int]]) -> tuple[slice, ...]:
 
 def _in_common(errors: Errors, core: Sequence[tuple[int, int]] | None) -> dict[str, Any]:
     wrong = errors.wrong.reshape(-1)
-    # of many millions, as many as tell it; an odd step meets every column
+    # of many millions sample some; an odd step reaches every one of 2^n columns
     step = 1 if wrong.numel() <= SAMPLED else (wrong.numel() // SAMPLED) | 1
     few = step > 1 and int(wrong.sum()) <= SAMPLED
     places = wrong.nonzero().reshape(-1) if few else wrong[::step].nonzero().reshape(-1) * step
@@ -178,9 +178,9 @@ def _in_common(errors: Errors, core: Sequence[tuple[int, int]] | None) -> dict[s
     if varied and bool((actual == actual[0]).all() | actual.isnan().all()):
         return {"value": float(actual[0])}
     if core is not None:
-        there = errors.actual[_slices(core)][errors.wrong[_slices(core)]]
-        if there.numel() >= LEAST_LIKE and bool((there == there[0]).all() | there.isnan().all()):
-            found["value"] = float(there[0])
+        in_core = errors.actual[_slices(core)][errors.wrong[_slices(core)]]
+        if in_core.numel() >= LEAST_LIKE and bool((in_core == in_core[0]).all() | in_core.isnan().all()):
+            found["value"] = float(in_core[0])
     measured = expected.isfinite() & actual.isfinite()
     if bool(measured.all()) and varied:
         found |= _alike(expected, actual, errors.dtype)
@@ -194,11 +194,11 @@ def _in_common(errors: Errors, core: Sequence[tuple[int, int]] | None) -> dict[s
 
 
 def _alike(expected: torch.Tensor, actual: torch.Tensor, dtype: torch.dtype) -> dict[str, float]:
-    """The factor or the offset that nearly all elements have in common, as far as their rounding lets it be seen."""
+    """The factor or the offset by which nearly all elements are off, if rounding does not blur it."""
     unit = torch.finfo(dtype).eps if dtype.is_floating_point else 0.0
     close = max(LEAST_CLOSENESS, UNITS * unit)
-    told = expected != 0
-    ratios = actual[told] / expected[told]
+    nonzero = expected != 0
+    ratios = actual[nonzero] / expected[nonzero]
     if ratios.numel() >= LEAST_LIKE:
         factor = float(ratios.median())
         if abs(factor - 1) > close and _share((ratios - factor).abs() <= close * abs(factor)) >= NEARLY_ALL:
@@ -212,7 +212,7 @@ def _alike(expected: torch.Tensor, actual: torch.Tensor, dtype: torch.dtype) -> 
 
 
 def _rearranged(errors: Errors, dtype: torch.dtype) -> bool:
-    """Whether the whole output has the right values, in other places."""
+    """Whether the output has the right values in the wrong positions."""
     if errors.wrong.numel() > SAMPLED or not bool(errors.expected.isfinite().all() & errors.actual.isfinite().all()):
         return False
     unit = torch.finfo(dtype).eps if dtype.is_floating_point else 0.0
@@ -221,7 +221,7 @@ def _rearranged(errors: Errors, dtype: torch.dtype) -> bool:
 
 
 def _large_from(errors: Errors) -> float | None:
-    """The size from which on nearly everything is wrong, where that is less than half of all."""
+    """The size above which nearly all elements are wrong; None if half of all elements or more are as large."""
     size, wrong = errors.expected.abs(), errors.wrong
     off = size[wrong]
     off = off[off.isfinite()]
@@ -246,7 +246,7 @@ def _short(value: float) -> float:
 
 
 def _around(errors: Errors, index: Sequence[int]) -> Neighbourhood:
-    """A part of the table that the last two axes make, or of a line."""
+    """The elements around the worst one: a part of the table that the last two axes make, or of a line."""
     shape = tuple(errors.wrong.shape)
     tables = [each[tuple(index[:-2])] for each in (errors.expected, errors.actual, errors.wrong)]
     while tables[0].dim() < 2:

@@ -1,4 +1,4 @@
-"""Inputs for one comparison: as recorded, or one of five drawings that are harder to be right on by accident."""
+"""Draw the inputs of one comparison: as recorded, or in one of five ways that a wrong result is less likely to pass."""
 
 import hashlib
 import math
@@ -14,33 +14,33 @@ from passnet_core.judge.protocol.messages import Given
 from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, Drawn, InputRole
 from passnet_core.records import Profile, TensorForm, TensorSpec
 
-DRAWINGS = ("recorded", "typical", "wide", "signed", "sparse", "edges")
-PROFILES: Mapping[Profile, tuple[str, ...]] = {Profile.PASSNET: ("recorded",), Profile.STRICT: DRAWINGS}
+INPUT_DRAWS = ("recorded", "typical", "wide", "signed", "sparse", "edges")
+PROFILES: Mapping[Profile, tuple[str, ...]] = {Profile.PASSNET: ("recorded",), Profile.STRICT: INPUT_DRAWS}
 
 RECORDED_SPREAD = 0.2
 RECORDED_LIMIT = 100.0
-"""PassNet replays a float as randn * std * 0.2 + mean, clamped to these limits."""
+"""PassNet replays a float input as randn * std * 0.2 + mean, clamped to the recorded range and to ±RECORDED_LIMIT."""
 
 WIDE = 8.0
 LARGE = ("wide", "edges")
-"""Drawings of values so large that a computation may overflow."""
+"""Draws with values so large that a computation may overflow."""
 
 LEAST_SCALE = 1 / WIDE
-"""Of wide inputs: no wider than typical ones."""
+"""The smallest scale: it makes wide inputs no wider than typical ones."""
 
 PARAMETER_SPREAD = 0.1
 LEAST_VARIANCE = 1e-3
 EDGE_VALUES = (0.0, -0.0, 1.0, -1.0, 1e-4, -1e-4, 10.0, -10.0, 60.0, -60.0, 100.0, -100.0)
-"""What a stable softmax survives and a naive one does not, in every dtype."""
+"""Values on which a stable softmax is right in every dtype and a naive one is not."""
 
 FAINT = 1e-3
-"""About what eps in a normalisation is seen by: as large as the root of a usual one."""
+"""The size of values that show the eps of a normalisation: about the square root of a usual eps."""
 
 PARAMETER_WORDS = ("parameter", "weight", "bias", "running_", "buffer", "gamma", "beta")
 
 
 def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
-    """The role of each input, from the calls it reaches, by way of views and conversions."""
+    """The role of each input, derived from the calls that it reaches directly or through views and conversions."""
     origin = {node.name: node.name for node in graph.inputs}
     found: dict[str, InputRole] = {
         node.name: InputRole(number=node.target.startswith("torch.Sym")) for node in graph.inputs
@@ -89,7 +89,7 @@ def _passes_through(node: Node) -> bool:
 
 
 def _indexings(target: str, arguments: Mapping[str, Value]) -> list[tuple[str, str, int]]:
-    """(index, table, axis) of every value that this call uses as an index."""
+    """(index, table, axis) for every value that the call uses as an index; table is empty if it is not known."""
     table = index = None
     axis: Value = 0
     match target:
@@ -114,7 +114,7 @@ def _indexings(target: str, arguments: Mapping[str, Value]) -> list[tuple[str, s
 
 def draw(
     specs: Sequence[TensorSpec],
-    drawing: str,
+    input_draw: str,
     seed: int,
     *,
     roles: Mapping[str, InputRole] | None = None,
@@ -122,25 +122,25 @@ def draw(
     scale: float = 1.0,
     device: str = "cpu",
 ) -> list[Drawn]:
-    """One tensor per spec (a plain int where the computation takes one), the same for the same seed and kind of device.
+    """Draw one tensor per spec (an int where the graph takes a number), equal for equal seed and type of device.
 
-    drawing: one of DRAWINGS. shapes: in place of the recorded ones. scale: what makes inputs LARGE is multiplied
-    by this. Raises BadInput for a dtype that cannot be drawn.
+    input_draw: one of INPUT_DRAWS. shapes: replace the recorded ones. scale: multiplies what makes the inputs of the
+    LARGE draws large. Raises BadInput for an unknown draw, or a dtype that cannot be drawn.
     """
-    if drawing not in DRAWINGS:
-        raise BadInput(f"There is no drawing {drawing!r}. There are {', '.join(DRAWINGS)}.")
+    if input_draw not in INPUT_DRAWS:
+        raise BadInput(f"There is no input draw {input_draw!r}. Choose one of: {', '.join(INPUT_DRAWS)}.")
     sizes = {spec.name: tuple(shape) for spec, shape in zip(specs, shapes or [spec.shape for spec in specs])}
     drawn: list[Drawn] = []
     for index, spec in enumerate(specs):
         role = (roles or {}).get(spec.name, PLAIN_ROLE)
-        generator = torch.Generator(device=device).manual_seed(_seed_of(seed, drawing, index))
-        drawn.append(_one(spec, sizes[spec.name], drawing, scale, role, index_limit(role, sizes), generator))
+        generator = torch.Generator(device=device).manual_seed(_seed_of(seed, input_draw, index))
+        drawn.append(_one(spec, sizes[spec.name], input_draw, scale, role, index_limit(role, sizes), generator))
     return drawn
 
 
 def without_content(specs: Sequence[TensorSpec], roles: Mapping[str, InputRole]) -> list[Given]:
-    """Inputs of the recorded shapes, of which nothing is drawn but plain numbers. Raises BadInput for a dtype that
-    torch does not know."""
+    """Describe tensors of the recorded shapes without making them; plain numbers are drawn. Raises BadInput for a dtype
+    that torch does not know."""
     given: list[Given] = []
     for spec in specs:
         form = TensorForm(spec.shape, str(dtype_of(spec)).removeprefix("torch."))
@@ -155,16 +155,16 @@ def without_content(specs: Sequence[TensorSpec], roles: Mapping[str, InputRole])
 def dtype_of(spec: TensorSpec) -> torch.dtype:
     dtype = getattr(torch, spec.dtype, None)
     if not isinstance(dtype, torch.dtype):
-        raise BadInput(f"Input {spec.name!r} has the dtype {spec.dtype!r}, which torch does not know.")
+        raise BadInput(f"Input {spec.name!r} has the dtype {spec.dtype!r}, which this torch does not know.")
     return dtype
 
 
-def _seed_of(seed: int, drawing: str, index: int) -> int:
-    return int.from_bytes(hashlib.sha256(f"{seed} {drawing} {index}".encode()).digest()[:7], "big")
+def _seed_of(seed: int, input_draw: str, index: int) -> int:
+    return int.from_bytes(hashlib.sha256(f"{seed} {input_draw} {index}".encode()).digest()[:7], "big")
 
 
 def index_limit(role: InputRole, sizes: Mapping[str, tuple[int, ...]]) -> int | None:
-    """The smallest size that an index must stay below; None: not known."""
+    """The size that an index must stay below: the smallest of its tables; None if it is not known."""
     known = [
         sizes[table][axis]
         for table, axis in role.tables
@@ -176,7 +176,7 @@ def index_limit(role: InputRole, sizes: Mapping[str, tuple[int, ...]]) -> int | 
 def _one(
     spec: TensorSpec,
     shape: tuple[int, ...],
-    drawing: str,
+    input_draw: str,
     scale: float,
     role: InputRole,
     limit: int | None,
@@ -190,20 +190,20 @@ def _one(
         if shape == spec.shape:
             return given.to(dtype).to(generator.device)
     if dtype is torch.bool:
-        return _booleans(shape, drawing, generator)
+        return _booleans(shape, input_draw, generator)
     if dtype.is_complex:
-        parts = [_floats(spec, shape, drawing, scale, role, generator) for _ in range(2)]
+        parts = [_floats(spec, shape, input_draw, scale, role, generator) for _ in range(2)]
         return torch.complex(*parts).to(dtype)
     if dtype.is_floating_point:
-        return _floats(spec, shape, drawing, scale, role, generator).to(dtype)
+        return _floats(spec, shape, input_draw, scale, role, generator).to(dtype)
     if spec.dtype.startswith("q"):
-        raise BadInput(f"Input {spec.name!r} is quantised, {spec.dtype}: such inputs cannot be drawn.")
-    whole = _integers(spec, shape, drawing, role, limit, dtype, generator)
+        raise BadInput(f"Input {spec.name!r} has the quantised dtype {spec.dtype}, for which no values can be drawn.")
+    whole = _integers(spec, shape, input_draw, role, limit, dtype, generator)
     return int(whole.reshape(-1)[0].item()) if role.number else whole
 
 
-def _booleans(shape: tuple[int, ...], drawing: str, generator: torch.Generator) -> torch.Tensor:
-    if drawing == "sparse":
+def _booleans(shape: tuple[int, ...], input_draw: str, generator: torch.Generator) -> torch.Tensor:
+    if input_draw == "sparse":
         return _impulses(shape, generator) != 0
     return torch.rand(shape, generator=generator, device=generator.device) < 0.5
 
@@ -211,13 +211,13 @@ def _booleans(shape: tuple[int, ...], drawing: str, generator: torch.Generator) 
 def _integers(
     spec: TensorSpec,
     shape: tuple[int, ...],
-    drawing: str,
+    input_draw: str,
     role: InputRole,
     limit: int | None,
     dtype: torch.dtype,
     generator: torch.Generator,
 ) -> torch.Tensor:
-    """Uniform in the recorded range and below the size of what they index; without either, 0 or 1."""
+    """Draw uniformly from the recorded range, below the size of the indexed axis; if neither is known, from 0 and 1."""
     info = torch.iinfo(dtype)
     known = spec.low is not None and spec.high is not None
     low = max(int(spec.low), info.min) if known and spec.low is not None else 0
@@ -226,7 +226,7 @@ def _integers(
         low = max(low, 0) if not known else low
         high = max(min(high if known else limit - 1, limit - 1), 0)
     low = min(low, high)
-    if drawing == "edges":
+    if input_draw == "edges":
         ends = torch.rand(shape, generator=generator, device=generator.device) < 0.5
         return torch.where(ends, low, high).to(dtype)
     return torch.randint(low, high + 1, shape, generator=generator, device=generator.device).to(dtype)
@@ -235,39 +235,39 @@ def _integers(
 def _floats(
     spec: TensorSpec,
     shape: tuple[int, ...],
-    drawing: str,
+    input_draw: str,
     scale: float,
     role: InputRole,
     generator: torch.Generator,
 ) -> torch.Tensor:
-    """float32, or float64 for float64 inputs."""
+    """Draw in float64 for float64 and complex128 inputs, otherwise in float32; the caller converts."""
     kind = torch.float64 if spec.dtype in ("float64", "complex128") else torch.float32
-    there = generator.device
-    noise = torch.randn(shape, generator=generator, dtype=kind, device=there)
+    device = generator.device
+    noise = torch.randn(shape, generator=generator, dtype=kind, device=device)
     mean, std = spec.mean or 0.0, 1.0 if spec.std is None else spec.std
-    if drawing == "recorded":
+    if input_draw == "recorded":
         values = noise * std * RECORDED_SPREAD + mean
         return _within(values, spec, RECORDED_LIMIT)
     spread = std if std > 0 else _spread(spec, mean)
     if role.variance:
-        # a variance has no sign and no impulse: only its size varies
+        # a variance must stay above 0, so no draw flips its sign or sets it to 0: only its size varies
         centre = mean if mean > 0 else 1.0
-        widened = WIDE * scale if drawing == "wide" else 1.0
+        widened = WIDE * scale if input_draw == "wide" else 1.0
         return _within(centre * torch.exp(noise * 0.5) * widened, spec, math.inf).clamp(min=LEAST_VARIANCE)
     parameter = is_parameter(spec)
-    match drawing:
+    match input_draw:
         case "wide":
             values = noise * spread * WIDE * scale + mean
         case "signed":
-            # a range that is known is mirrored in itself: outside it, all would be one and the same limit
+            # mirror a recorded range within itself: outside it, all values would be clamped to one limit
             values = _turning_point(spec) - (noise * spread + mean)
         case "sparse" if not parameter:
             values = _impulses(shape, generator).to(kind) * max(abs(mean), spread, 1.0)
             values = _with_faint_rows(values, generator)
         case "edges" if not parameter:
-            chosen = torch.randint(0, len(EDGE_VALUES), shape, generator=generator, device=there)
-            edge = torch.tensor(EDGE_VALUES, dtype=kind, device=there)[chosen] * scale
-            kept = torch.rand(shape, generator=generator, device=there) < 0.5
+            chosen = torch.randint(0, len(EDGE_VALUES), shape, generator=generator, device=device)
+            edge = torch.tensor(EDGE_VALUES, dtype=kind, device=device)[chosen] * scale
+            kept = torch.rand(shape, generator=generator, device=device) < 0.5
             values = torch.where(kept, edge, noise * spread + mean)
         case _:
             values = noise * spread + mean
@@ -285,7 +285,7 @@ def _within(values: torch.Tensor, spec: TensorSpec, limit: float) -> torch.Tenso
 
 
 def _spread(spec: TensorSpec, mean: float) -> float:
-    """What a recorded spread of 0 stands for: 1 for activations, a tenth around the mean for parameters."""
+    """The spread that replaces a recorded spread of 0: 1 for activations, a tenth of max(|mean|, 1) for parameters."""
     return PARAMETER_SPREAD * max(abs(mean), 1.0) if is_parameter(spec) else 1.0
 
 
@@ -297,29 +297,28 @@ def is_parameter(spec: TensorSpec) -> bool:
 
 
 def _impulses(shape: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
-    """Zeros with one impulse, and one more moved away from it along each axis."""
-    there = generator.device
-    values = torch.zeros(shape, device=there)
+    """Zeros with one impulse of 1, and along each axis a second one of -2 in another position."""
+    device = generator.device
+    values = torch.zeros(shape, device=device)
     if not values.numel():
         return values
-    place = [int(torch.randint(0, size, (), generator=generator, device=there)) for size in shape]
+    place = [int(torch.randint(0, size, (), generator=generator, device=device)) for size in shape]
     values[tuple(place)] = 1.0
     for axis, size in enumerate(shape):
-        moved = list(place)
-        step = 1 + int(torch.randint(0, max(size - 1, 1), (), generator=generator, device=there))
-        moved[axis] = (place[axis] + step) % size
-        values[tuple(moved)] = -2.0 if moved != place else 1.0
+        beside = list(place)
+        step = 1 + int(torch.randint(0, max(size - 1, 1), (), generator=generator, device=device))
+        beside[axis] = (place[axis] + step) % size
+        values[tuple(beside)] = -2.0 if beside != place else 1.0
     return values
 
 
 def _with_faint_rows(values: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Every second of the rows that are zero, the first one too, becomes half to one and a half of FAINT, of either
-    sign."""
+    """Fill every second row of zeros, from the first one on, with values of 0.5 to 1.5 times FAINT and either sign."""
     if values.dim() < 2 or not values.numel():
         return values
     empty = (values == 0).all(-1, keepdim=True)
     chosen = empty & (empty.flatten().cumsum(0).reshape(empty.shape) % 2 == 1)
-    there = generator.device
-    size = (torch.rand(values.shape, generator=generator, dtype=values.dtype, device=there) + 0.5) * FAINT
-    negative = torch.rand(values.shape, generator=generator, device=there) < 0.5
+    device = generator.device
+    size = (torch.rand(values.shape, generator=generator, dtype=values.dtype, device=device) + 0.5) * FAINT
+    negative = torch.rand(values.shape, generator=generator, device=device) < 0.5
     return torch.where(chosen, torch.where(negative, -size, size), values)

@@ -1,7 +1,7 @@
-"""The bench: the inputs of a comparison, what eager and its float64 form give for them, and how a call differs.
+"""The reference bench: it draws the inputs of a comparison, keeps the results of eager and float64, and compares calls.
 
-It stands where the tensors lie: on the CPU in the referee, on CUDA in the witness, whose device then does the drawing
-and the comparing. There nothing large travels but what a candidate is given and what it returns.
+The bench lives where the tensors are: on the CPU in the referee; on CUDA in the witness, whose device then draws and
+compares. On CUDA, the only large tensors that cross process borders are a candidate's inputs and outputs.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,28 +15,29 @@ from passnet_core.judge.numerics import comparing
 from passnet_core.judge.numerics.comparing import References
 from passnet_core.judge.numerics.input_draws import LARGE, LEAST_SCALE, draw
 from passnet_core.judge.numerics.negative_controls import NegativeControls
-from passnet_core.judge.numerics.perturbing import Nearby, after
+from passnet_core.judge.numerics.perturbing import PerturbedResults, after
 from passnet_core.judge.protocol.clients import Computing
 from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Produced, Returned
 from passnet_core.judge.protocol.reference_bench import BenchPlan, Drawn, InputDifference, Judged, OutputDifference
 from passnet_core.records import Device, Verdict
 
 TRIED_PLACES = 16
+"""How many random elements of an input are tried, to find two unequal ones to exchange."""
 
 SPARE_BYTES = 1 << 30
-"""Memory of the device that may be kept for the next call: a candidate, another process, has the rest."""
+"""Unused device memory that PyTorch may keep for the next call; the candidate, another process, needs the rest."""
 
 T = TypeVar("T")
 
 
 @dataclass
 class LocalReferenceBench:
-    """A Bench in this process, on this device. witness: where its tensors lie there too."""
+    """A ReferenceBench in this process. device: where its tensors are, and where the witness takes inputs from."""
 
     plan: BenchPlan
     witness: Computing
     device: Device = Device.CPU
-    drawing: str = ""
+    input_draw: str = ""
     sizes: list[tuple[int, ...]] = field(default_factory=list)
     scale: float = 1.0
     inputs: list[Drawn] = field(default_factory=list)
@@ -44,14 +45,14 @@ class LocalReferenceBench:
     eager: Returned | None = None
     exact: Returned | None = None
     known: dict[int, list[OutputDifference]] = field(default_factory=dict)
-    moved: bool = False
-    """Whether the witness has other inputs than these."""
+    witness_perturbed: bool = False
+    """Whether the witness still has perturbed inputs instead of these."""
 
     def __post_init__(self) -> None:
         self.controls = NegativeControls([spec.name for spec in self.plan.specs], self.plan.seed)
 
-    def draw(self, drawing: str, shapes: Sequence[Sequence[int]]) -> None:
-        self.drawing, self.sizes, self.scale = drawing, [tuple(shape) for shape in shapes], 1.0
+    def draw(self, input_draw: str, shapes: Sequence[Sequence[int]]) -> None:
+        self.input_draw, self.sizes, self.scale = input_draw, [tuple(shape) for shape in shapes], 1.0
         self._draw()
 
     def _draw(self) -> None:
@@ -63,7 +64,7 @@ class LocalReferenceBench:
         roles = {spec.name: role for spec, role in zip(specs, self.plan.roles)}
         self.inputs = draw(
             specs,
-            self.drawing,
+            self.input_draw,
             self.plan.seed,
             roles=roles,
             shapes=self.sizes,
@@ -82,8 +83,8 @@ class LocalReferenceBench:
 
     def refer(self, *, exact: bool) -> str:
         problem = self._refer(exact)
-        # where eager overflows, rounding alone decides which elements are lost, and the others say little
-        while self.drawing in LARGE and self.scale > LEAST_SCALE and self._overflowed():
+        # If eager overflows, rounding alone decides which elements are lost, and the others tell little.
+        while self.input_draw in LARGE and self.scale > LEAST_SCALE and self._overflowed():
             self.scale /= 2
             self._draw()
             problem = self._refer(exact)
@@ -114,14 +115,14 @@ class LocalReferenceBench:
     def control(self) -> str:
         eager, exact, inputs = self.eager, self.exact, self.inputs
         assert eager is not None
-        nearby = self._nearby()
-        self._spared(
-            lambda: self.controls.see(inputs, eager, exact, nearby.output),
+        perturbed = self._perturbed_results()
+        self._with_enough_memory(
+            lambda: self.controls.see(inputs, eager, exact, perturbed.output),
             lambda: self.controls.see(
                 self.taken(),
                 _on_cpu(eager),
                 _on_cpu(exact) if exact else None,
-                lambda index: _moved_on_cpu(nearby.output(index)),
+                lambda index: _perturbed_on_cpu(perturbed.output(index)),
             ),
         )
         self._restore()
@@ -140,65 +141,67 @@ class LocalReferenceBench:
             problem = problem or "it returns another number of values"
             unlike = (comparing.unlike(Verdict.WRONG_TYPE, problem, each) for each in eager.outputs)
             return Judged(tuple(unlike), problem=problem)
-        nearby = self._nearby()
+        perturbed = self._perturbed_results()
         values: list[OutputDifference] = []
         for index, (wanted, given) in enumerate(zip(eager.outputs, actual.outputs)):
-            references = References(wanted, exact.outputs[index] if exact else None, nearby.output(index))
+            references = References(wanted, exact.outputs[index] if exact else None, perturbed.output(index))
             known = self.known.setdefault(index, [])
-            values.append(self._compared(references, given, mapped=partial(comparing.worse, before=known)))
+            values.append(self._compared(references, given, wants_map=partial(comparing.worse, before=known)))
             known.append(values[-1])
         watched = self.plan.strict and self.plan.is_candidate and values
-        inputs = tuple(self._inputs_after(eager, exact, actual, nearby)) if watched else ()
+        inputs = tuple(self._inputs_after(eager, exact, actual, perturbed)) if watched else ()
         self._restore()
         return Judged(tuple(values), inputs, tuple(map(comparing.layout, eager.outputs)))
 
-    def _nearby(self) -> Nearby:
+    def _perturbed_results(self) -> PerturbedResults:
         def inputs() -> Sequence[Drawn]:
-            self.moved = True
+            self.witness_perturbed = True
             return self.inputs
 
-        return Nearby(self.witness, inputs, self.plan.seed)
+        return PerturbedResults(self.witness, inputs, self.plan.seed)
 
     def _restore(self) -> None:
-        """Gives the witness the inputs again, where it had moved ones since."""
-        if self.moved:
+        """Give the witness the inputs again if it has perturbed ones."""
+        if self.witness_perturbed:
             self.witness.give(self.inputs)
-            self.moved = False
+            self.witness_perturbed = False
 
     def _compared(
         self,
         references: References,
         actual: Produced,
         *,
-        mapped: Callable[[OutputDifference], bool] = lambda found: True,
+        wants_map: Callable[[OutputDifference], bool] = lambda found: True,
     ) -> OutputDifference:
         def on_cpu() -> OutputDifference:
             exact = _produced_on_cpu(references.exact) if references.exact is not None else None
-            there = References(_produced_on_cpu(references.eager), exact, _moved_on_cpu(references.moved))
-            return comparing.compare(there, _produced_on_cpu(actual), memory=False, mapped=mapped)
+            copied = References(_produced_on_cpu(references.eager), exact, _perturbed_on_cpu(references.perturbed))
+            return comparing.compare(copied, _produced_on_cpu(actual), memory=False, wants_map=wants_map)
 
-        return self._spared(lambda: comparing.compare(references, actual, memory=False, mapped=mapped), on_cpu)
+        return self._with_enough_memory(
+            lambda: comparing.compare(references, actual, memory=False, wants_map=wants_map), on_cpu
+        )
 
-    def _spared(self, there: Callable[[], T], on_cpu: Callable[[], T]) -> T:
-        """What is found on the device, or on the CPU where the device has too little memory left for it."""
+    def _with_enough_memory(self, on_device: Callable[[], T], on_cpu: Callable[[], T]) -> T:
+        """Compute on the device, or on the CPU if the device runs out of memory."""
         try:
-            return there()
+            return on_device()
         except torch.cuda.OutOfMemoryError:
             pass
-        # not within the handler, whose traceback keeps what was computed alive
+        # outside the handler, whose traceback keeps the tensors computed so far alive
         torch.cuda.empty_cache()
         return on_cpu()
 
     def _inputs_after(
-        self, eager: Returned, exact: Returned | None, actual: Returned, nearby: Nearby
+        self, eager: Returned, exact: Returned | None, actual: Returned, perturbed: PerturbedResults
     ) -> Iterator[InputDifference]:
-        """Compares what the inputs are after the call, where eager or the candidate changed them."""
+        """Compare those inputs after the call that eager or the candidate changed."""
         for index in sorted({*eager.changed, *actual.changed}):
             if not 0 <= index < len(self.inputs) or not isinstance(self.inputs[index], torch.Tensor):
                 continue
             wanted, given = (after(each, index, self.inputs) for each in (eager, actual))
             precise = after(exact, index, self.inputs) if exact else None
-            found = self._compared(References(wanted, precise, nearby.input(index)), given)
+            found = self._compared(References(wanted, precise, perturbed.input(index)), given)
             yield InputDifference(index, index in eager.changed, index in actual.changed, found)
 
 
@@ -211,13 +214,13 @@ def _produced_on_cpu(produced: Produced) -> Produced:
     return replace(produced, value=value.cpu()) if isinstance(value, torch.Tensor) else produced
 
 
-def _moved_on_cpu(moved: Callable[[], Iterable[Produced]]) -> Callable[[], Iterable[Produced]]:
-    """As References asks for them: still computed only when asked for."""
-    return lambda: map(_produced_on_cpu, moved())
+def _perturbed_on_cpu(perturbed: Callable[[], Iterable[Produced]]) -> Callable[[], Iterable[Produced]]:
+    """The same function with its results on the CPU; it still computes them only when called."""
+    return lambda: map(_produced_on_cpu, perturbed())
 
 
 def exchanged(value: Drawn, seed: int) -> Drawn:
-    """Two elements, at random and unequal where some are, have changed places: sums and extremes stay."""
+    """Exchange two random elements, unequal ones if any are tried, so that sums and extremes stay the same."""
     if not isinstance(value, torch.Tensor) or value.numel() < 2:
         return value
     generator = torch.Generator().manual_seed(seed)

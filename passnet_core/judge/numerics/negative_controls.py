@@ -1,7 +1,8 @@
 """Negative controls: what a pass could return without computing anything, which must be wrong on every subgraph.
 
-They are compared as a candidate's outputs are, on the drawings used, where no candidate is. Where an output cannot tell
-a computation from a control, it says nothing of a candidate; where no output can, the subgraph cannot rank anybody.
+They are compared like a candidate's outputs, on the same input draws, in a process without candidate code. If a control
+is right for an output, that output proves nothing about a candidate; if this holds for every output, the subgraph
+cannot rank anybody.
 """
 
 import math
@@ -16,9 +17,9 @@ from passnet_core.judge.protocol.reference_bench import Drawn
 from passnet_core.records import Verdict
 
 SAMPLE = 16_384
-"""Elements at random that are looked at first: on most subgraphs they suffice."""
+"""How many random elements are compared first; on most subgraphs they suffice."""
 SUSPECTS = 1 << 18
-"""Elements that are looked at after those: of what is not plainly right, about so many."""
+"""About how many of the elements beyond the ulp slack are compared next."""
 
 ZEROS, MEAN, UNINITIALISED, STALE = (
     "return zeros",
@@ -29,7 +30,7 @@ ZEROS, MEAN, UNINITIALISED, STALE = (
 
 
 class NegativeControls:
-    """Which controls have not been found wrong yet, per output."""
+    """Tracks, per output, which controls have been found wrong on some input draw, and which still pass."""
 
     def __init__(self, names: Sequence[str], seed: int) -> None:
         self.names = names
@@ -44,10 +45,10 @@ class NegativeControls:
         inputs: Sequence[Drawn],
         eager: Returned,
         exact: Returned | None,
-        moved: Callable[[int], Callable[[], Iterable[Produced]]] = lambda index: tuple,
+        perturbed: Callable[[int], Callable[[], Iterable[Produced]]] = lambda index: tuple,
     ) -> None:
-        """Tries each control on one drawing, until some output has told them all apart. moved: asks for the references
-        of an output on inputs moved by one unit."""
+        """Try each control on one input draw, unless some output has already shown all of them wrong. perturbed:
+        gives, for an output's index, a function that computes its results on perturbed inputs."""
         if self.settled:
             return
         for index, wanted in enumerate(eager.outputs):
@@ -56,7 +57,7 @@ class NegativeControls:
             if not isinstance(wanted.value, torch.Tensor) or not wanted.value.numel():
                 passing.add("return nothing")
                 continue
-            references = References(wanted, exact.outputs[index] if exact else None, moved(index))
+            references = References(wanted, exact.outputs[index] if exact else None, perturbed(index))
             for label, value in self._controls(index, wanted.value, inputs).items():
                 if label not in failed and self._fails(references, value):
                     failed.add(label)
@@ -68,7 +69,7 @@ class NegativeControls:
 
     @property
     def problem(self) -> str:
-        """What no output tells from a computation, per output; empty: some output does."""
+        """The controls that still pass, for each output; empty if all controls of some output have failed."""
         if not self.passing or any(not labels for labels in self.passing.values()):
             return ""
         return "; ".join(f"output {index}: {', '.join(sorted(labels))}" for index, labels in self.passing.items())
@@ -76,7 +77,7 @@ class NegativeControls:
     def _controls(self, index: int, wanted: torch.Tensor, inputs: Sequence[Drawn]) -> Mapping[str, torch.Tensor]:
         found = {ZEROS: torch.zeros_like(wanted), UNINITIALISED: _uninitialised(wanted)}
         if not wanted.is_complex():
-            # 8 bits have no arithmetic of their own
+            # 8-bit types lack arithmetic
             known = wanted if wanted.dtype.itemsize > 1 else wanted.float()
             finite = known.isfinite()
             mean = torch.where(finite, known, 0).sum(dtype=torch.float64) / finite.sum().clamp(min=1)
@@ -90,7 +91,7 @@ class NegativeControls:
         return found
 
     def _fails(self, references: References, value: torch.Tensor) -> bool:
-        """Whether this is wrong."""
+        """Whether the control is wrong; of a large output, sampled elements decide."""
         wanted = references.eager.value
         assert isinstance(wanted, torch.Tensor)
         if wanted.numel() <= SAMPLE:
@@ -101,21 +102,21 @@ class NegativeControls:
         suspects = comparing.suspects(references, value, SUSPECTS)
         return bool(suspects.numel()) and self._wrong(references, value, suspects)
 
-    def _wrong(self, references: References, value: torch.Tensor, places: torch.Tensor | None) -> bool:
-        """Whether these elements are wrong. None: all."""
+    def _wrong(self, references: References, value: torch.Tensor, indices: torch.Tensor | None) -> bool:
+        """Whether some of the elements at these flat indices are wrong; None: at all of them."""
 
         def here(produced: Produced) -> Produced:
-            return produced if places is None else _at(produced, places)
+            return produced if indices is None else _at(produced, indices)
 
         eager, actual = here(references.eager), here(_produced(references.eager, value))
         exact = None if references.exact is None else here(references.exact)
-        candidates = References(eager, exact, lambda: map(here, references.moved()))
+        full = References(eager, exact, lambda: map(here, references.perturbed()))
         if value.is_floating_point() or value.is_complex():
             verdict = comparing.compare(References(eager, exact), actual).verdict
             if verdict is not Verdict.LOWER_PRECISION:
                 return verdict is not None
-        # what is merely imprecise could be right by the bound that a candidate has, which takes longer to find
-        return comparing.compare(candidates, actual, whole=value.numel()).verdict is not None
+        # an imprecise control could be right by the candidate's full bound, which takes longer to compute
+        return comparing.compare(full, actual, output_size=value.numel()).verdict is not None
 
 
 def _uninitialised(like: torch.Tensor) -> torch.Tensor:
@@ -128,10 +129,10 @@ def _produced(eager: Produced, value: torch.Tensor) -> Produced:
     return Produced(eager.type, value, eager.dtype, tuple(value.shape), device=eager.device)
 
 
-def _at(produced: Produced, places: torch.Tensor) -> Produced:
-    """Some elements of it."""
+def _at(produced: Produced, indices: torch.Tensor) -> Produced:
+    """The same value, reduced to the elements at these flat indices."""
     value = produced.value
     if not isinstance(value, torch.Tensor):
         return produced
-    some = value.reshape(-1)[places]
+    some = value.reshape(-1)[indices]
     return Produced(produced.type, some, produced.dtype, tuple(some.shape), device=produced.device)

@@ -1,4 +1,4 @@
-"""A digest of what a call returned, equal on every device."""
+"""Compute a digest of what a call returned, equal on every device."""
 
 import struct
 from collections.abc import Sequence
@@ -13,7 +13,8 @@ INTEGERS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 def digest(outputs: Sequence[Any]) -> int:
-    """A sum over all bits of all outputs, exact and the same on every device; 64 bits, signed."""
+    """Add up the bits of all outputs as integers, each output weighted by its position, to a signed 64-bit sum. It is
+    exact on every device. Plain booleans, None and tensors that are not strided do not count."""
     parts: list[torch.Tensor] = []
     weights: list[int] = []
     plain = 0

@@ -1,4 +1,4 @@
-"""Inputs moved by one unit in their last place: what rounding alone can do to a result."""
+"""Perturb inputs by one unit in the last place (ulp), to see what rounding alone can do to a result."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,20 +12,20 @@ from passnet_core.judge.protocol.messages import CallableName, CandidateFault, P
 from passnet_core.judge.protocol.reference_bench import Drawn
 
 MOST_ALONE = 6
-"""So many inputs are moved alone at most."""
+"""At most this many inputs are perturbed one at a time."""
 
 AT_RANDOM = 3
-"""So often all are moved at random: of the few terms that cancel, one movement may by chance leave what it found."""
+"""How often all inputs are perturbed at random: if few terms cancel, one perturbation may by chance change nothing."""
 
 MORE_AT_RANDOM = 24
-"""So often again for whole numbers, each of which is tipped by some movements."""
+"""How many random perturbations whole numbers get in addition: each number is tipped by only some of them."""
 
 
-class Nearby:
-    """What the float64 form gives for inputs moved by one unit, in all ways of movements(); computed when first asked
-    for, as the inputs are. Of an output of whole numbers then, one after another, what eager gives for them, which
-    rounds on its way too, and what both give for more. The witness has "float64" and "eager" prepared; it keeps the
-    last of these inputs."""
+class PerturbedResults:
+    """The float64 results for each of perturbations(inputs), computed at the first request, like the inputs. For an
+    output of whole numbers, eager's results on the same inputs follow, since eager rounds intermediate values as well,
+    then both results on MORE_AT_RANDOM further inputs. The witness must have "float64" and "eager" prepared; it keeps
+    the last of these inputs."""
 
     def __init__(self, witness: Computing, inputs: Callable[[], Sequence[Drawn]], seed: int) -> None:
         self.witness = witness
@@ -33,7 +33,7 @@ class Nearby:
         self.seed = seed
 
     def output(self, index: int) -> Callable[[], Iterable[Produced]]:
-        """Asks for one output."""
+        """A function that computes the results of one output."""
         return partial(self._outputs, index)
 
     def _outputs(self, index: int) -> Iterator[Produced]:
@@ -43,18 +43,18 @@ class Nearby:
             own = self._computed((inputs for inputs, _ in self._found), [CallableName.EAGER])
             turns = range(AT_RANDOM, AT_RANDOM + MORE_AT_RANDOM)
             more = self._computed(
-                at_random(self.inputs(), self.seed, turns), [CallableName.EAGER, CallableName.FLOAT64]
+                random_perturbations(self.inputs(), self.seed, turns), [CallableName.EAGER, CallableName.FLOAT64]
             )
-            # none is kept: the other outputs may be large
+            # do not keep these results: the other outputs may be large
             yield from (returned.outputs[index] for _, returned in chain(own, more))
 
     def input(self, index: int) -> Callable[[], Iterable[Produced]]:
-        """Asks for an input as the call left it."""
+        """A function that computes what the float64 calls leave in one input."""
         return lambda: tuple(after(returned, index, inputs) for inputs, returned in self._found)
 
     @cached_property
     def _found(self) -> list[tuple[list[Drawn], Returned]]:
-        found = list(self._computed(movements(self.inputs(), self.seed), [CallableName.FLOAT64]))
+        found = list(self._computed(perturbations(self.inputs(), self.seed), [CallableName.FLOAT64]))
         return [each for each in found if len(each[1].outputs) == len(found[0][1].outputs)]
 
     def _computed(self, ways: Iterable[list[Drawn]], names: Sequence[str]) -> Iterator[tuple[list[Drawn], Returned]]:
@@ -73,32 +73,32 @@ def _whole(value: object) -> bool:
 
 
 def after(call: Returned, index: int, inputs: Sequence[Drawn]) -> Produced:
-    """An input, a tensor, as a call left it, as if it had been returned."""
+    """One input after a call, described like a returned value. The input must be a tensor."""
     value = call.changed.get(index, inputs[index])
     assert isinstance(value, torch.Tensor)
     return Produced("torch.Tensor", value, str(value.dtype).removeprefix("torch."), tuple(value.shape))
 
 
-def movements(inputs: Sequence[Drawn], seed: int) -> Iterator[list[Drawn]]:
-    """The inputs with all floats moved by one unit in the last place, away from zero, and AT_RANDOM times at random up
-    and down; then one input moved alone: of a difference of products, moving all alike would change nothing."""
-    yield [moved(value, seed + index, False) for index, value in enumerate(inputs)]
-    yield from at_random(inputs, seed, range(AT_RANDOM))
+def perturbations(inputs: Sequence[Drawn], seed: int) -> Iterator[list[Drawn]]:
+    """Yield the inputs with all floats perturbed away from zero, then AT_RANDOM times up or down at random, then with
+    one input perturbed alone: perturbing all of them alike may leave a difference of products unchanged."""
+    yield [perturbed(value, seed + index, False) for index, value in enumerate(inputs)]
+    yield from random_perturbations(inputs, seed, range(AT_RANDOM))
     floats = [
         index for index, value in enumerate(inputs) if isinstance(value, torch.Tensor) and value.is_floating_point()
     ]
     for alone in floats[:MOST_ALONE] if len(floats) > 1 else ():
-        yield [moved(value, seed, False) if index == alone else value for index, value in enumerate(inputs)]
+        yield [perturbed(value, seed, False) if index == alone else value for index, value in enumerate(inputs)]
 
 
-def at_random(inputs: Sequence[Drawn], seed: int, turns: range) -> Iterator[list[Drawn]]:
-    """The inputs with all floats moved by one unit in the last place, each up or down; differently in each turn."""
+def random_perturbations(inputs: Sequence[Drawn], seed: int, turns: range) -> Iterator[list[Drawn]]:
+    """Yield, for each turn, the inputs with every float perturbed up or down at random."""
     for turn in turns:
-        yield [moved(value, seed + turn * len(inputs) + index, True) for index, value in enumerate(inputs)]
+        yield [perturbed(value, seed + turn * len(inputs) + index, True) for index, value in enumerate(inputs)]
 
 
-def moved(value: Drawn, seed: int, both_ways: bool) -> Drawn:
-    """Floats moved by one unit in the last place: all up, or each up or down at random. Everything else as it is."""
+def perturbed(value: Drawn, seed: int, both_ways: bool) -> Drawn:
+    """Perturb floats by one ulp: all away from zero, or each up or down at random. Zeros and other dtypes stay."""
     if not isinstance(value, torch.Tensor) or not value.is_floating_point():
         return value
     size = math.inf
@@ -108,14 +108,14 @@ def moved(value: Drawn, seed: int, both_ways: bool) -> Drawn:
         down = torch.rand(value.shape, generator=generator, device=value.device) < 0.5
         towards = torch.where(down, torch.full_like(value, -size), towards)
     else:
-        # away from zero, so that products and sums move as one
+        # away from zero, so that all products and sums grow together
         towards = torch.where(value < 0, torch.full_like(value, -size), towards)
     stepped = next_after(value, towards)
     return torch.where(value == 0, value, stepped)
 
 
 def next_after(value: torch.Tensor, towards: torch.Tensor) -> torch.Tensor:
-    """torch.nextafter, also for the half precisions, which lack it: by their bits."""
+    """torch.nextafter, which lacks float16 and bfloat16: those are stepped by their bits. Other dtypes stay."""
     if value.dtype in (torch.float32, torch.float64):
         return torch.nextafter(value, towards)
     if value.dtype not in (torch.float16, torch.bfloat16):

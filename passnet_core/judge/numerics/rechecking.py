@@ -1,4 +1,4 @@
-"""Whether a timed call returned the truth: its inputs are drawn again from their seed, and eager computes on them."""
+"""Check what a timed call returned: draw its inputs again from their seed, and compare with eager's results on them."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -6,7 +6,7 @@ from typing import Protocol
 import torch
 
 from passnet_core.judge.numerics import comparing, elements, output_digest
-from passnet_core.judge.numerics.perturbing import Nearby
+from passnet_core.judge.numerics.perturbing import PerturbedResults
 from passnet_core.judge.protocol.clients import Computing
 from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Fills, Returned
 from passnet_core.judge.protocol.reference_bench import Drawn, RecheckedCall
@@ -14,14 +14,15 @@ from passnet_core.records import Verdict
 
 
 class RecallingReference(Computing, Protocol):
-    """The witness, from outside or from within, with "eager" and "float64" prepared. As in CandidateClient."""
+    """The witness, called from the referee or from inside, with "eager" and "float64" prepared. See CandidateClient."""
 
     def recall(self, name: str, fills: Fills, weights: int, seeds: Sequence[int]) -> tuple[Returned, ...]: ...
 
 
 def rechecked(witness: RecallingReference, fills: Fills, weights: int, seed: int, actual: Returned) -> RecheckedCall:
-    """Compares what a call with these seeds returned with eager. What is close to eager is let pass: these inputs are
-    ever others. actual: on the device of what the witness returns."""
+    """Compare what a call with this seed returned with eager. Results that are close to eager at FALLBACK_T pass:
+    with new inputs in every call, chance would take some honest result beyond the bound of the verdict. actual: on the
+    device of the witness's results."""
     digest = output_digest.digest([output.value for output in actual.outputs])
     (eager,) = witness.recall(CallableName.EAGER, fills, weights, [seed])
     problem = comparing.structure_problem(eager, actual)
@@ -38,13 +39,13 @@ def rechecked(witness: RecallingReference, fills: Fills, weights: int, seed: int
         exact = None
 
     def inputs() -> list[Drawn]:
-        # without a name, inputs are what is recalled
+        # an empty name recalls the inputs
         (drawn,) = witness.recall("", fills, weights, [seed])
         return [each.value for each in drawn.outputs if isinstance(each.value, torch.Tensor | int)]
 
-    nearby = Nearby(witness, inputs, seed)
+    perturbed = PerturbedResults(witness, inputs, seed)
     for index, (wanted, given) in far:
-        references = comparing.References(wanted, exact.outputs[index] if exact else None, nearby.output(index))
+        references = comparing.References(wanted, exact.outputs[index] if exact else None, perturbed.output(index))
         difference = comparing.compare(references, given)
         if difference.verdict is not None and elements.FALLBACK_T not in difference.correct_at:
             return RecheckedCall(digest, difference.verdict, f"output {index}: {difference.problem}")

@@ -1,4 +1,4 @@
-"""How the inputs of a timed call are drawn, as plain data, and the buffers they are drawn into on the device."""
+"""Describe as plain data how the inputs of a timed call are drawn, and draw them into buffers on the device."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,16 +19,16 @@ from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, InputRole
 from passnet_core.records import Device, Profile, TensorSpec
 
 SLOTS = 3
-"""Sets of input buffers. Content moves from one to another, and each sees ever new content."""
+"""How many sets of input buffers take turns. No set keeps its content: each call draws new content into one."""
 Fill = Mapping[str, Any]
 
 
-# --- what is drawn ---------------------------------------------------------------------------------------------------
+# --- how inputs are drawn --------------------------------------------------------------------------------------------
 
 
 def fills(specs: Sequence[TensorSpec], roles: Mapping[str, InputRole], profile: Profile = Profile.STRICT) -> list[Fill]:
-    """How each input is drawn for a timed call, as plain data: its recorded mean with a real spread, or in PassNet's
-    profile as recorded. Raises BadInput for a dtype that torch does not know."""
+    """How each input of a timed call is drawn: its recorded mean with a typical spread, or, in the passnet profile, as
+    recorded. Raises BadInput for a dtype that torch does not know."""
     sizes = {spec.name: spec.shape for spec in specs}
     found: list[Fill] = []
     for spec in specs:
@@ -63,7 +63,7 @@ def _recorded(spec: TensorSpec) -> Fill:
 
 
 def _range(spec: TensorSpec, below: int | None, info: torch.iinfo) -> tuple[int, int]:
-    """The recorded range, kept below the size of what is indexed; without either, 0 or 1."""
+    """The recorded range, cut below the size of the indexed axis; 0 to 1 if neither is known."""
     known = spec.low is not None and spec.high is not None
     low = max(int(spec.low), info.min) if known and spec.low is not None else 0
     high = min(int(spec.high), info.max) if known and spec.high is not None else 1
@@ -73,8 +73,8 @@ def _range(spec: TensorSpec, below: int | None, info: torch.iinfo) -> tuple[int,
 
 
 class Buffers:
-    """The inputs of timed calls, in several places, drawn anew on the device for each call; fixed ones, which stay the
-    same for a while, have one place only."""
+    """Buffers for the inputs of timed calls, drawn anew on the device for each call. There are several sets (slots);
+    fixed inputs, which stay the same for a block of calls, are shared by all sets."""
 
     def __init__(self, fills: Sequence[Fill], given: Sequence[Any], device: Device, slots: int = SLOTS) -> None:
         self.generator = torch.Generator(device=device.value)
@@ -87,7 +87,7 @@ class Buffers:
         self.slots = [first, *others]
 
     def fix(self, seed: int) -> list[Any]:
-        """Draws the fixed ones; the inputs of the first slot, whose others may hold anything."""
+        """Draw the fixed inputs. Return the inputs of the first slot; those that are not fixed have any content."""
         self.generator.manual_seed(seed)
         for fill, tensor in zip(self.fills, self.slots[0]):
             if fixed(fill):
@@ -95,7 +95,7 @@ class Buffers:
         return list(self.slots[0])
 
     def drawn(self, seed: int, slot: int) -> list[Any]:
-        """The inputs of this seed, in this slot: the same bits on every device of one kind."""
+        """Draw the inputs of this seed into this slot: the same bits on all devices of one type."""
         self.generator.manual_seed(seed)
         inputs = self.slots[slot % len(self.slots)]
         for fill, tensor in zip(self.fills, inputs):
@@ -109,7 +109,7 @@ def fixed(fill: Fill) -> bool:
 
 
 def fixing(fills: Sequence[Fill], specs: Sequence[TensorSpec], weights: Sequence[str]) -> list[Fill]:
-    """The same, with these inputs fixed while a block of calls lasts."""
+    """The same fills, with the inputs named in weights fixed for a block of calls."""
     return [
         {**fill, "fixed": True} if spec.name in weights and fill["kind"] != "given" else fill
         for fill, spec in zip(fills, specs)
@@ -117,7 +117,7 @@ def fixing(fills: Sequence[Fill], specs: Sequence[TensorSpec], weights: Sequence
 
 
 def bytes_of(fill: Fill) -> int:
-    """What one such input takes; 0 where it is given as it is."""
+    """The bytes of one such input; 0 if it is given instead of drawn."""
     if fill["kind"] == "given":
         return 0
     dtype: torch.dtype = getattr(torch, fill["dtype"])

@@ -1,4 +1,4 @@
-"""The map of an output's errors: hand-made mistakes look like what they are."""
+"""The error map of an output: mistakes made by hand are recognised."""
 
 import math
 
@@ -25,10 +25,10 @@ def noise(*shape: int, dtype: str = "float32"):
 
 def compared(expected, actual) -> OutputDifference:
     exact = produced(expected.double()) if expected.is_floating_point() else None
-    return compare(References(produced(expected), exact), produced(actual), mapped=lambda found: True)
+    return compare(References(produced(expected), exact), produced(actual), wants_map=lambda found: True)
 
 
-def mapped(expected, actual) -> ErrorMap:
+def error_map_of(expected, actual) -> ErrorMap:
     found = compared(expected, actual).map
     assert found is not None
     assert len(found.cells) == found.rows * found.columns
@@ -47,28 +47,28 @@ def wrong_cells(found: ErrorMap) -> set[tuple[int, int]]:
 
 def test_wrong_columns_are_wrong_columns_of_cells() -> None:
     x = noise(64, 1024)
-    found = mapped(x, changed(x, (slice(None), slice(1000, None)), 9.0))
+    found = error_map_of(x, changed(x, (slice(None), slice(1000, None)), 9.0))
     assert (found.axis, found.rows, found.columns) == (1, MOST_ROWS, MOST_COLUMNS)
     assert wrong_cells(found) == {(row, column) for row in range(MOST_ROWS) for column in (62, 63)}
     assert found.spans == ((0, 64), (1000, 1024))
     assert (found.wrong, found.value) == (64 * 24, 9.0)
 
 
-def test_strays_are_told_from_where_nearly_all_wrong_elements_lie() -> None:
+def test_the_core_holds_nearly_all_wrong_elements_but_no_strays() -> None:
     x = noise(64, 1024)
     wrong = changed(x, (slice(None), slice(1000, None)), NAN)
     for place in range(0, 40, 3):
         wrong[place, 17 * place] += 1
-    found = mapped(x, wrong)
+    found = error_map_of(x, wrong)
     assert (found.core, found.core_wrong) == (((0, 64), (1000, 1024)), 64 * 24)
     assert found.spans == ((0, 64), (0, 1024))
-    assert mapped(x, changed(x, (slice(None), slice(1000, None)), NAN)).core is None
-    assert mapped(x, x + 1).core is None
+    assert error_map_of(x, changed(x, (slice(None), slice(1000, None)), NAN)).core is None
+    assert error_map_of(x, x + 1).core is None
 
 
 def test_one_element_is_one_cell_and_stands_in_the_middle_of_its_neighbourhood() -> None:
     x = noise(3, 40, 50)
-    found = mapped(x, changed(x, (1, 20, 30), 7.25))
+    found = error_map_of(x, changed(x, (1, 20, 30), 7.25))
     assert len(wrong_cells(found)) == 1
     assert (found.wrong, found.flat) == (1, (40 * 50 + 20 * 50 + 30, 40 * 50 + 20 * 50 + 31))
     assert found.around is not None
@@ -78,9 +78,9 @@ def test_one_element_is_one_cell_and_stands_in_the_middle_of_its_neighbourhood()
     assert [row.count(True) for row in found.around.wrong] == [0, 0, 1, 0, 0]
 
 
-def test_a_strip_shows_what_has_one_axis() -> None:
+def test_an_output_with_one_axis_is_a_strip() -> None:
     x = noise(10_000)
-    found = mapped(x, changed(x, slice(9984, None), 0.0))
+    found = error_map_of(x, changed(x, slice(9984, None), 0.0))
     assert found.rows == 1
     assert found.columns <= MOST_IN_A_STRIP
     assert wrong_cells(found) == {(0, found.columns - 1)}
@@ -91,7 +91,7 @@ def test_a_strip_shows_what_has_one_axis() -> None:
 
 
 @pytest.mark.parametrize("value", [NAN, INF, -INF])
-def test_what_is_not_finite_is_infinitely_wrong(value: float) -> None:
+def test_nan_and_infinity_are_infinitely_wrong(value: float) -> None:
     x = noise(4, 33)
     difference = compared(x, changed(x, (2, slice(30, None)), value))
     assert difference.verdict is Verdict.NON_FINITE
@@ -103,16 +103,16 @@ def test_what_is_not_finite_is_infinitely_wrong(value: float) -> None:
     assert str(from_json(OutputAccuracy, to_json(record)).map) == str(found)
 
 
-def test_nan_where_it_belongs_is_no_error() -> None:
+def test_an_expected_nan_is_no_error() -> None:
     x = changed(noise(4, 33), (0, 0), NAN)
-    found = mapped(x, changed(x, (3, 3), 5.0))
+    found = error_map_of(x, changed(x, (3, 3), 5.0))
     assert found.cells[0] == 0.0
     assert len(wrong_cells(found)) == 1
 
 
 def test_all_wrong_is_every_cell() -> None:
     x = noise(16, 64)
-    found = mapped(x, x * 1.5)
+    found = error_map_of(x, x * 1.5)
     assert len(wrong_cells(found)) == len(found.cells)
     assert found.factor == pytest.approx(1.5, rel=1e-4)
     assert found.relative == pytest.approx(0.5, rel=1e-4)
@@ -122,41 +122,41 @@ def test_all_wrong_is_every_cell() -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
 def test_factors_and_offsets_are_seen_in_every_dtype(dtype: str) -> None:
     x = noise(16, 64, dtype=dtype)
-    assert mapped(x, -x).factor == pytest.approx(-1.0)
-    assert mapped(x, (x.double() * 0.125).to(x.dtype)).factor == pytest.approx(0.125)
-    assert mapped(x, (x.double() + 3).to(x.dtype)).offset == pytest.approx(3, rel=0.02)
-    random = mapped(x, noise(16, 65, dtype=dtype)[:, 1:])
+    assert error_map_of(x, -x).factor == pytest.approx(-1.0)
+    assert error_map_of(x, (x.double() * 0.125).to(x.dtype)).factor == pytest.approx(0.125)
+    assert error_map_of(x, (x.double() + 3).to(x.dtype)).offset == pytest.approx(3, rel=0.02)
+    random = error_map_of(x, noise(16, 65, dtype=dtype)[:, 1:])
     assert (random.factor, random.offset, random.value, random.rearranged) == (None, None, None, False)
 
 
-def test_values_in_other_places_are_seen() -> None:
+def test_rearranged_values_are_seen() -> None:
     x = noise(16, 16)
-    assert mapped(x, x.T.contiguous()).rearranged
-    assert not mapped(x, x.T * 1.1).rearranged
+    assert error_map_of(x, x.T.contiguous()).rearranged
+    assert not error_map_of(x, x.T * 1.1).rearranged
 
 
-def test_errors_of_large_elements_alone_are_seen() -> None:
+def test_errors_of_only_the_large_elements_are_seen() -> None:
     x = noise(16, 640)
-    assert mapped(x, torch.where(x.abs() > 1.5, x * 0.3 + x.abs(), x)).large_from == pytest.approx(1.5, rel=0.1)
+    assert error_map_of(x, torch.where(x.abs() > 1.5, x * 0.3 + x.abs(), x)).large_from == pytest.approx(1.5, rel=0.1)
 
 
 def test_integers_and_booleans_are_off_by_at_least_a_half() -> None:
     whole = torch.arange(12).reshape(3, 4)
-    assert wrong_cells(mapped(whole, changed(whole, (1, 1), 6))) == {(1, 1)}
+    assert wrong_cells(error_map_of(whole, changed(whole, (1, 1), 6))) == {(1, 1)}
     flags = torch.tensor([[True, False], [True, True]])
-    found = mapped(flags, changed(flags, (1, 0), False))
+    found = error_map_of(flags, changed(flags, (1, 0), False))
     assert found.cells == (0.0, 0.0, 2.0, 0.0)
 
 
-def test_scalars_single_axes_and_complex_outputs_have_maps_and_empty_ones_none() -> None:
-    scalar = mapped(torch.tensor(1.0), torch.tensor(3.0))
+def test_scalars_single_axes_and_complex_outputs_have_error_maps_and_empty_ones_none() -> None:
+    scalar = error_map_of(torch.tensor(1.0), torch.tensor(3.0))
     assert (scalar.rows, scalar.columns, scalar.spans, scalar.flat) == (1, 1, (), (0, 1))
     assert scalar.around is not None
     assert (scalar.around.first, scalar.around.actual) == ((), ((3.0,),))
     column = noise(40, 1)
-    assert mapped(column, changed(column, (39, 0), 4.0)).flat == (39, 40)
+    assert error_map_of(column, changed(column, (39, 0), 4.0)).flat == (39, 40)
     z = torch.complex(noise(3, 20), noise(3, 20))
-    found = mapped(z, changed(z, (2, 5), 8j))
+    found = error_map_of(z, changed(z, (2, 5), 8j))
     assert (found.spans, found.around, found.wrong) == (((2, 3), (5, 6)), None, 1)
     assert compared(torch.zeros(0, 3), torch.zeros(0, 3)).map is None
 
@@ -170,7 +170,7 @@ def test_cells_on_the_edge_are_never_rounded_to_the_other_side() -> None:
         assert found.map is None or max(found.map.cells) > 1
 
 
-def test_only_the_worst_drawing_is_mapped() -> None:
+def test_only_the_worst_input_draw_gets_an_error_map() -> None:
     x = noise(4, 33)
     one = compared(x, changed(x, (0, 0), 5.0))
     row = compared(x, changed(x, 0, 5.0))

@@ -1,10 +1,10 @@
-# The app with its judge. With a GPU: docker run --gpus all; without one it judges values only.
-# Others can reach it, so nothing is judged outside a sandbox, and bubblewrap needs leave to make its namespaces:
+# The app with its judge. Add --gpus all to docker run for a GPU; without one it judges values only.
+# Others can reach the app, so it judges only inside a sandbox. bubblewrap needs permission to make its namespaces:
 #   docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined -p 127.0.0.1:8501:8501 IMAGE
 FROM nvidia/cuda:13.0.1-base-ubuntu24.04
 
 ENV DEBIAN_FRONTEND=noninteractive PYTHONUNBUFFERED=1 PIP_NO_CACHE_DIR=1
-# a C compiler: triton builds its launchers with it; bubblewrap: the judge's sandbox
+# gcc and g++ build Triton's launchers; bubblewrap is the judge's sandbox
 RUN apt-get update && apt-get install -y --no-install-recommends \
       python3 python3-venv python3-dev gcc g++ bubblewrap procps \
     && rm -rf /var/lib/apt/lists/*
@@ -13,7 +13,7 @@ RUN useradd --create-home --uid 10001 playground
 WORKDIR /opt/passnet
 RUN python3 -m venv .venv
 COPY constraints.txt ./
-# by far the largest packages first: they stay as they are when the app changes
+# the largest packages first: Docker caches this layer when only the app changes
 RUN .venv/bin/python -m pip install --constraint constraints.txt torch triton
 RUN --mount=type=bind,target=/source,readwrite \
     .venv/bin/python -m pip install --constraint constraints.txt "/source[app,judge,llm]"

@@ -1,5 +1,5 @@
-# make run: serve the app. make test: every check this machine can run. Both make the environment they need.
-# make smoke: the checks of a minute. make test-all: make test with the whole adversarial corpus, which it records.
+# make run serves the app; make test runs every test that this machine can run. Both make the environment they need.
+# make smoke takes about a minute; make test-all judges the whole adversarial corpus and records the run.
 PYTHON ?= python3
 VENV ?= .venv
 PORT ?= 8501
@@ -12,15 +12,15 @@ BIN := $(VENV)/bin
 run: $(VENV)/.app
 	$(BIN)/python -m streamlit run app.py --server.address 127.0.0.1 --server.port $(PORT)
 
-# lint, types, and the tests that start no judge, but for one real CHECK; no test process loads torch
+# lint, types, the tests that start no judge, and one real CHECK; no test process loads torch
 smoke: lint
 	$(BIN)/python -m pytest --lane smoke -n 2 --dist worksteal
 
-# everything, with a sample of the adversarial corpus where nothing changed that its verdicts rest on
+# all tests; only a sample of the adversarial corpus if nothing changed that its verdicts depend on
 test: lint
 	$(BIN)/python -m pytest --lane test -n $(WORKERS) --dist worksteal
 
-# everything; if nothing fails, it writes tests/adversarial/full_run.json, to be committed with a change of the judge
+# all tests; if none fails, writes tests/adversarial/full_run.json: commit it with a change of the judge
 test-all: lint
 	$(BIN)/python -m pytest --lane all -n $(WORKERS) --dist worksteal
 
@@ -38,23 +38,23 @@ bench: $(VENV)/.dev
 bench-gpu: $(VENV)/.dev
 	$(BIN)/python -m tests.benchmarks.gpu
 
-# the Workbench's components, from their sources; needs Node.js 20 or newer
+# builds the Workbench's components from their sources; needs Node.js 20 or newer
 assets:
 	cd assets/components && npm ci --no-audit --no-fund && node build.mjs
 
-# the bundled pack of tasks, from scratch: one to two hours; what was cut already lies in build/cuts
+# builds the bundled pack of tasks: one to two hours; resumes with the models already cut into build/cuts
 tasks: $(VENV)/.dev
 	-$(BIN)/python -m tools.harvesting cut --out build/cuts --jobs $(WORKERS)
 	rm -f build/all.* data/tasks/models.*
 	$(BIN)/python -m tools.harvesting join build/cuts --out build/all.jsonl.gz
 	$(BIN)/python -m tools.harvesting choose build/all.jsonl.gz --beside data/tasks --out data/tasks/models.jsonl.gz
 
-# dist/*.whl, which has all that the app needs; build/lib may hold what is gone from the sources
+# builds dist/*.whl, which has all that the app needs; a stale build/lib would add files that no longer exist
 wheel: $(VENV)/.dev
 	rm -rf build/lib
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
 
-# pins what is installed; to renew it: make clean, take out of constraints.txt what shall be newer, make test, make this
+# pins the installed versions; to upgrade: make clean, delete lines of constraints.txt, make test, make constraints
 constraints: $(VENV)/.dev
 	{ head -n 1 constraints.txt; \
 	  $(BIN)/python -m pip freeze --all --exclude-editable | grep -v -e '^pip==' -e ' @ ' | sed 's/+[a-z0-9.]*$$//'; \

@@ -1,4 +1,4 @@
-"""Puts the app with its pages, its assets and the bundled data into a wheel, below the one package it installs."""
+"""Put the app, its pages, its assets and the bundled data into the wheel, inside the one package it installs."""
 
 import shutil
 from pathlib import Path
@@ -9,11 +9,11 @@ from setuptools.command.build_py import build_py
 HERE = Path(__file__).resolve().parent
 APP = ("app.py", ".streamlit", "pages", "assets", "data")
 LEFT_OUT = shutil.ignore_patterns("components", "__pycache__", "*.pyc")
-"""The components' sources are for developers; what is built of them goes along."""
+"""The wheel leaves out the components' sources; it has the files built from them."""
 
 
 class BuildWithApp(build_py):
-    """Builds the package, and below it the folder _app, where passnet_core.settings looks for what a checkout has."""
+    """Build the package with a folder _app, in which passnet_core.settings looks for the app's files."""
 
     def run(self) -> None:
         super().run()

@@ -1,1 +1,1 @@
-"""Tasks and subgraphs: reading, writing and indexing them, and extracting new ones from models."""
+"""Tasks and subgraphs: read, write, index and search them, and cut new ones from models."""

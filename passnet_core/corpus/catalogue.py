@@ -1,4 +1,4 @@
-"""The tasks at hand: browsing, finding, importing and exporting them."""
+"""The corpus: browse, find, import and export the available tasks."""
 
 import functools
 import hashlib
@@ -21,15 +21,15 @@ INDEX = "index.json"
 INDEX_FORMAT = 1
 
 IMPORTED = f"imported{SUFFIX}"
-"""The pack that imports go to."""
+"""The pack with imported tasks."""
 
 MOST_ELEMENTS = 1 << 32
-"""Of one input."""
+"""The most elements that one input may have."""
 
 
 @dataclass(frozen=True)
 class ImportReport:
-    """What an import brought: names of the tasks, their subgraphs in all, and what could not be read."""
+    """The result of an import. tasks: their names. subgraphs: of all tasks together. problems: one sentence each."""
 
     tasks: tuple[str, ...]
     subgraphs: int
@@ -37,19 +37,19 @@ class ImportReport:
 
 
 class Corpus:
-    """The tasks in some folders, each in a folder of its own or in packs; of two with the same name the first one met
-    counts. Safe to share by threads."""
+    """The tasks in some folders, each in a subfolder or in a pack. Of several with the same name, the first counts.
+    Threads may share it."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self.folders = tuple(folders)
         self._lock = threading.RLock()
         self._read: dict[str, Task] = {}
         self.revision = 0
-        """Grows with every look at the folders."""
+        """Grows with every refresh."""
         self.refresh()
 
     def refresh(self) -> None:
-        """Looks at the folders anew."""
+        """Read the folders again."""
         readers: dict[str, Callable[[], Task]] = {}
         summaries: dict[str, TaskSummary] = {}
         problems: list[str] = []
@@ -58,7 +58,7 @@ class Corpus:
             index = read_index(folder)
             for place in _task_folders(folder):
                 if place.name in readers:
-                    problems.append(f"Task {place.name!r} in {folder} is hidden by one of the same name.")
+                    problems.append(f"Task {place.name!r} in {folder} is hidden: a task of that name came earlier.")
                     continue
                 readers[place.name] = functools.partial(read_task, place)
                 try:
@@ -73,7 +73,7 @@ class Corpus:
                     readers[name] = functools.partial(pack.task, name)
                     summaries[name] = entry.summary
             if hidden:
-                problems.append(f"Of the tasks in packs of {folder}, {hidden} cannot be seen for others of their name.")
+                problems.append(f"{hidden} tasks in packs of {folder} are hidden: tasks of those names came earlier.")
         with self._lock:
             self.revision += 1
             self._read.clear()
@@ -83,27 +83,27 @@ class Corpus:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """One sentence per task that could not be read."""
+        """One sentence for each task or pack that was not read or is hidden."""
         return self._problems
 
     def tasks(self) -> tuple[TaskSummary, ...]:
-        """Every task, by name."""
+        """Return the summary of every task, by name."""
         return tuple(self._summaries.values())
 
     def task(self, task_id: str) -> Task:
-        """The task of this name. Raises UnknownItem."""
+        """Return the task of this name. Raises UnknownItem if there is none."""
         with self._lock:
             reader = self._readers.get(task_id)
             if reader is None:
                 raise UnknownItem(
-                    f"Task {task_id!r} is not in this corpus. See them with: python -m passnet_core corpus list"
+                    f"Task {task_id!r} is not in this corpus. List its tasks with: python -m passnet_core corpus list"
                 )
             if task_id not in self._read:
                 self._read[task_id] = reader()
             return self._read[task_id]
 
     def resolve(self, name_or_folder: str) -> Task:
-        """A task by name, or else the one in a folder in PassNet's layout."""
+        """Return the task of this name, or else read the task in this folder. Raises UnknownItem if it is neither."""
         if name_or_folder in self._readers:
             return self.task(name_or_folder)
         folder = Path(name_or_folder)
@@ -111,11 +111,11 @@ class Corpus:
             return read_task(folder)
         raise UnknownItem(
             f"{name_or_folder!r} is neither a task of this corpus nor a folder. "
-            "See the tasks with: python -m passnet_core corpus list"
+            "List the tasks with: python -m passnet_core corpus list"
         )
 
     def subgraph(self, task_id: str, subgraph_id: str) -> Subgraph:
-        """Raises UnknownItem naming some that exist."""
+        """Return a subgraph. Raises UnknownItem, naming some that exist."""
         return self.task(task_id).subgraph(subgraph_id)
 
     def import_folder(
@@ -126,19 +126,20 @@ class Corpus:
         listed: Sequence[str] | None = None,
         progress: Callable[[int, int], object] = lambda done, total: None,
     ) -> ImportReport:
-        """Copies every task below source into a pack in the folder into; what cannot be read does not stop the rest.
+        """Copy every task below source into a pack in the folder `into`. A task that cannot be read is reported, and
+        does not stop the others.
 
-        What is there already with the same content is not written again, so that an import that was interrupted goes
-        on where it was. listed: only what lies below these folders, named from source on. progress: told how many
-        folders were looked at, and of how many.
+        A task that the corpus already has with equal content is not written again, so a second call resumes an
+        interrupted import. listed: take only tasks below these folders, given relative to source. progress: called with
+        (folders done, folders in all). Raises UnknownItem if there is no such folder, BadInput if it has no task.
         """
         if not _is_folder(source):
             raise UnknownItem(f"There is no folder {source} to import from.")
         problems: list[str] = []
-        places = list(_found(source)) if listed is None else list(_found_of(source, listed, problems))
+        places = list(_tasks_below(source)) if listed is None else list(_tasks_listed(source, listed, problems))
         if not places:
             words = "; ".join(problems[:3]) or "no folder below it has graph_list.txt or model.py"
-            raise BadInput(f"{source} holds no task: {words}.")
+            raise BadInput(f"{source} contains no task: {words}.")
         brought: list[str] = []
         subgraphs = 0
         with writing(into / IMPORTED) as pack:
@@ -148,12 +149,12 @@ class Corpus:
                     task = read_task(place)
                     known = summary(task)
                     check_sizes(task)
-                    # a task that is here under that name, in whichever folder, is never replaced
+                    # a task of that name is never replaced, whichever folder it is in
                     here = pack.entries[task.id].content if task.id in pack.entries else self._content(task.id)
                     if not here:
                         pack.append(task, known)
                     elif here != content_of(task):
-                        raise BadInput("a task of that name with other content is here already. Rename the folder.")
+                        raise BadInput("a task of this name exists already, with other content. Rename the folder.")
                     brought.append(task.id)
                     subgraphs += len(task.subgraphs)
                 except BadInput as error:
@@ -168,8 +169,10 @@ class Corpus:
         return content_of(self.task(task_id)) if task_id in self._readers else ""
 
     def models(self, names: Sequence[str], problems: list[str]) -> list[Subgraph]:
-        """What these names stand for, to be cut: all subgraphs of a task of the corpus, or of every task below a
-        folder. Appends to problems what cannot be read. Raises UnknownItem for a name that is neither."""
+        """Return the models to cut. Each name stands for all subgraphs of a task, or of every task below a folder.
+
+        Appends a sentence to problems for each task that cannot be read. Raises UnknownItem for an unknown name.
+        """
         found: list[Subgraph] = []
         for name in names:
             if name in self._readers:
@@ -177,7 +180,7 @@ class Corpus:
                 continue
             if not _is_folder(Path(name)):
                 raise UnknownItem(f"{name!r} is neither a task of this corpus nor a folder.")
-            places = list(_found(Path(name)))
+            places = list(_tasks_below(Path(name)))
             if not places:
                 problems.append(f"{name}: no folder below it has graph_list.txt or model.py")
             for place in places:
@@ -190,14 +193,14 @@ class Corpus:
         return found
 
     def export(self, task_id: str, destination: Path) -> Path:
-        """Writes the task to destination/<its name> and returns that folder. Raises BadInput where it exists."""
+        """Write a task to destination/<its name>, and return that folder. Raises BadInput if it exists already."""
         folder = destination / task_id
         write_task(self.task(task_id), folder)
         return folder
 
 
 def read_index(folder: Path) -> dict[str, Any]:
-    """The folder's index as written by write_index; {} where there is none that can be used: it is only a shortcut."""
+    """Return the entries that write_index wrote, by task name; {} without a usable index, which only saves time."""
     try:
         index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -207,14 +210,14 @@ def read_index(folder: Path) -> dict[str, Any]:
 
 
 def write_index(folder: Path) -> None:
-    """Writes the summaries of a corpus folder beside its tasks, each with the digest of the files it was made from."""
+    """Write an index into a corpus folder: the summary of each task, and the digest of the files it was made from."""
     old = read_index(folder)
     entries: dict[str, Any] = {}
     for place in _task_folders(folder):
         try:
             known = _indexed(old, place) or summary(read_task(place))
         except PlaygroundError:
-            continue  # it is reported where the corpus is opened
+            continue  # reported when the corpus is opened
         entries[place.name] = {"files": files_digest(place), "summary": to_json(known)}
     text = json.dumps({"format": INDEX_FORMAT, "tasks": entries}, indent=1) + "\n"
     growing = folder / f".{INDEX}-{os.getpid()}"
@@ -226,7 +229,7 @@ def write_index(folder: Path) -> None:
 
 
 def files_digest(folder: Path) -> str:
-    """Digest of the names and contents of the files below a folder."""
+    """Return the digest of the names and contents of all files below a folder."""
     digest = hashlib.sha256()
     for root, folders, files in os.walk(folder):
         folders.sort()
@@ -239,6 +242,7 @@ def files_digest(folder: Path) -> str:
 
 
 def _indexed(index: dict[str, Any], place: Path) -> TaskSummary | None:
+    """Return the summary that the index has for a task's folder; None if it has none, or if a file has changed."""
     entry = index.get(place.name)
     if not isinstance(entry, dict):
         return None
@@ -263,13 +267,13 @@ def _packs(folder: Path, problems: list[str]) -> Iterator[Pack]:
 
 
 def check_sizes(task: Task) -> None:
-    """Raises BadInput for what no machine could hold, by its description alone."""
+    """Raise BadInput if an input is too large for any machine, judged by its shape."""
     for subgraph in task.subgraphs:
         for spec in subgraph.inputs:
             if min(spec.shape, default=0) < 0 or math.prod(spec.shape) > MOST_ELEMENTS:
                 raise BadInput(
                     f"{subgraph.id}: input {spec.name} has the shape {list(spec.shape)}; at most"
-                    f" {MOST_ELEMENTS:,} elements are taken in."
+                    f" {MOST_ELEMENTS:,} elements are allowed."
                 )
 
 
@@ -277,7 +281,7 @@ def _is_folder(path: Path) -> bool:
     try:
         return path.is_dir()
     except (OSError, ValueError):
-        return False  # too long, or no path at all
+        return False  # the name is too long, or not a valid path
 
 
 def _task_folders(folder: Path) -> list[Path]:
@@ -292,7 +296,7 @@ def _task_folders(folder: Path) -> list[Path]:
 
 
 def read_list(file: Path) -> tuple[str, ...]:
-    """The folders that a sample list names, one in a line; what begins with # is none. Raises BadInput."""
+    """Read a list of folders, one per line; lines that begin with # are comments. Raises BadInput."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
@@ -300,23 +304,23 @@ def read_list(file: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for line in lines if (word := line.strip()) and not word.startswith("#")))
 
 
-def _found_of(source: Path, listed: Sequence[str], problems: list[str]) -> Iterator[Path]:
-    """Every task at or below the listed folders, each once; one of which none can be found is a problem."""
+def _tasks_listed(source: Path, listed: Sequence[str], problems: list[str]) -> Iterator[Path]:
+    """Yield the folder of every task at or below the listed folders, once. A folder without a task is a problem."""
     top, seen = source.resolve(), set[Path]()
     for name in listed:
         place = source / name
         inside = "\0" not in name and place.resolve().is_relative_to(top)
-        found = list(_found(place)) if inside and _is_folder(place) else []
+        found = list(_tasks_below(place)) if inside and _is_folder(place) else []
         if not found:
-            problems.append(f"{name}: {'there is no task' if inside else 'it lies outside the folder'}")
+            problems.append(f"{name}: {'it contains no task' if inside else 'it is outside the source folder'}")
         for each in found:
             if each.resolve() not in seen:
                 seen.add(each.resolve())
                 yield each
 
 
-def _found(source: Path) -> Iterator[Path]:
-    """Every task at or below a folder, not looking inside tasks, nor through links."""
+def _tasks_below(source: Path) -> Iterator[Path]:
+    """Yield the folder of every task at or below a folder, without entering tasks or following links."""
     for root, folders, _ in os.walk(source):
         folders.sort()
         if is_task(Path(root)):

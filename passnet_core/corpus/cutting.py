@@ -1,7 +1,7 @@
-"""Where captured graphs are cut, and how a part is made to stand alone. Pure: what fuses is asked of the caller.
+"""Cut captured graphs into parts, and turn a part into a graph of its own. Pure: the caller says what fuses.
 
 *Runs* lie between heavy operations; recipes pick some of them by name. *Fusible* cuts grow from every operation for as
-long as Inductor makes no second kernel of them. *Typical* cuts are stretches of a model, heavy operations and all.
+long as Inductor needs only one kernel for them. *Typical* cuts are stretches of a model, heavy operations included.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -23,16 +23,17 @@ HEAVY = PRODUCTS | frozenset((
     "index_add", "_set_grad_enabled",
 ))
 # fmt: on
-"""Operations at which a run ends: their own kernels dominate, or they write into what others read."""
+"""Operations at which a run ends: their own kernels take most of the time, or they write into tensors that others
+read."""
 
 
 def label(node: Node) -> str:
-    """The last part of the target: what recipes spell runs in."""
+    """Return the last part of the node's target. Recipes describe runs by these labels."""
     return node.target.rsplit(".", 1)[-1]
 
 
 def runs(graph: Graph) -> Iterator[Part]:
-    """Every way to cut the graph between its heavy operations: narrow runs, then the wider ones, each once."""
+    """Yield the parts between heavy operations, each once: first the narrow runs, then the wide ones."""
     seen: set[tuple[str, ...]] = set()
     for part in (*_narrow(graph), *_wide(graph)):
         names = tuple(node.name for node in part)
@@ -42,10 +43,10 @@ def runs(graph: Graph) -> Iterator[Part]:
 
 
 def _narrow(graph: Graph) -> Iterator[Part]:
-    """Connected operations that stand together between two heavy ones.
+    """Yield connected operations between two heavy ones that follow each other in the graph.
 
-    A stretch is contiguous in a valid order, so whatever connects two of its operations lies in it too: taking a
-    connected part out never tears a path in two.
+    A stretch is contiguous in a topological order, so it contains every path between two of its operations: no path
+    leaves a part and comes back.
     """
     stretch: list[Node] = []
     for node in graph.operations:
@@ -58,9 +59,9 @@ def _narrow(graph: Graph) -> Iterator[Part]:
 
 
 def _wide(graph: Graph) -> Iterator[Part]:
-    """Connected operations with equally many heavy ones on the longest way to them.
+    """Yield connected operations of equal depth: with equally many heavy operations on the longest path to them.
 
-    A path through a heavy operation ends deeper than it began, so none leaves such a part and comes back.
+    A path through a heavy operation ends deeper than it began, so no path leaves a part and comes back.
     """
     depth: dict[str, int] = {node.name: 0 for node in graph.inputs}
     levels: dict[int, list[Node]] = {}
@@ -74,6 +75,7 @@ def _wide(graph: Graph) -> Iterator[Part]:
 
 
 def _connected(stretch: Sequence[Node]) -> Iterator[Part]:
+    """Yield the connected components of a stretch, each in the stretch's order."""
     group: dict[str, int] = {}
     for index, node in enumerate(stretch):
         group[node.name] = index
@@ -86,7 +88,7 @@ def _connected(stretch: Sequence[Node]) -> Iterator[Part]:
 
 
 def is_result(graph: Graph, part: Sequence[Node], node: Node) -> bool:
-    """Whether the node's value is read outside the part."""
+    """Whether the node's value is read outside the part, or returned by the graph."""
     inside = {each.name for each in part}
     return node.name in graph.returned or any(user not in inside for user in graph.users[node.name])
 
@@ -94,7 +96,10 @@ def is_result(graph: Graph, part: Sequence[Node], node: Node) -> bool:
 def standalone(
     graph: Graph, part: Sequence[Node], specs: dict[str, TensorSpec | None]
 ) -> tuple[Graph, tuple[TensorSpec, ...]] | None:
-    """The part as a graph of its own, named in_0, tmp_0, …; None where anything but tensors crosses its edge."""
+    """Return the part as a graph of its own, whose nodes are named in_0, tmp_0 and so on, with its inputs.
+
+    Returns None if a value that is not a tensor enters or leaves the part, or if nothing leaves it.
+    """
     inside = {node.name for node in part}
     outer = list(dict.fromkeys(name for node in part for name in node.inputs if name not in inside))
     results = [node.name for node in part if is_result(graph, part, node)]
@@ -115,20 +120,23 @@ def standalone(
 # --- single operations, and stretches of many ---
 
 TYPICAL_OPERATIONS = 24
+"""The length of a typical stretch before it is split into connected parts."""
 LEAST_TYPICAL, LEAST_HEAVY = 12, 2
+"""The fewest operations, and heavy operations, of a typical part."""
 
 
 def single(graph: Graph) -> Iterator[Part]:
-    """Every operation that computes something, alone."""
+    """Yield every operation that computes something, alone."""
     for node in graph.operations:
         if operator_family(node) not in ("layout", "indexing", "creation", "other"):
             yield (node,)
 
 
 def typical(graph: Graph, several: Collection[str] = ()) -> Iterator[Part]:
-    """Connected stretches of about so many operations, some of them heavy, as a model's blocks are.
+    """Yield connected parts of about TYPICAL_OPERATIONS operations, some of them heavy, like the blocks of a model.
 
-    A stretch is contiguous in a valid order, as narrow runs are. It does not end amid what takes results apart.
+    A stretch is contiguous in a topological order, as for narrow runs. several: operations with several results; a
+    stretch does not end between one and the operations that unpack its results.
     """
     operations, start = graph.operations, 0
     while start < len(operations):
@@ -141,43 +149,42 @@ def typical(graph: Graph, several: Collection[str] = ()) -> Iterator[Part]:
         start = end
 
 
-# --- by what fuses ---
+# --- parts that fuse ---
 
 MOST_OPERATIONS = 40
-"""Of a fusible cut."""
+"""The most operations of a fusible cut, save for those that unpack results."""
 
 
 def fusible(graph: Graph, fits: Callable[[Part], bool], several: Collection[str] = ()) -> Iterator[Part]:
-    """For every operation the longest cut that begins with it and fuses, in the order of their beginnings; each once,
-    and none of a single operation.
+    """Yield, for every operation in order, the longest cut that begins with it and fuses, if it has two or more.
 
-    A cut takes in what reads from it, in order, while it fits. What does not is left out, with all that depends on it:
-    so no path leaves a cut and comes back.
+    A cut takes in the operations that read from it, in order, as long as it fuses. An operation that does not fit is
+    left out with everything that depends on it, so no path leaves a cut and comes back.
 
-    fits: whether Inductor makes at most one kernel of its own of it, after at most one call of a library's. A connected
-    part of what fits is taken to fit as well, so that it is asked little. several: operations with several results,
-    which are taken in together with what takes them apart.
+    fits: whether Inductor generates at most one kernel for a part, after at most one library call. It is expensive, so
+    it is not asked again for a subset of a part that fits. several: operations with several results; each is taken in
+    together with the operations that unpack its results.
     """
     operations = graph.operations
-    known: list[frozenset[str]] = []
+    fitting: list[frozenset[str]] = []
 
-    def asked(part: Part) -> bool:
+    def is_fusible(part: Part) -> bool:
         names = frozenset(node.name for node in part)
-        if any(names <= each for each in known):
+        if any(names <= each for each in fitting):
             return True
         if any(label(node) in HEAVY for node in part[1:]) or not fits(part):
             return False
-        known.append(names)
+        fitting.append(names)
         return True
 
-    def whole(node: Node) -> Part:
+    def unpacked(node: Node) -> Part:
         users = graph.users[node.name] if node.name in several else ()
         return (node, *(graph.by_name[user] for user in users))
 
     for start, first in enumerate(operations):
-        if any(name in several for name in first.inputs) or not asked(whole(first)):
+        if any(name in several for name in first.inputs) or not is_fusible(unpacked(first)):
             continue
-        part = whole(first)
+        part = unpacked(first)
         inside, outside = {node.name for node in part}, set[str]()
         for node in operations[start + 1 :]:
             if node.name in inside:
@@ -185,8 +192,8 @@ def fusible(graph: Graph, fits: Callable[[Part], bool], several: Collection[str]
             if outside.intersection(node.inputs):
                 outside.add(node.name)
             elif inside.intersection(node.inputs):
-                more = whole(node)
-                if len(part) < MOST_OPERATIONS and asked((*part, *more)):
+                more = unpacked(node)
+                if len(part) < MOST_OPERATIONS and is_fusible((*part, *more)):
                     part = (*part, *more)
                     inside.update(each.name for each in more)
                 else:

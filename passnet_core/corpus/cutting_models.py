@@ -1,4 +1,4 @@
-"""Whole models that somebody captured, cut into tasks by the rule of the bundled ones, each in a sandbox of its own."""
+"""Cut whole captured models into tasks, by the same rules as the bundled tasks, each model in a sandbox of its own."""
 
 import json
 import re
@@ -16,20 +16,21 @@ from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import Subgraph, Task, digest_of, to_json
 
 PROGRAM = "passnet_core.corpus.partitioning"
+"""The module that runs in the sandbox."""
 
 PACK = f"cut{SUFFIX}"
-"""What comes of all models that were ever cut."""
+"""The file with the tasks of all models that were ever cut."""
 
 PARTS = "cut"
-"""The folder with what came of each."""
+"""The folder with one pack of tasks per model."""
 
 NAME = re.compile(rf"{PREFIX}[a-z0-9-]+")
 
 
 @dataclass(frozen=True)
 class CutReport:
-    """What was cut: models, and names of the tasks that are in the corpus now, with all their subgraphs. problems: one
-    sentence for each model that could not be cut."""
+    """The result of cutting. models: how many were cut. tasks: the names of all cut tasks in the corpus, those of
+    earlier models included. subgraphs: how many these have. problems: a sentence for each model that was not cut."""
 
     models: int
     tasks: tuple[str, ...]
@@ -45,8 +46,11 @@ def cut_models(
     limit_s: float,
     progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> CutReport:
-    """Cuts those that were not cut before, and puts the tasks of all into a pack below home. What was done is kept when
-    it is interrupted. limit_s: for each model. Raises InfrastructureError where nothing can be run here."""
+    """Cut the models that were not cut before, and write the tasks of all models into a pack below home.
+
+    An interrupted call loses only the model in progress. limit_s: the time limit for each model, in seconds. progress:
+    called with (models done, models in all). Raises InfrastructureError if this machine cannot run the program.
+    """
     parts = home / PARTS
     parts.mkdir(parents=True, exist_ok=True)
     problems: list[str] = []
@@ -72,13 +76,13 @@ def _asked(model: Subgraph) -> bytes:
 
 
 def _tasks(lines: bytes) -> Iterator[Task]:
-    """What the program wrote, which may be anything: it had to do with a stranger's code. Raises BadInput."""
+    """Read the program's output, which is not trusted, as the program ran a stranger's code. Raises BadInput."""
     for _, members in groupby(lines.splitlines(keepends=True), key=_task_name):
         task = task_of(b"".join(members))
-        summary(task)  # reads every source
+        summary(task)  # raises if a source is not straight-line code
         check_sizes(task)
         if not NAME.fullmatch(task.id):
-            raise BadInput(f"It gave a task with the name {task.id[:80]!r}.")
+            raise BadInput(f"The program returned a task with the invalid name {task.id[:80]!r}.")
         yield task
 
 
@@ -86,4 +90,4 @@ def _task_name(line: bytes) -> object:
     try:
         return json.loads(line)["task"]
     except (ValueError, TypeError, KeyError) as error:
-        raise BadInput(f"It gave something that is no task: {error}") from error
+        raise BadInput(f"The program returned something that is not a task: {error}") from error

@@ -1,4 +1,4 @@
-"""Computes a graph node by node with torch, and tells what every node gave. Needs torch when called."""
+"""Compute a graph node by node with torch, and describe each node's value. Needs torch when called."""
 
 import importlib
 import math
@@ -13,26 +13,27 @@ from passnet_core.graphs.placement import placed
 from passnet_core.records import TensorSpec
 
 FAILURES = (RuntimeError, ValueError, TypeError, IndexError, AttributeError, AssertionError, MemoryError, LookupError)
-"""What torch raises for what it cannot compute."""
+"""The exceptions that torch raises for an operation that it cannot compute."""
 
 Specs = dict[str, TensorSpec | None]
-"""Per node what its value is; None for one that is no tensor."""
+"""The description of each node's value, by node name; None for a value that is not a tensor."""
 
 MASKING = 1e4
-"""Masks hold constants near the end of the range, which say nothing about the spread of the rest."""
+"""Elements of at least this magnitude are left out of statistics: they are the constants of masks, near the dtype's
+limits."""
 
 
 def evaluate(graph: Graph, inputs: Mapping[str, Any], note: Callable[[str, Any], object]) -> None:
-    """Computes all operations on the CPU, in order, without gradients. note: told each node's name and value at the
-    moment it is made, so that later writes do not blur it. A value that nobody reads any more is given up.
+    """Compute all operations in order on the CPU, without gradients. A value that no later node reads is freed.
 
-    inputs: by name of the input nodes. Raises one of FAILURES where an operation cannot be computed, BadInput where it
-    is none of torch's.
+    inputs: by the names of the input nodes. note: called with each node's name and value right after the node is
+    computed, before a later in-place operation can change the value. Raises one of FAILURES if an operation cannot be
+    computed, BadInput if it is not one of torch's.
     """
     import torch
 
     here = placed(graph, "cpu")
-    left = Counter(name for node in here.operations for name in set(node.inputs))
+    readers_left = Counter(name for node in here.operations for name in set(node.inputs))
     values: dict[str, Any] = {}
     with torch.no_grad():
         for node in here.nodes:
@@ -40,8 +41,8 @@ def evaluate(graph: Graph, inputs: Mapping[str, Any], note: Callable[[str, Any],
             note(node.name, value)
             values[node.name] = value
             for name in set(node.inputs):
-                left[name] -= 1
-                if not left[name]:
+                readers_left[name] -= 1
+                if not readers_left[name]:
                     del values[name]
 
 
@@ -74,10 +75,10 @@ def _plain(value: Value, values: Mapping[str, Any]) -> Any:
 
 
 def _named(path: str) -> Any:
-    """What a dotted path names, of torch, operator, math or the builtins."""
+    """Return the object with this dotted path in torch, operator, math or builtins. Raises BadInput for others."""
     first, *rest = path.split(".")
     if first not in ("torch", "operator", "math", "builtins"):
-        raise BadInput(f"{path} is none of torch's operations.")
+        raise BadInput(f"{path} is not an operation of torch, operator, math or builtins.")
     found: Any = importlib.import_module(first)
     for name in rest:
         found = getattr(found, name)
@@ -85,8 +86,10 @@ def _named(path: str) -> Any:
 
 
 def in_single_precision(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """What it gives for float16 or bfloat16, computed in float32 and rounded: half-precision products on a CPU take
-    minutes."""
+    """Call the function in float32 if its arguments are float16 or bfloat16, and round the result to their dtype.
+
+    Half-precision products on a CPU would take minutes.
+    """
     import torch
     import torch.utils._pytree as pytree
 
@@ -104,7 +107,7 @@ def in_single_precision(function: Callable[..., Any], args: Any, kwargs: Any) ->
 
 
 def spec_of(name: str, tensor: Any) -> TensorSpec:
-    """The tensor's shape, dtype and statistics, as met."""
+    """Return the shape, dtype and statistics of a tensor with values."""
     dtype = str(tensor.dtype).removeprefix("torch.")
     mean = std = low = high = None
     if tensor.numel() and tensor.is_floating_point():
@@ -119,7 +122,7 @@ def spec_of(name: str, tensor: Any) -> TensorSpec:
 
 
 def foreseen_spec(name: str, tensor: Any) -> TensorSpec:
-    """The tensor's shape and dtype, where its values are not known: they are taken to be normal, whole numbers 0."""
+    """Return the shape and dtype of a tensor without values, which are assumed to be normal; integers to be 0."""
     dtype = str(tensor.dtype).removeprefix("torch.")
     if tensor.is_floating_point():
         return TensorSpec(name, tuple(tensor.shape), dtype, "cuda:0", 0.0, 1.0)

@@ -1,4 +1,4 @@
-"""PassNet's folder layout of a task: read_task and write_task are inverse."""
+"""Read and write tasks in PassNet's folder layout. read_task and write_task are each other's inverse."""
 
 import ast
 import json
@@ -16,24 +16,26 @@ from passnet_core.records import Family, Subgraph, Task, TensorSpec
 
 GRAPH_LIST = "graph_list.txt"
 ABOUT = "task.json"
-"""Family and split. Ours alone: PassNet's tools pass over it, and tasks without it are read too."""
+"""The file with family and split. Only this project writes it: PassNet's tools ignore it, and it may be missing."""
 IMPORTED = "imported"
+"""The split of a task without task.json."""
 LARGEST_FILE_BYTES = 64 * 1024 * 1024
 
 
 def is_task(folder: Path) -> bool:
-    """Whether the folder is a task, or one subgraph without a task around it."""
+    """Whether the folder holds a task, or a single subgraph."""
     return any((folder / name).is_file() for name in (GRAPH_LIST, "model.py")) or (folder / "graphs").is_dir()
 
 
 def read_task(folder: Path) -> Task:
-    """The task in this folder; one that holds model.py alone is a task of one subgraph. Raises BadInput, naming it.
+    """Read the task in this folder; a folder with model.py itself is a task of one subgraph. Nothing is executed.
 
-    Only what graph_list.txt names is read; without that file, every subgraph below graphs/. Nothing is executed.
+    Reads the subgraphs that graph_list.txt names; without that file, every one below graphs/. Raises BadInput naming
+    the file.
     """
     root = folder.resolve()
     if not root.is_dir():
-        raise BadInput(f"There is no folder {folder}. Name a task of the corpus or a folder in PassNet's layout.")
+        raise BadInput(f"There is no folder {folder}. Give the name of a task, or a folder in PassNet's layout.")
     family, split = _about(root)
     places = _places(root)
     subgraphs = tuple(read_subgraph(root, place, root.name) for place in places)
@@ -41,11 +43,11 @@ def read_task(folder: Path) -> Task:
 
 
 def read_subgraph(root: Path, place: PurePosixPath, task_id: str) -> Subgraph:
-    """The subgraph in root/place."""
+    """Read the subgraph in root/place. Raises BadInput naming the file."""
     folder = root / place
     code = _read(root, folder / "model.py")
     if code is None:
-        raise BadInput(f"{_shown(root, folder)} has no model.py. Restore it, or take its line out of {GRAPH_LIST}.")
+        raise BadInput(f"{_shown(root, folder)} has no model.py. Restore it, or remove its line from {GRAPH_LIST}.")
     specs: dict[str, TensorSpec] = {}
     for name in ("weight_meta.py", "input_meta.py"):
         path = folder / name
@@ -60,21 +62,21 @@ def read_subgraph(root: Path, place: PurePosixPath, task_id: str) -> Subgraph:
         elif symbolic and name.lower() in sizes:
             inputs.append(TensorSpec(name, (), "int64", data=(float(sizes[name.lower()]),)))
         else:
-            what = "weight_meta.py nor input_meta.py describes"
-            raise BadInput(f"{_shown(root, folder)}: forward takes {name!r}, which neither {what}.")
+            words = "is described in neither weight_meta.py nor input_meta.py"
+            raise BadInput(f"{_shown(root, folder)}: forward's argument {name!r} {words}. Restore these files.")
     parts = place.parts[1:] if place.parts[:1] == ("graphs",) else place.parts
     subgraph_id = "/".join(parts) or root.name
     return Subgraph(subgraph_id, task_id, _source_model(root, folder), code, tuple(inputs))
 
 
 def forward_arguments(code: str, where: str) -> tuple[tuple[str, bool], ...]:
-    """Names of forward's inputs, each with whether it is a symbolic size. Raises BadInput naming the file."""
+    """Return (name, whether it is a symbolic size) of forward's arguments. Raises BadInput naming the file."""
     try:
         module = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = f" line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise BadInput(f"{where}{line} is not Python: {reason}. Restore the file from where it was made.") from None
+        raise BadInput(f"{where}{line} is not Python: {reason}. Restore the original file.") from None
     for statement in module.body:
         for inner in statement.body if isinstance(statement, ast.ClassDef) else ():
             if isinstance(inner, ast.FunctionDef) and inner.name == "forward":
@@ -84,9 +86,10 @@ def forward_arguments(code: str, where: str) -> tuple[tuple[str, bool], ...]:
 
 
 def write_task(task: Task, folder: Path) -> None:
-    """Writes the task; the folder must not exist, or be empty. It appears whole or not at all."""
+    """Write a task into a folder, which appears complete or not at all. Raises BadInput if it exists and is not empty,
+    InfrastructureError if it cannot be written."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise BadInput(f"{folder} exists already. Name a new folder.")
+        raise BadInput(f"{folder} exists already. Choose another folder.")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         growing = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
@@ -98,17 +101,17 @@ def write_task(task: Task, folder: Path) -> None:
                 path.write_text(text, encoding="utf-8")
             os.replace(growing, folder)
         finally:
-            # once it has its name nothing is left here
+            # after the rename there is nothing left to remove
             shutil.rmtree(growing, ignore_errors=True)
     except OSError as error:
         raise InfrastructureError(f"Task {task.id!r} cannot be written to {folder}: {error.strerror}.") from error
 
 
 def task_files(task: Task) -> Iterator[tuple[str, str]]:
-    """Path below the task's folder and text of every file of a task."""
+    """Yield (path below the task's folder, text) for every file of a task."""
     places = [f"graphs/{safe_path(subgraph.id)}" for subgraph in task.subgraphs]
     if len(set(places)) != len(places):
-        raise BadInput(f"Task {task.id!r} holds two subgraphs of the same name.")
+        raise BadInput(f"Task {task.id!r} has two subgraphs of the same name. Rename one.")
     yield GRAPH_LIST, "".join(f"{place}\n" for place in places)
     yield ABOUT, json.dumps({"family": task.family.value, "split": task.split}, indent=4) + "\n"
     for place, subgraph in zip(places, task.subgraphs):
@@ -127,15 +130,15 @@ def task_files(task: Task) -> Iterator[tuple[str, str]]:
 
 
 def safe_path(text: str) -> PurePosixPath:
-    """A relative path that stays below where it is put. Raises BadInput on any other."""
+    """Return the text as a relative path without "..". Raises BadInput for any other text."""
     path = PurePosixPath(text)
     if not path.parts or path.is_absolute() or ".." in path.parts or "\\" in text or not text.isprintable():
-        raise BadInput(f"{text!r} is not a path below the task. Paths are relative and have no '..'.")
+        raise BadInput(f"{text!r} is not a path below the task's folder. Use a relative path without '..'.")
     return path
 
 
 def guess_family(subgraphs: tuple[Subgraph, ...]) -> Family:
-    """By the lines of the longest forward: one operation, a fusible run, or more than one would fuse."""
+    """Guess the family by the number of operations in the longest subgraph: 1 is single-operator, up to 64 fusible."""
     longest = max((_statements(subgraph.code) for subgraph in subgraphs), default=0)
     return Family.SINGLE if longest <= 1 else Family.FUSIBLE if longest <= 64 else Family.TYPICAL
 
@@ -157,7 +160,7 @@ def _places(root: Path) -> list[PurePosixPath]:
         return [PurePosixPath(".")]
     found = sorted(path.parent.relative_to(root) for path in root.glob("graphs/**/model.py"))
     if not found:
-        raise BadInput(f"{root.name} is not a task: it has neither {GRAPH_LIST} nor model.py.")
+        raise BadInput(f"{root.name} is not a task: it has neither {GRAPH_LIST} nor model.py. Choose another folder.")
     return [PurePosixPath(path.as_posix()) for path in found]
 
 
@@ -169,7 +172,7 @@ def _about(root: Path) -> tuple[Family | None, str]:
     family, split = about.get("family"), about.get("split")
     names = [each.value for each in Family]
     if family not in names or not isinstance(split, str):
-        raise BadInput(f"{root.name}/{ABOUT} must give split, a text, and family, one of {', '.join(names)}.")
+        raise BadInput(f"{root.name}/{ABOUT} must have a split (text) and a family (one of {', '.join(names)}).")
     return Family(family), split
 
 
@@ -190,15 +193,15 @@ def _json(text: str, where: str) -> dict[str, object]:
 
 
 def _read(root: Path, path: Path) -> str | None:
-    """The file's text; None where there is none. A link that leads out of the task is refused."""
+    """Return the file's text, or None if there is no file. Raises BadInput for a link that leads out of the task."""
     try:
         real = path.resolve()
         if not real.is_relative_to(root):
-            raise BadInput(f"{_shown(root, path)} leads out of the task's folder. Copy the file there instead.")
+            raise BadInput(f"{_shown(root, path)} leads out of the task's folder. Replace the link by the file.")
         if not real.is_file():
             return None
         if real.stat().st_size > LARGEST_FILE_BYTES:
-            raise BadInput(f"{_shown(root, path)} is larger than {LARGEST_FILE_BYTES >> 20} MiB.")
+            raise BadInput(f"{_shown(root, path)} is larger than {LARGEST_FILE_BYTES >> 20} MiB, the limit for a file.")
         return real.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise BadInput(f"{_shown(root, path)} is not UTF-8 text.") from None
@@ -207,7 +210,7 @@ def _read(root: Path, path: Path) -> str | None:
 
 
 def _shown(root: Path, path: Path) -> str:
-    """The path as a person knows it: from the task's name on."""
+    """Return the path from the task's name on, as messages show it."""
     return f"{root.name}/{path.relative_to(root).as_posix()}" if path != root else root.name
 
 

@@ -1,16 +1,17 @@
-"""How alike tasks are: by the operations that follow one another in both. Pure."""
+"""Measure how alike tasks are, by the stretches of operations that they share. Pure."""
 
 import math
 from collections import defaultdict
 from collections.abc import Sequence
 
 LONGEST = 3
+"""The most operations of a stretch."""
 
 Gram = tuple[str, ...]
 
 
 def grams(operators: Sequence[str]) -> frozenset[Gram]:
-    """All stretches of one to three operations."""
+    """Return all stretches of one to three consecutive operations."""
     return frozenset(
         tuple(operators[start : start + length])
         for length in range(1, LONGEST + 1)
@@ -19,16 +20,16 @@ def grams(operators: Sequence[str]) -> frozenset[Gram]:
 
 
 def likeness(left: frozenset[Gram], right: frozenset[Gram]) -> float:
-    """The share of stretches that both have, of those that either has: 0 to 1."""
+    """Return the share of stretches that both have among those that either has, from 0 to 1."""
     either = len(left | right)
     return len(left & right) / either if either else 0.0
 
 
 class Neighbours:
-    """Which of many tasks are alike. What few of them have counts more than what most have."""
+    """Finds tasks that are alike. A stretch that few tasks have counts more than one that most have."""
 
     def __init__(self, sequences: Sequence[Sequence[str]]) -> None:
-        """sequences: the operations of each task, in order."""
+        """sequences: the operations of each task. A task is named by its index in this sequence."""
         self._grams = [grams(each) for each in sequences]
         self._holding: dict[Gram, list[int]] = defaultdict(list)
         for place, each in enumerate(self._grams):
@@ -38,7 +39,7 @@ class Neighbours:
         self._whole = [sum(map(self._weight.__getitem__, sorted(each))) for each in self._grams]
 
     def of(self, place: int, most: int) -> list[tuple[int, float]]:
-        """The places of those most like this one, each with its likeness from 0 to 1, the likest first."""
+        """Return the indices of the `most` tasks most like this one with their likeness from 0 to 1, best first."""
         shared: dict[int, float] = defaultdict(float)
         for gram in sorted(self._grams[place]):
             for other in self._holding[gram]:

@@ -1,4 +1,4 @@
-"""Which subgraphs a task keeps: no two alike, and where there are too many, those that differ most. Pure."""
+"""Choose the subgraphs that a task keeps: no duplicates, and out of too many the most different ones. Pure."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from passnet_core.records import Subgraph, digest_of
 
 
 def deduplicated(subgraphs: Sequence[Subgraph]) -> tuple[Subgraph, ...]:
-    """One of each structure with equal input shapes and dtypes, the first in the order given."""
+    """Keep the first of several subgraphs with equal structure, input shapes and input dtypes."""
     kept: dict[tuple[object, ...], Subgraph] = {}
     for subgraph in subgraphs:
         shapes = tuple((spec.shape, spec.dtype) for spec in subgraph.inputs)
@@ -18,7 +18,7 @@ def deduplicated(subgraphs: Sequence[Subgraph]) -> tuple[Subgraph, ...]:
 
 
 def spread(subgraphs: Sequence[Subgraph], most: int) -> tuple[Subgraph, ...]:
-    """So many of the subgraphs, by name: of many models, dtypes and sizes."""
+    """Pick at most `most` subgraphs that cover many models, dtypes and sizes; sorted by id."""
     left = sorted(subgraphs, key=lambda each: digest_of(each.id))
     met: Counter[object] = Counter()
     picked: list[Subgraph] = []

@@ -1,4 +1,4 @@
-"""weight_meta.py and input_meta.py: Python by spelling, data by meaning. Read with ast, never imported."""
+"""Read and write weight_meta.py and input_meta.py. They look like Python but hold data: parsed with ast, never run."""
 
 import ast
 import math
@@ -8,13 +8,13 @@ from passnet_core.errors import BadInput
 from passnet_core.records import TensorSpec
 
 CLASS_PREFIX = "Program_weight_tensor_meta_"
-KNOWN = ("name", "original_name", "shape", "dtype", "device", "mean", "std", "min_val", "max_val", "data")
+ATTRIBUTES = ("name", "original_name", "shape", "dtype", "device", "mean", "std", "min_val", "max_val", "data")
 EXAMPLE_VALUES = "dynamic_dim_constraint_symbol2example_value"
-"""The table of input_tensor_constraints.py that gives each symbolic size a value."""
+"""The dict in input_tensor_constraints.py that gives an example value for each symbolic size."""
 
 
 def read_specs(text: str, where: str) -> tuple[TensorSpec, ...]:
-    """One record per class, in the file's order. Raises BadInput naming the file, the line and the attribute."""
+    """Return one record per class, in the file's order. Raises BadInput naming the file, the line and the attribute."""
     specs: list[TensorSpec] = []
     for statement in _parsed(text, where).body:
         if isinstance(statement, ast.ClassDef):
@@ -23,12 +23,12 @@ def read_specs(text: str, where: str) -> tuple[TensorSpec, ...]:
 
 
 def write_specs(specs: Sequence[TensorSpec]) -> str:
-    """The file that read_specs turns into the same records."""
+    """Return the text of a file that read_specs turns into the same records."""
     return "\n\n".join(_written(spec) for spec in specs)
 
 
 def read_example_sizes(text: str, where: str) -> dict[str, int]:
-    """Example values of symbolic sizes in input_tensor_constraints.py, by lower-case symbol; {} for none."""
+    """Return the example values of symbolic sizes in input_tensor_constraints.py, by lower-case symbol."""
     for statement in _parsed(text, where).body:
         targets = statement.targets if isinstance(statement, ast.Assign) else []
         if any(isinstance(target, ast.Name) and target.id == EXAMPLE_VALUES for target in targets):
@@ -49,7 +49,7 @@ def _parsed(text: str, where: str) -> ast.Module:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = f" line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise BadInput(f"{where}{line} is not Python: {reason}. Restore the file from where it was made.") from None
+        raise BadInput(f"{where}{line} is not Python: {reason}. Restore the original file.") from None
 
 
 def _spec(statement: ast.ClassDef, where: str) -> TensorSpec:
@@ -62,7 +62,7 @@ def _spec(statement: ast.ClassDef, where: str) -> TensorSpec:
             target, value = line.target, line.value
         else:
             continue
-        if isinstance(target, ast.Name) and target.id in KNOWN:
+        if isinstance(target, ast.Name) and target.id in ATTRIBUTES:
             fields[target.id] = _literal(value, f"{where} line {line.lineno}: {target.id}")
     name = fields.get("name", statement.name.removeprefix(CLASS_PREFIX))
     if not isinstance(name, str) or not name:
@@ -82,7 +82,7 @@ def _spec(statement: ast.ClassDef, where: str) -> TensorSpec:
 
 
 def _literal(node: ast.expr, where: str) -> object:
-    """A literal, also as real files spell some: float('inf'), nan, torch.float32, [1] * 3 is refused."""
+    """Evaluate a literal. Besides Python's own, real files contain float("inf"), nan and torch.float32."""
     match node:
         case ast.Constant(value=value):
             return value
@@ -121,7 +121,7 @@ def _number(fields: Mapping[str, object], key: str, place: str) -> float | None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadInput(f"{place}: {key} must be a number, not {value!r}.")
-    # a statistic that could not be computed was recorded as nan: it says nothing
+    # nan was recorded for a statistic that could not be computed
     return None if math.isnan(value) else float(value)
 
 

@@ -1,11 +1,11 @@
 """Packs: many tasks in one file that only grows.
 
-NAME.jsonl.gz        one JSON line per subgraph; each task is a gzip member of its own, so that it reads alone, and the
-                     whole reads with zcat, or as a table with DuckDB's read_json
-NAME.index.jsonl     per task its summary and where its member lies: a shortcut, made anew where it is missing
+NAME.jsonl.gz        one JSON line per subgraph. Each task is a gzip member of its own and can be read alone; the whole
+                     file can be read with zcat, or as a table with DuckDB's read_json.
+NAME.index.jsonl     one line per task: its summary, and the offset and length of its member. It only saves time;
+                     missing lines are computed from the pack.
 
-What is written first counts first: a writer that is killed leaves at most one member without its end, which readers
-pass over and the next writer takes away.
+A killed writer leaves at most one incomplete member at the end. Readers ignore it, and the next writer removes it.
 """
 
 import contextlib
@@ -27,16 +27,17 @@ from passnet_core.records import Family, Subgraph, Task, digest_of, from_json, t
 SUFFIX, INDEX_SUFFIX = ".jsonl.gz", ".index.jsonl"
 
 LARGEST_TASK_BYTES = 256 << 20
-"""Of one task's lines. What unpacks to more is no task."""
+"""The most bytes of one task's lines when unpacked."""
 
 CHUNK_BYTES = 1 << 16
 BATCH_BYTES = 1 << 20
+"""A writer commits when it holds more compressed bytes than this."""
 LEVEL = 9
 
 
 @dataclass(frozen=True)
 class PackEntry:
-    """Where a task lies in its pack. content: what content_of() says of it."""
+    """A task's entry in the index. offset, length: its gzip member, in bytes. content: the digest from content_of."""
 
     summary: TaskSummary
     offset: int
@@ -45,14 +46,15 @@ class PackEntry:
 
 
 class Pack:
-    """A pack for reading; what is appended later is not seen. Safe to share by threads.
+    """A pack opened for reading; tasks appended later do not show. Threads may share it.
 
-    problem: a sentence where not all of the file could be read; torn: it only lacks the end of its last task. indexed:
-    how many bytes of the index are of use.
+    entries: by task name. problem: why some of the file was not read, in a sentence; empty: all was. torn: whether the
+    only problem is an incomplete last task. recovered: entries that the index lacks. end: where the last complete
+    member ends. indexed: how many bytes of the index are valid.
     """
 
     def __init__(self, path: Path) -> None:
-        """Raises BadInput where the file cannot be read."""
+        """Open the pack. Raises BadInput if the file cannot be read."""
         self.path = path
         self.problem, self.torn = "", False
         self._lock = threading.Lock()
@@ -68,7 +70,7 @@ class Pack:
             self.end = entry.offset + entry.length
 
     def task(self, task_id: str) -> Task:
-        """Raises KeyError for a name it has not, BadInput where the file is not what its index says."""
+        """Return the task of this name. Raises KeyError if there is none, BadInput if pack or index is damaged."""
         entry = self.entries[task_id]
         try:
             with self._lock:
@@ -76,9 +78,9 @@ class Pack:
                 found = self._file.read(entry.length)
             task = task_of(gzip.decompress(found))
         except (OSError, EOFError, zlib.error, BadInput) as error:
-            raise BadInput(f"Task {task_id!r} in {self.path.name} is damaged ({error}). Bring it in again.") from error
+            raise BadInput(f"Task {task_id!r} in {self.path.name} is damaged ({error}). Import it again.") from error
         if task.id != task_id:
-            raise BadInput(f"{self.path.name} holds another task where its index says {task_id!r}. Delete the index.")
+            raise BadInput(f"{index_of(self.path).name} does not fit the pack at task {task_id!r}. Delete that file.")
         return task
 
     def _found_after(self, start: int) -> Iterator[PackEntry]:
@@ -87,10 +89,10 @@ class Pack:
                 task = task_of(lines)
                 yield PackEntry(summary(task), offset, length, content_of(task))
             except BadInput as error:
-                self.problem = f"{self.path.name}: what lies {offset} bytes after its start is left out: {error}"
+                self.problem = f"{self.path.name}: the part at byte {offset} is left out: {error}"
 
     def _members(self, start: int) -> Iterator[tuple[int, int, bytes]]:
-        """(offset, length, content) of every whole member from there on."""
+        """Yield (offset, length, content) of every complete gzip member from this offset on."""
         size = self._file.seek(0, os.SEEK_END)
         while start < size:
             self._file.seek(start)
@@ -100,10 +102,10 @@ class Pack:
                     fed += len(chunk)
                     parts.append(unpacking.decompress(chunk, LARGEST_TASK_BYTES))
             except zlib.error as error:
-                self.problem = f"{self.path.name} is damaged after {start} bytes ({error}): what follows is left out."
+                self.problem = f"{self.path.name} is damaged after {start} bytes ({error}): the rest is left out."
                 return
             if not unpacking.eof:
-                self.problem = f"{self.path.name} ends amid a task, as when an import is interrupted. Run it again."
+                self.problem = f"{self.path.name} ends inside a task: an import was interrupted. Run the import again."
                 self.torn = True
                 return
             length = fed - len(unpacking.unused_data)
@@ -112,7 +114,7 @@ class Pack:
 
 
 class Writer:
-    """Appends to a pack, which only one at a time may do. What commit() has written survives whatever happens then."""
+    """Appends tasks to a pack. Tasks that commit() has written survive a crash. Use writing() to get a writer."""
 
     def __init__(self, pack: Pack, data: IO[bytes], index: IO[bytes]) -> None:
         self.entries = dict(pack.entries)
@@ -122,7 +124,7 @@ class Writer:
         self._bytes = 0
 
     def append(self, task: Task, known: TaskSummary) -> None:
-        """Adds a task whose name is not there yet. known: its summary."""
+        """Add a task whose name is new. known: its summary."""
         member = gzip.compress(lines_of(task), LEVEL, mtime=0)
         entry = PackEntry(known, self._end, len(member), content_of(task))
         self.entries[task.id] = entry
@@ -133,7 +135,7 @@ class Writer:
             self.commit()
 
     def commit(self) -> None:
-        """Puts what was appended on the disk. Raises OSError, and then it is not there."""
+        """Write the appended tasks to the disk. Raises OSError, after which none of them counts as written."""
         waiting, self._waiting, self._bytes = self._waiting, [], 0
         if not waiting:
             return
@@ -152,9 +154,9 @@ class Writer:
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[Writer]:
-    """A writer of this pack, which is made where it is not there. Commits at the end, also where that is an error.
+    """Open a pack for writing, created if missing. Commits at the end, even if the block raises.
 
-    Raises BadInput while another process writes it, InfrastructureError where the disk does not take it.
+    Raises BadInput while another process writes the pack, InfrastructureError if the disk refuses it.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -162,10 +164,10 @@ def writing(path: Path) -> Iterator[Writer]:
             try:
                 fcntl.flock(data, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise BadInput(f"Another import into {path.parent} is under way. Wait for it to end.") from None
+                raise BadInput(f"Another import into {path.parent} is running. Wait until it ends.") from None
             pack = Pack(path)
             if pack.problem and not pack.torn:
-                raise BadInput(f"{pack.problem} Move {path} away before adding to it.")
+                raise BadInput(f"{pack.problem} Move {path} away before you import again.")
             data.truncate(pack.end)
             with index_of(path).open("ab") as index:
                 index.truncate(pack.indexed)
@@ -177,18 +179,18 @@ def writing(path: Path) -> Iterator[Writer]:
                     writer.commit()
     except OSError as error:
         raise InfrastructureError(
-            f"{path} cannot be written: {error.strerror}. What was written before is kept."
+            f"{path} cannot be written: {error.strerror}. Tasks written before are kept."
         ) from error
 
 
 def write_pack(path: Path, tasks: Iterable[Task]) -> None:
-    """Writes a pack anew: the same bytes for the same tasks. It appears whole, or not at all."""
+    """Write a new pack, replacing an old one at once when complete. The same tasks give the same bytes."""
     growing = path.with_name(f".growing-{os.getpid()}-{path.name}")
     try:
         with writing(growing) as writer:
             for task in tasks:
                 writer.append(task, summary(task))
-        # without an index a pack is whole, with that of another it is not
+        # readers can do without an index, but not with the old pack's
         index_of(path).unlink(missing_ok=True)
         os.replace(growing, path)
         os.replace(index_of(growing), index_of(path))
@@ -198,21 +200,22 @@ def write_pack(path: Path, tasks: Iterable[Task]) -> None:
 
 
 def packs_in(folder: Path) -> list[Path]:
-    """The packs of a folder, by name; none where there is no folder."""
+    """Return the packs of a folder by name; none if the folder does not exist."""
     return sorted(path for path in folder.glob(f"*{SUFFIX}") if not path.name.startswith("."))
 
 
 def index_of(path: Path) -> Path:
+    """Return the path of a pack's index."""
     return path.with_name(path.name.removesuffix(SUFFIX) + INDEX_SUFFIX)
 
 
 def content_of(task: Task) -> str:
-    """Digest of all of a task but the split it was put into."""
+    """Return the digest of everything in a task except its split."""
     return digest_of(to_json(replace(task, split="")))
 
 
 def lines_of(task: Task) -> bytes:
-    """A task as JSON lines, one per subgraph. Raises BadInput for one without."""
+    """Return a task as JSON lines, one per subgraph. Raises BadInput for a task without subgraphs."""
     if not task.subgraphs:
         raise BadInput(f"Task {task.id!r} has no subgraph.")
     shared = {"task": task.id, "family": task.family.value, "split": task.split}
@@ -230,7 +233,7 @@ def lines_of(task: Task) -> bytes:
 
 
 def task_of(lines: bytes) -> Task:
-    """The inverse of lines_of. Raises BadInput."""
+    """Read a task from its lines: the inverse of lines_of. Raises BadInput if they are not a task's."""
     try:
         rows = [json.loads(line) for line in lines.splitlines()]
         first = rows[0]
@@ -251,7 +254,7 @@ def _index_line(entry: PackEntry) -> bytes:
 
 
 def _read_index(path: Path, size: int) -> tuple[dict[str, PackEntry], int]:
-    """The entries of the index that fit the file, and how many bytes of it they take."""
+    """Return the entries of the index that fit a pack of this size, and how many bytes of the index they take."""
     entries: dict[str, PackEntry] = {}
     end = read = 0
     try:

@@ -1,7 +1,7 @@
-"""Cuts models' graphs into tasks of the three families: single operations, what Inductor fuses, and typical stretches.
+"""Cut models' graphs into tasks of the three families: single operations, fusible parts and typical stretches.
 
-As a program it reads one whole model, a subgraph as JSON, from standard input, and writes the tasks to standard output
-as the lines of a pack. What it reads may be a stranger's: start it in a sandbox.
+Run as a program, it reads one whole model, a Subgraph as JSON, from standard input and writes the tasks to standard
+output as lines of a pack. The model may be a stranger's code: start the program in a sandbox.
 """
 
 import json
@@ -28,33 +28,36 @@ from passnet_core.records import Family, Subgraph, Task, TensorSpec, digest_of, 
 
 LEARN, TRAIN, EVALUATE = "learn", "train", "eval"
 SPLITS = (LEARN, *[TRAIN] * 5, *[EVALUATE] * 4)
-"""By the digest of a task's name: fixed, whatever else is cut."""
+"""Indexed by the digest of a task's name, so that a task's split never depends on which other tasks there are."""
 
 MOST_BYTES = 8 << 30
-"""Of all values of a subgraph together."""
+"""The most bytes that all values of a subgraph may have together."""
 
 COMPUTED_BYTES = 2 << 30
-"""Of the inputs of a whole model, up to which it is computed, to know its values' statistics."""
+"""A model with more bytes of inputs is not computed, so the statistics of its values are unknown."""
 
 NAME_LENGTH = 40
+"""The most characters of a task's name before its digest."""
 
 PREFIX = "cut-"
-"""Of the names of tasks that are cut from imported models, whose like may be in the bundled benchmark."""
+"""Begins the names of tasks cut from imported models; the bundled benchmark may have the same tasks without it."""
 
 Inputs = tuple[TensorSpec, ...]
 Fuses = Callable[[tuple[str, ...], Graph, Inputs], bool]
 
 
 class Partition:
-    """The tasks that are found in graphs, one for each family and sequence of operations."""
+    """Collects the tasks found in graphs: one for each family and sequence of operations."""
 
     def __init__(self) -> None:
         self._fuses = _remembering()
         self._found: dict[str, tuple[Family, list[Subgraph]]] = {}
 
     def add(self, graphs: Sequence[tuple[Graph, Specs]], place: str, model: str) -> None:
-        """Cuts the graphs of one forward of a model; of each sequence of operations it gives one subgraph, whose name
-        begins with the place, such as "float16/0"."""
+        """Cut the graphs of one forward pass of a model into subgraphs, one for each sequence of operations.
+
+        place: the beginning of their ids, such as "float16/0".
+        """
         taken: set[str] = set()
         for graph, specs in graphs:
             position = {node.name: index for index, node in enumerate(graph.operations)}
@@ -67,11 +70,11 @@ class Partition:
                 subgraph = Subgraph(where, name, model, emit(alone), inputs)
                 results = [specs[node.name] for node in part if is_result(graph, part, node)]
                 size = bytes_of((*inputs, *(specs[node.name] for node in part)))
-                if size <= MOST_BYTES and _gives(subgraph, results):
+                if size <= MOST_BYTES and _is_reproduced(subgraph, results):
                     self._found.setdefault(name, (family, []))[1].append(subgraph)
 
     def tasks(self) -> Iterator[Task]:
-        """By name."""
+        """Yield the tasks by name."""
         for name, (family, subgraphs) in sorted(self._found.items()):
             yield Task(name, family, split_of(name), deduplicated(subgraphs))
 
@@ -90,7 +93,7 @@ def _cuts(graph: Graph, specs: Specs, fuses: Fuses) -> Iterator[tuple[Family, Pa
     ):
         for part in parts:
             made = standalone(graph, part, specs)
-            # a view of a view is no work for anybody
+            # a part that only reshapes and indexes needs no kernel
             if made is not None and (family is not Family.FUSIBLE or any(map(_computes, made[0].operations))):
                 yield family, part, made
 
@@ -100,7 +103,10 @@ def _computes(node: Node) -> bool:
 
 
 def _remembering() -> Fuses:
-    """Whether a cut fuses, decided when its operations are met first: at the smallest size, in single precision."""
+    """Return a function that says whether a cut fuses, and remembers the answer for equal operations.
+
+    So the first one counts, which is of the smallest size, in single precision.
+    """
     from passnet_core.corpus.scheduling import schedule
 
     known: dict[tuple[str, ...], bool] = {}
@@ -114,23 +120,23 @@ def _remembering() -> Fuses:
     return fuses
 
 
-def _gives(subgraph: Subgraph, results: Sequence[TensorSpec | None]) -> bool:
-    """Whether the source gives what was captured. Where shapes depend on values, nobody knows, and it is no task."""
+def _is_reproduced(subgraph: Subgraph, results: Sequence[TensorSpec | None]) -> bool:
+    """Whether the source returns the captured shapes and dtypes; False also if its shapes depend on values."""
     try:
-        given = foreseen(subgraph)
+        returned = foreseen(subgraph)
     except RuntimeError:
         return False
-    meant = [(spec.shape, spec.dtype) for spec in results if spec]
-    if given != meant:
-        text = f"{subgraph.id}, {subgraph.task_id}: left out, since it gives {given} where {meant} was captured."
+    captured = [(spec.shape, spec.dtype) for spec in results if spec]
+    if returned != captured:
+        text = f"{subgraph.task_id}: {subgraph.id} is left out: it returns {returned}, but {captured} was captured."
         print(text, file=sys.stderr, flush=True)
-    return given == meant
+    return returned == captured
 
 
 def foreseen(subgraph: Subgraph) -> list[tuple[tuple[int, ...], str]]:
-    """The shapes and dtypes that the subgraph's source gives, found without computing.
+    """Return the shapes and dtypes that the subgraph's source returns, without computing values.
 
-    Raises what torch raises where it does not run, or where the shapes depend on the values.
+    Raises torch's exception if the source does not run, or if its shapes depend on values.
     """
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
@@ -142,14 +148,14 @@ def foreseen(subgraph: Subgraph) -> list[tuple[tuple[int, ...], str]]:
 
 
 def bytes_of(specs: Sequence[TensorSpec | None]) -> int:
-    """What these tensors take together."""
+    """Return the number of bytes that these tensors take together."""
     import torch
 
     return sum(math.prod(spec.shape) * getattr(torch, spec.dtype).itemsize for spec in specs if spec)
 
 
 def task_name(graph: Graph, family: Family) -> str:
-    """The same for the same operations in the same order: what they are, as far as there is room, and a digest."""
+    """Return the task's name: its operations, as far as there is room, and a digest of the family and operations."""
     words = re.sub(r"[^a-z0-9]+", "-", "-".join(operator_sequence(graph)).lower()).strip("-")
     if len(words) > NAME_LENGTH:
         words = words[:NAME_LENGTH].rpartition("-")[0]
@@ -157,12 +163,15 @@ def task_name(graph: Graph, family: Family) -> str:
 
 
 def split_of(name: str) -> str:
-    """Where a task of this name belongs, always."""
+    """Return the split of the task with this name."""
     return SPLITS[int(digest_of(name.removeprefix(PREFIX))[:4], 16) % len(SPLITS)]
 
 
 def joined(packs: Sequence[Pack], most: int | None = None) -> Iterator[Task]:
-    """The tasks of all packs, those of one name together, by name. most: members of each, as different as possible."""
+    """Yield the tasks of all packs by name; tasks of the same name are merged.
+
+    most: keep at most so many subgraphs of each, as different as possible; None: all.
+    """
     for name in sorted({name for pack in packs for name in pack.entries}):
         members = [pack.task(name) for pack in packs if name in pack.entries]
         subgraphs = sorted((each for task in members for each in task.subgraphs), key=lambda each: each.id)
@@ -170,11 +179,11 @@ def joined(packs: Sequence[Pack], most: int | None = None) -> Iterator[Task]:
         yield replace(members[0], subgraphs=kept if most is None else spread(kept, most))
 
 
-# --- a whole model that somebody else captured ---
+# --- a whole model from elsewhere ---
 
 
 def tasks_of(model: Subgraph) -> Iterator[Task]:
-    """The tasks that a whole model is cut into. Raises BadInput where it cannot be read or does not run."""
+    """Cut a whole model into tasks. Raises BadInput if it cannot be read or does not run."""
     graph = parse(model.code)
     sizes, tensors = _inputs(model)
     known, numbers = _noted(graph, sizes, tensors)
@@ -188,16 +197,16 @@ def tasks_of(model: Subgraph) -> Iterator[Task]:
 
 
 def _inputs(model: Subgraph) -> tuple[dict[str, int], dict[str, TensorSpec]]:
-    """The symbolic sizes that forward takes, and the tensors."""
+    """Return forward's symbolic sizes and its tensors, both by name."""
     symbolic = {name for name, is_symbolic in forward_arguments(model.code, "model.py") if is_symbolic}
     sizes = {spec.name: int(spec.data[0]) for spec in model.inputs if spec.name in symbolic and spec.data}
     return sizes, {spec.name: spec for spec in model.inputs if spec.name not in sizes}
 
 
 def _noted(graph: Graph, sizes: dict[str, int], tensors: dict[str, TensorSpec]) -> tuple[Specs, dict[str, Value]]:
-    """What every value is, and those that are numbers: sizes, above all, of which there is one here.
+    """Describe every value of the graph. Return the descriptions, and the values that are numbers, mostly sizes.
 
-    Computed, where the model is not too large for that; else its values are taken to be normal.
+    A model of at most COMPUTED_BYTES is computed. For others, values are assumed to be normal.
     """
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
@@ -206,15 +215,15 @@ def _noted(graph: Graph, sizes: dict[str, int], tensors: dict[str, TensorSpec]) 
         try:
             return _walked(graph, sizes, tensors, lambda spec: drawn(spec, "cpu"), spec_of)
         except FAILURES as error:
-            print(f"It is not computed: {type(error).__name__}: {str(error)[:300]}", file=sys.stderr)
+            print(f"The model could not be computed: {type(error).__name__}: {str(error)[:300]}", file=sys.stderr)
     else:
-        print("It is too large to be computed.", file=sys.stderr)
-    print("Its values are taken to be normal, with mean 0 and spread 1.", file=sys.stderr, flush=True)
+        print("The model is too large to be computed.", file=sys.stderr)
+    print("Its values are assumed to be normal, with mean 0 and standard deviation 1.", file=sys.stderr, flush=True)
     try:
         with FakeTensorMode():
             return _walked(graph, sizes, tensors, _empty, foreseen_spec)
     except FAILURES as error:
-        raise BadInput(f"It does not run: {type(error).__name__}: {str(error)[:1000]}") from error
+        raise BadInput(f"The model does not run: {type(error).__name__}: {str(error)[:1000]}") from error
     finally:
         torch._dynamo.reset()
 
@@ -232,6 +241,7 @@ def _walked(
     made: Callable[[TensorSpec], Any],
     described: Callable[[str, Any], TensorSpec],
 ) -> tuple[Specs, dict[str, Value]]:
+    """Evaluate the graph on tensors from `made`, and describe its values with `described`."""
     import torch
 
     specs: Specs = {}
@@ -250,7 +260,7 @@ def _walked(
 
 
 def _with_numbers(graph: Graph, numbers: dict[str, Value]) -> Graph:
-    """The graph without the nodes that are numbers, each written where it is read."""
+    """Return the graph with every node that is a number replaced by that number wherever it is read."""
     nodes = [
         replace(
             node,
@@ -264,8 +274,8 @@ def _with_numbers(graph: Graph, numbers: dict[str, Value]) -> Graph:
 
 
 def main() -> int:
-    """Exit code 0, or 2 with a sentence on standard error."""
-    # what libraries print must not lie among the tasks
+    """Run the program. Returns exit code 0, or 2 with a sentence on standard error."""
+    # libraries may print to standard output, which must contain only tasks: send their output to standard error
     answer = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     try:

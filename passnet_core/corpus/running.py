@@ -1,4 +1,4 @@
-"""Runs recorded subgraphs with torch: their source as a callable, and random inputs like those that were recorded.
+"""Run recorded subgraphs with torch: their source as a callable, and random inputs that resemble the recorded ones.
 
 Needs torch when called.
 """
@@ -11,19 +11,19 @@ from passnet_core.graphs.source import emit, parse
 from passnet_core.records import Subgraph, TensorSpec
 
 BLOCK = 1 << 20
-"""Random numbers that are drawn of a tensor; they repeat in a larger one."""
+"""The most random numbers drawn for a tensor; a larger tensor repeats them."""
 
 
 def module_of(subgraph: Subgraph, device: str) -> Any:
-    """What the subgraph's source computes, to be called with its inputs on that device."""
+    """Return the subgraph's GraphModule, to be called with inputs on this device ("cpu" or "cuda")."""
     namespace: dict[str, Any] = {}
-    # parsed and emitted again: what runs is a list of tensor operations, whatever the file held
+    # only parsed and re-emitted source is executed: a list of tensor operations, whatever else the file contains
     exec(compile(emit(placed(parse(subgraph.code), device), release=True), subgraph.id, "exec"), namespace)
     return namespace["GraphModule"]()
 
 
 def drawn(spec: TensorSpec, device: str) -> Any:
-    """A random tensor of that shape, dtype and range, with the recorded spread."""
+    """Return a random tensor with the recorded shape, dtype, mean, standard deviation and range."""
     import torch
 
     dtype, count = getattr(torch, spec.dtype), math.prod(spec.shape)

@@ -1,8 +1,8 @@
-"""How TorchInductor would schedule a graph on a GPU, on a machine that has none.
+"""Find out how TorchInductor would schedule a graph on a GPU, on a machine without one.
 
-Inductor decides what to fuse from shapes, strides and the device's properties alone. So it is given tensors without
-content, which claim to be on a GPU of known properties, and is stopped when it has decided, before it writes a kernel.
-A developer's tool, for the extractor: it replaces parts of torch.cuda while it asks.
+Inductor decides what to fuse from shapes, strides and the device's properties alone. It is therefore given fake tensors
+that claim to be on a GPU of known properties, and is stopped after scheduling, before it writes a kernel. Parts of
+torch.cuda are replaced meanwhile, so this is only for programs that cut models, not for the app or the judge.
 """
 
 import contextlib
@@ -36,12 +36,12 @@ H200 = SimpleNamespace(
     L2_cache_size=60 << 20, gcnArchName="", is_integrated=0, is_multi_gpu_board=0,
 )
 # fmt: on
-"""What torch.cuda.get_device_properties says of it."""
+"""The properties that torch.cuda.get_device_properties returns on an H200."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Kernels that Inductor would generate, and calls of a library's: products, convolutions, sorting."""
+    """own: kernels that Inductor would generate. library: calls of library kernels, such as products or sorting."""
 
     own: int
     library: int
@@ -52,8 +52,10 @@ class _Decided(Exception):
 
 
 def schedule(graph: Graph, specs: Sequence[TensorSpec]) -> Schedule | None:
-    """Inductor's schedule of a graph of these inputs, without its own patterns and changes of layout; None where it
-    cannot lower it."""
+    """Return Inductor's schedule of a graph for these inputs, or None if Inductor cannot lower it.
+
+    Inductor's own pattern matcher and its layout optimization are switched off.
+    """
     try:
         computation = _in_primitives(graph, specs)
     except (RuntimeError, TypeError, ValueError):
@@ -72,11 +74,11 @@ def schedule(graph: Graph, specs: Sequence[TensorSpec]) -> Schedule | None:
         functorch_config.patch(enable_autograd_cache=False, enable_remote_autograd_cache=False),
         config.patch(
             _post_fusion_custom_pass=decided,
-            # nothing is kept, and nothing that was kept may stand in for a schedule
+            # a cached result would come without scheduling
             fx_graph_cache=False,
             fx_graph_remote_cache=False,
             pattern_matcher=False,
-            # where a convolution wants its images otherwise, what reorders them is no part of what is fused
+            # the copies that reorder a convolution's images would count as kernels
             layout_optimization=False,
         ),
     ):
@@ -86,17 +88,19 @@ def schedule(graph: Graph, specs: Sequence[TensorSpec]) -> Schedule | None:
         try:
             inductor.compile(computation, inputs)
         except (_Decided, InductorError, RuntimeError):
-            # decided, or not to be lowered: then nothing was seen
+            # either the schedule is known, or the graph cannot be lowered and nothing was seen
             pass
         else:
-            # nothing to schedule: views alone
+            # compiled without scheduling anything: there are only views
             seen.append(Schedule(0, 0))
     return seen[0] if seen else None
 
 
 def _in_primitives(graph: Graph, specs: Sequence[TensorSpec]) -> torch.fx.GraphModule:
-    """The graph in the primitive operations that Inductor lowers, of which none looks for the device itself, placed on
-    the GPU. What it writes into its inputs, it returns."""
+    """Decompose the graph into the primitive operations that Inductor lowers, and place it on the GPU.
+
+    The primitives do not touch the device themselves. Writes into inputs become additional outputs.
+    """
     space: dict[str, Any] = {}
     exec(compile(emit(placed(graph, "cpu")), "<subgraph>", "exec"), space)
     module = space["GraphModule"]().eval()
@@ -124,7 +128,8 @@ def _empty(spec: TensorSpec, device: str) -> torch.Tensor:
 
 @contextlib.contextmanager
 def _pretended_gpu() -> Iterator[None]:
-    nothing: Callable[..., None] = lambda *asked: None
+    """Make torch.cuda report an H200."""
+    nothing: Callable[..., None] = lambda *ignored: None
     parts: dict[str, Any] = {
         "_lazy_init": nothing,
         "is_available": lambda: True,
@@ -135,16 +140,16 @@ def _pretended_gpu() -> Iterator[None]:
         "_exchange_device": lambda device: 0,
         "_maybe_exchange_device": lambda device: 0,
         "_get_device_properties": lambda device: H200,
-        "get_device_capability": lambda *asked: (H200.major, H200.minor),
-        "get_rng_state": lambda *asked: torch.zeros(16, dtype=torch.uint8),
+        "get_device_capability": lambda *ignored: (H200.major, H200.minor),
+        "get_rng_state": lambda *ignored: torch.zeros(16, dtype=torch.uint8),
         "set_rng_state": nothing,
     }
     with contextlib.ExitStack() as pretending:
         for name, part in parts.items():
             pretending.enter_context(mock.patch.object(torch.cuda, name, part, create=True))
-        # what was found before about this machine's own device is remembered there
+        # its cached answer is about this machine's real device
         pretending.enter_context(mock.patch("torch._inductor.scheduler.has_triton", return_value=True))
         for passes in ("joint_graph", "post_grad"):
-            # they would trace patterns on the GPU
+            # these would trace patterns on the GPU
             pretending.enter_context(mock.patch(f"torch._inductor.fx_passes.{passes}.lazy_init", nothing))
         yield

@@ -1,4 +1,4 @@
-"""What a line of search text finds: words, shapes and operations that follow one another. Pure."""
+"""Find tasks by a line of search text: words, shapes, and operations that follow one another. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -8,12 +8,15 @@ from passnet_core.corpus.summaries import TaskSummary
 
 _ARROW = re.compile(r"\s*(?:→|->|=>)\s*")
 _SHAPE = re.compile(r"\d+(?:[x×]\d+)+")
-_ANYTHING = ("…", "...")
+_ANY_OPERATIONS = ("…", "...")
 
 
 @dataclass(frozen=True)
 class Query:
-    """All of these must be there. shapes: "x128x768x", which a shape may go beyond at both ends."""
+    """A parsed search text; a task must have every part of it.
+
+    shapes: such as "x128x768x", which is found inside the longer "x1x128x768x". sequences: patterns of operations.
+    """
 
     words: tuple[str, ...] = ()
     shapes: tuple[str, ...] = ()
@@ -22,7 +25,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Searched:
-    """What a task has for queries to look at."""
+    """A task as three texts in which queries search."""
 
     text: str
     shapes: str
@@ -30,10 +33,11 @@ class Searched:
 
 
 def read_query(text: str) -> Query:
-    """Reads what a visitor types: "bert 128x768 layer_norm → linear" is a word somewhere in the names, a shape, and a
-    linear right after a layer_norm.
+    """Parse a search text such as "bert 128x768 layer_norm → linear": a word, a shape, and a linear operation right
+    after a layer_norm.
 
-    "→" may be spelled "->"; "conv*" is any name that begins so, and "…" any number of operations.
+    A word may be anywhere in the task's names. "->" means "→", "conv*" any operation whose name begins with "conv",
+    and "…" any number of operations.
     """
     words, shapes, sequences = [], [], []
     for word in _ARROW.sub("→", text.lower()).split():
@@ -48,13 +52,13 @@ def read_query(text: str) -> Query:
 
 
 def _pattern(term: str) -> str:
-    if term in _ANYTHING:
+    if term in _ANY_OPERATIONS:
         return "(?:[^→]+→)*"
     return re.escape(term).replace(r"\*", "[^→]*") + "→"
 
 
 def searched(task: TaskSummary) -> Searched:
-    """The task as queries look at it: its operations are those of its first subgraph, which the others resemble."""
+    """Return the texts of a task. Its sequence of operations is that of its first subgraph; the others resemble it."""
     return Searched(
         " ".join((task.id, task.split, *task.source_models, *task.vocabulary)).lower(),
         " ".join(f"x{'x'.join(map(str, shape))}x" for shape in task.shapes),
@@ -63,13 +67,13 @@ def searched(task: TaskSummary) -> Searched:
 
 
 def found(text: str, tasks: Sequence[TaskSummary]) -> list[TaskSummary]:
-    """The tasks that a line of search text finds, in their order."""
+    """Return the tasks that the search text finds, in their given order."""
     query = read_query(text)
     return [task for task in tasks if fits(query, searched(task))]
 
 
 def fits(query: Query, task: Searched) -> bool:
-    """Whether the task has all that the query asks for."""
+    """Whether the task has every part of the query."""
     return (
         all(word in task.text for word in query.words)
         and all(shape in task.shapes for shape in query.shapes)

@@ -1,4 +1,4 @@
-"""What a table shows of a task without reading it."""
+"""Summaries of tasks, for tables that show thousands of them without reading every task."""
 
 import math
 from collections.abc import Mapping
@@ -13,10 +13,11 @@ from passnet_core.records import Family, Subgraph, Task
 
 @dataclass(frozen=True)
 class TaskSummary:
-    """What a table shows of a task without reading it.
+    """A task in one line of a table.
 
-    operators: labels of the first subgraph's operations, in order; vocabulary: every label in the task, each once.
-    operations: most operations in one subgraph. shapes: per subgraph that of its largest input, each once.
+    subgraphs: how many there are. operators: labels of the first subgraph's operations, in order. vocabulary: all
+    labels of the task, sorted. operations: the largest number of operations in a subgraph. shapes: the distinct shapes
+    of the subgraphs' largest inputs.
     """
 
     id: str
@@ -32,7 +33,7 @@ class TaskSummary:
 
 
 def summary(task: Task) -> TaskSummary:
-    """Raises BadInput, naming the subgraph, where a model.py is not straight-line code."""
+    """Summarize a task. Raises BadInput, naming the subgraph, if its model.py is not straight-line code."""
     sequences = [operations_of(subgraph) for subgraph in task.subgraphs]
     shapes = [max((spec.shape for spec in each.inputs), key=math.prod, default=()) for each in task.subgraphs]
     return TaskSummary(
@@ -50,7 +51,7 @@ def summary(task: Task) -> TaskSummary:
 
 
 def operations_of(subgraph: Subgraph) -> tuple[str, ...]:
-    """The labels of its operations in order. Raises BadInput, naming it, for code that is not straight-line."""
+    """Return the labels of the operations in order. Raises BadInput, naming the subgraph, for other code."""
     try:
         return operator_sequence(parse(subgraph.code))
     except BadInput as error:
@@ -58,8 +59,10 @@ def operations_of(subgraph: Subgraph) -> tuple[str, ...]:
 
 
 def summary_from_json(data: Mapping[str, Any]) -> TaskSummary:
-    """A summary as to_json writes it. Of many thousands, so without looking at every item's type; raises KeyError,
-    TypeError or ValueError for what cannot be one."""
+    """Read a summary that to_json has written. Raises KeyError, TypeError or ValueError if it is none.
+
+    Unlike from_json, it does not check every item's type: an index holds many thousands of summaries.
+    """
     return TaskSummary(
         id=data["id"],
         family=Family(data["family"]),

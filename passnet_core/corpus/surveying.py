@@ -1,4 +1,4 @@
-"""Which tasks of a corpus a bundle matches: loaded once for many subgraphs, where a check loads it for each."""
+"""Find the tasks of a corpus that a bundle matches. It is loaded once for many subgraphs, not once for each."""
 
 import threading
 from collections.abc import Iterator, Sequence
@@ -11,12 +11,12 @@ from passnet_core.execution.scheduler import Scheduler
 from passnet_core.records import Bundle, Device, EvalSpec, Job, Stage, Task, digest_of
 
 BATCH = 250
-"""Subgraphs that the judge is asked for at once: a second or two, in which nothing is told."""
+"""How many subgraphs the judge gets at once. It takes a second or two, during which no results appear."""
 
 
 @dataclass(frozen=True)
 class TaskMatches:
-    """matched: subgraphs of the task with at least one match. unread: those that could not be read or rewritten."""
+    """How many subgraphs of a task a bundle matches. unread: subgraphs that could not be read or rewritten."""
 
     task_id: str
     subgraphs: int
@@ -27,9 +27,9 @@ class TaskMatches:
 def surveyed(
     scheduler: Scheduler, corpus: Corpus, bundle: Bundle, task_ids: Sequence[str], device: Device
 ) -> Iterator[TaskMatches]:
-    """Every task in that order, as it becomes known; a task that cannot be read is left out.
+    """Yield the matches of every task, in the given order; a task that cannot be read is left out.
 
-    Raises BadInput where the rules forbid the bundle or it cannot be loaded, InfrastructureError where nothing judges.
+    Raises BadInput if a rule rejects the bundle or it does not load, InfrastructureError if no judge answers.
     """
     known: dict[str, int | None] = {}
     for tasks in _batches(corpus, task_ids):

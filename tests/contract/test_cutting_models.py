@@ -108,7 +108,7 @@ def test_whole_models_become_tasks_of_their_parts_each_once(tmp_path: Path) -> N
     sample(tmp_path / "more" / "third", MODEL.replace("softmax(scaled", "tanh(scaled"))
     code, out, err = command(home, "cut", str(tmp_path / "models"), python="/nonexistent")
     assert (code, err) == (0, "")
-    assert f"There are {len(corpus.tasks())} tasks" in out
+    assert f"The corpus now has {len(corpus.tasks())} tasks" in out
 
 
 def test_what_cannot_be_cut_is_told_and_does_not_stop_the_rest(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_what_cannot_be_cut_is_told_and_does_not_stop_the_rest(tmp_path: Path) -
     assert "Cut 1 models." in out
     told = sorted(line.removeprefix("Warning: left out: ") for line in err.splitlines())
     assert [line.split("/")[0] for line in told] == ["broken", "curious", "foreign"]
-    assert "It does not run: IndexError: Dimension out of range" in told[0]
+    assert "The model does not run: IndexError: Dimension out of range" in told[0]
     assert "No such file" in told[1], "it sees no file of the user's"
 
 

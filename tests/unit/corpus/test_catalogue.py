@@ -151,7 +151,7 @@ def test_importing_nothing_says_so(tmp_path: Path) -> None:
     with pytest.raises(UnknownItem, match="no folder"):
         corpus.import_folder(tmp_path / "nowhere", tmp_path / "mine")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(BadInput, match="holds no task"):
+    with pytest.raises(BadInput, match="contains no task"):
         corpus.import_folder(tmp_path / "empty", tmp_path / "mine")
 
 
@@ -188,8 +188,8 @@ def test_only_what_a_list_names_is_imported(tmp_path: Path) -> None:
     corpus = Corpus([])
     report = corpus.import_folder(source, tmp_path / "mine", listed=read_list(listing))
     assert set(report.tasks) == {"one", "three", "four"}
-    assert report.problems == ("missing: there is no task", "../secret: it lies outside the folder")
-    with pytest.raises(BadInput, match="holds no task: nothing: there is no task"):
+    assert report.problems == ("missing: it contains no task", "../secret: it is outside the source folder")
+    with pytest.raises(BadInput, match="contains no task: nothing: it contains no task"):
         corpus.import_folder(source, tmp_path / "mine", listed=("nothing",))
     with pytest.raises(BadInput, match="cannot be read"):
         read_list(tmp_path / "no list")

@@ -139,7 +139,7 @@ def binary_model(place: Path) -> None:
         (no_model, "add-relu/graphs/float32/0/model_op0 has no model.py"),
         (broken_model, "add-relu/graphs/float32/0/model_op0/model.py line 1 is not Python"),
         (no_forward, "model.py has no class with a forward method"),
-        (no_metadata, "forward takes 'in_0', which neither weight_meta.py nor input_meta.py describes"),
+        (no_metadata, "forward's argument 'in_0' is described in neither weight_meta.py nor input_meta.py"),
         (executable_metadata, "weight_meta.py line 3: shape is not a literal: list(range(3))"),
         (broken_about, "graph_net.json is not JSON"),
         (binary_model, "model.py is not UTF-8 text"),

@@ -52,7 +52,7 @@ def test_the_corpus_has_them_beside_folders_and_the_first_of_a_name_counts(pack:
     assert [each.id for each in corpus.tasks()] == ["alone", "task-0", "task-1", "task-2", "task-3"]
     assert len(corpus.task("task-1").subgraphs) == 1
     assert corpus.task("task-3") == TASKS[3]
-    assert "1 cannot be seen" in corpus.problems[0]
+    assert "1 tasks in packs" in corpus.problems[0]
 
 
 def test_the_same_tasks_make_the_same_bytes(pack: Path, tmp_path: Path) -> None:
@@ -92,8 +92,8 @@ def test_a_member_without_its_end_is_passed_over_and_then_taken_away(pack: Path,
     pack.write_bytes(content[: last.offset + left] if left > 0 else content[:left])
     torn = Pack(pack)
     assert list(torn.entries) == ["task-0", "task-1", "task-2"]
-    assert "ends amid a task" in torn.problem
-    assert "ends amid a task" in Corpus([pack.parent]).problems[0]
+    assert "ends inside a task" in torn.problem
+    assert "ends inside a task" in Corpus([pack.parent]).problems[0]
     with writing(pack) as writer:
         writer.append(TASKS[3], summary(TASKS[3]))
     assert every(pack) == TASKS
@@ -130,12 +130,12 @@ def test_what_is_no_task_is_named_and_the_rest_is_there(tmp_path: Path) -> None:
 def test_an_index_of_other_content_does_not_pass_for_this_one(pack: Path) -> None:
     renamed = index_of(pack).read_text().replace('"id":"task-1"', '"id":"task-9"')
     index_of(pack).write_text(renamed)
-    with pytest.raises(BadInput, match="another task where its index says 'task-9'"):
+    with pytest.raises(BadInput, match=r"some\.index\.jsonl does not fit some\.jsonl\.gz at task 'task-9'"):
         Pack(pack).task("task-9")
 
 
 def test_only_one_writes_at_a_time(pack: Path) -> None:
-    with writing(pack), pytest.raises(BadInput, match=r"Another import .* is under way"), writing(pack):
+    with writing(pack), pytest.raises(BadInput, match=r"Another import .* is running"), writing(pack):
         pass
 
 
@@ -161,7 +161,7 @@ def test_a_full_disk_ends_an_import_and_keeps_what_was_written(pack: Path) -> No
             writer.append(sample_task("more"), summary(sample_task("more")))
 
     try:
-        with pytest.raises(InfrastructureError, match=r"File too large\. What was written before is kept"):
+        with pytest.raises(InfrastructureError, match=r"File too large\. Tasks written before are kept"):
             adding()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)

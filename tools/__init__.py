@@ -1,2 +1,2 @@
-"""Developers' programs that build data/: models are cut into tasks here, and baselines recorded. Nothing at run time
-imports them."""
+"""Developers' programs that build data/: they cut models into tasks and record baselines. Nothing at run time imports
+them."""

@@ -1,4 +1,4 @@
-"""Which models the extractor builds: real layer sizes, one or two layers, random weights. No weights are fetched."""
+"""The models that the extractor builds: real layer sizes, one or two layers, random weights. Nothing is downloaded."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,9 +8,9 @@ from typing import Any
 class Architecture:
     """A model of the transformers library, built from its configuration.
 
-    sizes: the inputs to capture, ("text", batch, tokens), ("image" or "video", batch, pixels per side),
+    sizes: the inputs to capture: ("text", batch, tokens), ("image" or "video", batch, pixels per side),
     ("text+image", batch, tokens), ("audio" or "waveform", batch, samples), or ("mel" or "frames", batch, frames).
-    A waveform has a dimension for its one channel, and mel has its bins before the frames, where frames has them after.
+    A waveform has a dimension for its one channel. Mel bins precede the frames in "mel" and follow them in "frames".
     """
 
     name: str
@@ -27,7 +27,7 @@ WAVEFORM = (("waveform", 1, 24000), ("waveform", 2, 48000))
 MEL = (("mel", 1, 3000), ("mel", 2, 3000))
 FRAMES = (("frames", 1, 256), ("frames", 2, 512))
 SCAN = (("text", 1, 4), ("text", 2, 4))
-"""Of models whose scan is captured step by step, each step like the one before."""
+"""Few tokens, for models whose scan is captured step by step, each step like the one before."""
 PAIR = (("text+image", 1, 64), ("text+image", 4, 64))
 VIDEO = (("video", 1, 224), ("video", 2, 224))
 
@@ -39,14 +39,14 @@ def _of(name: str, stem: str, sizes: tuple[tuple[str, int, int], ...], **setting
 
 
 def _sized(hidden: int, intermediate: int, heads: int, kv_heads: int = 0, head_dim: int = 0) -> dict[str, Any]:
-    """One layer of a decoder as most families spell it; 0: as many as heads, or what the family computes."""
+    """Settings of a decoder with one layer, as most families spell them. kv_heads, head_dim 0: the family's default."""
     settings = {"num_hidden_layers": 1, "hidden_size": hidden, "intermediate_size": intermediate, "vocab_size": 8000}
     settings |= {"num_attention_heads": heads} | ({"num_key_value_heads": kv_heads} if kv_heads else {})
     return settings | ({"head_dim": head_dim} if head_dim else {}) | {"pad_token_id": 0}
 
 
 def _paired(width: int, inner: int, heads: int) -> dict[str, Any]:
-    """One layer each of an encoder and a decoder, as BART and its kin spell them."""
+    """Settings of an encoder and a decoder with one layer each, as BART and related models spell them."""
     layers = {f"{side}_layers": 1 for side in ("encoder", "decoder")}
     inners = {f"{side}_ffn_dim": inner for side in ("encoder", "decoder")}
     split = {f"{side}_attention_heads": heads for side in ("encoder", "decoder")}
@@ -54,7 +54,7 @@ def _paired(width: int, inner: int, heads: int) -> dict[str, Any]:
 
 
 def _towers() -> dict[str, Any]:
-    """One layer each of a text and a vision tower, the rest of their sizes as published."""
+    """Settings of a text and a vision tower with one layer each and otherwise published sizes."""
     layer = {"num_hidden_layers": 1}
     return {"text_config": layer | {"vocab_size": 8000}, "vision_config": dict(layer)}
 

@@ -1,4 +1,4 @@
-"""Which of very many tasks make a benchmark: what many models have, as different as possible. Pure."""
+"""Choose a benchmark from very many tasks: tasks that many models contain, as different as possible. Pure."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,16 +17,16 @@ UNFIT = frozenset((
     "empty_like", "new_empty", "setitem",
 ))
 # fmt: on
-"""Operations that run only on values that belong together, which random ones do not, or that compute nothing, or
-something else each time."""
+"""Operations that need values which belong together, unlike random ones, that compute nothing, or that are random."""
 
 IDLE = ("layout", "indexing", "creation")
-"""Families that compute nothing, as dropout does not outside training."""
+"""Operator families that compute nothing; dropout outside training computes nothing either."""
 
 
 @dataclass(frozen=True)
 class Quota:
-    """So many tasks of a family with up to so many operations, and of each so many subgraphs."""
+    """How many tasks of a family, with this range of operations, to choose: at most so many, each with at most so many
+    subgraphs. at_least: tasks with fewer subgraphs are not chosen."""
 
     family: Family
     operations: range
@@ -43,7 +43,7 @@ QUOTAS = (
     Quota(Family.SINGLE, range(1, 2), 66, 8, 4),
     Quota(Family.TYPICAL, range(12, 41), 66, 5, 2),
 )
-"""Operation counts spread like PassBench's: median 3 to 4, up to 33."""
+"""The numbers of operations are distributed like PassBench's: median 3 to 4, up to 33."""
 
 
 def chosen(
@@ -52,8 +52,8 @@ def chosen(
     runs: Callable[[Task], bool],
     quotas: Sequence[Quota] = QUOTAS,
 ) -> Iterator[Task]:
-    """The benchmark, by name. taken: sequences of operations that are in it already. runs: whether a task, with the
-    subgraphs that were chosen, runs on drawn inputs; one that does not makes room for another."""
+    """Yield the chosen tasks by name. taken: sequences of operations that the benchmark already has. runs: whether a
+    task with its chosen subgraphs runs on drawn inputs; another task replaces one that does not."""
     known = frozenset(taken)
     sequences = {task.id: operator_sequence(parse(task.subgraphs[0].code)) for task in tasks}
     found: list[Task] = []
@@ -80,7 +80,7 @@ def _is_unfit(subgraph: Subgraph) -> bool:
 def most_varied(
     tasks: Sequence[Task], operators: Mapping[str, tuple[str, ...]], most: int, runs: Callable[[Task], bool]
 ) -> list[Task]:
-    """One after the other that of the most models that is least like those before, as far as they run."""
+    """Pick tasks that run, one at a time: common in many models, and least like the tasks picked before."""
     left = {task.id: task for task in sorted(tasks, key=lambda task: task.id)}
     all_grams = {name: grams(operators[name]) for name in left}
     worth = {name: len({each.source_model for each in task.subgraphs}).bit_length() for name, task in left.items()}

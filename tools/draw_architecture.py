@@ -1,4 +1,4 @@
-"""Draws which part imports which, from every import statement, into docs/architecture.md. A test says when it is stale.
+"""Draw which part imports which into docs/architecture.md, from every import statement. A test fails when it is stale.
 
 python -m tools.draw_architecture
 """
@@ -12,16 +12,16 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parents[1]
 PACKAGE = "passnet_core"
 OUTSIDE = ("pages", "tools")
-"""What uses the package, beside it."""
+"""Folders beside the package that use it."""
 DOCUMENT = Path("docs") / "architecture.md"
 BEGIN, END = "<!-- drawn by tools/draw_architecture.py -->", "<!-- end of what is drawn -->"
 
 Edges = dict[str, set[str]]
-"""By the name of a part, those that it needs."""
+"""Maps the name of a part to the parts that it needs."""
 
 
 def drawn(project: Path) -> str:
-    """All pictures as Markdown: the package's parts, then those of each part that has packages of its own."""
+    """Return all pictures as Markdown: the package's parts, then the parts of each part that has packages."""
     package = project / PACKAGE
     parts = [package, *(each for each in sorted(package.iterdir()) if each.is_dir() and _rooms(each))]
     return "\n\n".join(_picture(project, part) for part in parts)
@@ -44,7 +44,7 @@ def _picture(project: Path, package: Path) -> str:
 
 
 def _id(name: str) -> str:
-    # "end" and some other words are the language's own
+    # "end" and some other words are reserved in mermaid
     return f"part_{re.sub(r'[^A-Za-z0-9]', '_', name)}"
 
 
@@ -53,8 +53,8 @@ def _pairs(found: Edges) -> list[tuple[str, str]]:
 
 
 def edges(project: Path, package: Path) -> tuple[Edges, Edges]:
-    """(which of a package's parts imports which, which starts which as a program of its own). At the top, what lies
-    beside the package counts too."""
+    """Return which of a package's parts imports which, and which starts which as a program of its own. For the whole
+    package, the folders OUTSIDE count as parts too."""
     prefix = ".".join(package.relative_to(project).parts)
     sources = {path: path.relative_to(package).parts[0].removesuffix(".py") for path in package.rglob("*.py")}
     if package == project / PACKAGE:
@@ -76,7 +76,7 @@ def edges(project: Path, package: Path) -> tuple[Edges, Edges]:
 
 
 def _part(name: str, prefix: str) -> str:
-    """The part of the package that a dotted name lies in, or an empty string."""
+    """Return the part of the package that holds a dotted name, or an empty string."""
     return name.removeprefix(f"{prefix}.").split(".")[0] if name.startswith(f"{prefix}.") else ""
 
 
@@ -89,15 +89,15 @@ def _imports(tree: ast.AST) -> Iterator[str]:
 
 
 def _programs(tree: ast.AST) -> Iterator[str]:
-    """Names of modules as text: what is given to python -m."""
+    """Yield strings that look like module names, as python -m takes them."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.fullmatch(r"[\w.]+", node.value):
             yield node.value
 
 
 def reduced(found: Edges) -> Edges:
-    """Without what follows from the rest: a part that needs another also has what that one needs. Parts that need each
-    other keep all their edges."""
+    """Drop each edge that follows from others: a part that needs another also needs what that one needs. Parts that
+    need each other keep all their edges."""
     reach = {name: _reachable(name, found) for name in found}
 
     def follows(name: str, needed: str) -> bool:
@@ -121,7 +121,7 @@ def _reachable(start: str, found: Mapping[str, set[str]]) -> set[str]:
 
 
 def redrawn(text: str, project: Path) -> str:
-    """The document with pictures of how the project is now. Raises ValueError where it has no place for them."""
+    """Return the document with pictures of the project as it is now. Raises ValueError without the markers."""
     before, rest = text.split(BEGIN)
     _, after = rest.split(END)
     return f"{before}{BEGIN}\n\n{drawn(project)}\n\n{END}{after}"

@@ -1,4 +1,4 @@
-"""Extracts tasks from models: captured through torch.compile, cut into fusible runs, deduplicated, checked to run.
+"""Extract tasks from models: capture with torch.compile, cut into fusible runs, deduplicate, check that they run.
 
 python -m tools.extraction --out FOLDER
 """
@@ -30,14 +30,14 @@ from tools.recipes import RECIPES, Recipe
 SEED = 1024
 DTYPES = ("float32", "float16", "bfloat16")
 BINS = ("num_mel_bins", "feature_projection_input_dim", "input_feat_per_channel")
-"""Where configurations say how many mel bins their models read."""
+"""Settings that hold the number of mel bins a model reads; configurations differ in the name."""
 
 
 # --- Capturing: torch.compile hands over the graph, an interpreter walks it with the real tensors ---
 
 
 def captured(architecture: Architecture, dtype: str, size: tuple[str, int, int]) -> Iterator[tuple[Graph, Specs]]:
-    """Every graph that torch.compile makes of one forward, with the value of each of its nodes."""
+    """Yield every graph that torch.compile makes of one forward call, with the spec of each node's value."""
     import torch
 
     torch._dynamo.reset()
@@ -62,11 +62,11 @@ def captured(architecture: Architecture, dtype: str, size: tuple[str, int, int])
 def traced(
     model: Any, dtype: str, size: tuple[str, int, int], known: Sequence[Sequence[tuple[Graph, Specs]]]
 ) -> list[tuple[Graph, Specs]]:
-    """The graphs of one forward at another size or dtype, of which nothing is computed: a value's shape is what
-    torch.compile foresees, its statistics are those of the same value where it was computed.
+    """Return the graphs of one forward call at another size or dtype without computing them. Shapes are those that
+    torch.compile foresees; statistics are those of the same value in a computed graph.
 
-    model: as built, in that dtype. known: of the same model at other sizes and dtypes, the last rather than the first.
-    Raises BadInput where the graphs are not the same as any of these but for their sizes.
+    model: as built, in that dtype. known: the model's computed graphs at other sizes and dtypes; later ones are tried
+    first. Raises BadInput if the graphs differ from each of these in more than sizes.
     """
     import torch
     import torch.utils._pytree as pytree
@@ -94,7 +94,7 @@ def traced(
 
 
 def _blank(node: Any) -> Any:
-    """Zeros in the place of what a node would give: memory that nobody touches is never taken."""
+    """Return zeros in place of a node's value. The system never allocates memory that nobody touches."""
     import torch
 
     value = node.meta["example_value"]
@@ -125,7 +125,7 @@ def _resized(graph: Graph, source: Any, old: Graph, known: Specs) -> tuple[Graph
 
 
 def built(architecture: Architecture) -> Any:
-    """The model in evaluation mode, weights random."""
+    """Build the model in evaluation mode with random weights."""
     transformers = importlib.import_module("transformers")
     config = getattr(transformers, architecture.config)(**dict(architecture.settings))
     config._attn_implementation = "eager"
@@ -135,7 +135,7 @@ def built(architecture: Architecture) -> Any:
 
 
 def example_inputs(model: Any, size: tuple[str, int, int], dtype: str) -> dict[str, Any]:
-    """Random inputs of that size, of those that the model's forward takes."""
+    """Return random inputs of that size for the parameters that the model's forward takes."""
     import torch
 
     kind, batch, length = size
@@ -172,7 +172,7 @@ def _recorder(module: Any) -> Any:
     import torch
 
     class Recorder(torch.fx.Interpreter):
-        """Keeps the statistics of every value at the moment it is made: later in-place writes do not blur them."""
+        """Records the statistics of every value when it is made, before in-place writes can change it."""
 
         def __init__(self, module: Any) -> None:
             super().__init__(module)
@@ -194,7 +194,7 @@ def _recorder(module: Any) -> Any:
 
 
 def graph_of(graph: Any) -> Graph:
-    """The captured graph as plain data; constants it holds become inputs."""
+    """Return the captured graph as plain data. Constants that it holds become inputs."""
     nodes: list[Node] = []
     result: Value = ()
     for node in graph.nodes:
@@ -223,7 +223,7 @@ def graph_of(graph: Any) -> Graph:
 
 
 def target_of(function: Any) -> str:
-    """The dotted path of a function, as torch.fx prints it."""
+    """Return the dotted path of a function, as torch.fx prints it."""
     if getattr(function, "__module__", "") == "_operator":
         return f"operator.{function.__name__}"
     if function is getattr:
@@ -254,11 +254,11 @@ def value_of(value: Any) -> Value:
     raise BadInput(f"{value!r} has no place in plain data.")
 
 
-# --- Gathering what the recipes ask for ---
+# --- Gathering the runs that the recipes ask for ---
 
 
 def gathered(architecture: Architecture, recipes: Sequence[Recipe]) -> Iterator[tuple[Recipe, Subgraph]]:
-    """The architecture's contribution to every recipe, in each dtype and size."""
+    """Yield the subgraphs that this architecture contributes to each recipe, in every dtype and size."""
     wanted = [recipe for recipe in recipes if architecture.name in recipe.architectures]
     for dtype in DTYPES if wanted else ():
         for number, size in enumerate(architecture.sizes):
@@ -281,7 +281,7 @@ def gathered(architecture: Architecture, recipes: Sequence[Recipe]) -> Iterator[
 
 
 def check_runs(subgraph: Subgraph, expected: Sequence[TensorSpec | None]) -> None:
-    """Raises BadInput where the emitted source gives other shapes or dtypes than were captured."""
+    """Run the emitted source. Raises BadInput if it gives other shapes or dtypes than were captured."""
     seen = [(tuple(each.shape), str(each.dtype).removeprefix("torch.")) for each in outputs_of(subgraph)]
     meant = [(spec.shape, spec.dtype) for spec in expected if spec]
     if seen != meant:
@@ -289,7 +289,7 @@ def check_runs(subgraph: Subgraph, expected: Sequence[TensorSpec | None]) -> Non
 
 
 def outputs_of(subgraph: Subgraph) -> tuple[Any, ...]:
-    """What the subgraph's source computes here from random inputs."""
+    """Return what the subgraph's source computes on the CPU from random inputs."""
     import torch
 
     torch.manual_seed(SEED)
@@ -300,7 +300,7 @@ def outputs_of(subgraph: Subgraph) -> tuple[Any, ...]:
 def extract(
     architectures: Sequence[Architecture], recipes: Sequence[Recipe], say: Callable[[str], None]
 ) -> tuple[Task, ...]:
-    """The recipes' tasks, from these architectures."""
+    """Return the recipes' tasks, from these architectures. say: gets a line of progress per architecture."""
     found: dict[str, list[Subgraph]] = {}
     for architecture in architectures:
         before = sum(map(len, found.values()))
@@ -316,10 +316,10 @@ def extract(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line of the extractor. Exit code 0, or 1 where a recipe found nothing."""
+    """Run the extractor's command line. Returns exit code 0, or 1 if a recipe found nothing."""
     parser = argparse.ArgumentParser(prog="python -m tools.extraction", description=__doc__)
     parser.add_argument(
-        "--out", type=Path, required=True, help="a corpus folder; its tasks of the same names are replaced"
+        "--out", type=Path, required=True, help="corpus folder; its tasks of the same names are replaced"
     )
     parser.add_argument("--only", nargs="*", metavar="TASK", help="names of tasks; default: all")
     asked = parser.parse_args(arguments)

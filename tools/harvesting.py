@@ -1,9 +1,9 @@
-"""Cuts whole models into tasks of the three families: single operations, what Inductor fuses, and typical stretches.
+"""Cut whole models into tasks of the three families: single operations, what Inductor fuses, and typical stretches.
 
-In three steps, of which the first takes hours and goes on where it was:
+There are three steps. The first takes hours, and resumes if interrupted:
 python -m tools.harvesting cut --out FOLDER        one pack for each architecture
-python -m tools.harvesting join FOLDER --out FILE  look-alikes in one task, in one pack
-python -m tools.harvesting choose FILE --out FILE  a benchmark of some hundreds of them
+python -m tools.harvesting join FOLDER --out FILE  one pack, with like subgraphs in one task
+python -m tools.harvesting choose FILE --out FILE  a benchmark of some hundred tasks
 """
 
 import argparse
@@ -29,26 +29,26 @@ from tools.extraction import built, captured, traced
 from tools.trying import problem_of
 
 BATCHES = {"float32": (8, 64, 256), "float16": (16, 128, 512), "bfloat16": (32, 256)}
-"""Beyond the architecture's own sizes, for each dtype."""
+"""Batches for each dtype, in addition to the architecture's own sizes."""
 
 MOST_MEMBERS = 60
-"""Of one task of the bundled benchmark: of as many models, dtypes and sizes as possible."""
+"""Most subgraphs of a task in the bundled benchmark: of as many models, dtypes and sizes as possible."""
 
 TRIED_BYTES = 64 << 20
-"""Of the inputs of subgraphs that are run before they are chosen."""
+"""Most bytes of the inputs of a subgraph that is run before it is chosen."""
 
 BREAKDOWNS = (
     PlaygroundError, ImportError, RuntimeError, ValueError, TypeError, LookupError, AttributeError, AssertionError,
     ArithmeticError, OSError,
 )  # fmt: skip
-"""What a model of another library raises where its settings do not fit together; the others are still to be cut."""
+"""What another library's model raises if its settings do not fit together; the other models must still be cut."""
 
 
 Graphs = list[tuple[Graph, Specs]]
 
 
 def harvested(architecture: Architecture) -> Iterator[Task]:
-    """All tasks that this architecture gives, one for each sequence of operations and family."""
+    """Yield the tasks of this architecture, one for each sequence of operations and family."""
     partition = Partition()
     for place, graphs in _met(architecture):
         partition.add(graphs, place, architecture.name)
@@ -56,10 +56,10 @@ def harvested(architecture: Architecture) -> Iterator[Task]:
 
 
 def _met(architecture: Architecture) -> Iterator[tuple[str, Graphs]]:
-    """The architecture's graphs in every dtype and size, with the first part of their subgraphs' names.
+    """Yield the architecture's graphs in every dtype and size, with the first part of their subgraphs' names.
 
-    Computed once, at the first size in single precision: the others differ in shapes alone, unless the model says
-    otherwise.
+    They are computed once, at the first size in single precision. The others differ only in shapes; where they do not,
+    they are computed too.
     """
     import torch
 
@@ -77,14 +77,14 @@ def _met(architecture: Architecture) -> Iterator[tuple[str, Graphs]]:
 
 
 def _retraced(model: Any, dtype: str, size: tuple[str, int, int], computed: Sequence[Graphs]) -> Graphs | None:
-    """The model's graphs at that size, where they are those of one that was computed."""
+    """Return the model's graphs at that size if they equal computed ones except for shapes, else None."""
     with contextlib.suppress(*BREAKDOWNS):
         return traced(model, dtype, size, computed) if computed else None
     return None
 
 
 def _runs(task: Task) -> bool:
-    """Whether the subgraphs that are not too large for that run here."""
+    """Whether the task's subgraphs run on this CPU, as far as their inputs are small enough to try."""
     small = [each for each in task.subgraphs if bytes_of(each.inputs) <= TRIED_BYTES]
     problems = [f"{task.id}/{each.id}: left out: {problem}" for each in small if (problem := problem_of(each, "cpu"))]
     print(*problems, sep="\n", end="\n" * bool(problems), file=sys.stderr, flush=True)
@@ -92,12 +92,12 @@ def _runs(task: Task) -> bool:
 
 
 def cut(architectures: Sequence[Architecture], out: Path, jobs: int = 1) -> int:
-    """Writes a pack for each architecture that has none yet, and returns how many failed."""
+    """Write a pack for each architecture that has none yet, and return how many failed."""
     wanted = [(each, path) for each in architectures if not (path := out / f"{each.name}{SUFFIX}").exists()]
     out.mkdir(parents=True, exist_ok=True)
     if jobs == 1:
         return sum(not _cut_one(*each) for each in wanted)
-    # a process for each: what a model leaves behind in torch.compile is gone with it
+    # one process per model: what it leaves behind in torch.compile ends with the process
     with multiprocessing.get_context("spawn").Pool(jobs, maxtasksperchild=1) as pool:
         return sum(not done for done in pool.starmap(_cut_one, wanted, chunksize=1))
 
@@ -119,23 +119,23 @@ def _cut_one(architecture: Architecture, path: Path) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit code 0, or 1 where an architecture could not be cut, or 2 for wrong use."""
+    """Return exit code 0, or 1 if an architecture could not be cut, or 2 for wrong use."""
     parser = argparse.ArgumentParser(
         prog="python -m tools.harvesting",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     steps = parser.add_subparsers(dest="step", required=True)
-    cutting = steps.add_parser("cut", help="one pack for each architecture; those that are there are kept")
+    cutting = steps.add_parser("cut", help="write one pack per architecture; existing packs are kept")
     cutting.add_argument("--only", nargs="+", metavar="ARCHITECTURE", help="names of architectures; default: all")
     cutting.add_argument("--out", type=Path, required=True, metavar="FOLDER")
     cutting.add_argument("--jobs", type=int, default=1, metavar="N", help="processes, each with some GB of memory")
-    joining = steps.add_parser("join", help="all packs of a folder into one")
+    joining = steps.add_parser("join", help="join all packs of a folder into one")
     joining.add_argument("folder", type=Path)
     joining.add_argument("--out", type=Path, required=True, metavar="FILE")
-    choosing = steps.add_parser("choose", help="some hundreds of the tasks of a pack, as varied as possible")
+    choosing = steps.add_parser("choose", help="choose some hundred tasks of a pack, as varied as possible")
     choosing.add_argument("file", type=Path)
-    choosing.add_argument("--beside", type=Path, metavar="FOLDER", help="of tasks whose like is not chosen")
+    choosing.add_argument("--beside", type=Path, metavar="FOLDER", help="tasks whose operations are not chosen again")
     choosing.add_argument("--out", type=Path, required=True, metavar="FILE")
     asked = parser.parse_args(arguments)
     try:

@@ -1,4 +1,4 @@
-"""Which runs become tasks, and under what name."""
+"""The runs of operations that become tasks, and the names of these tasks."""
 
 from dataclasses import dataclass
 
@@ -8,10 +8,10 @@ EVALUATE = "eval"
 
 @dataclass(frozen=True)
 class Recipe:
-    """A task: the runs with one of these spellings, from these architectures.
+    """A task made of the runs with one of these spellings, from these architectures.
 
-    runs: the last parts of the operations' targets, in order; the first of each spelling per model, dtype and size is
-    taken. results: how many values leave the run, None: any.
+    runs: spellings, each the last parts of the operations' targets in order. The first run of each spelling per model,
+    dtype and size is taken. results: how many values must leave the run; None: any number.
     """
 
     name: str
@@ -140,4 +140,4 @@ RECIPES: tuple[Recipe, ...] = (
         ("dropout add view getitem getitem getitem getitem cat view layer_norm",),
     ),
 )
-"""The bundled tasks."""
+"""The bundled tasks in folders."""

@@ -1,11 +1,11 @@
-"""Measures Inductor and the reference bundles over the bundled subgraphs, into run files that a new store takes in.
+"""Measure Inductor and the reference bundles on the bundled subgraphs, into run files that a new store loads.
 
-Needs a CUDA machine with Python, torch, triton and this package: neither a store nor the app. On the CPU it records the
-reference bundles' values, which have no times and no score. Where there are several GPUs, start it once for each, with
-CUDA_VISIBLE_DEVICES and PASSNET_HOME of its own and the same --out: they share the work. With --judges 4 a GPU is busy
-nearly all the time: one measures, while others compile. Tasks come in an order that looks like chance and is always the
-same, so that the first ones are a fair sample. What takes several sittings goes on in the same folder, at the
-subgraph where it ended, and with --have behind what other files hold.
+Needs a CUDA machine with Python, torch, triton and this package, but no store and no app. On the CPU it records the
+reference bundles' values, without times and scores. With several GPUs, start one process per GPU, each with its own
+CUDA_VISIBLE_DEVICES and PASSNET_HOME and the same --out: they share the work. With --judges 4 a GPU is busy nearly all
+the time: one judge measures while the others compile. The order of tasks looks random and is always the same, so that
+the first ones are a fair sample. A later call with the same --out resumes at the subgraph where the last one ended, and
+--have skips what other files hold.
 """
 
 import argparse
@@ -50,15 +50,15 @@ from passnet_core.settings import read_settings
 from passnet_core.store import exchange
 
 MOST_FAILED = 3
-"""Parts that the judge may fail at before all ends."""
+"""How many parts the judge may fail at before the recording ends."""
 
 KEPT_SAMPLES = 10
-"""Raw samples kept per contender and clock: enough to show their spread, and the data file stays small."""
+"""Raw samples kept per contender and clock: enough to show their spread, few enough for a small file."""
 
 
 @dataclass(frozen=True)
 class RecordedPart:
-    """What one file holds: a solver on one task. name: of the reference bundle, or "inductor"."""
+    """The contents of one file: one solver on one task. name: the reference bundle's, or "inductor"."""
 
     name: str
     task: Task
@@ -78,13 +78,13 @@ def record(
     kept_samples: int = KEPT_SAMPLES,
     until: float | None = None,
 ) -> int:
-    """Judges each part that has no file in the folder yet and returns how many were written.
+    """Judge each part that has no file in the folder yet, and return how many files were written.
 
-    Several processes may share one folder, one for each GPU: a part is claimed before it is judged. What was found of a
-    part that is not done, in an equal environment, is kept beside for the next time.
+    Several processes, one per GPU, may share a folder: each claims a part before judging it. Outcomes of an unfinished
+    part are kept in the folder, and count the next time if the environment is equal.
 
-    until: on the monotonic clock, when to begin no further subgraph. What the judge fails at is left out and said;
-    raises InfrastructureError where nothing is left.
+    until: time on the monotonic clock after which no further subgraph begins. Parts that the judge fails at are left
+    out and named; raises InfrastructureError if no part succeeds.
     """
     folder.mkdir(parents=True, exist_ok=True)
     info = scheduler.here
@@ -116,7 +116,7 @@ def record(
 def record_together(
     parts: Sequence[RecordedPart], folder: Path, scheduler: Scheduler, *, kept_samples: int, until: float | None = None
 ) -> int:
-    """As record, with all judges at once: of those that share a GPU one measures, while others compile."""
+    """Do what record does with all judges at once: of those that share a GPU, one measures while the others compile."""
 
     def share(number: int) -> int:
         return record(parts, folder, scheduler, kept_samples=kept_samples, until=until)
@@ -128,7 +128,7 @@ def record_together(
 
 @contextlib.contextmanager
 def _claimed(path: Path) -> Iterator[bool]:
-    """Whether this process, and no other, makes the file now. A claim ends with its process, however that ends."""
+    """Claim a file: yield whether this process alone makes it. A claim ends with its process, however that ends."""
     claim = path.with_suffix(".claim")
     with claim.open("a") as file:
         try:
@@ -137,7 +137,7 @@ def _claimed(path: Path) -> Iterator[bool]:
             yield False
             return
         try:
-            # it may have been made since it was looked for
+            # another process may have made the file since the caller looked
             yield not path.exists()
         finally:
             claim.unlink(missing_ok=True)
@@ -146,7 +146,7 @@ def _claimed(path: Path) -> Iterator[bool]:
 def _record_one(
     part: RecordedPart, path: Path, scheduler: Scheduler, info: DeviceInfo, kept_samples: int, until: float | None
 ) -> bool:
-    """Whether the part is done, and its file written. Raises InfrastructureError where the judge fails twice."""
+    """Judge a part and write its file. Return False if time ran out. Raises InfrastructureError if the judge fails."""
     jobs = jobs_of(part.task, part.bundle, part.spec)
     run = new_run(jobs, label=part.name)
     run = replace(run, recorded=f"{info.label}, {run.started_at[:10]}")
@@ -160,7 +160,7 @@ def _record_one(
         outcome = _outcome(job, scheduler)
         found[job.digest] = thinned(outcome, kept_samples)
         with begun.open("a", encoding="utf-8") as lines:
-            # a line of its own, also behind one that was cut short
+            # the line break comes first, so that a line cut short before stays apart
             lines.write("\n" + json.dumps(to_json(found[job.digest])))
         print(f"{part.name} {part.task.id} {job.subgraph.id}: {_line(outcome)}", flush=True)
     bundles = () if part.bundle is None else (part.bundle,)
@@ -172,22 +172,22 @@ def _record_one(
 
 
 def _begun(path: Path, environment: Environment | None) -> dict[str, Outcome]:
-    """By their jobs' digests, the outcomes of a part that ended half way, as far as this environment made them."""
+    """Read the outcomes of an unfinished part that this environment made, by the digests of their jobs."""
     found = {}
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else ():
         try:
             outcome = from_json(Outcome, json.loads(line))
         except (ValueError, BadInput):
-            continue  # empty, or it was being written when all ended
+            continue  # empty, or cut short when the process ended
         if outcome.environment == environment:
             found[outcome.job_digest] = outcome
     return found
 
 
 def _outcome(job: Job, scheduler: Scheduler) -> Outcome:
-    """What the machine spoiled is judged again. Raises InfrastructureError where that fails too."""
+    """Judge a job, and once more if the machine spoiled the outcome. Raises InfrastructureError if that fails too."""
     outcome = scheduler.judge(job, lambda event: None, threading.Event())
-    # without times it is inconclusive for another reason, which stays
+    # an inconclusive outcome without times has a reason that judging again would not change
     unsteady = outcome.verdict is Verdict.INCONCLUSIVE and outcome.timings
     if unsteady or outcome.verdict is Verdict.INFRASTRUCTURE:
         outcome = scheduler.judge(job, lambda event: None, threading.Event())
@@ -197,7 +197,7 @@ def _outcome(job: Job, scheduler: Scheduler) -> Outcome:
 
 
 def thinned(outcome: Outcome, kept: int) -> Outcome:
-    """The outcome with at most so many samples per timing, spread evenly, to 0.01 microseconds; medians stay."""
+    """Return the outcome with at most `kept` samples per timing, evenly spread, to 0.01 microseconds; medians stay."""
     return replace(outcome, timings=tuple(_thinned(timing, kept) for timing in outcome.timings), log_tail="")
 
 
@@ -213,7 +213,7 @@ def _line(outcome: Outcome) -> str:
 
 
 def missing(parts: Sequence[RecordedPart], files: Sequence[Path]) -> list[RecordedPart]:
-    """Those parts that none of these run files holds in full, judged alike. Raises BadInput for a file that is none."""
+    """Return the parts that no run file holds completely under the same spec. Raises BadInput for unreadable files."""
     held = set()
     for path in files:
         try:
@@ -247,8 +247,8 @@ def parts_of(
     device: Device = Device.CUDA,
     split: str = "",
 ) -> Iterator[RecordedPart]:
-    """Inductor on every task, then every reference bundle on each of its tasks; split: only those. Raises BadInput for
-    a broken bundle."""
+    """Yield Inductor on every task, then every reference bundle on each of its tasks. split: only tasks of this split,
+    if given. Raises BadInput for a broken bundle."""
     references, problems = read_references(bundles_folder)
     if problems:
         raise BadInput(problems[0])
@@ -267,25 +267,29 @@ def parts_of(
 
 
 def in_order(parts: Sequence[RecordedPart]) -> list[RecordedPart]:
-    """For where time is short: tasks on which solvers can be compared come first, and then such that what is there is a
-    fair sample, whatever the tasks' names are. All parts of a task stay together."""
+    """Put tasks with a reference bundle first, since solvers can be compared on them. Order the others by a digest, so
+    that the first ones are a fair sample. All parts of a task stay together."""
     solved = {part.task.id for part in parts if part.bundle is not None}
     return sorted(parts, key=lambda part: (part.task.id not in solved, digest_of(part.task.id)))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.recording", description=__doc__)
-    parser.add_argument("--out", type=Path, required=True, help="folder for the run files; those in it are kept")
-    parser.add_argument("--only", nargs="+", metavar="NAME", help="only these tasks or reference bundles")
-    parser.add_argument("--split", default="", help="only the tasks of this split, such as eval")
-    parser.add_argument("--judges", type=int, default=1, metavar="N", help="at once, each with some GB of memory")
-    parser.add_argument("--device", choices=[each.value for each in Device], default="cuda", help="cpu: values only")
-    parser.add_argument("--capture", choices=[each.value for each in Capture], help="default: both; on the CPU direct")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the run files; existing files are kept")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="record only these tasks or reference bundles")
+    parser.add_argument("--split", default="", help="record only the tasks of this split, such as eval")
     parser.add_argument(
-        "--solver", choices=[each.value for each in SolverKind], help="default: both; on the CPU passes"
+        "--judges", type=int, default=1, metavar="N", help="judges at once, each with some GB of memory"
+    )
+    parser.add_argument(
+        "--device", choices=[each.value for each in Device], default="cuda", help="cpu records values only"
+    )
+    parser.add_argument("--capture", choices=[each.value for each in Capture], help="default: both; on the CPU: direct")
+    parser.add_argument(
+        "--solver", choices=[each.value for each in SolverKind], help="default: both; on the CPU: passes"
     )
     parser.add_argument("--trials", type=int, default=EvalSpec().trials, help="timed blocks")
-    parser.add_argument("--samples", type=int, default=KEPT_SAMPLES, help="raw samples kept per contender and clock")
+    parser.add_argument("--samples", type=int, default=KEPT_SAMPLES, help="raw samples to keep per contender and clock")
     parser.add_argument("--have", type=Path, nargs="+", default=[], metavar="FILE", help="run files with parts to skip")
     parser.add_argument("--within", type=float, metavar="SECONDS", help="begin no further subgraph after this time")
     options = parser.parse_args(arguments)
@@ -316,7 +320,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.only:
             parts = [part for part in parts if {part.name, part.task.id} & set(options.only)]
         if parts and not (parts := missing(parts, options.have)):
-            print("Nothing is left to measure: --have names files that hold it all.")
+            print("Nothing is left to measure: the files of --have hold all parts.")
             return 0
         if not parts:
             raise BadInput("There is nothing to measure. Check --only, and that the data folder has tasks.")

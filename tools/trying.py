@@ -1,7 +1,7 @@
-"""Runs every subgraph of a corpus once on this machine, and lists those that do not run. With --kernels it has Inductor
-compile one subgraph of each fusible task instead, and counts the kernels that a call launches on the GPU.
+"""Run every subgraph of a corpus once on this machine, and list those that do not run. With --kernels, compile one
+subgraph of each fusible task with Inductor instead, and count the kernels that a call launches on the GPU.
 
-For corpora of one's own: what runs are calls of torch alone, but in no sandbox.
+Use it for your own corpora only: subgraphs consist of torch calls, but they run in no sandbox.
 python -m tools.trying FOLDER --device cuda --jobs 8 [--kernels]
 """
 
@@ -20,11 +20,11 @@ from passnet_core.errors import BadInput
 from passnet_core.records import Family, Subgraph
 
 FAILURES = (RuntimeError, ValueError, TypeError, IndexError, NotImplementedError, AssertionError)
-"""What torch raises for what it cannot run."""
+"""What torch raises for a subgraph that it cannot run."""
 
 
 def problem_of(subgraph: Subgraph, device: str) -> str:
-    """Why it does not run on "cpu" or "cuda" with inputs as recorded, or an empty string."""
+    """Return why a subgraph does not run on "cpu" or "cuda" with inputs drawn as recorded, or an empty string."""
     import torch
 
     try:
@@ -38,7 +38,7 @@ def problem_of(subgraph: Subgraph, device: str) -> str:
 
 
 def kernels_of(subgraph: Subgraph) -> tuple[int, int]:
-    """How many kernels of its own, and of libraries, one call of what Inductor makes of it launches on a GPU."""
+    """Return how many kernels of Inductor's own, and how many of libraries, the compiled subgraph launches per call."""
     import torch
     from torch.profiler import ProfilerActivity, profile
 
@@ -63,7 +63,7 @@ Name = tuple[str, str]
 
 
 def _share(folder: Path, device: str, names: Sequence[Name]) -> tuple[int, list[tuple[str, str]], Sequence[Name]]:
-    """(how many were run, which of them do not run and why, those left for another process once the device failed)."""
+    """Return how many were tried, which of them do not run and why, and those left over after the device failed."""
     import torch
 
     torch.set_num_threads(1)
@@ -78,7 +78,7 @@ def _share(folder: Path, device: str, names: Sequence[Name]) -> tuple[int, list[
 
 
 def _alive() -> bool:
-    """Whether this process can use its GPU still: a failed assertion on the device is the end of that."""
+    """Whether this process can still use its GPU; after a failed device assertion it cannot."""
     import torch
 
     try:
@@ -93,7 +93,7 @@ def _tried(folder: Path, device: str, jobs: int) -> int:
     names = [(summary.id, each.id) for summary in corpus.tasks() for each in corpus.task(summary.id).subgraphs]
     start, count, failed = time.monotonic(), 0, 0
     share = functools.partial(_share, folder, device)
-    # more shares than jobs, so that a slow one does not hold up the end
+    # more shares than jobs, so that one slow share does not delay the end
     shares: list[Sequence[Name]] = [names[number :: 16 * jobs] for number in range(16 * jobs)]
     with multiprocessing.get_context("spawn").Pool(jobs, maxtasksperchild=1 if device == "cuda" else None) as pool:
         while shares:
@@ -110,7 +110,7 @@ def _tried(folder: Path, device: str, jobs: int) -> int:
 
 
 def _counted(folder: Path, number: int, of: int) -> list[tuple[str, tuple[int, int] | str]]:
-    """Per fusible task among every of-th the kernels of its smallest subgraph, or why it cannot be told."""
+    """Count the kernels of the smallest subgraph of every of-th fusible task, or say why that failed."""
     corpus = Corpus([folder])
     found: list[tuple[str, tuple[int, int] | str]] = []
     fusible = [summary for summary in corpus.tasks() if summary.family is Family.FUSIBLE]
@@ -124,7 +124,7 @@ def _counted(folder: Path, number: int, of: int) -> list[tuple[str, tuple[int, i
 
 
 def elements(subgraph: Subgraph) -> int:
-    """Of all its inputs."""
+    """Return the number of elements of all inputs together."""
     return sum(math.prod(spec.shape) for spec in subgraph.inputs)
 
 
@@ -141,7 +141,7 @@ def _print_kernels(found: Sequence[tuple[str, tuple[int, int] | str]]) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit code 0 where all run, 1 where some do not, 2 for wrong use."""
+    """Return exit code 0 if all subgraphs run, 1 if some do not, 2 for wrong use."""
     parser = argparse.ArgumentParser(
         prog="python -m tools.trying",
         description=__doc__,

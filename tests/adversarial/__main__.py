@@ -1,7 +1,7 @@
-"""python -m tests.adversarial: judges the whole corpus, and says of every file whether it got what its header states.
+"""python -m tests.adversarial judges the whole corpus, and says whether every file gets the verdict in its header.
 
-Exit status 1 where one did not. --table FILE writes the result as Markdown between the markers of that device.
-Several GPUs share the work: each judges its --share and --saves the outcomes, and --read joins them.
+The exit status is 1 if a file does not. --table FILE writes the results as Markdown between the markers of that device.
+Several GPUs share the work: each judges its --share and --saves the outcomes, and --read joins the files.
 """
 
 import argparse
@@ -31,7 +31,7 @@ COLUMNS = ("family", "files", "caught", "accepted honest", "not as stated", "ver
 
 @dataclass
 class Result:
-    """What one file got, once per repeat."""
+    """The outcomes of one file, one per repeat."""
 
     entry: Entry
     outcomes: list[Outcome] = field(default_factory=list)
@@ -46,7 +46,7 @@ class Result:
 
     @property
     def changed(self) -> bool:
-        """Whether repeats disagree. How fast an accepted pass is may vary; that it is accepted may not."""
+        """Whether repeats disagree. The speed of an accepted pass may vary, but not that it is accepted."""
         return len({"accepted" if each.verdict.accepted else each.verdict.value for each in self.outcomes}) > 1
 
 
@@ -77,15 +77,15 @@ def main(arguments: Sequence[str]) -> int:
 def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.adversarial", description=__doc__)
     parser.add_argument("--device", choices=[each.value for each in Device], default="cpu")
-    parser.add_argument("--repeats", type=int, default=1, metavar="N", help="judge each file N times, each newly drawn")
+    parser.add_argument("--repeats", type=int, default=1, metavar="N", help="judge each file N times, on new inputs")
     parser.add_argument("--only", default="*", metavar="PATTERN", help="such as 'values/*' or '*/zeros'")
-    parser.add_argument("--table", type=Path, metavar="FILE", help="a Markdown file with the markers")
+    parser.add_argument("--table", type=Path, metavar="FILE", help="write the tables into this Markdown file")
     stages = [Stage.VERIFY.value, Stage.MEASURE.value]
-    parser.add_argument("--stage", nargs="+", choices=stages, default=stages, help="only files that end there")
-    parser.add_argument("--share", default="1/1", metavar="N/OF", help="every OF-th file, from the N-th on")
+    parser.add_argument("--stage", nargs="+", choices=stages, default=stages, help="judge files that end there")
+    parser.add_argument("--share", default="1/1", metavar="N/OF", help="judge every OF-th file, from the N-th on")
     parser.add_argument("--within", type=float, default=math.inf, metavar="SECONDS", help="begin no file after this")
     parser.add_argument("--save", type=Path, metavar="FILE", help="append each outcome to this file, as JSON lines")
-    parser.add_argument("--read", type=Path, nargs="+", metavar="FILE", help="judge nothing: take what was saved")
+    parser.add_argument("--read", type=Path, nargs="+", metavar="FILE", help="judge nothing; read saved outcomes")
     asked = parser.parse_args(arguments)
     if asked.repeats < 1:
         parser.error("--repeats is at least 1")
@@ -97,7 +97,7 @@ def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _judged(chosen: Sequence[Entry], device: Device, repeats: int, save: Path | None, within: float) -> list[Result]:
-    """Every file in order, repeat after repeat, so that what one leaves behind would be seen by the others."""
+    """Judge every file in order, repeat after repeat, so that leftovers of one file would affect the others."""
     results = [Result(each) for each in chosen]
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="adversarial-") as home, running_backend(Path(home)) as backend:
@@ -121,7 +121,7 @@ def _append(file: Path, entry: Entry, outcome: Outcome) -> None:
 
 
 def _read(files: Sequence[Path], chosen: Sequence[Entry]) -> list[Result]:
-    """What was saved of the chosen files, in their order."""
+    """Read the saved outcomes of the chosen files, in their order."""
     results = {f"{each.family}/{each.name}": Result(each) for each in chosen}
     for file in files:
         for line in file.read_text(encoding="utf-8").splitlines():
@@ -170,11 +170,11 @@ def _plain(rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def _write_table(file: Path, device: Device, results: Sequence[Result]) -> None:
-    """Replaces what lies between the device's markers. Raises BadInput where they are missing."""
+    """Replace the text between the device's markers. Raises BadInput if they are missing."""
     begin, end = f"<!-- corpus {device.value} -->", f"<!-- end of corpus {device.value} -->"
     text = file.read_text(encoding="utf-8")
     if text.count(begin) != 1 or text.count(end) != 1:
-        raise BadInput(f"{file} needs the lines {begin!r} and {end!r}, once each; the table goes between them.")
+        raise BadInput(f"{file} needs the lines {begin!r} and {end!r} once each. The table goes between them.")
     before, _, rest = text.partition(begin)
     after = rest.partition(end)[2]
     file.write_text(f"{before}{begin}\n{_markdown(device, results)}\n{end}{after}", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""python -m tests.benchmarks: the playground's figures as a table. Not timed tests: machines differ."""
+"""python -m tests.benchmarks prints the playground's figures as a table. They are no tests, since machines differ."""
 
 import contextlib
 import os
@@ -93,7 +93,7 @@ def replacement_func():
 
 @dataclass(frozen=True)
 class Figure:
-    """One line of the table. seconds None: it was not run, and note says why."""
+    """A row of the table. seconds None: it was not measured, and the note says why."""
 
     what: str
     aim_s: float | None
@@ -102,7 +102,7 @@ class Figure:
 
 
 def chain() -> Subgraph:
-    """A graph of 30 operations: relu, add in turn."""
+    """Return a graph of 30 operations, alternately relu and add."""
     lines = []
     for number in range(30):
         before = f"x_{number - 1}" if number else "in_0"
@@ -121,7 +121,7 @@ def judging() -> Iterator[Figure]:
         try:
             check = Job(chain(), Bundle((PassFile("ReluAdd.py", RELU_ADD),)), EvalSpec(stage=Stage.CHECK))
             yield _judged("CHECK, 30 operations, cold", None, backend, lambda _: check, repeats=1)
-            # another bundle each time, as while a person types
+            # another bundle each time, as if a person were typing
             yield _judged("CHECK, 30 operations, warm", 0.2, backend, lambda number: _edited(check, number))
             references, _ = read_references(settings.data / "bundles")
             if not references:
@@ -152,7 +152,7 @@ def _judged(
     repeats: int = REPEATS,
     pause_s: float = 3.0,
 ) -> Figure:
-    """The median over several jobs; pause_s: what a person takes between two, in which the judge may prepare."""
+    """Return the median over several jobs. pause_s: how long a person waits between two; the judge may prepare then."""
     seconds = []
     for number in range(repeats):
         if number:
@@ -193,7 +193,7 @@ def scoring() -> Iterator[Figure]:
 
 
 def first_paint() -> Iterator[Figure]:
-    """Cold start: from starting the app to the first heading in a browser that is open already."""
+    """Measure a cold start, from starting the app to the first heading in a browser that is already open."""
     what = "app, cold start to first paint"
     missing = missing_browser()
     if missing:
@@ -212,7 +212,7 @@ def first_paint() -> Iterator[Figure]:
 
 
 def browsing() -> Iterator[Figure]:
-    """Explore with very many tasks: opened in a new page, and narrowed by a chip, in an app that runs already."""
+    """Measure Explore with very many tasks in a running app: opening it in a new page, and filtering by a chip."""
     what = f"Explore with {TASKS:,} more tasks"
     missing = missing_browser()
     if missing:
@@ -228,14 +228,14 @@ def browsing() -> Iterator[Figure]:
             for turn in range(REPEATS + 1):
                 paint, found = _explored(browser, address, ("float16", "float32"))
                 changes += found
-                if turn:  # the first is the app's own first visit
+                if turn:  # the first visit also warms up the app
                     paints.append(paint)
     yield Figure(f"{what}, first paint", 1.5, statistics.median(paints))
     yield Figure(f"{what}, a filter change", 0.2, statistics.median(changes))
 
 
 def talking() -> Iterator[Figure]:
-    """Explore while many conversations with a scripted model are held; and whether any turn got lost."""
+    """Measure Explore during many conversations with a scripted model, and count the conversations with all turns."""
     what = f"a filter change, {TALKS} conversations at once"
     missing = missing_browser()
     if missing:
@@ -283,12 +283,12 @@ CLOCKED = """shown => {
     changes.observe(document.body, { subtree: true, childList: true, characterData: true });
   }, { capture: true, once: true });
 }"""
-"""Notes the milliseconds from the next click to the first frame in which this text is no longer shown."""
+"""Records the milliseconds from the next click to the first frame that no longer shows this text."""
 
 
 def _explored(browser: "Browser", address: str, dtypes: Sequence[str]) -> tuple[float, list[float]]:
-    """Seconds to the first paint of Explore in a new page, and from a click on each of these chips to the number of
-    tasks found, by the page's own clock."""
+    """Return the seconds to the first paint of Explore in a new page, and for each of these chips the seconds from the
+    click to the new number of tasks, by the page's own clock."""
     page = browser.new_page()
     start = time.perf_counter()
     page.goto(f"{address}/explore", wait_until="commit")
@@ -308,7 +308,7 @@ def _explored(browser: "Browser", address: str, dtypes: Sequence[str]) -> tuple[
 
 
 def _many_tasks() -> Iterator[Task]:
-    """The bundled tasks' subgraphs over and over, each a task of its own name."""
+    """Yield the bundled subgraphs over and over, each as a task with a name of its own."""
     corpus = Corpus([PROJECT / "data" / "tasks"])
     subgraphs = [each for summary in corpus.tasks() for each in corpus.task(summary.id).subgraphs]
     for number in range(TASKS):
@@ -329,7 +329,7 @@ def _browser() -> Iterator["Browser"]:
 
 @contextlib.contextmanager
 def _app(home: Path, variables: Mapping[str, str] | None = None) -> Iterator[str]:
-    """The app in a process of its own, ended at the end; its address, once it answers."""
+    """Run the app in a process of its own and yield its address once it answers."""
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true", "--server.port", "0"]
     environment = os.environ | {"PASSNET_HOME": str(home), "PYTHONUNBUFFERED": "1"} | dict(variables or {})
     app = subprocess.Popen(

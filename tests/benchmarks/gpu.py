@@ -1,8 +1,8 @@
-"""python -m tests.benchmarks.gpu: how far the judge's times can be trusted, measured on this machine's GPU.
+"""python -m tests.benchmarks.gpu measures how far the judge's times can be trusted on this machine's GPU.
 
-Both sides of an A/A pair are eager, in two processes: one where the candidate would be, one where the witness is. The
-whole of MEASURE runs, its checks too. A slowdown is injected by making each time of one side 5% longer.
-Several GPUs share the work: each measures its --share into a file --out, and --read joins them.
+Both sides of an A/A pair are eager, in two processes: one in place of the candidate worker, one in the witness. All of
+MEASURE runs, including its checks. A slowdown is injected by making each time of one side 5% longer.
+Several GPUs share the work: each measures its --share into a file --out, and --read joins the files.
 """
 
 import argparse
@@ -54,12 +54,12 @@ SUBGRAPHS = 50
 TRIALS = 40
 SLOWDOWN = 1.05
 BOUNDS = ((100.0, float("inf"), 0.01), (20.0, 100.0, 0.02), (0.0, 20.0, 0.05))
-"""(from, to, allowed) microseconds of eager end to end, and how far the 95th percentile of A/A may be from 1."""
+"""(from, to) microseconds of eager end to end, and how far the 95th percentile of the A/A ratio may be from 1."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """One A/A measurement. ratio: end to end, first side over second; order: the same by who went first."""
+    """An A/A measurement. ratio: end to end, first side over second. order: that ratio by which side went first."""
 
     subgraph: str
     eager_us: float
@@ -76,7 +76,7 @@ class Pair:
 
 
 class Slower:
-    """A client whose claims are made longer, and the referee's clock with them."""
+    """A client that lengthens the claimed times, and the referee's readings with them."""
 
     def __init__(self, child: Child, factor: float) -> None:
         self.child, self.factor = child, factor
@@ -103,7 +103,7 @@ class _SlowerCalls:
 
 
 def pairs(subgraphs: Sequence[Subgraph], factor: float = 1.0) -> Iterator[Pair]:
-    """A/A over these subgraphs; with a factor, the second side is so much slower."""
+    """Measure A/A pairs over these subgraphs. factor: by how much the second side is slowed."""
     with tempfile.TemporaryDirectory() as folder:
         pool = WorkerPool(WorkerPlace(sandbox.chosen("auto"), Path(folder)))
         try:
@@ -135,7 +135,7 @@ def _pair(subgraph: Subgraph, bundle: Bundle, candidate: Child, witness: Child, 
     for child, name in ((witness, "eager"), (witness, "float64"), (candidate, "passes")):
         child.prepare(name, replace(eager, float64=name == "float64"))
         child.give(inputs)
-        child.run(name)  # as VERIFY has
+        child.run(name)  # as VERIFY does before MEASURE
     job = Job(subgraph, bundle, EvalSpec(Stage.MEASURE, Device.CUDA))
     start = time.monotonic()
     slower = Slower(candidate, factor)
@@ -170,7 +170,7 @@ def _blocks(samples: Sequence[float], count: int) -> list[float]:
 
 
 def chosen(corpus: Corpus, count: int) -> list[Subgraph]:
-    """Subgraphs spread over the corpus: the same ones each time."""
+    """Choose subgraphs spread evenly over the corpus, the same ones each time."""
     found = [each for summary in corpus.tasks() for each in corpus.task(summary.id).subgraphs]
     step = max(1, len(found) // count)
     return found[::step][:count]
@@ -182,7 +182,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def table(found: Sequence[Pair]) -> Iterator[str]:
-    """The A/A pairs by size, as Markdown."""
+    """Yield the A/A pairs by size, as a Markdown table."""
     yield "| eager end to end | pairs | 95th percentile of |A/A − 1| | allowed | order bias, median | inconclusive | |"
     yield "| --- | --- | --- | --- | --- | --- | --- |"
     for low, high, allowed in BOUNDS:
@@ -200,14 +200,14 @@ def table(found: Sequence[Pair]) -> Iterator[str]:
 
 
 def report(found: Sequence[Pair]) -> Iterator[str]:
-    """All figures, as Markdown."""
+    """Yield all figures as Markdown."""
     same, slow = ([each for each in found if each.slowed is slowed] for slowed in (False, True))
     yield from table(same)
     accused = [each for each in same if each.verdict in (Verdict.CHEAT, Verdict.WRONG_VALUES)]
-    yield f"\nA/A pairs taken for a cheat or wrong: {len(accused)} of {len(same)}."
+    yield f"\nA/A pairs judged a cheat or wrong: {len(accused)} of {len(same)}."
     if slow:
         seen = sum(each.verdict is Verdict.SLOWER for each in slow)
-        yield f"An injected slowdown of 5%, above 100 µs: seen in {seen} of {len(slow)} trials."
+        yield f"An injected slowdown of 5%, above 100 µs, was seen in {seen} of {len(slow)} trials."
     if same:
         yield f"MEASURE alone took {median(each.seconds for each in same):.1f} s, median over {len(same)} subgraphs."
 
@@ -215,10 +215,10 @@ def report(found: Sequence[Pair]) -> Iterator[str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.gpu", description=__doc__)
     parser.add_argument("--subgraphs", type=int, default=SUBGRAPHS)
-    parser.add_argument("--trials", type=int, default=TRIALS, help="of the injected slowdown")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="every pair is appended to it, as a JSON line")
+    parser.add_argument("--trials", type=int, default=TRIALS, help="trials of the injected slowdown")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="append every pair to this file, as a JSON line")
     parser.add_argument("--share", default="1/1", metavar="N/OF", help="every OF-th subgraph and trial, from the N-th")
-    parser.add_argument("--read", type=Path, nargs="+", metavar="FILE", help="measure nothing: take what was written")
+    parser.add_argument("--read", type=Path, nargs="+", metavar="FILE", help="measure nothing; report these files")
     options = parser.parse_args(arguments)
     try:
         share = share_of(options.share)

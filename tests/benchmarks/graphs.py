@@ -1,4 +1,4 @@
-"""How fast the graph component draws and moves."""
+"""Measures how fast the graph component draws, pans and zooms."""
 
 from collections.abc import Iterator
 
@@ -50,7 +50,7 @@ async ([frames, zoom]) => {
 
 
 def graph_figures() -> Iterator[tuple[str, str, str]]:
-    """Rows of what is measured, the aim, and the figure, for graphs of 1,000 nodes drawn in full."""
+    """Yield rows (figure, aim, measured) for graphs of about 1,000 nodes drawn in full."""
     missing = missing_browser()
     if missing:
         yield f"graph of {NODES:,} nodes, drawn", "2.0 s", f"not run: {missing}"

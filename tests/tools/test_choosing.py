@@ -1,4 +1,4 @@
-"""What is chosen of very many tasks, and what of a task's members."""
+"""The choice of a benchmark from very many tasks, and of subgraphs within a task."""
 
 from collections import Counter
 
@@ -36,7 +36,7 @@ def names(tasks: tuple[Task, ...], taken: tuple[tuple[str, ...], ...] = ()) -> l
     return [each.id for each in chosen(tasks, taken, always, QUOTAS)]
 
 
-def test_what_many_models_have_comes_first_and_then_what_is_unlike_it() -> None:
+def test_common_tasks_are_chosen_first_and_then_unlike_ones() -> None:
     common = task("common", "exp", "relu", models=8)
     similar = task("similar", "exp", "relu", "tanh", models=7)
     other = task("other", "sin", "cos", models=4)
@@ -44,7 +44,7 @@ def test_what_many_models_have_comes_first_and_then_what_is_unlike_it() -> None:
     assert names((similar, other, common), taken=(("exp", "relu"),)) == ["other", "similar"]
 
 
-def test_what_does_not_run_makes_room_for_another() -> None:
+def test_another_task_replaces_one_that_does_not_run() -> None:
     tasks = (task("a", "exp", "relu", models=8), task("b", "sin", "cos"), task("c", "tanh", "abs"))
     assert [each.id for each in chosen(tasks, (), lambda each: each.id != "a", QUOTAS)] == ["b", "c"]
 
@@ -64,7 +64,7 @@ def test_a_quota_is_kept() -> None:
     assert len(found["one"].subgraphs) == 2
 
 
-def test_what_computes_nothing_or_something_else_each_time_is_not_chosen() -> None:
+def test_idle_and_random_tasks_are_not_chosen() -> None:
     assert names((task("views", "squeeze", "flatten"),)) == []
     assert names((task("random", "exp", "rand_like"),)) == []
     assert names((task("looked-up", "exp", "nonzero"),)) == []
@@ -73,7 +73,7 @@ def test_what_computes_nothing_or_something_else_each_time_is_not_chosen() -> No
     assert names((nothing, task("one", "exp", family=Family.SINGLE))) == ["one"]
 
 
-def test_the_order_of_the_tasks_says_nothing() -> None:
+def test_the_choice_does_not_depend_on_the_order_of_tasks() -> None:
     tasks = [task(name, *name.split("-"), models=3) for name in ("exp-relu", "sin-cos", "tanh-abs", "exp-abs")]
     operators = {each.id: tuple(each.id.split("-")) for each in tasks}
     first = [each.id for each in most_varied(tasks, operators, 3, always)]

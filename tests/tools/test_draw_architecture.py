@@ -1,17 +1,17 @@
-"""The picture of the parts is that of the imports."""
+"""docs/architecture.md shows the imports that exist."""
 
 from pathlib import Path
 
 from tools.draw_architecture import DOCUMENT, PROJECT, drawn, edges, redrawn, reduced
 
 
-def test_the_picture_is_that_of_the_imports() -> None:
+def test_the_document_shows_the_imports_that_exist() -> None:
     text = (PROJECT / DOCUMENT).read_text()
-    assert redrawn(text, PROJECT) == text, "It is stale. Run: python -m tools.draw_architecture"
+    assert redrawn(text, PROJECT) == text, "docs/architecture.md is stale. Run: python -m tools.draw_architecture"
 
 
 def written(folder: Path, **sources: str) -> Path:
-    """A project whose files, named with __ for a slash, have these texts."""
+    """Write a project whose files have these texts. In a file's name, __ stands for a slash."""
     for name, text in sources.items():
         path = folder / f"{name.replace('__', '/')}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -52,7 +52,7 @@ def test_a_part_with_packages_of_its_own_has_a_picture_of_its_own(tmp_path: Path
     assert "part_stages --> part_protocol" in picture
 
 
-def test_what_follows_is_left_out() -> None:
+def test_edges_that_follow_from_others_are_left_out() -> None:
     assert reduced({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == {"a": {"b"}, "b": {"c"}, "c": set()}
     circle = {"a": {"b", "c"}, "b": {"a", "c"}, "c": set()}
     assert reduced(circle) == circle

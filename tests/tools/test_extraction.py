@@ -1,4 +1,4 @@
-"""The extractor on a tiny model: captured by torch.compile, cut, written, read back, run."""
+"""The extractor on a tiny model: torch.compile captures it; it is cut, written, read back and run."""
 
 import importlib.util
 import json
@@ -77,7 +77,7 @@ for each in corpus.tasks():
 
 @pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="no torch")
 def test_every_bundled_task_runs() -> None:
-    """The smallest subgraph of each."""
+    """Run the smallest subgraph of each task."""
     lines = ran(RUN_ALL, str(PROJECT / "data" / "tasks")).splitlines()
     assert len(lines) >= 350
     assert [line for line in lines if not line.startswith("runs ")] == []

@@ -1,4 +1,4 @@
-"""Whole models cut into tasks, by what Inductor would make one kernel of on a GPU: asked here, without one."""
+"""Whole models are cut into tasks where Inductor would make one kernel on a GPU; no GPU is needed to ask it."""
 
 import importlib.util
 import json
@@ -79,7 +79,7 @@ for folder in sorted(Path(sys.argv[1]).iterdir()):
 
 @TORCH
 def test_real_fusible_tasks_are_fusible_by_this_rule() -> None:
-    """All but the few that hold two independent halves, or what no schedule is made of without a GPU."""
+    """A few tasks are not: they hold two independent halves, or operations that need a GPU to be scheduled."""
     if not REAL_TASKS.is_dir():
         pytest.skip("no folder of real PassBench tasks beside the project")
     assert ran(REAL, str(REAL_TASKS)).split().count("True") >= 20
@@ -126,10 +126,12 @@ def test_a_tiny_model_is_cut_into_tasks_of_three_families(tmp_path: Path) -> Non
         *(("bfloat16", (batch, 8, 64)) for batch in (32, 256)),
     }
     spreads = {each.inputs[0].std for each in gate.subgraphs}
-    assert len(spreads) == 1, "computed once: what is met at other sizes has the same statistics"
+    assert len(spreads) == 1, "computed once: other sizes have the same statistics"
     for summary in tasks:
         task = corpus.task(summary.id)
-        assert len({operator_sequence(parse(each.code)) for each in task.subgraphs}) == 1, "look-alikes only"
+        assert len({operator_sequence(parse(each.code)) for each in task.subgraphs}) == 1, (
+            "the same operations in every subgraph"
+        )
 
 
 @pytest.mark.parametrize(
@@ -139,7 +141,7 @@ def test_a_tiny_model_is_cut_into_tasks_of_three_families(tmp_path: Path) -> Non
         (("join", ".", "--out", "x.jsonl.gz"), ". has no packs."),
     ],
 )
-def test_wrong_use_is_said(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
+def test_wrong_use_is_explained(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tools.harvesting", *arguments]
     asked = subprocess.run(
         command, capture_output=True, text=True, cwd=tmp_path, env={"PYTHONPATH": str(PROJECT)}, check=False

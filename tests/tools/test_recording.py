@@ -1,4 +1,4 @@
-"""Recording measures part by part, can be continued, and what it writes fills a new store."""
+"""Recording measures part by part and resumes, and a new store loads the files it writes."""
 
 import sys
 import threading
@@ -38,7 +38,7 @@ def test_every_timing_is_thinned_and_keeps_its_median() -> None:
     assert thinned(timed(job()), 10).timings[0].samples == (10.25, 10.5, 11.0)
 
 
-def test_a_recording_goes_on_where_it_was_left_and_fills_a_new_store(tmp_path: Path) -> None:
+def test_a_recording_resumes_and_fills_a_new_store(tmp_path: Path) -> None:
     parts = [RecordedPart("inductor", task(), None, MEASURE), RecordedPart("relu", task("other"), BUNDLE, MEASURE)]
     data = tmp_path / "data"
     out = data / "baselines"
@@ -51,7 +51,7 @@ def test_a_recording_goes_on_where_it_was_left_and_fills_a_new_store(tmp_path: P
         "inductor-cuda-direct-relu.jsonl.gz",
         "relu-cuda-direct-other.jsonl.gz",
     ]
-    # files may be joined by writing one after the other
+    # concatenated files are a valid run file
     whole = b"".join(path.read_bytes() for path in sorted(out.iterdir()))
     for path in tuple(out.iterdir()):
         path.unlink()
@@ -64,7 +64,7 @@ def test_a_recording_goes_on_where_it_was_left_and_fills_a_new_store(tmp_path: P
     service.close()
 
 
-def test_a_task_that_was_cut_short_goes_on_at_its_next_subgraph(tmp_path: Path) -> None:
+def test_an_interrupted_task_resumes_at_its_next_subgraph(tmp_path: Path) -> None:
     part = RecordedPart("inductor", task(), None, MEASURE)
     first, second, third = (subgraph.id for subgraph in task().subgraphs)
 
@@ -78,7 +78,7 @@ def test_a_task_that_was_cut_short_goes_on_at_its_next_subgraph(tmp_path: Path) 
         record([part], tmp_path, failing_at(second))
     (begun,) = tmp_path.iterdir()
     with begun.open("a") as lines:
-        lines.write('\n{"job_digest": "cut sho')  # as a power failure leaves it
+        lines.write('\n{"job_digest": "cut sho')  # as after a power failure
     with pytest.raises(InfrastructureError):
         record([part], tmp_path, failing_at(third))
     backend = FakeBackend(timed, Device.CUDA)
@@ -89,7 +89,7 @@ def test_a_task_that_was_cut_short_goes_on_at_its_next_subgraph(tmp_path: Path) 
     assert [each.subgraph_id for each in held.outcomes] == [first, second, third]
 
 
-def test_what_another_machine_began_is_begun_again(tmp_path: Path) -> None:
+def test_a_part_begun_on_another_machine_is_begun_again(tmp_path: Path) -> None:
     part = RecordedPart("inductor", task(), None, MEASURE)
 
     def elsewhere(job: Job) -> Outcome:
@@ -120,7 +120,7 @@ def test_time_ends_a_task_between_two_subgraphs(tmp_path: Path, monkeypatch: pyt
     assert len(backend.jobs) == 3
 
 
-def test_tasks_come_in_an_order_that_their_names_do_not_make() -> None:
+def test_the_order_of_tasks_does_not_follow_their_names() -> None:
     names = [f"{kind}-{number}" for kind in ("conv", "softmax") for number in range(20)]
     parts = [
         RecordedPart("inductor", task(name), None, replace(MEASURE, capture=capture))
@@ -138,7 +138,7 @@ def test_tasks_come_in_an_order_that_their_names_do_not_make() -> None:
     assert 4 <= sum(name.startswith("conv") for name in order[:20]) <= 16
 
 
-def test_what_run_files_hold_is_not_measured_again(tmp_path: Path) -> None:
+def test_parts_in_run_files_are_not_measured_again(tmp_path: Path) -> None:
     parts = [RecordedPart("inductor", task(name), None, MEASURE) for name in ("a", "b")]
     parts.append(RecordedPart("relu", task("a"), BUNDLE, MEASURE))
     record([parts[0], parts[2]], tmp_path, Scheduler(FakeBackend(timed, Device.CUDA)))
@@ -158,7 +158,7 @@ def test_recordings_into_one_folder_share_the_work(tmp_path: Path) -> None:
     inner, outer = FakeBackend(timed, Device.CUDA), FakeBackend(timed, Device.CUDA)
 
     def begin_another(job: Job) -> Outcome:
-        # while the outer one is at its first part, the inner one finds all others
+        # while the outer recording judges its first part, the inner one claims all others
         record(parts, tmp_path, Scheduler(inner))
         return timed(job)
 
@@ -176,7 +176,7 @@ def test_several_judges_of_one_machine_share_the_work(tmp_path: Path) -> None:
 
     def together(job: Job) -> Outcome:
         if job.subgraph.task_id in ("task-0", "task-1"):
-            meeting.wait()  # neither judge gets on until the other has a task of its own
+            meeting.wait()  # neither judge continues before the other has a task of its own
         return timed(job)
 
     backend = FakeBackend(together, Device.CUDA, judges=2)

@@ -1,4 +1,4 @@
-"""python -m passnet_core: the command line."""
+"""Run the command line: python -m passnet_core."""
 
 import sys
 

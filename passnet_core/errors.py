@@ -2,7 +2,7 @@
 
 
 class PlaygroundError(Exception):
-    """Wrong use or missing data. Pages and the command line show the message once, without a traceback."""
+    """Wrong use or missing data. Pages and the command line show its message once, without a traceback."""
 
 
 class BadInput(PlaygroundError):
@@ -10,11 +10,11 @@ class BadInput(PlaygroundError):
 
 
 class UnknownItem(PlaygroundError):
-    """A task, subgraph, bundle or run that does not exist here."""
+    """A task, subgraph, bundle, run or conversation that does not exist here."""
 
 
 class EmptyScore(PlaygroundError):
-    """A score was asked of no samples."""
+    """There is no sample to compute a score from."""
 
 
 class StoreError(PlaygroundError):
@@ -22,7 +22,7 @@ class StoreError(PlaygroundError):
 
 
 class StoreRefusal(StoreError):
-    """The store is in order, but this request does not fit it."""
+    """The store works, but it cannot do what was asked."""
 
 
 class InfrastructureError(PlaygroundError):

@@ -1,1 +1,1 @@
-"""The command line over the service, one module per group of commands."""
+"""The command line: one module per group of commands, all on top of the service."""

@@ -1,4 +1,4 @@
-"""Serves the app: the command "app". Streamlit is started as a program is, never imported."""
+"""The command app, which serves the pages. It runs Streamlit as a program and never imports it."""
 
 import argparse
 import importlib.util
@@ -16,9 +16,9 @@ PORT = 8501
 
 
 def serve(address: str = LOCAL, port: int = PORT) -> int:
-    """Serves the app until it is stopped, and returns Streamlit's exit code. Raises BadInput where it is not installed.
+    """Serve the app until it is stopped, and return Streamlit's exit code. Raises BadInput if it is not installed.
 
-    In this process, as `python -m streamlit` does it, so that signals reach it.
+    Streamlit runs in this process, as under `python -m streamlit`, so that signals reach it.
     """
     if importlib.util.find_spec("streamlit") is None:
         raise BadInput("The app needs Streamlit. Run: pip install 'passnet-playground[app]'")
@@ -32,12 +32,13 @@ def serve(address: str = LOCAL, port: int = PORT) -> int:
 
 
 def add_commands(commands: Any) -> None:
-    """Declares app."""
-    serving = command(commands, "app", app, "serve the app, until it is stopped", as_json=False)
-    serving.add_argument("--port", type=int, default=PORT, metavar="N", help="(%(default)s)")
+    """Declare the command app."""
+    serving = command(commands, "app", app, "serve the app in the browser until it is stopped", as_json=False)
+    serving.add_argument("--port", type=int, default=PORT, metavar="N", help="port to listen on (default: %(default)s)")
     serving.add_argument(
-        "--address", default=LOCAL, metavar="A", help="who can reach it: 0.0.0.0 for all (%(default)s)"
-    )
+        "--address", default=LOCAL, metavar="A",
+        help="address to listen on; 0.0.0.0 lets other machines in (default: %(default)s, this machine only)",
+    )  # fmt: skip
 
 
 def app(args: argparse.Namespace, console: Console) -> int:

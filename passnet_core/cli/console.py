@@ -1,9 +1,11 @@
-"""What every command writes to: text and tables for people, JSON for programs; and what its exit codes mean."""
+"""What every command writes to (text and tables for people, JSON for programs), and the exit codes."""
 
 import contextlib
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Any
 
 from passnet_core.execution.backends.base import Backend
@@ -13,16 +15,17 @@ from passnet_core.service import Service, open_service
 from passnet_core.settings import Settings
 
 ACCEPTED, NOT_ACCEPTED, WRONG_USE, INFRASTRUCTURE, INTERRUPTED = 0, 1, 2, 3, 130
-PROGRAM = "python -m passnet_core"
+PROGRAM = "passnet" if Path(sys.argv[0]).stem == "passnet" else "python -m passnet_core"
+"""How this program was started, for usage lines and for commands that messages suggest."""
 
 BAR_WIDTH, BAR_EVERY = 40, 20
 LINE_EVERY = 1000
-"""Of the progress where nobody watches a terminal."""
+"""Without a terminal, a progress line is printed once per so many items."""
 
 
 @dataclass(frozen=True)
 class Console:
-    """What a command may use: where it reads and writes, and the backend, which tests replace."""
+    """What a command may use: settings, output streams, and in tests a backend that replaces the local one."""
 
     settings: Settings
     out: IO[str]
@@ -33,11 +36,11 @@ class Console:
         print(printable(text), file=self.out, flush=True)
 
     def tell(self, text: str) -> None:
-        """Progress, for people only."""
+        """Print to standard error, which only people read."""
         print(printable(text), file=self.err, flush=True)
 
     def progress(self, done: int, total: int) -> None:
-        """A bar on a terminal; elsewhere a line now and then, and none where little is to do."""
+        """Show progress: as a bar on a terminal, elsewhere as a line per LINE_EVERY items."""
         if self.err.isatty():
             if done % BAR_EVERY and done != total:
                 return
@@ -51,7 +54,7 @@ class Console:
         print(json.dumps(data, indent=2, allow_nan=False), file=self.out, flush=True)
 
     def table(self, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Rows in columns, below these names."""
+        """Print rows in aligned columns below these names."""
         widths = [max(len(row[place]) for row in (names, *rows)) for place in range(len(names))]
         for row in (names, *rows):
             self.say("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
@@ -66,7 +69,7 @@ class Console:
 
     @contextlib.contextmanager
     def scheduler(self, judges: int = 1) -> Iterator[Scheduler]:
-        """Judges without a service, so many at once."""
+        """A scheduler without a store, which runs up to `judges` jobs at once."""
         settings = self.settings
         here = self.backend or LocalBackend(settings.python, settings.isolation, settings.home, judges=judges)
         scheduler = Scheduler(here)
@@ -77,10 +80,10 @@ class Console:
 
 
 def printable(text: str) -> str:
-    """Text without control characters: names come from strangers, and a terminal obeys what is printed on it."""
+    """Escape control characters: strangers choose names, and a terminal obeys what is printed on it."""
     return "".join(c if c in "\n\t" or c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def cause(error: OSError | UnicodeDecodeError) -> str:
-    """Why a file cannot be read, without its name."""
+    """Why a file cannot be read, without the file's name."""
     return (error.strerror or str(error)) if isinstance(error, OSError) else "it is not UTF-8 text"

@@ -1,4 +1,4 @@
-"""The commands on tasks: corpus list, show, import, download, cut, matches and export."""
+"""The group corpus: list, show, import, download, cut, matches and export."""
 
 import argparse
 from dataclasses import replace
@@ -7,7 +7,7 @@ from typing import Any
 
 from passnet_core.cli.console import ACCEPTED, NOT_ACCEPTED, PROGRAM, WRONG_USE, Console
 from passnet_core.cli.judging import bundle_named
-from passnet_core.cli.parser import command, group
+from passnet_core.cli.parser import BUNDLE, TASK, command, group
 from passnet_core.corpus.catalogue import read_list
 from passnet_core.corpus.searching import found
 from passnet_core.corpus.surveying import TaskMatches, surveyed
@@ -86,7 +86,7 @@ def corpus_import(args: argparse.Namespace, console: Console) -> int:
             progress=console.progress,
         )
     except KeyboardInterrupt:
-        console.tell("What was taken in so far is kept. The same command goes on from there.")
+        console.tell("The tasks imported so far are kept. Run the same command again to import the rest.")
         raise
     for problem in report.problems:
         console.tell(f"Warning: left out: {problem}")
@@ -104,27 +104,28 @@ def corpus_download(args: argparse.Namespace, console: Console) -> int:
     there = offered.files - offered.left_files
     console.tell(
         f"{offered.dataset} at {offered.host}, commit {offered.commit[:12]}: {offered.files:,} files,"
-        f" {downloading.human(offered.bytes)}.\nThey go to {offered.folder}. {there:,} are there already, so"
-        f" {downloading.human(offered.left_bytes)} are left; {downloading.human(offered.free_bytes)} are free."
+        f" {downloading.human(offered.bytes)}.\nFolder: {offered.folder}. {there:,} are there already, so"
+        f" {downloading.human(offered.left_bytes)} are left to download;"
+        f" {downloading.human(offered.free_bytes)} are free on that disk."
     )
     if not args.yes:
         if args.json:
             console.show(to_json(offered))
         else:
-            console.say("Nothing was fetched. To fetch it, add --yes.")
+            console.say("Nothing was downloaded. Add --yes to download the files.")
         return ACCEPTED
     try:
         fetched = downloading.fetch(offered)
     except KeyboardInterrupt:
-        console.tell("What was fetched so far is kept. The same command goes on from there.")
+        console.tell("The files downloaded so far are kept. Run the same command again to download the rest.")
         raise
     for archive in fetched.archives[:10]:
         console.tell(f"Warning: {archive} is an archive. Unpack it before importing the folder.")
     if args.json:
         console.show(to_json(fetched))
     else:
-        console.say(f"Fetched and verified: {fetched.files:,} files in {fetched.folder}.")
-        console.say(f"Take its tasks in with: {PROGRAM} corpus import {fetched.folder}")
+        console.say(f"Downloaded and verified {fetched.files:,} files in {fetched.folder}.")
+        console.say(f"Import its tasks with: {PROGRAM} corpus import {fetched.folder}")
     return ACCEPTED
 
 
@@ -140,7 +141,7 @@ def corpus_cut(args: argparse.Namespace, console: Console) -> int:
     try:
         report = cut_models(backend, models, settings.home, limit_s=args.limit, progress=console.progress)
     except KeyboardInterrupt:
-        console.tell("The models that were cut so far are kept. The same command goes on from there.")
+        console.tell("The models cut so far are kept. Run the same command again to cut the rest.")
         raise
     report = replace(report, problems=(*unread, *report.problems))
     for problem in report.problems:
@@ -148,8 +149,10 @@ def corpus_cut(args: argparse.Namespace, console: Console) -> int:
     if args.json:
         console.show(to_json(report))
     else:
-        console.say(f"Cut {report.models} models. There are {len(report.tasks)} tasks from models that were cut, with")
-        console.say(f"{report.subgraphs} subgraphs. See them with: {PROGRAM} corpus list --search cut-")
+        console.say(
+            f"Cut {report.models} models. The corpus now has {len(report.tasks)} tasks that were cut from models,"
+        )
+        console.say(f"with {report.subgraphs} subgraphs. List them with: {PROGRAM} corpus list --search cut-")
     return ACCEPTED if report.models else WRONG_USE
 
 
@@ -169,7 +172,9 @@ def corpus_matches(args: argparse.Namespace, console: Console) -> int:
     if rows:
         console.table(("task", "subgraphs matched"), rows)
     count, unread = sum(each.matched for each in looked), sum(each.unread for each in looked)
-    console.say(f"{count} subgraphs of {len(matched)} tasks match, of {len(looked)} tasks looked through.")
+    console.say(
+        f"The bundle matches in {count} subgraphs, which belong to {len(matched)} of the {len(looked)} tasks searched."
+    )
     if unread:
         console.tell(f"Warning: {unread} subgraphs could not be read or rewritten.")
     return ACCEPTED if matched else NOT_ACCEPTED
@@ -185,31 +190,47 @@ def corpus_export(args: argparse.Namespace, console: Console) -> int:
 
 
 def add_commands(commands: Any) -> None:
-    """Declares the group corpus."""
-    corpus = group(commands, "corpus", "browse, import and export tasks")
-    listing = command(corpus, "list", corpus_list, "every task")
-    listing.add_argument("--family", choices=("single-operator", "fusible", "typical"), help="only this family")
-    listing.add_argument("--split", help="only this split, such as learn")
-    listing.add_argument("--search", default="", metavar="TEXT", help='such as "bert 128x768 layer_norm -> linear"')
-    showing = command(corpus, "show", corpus_show, "one task with its subgraphs")
-    showing.add_argument("task", metavar="TASK_OR_DIR")
-    importing = command(corpus, "import", corpus_import, "take in every task below a folder in PassNet's layout")
-    importing.add_argument("folder", metavar="DIR")
-    importing.add_argument("--list", metavar="FILE", help="only the folders that this file names, one in a line")
-    loading = command(corpus, "download", corpus_download, "fetch a dataset from the Hugging Face Hub, if told --yes")
-    loading.add_argument("dataset", metavar="OWNER/NAME")
-    loading.add_argument("--revision", default="main", metavar="REV", help="branch, tag or commit (%(default)s)")
-    loading.add_argument("--yes", action="store_true", help="fetch it; without, only say what and where to")
-    cutting = command(corpus, "cut", corpus_cut, "cut whole models into tasks by what TorchInductor fuses")
-    cutting.add_argument("model", nargs="+", metavar="TASK_OR_DIR", help="tasks whose subgraphs are whole models")
+    """Declare the group corpus."""
+    corpus = group(commands, "corpus", "browse, import, cut and export tasks")
+    listing = command(corpus, "list", corpus_list, "list the tasks of the corpus")
+    listing.add_argument(
+        "--family", choices=("single-operator", "fusible", "typical"), help="only tasks of this family"
+    )
+    listing.add_argument("--split", metavar="NAME", help="only tasks of this split, such as learn")
+    listing.add_argument(
+        "--search", default="", metavar="TEXT",
+        help='only tasks that match this search, such as "bert 128x768 layer_norm -> linear"',
+    )  # fmt: skip
+    showing = command(
+        corpus, "show", corpus_show, "show one task: its subgraphs, their inputs, and the source of the first"
+    )
+    showing.add_argument("task", metavar="TASK_OR_DIR", help=TASK)
+    importing = command(corpus, "import", corpus_import, "import every task below a folder in PassNet's layout")
+    importing.add_argument("folder", metavar="DIR", help="the folder; nothing in it is executed")
+    importing.add_argument(
+        "--list", metavar="FILE", help="only the folders that this file names, one per line, relative to DIR"
+    )
+    loading = command(corpus, "download", corpus_download, "download a dataset from the Hugging Face Hub")
+    loading.add_argument("dataset", metavar="OWNER/NAME", help="the dataset's name on the Hub")
+    loading.add_argument(
+        "--revision", default="main", metavar="REV", help="branch, tag or commit (default: %(default)s)"
+    )
+    loading.add_argument(
+        "--yes", action="store_true", help="download; without this flag, only print the size and the destination"
+    )
+    cutting = command(corpus, "cut", corpus_cut, "cut whole models into tasks, by what TorchInductor fuses")
     cutting.add_argument(
-        "--limit", type=float, default=1800.0, metavar="SECONDS", help="at most so long for each model (%(default)g)"
+        "model",
+        nargs="+",
+        metavar="TASK_OR_DIR",
+        help="a task whose subgraphs are whole models, or a folder of such tasks",
     )
-    matching = command(corpus, "matches", corpus_matches, "which tasks a bundle matches")
-    matching.add_argument(
-        "--bundle", required=True, metavar="DIR", help="folder with the passes, or a reference's name"
+    cutting.add_argument(
+        "--limit", type=float, default=1800.0, metavar="SECONDS", help="time limit per model (default: %(default)g)"
     )
-    matching.add_argument("--search", default="", metavar="TEXT", help="only in tasks that this finds")
-    exporting = command(corpus, "export", corpus_export, "write a task in PassNet's layout to DIR/TASK")
-    exporting.add_argument("task", metavar="TASK")
-    exporting.add_argument("folder", metavar="DIR")
+    matching = command(corpus, "matches", corpus_matches, "list the tasks in which a bundle matches")
+    matching.add_argument("--bundle", required=True, metavar="DIR", help=BUNDLE)
+    matching.add_argument("--search", default="", metavar="TEXT", help="only tasks that match this search")
+    exporting = command(corpus, "export", corpus_export, "write a task to DIR/TASK in PassNet's layout")
+    exporting.add_argument("task", metavar="TASK", help="the task's name")
+    exporting.add_argument("folder", metavar="DIR", help="the folder in which to create the folder TASK")

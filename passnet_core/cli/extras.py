@@ -1,4 +1,4 @@
-"""Which extra of this package installs what: app, judge and model client each need packages of their own."""
+"""Which extra of this package installs which package: the app, the judge and the model client need different ones."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,12 +7,12 @@ from passnet_core.errors import InfrastructureError
 
 APP = ("altair", "duckdb", "graphviz", "huggingface_hub", "jinja2", "numpy", "pyarrow", "streamlit", "vl_convert")
 EXTRA_OF = {**dict.fromkeys(APP, "app"), "torch": "judge", "triton": "judge", "openai": "llm"}
-"""By the name that is imported."""
+"""The extra that installs a package, by the name under which the package is imported."""
 
 
 @contextmanager
 def extras_named() -> Iterator[None]:
-    """Raises InfrastructureError, which names the extra to install, where one of its packages cannot be imported."""
+    """Turn a failed import of an optional package into an InfrastructureError that names the extra to install."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""The commands that judge a bundle or TorchInductor on a task: check and evaluate."""
+"""The commands check and evaluate, which judge a bundle or TorchInductor on a task."""
 
 import argparse
 import contextlib
@@ -10,7 +10,7 @@ from typing import Any
 
 from passnet_core.bundles.reading import read_bundle
 from passnet_core.cli.console import ACCEPTED, INFRASTRUCTURE, NOT_ACCEPTED, Console
-from passnet_core.cli.parser import command, values
+from passnet_core.cli.parser import BUNDLE, CAPTURE, DEVICE, PROFILE, STAGE, TASK, command, values
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.execution.jobs import jobs_of
 from passnet_core.records import (
@@ -41,7 +41,7 @@ def evaluate(args: argparse.Namespace, console: Console) -> int:
 
 
 def _judge(args: argparse.Namespace, console: Console, stage: Stage) -> int:
-    """Judges a task's subgraphs one by one, telling of each as it comes."""
+    """Judge the subgraphs of a task one by one, and print each outcome as it arrives."""
     task = corpus_of(console.settings).resolve(args.task)
     bundle = bundle_named(args.bundle, console.settings) if args.bundle else None
     total = len(args.subgraph or task.subgraphs)
@@ -80,7 +80,7 @@ def _judge(args: argparse.Namespace, console: Console, stage: Stage) -> int:
 
 
 Judged = tuple[str | None, tuple[Outcome, ...]]
-"""The run's id, where one was kept, and the outcomes."""
+"""The run's id (None without a store) and its outcomes."""
 
 
 def _with_store(
@@ -99,7 +99,7 @@ def _with_store(
 def _without_store(
     args: argparse.Namespace, console: Console, task: Task, bundle: Bundle | None, stage: Stage, arrived: OnOutcome
 ) -> Judged:
-    """Each outcome is a line of the file before it is told of."""
+    """Write each outcome to the file before reporting it."""
     outcomes: list[Outcome] = []
     cancelled = threading.Event()
     with _appended(Path(args.outcomes)) as write, console.scheduler() as scheduler:
@@ -114,7 +114,7 @@ def _without_store(
 
 @contextlib.contextmanager
 def _appended(path: Path) -> Iterator[Callable[[str], None]]:
-    """Writes lines to the end of a file, each at once. Raises BadInput where it cannot be opened."""
+    """A function that appends a line to the file and flushes it. Raises BadInput if the file cannot be opened."""
     try:
         file = path.open("a", encoding="utf-8")
     except OSError as error:
@@ -132,12 +132,12 @@ def _appended(path: Path) -> Iterator[Callable[[str], None]]:
     try:
         yield write
     finally:
-        with contextlib.suppress(OSError):  # what could not be flushed was told of by write
+        with contextlib.suppress(OSError):  # write() has already reported what could not be flushed
             file.close()
 
 
 def bundle_named(named: str, settings: Settings) -> Bundle:
-    """The bundle in a folder, or the bundled reference of that name."""
+    """The bundle in a folder, or the bundled reference with this name."""
     reference = settings.data / "bundles" / named
     if not Path(named).exists() and Path(named).name == named and reference.is_dir():
         return read_bundle(reference, author="reference")
@@ -151,7 +151,7 @@ def spec_of(args: argparse.Namespace, stage: Stage, here: Device) -> EvalSpec:
     if profile is Profile.PASSNET:
         if cap not in (None, 1):
             raise BadInput(
-                f"--replacement-cap is {cap}, but by PassNet's rules it is 1. Leave it out, or judge strictly."
+                f"--replacement-cap is {cap}, but PassNet's rules set it to 1. Leave it out, or use --profile strict."
             )
         cap = 1
     return EvalSpec(
@@ -167,7 +167,7 @@ def spec_of(args: argparse.Namespace, stage: Stage, here: Device) -> EvalSpec:
 
 
 def _told(place: str, outcome: Outcome) -> Iterator[str]:
-    """An outcome in a few lines for a person."""
+    """Describe an outcome to a person in a few lines."""
     yield f"{place}: {outcome.verdict.value}. {outcome.reason}"
     for finding in outcome.findings:
         yield f"    {finding.file}:{finding.line}:{finding.column} {finding.rule}: {finding.message} {finding.remedy}"
@@ -176,10 +176,10 @@ def _told(place: str, outcome: Outcome) -> Iterator[str]:
             f"; nearest miss: {each.miss.reason}" if each.miss else ""
         )
     for output in outcome.accuracy.outputs if outcome.accuracy else ():
-        close = "not even at t = 0" if output.smallest_t is None else f"from t = {output.smallest_t} on"
+        close = "not close even at t = 0" if output.smallest_t is None else f"close from t = {output.smallest_t} on"
         error = "" if output.max_error is None else f", largest error {output.max_error:.3g}"
         problem = f" ({output.problem})" if output.problem else ""
-        yield f"    output {output.output} {output.dtype} {list(output.shape)}: close {close}{error}{problem}"
+        yield f"    output {output.output} {output.dtype} {list(output.shape)}: {close}{error}{problem}"
     for clock in Clock:
         speedup = outcome.speedup(clock)
         if speedup:
@@ -195,39 +195,52 @@ def _times(count: int) -> str:
 
 
 def add_commands(commands: Any) -> None:
-    """Declares check and evaluate."""
-    checking = command(commands, "check", check, "static rules and matching, on each subgraph of a task")
-    checking.add_argument("task", metavar="TASK_OR_DIR")
-    checking.add_argument(
-        "--bundle", required=True, metavar="DIR", help="folder with the passes, or a reference's name"
+    """Declare check and evaluate."""
+    checking = command(
+        commands, "check", check, "check a bundle against the static rules, and match it in each subgraph of a task"
     )
+    checking.add_argument("task", metavar="TASK_OR_DIR", help=TASK)
+    checking.add_argument("--bundle", required=True, metavar="DIR", help=BUNDLE)
     _judging_flags(checking)
 
-    judging = command(commands, "evaluate", evaluate, "values, and on a GPU time, on each subgraph of a task")
-    judging.add_argument("task", metavar="TASK_OR_DIR")
-    solver = judging.add_mutually_exclusive_group(required=True)
-    solver.add_argument("--bundle", metavar="DIR", help="folder with the passes, or a reference's name")
-    solver.add_argument("--solver", choices=("inductor",), help="TorchInductor instead of passes")
-    judging.add_argument("--stage", choices=("verify", "measure"), default="verify", help="how far to go (verify)")
-    judging.add_argument("--capture", choices=values(Capture), default="direct", help="how it is called (direct)")
-    judging.add_argument(
-        "--trials", type=int, default=EvalSpec().trials, metavar="N", help="timed blocks (%(default)s)"
+    judging = command(
+        commands,
+        "evaluate",
+        evaluate,
+        "judge the values, and optionally the time, of a bundle on each subgraph of a task",
     )
-    judging.add_argument("--seed", type=int, metavar="N", help="seed of the inputs (drawn anew)")
+    judging.add_argument("task", metavar="TASK_OR_DIR", help=TASK)
+    solver = judging.add_mutually_exclusive_group(required=True)
+    solver.add_argument("--bundle", metavar="DIR", help=BUNDLE)
+    solver.add_argument("--solver", choices=("inductor",), help="judge TorchInductor instead of a bundle")
+    judging.add_argument("--stage", choices=("verify", "measure"), default="verify", help=STAGE)
+    judging.add_argument("--capture", choices=values(Capture), default="direct", help=CAPTURE)
+    judging.add_argument(
+        "--trials",
+        type=int,
+        default=EvalSpec().trials,
+        metavar="N",
+        help="timed blocks per subgraph (default: %(default)s)",
+    )
+    judging.add_argument("--seed", type=int, metavar="N", help="seed of the inputs (default: a random one)")
     _judging_flags(judging)
 
 
 def _judging_flags(command: argparse.ArgumentParser) -> None:
     plain = EvalSpec()
-    command.add_argument("--device", choices=values(Device), help="where to judge (a GPU where there is one)")
+    command.add_argument("--device", choices=values(Device), help=DEVICE)
+    command.add_argument("--profile", choices=("strict", "passnet"), default="strict", help=PROFILE)
+    command.add_argument("--subgraph", action="append", metavar="ID", help="judge only this subgraph; may be repeated")
     command.add_argument(
-        "--profile", choices=("strict", "passnet"), default="strict", help="by whose rules it is judged (strict)"
+        "--outcomes", metavar="FILE", help="append the outcomes to this JSONL file, and do not use the store"
     )
-    command.add_argument("--subgraph", action="append", metavar="ID", help="only this one; may be repeated")
-    command.add_argument("--outcomes", metavar="FILE", help="append the outcomes to this JSONL file; open no store")
-    command.add_argument("--deadline", type=float, default=plain.deadline_s, metavar="S", help="seconds (%(default)g)")
     command.add_argument(
-        "--replacement-cap", type=int, metavar="N", help="most distinct replacement functions (no cap; passnet: 1)"
-    )
-    command.add_argument("--label", default="", help="a name for the run")
-    command.add_argument("--fresh", action="store_true", help="judge anew what is known already")
+        "--deadline", type=float, default=plain.deadline_s, metavar="S",
+        help="time limit per subgraph in seconds (default: %(default)g)",
+    )  # fmt: skip
+    command.add_argument(
+        "--replacement-cap", type=int, metavar="N",
+        help="the most distinct replacement functions that a bundle may have (default: any number; with passnet: 1)",
+    )  # fmt: skip
+    command.add_argument("--label", default="", metavar="TEXT", help="a name for the run")
+    command.add_argument("--fresh", action="store_true", help="judge again, even if the answer is known")

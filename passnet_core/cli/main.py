@@ -1,6 +1,6 @@
-"""The command line over the service: python -m passnet_core. docs/command-line.md describes it.
+"""The entry point of the command line, which docs/command-line.md describes.
 
-Exit codes: 0 accepted, 1 not accepted, 2 wrong use, 3 infrastructure.
+Exit codes: 0 done or accepted, 1 not accepted, 2 wrong use, 3 infrastructure, 130 interrupted.
 """
 
 import argparse
@@ -28,7 +28,7 @@ def main(
     backend: Backend | None = None,
     settings: Settings | None = None,
 ) -> int:
-    """Runs one command and returns its exit code; wrong flags raise SystemExit(2), as argparse does."""
+    """Run one command and return its exit code. Wrong flags raise SystemExit(2), as argparse does."""
     out, err = out or sys.stdout, err or sys.stderr
     args = parser().parse_args(argv)
     as_json = getattr(args, "json", False)
@@ -45,7 +45,7 @@ def main(
         print("Interrupted.", file=err)
         return INTERRUPTED
     except BrokenPipeError:
-        # whoever read our output has seen enough; what is buffered must not fail again at exit
+        # the reader of our output has gone: what is still buffered must not fail again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return INTERRUPTED
 
@@ -55,9 +55,9 @@ def _is_infrastructure(error: PlaygroundError) -> bool:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Every command with its flags."""
-    top = Parser(prog=PROGRAM, description="Judge compiler passes on real subgraphs.", allow_abbrev=False)
-    top.add_argument("--version", action="version", version=__version__)
+    """The parser of all commands and flags."""
+    top = Parser(prog=PROGRAM, description="Judge compiler passes on real PyTorch subgraphs.", allow_abbrev=False)
+    top.add_argument("--version", action="version", version=__version__, help="print the version and exit")
     commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for each in (corpus, judging, scores, solving, app, runs):
         each.add_commands(commands)

@@ -1,4 +1,7 @@
-"""How commands and their flags are declared."""
+"""How commands and their flags are declared.
+
+Summaries are imperative and start in lower case; command() makes a sentence of them.
+"""
 
 import argparse
 from collections.abc import Callable, Iterable
@@ -6,19 +9,26 @@ from typing import Any, NoReturn
 
 from passnet_core.cli.console import WRONG_USE, Console
 
+TASK = "a task's name, or a folder in PassNet's layout"
+BUNDLE = "the folder with the passes, or the name of a bundled reference"
+CAPTURE = "call the rewritten graph directly, or compiled by torch.compile (default: %(default)s)"
+DEVICE = "where to judge (default: the GPU, or the CPU of a machine without one)"
+STAGE = "verify: compare values; measure: also take times, on a GPU (default: %(default)s)"
+PROFILE = "whose rules to judge by: this judge's own (strict), or PassNet's (default: %(default)s)"
+"""Help for arguments that several commands share."""
+
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong, then where to look, without the whole usage."""
+    """Prints an error in two lines, what is wrong and where to look, instead of the whole usage."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(WRONG_USE, f"Error: {message}\nSee: {self.prog} --help\n")
 
 
 def group(commands: Any, name: str, summary: str) -> Any:
-    """Declares a group, and returns what its commands are added to."""
-    return commands.add_parser(name, help=summary, description=summary.capitalize() + ".").add_subparsers(
-        required=True, metavar="COMMAND"
-    )
+    """Declare a group of commands, and return the object to which its commands are added."""
+    made = commands.add_parser(name, help=summary, description=_sentence(summary))
+    return made.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
 
 def command(
@@ -29,16 +39,20 @@ def command(
     *,
     as_json: bool = True,
 ) -> argparse.ArgumentParser:
-    """Declares a command, and returns what its flags are added to."""
+    """Declare a command, and return the parser to which its flags are added."""
     made: argparse.ArgumentParser = commands.add_parser(
-        name, help=summary, description=summary[0].upper() + summary[1:] + ".", allow_abbrev=False
+        name, help=summary, description=_sentence(summary), allow_abbrev=False
     )
     made.set_defaults(command=run)
     if as_json:
-        made.add_argument("--json", action="store_true", help="print JSON, as docs/command-line.md describes it")
+        made.add_argument("--json", action="store_true", help="print JSON; docs/command-line.md describes its fields")
     return made
 
 
 def values(kind: Iterable[Any]) -> tuple[str, ...]:
-    """Of an enum, as flags take them."""
+    """The values of an enum, as the choices of a flag."""
     return tuple(each.value for each in kind)
+
+
+def _sentence(summary: str) -> str:
+    return summary[0].upper() + summary[1:] + "."

@@ -1,4 +1,4 @@
-"""The commands on runs of the store: runs list, export and import, and report."""
+"""The group runs (list, export, import) and the command report, on the runs in the store."""
 
 import argparse
 from pathlib import Path
@@ -87,22 +87,24 @@ def report(args: argparse.Namespace, console: Console) -> int:
     if args.json:
         console.show({"run": args.run, "file": args.out, "bytes": path.stat().st_size})
     else:
-        console.say(f"Wrote {path}. Any browser opens it, without the app and without a network.")
+        console.say(f"Wrote {path}. Open it in any browser; it needs neither the app nor a network.")
     return ACCEPTED
 
 
 def add_commands(commands: Any) -> None:
-    """Declares the group runs, and report."""
+    """Declare the group runs, and report."""
     runs = group(commands, "runs", "list, export and import runs")
-    listing = command(runs, "list", runs_list, "newest first")
-    listing.add_argument("--task", help="only runs with this task")
-    listing.add_argument("--limit", type=int, default=200, metavar="N", help="at most so many (%(default)s)")
+    listing = command(runs, "list", runs_list, "list runs, newest first")
+    listing.add_argument("--task", metavar="TASK", help="only runs on this task")
+    listing.add_argument(
+        "--limit", type=int, default=200, metavar="N", help="list at most N runs (default: %(default)s)"
+    )
     exporting = command(runs, "export", runs_export, "write a run as one JSONL file", as_json=False)
-    exporting.add_argument("run", metavar="ID")
-    exporting.add_argument("file", metavar="FILE", nargs="?", help="standard output where it is left out")
-    importing = command(runs, "import", runs_import, "take in an exported run")
-    importing.add_argument("file", metavar="FILE")
+    exporting.add_argument("run", metavar="ID", help="the run's id, as runs list prints it")
+    exporting.add_argument("file", metavar="FILE", nargs="?", help="the file to write (default: standard output)")
+    importing = command(runs, "import", runs_import, "import a run that runs export wrote")
+    importing.add_argument("file", metavar="FILE", help="the exported file")
 
-    reporting = command(commands, "report", report, "write a run as one HTML file that opens anywhere")
-    reporting.add_argument("run", metavar="RUN")
-    reporting.add_argument("--out", required=True, metavar="FILE.html")
+    reporting = command(commands, "report", report, "write a run as one HTML file that opens without the app")
+    reporting.add_argument("run", metavar="RUN", help="the run's id, as runs list prints it")
+    reporting.add_argument("--out", required=True, metavar="FILE.html", help="the file to write")

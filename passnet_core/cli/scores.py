@@ -1,4 +1,4 @@
-"""The command score: ES(t) and the aggregate score."""
+"""The command score, which computes ES(t) and the aggregate score."""
 
 import argparse
 from collections import Counter
@@ -12,7 +12,7 @@ from passnet_core.records import CONTENDER_NAMES
 
 
 def score(args: argparse.Namespace, console: Console) -> int:
-    # numpy, which judging machines may lack, loads only where scores are made
+    # numpy, which a judging machine may lack, is imported only here, where scores are computed
     from passnet_core.scoring.report import entry_of, report_to_json, score_reports
 
     entries = _read_entries(Path(args.outcomes)) if args.outcomes else None
@@ -23,7 +23,7 @@ def score(args: argparse.Namespace, console: Console) -> int:
     if not any(report.samples for report in reports):
         left_out = Counter(entry.left_out for entry in entries)
         why = ", ".join(f"{count} {reason}" for reason, count in left_out.items()) or "there is no outcome"
-        raise BadInput(f"Nothing can be scored: {why}. Evaluate with --stage measure where there is a GPU.")
+        raise BadInput(f"Nothing can be scored: {why}. Evaluate with --stage measure on a machine with a GPU.")
     if args.json:
         console.show({"reports": [report_to_json(report) for report in reports]})
         return ACCEPTED
@@ -63,11 +63,20 @@ def _read_entries(path: Path) -> list[Any]:
 
 
 def add_commands(commands: Any) -> None:
-    """Declares score."""
-    scoring = command(commands, "score", score, "ES(t) and the aggregate score of a run or a file of outcomes")
+    """Declare score."""
+    scoring = command(
+        commands, "score", score, "compute ES(t) and the aggregate score of a run or of a file of outcomes"
+    )
     source = scoring.add_mutually_exclusive_group(required=True)
-    source.add_argument("--run", metavar="ID", help="a run of the store")
+    source.add_argument("--run", metavar="ID", help="a run in the store")
     source.add_argument("--outcomes", metavar="FILE", help="a file that evaluate --outcomes or runs export wrote")
-    scoring.add_argument("--p", type=float, default=0.0, help="slowdown penalty (0)")
-    scoring.add_argument("--b", type=float, default=0.1, help="failure penalty (0.1)")
-    scoring.add_argument("--interpretation", choices=("default", "extended"), default="default", help="of t >= 1")
+    scoring.add_argument(
+        "--p", type=float, default=0.0, metavar="X", help="penalty for slowdowns (default: %(default)g)"
+    )
+    scoring.add_argument(
+        "--b", type=float, default=0.1, metavar="X", help="penalty for failures (default: %(default)g)"
+    )
+    scoring.add_argument(
+        "--interpretation", choices=("default", "extended"), default="default",
+        help="which failures are tolerated at t >= 1 (default: %(default)s)",
+    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The commands on language models: solve, and trajectories list and export."""
+"""The command solve and the group trajectories (list, export), which work with the attempts of solvers."""
 
 import argparse
 import contextlib
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from passnet_core.bundles.reading import write_bundle
 from passnet_core.cli.console import ACCEPTED, NOT_ACCEPTED, Console
 from passnet_core.cli.judging import bundle_named, spec_of
-from passnet_core.cli.parser import command, group, values
+from passnet_core.cli.parser import CAPTURE, DEVICE, PROFILE, STAGE, TASK, command, group, values
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.records import Capture, Device, EvalSpec, Stage, Task, to_json
 from passnet_core.records.trajectories import Budget, Price, Trajectory, Turn
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from passnet_core.solvers.base import Solver
 
 ALL = 1_000_000
+FOLDER = "a folder that solve --out wrote (default: the attempts in the store)"
 
 
 def solve(args: argparse.Namespace, console: Console) -> int:
@@ -54,7 +55,7 @@ def solve(args: argparse.Namespace, console: Console) -> int:
                 cancelled=cancelled, on_turn=told, on_attempt=partial(keep, store),
             )  # fmt: skip
         except KeyboardInterrupt:
-            console.tell("Attempts that are over are kept. The same command goes on with the others.")
+            console.tell("Finished attempts are kept. Run the same command again to make the others.")
             raise
     whole = [each for each in solved if each.ending.accepted == each.ending.total]
     if args.json:
@@ -72,8 +73,8 @@ def solve(args: argparse.Namespace, console: Console) -> int:
         " · ".join(f"{stage} {count}/{total}" for stage, count, total in stages([each.ending for each in solved]))
     )
     cost = sum(each.ending.cost for each in solved)
-    console.say(f"{len(whole)} of {len(solved)} attempts accepted on every subgraph" + (
-        f", {cost / len(whole):.4f} each." if cost and whole else "."))  # fmt: skip
+    console.say(f"{len(whole)} of {len(solved)} attempts were accepted on every subgraph" + (
+        f", at a cost of {cost / len(whole):.4f} each." if cost and whole else "."))  # fmt: skip
     return ACCEPTED if whole else NOT_ACCEPTED
 
 
@@ -98,7 +99,7 @@ def _inductor(args: argparse.Namespace, console: Console) -> "Solver":
     from passnet_core.solvers.inductor import Inductor
 
     if args.bundle:
-        raise BadInput("TorchInductor takes no bundle to begin with. Leave out --bundle, or --solver inductor.")
+        raise BadInput("TorchInductor cannot start from a bundle. Leave out either --bundle or --solver inductor.")
     return Inductor()
 
 
@@ -106,31 +107,31 @@ SOLVERS: Mapping[str, Callable[[argparse.Namespace, Console], "Solver"]] = {
     "model": _language_model,
     "inductor": _inductor,
 }
-"""How each solver that the command line offers is made from its flags."""
+"""The solvers that `solve --solver NAME` offers, each with a function that makes it from the flags."""
 
 
 def trajectories_list(args: argparse.Namespace, console: Console) -> int:
     rows, told = [], []
     for path, each in _trajectories(args.folder, console):
+        named = (each.opening.id, each.opening.task_id, str(each.opening.attempt))
         for turn in each.turns:
             tools = ", ".join(call.name for call in turn.answer.calls) or f"{len(turn.results)} in text"
             score = "" if turn.score is None else f"{turn.score.accepted}/{turn.score.total}"
-            began = each.opening
-            rows.append(
-                (began.id, began.task_id, str(began.attempt), str(turn.number), tools, score, f"{turn.tokens:,}")
-            )
+            rows.append((*named, str(turn.number), tools, score, f"{turn.tokens:,}"))
+        if not each.turns and each.ending is not None:
+            rows.append((*named, "-", each.ending.end.value, f"{each.ending.accepted}/{each.ending.total}", "0"))
         told.append({"path": str(path or ""), **to_json(each)})
     if not told and args.folder:
-        raise UnknownItem(f"There is no trajectory below {args.folder[0]}. Name a folder that solve --out wrote.")
+        raise UnknownItem(f"There is no attempt in {args.folder[0]}. Name a folder that solve --out wrote.")
     if args.json:
         console.show(told)
     else:
-        console.table(("conversation", "task", "attempt", "turn", "tools", "accepted", "tokens"), rows)
+        console.table(("id", "task", "attempt", "turn", "tools", "accepted", "tokens"), rows)
     return ACCEPTED
 
 
 def _trajectories(folders: Sequence[str], console: Console) -> Iterator[tuple[Path | None, Trajectory]]:
-    """With their files those below these folders; without a folder those of the store, but for recorded ones."""
+    """The attempts in these folders, each with its file; without a folder those in the store, except recorded ones."""
     from passnet_core.solvers.trajectories import trajectories
     from passnet_core.store.opening import open_store
 
@@ -171,41 +172,69 @@ def trajectories_export(args: argparse.Namespace, console: Console) -> int:
 
 
 def add_commands(commands: Any) -> None:
-    """Declares solve, and the group trajectories."""
-    solving = command(commands, "solve", solve, "have a language model write the passes for tasks")
-    solving.add_argument("task", nargs="+", metavar="TASK_OR_DIR")
-    solving.add_argument("--out", required=True, metavar="DIR", help="a folder for each attempt; those over are kept")
-    solving.add_argument("--solver", choices=tuple(SOLVERS), default="model", help="who solves (%(default)s)")
-    solving.add_argument("--model", default="", metavar="NAME", help="as the server calls it (PASSNET_MODEL)")
-    solving.add_argument("--base-url", default="", metavar="URL", help="of the server, with /v1 (OPENAI_BASE_URL)")
-    solving.add_argument("--bundle", metavar="DIR", help="a bundle to begin with, which is to be repaired")
-    solving.add_argument("--attempts", type=int, default=1, metavar="K", help="at each task (%(default)s)")
-    solving.add_argument("--judges", type=int, default=1, metavar="N", help="attempts at once (%(default)s)")
-    solving.add_argument("--turns", type=int, default=12, metavar="N", help="of an attempt, at most (%(default)s)")
-    solving.add_argument("--tokens", type=int, metavar="N", help="of an attempt, about")
-    solving.add_argument("--reply-tokens", type=int, metavar="N", help="of one answer, at most")
-    solving.add_argument("--seconds", type=float, metavar="S", help="of an attempt, at most")
-    solving.add_argument("--money", type=float, metavar="X", help="of an attempt, about, by the prices given")
-    solving.add_argument("--price-prompt", type=float, metavar="X", help="of a million tokens read (PASSNET_PRICES)")
-    solving.add_argument("--price-reply", type=float, metavar="X", help="of a million tokens written (the same)")
-    solving.add_argument("--temperature", type=float, metavar="X", help="as the server has it, if not given")
-    solving.add_argument("--stage", choices=("verify", "measure"), default="verify", help="how far to judge (verify)")
-    solving.add_argument("--capture", choices=values(Capture), default="direct", help="how it is called (direct)")
-    solving.add_argument("--device", choices=values(Device), help="where to judge (a GPU where there is one)")
-    solving.add_argument("--profile", choices=("strict", "passnet"), default="strict", help="by whose rules (strict)")
+    """Declare solve, and the group trajectories."""
+    solving = command(
+        commands, "solve", solve, "solve tasks with a language model or TorchInductor, and keep every attempt"
+    )
+    solving.add_argument("task", nargs="+", metavar="TASK_OR_DIR", help=TASK)
+    solving.add_argument(
+        "--out", required=True, metavar="DIR", help="folder for the attempts; those it already holds are not made again"
+    )
+    solving.add_argument(
+        "--solver", choices=tuple(SOLVERS), default="model",
+        help="model: a language model writes passes; inductor: TorchInductor is judged, once per attempt"
+        " (default: %(default)s)",
+    )  # fmt: skip
+    solving.add_argument(
+        "--attempts", type=int, default=1, metavar="K", help="attempts per task (default: %(default)s)"
+    )
+    solving.add_argument(
+        "--judges", type=int, default=1, metavar="N", help="attempts to make at the same time (default: %(default)s)"
+    )
+    solving.add_argument("--stage", choices=("verify", "measure"), default="verify", help=STAGE)
+    solving.add_argument("--capture", choices=values(Capture), default="direct", help=CAPTURE)
+    solving.add_argument("--device", choices=values(Device), help=DEVICE)
+    solving.add_argument("--profile", choices=("strict", "passnet"), default="strict", help=PROFILE)
     solving.add_argument("--deadline", type=float, default=EvalSpec().deadline_s, metavar="S", help=argparse.SUPPRESS)
     solving.add_argument("--replacement-cap", type=int, metavar="N", help=argparse.SUPPRESS)
+    model = solving.add_argument_group(
+        "language model", "Only for --solver model: --solver inductor ignores these flags, and refuses --bundle."
+    )
+    model.add_argument("--model", default="", metavar="NAME", help="the model's name on the server (PASSNET_MODEL)")
+    model.add_argument("--base-url", default="", metavar="URL", help="the server, up to and with /v1 (OPENAI_BASE_URL)")
+    model.add_argument("--bundle", metavar="DIR", help="a bundle for the model to repair or improve")
+    model.add_argument(
+        "--turns",
+        type=int,
+        default=12,
+        metavar="N",
+        help="most answers of the model per attempt (default: %(default)s)",
+    )
+    model.add_argument("--tokens", type=int, metavar="N", help="end an attempt after about N tokens")
+    model.add_argument("--reply-tokens", type=int, metavar="N", help="most tokens per answer")
+    model.add_argument("--seconds", type=float, metavar="S", help="time limit per attempt in seconds")
+    model.add_argument("--money", type=float, metavar="X", help="end an attempt once it has cost about X")
+    model.add_argument("--price-prompt", type=float, metavar="X", help="price per million tokens read (PASSNET_PRICES)")
+    model.add_argument(
+        "--price-reply", type=float, metavar="X", help="price per million tokens written (PASSNET_PRICES)"
+    )
+    model.add_argument("--temperature", type=float, metavar="X", help="sampling temperature (default: the server's)")
 
-    said = group(commands, "trajectories", "look at what solve left, and export it for training")
-    listing = command(said, "list", trajectories_list, "every turn of every attempt")
-    listing.add_argument("folder", nargs="*", metavar="DIR", help="that solve --out wrote (those of the store)")
+    kept = group(commands, "trajectories", "list the attempts that solve made, and export them for training")
+    listing = command(kept, "list", trajectories_list, "list every turn of every attempt")
+    listing.add_argument("folder", nargs="*", metavar="DIR", help=FOLDER)
     exporting = command(
-        said, "export", trajectories_export, "accepted conversations in chat format with tools, as JSONL"
+        kept, "export", trajectories_export, "write accepted conversations in OpenAI's chat format with tools, as JSONL"
     )
-    exporting.add_argument("folder", nargs="*", metavar="DIR", help="that solve --out wrote (those of the store)")
-    exporting.add_argument("--out", required=True, metavar="FILE")
-    exporting.add_argument("--bundles", metavar="DIR", help="where their best bundles go, in PassNet's layout")
-    exporting.add_argument("--split", default="train", help="only on tasks of this split (%(default)s)")
+    exporting.add_argument("folder", nargs="*", metavar="DIR", help=FOLDER)
+    exporting.add_argument("--out", required=True, metavar="FILE", help="the file to write")
     exporting.add_argument(
-        "--at-least", type=float, default=1.0, metavar="SHARE", help="of the subgraphs, accepted (%(default)g)"
+        "--bundles", metavar="DIR", help="also write the best bundle of each conversation here, in PassNet's layout"
     )
+    exporting.add_argument(
+        "--split", default="train", metavar="NAME", help="tasks of this split (default: %(default)s)"
+    )
+    exporting.add_argument(
+        "--at-least", type=float, default=1.0, metavar="SHARE",
+        help="least share of a task's subgraphs on which the best bundle was accepted (default: %(default)g)",
+    )  # fmt: skip

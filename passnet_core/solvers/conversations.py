@@ -145,8 +145,8 @@ class Conversations:
         return self.trajectory(conversation_id)
 
     def latest(self, limit: int = 200, task_id: str | None = None) -> tuple[TrajectorySummary, ...]:
-        """Newest first. Where the ending is None, in_progress() says whether it goes on."""
-        return self._store.trajectories(limit, task_id)
+        """The newest conversations first. If one has no ending, in_progress() tells whether it continues."""
+        return self._stored(task_id)[:limit]
 
     def close(self) -> None:
         """Stops all of this process, and waits for them a little."""
@@ -159,12 +159,12 @@ class Conversations:
             live.over.wait(max(0.0, until - time.monotonic()))
 
     def recorded(self) -> tuple[TrajectorySummary, ...]:
-        """Those that come with the playground."""
-        return tuple(each for each in self._store.trajectories(MOST_LISTED, None) if each.opening.recorded)
+        """The conversations that come with the playground."""
+        return tuple(each for each in self._stored() if each.opening.recorded)
 
     def cards(self) -> tuple[Card, ...]:
-        """What models came to here."""
-        return cards(self._store.trajectories(MOST_LISTED, None))
+        """The report card of every model that has been asked here."""
+        return cards(self._stored())
 
     @staticmethod
     def in_progress(summary: TrajectorySummary) -> bool:
@@ -180,6 +180,10 @@ class Conversations:
         return opening(task, surroundings, pages["contract"], [name for name in pages if name != "contract"])
 
     # --- inside ---
+
+    def _stored(self, task_id: str | None = None) -> tuple[TrajectorySummary, ...]:
+        """The attempts of language models: only they were told prompts; others, such as TorchInductor, say nothing."""
+        return tuple(each for each in self._store.trajectories(MOST_LISTED, task_id) if each.opening.prompts)
 
     def _bench(self, task: Task, spec: EvalSpec, live: "_Live | None" = None) -> JudgeBench:
         """Each check and evaluation of a live conversation is a run, which the page can show while it goes on."""

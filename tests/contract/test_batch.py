@@ -304,7 +304,7 @@ def test_what_is_interrupted_keeps_its_turns_and_begins_anew(playground: Playgro
         err = process.communicate(timeout=60)[1]
         assert time.monotonic() - start < 10
     assert process.returncode == 130, err
-    assert "The same command goes on with the others" in err
+    assert "Run the same command again to make the others." in err
     assert [next(iter(line)) for line in playground.lines()] == ["format", "turn"]
     with started() as process:
         assert process.wait(60) == 1
@@ -369,7 +369,7 @@ def test_what_was_said_can_be_listed(playground: Playground) -> None:
     assert "write_file, evaluate" in out.getvalue()
     assert "1/1" in out.getvalue()
     assert main(["trajectories", "list", str(playground.folder)], out=out, err=err, settings=settings) == 2
-    assert "There is no trajectory below" in err.getvalue()
+    assert "There is no attempt in" in err.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -429,3 +429,67 @@ def test_the_bundle_that_a_model_began_with_is_in_the_store(playground: Playgrou
     assert start is not None
     assert service.bundle(start).passes == mine.passes
     service.close()
+
+
+def test_inductor_solves_a_task_without_a_turn_and_is_not_judged_again(playground: Playground) -> None:
+    playground.backend = backend = FakeBackend(lambda job: outcome(job, Verdict.FASTER))
+    code, out, err = playground.solve("--solver", "inductor", model="", key="", url="")
+    assert code == 0, err
+    assert "1 of 1 attempts were accepted on every subgraph." in out
+    assert [next(iter(line)) for line in playground.lines()] == ["format", "ending"]
+    assert playground.lines()[0]["opening"]["model"] == "TorchInductor"
+    end = playground.end()
+    assert (end["end"], end["turns"], end["cost"], end["best"]) == ("finished", 0, 0.0, None)
+    assert (end["accepted"], end["total"], end["verdicts"]) == (1, 1, [["right, faster", 1]])
+    assert not (playground.out / "add-relu" / "1" / "best").exists()
+    published = [json.loads(line) for line in (playground.out / "outcomes.jsonl").read_text().splitlines()]
+    assert [(each["solver"], each["bundle_digest"]) for each in published] == [("inductor", None)]
+    assert [job.bundle for job in backend.jobs] == [None]
+    assert playground.solve("--solver", "inductor")[0] == 0
+    assert len(backend.jobs) == 1, "what is over is kept"
+    assert playground.server.asked == []
+
+
+def test_what_inductor_solved_is_a_run_and_no_conversation(playground: Playground) -> None:
+    playground.backend = FakeBackend(lambda job: outcome(job, Verdict.VALUES_ONLY))
+    assert playground.solve("--solver", "inductor", "--attempts", "2")[0] == 0
+    settings = Settings(playground.folder / "home", playground.folder / "data", Path(sys.executable))
+
+    def trajectories(*argv: str) -> tuple[int, str]:
+        out = io.StringIO()
+        return main(["trajectories", *argv], out=out, err=io.StringIO(), settings=settings), out.getvalue()
+
+    for places in ((), (str(playground.out),)):
+        code, out = trajectories("list", *places)
+        assert code == 0
+        assert [line.split()[1:] for line in out.splitlines()[1:]] in (
+            [["add-relu", number, "-", "finished", "1/1", "0"] for number in ("1", "2")],
+            [["add-relu", number, "-", "finished", "1/1", "0"] for number in ("2", "1")],
+        )
+        code, out = trajectories("list", *places, "--json")
+        assert [(each["turns"], each["ending"]["accepted"]) for each in json.loads(out)] == [([], 1), ([], 1)]
+        file = playground.folder / "training.jsonl"
+        assert trajectories("export", *places, "--out", str(file))[0] == 1
+        assert file.read_text() == ""
+    service = open_service(settings, backend=playground.backend)
+    assert [(each.run.label, each.run.solver, each.accepted) for each in service.runs()] == [
+        ("TorchInductor", "inductor", 1)
+    ] * 2
+    # pages list conversations, and the report card is of models
+    assert service.conversations.latest() == service.conversations.cards() == ()
+    service.close()
+
+
+def test_inductor_that_fails_is_not_accepted(playground: Playground) -> None:
+    playground.backend = FakeBackend(lambda job: outcome(job, Verdict.COMPILE_FAILED))
+    code, out, _ = playground.solve("--solver", "inductor")
+    assert (code, playground.end()["accepted"]) == (1, 0)
+    assert "0 of 1 attempts were accepted" in out
+
+
+def test_inductor_cannot_start_from_a_bundle(playground: Playground) -> None:
+    write_bundle(Bundle((PassFile("mine.py", a_pass(Verdict.VALUES_ONLY)),)), playground.folder / "mine")
+    code, _, err = playground.solve("--solver", "inductor", "--bundle", str(playground.folder / "mine"))
+    assert code == 2
+    assert "TorchInductor cannot start from a bundle" in err
+    assert not playground.out.exists()

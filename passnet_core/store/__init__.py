@@ -1,1 +1,1 @@
-"""What is kept: runs, outcomes, bundles, environments and drafts, in one DuckDB file with one writing process."""
+"""The result store: runs, outcomes, bundles, drafts and conversations in one DuckDB file, written by one process."""

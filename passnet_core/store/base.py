@@ -1,4 +1,4 @@
-"""What can be asked of a store, wherever its file is open."""
+"""The interface of the store, whichever process has its file open."""
 
 from typing import Protocol
 
@@ -29,9 +29,10 @@ class StoreGone(StoreError):
 
 
 class Store(Protocol):
-    """Every method may be called from any thread; what it has written when it returns survives the process.
+    """Every method may be called from any thread. Written data is on the disk when a method returns.
 
-    Asked again with the same arguments, a writing method changes nothing. All raise StoreError.
+    A writing method changes nothing when it is called again with the same arguments; save_draft adds an equal draft.
+    All methods raise StoreError.
     """
 
     def add_bundle(self, bundle: Bundle) -> None: ...
@@ -39,15 +40,18 @@ class Store(Protocol):
     def start_run(self, run: Run, jobs: tuple[JobName, ...], owner: str) -> None: ...
 
     def append(self, run_id: str, place: int, outcome: Outcome) -> None:
-        """The first outcome of a place stays."""
+        """Add the outcome of the job at this place of a run, unless the place has one already."""
         ...
 
     def import_runs(self, file_digest: str, files: tuple[RunFile, ...]) -> None:
-        """All or nothing. file_digest: of the data file they come from, or "". StoreRefusal where an id is taken."""
+        """Add all of these runs or none. Raises StoreRefusal if another run has the id of one.
+
+        file_digest: the digest of the data file that they come from, or "".
+        """
         ...
 
     def recorded_files(self) -> tuple[str, ...]:
-        """Digests of the data files taken in."""
+        """Return the digests of the data files that were imported."""
         ...
 
     def run(self, run_id: str) -> Run | None: ...
@@ -63,7 +67,7 @@ class Store(Protocol):
     def bundle(self, digest: str) -> Bundle | None: ...
 
     def known(self, job_digest: str, environment_digest: str) -> Outcome | None:
-        """The newest judged outcome made here."""
+        """Return the newest outcome of this job in this environment that was judged here, not imported."""
         ...
 
     def save_draft(self, task_id: str, slot: str, bundle: Bundle) -> None: ...
@@ -75,23 +79,24 @@ class Store(Protocol):
     def start_trajectory(self, opening: Opening, owner: str) -> None: ...
 
     def add_turn(self, trajectory_id: str, turn: Turn) -> None:
-        """The first turn of a number stays."""
+        """Add a turn, unless the conversation already has one of this number."""
         ...
 
     def end_trajectory(self, trajectory_id: str, ending: Ending) -> None: ...
 
     def import_trajectory(self, file_digest: str, trajectory: Trajectory) -> None:
-        """All or nothing, with the bundles of its turns. file_digest: of the data file it comes from, or ""."""
+        """Add a conversation with the bundles of its turns, all or nothing. file_digest: as in import_runs."""
         ...
 
     def trajectory(self, trajectory_id: str) -> KeptTrajectory | None: ...
 
     def trajectories(self, limit: int, task_id: str | None) -> tuple[TrajectorySummary, ...]:
-        """Newest first."""
+        """Return conversations, newest first."""
         ...
 
     def revision(self) -> int:
-        """Grows with everything judged that is written; equal numbers mean equal answers to what follows."""
+        """Return a number that grows with every outcome, run or bundle written. While it stays the same, so do the
+        answers to the questions below."""
         ...
 
     def score_rows(self, task_id: str | None) -> tuple[ScoreRow, ...]: ...
@@ -106,4 +111,4 @@ class Store(Protocol):
 
 
 QUESTIONS = frozenset(name for name in vars(Store) if not name.startswith("_")) - {"close"}
-"""The methods that another process may call."""
+"""The names of the methods that another process may call."""

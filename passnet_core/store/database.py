@@ -1,4 +1,4 @@
-"""The store's DuckDB file, opened by this process: migrations, appending, and one function per question."""
+"""The store's DuckDB file, opened by this process: migrations, writing, and one method per question."""
 
 import contextlib
 import functools
@@ -50,7 +50,7 @@ HERE = Path(__file__).parent
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "threads": 2,
     "memory_limit": "2GB",
-    # the file holds strangers' text: no question may reach other files or the network
+    # the store contains strangers' text: no query may reach other files or the network
     "enable_external_access": False,
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -60,10 +60,10 @@ PID = re.compile(r"\(PID (\d+)\)")
 
 
 class Database:
-    """The store in one DuckDB file; see base.Store for what it promises."""
+    """The store in one DuckDB file. base.Store documents its methods."""
 
     def __init__(self, path: Path) -> None:
-        """Opens or creates the file. Raises StoreBusy where another process has it open, StoreError."""
+        """Open or create the file. Raises StoreBusy if another process has it open, StoreError if it is unusable."""
         self.path = path
         self._writing = threading.Lock()
         self._connection = self._open()
@@ -76,7 +76,7 @@ class Database:
         with self._writing, self._translated():
             self._connection.close()
 
-    # --- appending ---
+    # --- writing ---
 
     def add_bundle(self, bundle: Bundle) -> None:
         with self._transaction() as cursor:
@@ -105,7 +105,7 @@ class Database:
             outcomes = [
                 (run_id, place, outcome) for run_id, file in new.items() for place, outcome in enumerate(file.outcomes)
             ]
-            # all at once: a statement costs more than its rows
+            # all runs at once: a statement costs more than its rows
             _add_runs(cursor, [file.run for file in new.values()], owner="")
             _add_jobs(cursor, [(run_id, place, _job_name(outcome)) for run_id, place, outcome in outcomes])
             _add_outcomes(cursor, outcomes)
@@ -266,7 +266,7 @@ class Database:
             return duckdb.connect(str(self.path), config=CONFIG)
 
     def _migrate(self) -> None:
-        """Applies the migrations that this file has not had, each in its own transaction."""
+        """Apply the migrations that the file lacks, each in a transaction of its own."""
         with self._transaction() as cursor:
             cursor.execute("CREATE TABLE IF NOT EXISTS migrations (name VARCHAR PRIMARY KEY)")
         with self._translated(), self._connection.cursor() as cursor:
@@ -275,8 +275,8 @@ class Database:
         unknown = sorted(applied - set(files))
         if unknown:
             raise StoreError(
-                f"The results file {self.path} was written by a newer version of the playground, "
-                f"with {unknown[-1]}. Install that version, or set PASSNET_HOME to another folder."
+                f"The results file {self.path} was written by a newer version of the playground (it has the migration "
+                f"{unknown[-1]}). Install that version, or set PASSNET_HOME to another folder."
             )
         for name, path in files.items():
             if name not in applied:
@@ -290,7 +290,7 @@ class Database:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Commits at the end, durably; rolls back on any error. One at a time."""
+        """Yield a cursor in a transaction: committed at the end, rolled back on any error. One at a time."""
         with self._writing, self._translated(), self._connection.cursor() as cursor:
             cursor.begin()
             with contextlib.ExitStack() as undoing:
@@ -300,13 +300,13 @@ class Database:
                 undoing.pop_all()
 
     def _is_here(self, cursor: duckdb.DuckDBPyConnection, file: RunFile) -> bool:
-        """Whether the run was imported before. Raises StoreRefusal where another one has its id."""
+        """Whether the run is in the store already. Raises StoreRefusal if another run has its id."""
         run_id = {"run_id": file.run.id}
         rows = cursor.execute(_sql("run"), run_id).fetchall()
         if not rows:
             return False
         here = _read(Run, rows[0][0])
-        # what is kept may use names that have changed since: it is compared as it reads now
+        # stored text may use older names of enum values: compare the records that it reads as
         outcomes = [
             _text(_read(Outcome, content)) for (content,) in cursor.execute(_sql("outcomes"), run_id).fetchall()
         ]
@@ -317,7 +317,7 @@ class Database:
 
     @contextlib.contextmanager
     def _translated(self) -> Iterator[None]:
-        """Turns DuckDB's errors into ones that say what to do."""
+        """Turn DuckDB's errors into errors that say what to do."""
         try:
             yield
         except duckdb.Error as error:
@@ -334,15 +334,15 @@ class Database:
             )
         if DISK_FULL.search(text):
             return StoreError(
-                f"The disk with the results file {self.path} is full: nothing more can be kept. "
-                "Free some space there, then do this again."
+                f"The disk with the results file {self.path} is full, so nothing was saved. "
+                "Free some space on it, then try again."
             )
         if isinstance(error, duckdb.ConnectionException):
             return StoreError("The results file is closed: the playground is shutting down. Start it again.")
         first_line = text.strip().partition("\n")[0]
         return StoreError(
             f"The results file {self.path} cannot be used: {first_line} "
-            "Check the file and its folder; moved away, a new one is made in its place."
+            "Check the file and its folder. If you move the file away, a new one is created."
         )
 
 
@@ -364,6 +364,7 @@ def _now() -> str:
 
 
 def _unlabelled(run: Run) -> tuple[Any, ...]:
+    """Return the fields that make two runs equal: all but the id, the label and the origin."""
     return (run.started_at, run.solver, run.bundle_digest, run.spec, run.task_ids, run.job_digests)
 
 
@@ -375,7 +376,7 @@ def _roll_back(cursor: duckdb.DuckDBPyConnection) -> None:
 
 def _other_run(file: RunFile) -> StoreRefusal:
     return StoreRefusal(
-        f"Another run has the id {file.run.id!r} here. Its file was changed: export it again where it was made."
+        f"Another run has the id {file.run.id!r} here. The imported file was changed: export the run again."
     )
 
 
@@ -430,7 +431,7 @@ def _add_runs(cursor: duckdb.DuckDBPyConnection, runs: Sequence[Run], owner: str
 
 
 def _add_jobs(cursor: duckdb.DuckDBPyConnection, jobs: Sequence[tuple[str, int, JobName]]) -> None:
-    """Each with its run and its place there."""
+    """Add jobs, each with its run's id and its place in the run."""
     cursor.execute(
         _sql("add_jobs"),
         {
@@ -446,7 +447,7 @@ def _add_jobs(cursor: duckdb.DuckDBPyConnection, jobs: Sequence[tuple[str, int, 
 
 
 def _add_outcomes(cursor: duckdb.DuckDBPyConnection, outcomes: Sequence[tuple[str, int, Outcome]]) -> None:
-    """Each with its run and its place there."""
+    """Add outcomes, each with its run's id and its place in the run."""
     environments: dict[str, Environment] = {
         outcome.environment.digest: outcome.environment for _, _, outcome in outcomes if outcome.environment is not None
     }

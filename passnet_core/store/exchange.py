@@ -1,4 +1,4 @@
-"""Runs as JSON lines, the format "passnet-run": a header with the run, then its bundles, then its outcomes in order."""
+"""Runs as JSON lines in the format "passnet-run": a header with the run, its bundles, then its outcomes in order."""
 
 import gzip
 import hashlib
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 def written(file: RunFile) -> str:
-    """The text of one exchange file; texts of several may follow one another."""
+    """Return the text of one run. A file may contain the texts of several runs, one after the other."""
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -35,18 +35,18 @@ def written(file: RunFile) -> str:
 
 
 def read(lines: Iterable[str]) -> Iterator[RunFile]:
-    """The runs of a file, each checked whole. Raises BadInput naming the line."""
+    """Yield the runs of a file, each checked to be complete. Raises BadInput naming the line."""
     numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
     empty = True
     for number, line in numbered:
         empty = False
         yield _run_file(number, line, numbered)
     if empty:
-        raise BadInput("The run file is empty. Export a run again.")
+        raise BadInput("The run file is empty. Export the run again.")
 
 
 def read_file(path: Path, known: Collection[str] = ()) -> tuple[str, tuple[RunFile, ...]]:
-    """The digest of a compressed file's bytes and its runs, none where the digest is known. Raises BadInput."""
+    """Read a compressed file. Return its digest and its runs; no runs if the digest is known. Raises BadInput."""
     try:
         content = path.read_bytes()
         digest = hashlib.sha256(content).hexdigest()[:20]
@@ -55,17 +55,17 @@ def read_file(path: Path, known: Collection[str] = ()) -> tuple[str, tuple[RunFi
         with gzip.open(io.BytesIO(content), "rt", encoding="utf-8") as lines:
             return digest, tuple(read(lines))
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise BadInput(f"it cannot be read ({error}). Restore it from the project.") from error
+        raise BadInput(f"it cannot be read ({error}). Restore it from the project's repository.") from error
 
 
 def write_file(path: Path, files: Iterable[RunFile]) -> None:
-    """Writes runs compressed, the same bytes for the same runs."""
+    """Write runs into a compressed file. The same runs give the same bytes."""
     content = "".join(written(file) for file in files).encode()
     path.write_bytes(gzip.compress(content, compresslevel=9, mtime=0))
 
 
 def origin(file: RunFile) -> str:
-    """Where and when a run was made, in words."""
+    """Return where and when a run was made, in words, for its field `recorded`."""
     devices = sorted({each.environment.device for each in file.outcomes if each.environment is not None})
     return f"{', '.join(devices) or 'unknown device'}, {file.run.started_at[:10]}, imported"
 
@@ -78,8 +78,8 @@ def _run_file(number: int, line: str, rest: Iterator[tuple[int, str]]) -> RunFil
         )
     if header.get("version") != VERSION:
         raise BadInput(
-            f"Line {number}: the file has version {header.get('version')!r} of the format, this playground reads "
-            f"{VERSION}. Export the run with a playground of this version, or install a newer one here."
+            f"Line {number}: the run has version {header.get('version')!r} of the format, but this playground reads "
+            f"version {VERSION}. Export the run with a playground of this version, or install a newer one here."
         )
     run = _record(Run, header.get("run"), number)
     bundles = tuple(_record(Bundle, data, at) for at, data in _listed(rest, header, "bundle", number))
@@ -92,31 +92,32 @@ def _run_file(number: int, line: str, rest: Iterator[tuple[int, str]]) -> RunFil
         raise BadInput(f"Line {number}: the run has {len(run.job_digests)} jobs, but {len(outcomes)} outcomes follow.")
     missing = {run.bundle_digest} - {bundle.digest for bundle in bundles} - {None}
     if missing:
-        raise BadInput(f"Line {number}: no bundle with the run's digest {missing.pop()} follows: its code was changed.")
+        raise BadInput(f"Line {number}: the run's bundle {missing.pop()} does not follow, or its code was changed.")
     return RunFile(run, bundles, tuple(outcomes))
 
 
 def _listed(
     rest: Iterator[tuple[int, str]], header: dict[str, Any], what: str, number: int
 ) -> Iterator[tuple[int, Any]]:
+    """Yield (line number, data) of the next bundles or outcomes, as many as the header announces."""
     count = header.get(f"{what}s")
     if not isinstance(count, int) or isinstance(count, bool) or count < 0:
-        raise BadInput(f'Line {number}: "{what}s" must be their number, not {count!r}.')
+        raise BadInput(f'Line {number}: "{what}s" must be the number of {what}s, not {count!r}.')
     for found in range(count):
         at, line = next(rest, (None, ""))
         if at is None:
             raise BadInput(f"The file ends after {found} of {count} {what}s: it was cut off. Export the run again.")
         data = _parsed(at, line)
         if set(data) != {what}:
-            raise BadInput(f"Line {at} must hold one {what}. Export the run again.")
+            raise BadInput(f"Line {at} must contain one {what}. Export the run again.")
         yield at, data[what]
 
 
 def _check_place(run: Run, position: int, outcome: Outcome, number: int) -> None:
     if position >= len(run.job_digests) or outcome.job_digest != run.job_digests[position]:
-        raise BadInput(f"Line {number}: this outcome answers another job than the run's number {position + 1}.")
+        raise BadInput(f"Line {number}: this outcome does not belong to job {position + 1} of the run.")
     if outcome.bundle_digest != run.bundle_digest or outcome.solver is not run.solver or outcome.spec != run.spec:
-        raise BadInput(f"Line {number}: this outcome is of another bundle or was judged otherwise than its run.")
+        raise BadInput(f"Line {number}: this outcome has another bundle, solver or spec than its run.")
 
 
 def _record(kind: type[T], data: Any, number: int) -> T:

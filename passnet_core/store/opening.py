@@ -1,4 +1,4 @@
-"""Opening the store from any process: the first one opens the file and serves the others over a local socket."""
+"""Open the store from any process. The first process opens the file and serves the others over a local socket."""
 
 import contextlib
 import functools
@@ -15,19 +15,19 @@ from passnet_core.store.remote import RemoteStore, StoreServer
 FILE = "results.duckdb"
 SOCKET = "store.sock"
 PATIENCE_S = 10.0
-"""How long the file may be locked by a process that does not answer: it is starting, or ending."""
+"""How long to wait for a process that has the file open but does not answer: it is starting or ending."""
 
 
 def open_store(home: Path, *, patience_s: float = PATIENCE_S) -> Store:
-    """The store of this folder, made when it is not there.
+    """Open the store in this folder, created if missing.
 
-    Raises StoreError where the folder or the file cannot be used, or a process holds it that does not share it.
+    Raises StoreError if the folder or the file cannot be used, or if a process that does not share it has it open.
     """
     return cast(Store, SharedStore(home, patience_s))
 
 
 class SharedStore:
-    """Has the file open, or asks the process that has; when that one ends, takes its place."""
+    """Has the file open, or asks the process that has it open. When that process ends, this one opens the file."""
 
     def __init__(self, home: Path, patience_s: float) -> None:
         self._home = home
@@ -39,7 +39,7 @@ class SharedStore:
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(
-                f"The folder {home} for the results cannot be made: {error.strerror}. "
+                f"The folder {home} for the results cannot be created: {error.strerror}. "
                 "Set PASSNET_HOME to another folder."
             ) from error
         self._current: Database | RemoteStore | None = self._open()
@@ -63,11 +63,11 @@ class SharedStore:
         try:
             return getattr(current, name)(*arguments)
         except StoreGone:
-            # its process has ended; what it confirmed is in the file, and asking again changes nothing twice
+            # that process has ended; asking again is safe, as no method writes the same data twice
             return getattr(self._reached(current), name)(*arguments)
 
     def _reached(self, gone: Database | RemoteStore | None) -> Database | RemoteStore:
-        """The open store, opened anew when it is the one that was found gone."""
+        """Return the open store, after opening it again if it is the one that was found gone."""
         with self._lock:
             if self._closed:
                 raise StoreError("The results file is closed: the playground is shutting down. Start it again.")

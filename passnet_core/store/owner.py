@@ -1,15 +1,16 @@
-"""Which process works on a run, told apart from a later one that was given the same number."""
+"""Names of processes. A name identifies the process that works on a run, also after its process id was reused."""
 
 import os
 from pathlib import Path
 
 
 def this_process() -> str:
+    """Return the name of the calling process: its id and its start time."""
     return _name(os.getpid())
 
 
 def alive(owner: str) -> bool:
-    """Whether the process of this name still lives on this machine."""
+    """Whether the process of this name still runs on this machine."""
     number = owner.partition(":")[0]
     return number.isdecimal() and _exists(int(number)) and _name(int(number)) == owner
 
@@ -20,10 +21,10 @@ def _name(pid: int) -> str:
 
 def _started(pid: int) -> str:
     try:
-        # the command's name, in parentheses, may hold anything; the start time is the 20th field after it
+        # the command's name, in parentheses, may contain spaces; the start time is the 20th field after it
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, IndexError):
-        return ""  # a system without /proc: the number alone must do
+        return ""  # without /proc, the process id alone must do
 
 
 def _exists(pid: int) -> bool:

@@ -1,4 +1,4 @@
-"""The store's questions over a local socket: one JSON line asks, one answers. Arguments and answers are records."""
+"""The store over a local socket: one JSON line calls a method, one JSON line returns its result."""
 
 import contextlib
 import json
@@ -19,16 +19,18 @@ from passnet_core.records import from_json, to_json
 from passnet_core.store.base import QUESTIONS, Store, StoreGone
 
 ANSWER_WITHIN_S = 120.0
+"""How long a client waits for an answer."""
 ASK_WITHIN_S = 10.0
+"""How long connecting may take, and sending a request."""
 LARGEST_REQUEST_BYTES = 256 * 2**20
 ERRORS: dict[str, type[PlaygroundError]] = {each.__name__: each for each in (StoreRefusal, BadInput, StoreError)}
 
 
 class RemoteStore:
-    """The store that another process has open; see base.Store for what it promises."""
+    """The store that another process has open. base.Store documents its methods."""
 
     def __init__(self, path: Path) -> None:
-        """Raises StoreGone where nobody answers."""
+        """Connect to the socket at this path. Raises StoreGone if no process answers."""
         self._path = path
         self._ask("recorded_files")
 
@@ -38,7 +40,7 @@ class RemoteStore:
         return partial(self._ask, name)
 
     def close(self) -> None:
-        """Nothing is open between questions."""
+        """Do nothing: no connection stays open between calls."""
 
     def _ask(self, name: str, *arguments: Any) -> Any:
         try:
@@ -49,8 +51,8 @@ class RemoteStore:
                 text = _received(connection)
         except TimeoutError as error:
             raise StoreError(
-                f"The process that has the results open did not answer within {ANSWER_WITHIN_S:.0f} s. Try again, "
-                "or end that process."
+                f"The process that has the results file open did not answer within {ANSWER_WITHIN_S:.0f} s. Try "
+                "again, or end that process."
             ) from error
         except OSError as error:
             raise StoreGone(_GONE) from error
@@ -62,7 +64,7 @@ class RemoteStore:
         return _decoded(_kinds(name)["return"], reply["answer"])
 
 
-_GONE = "The process that had the results open has ended. Try again."
+_GONE = "The process that had the results file open has ended. Try again."
 
 
 class StoreServer:
@@ -78,8 +80,8 @@ class StoreServer:
         self._thread.start()
 
     def close(self) -> None:
-        """Answers what was asked already; then nobody can ask any more."""
-        # waking accept: closing alone leaves it waiting
+        """Answer the requests that were received, then stop."""
+        # shutdown wakes accept; closing alone would leave it waiting
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._thread.join()
@@ -95,7 +97,7 @@ class StoreServer:
             try:
                 connection, _ = self._socket.accept()
             except OSError:
-                return  # closed
+                return  # the socket was closed
             thread = threading.Thread(target=self._serve, args=(connection,), daemon=True)
             with self._lock:
                 self._busy.add(thread)
@@ -103,7 +105,7 @@ class StoreServer:
 
     def _serve(self, connection: socket.socket) -> None:
         try:
-            # one that hangs up or stalls harms only itself
+            # a client that hangs up or stalls harms only itself
             with connection, contextlib.suppress(OSError):
                 connection.settimeout(ASK_WITHIN_S)
                 if _same_user(connection):
@@ -117,7 +119,9 @@ class StoreServer:
             asked = json.loads(request)
             name, arguments = asked["ask"], asked["arguments"]
             if name not in QUESTIONS:
-                raise StoreError(f"The store has no question {name!r}: another version of the playground is running.")
+                raise StoreError(
+                    f"The process with the results file has no method {name!r}: it runs another version. Restart it."
+                )
             kinds = [kind for key, kind in _kinds(name).items() if key != "return"]
             values = [_decoded(kind, each) for kind, each in zip(kinds, arguments, strict=True)]
             return {"answer": to_json(getattr(self._store, name)(*values))}
@@ -125,7 +129,7 @@ class StoreServer:
             kind = next((name for name, each in ERRORS.items() if isinstance(error, each)), "StoreError")
             return {"error": kind, "message": str(error)}
         except (ValueError, KeyError, TypeError) as error:
-            return {"error": "StoreError", "message": f"The store was asked in a way that it does not know: {error!r}."}
+            return {"error": "StoreError", "message": f"The request to the store is not valid: {error!r}."}
 
 
 @cache
@@ -146,13 +150,13 @@ def _line(data: Any) -> bytes:
 
 
 def _received(connection: socket.socket) -> bytes:
-    """Everything up to the other end's shutdown."""
+    """Return everything that the other end sends before it shuts down."""
     parts, size = [], 0
     while part := connection.recv(1 << 20):
         parts.append(part)
         size += len(part)
         if size > LARGEST_REQUEST_BYTES:
-            raise OSError("too much was sent")
+            raise OSError(f"more than {LARGEST_REQUEST_BYTES} bytes were sent")
     return b"".join(parts)
 
 
@@ -165,7 +169,7 @@ def _connected(path: Path) -> Iterator[socket.socket]:
 
 
 def _bound(path: Path) -> socket.socket:
-    """A listening socket that only this user can reach, in place of whatever socket an ended process left there."""
+    """Return a listening socket that only this user can reach. It replaces the socket of an ended process."""
     listening = socket.socket(socket.AF_UNIX)
     try:
         with tempfile.TemporaryDirectory(prefix=".s", dir=path.parent) as private:
@@ -177,7 +181,7 @@ def _bound(path: Path) -> socket.socket:
     except OSError as error:
         listening.close()
         raise StoreError(
-            f"The results cannot be shared through {path}: {error.strerror or error}. "
+            f"The results file cannot be shared through {path}: {error.strerror or error}. "
             "Set PASSNET_HOME to another folder."
         ) from error
     return listening
@@ -185,7 +189,7 @@ def _bound(path: Path) -> socket.socket:
 
 @contextlib.contextmanager
 def _address(path: Path) -> Iterator[str]:
-    """The path, or a short way to it: a socket's path may have about 100 bytes."""
+    """Yield the path or a shorter equivalent: the address of a socket may have about 100 bytes."""
     if len(os.fsencode(path)) < 100:
         yield str(path)
         return
@@ -199,6 +203,6 @@ def _address(path: Path) -> Iterator[str]:
 def _same_user(connection: socket.socket) -> bool:
     option = getattr(socket, "SO_PEERCRED", None)
     if option is None:
-        return True  # the socket's mode holds elsewhere
+        return True  # on other systems the socket's file mode protects it
     _, user, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, option, struct.calcsize("3i")))
     return user == os.getuid()

@@ -1,4 +1,4 @@
-"""What the store answers: small records, made from rows."""
+"""The small records that the store's questions return, made from rows."""
 
 from dataclasses import dataclass
 
@@ -22,7 +22,7 @@ from passnet_core.records.trajectories import Ending, Opening, Trajectory
 
 @dataclass(frozen=True)
 class JobName:
-    """Which job stands at one place of a run: enough to answer for it without its code."""
+    """Identifies the job at one place of a run, without its code."""
 
     job_digest: str
     task_id: str
@@ -33,7 +33,8 @@ class JobName:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """A run in one line. counts: outcomes per verdict; total: jobs asked for; median_speedup: end to end, if timed."""
+    """A run in one line. counts: outcomes per verdict. accepted: how many of them are. total: jobs of the run. device:
+    the device's name. median_speedup: end to end; None: nothing was timed."""
 
     run: Run
     counts: tuple[tuple[Verdict, int], ...]
@@ -44,12 +45,13 @@ class RunSummary:
 
     @property
     def done(self) -> int:
+        """The number of jobs with an outcome."""
         return sum(count for _, count in self.counts)
 
 
 @dataclass(frozen=True)
 class Draft:
-    """That something was written for a task. slot: the name of the bundle it started from, or "mine"."""
+    """Names a saved draft of a bundle. slot: the bundle that the draft started from, or "mine"."""
 
     task_id: str
     slot: str
@@ -58,7 +60,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class KeptTrajectory:
-    """owner: the process that holds the conversation, or held it."""
+    """A stored conversation. owner: the name of the process that runs it, or ran it."""
 
     trajectory: Trajectory
     owner: str
@@ -66,7 +68,8 @@ class KeptTrajectory:
 
 @dataclass(frozen=True)
 class TrajectorySummary:
-    """A conversation in one line. accepted: subgraphs, by the best of its turns; None: it evaluated nothing."""
+    """A conversation in one line. accepted: the most subgraphs that a turn's bundle was accepted on; None: no bundle
+    was evaluated."""
 
     opening: Opening
     owner: str
@@ -77,7 +80,7 @@ class TrajectorySummary:
 
 @dataclass(frozen=True)
 class Unfinished:
-    """A run with jobs that have no outcome. owner: the process that judges it."""
+    """A run with jobs that have no outcome: their places and names. owner: the name of the process that judges it."""
 
     run: Run
     owner: str
@@ -87,7 +90,7 @@ class Unfinished:
 
 @dataclass(frozen=True)
 class RunFile:
-    """A run with all that belongs to it: what one exchange file says. One outcome per job, in order."""
+    """A run with its bundles and outcomes, one per job in order: the content of one exchange file."""
 
     run: Run
     bundles: tuple[Bundle, ...]
@@ -96,10 +99,11 @@ class RunFile:
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """The newest MEASURE outcome of one solver on one subgraph, device, capture and profile that is a sample.
+    """The newest scored MEASURE outcome of one solver on one subgraph, device, capture and profile.
 
-    device: the device's name; correct_bits: bit i says correct at LEVELS[i]; speedup: end to end; noise: as in Outcome.
-    low, high: the 95% interval of the speedup, where there is one.
+    recorded: as in Run. device: the device's name. error_class: None: the candidate did not fail. speedup: end to end;
+    None: not timed. correct_bits: bit i is set if the values are right at LEVELS[i]. noise: as in Outcome. low, high:
+    the speedup's 95% interval, or None.
     """
 
     run_id: str
@@ -130,9 +134,10 @@ class ScoreRow:
 
 @dataclass(frozen=True)
 class BaselineRow:
-    """The newest timed outcome of TorchInductor against eager on one subgraph, device and capture, judged strictly.
+    """The newest timed outcome of TorchInductor on one subgraph, device and capture, under the strict profile.
 
-    device: its name; speedups: Inductor's, per clock; times: medians in microseconds per call; noise: as in Outcome.
+    device: the device's name. noise: as in Outcome. speedups: Inductor's over eager, per clock. times: (contender,
+    clock, median in microseconds per call).
     """
 
     run_id: str
@@ -156,9 +161,9 @@ class BaselineRow:
 
 @dataclass(frozen=True)
 class SampleColumns:
-    """The scored outcomes of a run, or of all, as columns of equal length.
+    """The scored outcomes of a run, or of all runs, as columns of equal length.
 
-    speedups: end to end, NaN where nothing was timed; correct_bits as in ScoreRow; error_classes: "" for none.
+    speedups: end to end; NaN: not timed. correct_bits: as in ScoreRow. error_classes: "": the candidate did not fail.
     """
 
     speedups: tuple[float, ...]
@@ -168,9 +173,10 @@ class SampleColumns:
 
 @dataclass(frozen=True)
 class Standing:
-    """What is known of one subgraph, over all runs: how many bundles were judged on it, and how many were right.
+    """The results on one subgraph over all runs.
 
-    Speedups are end to end, None: not measured. inductor_speedup: the newest; best_speedup: of any bundle's runs.
+    attempts: outcomes of bundles from VERIFY on. right: how many of them were accepted. inductor_speedup: Inductor's
+    newest. best_speedup, best_run_id: the best of any bundle. Speedups are end to end; None: not measured.
     """
 
     task_id: str
@@ -183,17 +189,18 @@ class Standing:
 
 
 def bits_of(outcome: Outcome) -> int:
-    """The levels at which all outputs are correct, bit i for LEVELS[i]."""
+    """Return the levels at which all outputs are right, as bits: bit i for LEVELS[i]."""
     if outcome.accuracy is None:
         return 0
     return sum(1 << index for index, t in enumerate(LEVELS) if outcome.accuracy.correct_at(t))
 
 
 def levels_of(bits: int) -> frozenset[int]:
-    """Inverse of bits_of."""
+    """Return the levels of these bits: the inverse of bits_of."""
     return frozenset(t for index, t in enumerate(LEVELS) if bits >> index & 1)
 
 
 def name_of(job: Job) -> JobName:
+    """Return what identifies the job."""
     subgraph = job.subgraph
     return JobName(job.digest, subgraph.task_id, subgraph.id, subgraph.digest, subgraph.dtype)

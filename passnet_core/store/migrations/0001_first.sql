@@ -1,4 +1,4 @@
--- Everything is appended, nothing is changed in place.
+-- Rows are only added, never changed.
 CREATE TABLE bundles (
     digest VARCHAR PRIMARY KEY,
     author VARCHAR NOT NULL,
@@ -20,7 +20,7 @@ CREATE TABLE runs (
     owner VARCHAR NOT NULL,
     content VARCHAR NOT NULL
 );
--- the places of a run; two jobs of equal digest may stand in one run under different names
+-- the jobs of a run by place; a run may have two jobs of equal digest under different subgraph ids
 CREATE TABLE jobs (
     run_id VARCHAR NOT NULL,
     place BIGINT NOT NULL,
@@ -31,7 +31,7 @@ CREATE TABLE jobs (
     dtype VARCHAR NOT NULL,
     PRIMARY KEY (run_id, place)
 );
--- content is the whole outcome, its raw samples too; the other columns are what questions are asked by
+-- content is the whole outcome as JSON, raw samples included; the other columns are for queries
 CREATE TABLE outcomes (
     run_id VARCHAR NOT NULL,
     place BIGINT NOT NULL,
@@ -66,7 +66,7 @@ CREATE TABLE drafts (
     saved_at VARCHAR NOT NULL,
     content VARCHAR NOT NULL
 );
--- data files whose runs were taken in
+-- data files that were imported
 CREATE TABLE recorded_files (
     digest VARCHAR PRIMARY KEY
 );

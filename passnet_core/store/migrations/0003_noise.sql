@@ -1,2 +1,2 @@
--- by what share eager differed from itself; unknown for what was written before
+-- the noise floor: by what share eager differed from itself; NULL in older rows
 ALTER TABLE outcomes ADD COLUMN noise DOUBLE;

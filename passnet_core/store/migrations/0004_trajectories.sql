@@ -1,4 +1,4 @@
--- conversations with language models: what each began with, its turns as they end, and its end
+-- conversations with language models: how each began, its finished turns, and how it ended
 CREATE SEQUENCE trajectory_order;
 CREATE TABLE trajectories (
     id VARCHAR PRIMARY KEY,

@@ -1,7 +1,7 @@
 SELECT outcomes.run_id, runs.recorded, outcomes.task_id, outcomes.subgraph_id, outcomes.dtype, outcomes.device_name,
        outcomes.capture, outcomes.finished_at, outcomes.noise,
        json_extract_string(outcomes.content, '$.speedups'),
-       -- without their samples
+       -- drop the raw samples
        to_json(from_json(json_extract(outcomes.content, '$.timings'),
                          '[{"contender": "VARCHAR", "clock": "VARCHAR", "median": "DOUBLE"}]'))::VARCHAR
 FROM outcomes

@@ -1,2 +1,2 @@
--- what was written stays as it is: so the number of its pieces tells states apart
+-- rows are only added, never changed: so their number identifies the state
 SELECT (SELECT count(*) FROM outcomes) + (SELECT count(*) FROM runs) + (SELECT count(*) FROM bundles)

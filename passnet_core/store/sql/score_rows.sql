@@ -2,7 +2,7 @@ SELECT outcomes.run_id, runs.recorded, outcomes.solver, outcomes.bundle_digest, 
        outcomes.task_id, outcomes.subgraph_id, outcomes.subgraph_digest, outcomes.dtype, outcomes.device_name,
        outcomes.capture, outcomes.profile, outcomes.verdict, outcomes.error_class, outcomes.speedup,
        outcomes.correct_bits, outcomes.finished_at, outcomes.noise,
-       -- the interval of that speedup
+       -- the 95% interval of the speedup
        [each for each in from_json(json_extract(outcomes.content, '$.speedups'),
                                    '[{"contender": "VARCHAR", "clock": "VARCHAR", "low": "DOUBLE", "high": "DOUBLE"}]')
         if each.clock = 'end to end' AND each.contender = outcomes.solver][1]
@@ -10,7 +10,7 @@ FROM outcomes
 JOIN runs ON runs.id = outcomes.run_id
 LEFT JOIN bundles ON bundles.digest = outcomes.bundle_digest
 WHERE outcomes.judged AND outcomes.stage = 'measure' AND outcomes.device = 'cuda'
-  -- what is no sample, such as an inconclusive outcome, does not push out an older one
+  -- only scored outcomes: an inconclusive one must not replace an older one
   AND (outcomes.speedup IS NOT NULL OR outcomes.error_class IS NOT NULL)
   AND ($task_id IS NULL OR outcomes.task_id = $task_id)
 QUALIFY row_number() OVER (

@@ -2,7 +2,7 @@ WITH measured AS (
     SELECT task_id, subgraph_id, solver, speedup, run_id,
            row_number() OVER (
                PARTITION BY task_id, subgraph_id, solver
-               -- a figure by the lighter rules stands only where there is no other
+               -- a speedup under PassNet's rules counts only where there is no strict one
                ORDER BY profile = 'strict' DESC, speedup DESC NULLS LAST, finished_at DESC
            ) AS place
     FROM outcomes WHERE speedup IS NOT NULL

@@ -130,7 +130,7 @@ def test_what_is_no_task_is_named_and_the_rest_is_there(tmp_path: Path) -> None:
 def test_an_index_of_other_content_does_not_pass_for_this_one(pack: Path) -> None:
     renamed = index_of(pack).read_text().replace('"id":"task-1"', '"id":"task-9"')
     index_of(pack).write_text(renamed)
-    with pytest.raises(BadInput, match=r"some\.index\.jsonl does not fit some\.jsonl\.gz at task 'task-9'"):
+    with pytest.raises(BadInput, match=r"some\.index\.jsonl does not fit the pack at task 'task-9'"):
         Pack(pack).task("task-9")
 
 

@@ -169,7 +169,7 @@ def test_passes_that_share_a_replacement_share_what_prepares_its_weights(pool: W
     try:
         found = child.load(other)
         assert not found.prepares
-        assert found.warnings == ("prepare of pass_0.py is not called by the judge: its one parameter is not weights.",)
+        assert found.warnings == ("prepare() of pass_0.py is not called: its only parameter has to be named weights.",)
     finally:
         child.close()
 

@@ -1,1 +1,1 @@
-"""What runs beside candidate code, or beside the reference: loading, tracing, calling, timing, recording launches."""
+"""Code of the candidate worker and the witness: loading, tracing, calling, timing, recording launches."""

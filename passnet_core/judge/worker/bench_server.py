@@ -1,4 +1,4 @@
-"""The witness's side of a reference bench: answers what a RemoteReferenceBench asks."""
+"""The witness's side of a reference bench."""
 
 import traceback
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from passnet_core.records import Device, from_json, to_json
 
 
 class ReferenceBenchServer:
-    """The witness's side: answers what BenchAtWitness asks."""
+    """Answers the requests of a RemoteReferenceBench with a bench in this process."""
 
     def __init__(self, witness: Computing, device: Device) -> None:
         self.witness = witness
@@ -23,15 +23,15 @@ class ReferenceBenchServer:
         self.bench: ReferenceBench | None = None
 
     def answer(self, request: framing.WireMessage) -> framing.WireMessage:
-        """Raises CandidateFault where what the witness computes fails, and what torch raises where memory is short."""
+        """Answer one request. Raises CandidateFault if the witness cannot compute, torch's error if memory runs out."""
         steps: Mapping[str, Callable[[framing.WireMessage], framing.WireMessage | None]] = {
             "begin": self._begin,
             "draw": self._draw,
-            "exchange": lambda request: self._there.exchange(),
-            "refer": lambda request: framing.WireMessage({"said": self._there.refer(exact=request.fields["exact"])}),
+            "exchange": lambda request: self._opened.exchange(),
+            "refer": lambda request: framing.WireMessage({"said": self._opened.refer(exact=request.fields["exact"])}),
             "taken": self._taken,
-            "control": lambda request: framing.WireMessage({"said": self._there.control()}),
-            "compile": lambda request: self._there.compile(),
+            "control": lambda request: framing.WireMessage({"said": self._opened.control()}),
+            "compile": lambda request: self._opened.compile(),
             "judge": self._judge,
         }
         try:
@@ -41,11 +41,11 @@ class ReferenceBenchServer:
             raise
         except BadInput as error:
             return framing.WireMessage({"unfit": str(error)})
-        except Exception:  # a bug of the judge: it must not pass for one of the subgraph
+        except Exception:  # a bug in the judge, which must not be blamed on the subgraph
             return framing.WireMessage({"bug": traceback.format_exc()[-8000:]})
 
     @property
-    def _there(self) -> ReferenceBench:
+    def _opened(self) -> ReferenceBench:
         assert self.bench is not None
         return self.bench
 
@@ -53,16 +53,16 @@ class ReferenceBenchServer:
         self.bench = LocalReferenceBench(from_json(BenchPlan, request.fields["plan"]), self.witness, self.device)
 
     def _draw(self, request: framing.WireMessage) -> None:
-        self._there.draw(request.fields["drawing"], request.fields["shapes"])
+        self._opened.draw(request.fields["drawing"], request.fields["shapes"])
 
     def _taken(self, request: framing.WireMessage) -> framing.WireMessage:
-        places, tensors = framing.pack_inputs(self._there.taken())
-        return framing.WireMessage({"inputs": places}, tuple(tensors))
+        entries, tensors = framing.pack_inputs(self._opened.taken())
+        return framing.WireMessage({"inputs": entries}, tuple(tensors))
 
     def _judge(self, request: framing.WireMessage) -> framing.WireMessage:
-        told = request.fields["actual"]
+        packed = request.fields["actual"]
         actual: Returned | None = None
-        if told is not None:
-            there = [each.to(self.device.value) for each in request.tensors]
-            actual = encoding.unpacked(told, there)
-        return framing.WireMessage({"judged": to_json(self._there.judge(actual, fresh=request.fields["fresh"]))})
+        if packed is not None:
+            tensors = [each.to(self.device.value) for each in request.tensors]
+            actual = encoding.unpacked(packed, tensors)
+        return framing.WireMessage({"judged": to_json(self._opened.judge(actual, fresh=request.fields["fresh"]))})

@@ -1,6 +1,6 @@
-"""Callables from source: eager, its float64 form, Inductor, and the graph with its replacements. Runs in the children.
+"""Build callables from source: eager, its float64 form, Inductor, and the rewritten graph. Runs in the workers.
 
-Source is never executed as it came: it is parsed, checked against the known operations, and written anew.
+Source is never executed as received: it is parsed, checked against the known operations, and emitted anew.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ from passnet_core.records import Capture, Contender
 Function = Callable[..., Any]
 
 RANDOM_SEED = 1024
-"""Graphs that draw random numbers start from here at each call, so that every contender draws the same."""
+"""The seed before each call of a graph that draws random numbers, so that every contender draws the same."""
 
 NARROW = frozenset({"torch.float16", "torch.bfloat16", "torch.float32"})
 NARROWING_METHODS = frozenset({"half", "bfloat16", "float"})
@@ -33,8 +33,8 @@ NARROWING_METHODS = frozenset({"half", "bfloat16", "float"})
 
 @dataclass(frozen=True)
 class Hook:
-    """prepare(weights) of the passes that share a replacement. names: of the replacement's arguments, by position;
-    empty where one is no input of the pattern as it is."""
+    """prepare(weights) of the passes that share a replacement. names: for each argument of the replacement, the
+    pattern's input that is passed there unchanged, or an empty string."""
 
     prepare: Function
     names: tuple[str, ...]
@@ -42,13 +42,13 @@ class Hook:
 
 @dataclass(frozen=True)
 class Packing:
-    """One call of a hook. weights: which inputs it gets, by the name of the argument."""
+    """One call of a hook. weights: the indices of the inputs that it gets, by argument name."""
 
     prepare: Function
     weights: Mapping[str, int]
 
     def __call__(self, inputs: Sequence[Any]) -> list[Any]:
-        """What the replacement gets in place of the weights, in their order. Raises TypeError for anything else."""
+        """Call the hook. Return the prepared weights in their order. Raises TypeError if the hook returns others."""
         found = self.prepare({name: inputs[index] for name, index in self.weights.items()})
         if not isinstance(found, dict) or set(found) != set(self.weights):
             given = ", ".join(map(str, found)) if isinstance(found, dict) else type(found).__name__
@@ -58,13 +58,13 @@ class Packing:
 
 @dataclass
 class Prepared:
-    """A contender, called with the list of its inputs. matches: of compiled passes, how many were rewritten so far."""
+    """A callable that takes the list of its inputs. matches: of compiled passes, how many were rewritten so far."""
 
     function: Function
     matches: int | None = None
     before: tuple[Callable[[], object], ...] = field(default=())
-    spaces: list[dict[str, Any]] = field(default_factory=list)
-    """Where its modules look up the replacement functions."""
+    namespaces: list[dict[str, Any]] = field(default_factory=list)
+    """The globals in which its modules look up the replacement functions."""
     packings: tuple[Packing, ...] = ()
     packed: list[Any] = field(default_factory=list)
 
@@ -75,24 +75,24 @@ class Prepared:
 
     @property
     def weights(self) -> frozenset[int]:
-        """Which inputs the bundle prepares."""
+        """The indices of the inputs that the bundle prepares."""
         return frozenset(index for packing in self.packings for index in packing.weights.values())
 
     def pack(self, inputs: Sequence[Any]) -> None:
-        """Has the bundle prepare the weights among these inputs, for all calls until it is done anew."""
+        """Have the bundle prepare the weights among these inputs, for all calls until this is called again."""
         self.packed = [value for packing in self.packings for value in packing(inputs)]
 
     @contextmanager
     def replaced(self, functions: Mapping[str, Function]) -> Iterator[None]:
-        """While it lasts, these functions are called under the replacements' names."""
-        before = [{name: space[name] for name in functions if name in space} for space in self.spaces]
-        for space, kept in zip(self.spaces, before):
-            space.update({name: functions[name] for name in kept})
+        """Have the modules call these functions under the replacements' names."""
+        before = [{name: namespace[name] for name in functions if name in namespace} for namespace in self.namespaces]
+        for namespace, kept in zip(self.namespaces, before):
+            namespace.update({name: functions[name] for name in kept})
         try:
             yield
         finally:
-            for space, kept in zip(self.spaces, before):
-                space.update(kept)
+            for namespace, kept in zip(self.namespaces, before):
+                namespace.update(kept)
 
 
 def prepared(
@@ -101,10 +101,10 @@ def prepared(
     replacements: Mapping[str, Function],
     hooks: Mapping[str, Hook] | None = None,
 ) -> "Prepared":
-    """The callable of one preparation, called as call(inputs). Raises BadInput for source that must not be executed.
+    """Build the callable for a preparation. Raises BadInput for source that must not be executed.
 
-    Compiling waits for the first call, since it needs the inputs, and holds for their shapes alone. hooks: by the key
-    of the replacement.
+    Compilation happens in the first call, since it needs the inputs, and is valid for their shapes only. hooks: by
+    replacement key.
     """
     rewritten = preparation.contender is Contender.PASSES and preparation.capture is Capture.DIRECT
     functions = dict(replacements) if rewritten else {}
@@ -115,7 +115,7 @@ def prepared(
     packings: tuple[Packing, ...] = ()
     if hooks and preparation.weights:
         if not rewritten:
-            raise BadInput("prepare(weights) works in direct capture only. Choose that, or leave the hook out.")
+            raise BadInput("prepare(weights) works in direct capture only. Choose that, or remove prepare(weights).")
         graph, packings = with_packed(graph, hooks, preparation.weights)
     call = _prepared(preparation, graph, traced, replacements, functions)
     call.packings = packings
@@ -145,11 +145,11 @@ def _prepared(
             backend.report_to = call
             return call
     module = module_of(graph, functions)
-    return Prepared(module, spaces=[_space(module)])
+    return Prepared(module, namespaces=[_globals(module)])
 
 
 def with_packed(graph: Graph, hooks: Mapping[str, Hook], weights: Sequence[str]) -> tuple[Graph, tuple[Packing, ...]]:
-    """The graph with one more input for each weight that a hook prepares, after the others, and what fills these."""
+    """Append an input for each weight that a hook prepares. Return the graph, and the hook calls that fill these."""
     places = {node.name: index for index, node in enumerate(graph.inputs)}
     names = Names(tuple(graph.by_name))
     more: list[Node] = []
@@ -172,20 +172,20 @@ def with_packed(graph: Graph, hooks: Mapping[str, Hook], weights: Sequence[str])
 
 
 def module_of(graph: Graph, functions: Mapping[str, Function]) -> torch.nn.Module:
-    """The graph as a module, with these functions under their names. Raises BadInput for unknown operations."""
+    """The graph as a module that calls these functions by name. Raises BadInput for unknown operations."""
     problem = signatures.refusal(graph, frozenset(functions))
     if problem:
         raise BadInput(problem)
-    space: dict[str, Any] = dict(functions)
-    # values are dropped after their last use, as captured modules do: peak memory is part of how a graph behaves
-    exec(compile(emit(graph, release=True), "<subgraph>", "exec"), space)
-    module: torch.nn.Module = space["GraphModule"]()
+    namespace: dict[str, Any] = dict(functions)
+    # drop values after their last use, as captured modules do: peak memory is part of a graph's behaviour
+    exec(compile(emit(graph, release=True), "<subgraph>", "exec"), namespace)
+    module: torch.nn.Module = namespace["GraphModule"]()
     return module.eval()
 
 
-def _space(module: torch.nn.Module) -> dict[str, Any]:
-    space: dict[str, Any] = type(module).forward.__globals__
-    return space
+def _globals(module: torch.nn.Module) -> dict[str, Any]:
+    namespace: dict[str, Any] = type(module).forward.__globals__
+    return namespace
 
 
 def _seed() -> None:
@@ -196,7 +196,7 @@ def _seed() -> None:
 
 
 def in_float64(graph: Graph) -> Graph:
-    """The same computation with float64 wherever it asks for a narrower float; random numbers are drawn as before."""
+    """The same computation with float64 wherever it names a narrower float. Random numbers are drawn as before."""
     return Graph(tuple(_widened(node) for node in graph.nodes), graph.result)
 
 
@@ -226,8 +226,8 @@ def _wide(value: Value) -> Value:
 
 
 def _in_double(function: Function) -> Function:
-    """Calls with floats widened, and with float64 as what torch.zeros and its kind give. An input that the function
-    changes is changed, to the nearest number of its dtype."""
+    """Run a function in float64: with floating-point inputs widened, and float64 as the default dtype of torch.zeros
+    and the like. Inputs that it changes in place are written back, rounded to their dtype."""
 
     def call(*inputs: Any) -> Any:
         wide = [_doubled(each) for each in inputs]
@@ -257,7 +257,7 @@ def _doubled(value: Any) -> Any:
 
 
 def _compiled(module: torch.nn.Module, backend: Any) -> Function:
-    """torch.compile in its default mode, from a clean state. Shapes are static: others are compiled anew."""
+    """torch.compile in its default mode, from a clean state. Shapes are static: other shapes compile again."""
     torch._dynamo.reset()
     compiled: Function = torch.compile(module, backend=backend, dynamic=False)
     return compiled
@@ -265,7 +265,7 @@ def _compiled(module: torch.nn.Module, backend: Any) -> Function:
 
 @dataclass
 class _RewritingBackend:
-    """A backend of torch.compile that applies the passes to what Dynamo captured and runs the result as it is."""
+    """A backend of torch.compile that applies the passes to Dynamo's graph and runs the result without compiling it."""
 
     passes: Sequence[TracedPass]
     functions: Mapping[str, Function]
@@ -279,7 +279,7 @@ class _RewritingBackend:
             self.report_to.matches = (self.report_to.matches or 0) + matches
         module = module_of(rewriting.graph, self.functions)
         if self.report_to is not None:
-            self.report_to.spaces.append(_space(module))
+            self.report_to.namespaces.append(_globals(module))
         constants = tuple(_attribute(captured, path) for path in reading.attributes.values())
         if not constants:
             return module.forward
@@ -294,14 +294,14 @@ def _attribute(module: torch.nn.Module, path: str) -> Any:
 
 
 def _placed_passes(traced: Sequence[TracedPass], device: str) -> tuple[TracedPass, ...]:
-    """The passes as if written for this device, as the captured graph is."""
+    """The passes, placed on this device as the captured graph is."""
     return tuple(
         replace(each, pattern=placed(each.pattern, device), arguments=placed(each.arguments, device)) for each in traced
     )
 
 
 def _inductor_direct(module: torch.nn.Module) -> Prepared:
-    """Inductor on the captured graph, its result called as it is: no guards, so that the shapes must stay the same."""
+    """Inductor on the captured graph, without Dynamo's guards, so that the shapes must stay the same in all calls."""
 
     def compile_first(*inputs: Any) -> Any:
         call.function = _inductor(module, inputs)
@@ -312,7 +312,7 @@ def _inductor_direct(module: torch.nn.Module) -> Prepared:
 
 
 def _inductor(module: torch.nn.Module, inputs: Sequence[Any]) -> Function:
-    """The module compiled for tensors of these shapes; numbers among the inputs become constants."""
+    """The module, compiled for tensors of these shapes. Numbers among the inputs become constants."""
     torch._dynamo.reset()
     traced = torch.fx.GraphModule(torch.nn.Module(), tracing.fx_graph(module))
     traced, tensors, bare = for_inductor(traced, inputs)
@@ -328,8 +328,8 @@ def _inductor(module: torch.nn.Module, inputs: Sequence[Any]) -> Function:
 
 
 def for_inductor(traced: torch.fx.GraphModule, inputs: Sequence[Any]) -> tuple[torch.fx.GraphModule, list[int], bool]:
-    """The module, changed in place to what Inductor takes: numbers among these inputs become constants, and a tuple is
-    returned. With it, which inputs are left, and whether it returned a bare value."""
+    """Change a module in place to a form that Inductor accepts: numbers among the inputs become constants, and it
+    returns a tuple. Return the module, the indices of its remaining inputs, and whether its result was a bare value."""
     tensors = [index for index, value in enumerate(inputs) if isinstance(value, torch.Tensor)]
     for index, node in enumerate(traced.graph.find_nodes(op="placeholder")):
         if index not in tensors:
@@ -341,14 +341,14 @@ def for_inductor(traced: torch.fx.GraphModule, inputs: Sequence[Any]) -> tuple[t
 
 
 def rehearse() -> None:
-    """Compiles something small with Inductor, so that it is loaded."""
+    """Compile something small with Inductor, so that it is loaded."""
     graph = torch.fx.symbolic_trace(lambda a: torch.relu(a + 1))
     example = torch.ones(64, device="cuda")
     _inductor(torch.fx.GraphModule(torch.nn.Module(), graph.graph), [example])(example)
 
 
 def _return_tuple(graph: torch.fx.Graph) -> bool:
-    """Makes the graph return a tuple, as Inductor needs; whether it returned a bare value."""
+    """Make the graph return a tuple, as Inductor requires. Return whether its result was a bare value before."""
     (output,) = graph.find_nodes(op="output")
     (result,) = output.args
     if isinstance(result, tuple | list):

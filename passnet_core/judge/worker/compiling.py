@@ -1,9 +1,9 @@
-"""What Triton makes of a bundle's kernels: the texts of those that one call launches. Nothing is judged.
+"""Collect the code that Triton compiles for the kernels that one call of a bundle launches. Nothing is judged.
 
-Runs in a child that holds the bundle and lives for this alone. On CUDA the kernels are those that were compiled and
-launched. On a CPU nothing is launched: the arguments of each launch are noted, and a program of its own, in the same
-confinement and without the interpreter, compiles the same functions for a GPU that is not there. All of it is told by
-the process that it is about: the referee takes it for a claim, and shows it as one.
+Runs in a candidate worker that does nothing else. On CUDA, these are the kernels that were compiled and launched. On a
+CPU, no kernel runs: the arguments of each launch are recorded, and a separate program, in the same confinement and
+without the interpreter, compiles the same functions for a GPU that is not there. The candidate reports this about
+itself, so the referee treats and shows it as a claim.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from passnet_core.judge.protocol.messages import TEXT_CHARACTERS, TEXTS_CHARACTE
 from passnet_core.records import Device
 
 CAPABILITY = 90
-"""Of the GPU for which kernels are compiled where there is none."""
+"""The compute capability, times ten, that kernels are compiled for on a machine without a GPU."""
 WARP = 32
 MOST_KERNELS = 12
 PROBLEM_CHARACTERS = 2000
@@ -32,14 +32,14 @@ TEXTS = ("ttir", "ttgir", "ptx")
 Row = dict[str, Any]
 
 
-class Unspeakable(Exception):
-    """A launch with an argument that cannot be handed to another process."""
+class OpaqueArgument(Exception):
+    """A launch argument that cannot be passed to another process."""
 
 
 def kernels(call: Callable[[], object], device: Device, folder: Path) -> list[Row]:
     """The kernels that a call launches, each once, in the order of their first launch. folder: of the bundle's files.
 
-    Raises what the call raises; on a CPU, where kernels leave their results unwritten, only if it launched nothing.
+    Raises what the call raises; on a CPU only if it launched nothing, since kernels leave their results unwritten.
     """
     rows = _compiled_on_device(call) if device is Device.CUDA else _compiled_elsewhere(call, folder)
     return _shortened(rows[:MOST_KERNELS], (str(folder.parent) + "/", str(Path(triton.__path__[0]).parent) + "/"))
@@ -49,7 +49,7 @@ def kernels(call: Callable[[], object], device: Device, folder: Path) -> list[Ro
 
 
 def _compiled_on_device(call: Callable[[], object]) -> list[Row]:
-    # what is tuned or compiled for the first time launches more than the call itself
+    # the first call may launch kernels for autotuning as well
     call()
     seen: list[Any] = []
     with _launches(seen):
@@ -74,7 +74,7 @@ def _compiled_on_device(call: Callable[[], object]) -> list[Row]:
 
 @contextlib.contextmanager
 def _launches(seen: list[Any]) -> Iterator[None]:
-    """While it lasts, compiled kernels are noted as they are launched."""
+    """Append each compiled kernel to this list as it is launched."""
     from triton.runtime.jit import JITFunction
 
     run = JITFunction.run
@@ -93,7 +93,7 @@ def _launches(seen: list[Any]) -> Iterator[None]:
 
 
 def _facts(kernel: Any, capability: str) -> Row:
-    """Of a compiled kernel, what its texts and its metadata say."""
+    """The texts and the metadata of a compiled kernel."""
     metadata = kernel.metadata
     return {
         "name": str(getattr(kernel.src, "name", kernel.name)),
@@ -113,32 +113,32 @@ def _compiled_elsewhere(call: Callable[[], object], folder: Path) -> list[Row]:
     try:
         with _skipped(launches):
             call()
-    except Exception:  # candidate code, on results that no kernel has written
+    except Exception:  # candidate code, which reads results that no kernel has written
         if not launches:
             raise
     counts: dict[str, int] = {}
     for each in launches:
-        told = json.dumps(each)
-        counts[told] = counts.get(told, 0) + 1
-    asked = [json.loads(told) for told in counts][:MOST_KERNELS]
-    if not asked:
+        text = json.dumps(each)
+        counts[text] = counts.get(text, 0) + 1
+    distinct = [json.loads(text) for text in counts][:MOST_KERNELS]
+    if not distinct:
         return []
-    rows = _asked_of_the_compiler([each for each in asked if "problem" not in each], folder)
-    found = iter(rows)
+    rows = _compiled_by_program([each for each in distinct if "problem" not in each], folder)
+    compiled = iter(rows)
     return [
         {
-            **(each if "problem" in each else next(found)),
-            "target": _spoken(CAPABILITY),
+            **(each if "problem" in each else next(compiled)),
+            "target": _dotted(CAPABILITY),
             "ran": False,
-            "launches": launches_of_it,
+            "launches": count,
         }
-        for each, launches_of_it in zip(asked, counts.values())
+        for each, count in zip(distinct, counts.values())
     ]
 
 
 @contextlib.contextmanager
 def _skipped(launches: list[Row]) -> Iterator[None]:
-    """While it lasts, the interpreter runs no kernel, and launches are noted."""
+    """Append each launch to this list instead of running it in the interpreter."""
     from triton.runtime.interpreter import InterpretedFunction
 
     run = InterpretedFunction.run
@@ -154,7 +154,7 @@ def _skipped(launches: list[Row]) -> Iterator[None]:
                     "kwargs": {name: _described(each) for name, each in kwargs.items()},
                 }
             )
-        except Unspeakable as problem:
+        except OpaqueArgument as problem:
             launches.append({"name": str(self.fn.__name__), "problem": str(problem)})
 
     InterpretedFunction.run = noted
@@ -170,7 +170,7 @@ def _function(function: Any) -> Row:
 
 
 def _described(value: Any) -> Any:
-    """An argument of a launch, as data: of a tensor what decides how a kernel is compiled."""
+    """A launch argument as data. Of a tensor, only what affects how a kernel is compiled."""
     value = getattr(value, "value", value) if isinstance(value, tl.constexpr) else value
     if isinstance(value, torch.Tensor):
         return {"dtype": str(value.dtype).removeprefix("torch."), "aligned": value.data_ptr() % 16 == 0}
@@ -182,15 +182,15 @@ def _described(value: Any) -> Any:
         return {"items": [_described(each) for each in value]}
     if hasattr(value, "fn") and hasattr(value.fn, "__code__"):
         return {"function": _function(value.fn)}
-    raise Unspeakable(f"It is launched with an argument of type {type(value).__name__}, which is not compiled here.")
+    raise OpaqueArgument(f"It is launched with a {type(value).__name__}. A GPU is needed to compile it for that type.")
 
 
-def _asked_of_the_compiler(asked: Sequence[Row], folder: Path) -> list[Row]:
-    """The same launches compiled by a program in which Triton does not interpret."""
-    if not asked:
+def _compiled_by_program(launches: Sequence[Row], folder: Path) -> list[Row]:
+    """Compile these launches in a program without Triton's interpreter."""
+    if not launches:
         return []
     question, answer = folder.parent / "launches.json", folder.parent / "compiled.json"
-    question.write_text(json.dumps(asked))
+    question.write_text(json.dumps(launches))
     environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
     argv = [sys.executable, "-m", "passnet_core.judge", "compile", str(folder), str(question), str(answer)]
     ended = subprocess.run(argv, env=environment, stdin=subprocess.DEVNULL, check=False)
@@ -198,39 +198,39 @@ def _asked_of_the_compiler(asked: Sequence[Row], folder: Path) -> list[Row]:
         rows = json.loads(answer.read_text())
     except (OSError, ValueError):
         rows = []
-    if isinstance(rows, list) and len(rows) == len(asked):
+    if isinstance(rows, list) and len(rows) == len(launches):
         return rows
-    problem = f"Triton's compiler gave no answer: it ended with status {ended.returncode}."
-    return [{"name": each["name"], "problem": problem} for each in asked]
+    problem = f"Triton's compiler ended with status {ended.returncode} and gave no answer."
+    return [{"name": each["name"], "problem": problem} for each in launches]
 
 
 def main(folder: Path, question: Path, answer: Path) -> None:
-    """The program: imports the bundle without the interpreter, and compiles what is asked."""
+    """The separate program: import the bundle without the interpreter, and compile the launches in question."""
     from passnet_core.judge.worker import loading
 
     loading.make_importable(folder)
-    asked = json.loads(question.read_text())
-    answer.write_text(json.dumps([_answered(each, folder) for each in asked]))
+    launches = json.loads(question.read_text())
+    answer.write_text(json.dumps([_answered(each, folder) for each in launches]))
 
 
-def _answered(asked: Row, folder: Path) -> Row:
+def _answered(launch: Row, folder: Path) -> Row:
     try:
-        return _facts(_compiled(asked, folder), _spoken(CAPABILITY))
-    except Exception as error:  # Triton's own, and the bundle's
+        return _facts(_compiled(launch, folder), _dotted(CAPABILITY))
+    except Exception as error:  # of Triton or of the bundle
         text = str(error).strip() or "no message"
-        return {"name": asked["name"], "problem": f"It does not compile: {type(error).__name__}: {text}"}
+        return {"name": launch["name"], "problem": f"It does not compile: {type(error).__name__}: {text}"}
 
 
-def _compiled(asked: Row, folder: Path) -> Any:
-    """As JITFunction.run does it, for a GPU that need not be there."""
+def _compiled(launch: Row, folder: Path) -> Any:
+    """Compile as JITFunction.run does, for a GPU that need not be there."""
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
     from triton.compiler.compiler import make_backend
     from triton.runtime.jit import create_function_from_signature
 
-    function = _found(asked, folder)
-    args = [_restored(each, folder) for each in asked["args"]]
-    kwargs = {name: _restored(each, folder) for name, each in asked["kwargs"].items()} | {"debug": False}
+    function = _found(launch, folder)
+    args = [_restored(each, folder) for each in launch["args"]]
+    kwargs = {name: _restored(each, folder) for name, each in launch["kwargs"].items()} | {"debug": False}
     target = GPUTarget("cuda", CAPABILITY, WARP)
     backend = make_backend(target)
     bind = create_function_from_signature(function.signature, function.params, backend)
@@ -240,23 +240,23 @@ def _compiled(asked: Row, folder: Path) -> Any:
     return triton.compile(source, target=target, options=options.__dict__)
 
 
-def _found(asked: Row, folder: Path) -> Any:
-    """The function of the bundle that stands at this place, out of what decorates it."""
+def _found(wanted: Row, folder: Path) -> Any:
+    """The bundle's JIT function at this file and line, without the decorators around it."""
     from triton.runtime.jit import JITFunction
 
     from passnet_core.judge.worker import loading
 
-    module = loading.imported(folder / asked["file"])
+    module = loading.imported(folder / wanted["file"])
     for value in vars(module).values():
         while value is not None and not isinstance(value, JITFunction):
             value = getattr(value, "fn", None)
-        if value is not None and _function(value.fn) == {key: asked[key] for key in ("name", "file", "line")}:
+        if value is not None and _function(value.fn) == {key: wanted[key] for key in ("name", "file", "line")}:
             return value
-    raise LookupError(f"{asked['name']} is not at the top of {asked['file']}.")
+    raise LookupError(f"{wanted['name']} is not defined at the top level of {wanted['file']}. Move it there.")
 
 
 class _Pointer:
-    """A tensor as far as Triton asks what to compile for."""
+    """A stand-in for a tensor that has only what Triton needs to specialize a kernel."""
 
     def __init__(self, dtype: torch.dtype, aligned: bool) -> None:
         self.dtype = dtype
@@ -277,17 +277,17 @@ def _restored(described: Row, folder: Path) -> Any:
             return tl.dtype(name)
         case {"items": list(items)}:
             return tuple(_restored(each, folder) for each in items)
-        case {"function": asked}:
-            return _found(asked, folder)
+        case {"function": wanted}:
+            return _found(wanted, folder)
     raise ValueError(f"Not an argument: {str(described)[:80]}")
 
 
-def _spoken(capability: int) -> str:
+def _dotted(capability: int) -> str:
     return f"{capability // 10}.{capability % 10}"
 
 
 def _shortened(rows: Sequence[Row], folders: Sequence[str]) -> list[Row]:
-    """Without where files lie, and within what a reply may hold."""
+    """The rows without the paths of folders, cut to the size that a reply may have."""
     left = TEXTS_CHARACTERS
     shortened = []
     for row in rows:

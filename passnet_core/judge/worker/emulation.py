@@ -1,8 +1,8 @@
-"""Triton's interpreter on the CPU, mended where it computes something else than a GPU.
+"""Patches of Triton's interpreter that make it compute on the CPU what a GPU computes.
 
-Two things are wrong in it: it takes the bits of bfloat16 for integers, so that a product of two bfloat16 blocks is
-nonsense and a conversion from float32 is cut off instead of rounded; and it lacks libdevice altogether. Here bfloat16
-blocks are held as float32 arrays whose every value is a bfloat16, rounded after each operation as a GPU would.
+Unpatched, it treats the bits of bfloat16 as integers, so that products of bfloat16 blocks are nonsense and conversions
+from float32 truncate instead of rounding; and it lacks libdevice altogether. With these patches, a bfloat16 block is a
+float32 array whose values are rounded to bfloat16 after each operation, as a GPU does.
 """
 
 import math
@@ -20,8 +20,8 @@ FLOAT32_MANTISSA_BITS_LOST = 16
 
 
 def mend() -> None:
-    """Repairs the interpreter of this process. Call before a bundle is loaded; a second call changes nothing."""
-    # what a GPU computes silently, numpy remarks on
+    """Patch the interpreter of this process. Call before a bundle is loaded; a second call changes nothing."""
+    # numpy would warn where a GPU stays silent
     np.seterr(all="ignore")
     if not getattr(interpreter.InterpreterBuilder, "mended", False):
         _mend_bfloat16()
@@ -38,13 +38,13 @@ def rounded(values: np.ndarray) -> np.ndarray:
     """float32 values rounded to the nearest bfloat16, ties to even; still float32."""
     bits = np.ascontiguousarray(values, dtype=np.float32).view(np.uint32)
     up = np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))
-    # adding would turn some NaNs into zero or infinity
+    # rounding up would turn some NaNs into zero or infinity
     kept = np.where((bits & np.uint32(0x7FFFFFFF)) > np.uint32(0x7F800000), bits | np.uint32(0x400000), bits + up)
     return (kept & np.uint32(0xFFFF0000)).view(np.float32).reshape(np.shape(values))
 
 
 def to_bits(values: np.ndarray) -> np.ndarray:
-    """The 16 bits of each bfloat16 that is held as a float32."""
+    """The 16 bits of each bfloat16 that is stored as a float32."""
     return (rounded(values).view(np.uint32) >> np.uint32(FLOAT32_MANTISSA_BITS_LOST)).astype(np.uint16)
 
 
@@ -147,7 +147,7 @@ def _is_float8(kind: Any) -> bool:
 
 
 def _round_results(handle: Any) -> None:
-    """Whatever is called a bfloat16 is one: numpy leaves float32 results between the bfloat16 values."""
+    """Round every bfloat16 block: numpy's float32 results lie between the bfloat16 values."""
     check = handle.__post_init__
 
     def check_and_round(self: Any) -> None:
@@ -162,8 +162,8 @@ def _round_results(handle: Any) -> None:
 
 
 def _mend_speed() -> None:
-    """A kernel that calls tl.sigmoid, or any function in Triton, has the whole language patched anew at each call of
-    each program, which takes longer than the computation. Once per launch is enough."""
+    """Patch the language once per launch. Triton does it again at each call of tl.sigmoid, or of any other function
+    written in Triton, in each program, which takes longer than the computation."""
     if not hasattr(interpreter, "_LangPatchScope"):
         return
     patch = interpreter._patch_lang
@@ -191,7 +191,7 @@ def _mend_speed() -> None:
         if not wanted or not wanted <= patched:
             scope = patch(function)
             patched |= wanted
-            # undone with the launch, in the reverse order
+            # undone in reverse order when the launch ends
             outermost._changes += scope._changes
         return scope
 
@@ -199,8 +199,8 @@ def _mend_speed() -> None:
 
 
 def _remember_shapes() -> None:
-    """Every operation of every program describes its result anew: the type of the block, and its shape as constants of
-    the language. There are few of these, and no operation changes one."""
+    """Cache block types and shapes, which Triton builds anew for the result of each operation in each program. Programs
+    use few of them, and no operation changes one."""
     describe, make = tl.block_type.__init__, tl.tensor.__init__
     types: dict[tuple[str, tuple[int, ...]], dict[str, Any]] = {}
     shapes: dict[tuple[int, ...], dict[str, Any]] = {}
@@ -210,7 +210,7 @@ def _remember_shapes() -> None:
 
     def described(self: Any, element_ty: Any, shape: Any) -> None:
         sizes = numbers(shape)
-        # pointers are told apart by more than their names
+        # pointer types differ in more than their names
         known = types.get((element_ty.name, sizes)) if type(element_ty) is tl.dtype else None
         if known is not None:
             vars(self).update(known)
@@ -235,7 +235,7 @@ def _remember_shapes() -> None:
 
 
 def _each(function: Callable[..., float]) -> Callable[..., np.ndarray]:
-    """A function of Python numbers for arrays; where it has no value, NaN."""
+    """Vectorize a function of Python numbers. It gives NaN where the function has no value."""
 
     def one(*values: float) -> float:
         try:
@@ -311,7 +311,7 @@ FLOAT_FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
     "tgamma": _each(_gamma),
     "trunc": np.trunc,
 }
-"""Computed in float64 and rounded once, which is as near as a GPU's own or nearer."""
+"""Computed in float64 and rounded once, which is at least as accurate as on a GPU."""
 
 SAME_AS: dict[str, Callable[..., np.ndarray]] = {
     "add_rn": np.add,
@@ -334,7 +334,7 @@ SAME_AS: dict[str, Callable[..., np.ndarray]] = {
     "rsqrt_rn": lambda x: 1 / np.sqrt(x),
     "sqrt_rn": np.sqrt,
 }
-"""Fast and explicitly rounded forms: exact here, so an interpreter's verdict says nothing of their error."""
+"""Fast and explicitly rounded functions, exact here: a verdict under the interpreter says nothing about their error."""
 
 TESTS: dict[str, Callable[..., np.ndarray]] = {
     "finitef": np.isfinite,
@@ -370,7 +370,7 @@ def _define(name: str, function: Callable[..., Any]) -> None:
 
 
 def _computing(function: Callable[..., np.ndarray], kind: Any) -> Callable[..., Any]:
-    """A libdevice function on the interpreter's tensors. kind: the result's type; None: that of the arguments."""
+    """A libdevice function on the interpreter's tensors. kind: the result's dtype; None for that of the arguments."""
 
     def call(*args: Any, _semantic: Any = None, **_named: Any) -> Any:
         tensors = [interpreter.interpreter_semantic.to_tensor(each) for each in args]

@@ -1,7 +1,7 @@
-"""What eager and TorchInductor make of a subgraph: what its nodes give, and generated code. Nothing is computed.
+"""Inspect a subgraph without computing it: the shapes and dtypes of its nodes, and TorchInductor's code for it.
 
-Runs in the witness. Tensors have no content here, so that neither memory nor time depends on their size. TorchInductor
-is stopped when it has written its code, before that is compiled.
+Runs in the witness, on fake tensors, so that neither memory nor time depends on their size. TorchInductor is stopped
+once it has written its code, before the code is compiled.
 """
 
 import ast
@@ -24,17 +24,17 @@ from passnet_core.records import Device, InductorCode, NodeValue, TensorForm
 MOST_CHARACTERS = 500_000
 MOST_VALUES = 20_000
 REASON_CHARACTERS = 300
-MEANT: Mapping[str, str] = {
+EXPLANATIONS: Mapping[str, str] = {
     "DynamicOutputShapeException": "its shape depends on the content of its inputs",
     "DataDependentOutputException": "it reads the content of a tensor",
 }
-"""What torch says of tensors without content only by the names of its exceptions."""
-NOT_OF_A_CALL = ("get_args", "benchmark_compiled_module")
+"""Explanations of exceptions that torch raises on fake tensors without a helpful message."""
+NEVER_CALLED = ("get_args", "benchmark_compiled_module")
 """Functions that Inductor adds for people who run its code by hand."""
 
 
 def propagated(source: str, given: Sequence[Given], device: Device) -> Propagated:
-    """What every node gives for inputs of these shapes. Raises BadInput for source that must not be executed."""
+    """The shape and dtype of every node, given the inputs'. Raises BadInput for source that must not be executed."""
     graph = _graph(source)
     values: list[NodeValue] = []
     unknown: list[str] = []
@@ -48,7 +48,7 @@ def propagated(source: str, given: Sequence[Given], device: Device) -> Propagate
             if node.kind is not NodeKind.INPUT:
                 try:
                     known[node.name] = _called(node, known)
-                except Exception as error:  # whatever an operation raises on tensors without content
+                except Exception as error:  # operations may raise anything on fake tensors
                     first = first or f"{node.name} ({node.target}): {_reason(error)}"
                     unknown.append(node.name)
                     continue
@@ -59,21 +59,21 @@ def propagated(source: str, given: Sequence[Given], device: Device) -> Propagate
 
 
 def generated(source: str, given: Sequence[Given], device: Device) -> InductorCode | str:
-    """TorchInductor's code for inputs of these shapes, or in a sentence why there is none. Raises BadInput for source
-    that must not be executed."""
+    """TorchInductor's code for these shapes, or a sentence that says why there is none. Raises BadInput for source that
+    must not be executed."""
     graph = _graph(source)
     if problem := _compiler_problem(device):
         return problem
     try:
         text = _written(graph, given, device)
-    except Exception as error:  # Inductor's own: its private parts differ from version to version
+    except Exception as error:  # Inductor may raise anything, and its internals change between versions
         return f"TorchInductor {torch.__version__} does not compile this subgraph: {_reason(error)}."
     launches, library_calls = launched(text)
     return InductorCode(_cut(text), launches, library_calls)
 
 
 def launched(code: str) -> tuple[int, int]:
-    """What one call of Inductor's output code launches: (its own kernels, calls of a library's)."""
+    """How much one call of Inductor's output code launches: (kernels that it generated, calls of library kernels)."""
     module = ast.parse(code)
     kernels = {
         target.id
@@ -91,16 +91,16 @@ def launched(code: str) -> tuple[int, int]:
 
 
 def _calls(module: ast.Module) -> Iterator[str]:
-    """The paths of all that the functions of a module call."""
+    """The dotted path of every call within a module's functions."""
     for statement in module.body:
-        if isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name not in NOT_OF_A_CALL:
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name not in NEVER_CALLED:
             for node in ast.walk(statement):
                 if isinstance(node, ast.Call):
                     yield _path(node)
 
 
 def _path(node: ast.expr) -> str:
-    """The dotted path of a name, or of what is called; empty for anything else."""
+    """The dotted path of a name, or of the function of a call; empty for anything else."""
     match node:
         case ast.Call(func=function):
             return _path(function)
@@ -136,7 +136,7 @@ def _called(node: Node, known: Mapping[str, Any]) -> Any:
 
 
 def _forms(value: Any) -> tuple[TensorForm, ...]:
-    """A tensor, or tensors in a tuple or list; empty for anything else."""
+    """The form of a tensor, or of each tensor in a tuple or list; empty for anything else."""
     values = value if isinstance(value, tuple | list) else (value,)
     if not all(isinstance(each, torch.Tensor) for each in values):
         return ()
@@ -144,7 +144,7 @@ def _forms(value: Any) -> tuple[TensorForm, ...]:
 
 
 def _written(graph: Graph, given: Sequence[Given], device: Device) -> str:
-    """The code as Inductor writes it."""
+    """Run Inductor until it has written its code, and return that."""
     import torch._dynamo
     import torch._inductor
     from torch._functorch import config as functorch_config
@@ -154,7 +154,7 @@ def _written(graph: Graph, given: Sequence[Given], device: Device) -> str:
     seen: list[str] = []
 
     class Written(Exception):
-        """Raised to stop Inductor once its code is there."""
+        """Raised to stop Inductor once its code is written."""
 
     def written(code: str) -> None:
         seen.append(code)
@@ -165,13 +165,13 @@ def _written(graph: Graph, given: Sequence[Given], device: Device) -> str:
     with FakeTensorMode():
         inputs = _tensors(given, device)
     compilation, tensors, _ = building.for_inductor(module, inputs)
-    # nothing is kept, and nothing that was kept may stand in for the code
+    # without caches: a hit would leave no code to read
     cached = config.patch(fx_graph_cache=False, fx_graph_remote_cache=False)
     traced = functorch_config.patch(enable_autograd_cache=False, enable_remote_autograd_cache=False)
     with torch.no_grad(), cached, traced, mock.patch.object(GraphLowering, "save_output_code", written):
         try:
             torch._inductor.compile(compilation, [inputs[index] for index in tensors])
-        except Exception:  # Inductor wraps what stops it
+        except Exception:  # Inductor wraps Written in an exception of its own
             if not seen:
                 raise
     if not seen:
@@ -180,7 +180,7 @@ def _written(graph: Graph, given: Sequence[Given], device: Device) -> str:
 
 
 def _compiler_problem(device: Device) -> str:
-    """On a CPU, Inductor's code depends on the C++ compiler, which it asks what the processor can do."""
+    """Why Inductor cannot write code here, or empty. On a CPU, it asks a C++ compiler what the processor supports."""
     if device is not Device.CPU:
         return ""
     try:
@@ -189,16 +189,16 @@ def _compiler_problem(device: Device) -> str:
         return ""
     try:
         get_cpp_compiler()
-    except Exception:  # Inductor's own
+    except Exception:  # Inductor has no common base class for its errors
         return "TorchInductor needs a C++ compiler on a CPU, and there is none. Install g++."
     return ""
 
 
 def _reason(error: BaseException) -> str:
     """The cause in one line, without torch's advice."""
-    meant = MEANT.get(type(error).__name__)
+    explanation = EXPLANATIONS.get(type(error).__name__)
     lines = str(error).strip().splitlines()
-    return meant or (lines[0] if lines else type(error).__name__).rstrip(".!")[:REASON_CHARACTERS]
+    return explanation or (lines[0] if lines else type(error).__name__).rstrip(".!")[:REASON_CHARACTERS]
 
 
 def _cut(text: str) -> str:

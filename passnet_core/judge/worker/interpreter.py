@@ -1,9 +1,9 @@
-"""Triton's interpreter on a machine without a GPU."""
+"""Triton's interpreter, for machines without a GPU."""
 
 
 def mend() -> None:
-    """Repairs what the interpreter computes differently from a GPU. Call before a bundle is loaded; idempotent."""
-    # a judge with a GPU needs neither the interpreter nor numpy, which the interpreter is written in
+    """Make the interpreter compute what a GPU computes. Call before a bundle is loaded; idempotent."""
+    # imported here, since a judge with a GPU needs neither the interpreter nor numpy, on which it is built
     from passnet_core.judge.worker import emulation
 
     emulation.mend()

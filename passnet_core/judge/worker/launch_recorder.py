@@ -1,16 +1,16 @@
-"""What replacement functions launch in a call: lists it, judges nothing. Runs in the child that holds the bundle.
+"""Record what replacement functions launch in a call, without judging it. Runs in the candidate worker.
 
-Two calls are watched by different means, since a bundle can see by which it is watched. Only what happens while a
-replacement function runs is noted. Under the trace:
-    kernel      launches of Triton kernels, through the interpreter's run or, on CUDA, Triton's hook for launches
+Two calls are recorded by different means, since a bundle can see by which it is recorded. Only what happens while a
+replacement function runs is recorded. In the call under the trace:
+    kernel      launches of Triton kernels, through the interpreter's run or, on CUDA, Triton's launch hook
     device      CUDA: every kernel, copy and fill in the driver's trace
-    trace       CPU: every innermost operation of torch, on whatever thread
-Under torch's modes:
-    operation   of torch, below autograd, whoever asked for it
-    read        of a tensor's values or address into Python
-All of it is noted by the process that it is about: a bundle that knows this module, and is not stopped by the static
-rules, can silence or falsify it. The referee compares the lists with one another and with the sources. What Python or
-native code computes on the CPU from addresses is not seen.
+    trace       CPU: every innermost operation of torch, on any thread
+In the call under torch's modes:
+    operation   every operation of torch below autograd, whoever calls it
+    read        every read of a tensor's values or address into Python
+The recorder runs in the process that it observes: a bundle that knows this module, and that the static rules let pass,
+can silence or falsify it. The referee compares the two lists with each other and with the sources. The recorder does
+not see what Python or native code computes on the CPU from addresses.
 """
 
 import contextlib
@@ -41,27 +41,27 @@ READS = frozenset(
         "_typed_storage", "__reduce_ex__", "data_ptr",
     }
 )  # fmt: skip
-TRITONS_READS = frozenset({"data_ptr", "untyped_storage", "storage"})
-"""What a launch does itself."""
+LAUNCH_READS = frozenset({"data_ptr", "untyped_storage", "storage"})
+"""Reads that a Triton launch makes itself."""
 PROPERTIES = {
     id(getattr(torch.Tensor, name)): name for name in ("__cuda_array_interface__",) if hasattr(torch.Tensor, name)
 }
 CONVERTS = "converts"
 ONE_NUMBER = "one number"
-"""Of a read: the tensor's memory holds no other."""
+"""The remark on a read of a tensor whose storage holds a single number."""
 
 MOST_DEPTH = 80
 
 
 @dataclass
 class LaunchCounts:
-    """What was seen in the calls of one replacement function. fresh: calls with a result in other memory than that of
-    their arguments."""
+    """What was recorded in the calls of one replacement function. fresh: how many calls returned memory that is not
+    their arguments'."""
 
     calls: int = 0
     fresh: int = 0
     launches: int = 0
-    """Of Triton kernels, in the call under the modes."""
+    """How many Triton kernels were launched in the call under the modes."""
     seen: Counter[Key] = field(default_factory=Counter)
 
 
@@ -71,40 +71,40 @@ class Means(enum.Enum):
 
 
 class LaunchRecorder:
-    """Notes what happens between the start and the end of replacement functions."""
+    """Records what happens between the start and the end of replacement functions."""
 
     def __init__(self, device: Device, folder: str) -> None:
         self.device = device
         self.folder = folder
         self.means = Means.TRACE
-        self.tallies: dict[str, LaunchCounts] = {}
+        self.counts: dict[str, LaunchCounts] = {}
         self.current: LaunchCounts | None = None
 
     def wrapped(self, key: str, function: Function) -> Function:
-        """The function, watched. A replacement that calls another one is watched as one."""
-        tally = self.tallies.setdefault(key, LaunchCounts())
+        """The function, recorded while it runs. A replacement that another one calls counts as part of that one."""
+        counts = self.counts.setdefault(key, LaunchCounts())
 
-        def watched(*args: Any, **kwargs: Any) -> Any:
+        def recorded(*args: Any, **kwargs: Any) -> Any:
             if self.current is not None:
                 return function(*args, **kwargs)
             self._synchronise()
-            self.current = tally
+            self.current = counts
             try:
-                with self._watching():
+                with self._recording():
                     result = function(*args, **kwargs)
                     self._synchronise()
             finally:
                 self.current = None
             if self.means is Means.TRACE:
-                tally.calls += 1
-                tally.fresh += not _memory(result) <= _memory((args, kwargs))
+                counts.calls += 1
+                counts.fresh += not _storages(result) <= _storages((args, kwargs))
             return result
 
-        return watched
+        return recorded
 
     def note(self, kind: str, name: str, remark: str = "", where: str | None = None) -> None:
         if self.current is not None:
-            self.current.seen[kind, name, self.place() if where is None else where, remark] += 1
+            self.current.seen[kind, name, self.bundle_line() if where is None else where, remark] += 1
 
     def note_launch(self, name: str) -> None:
         if self.current is not None and self.means is Means.MODES:
@@ -112,8 +112,8 @@ class LaunchRecorder:
         else:
             self.note("kernel", name)
 
-    def place(self) -> str:
-        """ "file.py:12" of the innermost line of the bundle that is being executed; empty where there is none."""
+    def bundle_line(self) -> str:
+        """The innermost line of the bundle on the stack, as "file.py:12"; empty if there is none."""
         frame: FrameType | None = sys._getframe(1)
         depth = 0
         while frame is not None and depth < MOST_DEPTH:
@@ -124,25 +124,25 @@ class LaunchRecorder:
         return ""
 
     def rows(self) -> list[dict[str, Any]]:
-        """All that was seen, as data."""
+        """Everything that was recorded, as data."""
         return [
             {
                 "function": function,
-                "calls": tally.calls,
-                "fresh": tally.fresh,
-                "launches": tally.launches,
+                "calls": counts.calls,
+                "fresh": counts.fresh,
+                "launches": counts.launches,
                 "seen": [
                     {"kind": kind, "name": name, "where": where, "remark": remark, "count": count}
-                    for (kind, name, where, remark), count in tally.seen.items()
+                    for (kind, name, where, remark), count in counts.seen.items()
                 ],
             }
-            for function, tally in self.tallies.items()
-            if tally.calls
+            for function, counts in self.counts.items()
+            if counts.calls
         ]
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
-        """While it lasts, launches of Triton kernels are heard."""
+        """Listen for launches of Triton kernels."""
         with contextlib.ExitStack() as undoing:
             if self.device is Device.CPU:
                 undoing.enter_context(_interpreted_launches(self))
@@ -151,18 +151,18 @@ class LaunchRecorder:
             yield
 
     @contextlib.contextmanager
-    def _watching(self) -> Iterator[None]:
+    def _recording(self) -> Iterator[None]:
         if self.means is Means.MODES:
             with _Reads(self), _Operations(self):
                 yield
             return
         profile = _profile(self.device)
-        with _without_remarks():
+        with _silent_stderr():
             profile.__enter__()
         try:
             yield
         finally:
-            with _without_remarks():
+            with _silent_stderr():
                 profile.__exit__(None, None, None)
         for event in profile.function_events or ():
             self._note_event(event)
@@ -180,11 +180,11 @@ class LaunchRecorder:
 
 
 class _Operations(TorchDispatchMode):
-    """Notes every operation, with the remark CONVERTS where a copy changes the type of its elements."""
+    """Records every operation. A copy to another dtype gets the remark CONVERTS."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        # nothing is compiled inside, and to keep Dynamo out, torch would load it first, which takes seconds
+        # nothing is compiled inside; with True, torch would load Dynamo first, which takes seconds
         return False
 
     def __init__(self, recorder: LaunchRecorder) -> None:
@@ -196,7 +196,7 @@ class _Operations(TorchDispatchMode):
     ) -> Any:
         result = func(*args, **(kwargs or {}))
         name = func.name()
-        if not _of_triton(name, args, self.recorder.device):
+        if not _is_housekeeping(name, args, self.recorder.device):
             remark = ""
             if name in ("aten::_local_scalar_dense", "aten::item"):
                 remark = _single(args)
@@ -210,7 +210,7 @@ COPIES = ("aten::copy", "aten::_to_copy", "aten::clone", "aten::cat", "aten::sta
 
 
 class _Reads(TorchFunctionMode):
-    """Notes where values or addresses of tensors are taken out of torch."""
+    """Records reads of values or addresses of tensors."""
 
     def __init__(self, recorder: LaunchRecorder) -> None:
         super().__init__()
@@ -221,8 +221,8 @@ class _Reads(TorchFunctionMode):
     ) -> Any:
         name = getattr(func, "__name__", "")
         name = PROPERTIES.get(id(getattr(func, "__self__", None)), name)
-        takes = name in READS or name in PROPERTIES.values()
-        if takes and not (name in TRITONS_READS and _asker().startswith(_TRITON)):
+        reads = name in READS or name in PROPERTIES.values()
+        if reads and not (name in LAUNCH_READS and _calling_file().startswith(_TRITON)):
             self.recorder.note("read", name, _single(args))
         return func(*args, **(kwargs or {}))
 
@@ -231,7 +231,7 @@ class _Reads(TorchFunctionMode):
 
 
 def _profile(device: Device) -> Any:
-    # torch.profiler's own class loads Inductor first, which takes seconds
+    # torch.profiler.profile would load Inductor first, which takes seconds
     settings = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
     if device is Device.CUDA:
         return torch.autograd.profiler.profile(
@@ -241,8 +241,8 @@ def _profile(device: Device) -> Any:
 
 
 @contextlib.contextmanager
-def _without_remarks() -> Iterator[None]:
-    """The profiler says on standard error that it starts and stops, which nobody wants in the bundle's log."""
+def _silent_stderr() -> Iterator[None]:
+    """Silence standard error: the profiler's notes of its start and end do not belong in the bundle's log."""
     sys.stderr.flush()
     kept = os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -278,12 +278,12 @@ def _interpreted_launches(recorder: LaunchRecorder) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _compiled_launches(recorder: LaunchRecorder) -> Iterator[None]:
-    """Through the hook that Triton's launcher calls, also for kernels that were compiled before."""
+    """Use the hook that Triton's launcher calls, also for kernels that were compiled before."""
     knobs = triton.knobs.runtime
 
     def hook(metadata: Any) -> None:
-        told = metadata.get() if metadata is not None else {}
-        recorder.note_launch(str(told.get("name", "")))
+        fields = metadata.get() if metadata is not None else {}
+        recorder.note_launch(str(fields.get("name", "")))
 
     chain = knobs.launch_enter_hook
     if hasattr(chain, "add"):
@@ -300,7 +300,7 @@ def _compiled_launches(recorder: LaunchRecorder) -> Iterator[None]:
             knobs.launch_enter_hook = chain
 
 
-# --- who asked -------------------------------------------------------------------------------------------------------
+# --- callers ---------------------------------------------------------------------------------------------------------
 
 _OWN = (__file__,)
 _TORCH = torch.__path__[0] + "/"
@@ -312,12 +312,12 @@ MACHINERY = frozenset(
         "aten::_to_copy",
     }
 )  # fmt: skip
-"""What the interpreter's launch and the autotuner do themselves."""
+"""Operations that the interpreter's launch and the autotuner perform themselves."""
 
 
-def _asker() -> str:
-    """The file of the innermost code that is neither this module's nor torch's. Code made from a string, as Triton
-    makes to bind the arguments of a launch, stands for who called it."""
+def _calling_file() -> str:
+    """The innermost file on the stack that is neither this module nor a part of torch. Code compiled from a string is
+    skipped, since Triton binds the arguments of launches with such code."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
@@ -327,22 +327,22 @@ def _asker() -> str:
     return ""
 
 
-def _of_triton(name: str, args: Any, device: Device) -> bool:
-    """Whether it is Triton's own housekeeping: around a launch, or the statistics of its autotuner."""
-    asker = _asker()
-    if not asker.startswith(_TRITON):
+def _is_housekeeping(name: str, args: Any, device: Device) -> bool:
+    """Whether an operation is Triton's own housekeeping around a launch, or in its autotuner's statistics."""
+    caller = _calling_file()
+    if not caller.startswith(_TRITON):
         return False
     if name in MACHINERY:
         return True
     on_host = all(each.device.type == "cpu" for each in tree_leaves(args) if isinstance(each, torch.Tensor))
-    return asker == f"{_TRITON}testing.py" and device is Device.CUDA and on_host
+    return caller == f"{_TRITON}testing.py" and device is Device.CUDA and on_host
 
 
 # --- tensors ---------------------------------------------------------------------------------------------------------
 
 
 def _single(args: tuple[Any, ...]) -> str:
-    """ONE_NUMBER for a tensor that is no part of a larger one."""
+    """ONE_NUMBER if the first argument is a tensor of one number that is not part of a larger one; else empty."""
     first = args[0] if args else None
     if isinstance(first, torch.Tensor) and first.numel() == 1 and first.layout is torch.strided:
         with torch._C.DisableTorchFunction():
@@ -355,7 +355,7 @@ def _dtypes(values: Any) -> set[torch.dtype]:
     return {each.dtype for each in tree_leaves(values) if isinstance(each, torch.Tensor)}
 
 
-def _memory(values: Any) -> set[int]:
+def _storages(values: Any) -> set[int]:
     return {
         each.untyped_storage().data_ptr()
         for each in tree_leaves(values)

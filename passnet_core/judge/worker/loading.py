@@ -1,4 +1,4 @@
-"""Importing a bundle's files as the modules they name."""
+"""Import a bundle's files as modules."""
 
 import importlib
 import importlib.abc
@@ -7,25 +7,21 @@ import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    pass
-
+from typing import Any
 
 FOLDER = "pass_dir"
-"""Bundles may import their helpers from a package of this name, as well as by their bare names."""
+"""The package from which a bundle may import its helpers, besides importing them by their bare names."""
 
 
 class LoadProblem(Exception):
-    """A bundle that imports, but is not one."""
+    """A bundle that breaks a rule of bundles without raising an exception itself. The message says what to change."""
 
 
 def imported(file: Path) -> ModuleType:
-    """The module of a pass. One that is named like a module already there, "json.py", must not be taken for it."""
+    """Import a pass. A file named like a module that is loaded already, such as json.py, gets another module name."""
     name = file.stem
-    there = sys.modules.get(name)
-    if there is None or getattr(there, "__file__", None) == str(file):
+    loaded = sys.modules.get(name)
+    if loaded is None or getattr(loaded, "__file__", None) == str(file):
         return importlib.import_module(name)
     spec = importlib.util.spec_from_file_location(f"{FOLDER}_{name}", file)
     if spec is None or spec.loader is None:
@@ -37,7 +33,7 @@ def imported(file: Path) -> ModuleType:
 
 
 class _PackageAlias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Makes pass_dir.x the very module x: a helper must not exist twice, with two sets of functions."""
+    """Makes pass_dir.x the same module as x: a helper must not be loaded twice, with two sets of functions."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
         return importlib.util.spec_from_loader(name, self) if name.startswith(f"{FOLDER}.") else None
@@ -50,6 +46,7 @@ class _PackageAlias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def make_importable(folder: Path) -> None:
+    """Make the files in this folder importable as NAME and as pass_dir.NAME."""
     sys.path[:0] = [str(folder), str(folder.parent)]
     package = ModuleType(FOLDER)
     package.__path__ = [str(folder)]

@@ -1,6 +1,7 @@
-"""The child that runs candidate code: answers the referee's requests, one after the other, until the channel closes.
+"""A worker's main loop: it answers the referee's requests one after the other until the channel closes.
 
-Nothing here is trusted by the referee, since the bundle shares this process; it only has to be honest for honest code.
+In the candidate worker, the bundle shares this process, so the referee trusts no answer from here. This code has to be
+right for honest bundles only.
 """
 
 import gc
@@ -34,7 +35,7 @@ TRACE_LIMIT = 6_000
 NEEDED = ("pattern", "replacement_args", "replacement_func")
 
 COMPILERS = ("triton.compiler", "torch._dynamo", "torch._inductor", "triton.backends")
-"""An exception whose class lies in one of these means that something could not be compiled."""
+"""An exception whose class is in one of these modules means that something could not be compiled."""
 
 
 if TYPE_CHECKING:
@@ -42,18 +43,18 @@ if TYPE_CHECKING:
 
 
 class UntraceablePattern(Exception):
-    """A function that torch.fx could not trace; the cause says why."""
+    """A function of a pass that torch.fx could not trace. The cause says why."""
 
 
 def serve(channel: socket.socket, device: Device, scratch: Path) -> None:
-    """Answers until the channel closes."""
-    child = _WorkerServer(device, scratch, channel)
+    """Answer requests until the channel closes."""
+    worker = _WorkerServer(device, scratch, channel)
     while True:
         try:
             request = framing.receive(channel)
         except framing.WireClosed:
             return
-        reply = child.answer(request)
+        reply = worker.answer(request)
         try:
             framing.send(channel, reply)
         except framing.WireClosed:
@@ -61,7 +62,7 @@ def serve(channel: socket.socket, device: Device, scratch: Path) -> None:
 
 
 def prime(device: Device, *, trusted: bool) -> None:
-    """Does in a new child what takes seconds and needs the device, before its first job. trusted: for the witness."""
+    """Initialise the device in a new worker, which takes seconds, before its first job. trusted: it is a witness."""
     if device is Device.CPU:
         return
     torch.cuda.init()
@@ -72,7 +73,7 @@ def prime(device: Device, *, trusted: bool) -> None:
 
 
 def rehearse(device: Device) -> None:
-    """Does once, before any child exists, what every child would have to do first; runs no candidate code."""
+    """Do once, before any worker exists, what every worker would have to do first. No candidate code runs."""
     if device is Device.CPU:
         interpreter.mend()
     tracing.trace_pattern(_rehearsed)
@@ -84,7 +85,7 @@ def _rehearsed(a: Any, b: Any) -> Any:
 
 
 class _WorkerServer:
-    """What one child holds: the loaded passes, the prepared callables, the inputs."""
+    """The state of one worker: the loaded passes, the prepared callables, the inputs."""
 
     def __init__(self, device: Device, scratch: Path, channel: socket.socket) -> None:
         self.device = device
@@ -100,16 +101,16 @@ class _WorkerServer:
         self.bench: ReferenceBenchServer | None = None
 
     def answer(self, request: framing.WireMessage) -> framing.WireMessage:
-        """The reply to one request: what was asked for, or the fault as data."""
+        """The reply to one request: the result, or the fault as data."""
         operation = request.fields.get("do")
-        doing = {
+        handlers = {
             "load": self._load,
             "prepare": self._prepare,
             "give": self._give,
             "bench": self._bench,
             "run": self._run,
             "warm_up": self._warm_up,
-            "rounds": self._rounds,
+            "rounds": self._timed_calls,
             "recall": self._recall,
             "check": self._check,
             "kernels": self._kernels,
@@ -123,11 +124,11 @@ class _WorkerServer:
             "compiled": self._compiled,
         }
         try:
-            return doing[operation](request)  # type: ignore[index]
-        except CandidateFault as fault:  # of this witness, found by its bench
+            return handlers[operation](request)  # type: ignore[index]
+        except CandidateFault as fault:  # raised by the witness's bench
             return framing.WireMessage({"fault": fault.kind, "text": fault.text, "trace": fault.trace})
         except BaseException as error:  # candidate code may raise anything, SystemExit included
-            return framing.WireMessage({"fault": _kind_of(error, str(operation)), **self._words_of(error)})
+            return framing.WireMessage({"fault": _kind_of(error, str(operation)), **self._text_and_trace(error)})
 
     def _load(self, request: framing.WireMessage) -> framing.WireMessage:
         bundle = from_json(Bundle, request.fields["bundle"])
@@ -149,10 +150,12 @@ class _WorkerServer:
             replacement = module.replacement_func()
             if not callable(replacement):
                 raise LoadProblem(
-                    f"replacement_func() of {file.name} returns {type(replacement).__name__}, no function."
+                    f"replacement_func() of {file.name} returns {type(replacement).__name__}. Return a function."
                 )
             if module.replacement_func() is not replacement:
-                warnings.append(f"replacement_func() of {file.name} returns another object each time it is called.")
+                warnings.append(
+                    f"replacement_func() of {file.name} returns a new object at each call. Return the same."
+                )
             key = keys.setdefault(id(replacement), f"replacement_{len(keys)}")
             self.replacements[key] = replacement
             pattern = _traced(tracing.trace_pattern, module.pattern, f"pattern() of {file.name}")
@@ -160,15 +163,15 @@ class _WorkerServer:
             passes.append(TracedPass(name=name, pattern=pattern, arguments=arguments, replacement=key))
             hook = _hook(module, arguments)
             if hook is None and callable(getattr(module, "prepare", None)):
-                warnings.append(f"prepare of {file.name} is not called by the judge: its one parameter is not weights.")
+                warnings.append(f"prepare() of {file.name} is not called: its only parameter has to be named weights.")
             hooks.setdefault(key, []).append((file.name, hook))
         for key, sharing in hooks.items():
             file_name, hook = sharing[0]
             other = next((name for name, each in sharing if each != hook), None)
             if other:
                 raise LoadProblem(
-                    f"{file_name} and {other} share a replacement, but not prepare() and the arguments it is for."
-                    " Give both the same, or each a replacement of its own."
+                    f"{file_name} and {other} share a replacement, but not prepare() and the arguments it prepares."
+                    " Give both the same, or give each a replacement of its own."
                 )
             if hook is not None:
                 self.hooks[key] = hook
@@ -209,19 +212,19 @@ class _WorkerServer:
             self.take([])
             gc.collect()
         given = framing.unpack_inputs(request.fields["inputs"], request.tensors)
-        self.take([_moved(each, self.device) if isinstance(each, torch.Tensor) else each for each in given])
+        self.take([_on_device(each, self.device) if isinstance(each, torch.Tensor) else each for each in given])
         self._synchronise()
         return framing.WireMessage({})
 
     def _bench(self, request: framing.WireMessage) -> framing.WireMessage:
         if self.bench is None:
-            from passnet_core.judge.worker.bench_server import ReferenceBenchServer  # which a candidate does not need
+            from passnet_core.judge.worker.bench_server import ReferenceBenchServer  # a candidate does not need it
 
-            self.bench = ReferenceBenchServer(_Itself(self), self.device)
+            self.bench = ReferenceBenchServer(_OwnClient(self), self.device)
         return self.bench.answer(request)
 
     def take(self, inputs: Sequence[Any]) -> None:
-        """These inputs, on the device, are those of the next calls."""
+        """Use these inputs, which are on the device, in the next calls."""
         self.inputs = list(inputs)
         self.staging.give(self.inputs)
 
@@ -230,7 +233,7 @@ class _WorkerServer:
         return framing.WireMessage(fields, tensors)
 
     def called(self, name: str, *, fresh: bool) -> Returned:
-        """One call, with what it returned where it lies: the next call may write there."""
+        """Make one call. What it returned is not copied, so the next call may overwrite it."""
         call = self.calls[name]
         seen = self.staging.call(name, call, fresh=fresh)
         matches = getattr(call, "matches", None)
@@ -245,8 +248,8 @@ class _WorkerServer:
         )
 
     def fault(self, error: BaseException) -> CandidateFault:
-        """What running something raised, as the referee is told of it."""
-        return CandidateFault(_kind_of(error, "run"), **self._words_of(error))
+        """The fault that tells the referee about an exception in a call."""
+        return CandidateFault(_kind_of(error, "run"), **self._text_and_trace(error))
 
     def _warm_up(self, request: framing.WireMessage) -> framing.WireMessage:
         fields = request.fields
@@ -254,8 +257,8 @@ class _WorkerServer:
         timing.warm_up(call, inputs, fields["seconds"], self.device)
         return framing.WireMessage({})
 
-    def _rounds(self, request: framing.WireMessage) -> framing.WireMessage:
-        """Timed calls, each asked for in frames of their own; the reply holds what the kept ones returned."""
+    def _timed_calls(self, request: framing.WireMessage) -> framing.WireMessage:
+        """Serve timed calls, which are requested in frames. The reply holds what the kept calls returned."""
         fields = request.fields
         call, buffers = self.calls[fields["name"]], self._buffers(fields["fills"])
         call.pack(buffers.fix(fields["weights"]))
@@ -277,7 +280,7 @@ class _WorkerServer:
         return self._returned_many(self.recalled(fields["name"], fields["fills"], fields["weights"], fields["seeds"]))
 
     def recalled(self, name: str, fills: list[Any], weights: int, seeds: Sequence[int]) -> list[Any]:
-        """What a callable returns for the inputs of these seeds; without a name, the inputs themselves."""
+        """What a callable returns for the inputs of each seed; with an empty name, the inputs themselves."""
         buffers = self._buffers(fills)
         fixed = buffers.fix(weights)
         if name:
@@ -292,29 +295,29 @@ class _WorkerServer:
         return found
 
     def _check(self, request: framing.WireMessage) -> framing.WireMessage:
-        """Compares a timed call of the other child on the device; null where that has too little memory for it."""
-        from passnet_core.judge.numerics import rechecking  # which a candidate does not need
+        """Check what a timed call of the candidate returned. Null if the device has too little memory for that."""
+        from passnet_core.judge.numerics import rechecking  # a candidate does not need it
 
         fields = request.fields
         try:
-            there = [each.to(self.device.value) for each in request.tensors]
-            actual = encoding.unpacked(fields["actual"], there)
-            found = rechecking.rechecked(_Itself(self), fields["fills"], fields["weights"], fields["seed"], actual)
+            tensors = [each.to(self.device.value) for each in request.tensors]
+            actual = encoding.unpacked(fields["actual"], tensors)
+            found = rechecking.rechecked(_OwnClient(self), fields["fills"], fields["weights"], fields["seed"], actual)
             return framing.WireMessage({"checked": to_json(found)})
         except torch.cuda.OutOfMemoryError:
             pass
         except CandidateFault:
             raise
-        except Exception:  # a bug of the judge: it must not pass for one of the subgraph
+        except Exception:  # a bug in the judge, which must not be blamed on the subgraph
             return framing.WireMessage({"bug": traceback.format_exc()[-8000:]})
-        # not within the handler, whose traceback keeps what was computed alive
+        # outside the handler, whose traceback would keep the tensors alive
         torch.cuda.empty_cache()
         return framing.WireMessage({"checked": None})
 
     def _buffers(self, fills: list[Any]) -> timed_inputs.Buffers:
-        """Kept from block to block: the same inputs are drawn into the same places."""
+        """The buffers for timed inputs. They are kept from block to block, so that inputs keep their addresses."""
         if self.buffers is None or self.buffers.fills != fills:
-            # what was compared is no more needed
+            # values have been compared by now: free the bench's tensors
             self.bench = None
             self.buffers = timed_inputs.Buffers(fills, self.inputs, self.device)
         return self.buffers
@@ -341,13 +344,13 @@ class _WorkerServer:
         return framing.WireMessage({"microseconds": timing.replay(call, inputs)})
 
     def _drawn(self, fields: dict[str, Any], seed: int) -> tuple[building.Prepared, list[Any]]:
-        """The callable that is asked for, and inputs of this seed; weights are prepared, if it does that."""
+        """The requested callable, and the inputs of this seed. If the callable prepares weights, it has done so."""
         call, buffers = self.calls[fields["name"]], self._buffers(fields["fills"])
         call.pack(buffers.fix(seed))
         return call, buffers.drawn(seed, 0)
 
     def _forget(self, request: framing.WireMessage) -> framing.WireMessage:
-        """Drops all of a job, for the next: only in a process without candidate code."""
+        """Drop everything that belongs to a job, before the next one. Only for workers without candidate code."""
         self.calls.clear()
         self.inputs = []
         self.staging = Staging(self.device)
@@ -366,10 +369,10 @@ class _WorkerServer:
         name = request.fields["name"]
         call = self.calls[name]
         recorder = launch_recorder.LaunchRecorder(self.device, str(_folder(self.scratch)))
-        watched = {key: recorder.wrapped(key, function) for key, function in self.replacements.items()}
-        # preparing weights is no part of a call
+        recorded = {key: recorder.wrapped(key, function) for key, function in self.replacements.items()}
+        # before recording: preparing weights is not part of a call
         self.staging.pack(call, fresh=False)
-        with recorder.listening(), call.replaced(watched):
+        with recorder.listening(), call.replaced(recorded):
             for means in launch_recorder.Means:
                 recorder.means = means
                 self.staging.call(name, call, fresh=False, packed=True)
@@ -416,15 +419,15 @@ class _WorkerServer:
         return framing.WireMessage({"kernels": compiling.kernels(once, self.device, _folder(self.scratch))})
 
     def _without_scratch(self, text: str) -> str:
-        """Without where this child's files lie: it is nobody's business, and differs from time to time."""
+        """The text without the path of this worker's scratch folder, which differs from run to run."""
         return text.replace(f"{self.scratch}/", "")
 
     def _synchronise(self) -> None:
         if self.device is Device.CUDA:
             torch.cuda.synchronize()
 
-    def _words_of(self, error: BaseException) -> dict[str, str]:
-        """What a person should read of an exception, cut to size; hostile exceptions cannot break it."""
+    def _text_and_trace(self, error: BaseException) -> dict[str, str]:
+        """Message and traceback of an exception for a person, cut to size. Hostile exceptions cannot break it."""
         cause = error.__cause__ if isinstance(error, UntraceablePattern) and error.__cause__ else error
         try:
             described = str(error) or "no message"
@@ -435,28 +438,28 @@ class _WorkerServer:
         return {"text": _cut(text, TEXT_LIMIT), "trace": _cut(trace, TRACE_LIMIT)}
 
 
-class _Itself:
-    """The witness as its own client, to compare what it computes: all stays on the device."""
+class _OwnClient:
+    """The witness as a client of itself, so that what it computes and compares stays on the device."""
 
-    def __init__(self, child: _WorkerServer) -> None:
-        self.child = child
+    def __init__(self, worker: _WorkerServer) -> None:
+        self.worker = worker
 
     def give(self, inputs: Sequence[Any]) -> None:
-        self.child.take(inputs)
+        self.worker.take(inputs)
 
     def run(self, name: str, *, fresh: bool = True) -> Returned:
         try:
-            return encoding.copied(self.child.called(name, fresh=fresh))
+            return encoding.copied(self.worker.called(name, fresh=fresh))
         except BaseException as error:
-            raise self.child.fault(error) from error
+            raise self.worker.fault(error) from error
 
     def recall(self, name: str, fills: Sequence[Any], weights: int, seeds: Sequence[int]) -> tuple[Returned, ...]:
         try:
-            found = self.child.recalled(name, list(fills), weights, seeds)
+            found = self.worker.recalled(name, list(fills), weights, seeds)
         except torch.cuda.OutOfMemoryError:
             raise
         except BaseException as error:
-            raise self.child.fault(error) from error
+            raise self.worker.fault(error) from error
         return tuple(
             Returned(tuple(map(encoding.produced, output_digest.listed(each))), _container(each), 0.0) for each in found
         )
@@ -467,21 +470,20 @@ def _container(returned: Any) -> str:
 
 
 def _given(described: Sequence[Any]) -> list[Any]:
-    """Inputs as inspecting takes them: tensors' forms as objects, and plain numbers."""
+    """The inputs of an inspection: TensorForm objects and plain numbers."""
     return [
         from_json(TensorForm, each) if isinstance(each, dict) else framing.number_from_json(each) for each in described
     ]
 
 
 def _folder(scratch: Path) -> Path:
-    """Where the files of this child's bundle lie."""
+    """The folder of this worker's bundle files."""
     return scratch / f"bundle-{os.getpid()}" / FOLDER
 
 
 def _named(error: BaseException, described: str) -> str:
     if isinstance(error, SystemExit):
         return f"It called sys.exit({error.code!r})."
-    # torch appends pages of advice to its errors
     return f"{type(error).__name__}: {described.strip()}"
 
 
@@ -491,10 +493,10 @@ def _cut(text: str, limit: int) -> str:
 
 
 def _relevant_lines(error: BaseException, scratch: Path) -> list[str]:
-    """The traceback from the bundle's first frame on, with paths as the bundle's author knows them."""
+    """The traceback from the bundle's first frame on, with paths relative to the bundle."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [index for index, frame in enumerate(frames) if f"/{FOLDER}/" in frame.filename]
-    shown = frames[own[0] :] if own else frames[-4:]
+    in_bundle = [index for index, frame in enumerate(frames) if f"/{FOLDER}/" in frame.filename]
+    shown = frames[in_bundle[0] :] if in_bundle else frames[-4:]
     lines = [*traceback.StackSummary.from_list(shown).format(), *traceback.format_exception_only(error)]
     return [re.sub(rf"{re.escape(str(scratch))}/bundle-\d+/", "", line) for line in lines]
 
@@ -513,15 +515,15 @@ def _kind_of(error: BaseException, operation: str) -> str:
     return "compile" if compiling else "runtime"
 
 
-def _traced(trace: Callable[[Callable[..., Any]], Any], function: Callable[..., Any], what: str) -> Any:
+def _traced(trace: Callable[[Callable[..., Any]], Any], function: Callable[..., Any], label: str) -> Any:
     try:
         return trace(function)
     except Exception as error:  # the function is candidate code
-        raise UntraceablePattern(f"{what} cannot be traced: {error}") from error
+        raise UntraceablePattern(f"{label} cannot be traced: {error}") from error
 
 
 def _hook(module: ModuleType, arguments: Graph) -> building.Hook | None:
-    """prepare(weights) of a pass, if it has one: a function of that name with other parameters is its own affair."""
+    """The hook prepare(weights) of a pass, or None. A prepare() with other parameters is not a hook."""
     prepare = getattr(module, "prepare", None)
     if not inspect.isfunction(prepare) or list(inspect.signature(prepare).parameters) != ["weights"]:
         return None
@@ -531,5 +533,5 @@ def _hook(module: ModuleType, arguments: Graph) -> building.Hook | None:
     return building.Hook(prepare, tuple(names))
 
 
-def _moved(tensor: torch.Tensor, device: Device) -> torch.Tensor:
+def _on_device(tensor: torch.Tensor, device: Device) -> torch.Tensor:
     return tensor if device is Device.CPU else tensor.to("cuda", copy=True)

@@ -1,7 +1,7 @@
-"""What surrounds a call whose values are compared: where its inputs lie, what memory holds before, what changed after.
+"""Calls whose values are compared: place their inputs, poison free memory before, and see what they changed after.
 
-Runs in the children, alike for every contender. Inputs are kept as given; a call sees buffers, whose content is either
-put anew into the very tensors of the call before, or lies at addresses that it has not seen.
+Runs in the workers, in the same way for every contender. The given inputs stay untouched. A call gets copies of them,
+either in the same tensors as the previous call, or relocated to addresses that it has not seen.
 """
 
 import contextlib
@@ -17,28 +17,28 @@ import torch
 from passnet_core.records import Device
 
 LARGE_BYTES = 256 << 20
-"""Above it memory is spared: nothing is kept that could be dropped."""
+"""Above this size, inputs and outputs are dropped as soon as possible instead of being kept for checks."""
 
 POISON = 255
-"""NaN in every floating dtype, -1 in the others."""
+"""The byte that poisons memory: NaN in every floating dtype, -1 in signed integers."""
 
-BESIDE_BYTES = 1 << 16
-"""Before and behind every input."""
+PADDING_BYTES = 1 << 16
+"""How many poisoned bytes lie before and after each input."""
 
 POISON_BLOCKS = 3
 POISON_BYTES = {Device.CPU: 1 << 20, Device.CUDA: 1 << 30}
-"""Largest block that is filled in advance. The CPU's larger ones the C library fills, see _malloc_poisoned."""
+"""Blocks poisoned per size, and the largest of them. On a CPU, the C library fills larger ones: _malloc_poisoned."""
 
 M_PERTURB = -6
 LATE_CYCLES = 2_000_000
-"""For about a millisecond the call's stream is busy, so that everything launched waits for its inputs."""
+"""GPU cycles, about a millisecond, for which the call's stream is kept busy before it writes the inputs."""
 
-PERTURBATIONS = (0x01, 0x80)
-"""The C library fills with the complement: numbers near the largest, below and above zero, NaN in half precision."""
+MALLOC_FILLS = (0x01, 0x80)
+"""The C library fills with their complements: numbers of either sign near the largest, NaN in half precision."""
 
 INTEGERS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
-# as they were before any bundle was loaded
+# bound before any bundle is loaded, so that no bundle can replace them
 _equal = torch.equal
 _now = time.perf_counter
 _wait_for_device = torch.cuda.synchronize
@@ -46,38 +46,38 @@ _wait_for_device = torch.cuda.synchronize
 
 @dataclass(frozen=True)
 class Observed:
-    """One call. changed: inputs that it changed, by index. overwrote: outputs of its call before that it changed.
-    late: outputs that were not there yet when the stream of the call had done its work."""
+    """One call. changed: the inputs that it changed, by index. overwrote: indices of the previous call's outputs that
+    it overwrote. late: indices of outputs that were still unfinished when the call's stream had done its work."""
 
     returned: Any
     seconds: float
     shares: tuple[tuple[str, ...], ...]
-    """Per returned value with whose memory its own overlaps: "input 0", "output 1" (only those before it)."""
+    """For each returned value, the inputs and earlier outputs that its memory overlaps: "input 0", "output 1"."""
     changed: Mapping[int, torch.Tensor]
     overwrote: tuple[int, ...]
     late: tuple[int, ...]
 
 
 class Staging:
-    """The inputs of one child and what its calls returned last."""
+    """The inputs of one worker, and the latest outputs of its callables."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
         self.inputs: list[Any] = []
         self.buffers: list[Any] = []
-        self.places: list[int] = []
-        self.sizes: set[int] = set()
+        self.addresses: list[int] = []
+        self.output_sizes: set[int] = set()
         self.kept: dict[str, list[tuple[int, torch.Tensor, torch.Tensor]]] = {}
         self.calls = 0
 
     def give(self, inputs: Sequence[Any]) -> None:
-        """What the next calls compute on: tensors on the device, and numbers."""
+        """Set the inputs of the next calls: tensors on the device, and numbers."""
         self.inputs = list(inputs)
         if _bytes(self.inputs) > LARGE_BYTES:
             self.buffers, self.kept = [], {}
 
     def pack(self, function: Callable[[list[Any]], Any], *, fresh: bool) -> None:
-        """Places the inputs, and has a bundle that does so prepare the weights among them: all that it sees of them."""
+        """Place the inputs, and run the bundle's prepare(weights) if it has one, with only the weights readable."""
         self._place(fresh)
         pack, weights = getattr(function, "pack", None), getattr(function, "weights", ())
         if pack is not None and weights:
@@ -87,20 +87,20 @@ class Staging:
             self._fill(others)
 
     def call(self, name: str, function: Callable[[list[Any]], Any], *, fresh: bool, packed: bool = False) -> Observed:
-        """One call. fresh: at new addresses, else with the tensors of the call before where they fit. packed: what
-        weights the bundle prepares has been prepared."""
+        """Make one call. fresh: relocate the inputs; otherwise reuse the previous call's tensors if they fit. packed:
+        the bundle's weights have been prepared already."""
         if packed:
             self._place(fresh)
         else:
             self.pack(function, fresh=fresh)
         self._poison()
-        self._come_late()
+        self._delay_inputs()
         self.calls += 1
         with torch.no_grad(), _malloc_poisoned(self.device, self.calls):
             start = _now()
             returned = function(list(self.buffers))
             outputs = returned if isinstance(returned, tuple | list) else (returned,)
-            seen = self._seen_by_its_stream(outputs)
+            seen = self._seen_by_stream(outputs)
             self._synchronise()
             seconds = _now() - start
         late = tuple(index for index, before in seen.items() if not same_bits(outputs[index], before))
@@ -112,39 +112,39 @@ class Staging:
     # --- before the call ---
 
     def _place(self, fresh: bool) -> None:
-        if not fresh and self._fit():
+        if not fresh and self._buffers_fit():
             self._fill(range(len(self.buffers)))
             return
         old, self.buffers = self.buffers, []
         if _bytes(self.inputs) > LARGE_BYTES:
             old.clear()
         self.buffers = [copied(each) if isinstance(each, torch.Tensor) else each for each in self.inputs]
-        self.places = [each.data_ptr() if isinstance(each, torch.Tensor) else 0 for each in self.buffers]
+        self.addresses = [each.data_ptr() if isinstance(each, torch.Tensor) else 0 for each in self.buffers]
         for each in old:
-            # who still reads there reads nonsense
+            # a callable that still reads the old addresses reads NaN
             if isinstance(each, torch.Tensor) and each.is_floating_point():
                 each.data.fill_(math.nan)
 
-    def _fit(self) -> bool:
+    def _buffers_fit(self) -> bool:
         return len(self.buffers) == len(self.inputs) and all(
-            _alike(buffer, value) and (not isinstance(value, torch.Tensor) or buffer.data_ptr() == place)
-            for buffer, value, place in zip(self.buffers, self.inputs, self.places)
+            _same_form(buffer, value) and (not isinstance(value, torch.Tensor) or buffer.data_ptr() == address)
+            for buffer, value, address in zip(self.buffers, self.inputs, self.addresses)
         )
 
     def _poison(self) -> None:
-        """Fills memory that the next allocations may get, of the sizes of outputs."""
-        sizes = self.sizes or {each.nbytes for each in self.inputs if isinstance(each, torch.Tensor)}
+        """Poison free memory that the next allocations of the outputs' sizes may get."""
+        sizes = self.output_sizes or {each.nbytes for each in self.inputs if isinstance(each, torch.Tensor)}
         wanted = [size for size in sorted(sizes) if 0 < size <= POISON_BYTES[self.device]]
         blocks: list[torch.Tensor] = []
-        # a call that leaves no memory to spare is not to fail for it
+        # if memory is short, poison less: the call itself may still fit
         with contextlib.suppress(torch.cuda.OutOfMemoryError):
             for size in wanted * POISON_BLOCKS:
                 blocks.append(torch.empty(size, dtype=torch.uint8, device=self.device.value).fill_(POISON))
         blocks.clear()
 
-    def _come_late(self) -> None:
-        """On CUDA, the inputs come from work that the stream of the call has yet to do, as in a model: who works on
-        another stream and does not wait reads NaN."""
+    def _delay_inputs(self) -> None:
+        """On CUDA, let the call's stream write the inputs late, as the layers before it would in a model. Work on
+        another stream that does not wait for them reads NaN."""
         if self.device is Device.CPU:
             return
         everything = range(len(self.buffers))
@@ -154,14 +154,14 @@ class Staging:
         self._fill(everything)
 
     def _spoil(self, indices: Iterable[int]) -> None:
-        """Whoever reads these inputs now reads nonsense."""
+        """Overwrite these inputs with NaN, or zero in integers."""
         for index in indices:
             buffer = self.buffers[index]
             if isinstance(buffer, torch.Tensor):
                 buffer.data.fill_(math.nan if buffer.is_floating_point() else 0)
 
     def _fill(self, indices: Iterable[int]) -> None:
-        """Puts the content of these inputs where it belongs; no tensor's version counts that as a change."""
+        """Copy the content of these inputs into the buffers, without raising the tensors' version counters."""
         for index in indices:
             value = self.inputs[index]
             if isinstance(value, torch.Tensor):
@@ -173,24 +173,24 @@ class Staging:
 
     # --- after the call ---
 
-    def _seen_by_its_stream(self, outputs: Sequence[Any]) -> dict[int, torch.Tensor]:
-        """Copies of outputs as whoever goes on in the stream of the call would find them. On the CPU there is none."""
+    def _seen_by_stream(self, outputs: Sequence[Any]) -> dict[int, torch.Tensor]:
+        """Copy the outputs in the call's stream, without waiting for other streams. Empty on a CPU, or if large."""
         if self.device is Device.CPU or _bytes(outputs) > LARGE_BYTES:
             return {}
-        return {index: output.clone() for index, output in enumerate(outputs) if _plain(output)}
+        return {index: output.clone() for index, output in enumerate(outputs) if _is_plain(output)}
 
     def _changed(self) -> dict[int, torch.Tensor]:
         return {
-            index: buffer.detach() if _plain(buffer) else torch.empty(0)
+            index: buffer.detach() if _is_plain(buffer) else torch.empty(0)
             for index, (buffer, value) in enumerate(zip(self.buffers, self.inputs))
-            if isinstance(value, torch.Tensor) and not (_alike(buffer, value) and same_bits(buffer, value))
+            if isinstance(value, torch.Tensor) and not (_same_form(buffer, value) and same_bits(buffer, value))
         }
 
     def _shares(self, outputs: Sequence[Any]) -> tuple[tuple[str, ...], ...]:
-        others = [(f"input {index}", each) for index, each in enumerate(self.buffers) if _plain(each)]
+        others = [(f"input {index}", each) for index, each in enumerate(self.buffers) if _is_plain(each)]
         found: list[tuple[str, ...]] = []
         for index, output in enumerate(outputs):
-            if not _plain(output):
+            if not _is_plain(output):
                 found.append(())
                 continue
             found.append(tuple(name for name, other in others if overlap(output, other)))
@@ -198,36 +198,36 @@ class Staging:
         return tuple(found)
 
     def _keep(self, name: str, outputs: Sequence[Any], shares: Sequence[Sequence[str]]) -> None:
-        """Holds on to outputs of their own, so that the next call must not write there."""
+        """Keep the outputs that are not views of inputs, to see whether the next call overwrites them."""
         own = [
             (index, output)
             for index, output in enumerate(outputs)
-            if _plain(output) and not any(each.startswith("input") for each in shares[index])
+            if _is_plain(output) and not any(each.startswith("input") for each in shares[index])
         ]
-        self.sizes |= {output.nbytes for _, output in own}
+        self.output_sizes |= {output.nbytes for _, output in own}
         affordable = _bytes(output for _, output in own) <= LARGE_BYTES
         self.kept[name] = [(index, output, output.clone()) for index, output in own] if affordable else []
 
 
 def copied(tensor: torch.Tensor) -> torch.Tensor:
-    """The same content and strides at another address, as a tensor that counts no change yet. Before and behind it lies
-    what nobody could take for data, so that who reads there always gets the same."""
+    """Relocate a tensor: the same content and strides at a new address, with its version counter at zero. The memory
+    around it is poisoned, so that reads out of bounds always give the same nonsense."""
     start, end = _extent(tensor) if tensor.numel() else (0, 0)
-    held = torch.empty(BESIDE_BYTES + end - start + BESIDE_BYTES, dtype=torch.uint8, device=tensor.device)
-    held[:BESIDE_BYTES].fill_(POISON)
-    held[-BESIDE_BYTES:].fill_(POISON)
+    held = torch.empty(PADDING_BYTES + end - start + PADDING_BYTES, dtype=torch.uint8, device=tensor.device)
+    held[:PADDING_BYTES].fill_(POISON)
+    held[-PADDING_BYTES:].fill_(POISON)
     bare = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
-    copy = bare.set_(held.untyped_storage(), BESIDE_BYTES // tensor.element_size(), tensor.shape, tensor.stride()).data
+    copy = bare.set_(held.untyped_storage(), PADDING_BYTES // tensor.element_size(), tensor.shape, tensor.stride()).data
     copy.data.copy_(tensor)
     return copy
 
 
 def same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether both have one shape and the same bits: NaN equals itself, and -0 is not 0."""
+    """Whether two tensors have the same shape, dtype and bits: NaN equals itself, and -0 differs from 0."""
     return (one.shape, one.dtype) == (other.shape, other.dtype) and _equal(_bits(one), _bits(other))
 
 
-def _alike(one: Any, other: Any) -> bool:
+def _same_form(one: Any, other: Any) -> bool:
     if not isinstance(other, torch.Tensor):
         return not isinstance(one, torch.Tensor)
     return type(one) is type(other) and (one.shape, one.stride(), one.dtype) == (
@@ -242,7 +242,7 @@ def _bits(tensor: torch.Tensor) -> torch.Tensor:
     return plain.detach().view(INTEGERS[plain.dtype.itemsize])
 
 
-def _plain(value: Any) -> bool:
+def _is_plain(value: Any) -> bool:
     return type(value) in (torch.Tensor, torch.nn.Parameter) and value.layout is torch.strided
 
 
@@ -251,7 +251,7 @@ def _bytes(values: Any) -> int:
 
 
 def overlap(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether they have an element in common, and not only a storage."""
+    """Whether two tensors have an element in common, and not merely a storage."""
     if not one.numel() or not other.numel() or one.device != other.device:
         return False
     (first, first_end), (second, second_end) = _extent(one), _extent(other)
@@ -267,7 +267,7 @@ def overlap(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def _extent(tensor: torch.Tensor) -> tuple[int, int]:
-    """First address, and the one after the last."""
+    """The address of a tensor's first byte, and the address after its last byte."""
     last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride()))
     start = tensor.data_ptr()
     return start, start + (last + 1) * tensor.element_size()
@@ -277,7 +277,7 @@ def _mallopt() -> Callable[[int, int], int] | None:
     try:
         found: Callable[[int, int], int] = ctypes.CDLL(None).mallopt
     except (OSError, AttributeError):
-        # another C library than GNU's
+        # not GNU's C library
         return None
     return found
 
@@ -287,11 +287,11 @@ _set_malloc = _mallopt()
 
 @contextlib.contextmanager
 def _malloc_poisoned(device: Device, turn: int) -> Iterator[None]:
-    """On the CPU, whatever the C library hands out meanwhile is filled with what nobody could take for a result."""
+    """On the CPU, have the C library fill all memory that it allocates meanwhile with nonsense."""
     if device is not Device.CPU or _set_malloc is None:
         yield
         return
-    _set_malloc(M_PERTURB, PERTURBATIONS[turn % len(PERTURBATIONS)])
+    _set_malloc(M_PERTURB, MALLOC_FILLS[turn % len(MALLOC_FILLS)])
     try:
         yield
     finally:

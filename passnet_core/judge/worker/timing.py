@@ -1,6 +1,6 @@
-"""Warm-up, and the times that need a whole block of calls: kernels in the device trace, replays of a captured graph.
+"""Warm-up, and times that need several calls: kernels in the device trace, and replays of a CUDA graph.
 
-Runs in the child processes, the same for every contender. Calls timed one by one are in rounds.
+Runs in the workers, in the same way for every contender. Single calls are timed in timing_loop.
 """
 
 import gc
@@ -25,8 +25,8 @@ COPYING_US = 6_000.0
 
 
 def warm_up(call: Callee, inputs: list[Any], seconds: float, device: Device) -> None:
-    """Calls for about so many seconds, at least thrice, and waits for the device; then collects garbage, so that none
-    need be collected soon."""
+    """Call for about this many seconds, and at least LEAST_WARM_UP_CALLS times, waiting for the device after each call.
+    Then collect garbage, so that none is collected soon."""
     with torch.no_grad():
         end = time.perf_counter() + seconds
         done = 0
@@ -39,10 +39,10 @@ def warm_up(call: Callee, inputs: list[Any], seconds: float, device: Device) -> 
 
 
 def kernels(call: Callee, inputs: list[Any], calls: int) -> list[float]:
-    """Microseconds of kernels in each of so many calls, from the device trace. Needs CUDA."""
+    """The kernel time of each of this many calls in microseconds, from the device trace. Needs CUDA."""
     with torch.no_grad():
         torch.cuda.synchronize()
-        # torch.profiler's own class would load Inductor first, which takes seconds
+        # torch.profiler.profile would load Inductor first, which takes seconds
         with torch.autograd.profiler.profile(use_cpu=False, use_device="cuda", use_kineto=True) as profile:
             for _ in range(calls):
                 call(inputs)
@@ -51,7 +51,7 @@ def kernels(call: Callee, inputs: list[Any], calls: int) -> list[float]:
 
 
 def replay(call: Callee, inputs: list[Any]) -> float | None:
-    """Microseconds of one replay of the call captured as a CUDA graph; None where it cannot be captured."""
+    """The time of one replay of the call as a CUDA graph in microseconds; None if the call cannot be captured."""
     graph = torch.cuda.CUDAGraph()
     try:
         with torch.no_grad(), torch.cuda.graph(graph):
@@ -74,16 +74,16 @@ def replay(call: Callee, inputs: list[Any]) -> float | None:
 
 @cache
 def memory() -> tuple[float, int]:
-    """(bytes that a copy on the device moves in a microsecond at best, read and written; bytes of the L2 cache).
-    Measured once in a process, before it has a job: what a candidate does to the device must not show in it."""
+    """(bytes per microsecond that a copy on the device reads and writes at best, bytes of the L2 cache). Measured once
+    per process, before its first job, so that no candidate can influence it."""
     speed = max(_copies(1) for _ in range(REPLAY_BLOCKS))
     torch.cuda.empty_cache()
     return speed, int(torch.cuda.get_device_properties(0).L2_cache_size)
 
 
 def copying() -> float:
-    """Bytes that a copy on the device moves in a microsecond just now, read and written. It takes COPYING_US at best:
-    several turns of two processes that share the device."""
+    """Bytes per microsecond that a copy on the device reads and writes at present. The copy takes at least COPYING_US,
+    which is several time slices of two processes that share the device."""
     return _copies(max(2, round(COPYING_US * memory()[0] / (2 * COPIED_BYTES))))
 
 
@@ -100,7 +100,7 @@ def _copies(count: int) -> float:
 
 
 def prime() -> None:
-    """Does once what the first trace, the first kernel and the first event in a process would have to do."""
+    """Run a first trace, kernel and event, so that no job has to wait for their initialisation."""
     from triton.runtime import driver
 
     driver.active.get_current_target()
@@ -123,7 +123,7 @@ def device_activities(events: Sequence[Any]) -> list[tuple[float, float]]:
 
 
 def per_call(activities: Sequence[tuple[float, float]], calls: int) -> list[float]:
-    """Device time of each call. Where the calls do not all launch equally many kernels, each gets the mean."""
+    """The device time of each call. If the calls do not all launch equally many kernels, each gets the mean."""
     ordered = [duration for _, duration in sorted(activities)]
     each, rest = divmod(len(ordered), calls)
     if rest or not each:

@@ -1,8 +1,8 @@
-"""Timed calls, one at a time: the referee names a seed, the child draws fresh inputs from it, and says so; told to go,
-it calls, and answers at once how long that took, and then with a digest of what was returned.
+"""The worker's loop for timed calls. Each call has three steps, which the worker answers one by one: it draws fresh
+inputs from the referee's seed; on the referee's word it makes the call and times it; it sends a digest of the result.
 
-Both children run this same loop for every contender. What it claims is not trusted: the referee has its own clock for
-each of the three steps, and asks at random for what a call returned, which must have the digest that was sent.
+Both workers run this same loop for every contender. Its answers are not trusted: the referee times each of the steps by
+its own clock, and asks at random for what a call returned, which must have the digest that was sent.
 """
 
 import gc
@@ -21,7 +21,7 @@ from passnet_core.judge.protocol.timed_calls import ANSWERED, ASKED, END, GO, KE
 from passnet_core.records import Clock, Device
 
 SPIN_S = 1.0
-"""How long the next seed is polled for before the wait may sleep."""
+"""How many seconds to poll for the next seed before waiting, since a sleeping core wakes up slowly."""
 
 Callee = Callable[[list[Any]], Any]
 
@@ -38,17 +38,17 @@ def serve(
     device: Device,
     core: int | None,
 ) -> list[Any]:
-    """Answers calls until told to end; what the kept calls returned, in order. Exceptions of the call pass through,
-    after the answer that says so: a time that is no number."""
+    """Serve timed calls until told to end. Return what the kept calls returned, in order. If a step raises, answer with
+    NaN as its time, then let the exception pass."""
     timed = _Timed(clock, device)
     kept: list[Any] = []
     previous: Any = None
     with torch.no_grad(), _on_core(core):
         while True:
-            seed, slot, what = ASKED.unpack(receive(ASKED.size))
-            if what & KEEP:
+            seed, slot, flags = ASKED.unpack(receive(ASKED.size))
+            if flags & KEEP:
                 kept.append(copied(previous))
-            if what & END:
+            if flags & END:
                 return kept
             try:
                 inputs = buffers.drawn(seed, slot)
@@ -58,21 +58,21 @@ def serve(
                 microseconds, previous = timed(call, inputs)
                 send(ANSWERED.pack(microseconds, 0))
                 answer = ANSWERED.pack(0.0, digest(listed(previous)))
-            except BaseException:  # the call is candidate code; the referee waits for an answer, then for the reason
+            except BaseException:  # candidate code may raise anything; the referee waits for an answer, then the reason
                 send(ANSWERED.pack(math.nan, 0))
                 raise
             send(answer)
 
 
 def copied(returned: Any) -> Any:
-    """What was returned, safe from what later calls write."""
+    """A copy of what was returned, which later calls cannot overwrite."""
     if isinstance(returned, tuple | list):
         return tuple(copied(each) for each in returned)
     return returned.clone() if type(returned) is torch.Tensor else returned
 
 
 class _Timed:
-    """One call on one clock."""
+    """Times one call on one clock, in microseconds."""
 
     def __init__(self, clock: Clock, device: Device) -> None:
         self.synchronise: Callable[[], object] = torch.cuda.synchronize if device is Device.CUDA else _nothing
@@ -107,7 +107,7 @@ def _nothing() -> None:
 
 @contextmanager
 def _on_core(core: int | None) -> Iterator[None]:
-    """Keeps this thread on one core, where the system allows it, and collects no garbage."""
+    """Pin this thread to one core, if the system allows that, and turn garbage collection off."""
     before = os.sched_getaffinity(0)
     collecting = gc.isenabled()
     gc.disable()

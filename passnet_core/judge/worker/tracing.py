@@ -1,4 +1,4 @@
-"""Functions traced by torch.fx, and torch.fx graphs as plain data."""
+"""Trace functions with torch.fx, and convert torch.fx graphs to plain data and back."""
 
 import inspect
 import math
@@ -25,14 +25,14 @@ class Untraceable(Exception):
 
 @dataclass(frozen=True)
 class FxReading:
-    """A torch.fx graph as data. attributes: its constants by input name; they follow the placeholders, in order."""
+    """A torch.fx graph as data. attributes: the constants that became its last inputs, path by input name, in order."""
 
     graph: Graph
     attributes: Mapping[str, str]
 
 
 class PatternProxy(Proxy):
-    """A proxy that keeps in-place operators: torch.fx alone would record x += y as x + y, which matches nothing."""
+    """A proxy that records in-place operators: torch.fx alone would record x += y as x + y, which matches nothing."""
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self.tracer.create_proxy("call_function", operator.setitem, (self, key, value), {})
@@ -51,29 +51,29 @@ for _name in IN_PLACE:
     setattr(PatternProxy, f"__{_name}__", _in_place(_name))
 
 
-IN_DISGUISE = {
+THIN_WRAPPERS = {
     torch: ("meshgrid",),
     torch.functional: ("meshgrid",),
     torch.nn.functional: ("sigmoid", "tanh", "grouped_mm", "scaled_mm"),
 }
-"""Functions that only call a method or another function: torch.fx alone would record that one, Dynamo records them."""
+"""Functions that only call another one. Dynamo records the function itself, torch.fx alone would record the other."""
 
 
 class PatternTracer(torch.fx.Tracer):
-    """Traces straight-line functions, without a module around them."""
+    """A tracer of straight-line functions, which need no module around them."""
 
     def __init__(self) -> None:
-        functions = [getattr(module, name, None) for module, names in IN_DISGUISE.items() for name in names]
+        functions = [getattr(module, name, None) for module, names in THIN_WRAPPERS.items() for name in names]
         super().__init__(autowrap_modules=(math,), autowrap_functions=tuple(filter(None, functions)))
-        # torch.fx looks for such functions among the globals of what it traces, and where else it is told
-        self._autowrap_search.extend(IN_DISGUISE)
+        # by default, torch.fx wraps such functions only in the globals of the traced function
+        self._autowrap_search.extend(THIN_WRAPPERS)
 
     def proxy(self, node: torch.fx.Node) -> Proxy:
         return PatternProxy(node, self)
 
 
 class _RecordFactories(TorchFunctionMode):
-    """Records calls that take no proxy, such as torch.arange(14): they are part of the pattern, not constants."""
+    """Records calls without a proxy, such as torch.arange(14), as part of the pattern instead of as constants."""
 
     def __init__(self, tracer: torch.fx.Tracer) -> None:
         super().__init__()
@@ -83,12 +83,12 @@ class _RecordFactories(TorchFunctionMode):
         kwargs = kwargs or {}
         if _holds_proxy((args, kwargs)) or not signatures.name_of(func).startswith(("torch.", "operator.")):
             return func(*args, **kwargs)
-        if signatures.canonical(signatures.name_of(func)) not in _known():
+        if signatures.canonical(signatures.name_of(func)) not in _known_functions():
             return func(*args, **kwargs)
         return self.tracer.create_proxy("call_function", func, args, kwargs)
 
 
-def _known() -> frozenset[str]:
+def _known_functions() -> frozenset[str]:
     return frozenset(signatures._names().values())
 
 
@@ -101,7 +101,7 @@ def _holds_proxy(value: Any) -> bool:
 
 
 def trace_pattern(function: Callable[..., Any]) -> Graph:
-    """What the function computes, by calling it with proxies. Raises Untraceable."""
+    """The graph of what the function computes when called with proxies. Raises Untraceable."""
     return _traced(function).graph
 
 
@@ -131,7 +131,7 @@ def _traced(function: Callable[..., Any]) -> FxReading:
     except TypeError as error:
         if "Proxy" not in str(error):
             raise Untraceable(f"TypeError: {_first_line(error)}") from error
-        raise Untraceable(f"{_first_line(error)}. Traced values have no number or type while tracing.") from error
+        raise Untraceable(f"{_first_line(error)}. A value has no number and no type while it is traced.") from error
     except Exception as error:  # the function is candidate code
         raise Untraceable(f"{type(error).__name__}: {_first_line(error)}") from error
     try:
@@ -150,7 +150,7 @@ def fx_graph(function: Callable[..., Any] | torch.nn.Module) -> torch.fx.Graph:
     finally:
         torch.set_grad_enabled(grad)
     for node in traced.nodes:
-        # a module made of this graph would have all later traces look for globals of these dotted names
+        # with this mark, a module made of this graph makes every later trace wrap globals of these dotted names
         node.meta.pop("is_wrapped", None)
     return traced
 
@@ -159,19 +159,19 @@ def _check_parameters(function: Callable[..., Any]) -> None:
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError) as error:
-        raise Untraceable("it is no plain function. Define it with def.") from error
+        raise Untraceable("it is not a plain function. Define it with def.") from error
     for each in parameters:
         if each.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
             raise Untraceable(f"it takes *{each.name}. Name every input.")
 
 
 def _first_line(error: BaseException) -> str:
-    """What went wrong, without torch's advice that follows."""
+    """The first sentence of an error's message, without the advice that torch appends."""
     return (str(error).strip() or type(error).__name__).splitlines()[0].partition(". ")[0].rstrip(".")
 
 
 def graph_of_fx(traced: torch.fx.Graph) -> FxReading:
-    """A torch.fx graph as data. Raises BadInput for what the data cannot hold, such as calls of modules."""
+    """A torch.fx graph as data. Raises BadInput for nodes that data cannot represent, such as calls of modules."""
     inputs: list[Node] = []
     constants: list[Node] = []
     operations: list[Node] = []
@@ -184,9 +184,9 @@ def graph_of_fx(traced: torch.fx.Graph) -> FxReading:
         kwargs = tuple((name, _value(each, names)) for name, each in node.kwargs.items())
         match node.op:
             case "placeholder":
-                # torch.fx renames inputs that shadow a builtin ("input"): a person knows them by their own names
-                own = str(node.target)
-                names[node] = own if node.name.rstrip("_0123456789") == own else node.name
+                # torch.fx renames inputs that shadow a builtin, such as "input": restore the author's name
+                written = str(node.target)
+                names[node] = written if node.name.rstrip("_0123456789") == written else node.name
                 inputs.append(Node(names[node], NodeKind.INPUT, names[node]))
             case "get_attr":
                 attributes[node.name] = str(node.target)
@@ -198,15 +198,15 @@ def graph_of_fx(traced: torch.fx.Graph) -> FxReading:
             case "output":
                 result = args[0]
             case _:
-                raise BadInput(f"A graph cannot hold the call of a module, {node.target}.")
+                raise BadInput(f"A graph cannot hold the call of module {node.target}. Use torch.nn.functional.")
     graph = Graph((*inputs, *constants, *operations), result)
     graph.check()
     return FxReading(graph, attributes)
 
 
 def fx_of_graph(graph: Graph) -> torch.fx.Graph:
-    """The inverse of graph_of_fx: calls of the same functions, under the same names where torch.fx allows them. Raises
-    BadInput for operations that the judge does not know."""
+    """The inverse of graph_of_fx. Nodes keep their names as far as torch.fx allows them. Raises BadInput for operations
+    that the judge does not know."""
     built = torch.fx.Graph()
     nodes: dict[str, Any] = {}
     for node in graph.nodes:

@@ -1,1 +1,1 @@
-"""Pass bundles: reading, writing, static rules and starting points. Their code is never executed here."""
+"""Pass bundles: reading, writing, static rules and starting points. Nothing here executes their code."""

@@ -1,4 +1,4 @@
-"""A pass bundle as a folder: Python files and the JSON list that orders its passes. Nothing is imported."""
+"""Read and write a bundle as a folder: Python files, and a JSON list that orders its passes. Nothing is imported."""
 
 import json
 from pathlib import Path
@@ -8,12 +8,13 @@ from passnet_core.records import Bundle, PassFile
 
 ORDER_FILE = "sorted_output_pass_rule_names.json"
 LARGEST_FILE_BYTES = 1_000_000
+"""Most bytes of one file of a bundle."""
 
 
 def read_bundle(folder: Path, author: str = "") -> Bundle:
-    """The bundle in a folder, or in its pass_dir/: passes in the order of the JSON list, other *.py as helpers.
+    """Read the bundle in a folder, or in its pass_dir/: passes in the order of the JSON list, other *.py as helpers.
 
-    Raises BadInput naming the file, what is wrong with it and the remedy.
+    Raises BadInput, which names the file, the problem and the remedy.
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -34,21 +35,21 @@ def read_bundle(folder: Path, author: str = "") -> Bundle:
 
 
 def write_bundle(bundle: Bundle, folder: Path) -> None:
-    """Writes the bundle so that read_bundle gives it back.
+    """Write the bundle so that read_bundle gives it back.
 
-    Raises BadInput where a file name leaves the folder or other Python files lie there, InfrastructureError where the
-    disk refuses.
+    Raises BadInput if a file name leaves the folder or the folder holds other Python files, InfrastructureError if
+    writing fails.
     """
     folder = Path(folder)
     for problem in naming_problems(bundle):
         raise BadInput(problem)
-    ours = {file.name for file in bundle.files}
+    names = {file.name for file in bundle.files}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        strangers = sorted(path.name for path in folder.glob("*.py") if path.name not in ours)
-        if strangers:
+        others = sorted(path.name for path in folder.glob("*.py") if path.name not in names)
+        if others:
             raise BadInput(
-                f"The folder '{folder}' already holds {', '.join(strangers[:5])}, which would become part of the "
+                f"The folder '{folder}' already holds {', '.join(others[:5])}, which would become part of the "
                 "bundle. Choose an empty folder."
             )
         for file in bundle.files:
@@ -60,7 +61,7 @@ def write_bundle(bundle: Bundle, folder: Path) -> None:
 
 
 def naming_problems(bundle: Bundle) -> list[str]:
-    """One sentence for each file of the bundle whose name is no plain, unique *.py name."""
+    """Return one sentence for each file of the bundle whose name is not plain, unique and ending in .py."""
     problems = []
     seen: set[str] = set()
     for file in bundle.files:
@@ -73,13 +74,13 @@ def naming_problems(bundle: Bundle) -> list[str]:
 
 
 def is_plain_name(name: str) -> bool:
-    """Whether it names a Python file directly in its folder, on every system."""
+    """Whether a name is that of a Python file directly in a folder, on every operating system."""
     stem = name.removesuffix(".py")
     return stem != name and bool(stem) and not stem.startswith(".") and all(c.isalnum() or c in "_-." for c in stem)
 
 
 def _order(folder: Path, files: dict[str, Path]) -> list[str]:
-    """File names of the passes, as the JSON list orders them."""
+    """Return the file names of the passes, in the order of the JSON list."""
     path = folder / ORDER_FILE
     example = json.dumps([name.removesuffix(".py") for name in files][:3] or ["MyPass"])
     if not path.is_file():
@@ -99,7 +100,9 @@ def _order(folder: Path, files: dict[str, Path]) -> list[str]:
     names = [f"{name.removesuffix('.py')}.py" for name in listed]
     for name, as_listed in zip(names, listed):
         if not is_plain_name(name):
-            raise BadInput(f"'{path}' names {as_listed!r}, which is no plain file name. Passes lie beside that file.")
+            raise BadInput(
+                f"'{path}' names {as_listed!r}, which is not a plain file name. A pass is a file beside that list."
+            )
         if name not in files:
             here = ", ".join(list(files)[:5]) or "no Python file"
             raise BadInput(f"'{path}' names {as_listed!r}, but there is no {name} beside it (found: {here}).")

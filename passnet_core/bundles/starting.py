@@ -1,4 +1,4 @@
-"""A first pass for a subgraph: one that is already right where its largest pointwise part can be written out."""
+"""Write a first pass for a subgraph. It is complete if the subgraph has pointwise operations known in Triton."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from passnet_core.graphs.source import emit
 from passnet_core.records import Bundle, PassFile
 
 LARGEST = 16
-"""More operations than this do not make a first example."""
+"""Most operations in the pattern of a first pass."""
 
 _ADD, _SUB, _MUL, _DIV = "{0} + {1}", "{0} - {1}", "{0} * {1}", "{0} / {1}"
 _RELU = "tl.where({0} < 0, 0.0, {0})"
@@ -36,15 +36,16 @@ KERNEL_CODE: Mapping[str, tuple[int, str]] = {
     **dict.fromkeys(("torch.minimum", ".minimum"), (2, f"tl.minimum({{0}}, {{1}}, {_NAN})")),
     "torch.nn.functional.silu": (1, _SILU),
 }
-"""Per operator (methods with a dot before them) how many operands it takes, and the same in Triton on float32."""
+"""Operator (methods with a leading dot) -> its number of operands, and the same computation in Triton on float32."""
 
 _HARMLESS = {"inplace": (False,), "alpha": (1,)}
-"""Keywords that change nothing at these values."""
+"""Keyword -> the values at which it changes nothing."""
+
 _READS = ("size", "shape", "dim", "ndim", "numel", "stride", "item", "dtype", "device")
-"""Methods and attributes of a tensor that are no tensors."""
+"""Methods and attributes of a tensor whose values are not tensors."""
 
 _SHAPED = ("view", "reshape", "expand", "repeat", "torch.reshape")
-"""Operations that name a shape."""
+"""Operations that take a shape."""
 
 _TAKEN = {
     "at", "inside", "out", "out_pointer", "count", "kernel", "replacement", "tensors", "shape", "widest", "broadcast",
@@ -55,7 +56,7 @@ _TAKEN = {
 
 @dataclass(frozen=True)
 class _Part:
-    """A connected piece of the graph with one result, as a graph of its own."""
+    """A connected part of the graph with one result, as a graph of its own. supported: its kernel can be written."""
 
     graph: Graph
     supported: bool
@@ -70,11 +71,10 @@ class _Part:
 
 
 def starting_point(graph: Graph) -> Bundle:
-    """A bundle of one pass that matches this graph, to begin from.
+    """Make a bundle of one pass that matches this graph, to start from.
 
-    Its kernel is complete where the graph has pointwise operations on floating-point tensors that can be written out;
-    otherwise it matches the first operation, and the kernel is left to write. Never fails: a graph without any
-    operation gives an empty frame.
+    The kernel is complete if the graph has pointwise operations with known Triton code. Otherwise the pass matches the
+    first operation, and the kernel is left to the author. Never fails: a graph without operations gives an empty frame.
     """
     part = _largest_pointwise(graph) or _first_operation(graph)
     if part is None:
@@ -84,7 +84,7 @@ def starting_point(graph: Graph) -> Bundle:
 
 
 def kernel_code(node: Node) -> str | None:
-    """The operation as a Triton expression over the names of its operands; None: it cannot be written out."""
+    """Write an operation as a Triton expression over the names of its operands; None if its code is not known."""
     name = node.target if node.kind is NodeKind.CALL else f".{node.target}"
     if any(value not in _HARMLESS.get(key, ()) for key, value in node.kwargs):
         return None
@@ -101,7 +101,7 @@ def _is_number(value: Value) -> bool:
 
 
 def _largest_pointwise(graph: Graph) -> _Part | None:
-    """The largest piece of operations that can be written out, of which only the last one is used outside."""
+    """Find the largest part with known Triton code whose values, except the last, are used only inside it."""
     numbers = _numbers(graph)
     usable = {
         node.name
@@ -118,7 +118,7 @@ def _largest_pointwise(graph: Graph) -> _Part | None:
 
 
 def _numbers(graph: Graph) -> set[str]:
-    """Values that are sizes and the like, not tensors."""
+    """Find values that are not tensors, such as sizes."""
     found: set[str] = set()
     for node in graph.nodes:
         read = node.target in _READS or (node.target == "builtins.getattr" and set(_READS).intersection(node.args))
@@ -129,7 +129,7 @@ def _numbers(graph: Graph) -> set[str]:
 
 
 def _piece(graph: Graph, last: Node, usable: set[str]) -> list[Node]:
-    """last, and before it every usable operation whose value goes nowhere else."""
+    """Return last, and the usable operations before it whose values are used only on the way to it."""
     inside = {last.name}
     for node in reversed(graph.operations):
         users = graph.users[node.name]
@@ -190,12 +190,12 @@ import triton.language as tl
 $imports
 
 def pattern($inputs):
-    # What to look for: this code is traced, not run. Values that are used outside the match must be returned.
+    # The operations to find. This code is traced, not executed. Return every value that is used outside the match.
 $pattern
 
 
 def replacement_args($inputs):
-    # What the replacement below is called with.
+    # The arguments of the replacement function below.
     return ($returned)
 
 """
@@ -232,7 +232,7 @@ def replacement($inputs):
 
 _SEVERAL_INPUTS = Template('''\
 def broadcast(tensors):
-    """The shape that the tensors have together, and each at that shape, one element after the other."""
+    """Return the common shape of the tensors, and each tensor expanded to it and contiguous."""
     rank = max(tensor.dim() for tensor in tensors)
     shapes = [(1,) * (rank - tensor.dim()) + tuple(tensor.shape) for tensor in tensors]
     shape = [next((size for size in sizes if size != 1), 1) for sizes in zip(*shapes)]
@@ -265,7 +265,7 @@ def kernel(in_pointer, out_pointer, count, BLOCK: tl.constexpr):
 
 @torch.fx.wrap
 def replacement($inputs):
-    # Allocate the result, launch the kernel, return what pattern returns.
+    # Allocate the result, launch the kernel, and return the same values as pattern.
     raise NotImplementedError("The kernel is not written yet.")
 
 

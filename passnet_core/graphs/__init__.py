@@ -1,1 +1,1 @@
-"""Subgraphs as plain data: parsing, drawing, matching and rewriting, without torch."""
+"""Subgraphs as plain data: parsing, matching, rewriting and rendering, without torch."""

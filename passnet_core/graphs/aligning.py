@@ -1,7 +1,7 @@
-"""Which lines of code belong to which nodes of a subgraph: its source, the graph it became, passes, generated code.
+"""Assign lines of code to nodes of a subgraph: lines of its source, the rewritten graph, passes and generated code.
 
-Read from text alone. Where it cannot be told which line a node is, a block of lines belongs to several nodes together,
-or nothing does: a line that is shown as a node's is one.
+Only text is read. Where the line of a node is uncertain, a block of lines belongs to several nodes together, or no line
+does: a line that is shown for a node is right.
 """
 
 import ast
@@ -19,7 +19,7 @@ from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.records import Bundle, MatchReport, NearestMiss, PassMatches
 
 MOST_ORDERS = 24
-"""Ways in which the results of a pattern are tried on those of a match."""
+"""Most orders in which the results of a pattern are compared with those of a match."""
 PASS_FUNCTIONS = ("pattern", "replacement_args", "replacement_func")
 
 _SOURCE_NODES = re.compile(r"Source Nodes: \[([^\]]*)\]")
@@ -34,8 +34,8 @@ _PTX_LINE = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)")
 
 @dataclass(frozen=True)
 class Span:
-    """Lines first to last, counted from 1, that belong to these nodes. exact: they are what says these nodes; else a
-    block in which the nodes are computed, together and somewhere."""
+    """Lines first to last, counted from 1, that belong to these nodes. exact: the lines compute just these nodes; else
+    they are a block that computes them somewhere."""
 
     first: int
     last: int
@@ -45,41 +45,41 @@ class Span:
 
 @dataclass(frozen=True)
 class Place:
-    """A line of generated code that comes from a line of a file."""
+    """A line of generated code, and the line of a file that it comes from. Both count from 1."""
 
     line: int
     file: str
-    of: int
+    file_line: int
 
 
-# --- the subgraph, and what it became --------------------------------------------------------------------------------
+# --- the subgraph and its rewritten graph -----------------------------------------------------------------------------
 
 
 def of_source(code: str) -> tuple[Span, ...]:
-    """Of a subgraph as recorded: each statement belongs to the nodes that it computes. None of what cannot be read."""
+    """Assign each statement of a recorded subgraph to the nodes that it computes; empty if the code is not readable."""
     graph = graph_of(code)
     return _statements(code, {node.name: (node.name,) for node in graph.nodes}, graph)
 
 
 def of_rewritten(code: str, graph: Graph, match: MatchReport) -> tuple[Span, ...]:
-    """Of a rewritten graph: what stayed belongs to itself, a replacement's call and all around it to the nodes that it
-    replaces."""
+    """Assign the statements of a rewritten graph: kept nodes to themselves, a replacement's call and the statements
+    around it to the nodes that the call replaces."""
     rewritten = graph_of(code)
-    belongs: dict[str, tuple[str, ...]] = {
+    owners: dict[str, tuple[str, ...]] = {
         node.name: (node.name,)
         for node in rewritten.nodes
         if node.name in graph.by_name and node.target == graph.by_name[node.name].target
     }
     for call in replacement_calls(rewritten):
-        around = _around(call, rewritten, belongs)
+        around = _around(call, rewritten, owners)
         replaced = _replaced_by(around, match)
         nodes = tuple(name for name in graph.by_name if name in replaced)
-        belongs.update(dict.fromkeys(around, nodes))
-    return _statements(code, belongs, rewritten)
+        owners.update(dict.fromkeys(around, nodes))
+    return _statements(code, owners, rewritten)
 
 
 def graph_of(code: str) -> Graph:
-    """The graph of a source; one without nodes for what cannot be read."""
+    """Parse a source; code that cannot be parsed gives a graph without nodes."""
     try:
         return parse(code)
     except BadInput:
@@ -87,14 +87,14 @@ def graph_of(code: str) -> Graph:
 
 
 def replacement_calls(rewritten: Graph) -> tuple[Node, ...]:
-    """The calls of replacement functions in a rewritten graph: nothing else is called by a bare name."""
+    """Find the calls of replacement functions in a rewritten graph: only they call a bare name."""
     return tuple(
         node for node in rewritten.operations if node.kind is NodeKind.CALL and node.target.startswith("replacement_")
     )
 
 
 def _around(call: Node, rewritten: Graph, kept: Collection[str]) -> tuple[str, ...]:
-    """A replacement's call, what was added to make its arguments, and what takes its result apart."""
+    """Find a replacement's call, the nodes added to compute its arguments, and those that unpack its result."""
     found = {call.name: None}
     waiting = list(call.inputs)
     while waiting:
@@ -112,24 +112,24 @@ def _around(call: Node, rewritten: Graph, kept: Collection[str]) -> tuple[str, .
 
 
 def _replaced_by(around: Collection[str], match: MatchReport) -> frozenset[str]:
-    """The nodes of the match whose results keep their names here, or of the only one."""
+    """Find the nodes of the match whose results keep their names around this call, or of the only match."""
     found = [names for each in match.passes for names in each.matches]
     kept = (names for names in found if not set(names).isdisjoint(around))
     return frozenset(next(kept, found[0] if len(found) == 1 else ()))
 
 
-def _statements(code: str, belongs: Mapping[str, tuple[str, ...]], graph: Graph) -> tuple[Span, ...]:
-    """By the lines of nodes, the whole statements."""
+def _statements(code: str, owners: Mapping[str, tuple[str, ...]], graph: Graph) -> tuple[Span, ...]:
+    """Extend the lines of the graph's nodes to whole statements. owners: node -> the nodes that its line belongs to."""
     ends = _ends(_tree(code))
     by_line: dict[int, dict[str, None]] = {}
     for node in graph.nodes:
         if node.line is not None:
-            by_line.setdefault(node.line, {}).update(dict.fromkeys(belongs.get(node.name, ())))
+            by_line.setdefault(node.line, {}).update(dict.fromkeys(owners.get(node.name, ())))
     return tuple(Span(line, ends.get(line, line), tuple(names)) for line, names in sorted(by_line.items()) if names)
 
 
 def _ends(module: ast.AST) -> dict[int, int]:
-    """Per line on which a simple statement begins, the line on which it ends."""
+    """First line of each simple statement -> its last line."""
     return {
         each.lineno: each.end_lineno or each.lineno
         for each in ast.walk(module)
@@ -137,12 +137,12 @@ def _ends(module: ast.AST) -> dict[int, int]:
     }
 
 
-# --- passes ----------------------------------------------------------------------------------------------------------
+# --- passes -----------------------------------------------------------------------------------------------------------
 
 
 def of_bundle(bundle: Bundle, graph: Graph, match: MatchReport | None) -> dict[str, tuple[Span, ...]]:
-    """By file: the pattern's lines, as far as they can be told apart, and as blocks the functions that replace what
-    matched, with the kernels they launch."""
+    """Assign lines of a bundle, by file: lines of the pattern where they are certain, and as blocks the replacement
+    functions with the kernels that they launch."""
     files = _Files(bundle)
     spans: dict[str, list[Span]] = {file.name: [] for file in bundle.files}
     for file, found in zip(bundle.passes, match.passes if match else ()):
@@ -155,9 +155,9 @@ def of_bundle(bundle: Bundle, graph: Graph, match: MatchReport | None) -> dict[s
         spans[file.name] += [Span(line, ends.get(line, line), tuple(names)) for line, names in sorted(lines.items())]
         if not nodes:
             continue
-        told = {name for _, name in pairs}
+        assigned = {name for _, name in pairs}
         pattern = files.functions(file.name).get("pattern")
-        if pattern is not None and not told.issuperset(nodes):
+        if pattern is not None and not assigned.issuperset(nodes):
             spans[file.name].append(_block(pattern, nodes))
         for where, function in files.replacing(file.name):
             spans[where].append(_block(function, nodes))
@@ -165,7 +165,7 @@ def of_bundle(bundle: Bundle, graph: Graph, match: MatchReport | None) -> dict[s
 
 
 def kernel_nodes(bundle: Bundle, graph: Graph, match: MatchReport | None) -> dict[str, tuple[str, ...]]:
-    """By the name of a function in the bundle, the nodes that the passes which use it replace."""
+    """Function of the bundle -> the nodes that are replaced by the passes which use it."""
     files = _Files(bundle)
     found: dict[str, dict[str, None]] = {}
     for file, matches in zip(bundle.passes, match.passes if match else ()):
@@ -175,7 +175,7 @@ def kernel_nodes(bundle: Bundle, graph: Graph, match: MatchReport | None) -> dic
 
 
 def matched_nodes(matches: PassMatches, graph: Graph) -> tuple[str, ...]:
-    """The subgraph's nodes that a pass matched, in the subgraph's order."""
+    """List the nodes that a pass matched, in the subgraph's order."""
     matched = {name for names in matches.matches for name in names}
     return tuple(node.name for node in graph.operations if node.name in matched)
 
@@ -186,7 +186,7 @@ def _block(function: ast.FunctionDef, nodes: tuple[str, ...]) -> Span:
 
 
 class _Files:
-    """A bundle's files as syntax, and which function of which file a name means."""
+    """The syntax trees of a bundle's files. They tell which function of which file a name means."""
 
     def __init__(self, bundle: Bundle) -> None:
         self.trees = {file.name: _tree(file.code) for file in bundle.files}
@@ -198,11 +198,10 @@ class _Files:
         return {each.name: each for each in self.trees[file].body if isinstance(each, ast.FunctionDef)}
 
     def replacing(self, file: str) -> tuple[tuple[str, ast.FunctionDef], ...]:
-        """What replacement_func of a pass returns, with all functions of the bundle that it uses, each with its
-        file."""
-        beginning = self.functions(file).get("replacement_func")
+        """Find the functions of the bundle that replacement_func of a pass leads to, each with its file."""
+        entry = self.functions(file).get("replacement_func")
         found: dict[tuple[str, str], ast.FunctionDef] = {}
-        waiting = list(self._used(file, beginning)) if beginning else []
+        waiting = list(self._used(file, entry)) if entry else []
         while waiting:
             where, function = waiting.pop(0)
             if (where, function.name) not in found and function.name not in PASS_FUNCTIONS:
@@ -211,7 +210,7 @@ class _Files:
         return tuple((where, function) for (where, _), function in found.items())
 
     def _used(self, file: str, function: ast.FunctionDef) -> Iterator[tuple[str, ast.FunctionDef]]:
-        """The functions of the bundle that a function names."""
+        """Find the functions of the bundle that a function names."""
         own, imported, modules = self.functions(file), *self._imports(file)
         for node in ast.walk(function):
             if isinstance(node, ast.Name) and node.id in own:
@@ -224,7 +223,7 @@ class _Files:
                     yield where, self.functions(where)[node.attr]
 
     def _imports(self, file: str) -> tuple[dict[str, tuple[str, ast.FunctionDef]], dict[str, str]]:
-        """What a file imports from others of the bundle: functions, and whole modules."""
+        """Find what a file imports from other files of the bundle: functions, and whole modules."""
         functions: dict[str, tuple[str, ast.FunctionDef]] = {}
         modules: dict[str, str] = {}
         for statement in ast.walk(self.trees[file]):
@@ -251,7 +250,7 @@ def _tree(code: str) -> ast.Module:
 
 
 def _pattern_pairs(code: str, graph: Graph, found: PassMatches, *, missed: bool) -> list[tuple[int, str]]:
-    """(line of the pattern, node of the graph), as far as they can be told. missed: of a nearest miss as well."""
+    """Find the certain pairs (line of the pattern, node of the graph). missed: include those of the nearest miss."""
     try:
         pattern = parse_function(code, "pattern")
     except BadInput:
@@ -260,15 +259,15 @@ def _pattern_pairs(code: str, graph: Graph, found: PassMatches, *, missed: bool)
     for names in found.matches:
         if all(name in graph.by_name for name in names):
             placed = paired(pattern, graph, names)
-            pairs += [(pattern.by_name[ours].line or 0, theirs) for ours, theirs in placed.items()]
+            pairs += [(pattern.by_name[operation].line or 0, node) for operation, node in placed.items()]
     if missed and found.miss is not None:
         pairs += _missed_pairs(pattern, graph, found.miss)
     return [(line, name) for line, name in pairs if line]
 
 
 def paired(pattern: Graph, graph: Graph, names: Sequence[str]) -> dict[str, str]:
-    """Pattern operation -> node, for a match of these nodes; empty where it is not clear, since a pattern may be
-    spelled in another way than it is matched."""
+    """Map the pattern's operations to the nodes of a match; empty if that is not certain, because the source of a
+    pattern can spell operations differently than its trace."""
     inside = {name: graph.by_name[name] for name in names}
     alive = live(pattern)
     sinks = [node for node in alive.values() if not any(user in alive for user in pattern.users[node.name])]
@@ -285,29 +284,29 @@ def paired(pattern: Graph, graph: Graph, names: Sequence[str]) -> dict[str, str]
 
 
 def _placed(node: Node, image: Node, pattern: Graph, inside: Mapping[str, Node], placed: dict[str, str]) -> bool:
-    """Places an operation on a node and all that it reads on what that reads; false where they differ."""
+    """Map an operation to a node, and what the one reads to what the other reads; false where they differ."""
     waiting = [(node, image)]
     while waiting:
-        ours, theirs = waiting.pop()
-        if ours.name in placed:
-            if placed[ours.name] != theirs.name:
+        operation, found = waiting.pop()
+        if operation.name in placed:
+            if placed[operation.name] != found.name:
                 return False
             continue
-        if operator_label(ours) != operator_label(theirs):
+        if operator_label(operation) != operator_label(found):
             return False
-        placed[ours.name] = theirs.name
-        for one, other in _operands(ours, theirs):
-            operation = pattern.by_name[one]
-            if operation.kind is not NodeKind.INPUT:
+        placed[operation.name] = found.name
+        for one, other in _operands(operation, found):
+            operand = pattern.by_name[one]
+            if operand.kind is not NodeKind.INPUT:
                 if other not in inside:
                     return False
-                waiting.append((operation, inside[other]))
+                waiting.append((operand, inside[other]))
     return True
 
 
-def _operands(ours: Node, theirs: Node) -> Iterator[tuple[str, str]]:
-    """The values that stand at the same place in two calls."""
-    wanted, given = dict(plain_bind(ours).arguments), dict(plain_bind(theirs).arguments)
+def _operands(operation: Node, found: Node) -> Iterator[tuple[str, str]]:
+    """Pair the values that two calls read at the same argument."""
+    wanted, given = dict(plain_bind(operation).arguments), dict(plain_bind(found).arguments)
     for key in wanted:
         if key in given:
             yield from _beside(wanted[key], given[key])
@@ -323,8 +322,8 @@ def _beside(one: Value, other: Value) -> Iterator[tuple[str, str]]:
 
 
 def _missed_pairs(pattern: Graph, graph: Graph, miss: NearestMiss) -> list[tuple[int, str]]:
-    """Of a nearest miss, whose names for the pattern's operations are not those of its source: an operation and a node
-    belong together where each kind of operation was placed as often as the source has it."""
+    """Pair lines and nodes of a nearest miss. It names the pattern's operations as traced, not as in the source, so a
+    kind of operation is paired only if it was matched exactly as often as the source has it."""
     placed: dict[str, list[str]] = {}
     for _, name in miss.matched:
         if name in graph.by_name:
@@ -344,12 +343,12 @@ def _missed_pairs(pattern: Graph, graph: Graph, miss: NearestMiss) -> list[tuple
     return pairs
 
 
-# --- Inductor --------------------------------------------------------------------------------------------------------
+# --- Inductor ---------------------------------------------------------------------------------------------------------
 
 
 def of_inductor(code: str, graph: Graph) -> tuple[Span, ...]:
-    """Of TorchInductor's code: a kernel and its calls belong to the nodes that the comments name. A kernel without a
-    comment, as on a CPU, belongs to the nodes whose operators its name lists: a block, since that is a guess."""
+    """Assign the lines of TorchInductor's code. A kernel and its calls belong to the nodes that its comments name.
+    Without a comment, as on a CPU, they belong to the nodes whose operators its name lists: a guess, so not exact."""
     module, lines = _tree(code), code.splitlines()
     definitions = {
         target.id: statement
@@ -358,30 +357,30 @@ def of_inductor(code: str, graph: Graph) -> tuple[Span, ...]:
         for target in statement.targets
         if isinstance(target, ast.Name)
     }
-    said: dict[str, dict[str, None]] = {name: {} for name in definitions}
+    commented: dict[str, dict[str, None]] = {name: {} for name in definitions}
     calls: list[tuple[int, int, int, str, tuple[str, ...]]] = []
     for name, statement in definitions.items():
-        said[name].update(dict.fromkeys(_said_above(lines, statement.lineno, graph)[1]))
+        commented[name].update(dict.fromkeys(_comment_above(lines, statement.lineno, graph)[1]))
     for call in _kernel_calls(module):
         name = _root(call.value)
-        first, nodes = _said_above(lines, call.lineno, graph)
+        first, nodes = _comment_above(lines, call.lineno, graph)
         calls.append((first, call.lineno, call.end_lineno or call.lineno, name, nodes))
-        if name in said:
-            said[name].update(dict.fromkeys(nodes))
+        if name in commented:
+            commented[name].update(dict.fromkeys(nodes))
     spans: list[Span] = []
     for name, statement in definitions.items():
-        named = tuple(said[name]) or _named_in(name, graph)
-        first = _said_above(lines, statement.lineno, graph)[0]
+        named = tuple(commented[name]) or _named_in(name, graph)
+        first = _comment_above(lines, statement.lineno, graph)[0]
         spans.append(Span(first, statement.end_lineno or statement.lineno, named, exact=False))
     for first, line, last, name, nodes in calls:
-        guessed = not nodes and not said.get(name)
-        of_call = nodes or tuple(said.get(name, ())) or (_named_in(name, graph) if name in definitions else ())
+        guessed = not nodes and not commented.get(name)
+        of_call = nodes or tuple(commented.get(name, ())) or (_named_in(name, graph) if name in definitions else ())
         spans.append(Span(first if nodes else line, last, of_call, exact=not guessed))
     return tuple(sorted((each for each in spans if each.nodes), key=lambda each: (each.first, each.last)))
 
 
 def guesses(code: str) -> bool:
-    """Whether some kernel of Inductor's has nothing but its name that says what it computes."""
+    """Whether only the name of some Inductor kernel tells what it computes."""
     return any(line.startswith("cpp_fused") and "async_compile." in line for line in code.splitlines())
 
 
@@ -390,7 +389,7 @@ def _is_kernel(value: ast.expr) -> bool:
 
 
 def _kernel_calls(module: ast.Module) -> Iterator[ast.Expr | ast.Assign]:
-    """The statements of the function call that may launch something."""
+    """Find the statements of the function `call` that may launch a kernel."""
     for function in ast.walk(module):
         if isinstance(function, ast.FunctionDef) and function.name == "call":
             for statement in ast.walk(function):
@@ -399,14 +398,14 @@ def _kernel_calls(module: ast.Module) -> Iterator[ast.Expr | ast.Assign]:
 
 
 def _root(value: ast.expr) -> str:
-    """The first name of what is called: "buf" of buf.run(…)."""
+    """The first name in a called expression: "buf" in buf.run(…)."""
     while isinstance(value, ast.Call | ast.Attribute):
         value = value.func if isinstance(value, ast.Call) else value.value
     return value.id if isinstance(value, ast.Name) else ""
 
 
-def _said_above(lines: Sequence[str], line: int, graph: Graph) -> tuple[int, tuple[str, ...]]:
-    """The first line of the comment directly above a line, and the nodes that it names."""
+def _comment_above(lines: Sequence[str], line: int, graph: Graph) -> tuple[int, tuple[str, ...]]:
+    """Return the first line of the comment directly above a line, and the nodes that the comment names."""
     first, nodes = line, dict[str, None]()
     while first > 1 and lines[first - 2].lstrip().startswith("#"):
         first -= 1
@@ -416,36 +415,36 @@ def _said_above(lines: Sequence[str], line: int, graph: Graph) -> tuple[int, tup
 
 
 def _named_in(kernel: str, graph: Graph) -> tuple[str, ...]:
-    """The nodes whose operators a kernel's name lists."""
+    """Find the nodes whose operators a kernel's name lists."""
     listed = _KERNEL_NAME.match(kernel)
     words = f"_{listed.group(1) if listed else ''}_"
     return tuple(node.name for node in graph.operations if f"_{operator_label(node)}_" in words)
 
 
-# --- what Triton compiles --------------------------------------------------------------------------------------------
+# --- Triton -----------------------------------------------------------------------------------------------------------
 
 
 def of_triton_ir(text: str, files: Collection[str]) -> tuple[Place, ...]:
-    """Which lines of Triton IR come from which lines of these files, by the locations that it ends with."""
+    """Map lines of Triton IR to lines of these files, by the location table at its end."""
     lines = text.splitlines()
-    told = {found.group(1): found.group(2) for line in lines if (found := _LOCATION.match(line))}
+    locations = {found.group(1): found.group(2) for line in lines if (found := _LOCATION.match(line))}
     places = []
     for number, line in enumerate(lines, 1):
         used = None if _LOCATION.match(line) else _USED_LOCATION.search(line)
-        if used and (place := _resolved(used.group(1), told, files)):
+        if used and (place := _resolved(used.group(1), locations, files)):
             places.append(Place(number, *place))
     return tuple(places)
 
 
-def _resolved(name: str, told: Mapping[str, str], files: Collection[str]) -> tuple[str, int] | None:
-    """The innermost line of one of these files behind a location, which may stand for a call within a call."""
+def _resolved(name: str, locations: Mapping[str, str], files: Collection[str]) -> tuple[str, int] | None:
+    """Find the innermost line of one of these files behind a location, which may be a call inside another call."""
     waiting, seen = [name], set[str]()
     while waiting:
         each = waiting.pop()
         if each in seen:
             continue
         seen.add(each)
-        text = told.get(each, "")
+        text = locations.get(each, "")
         if found := _IN_FILE.search(text):
             file = found.group(1).rpartition("/")[2]
             if file in files:
@@ -455,7 +454,7 @@ def _resolved(name: str, told: Mapping[str, str], files: Collection[str]) -> tup
 
 
 def of_ptx(text: str, files: Collection[str]) -> tuple[Place, ...]:
-    """Which lines of PTX come from which lines of these files, by its .file and .loc."""
+    """Map lines of PTX to lines of these files, by its .file and .loc directives."""
     lines = text.splitlines()
     numbers = {
         found.group(1): (found.group(3) or found.group(2)).rpartition("/")[2]
@@ -466,9 +465,9 @@ def of_ptx(text: str, files: Collection[str]) -> tuple[Place, ...]:
     current: tuple[str, int] | None = None
     for number, line in enumerate(lines, 1):
         if found := _PTX_LINE.match(line):
-            # what was taken in from elsewhere says in a comment who called it
+            # code inlined from another file names its callers in a comment
             callers = [(numbers.get(found.group(1), ""), found.group(2)), *_PTX_CALLER.findall(line)]
-            current = next(((file, int(of)) for file, of in callers if file in files), None)
+            current = next(((file, int(at)) for file, at in callers if file in files), None)
         elif line.strip() in ("}", ""):
             current = None if line.strip() else current
         elif current and not line.lstrip().startswith(("//", "$", ".")):

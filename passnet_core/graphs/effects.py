@@ -1,4 +1,4 @@
-"""What an operation does besides giving a value: changes in place, random numbers, global switches."""
+"""Effects of operations besides their results: changes in place, random draws, global switches."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, Value
 from passnet_core.graphs.spelling import INPLACE
 
 SWITCHES = ("_set_grad_enabled", "_enter_autocast", "_exit_autocast", "_assert", "_assert_async", "manual_seed")
-"""Called for what they change, not for a value."""
+"""Functions called for a global state that they change, not for their result."""
 RANDOM = frozenset(
     {
         "rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "normal", "bernoulli",
@@ -22,11 +22,11 @@ VIEWS = frozenset(
         "swapaxes", "unfold", "unflatten", "as_strided", "real", "imag",
     }
 )  # fmt: skip
-"""Their result shares memory with their first operand."""
+"""Operations whose result shares memory with their first operand."""
 
 
 def last_part(node: Node) -> str:
-    """The last word of an operation's target: "relu_" of torch.relu_, "shape" of an attribute."""
+    """The last part of an operation's target: "relu_" of torch.relu_; for an attribute its name, such as "shape"."""
     match node:
         case Node(target="builtins.getattr", args=(_, str(member))):
             return member
@@ -34,7 +34,7 @@ def last_part(node: Node) -> str:
 
 
 def changed(node: Node) -> tuple[Ref, ...]:
-    """The values that the operation changes in place."""
+    """Return the values that the operation changes in place."""
     if node.kind is NodeKind.INPUT:
         return ()
     kwargs = dict(node.kwargs)
@@ -60,10 +60,10 @@ _INPLACE_LAST = frozenset(
 
 
 def is_random(node: Node) -> bool:
-    """Whether it draws random numbers, so that its order among others of its kind counts."""
+    """Whether it draws random numbers, so that its order among other draws matters."""
     name = last_part(node).rstrip("_")
     if name in DROPOUT:
-        # training is the second or third argument; literal False switches the drawing off
+        # a literal training=False, also as the third argument, turns the random draw off
         kwargs = dict(node.kwargs)
         training = kwargs.get("training", kwargs.get("train", node.args[2] if len(node.args) > 2 else None))
         return training is not False
@@ -75,12 +75,12 @@ def is_switch(node: Node) -> bool:
 
 
 def has_effect(node: Node) -> bool:
-    """Whether it matters even where nobody reads its value."""
+    """Whether it has an effect, so that it must stay even if nothing reads its value."""
     return bool(changed(node)) or is_random(node) or is_switch(node)
 
 
 def live(graph: Graph) -> dict[str, Node]:
-    """The operations that the graph's results or its effects need, by name, in order."""
+    """Return the operations that the graph's results or effects depend on, by name, in order."""
     wanted = set(graph.returned) | {node.name for node in graph.operations if has_effect(node)}
     found: dict[str, Node] = {}
     for node in reversed(graph.operations):
@@ -91,7 +91,7 @@ def live(graph: Graph) -> dict[str, Node]:
 
 
 def shares_memory(node: Node) -> Ref | None:
-    """The operand whose memory the result shares: of views, and of operators that work in place."""
+    """Return the operand whose memory the result shares: for views and operators that work in place."""
     first = changed(node)
     if first:
         return first[0]
@@ -102,10 +102,10 @@ def shares_memory(node: Node) -> Ref | None:
 
 @dataclass(frozen=True)
 class Effects:
-    """Which operations must keep their order although no value flows between them.
+    """Operations that must keep their order although no value flows between them.
 
-    storage: per node the name of the node whose memory its value lives in.
-    before: per node the nodes that must come earlier for an effect's sake; after: the inverse.
+    storage: node -> the node that owns the memory of its value. before: node -> the nodes that must run earlier because
+    of an effect. after: the inverse of before.
     """
 
     storage: Mapping[str, str]
@@ -114,7 +114,7 @@ class Effects:
 
 
 def effects(graph: Graph) -> Effects:
-    """Reads and changes of the same memory, draws of random numbers and switches, each kept in the graph's order."""
+    """Find the order that effects impose: on reads and changes of one memory, on random draws, and on switches."""
     storage: dict[str, str] = {}
     for node in graph.nodes:
         shared = shares_memory(node)
@@ -152,7 +152,7 @@ def _touched(node: Node, storage: Mapping[str, str], disturbed: set[str]) -> Ite
     for resource in dict.fromkeys(storage[name] for name in node.inputs):
         if resource in disturbed and resource not in written:
             yield resource, False
-    # no value is called so: these stand for the machine's state
+    # these two stand for global state, not for the memory of a node
     if is_random(node):
         yield "random numbers", True
     if is_switch(node):

@@ -1,4 +1,4 @@
-"""A Graph as Python source again."""
+"""Write a Graph as Python source."""
 
 import builtins
 import keyword
@@ -12,14 +12,14 @@ from passnet_core.graphs.spelling import INFIX, INPLACE, PREFIX, is_name, member
 
 
 def emit(graph: Graph, class_name: str = "GraphModule", *, release: bool = False) -> str:
-    """Runnable source in PassNet's shape; parse(emit(graph)) is the graph again, but for lines.
+    """Write runnable source in the form of PassNet's model.py. parse(emit(graph)) equals graph except for line numbers.
 
-    release: drop each value after its last use ("; x = None"), as captured modules do to hold less memory.
-    Raises BadInput for names and targets that are no plain code, so that a hostile graph cannot write source.
+    release: free each value after its last use ("; x = None"), as captured modules do to hold less memory.
+    Raises BadInput for names and targets that are not plain identifiers, so that a hostile graph cannot inject code.
     """
     graph.check()
     if not class_name.isidentifier():
-        raise BadInput(f"{class_name!r} cannot name a class.")
+        raise BadInput(f"{class_name!r} is not a valid class name.")
     lines = _Writer(graph, release).lines()
     body = "\n".join(f"        {line}" for line in lines)
     arguments = ", ".join(["self", *(_argument(node) for node in graph.inputs)])
@@ -47,7 +47,7 @@ class _Writer:
         plain = {node.target for node in graph.operations if node.kind is NodeKind.CALL and "." not in node.target}
         for node in graph.nodes:
             if not is_name(node.name) or node.name in plain:
-                raise BadInput(f"{node.name!r} cannot name a value in source.")
+                raise BadInput(f"The node name {node.name!r} cannot be used as a variable name.")
         self.last_use: dict[str, str] = {}
         for node in graph.nodes:
             for name in node.inputs:
@@ -83,21 +83,21 @@ class _Writer:
                 yield f"{node.name} = {expression(node)}"
 
     def _is_last(self, changed: str, node: Node) -> bool:
-        """ "x += y" gives x a new meaning: only where nobody reads the old one afterwards, nor in the same line."""
+        """ "x += y" rebinds x, so it can be written only if nothing reads the old x afterwards, or in the same line."""
         return self.last_use[changed] == node.name and node.inputs.count(changed) == 1
 
 
 def expression(node: Node) -> str:
-    """One operation as Python, "torch.relu(in_0)" or "in_0 + 1". Raises BadInput where it is no plain code."""
+    """Write one operation as Python, "torch.relu(in_0)" or "in_0 + 1". Raises BadInput for a target that is no code."""
     for key, _ in node.kwargs:
         if not key.isidentifier() or keyword.iskeyword(key):
-            raise BadInput(f"{key!r} cannot name an argument in source.")
+            raise BadInput(f"{key!r} is not a valid argument name.")
     args = [written(each) for each in node.args]
     arguments = ", ".join([*args, *(f"{key}={written(each)}" for key, each in node.kwargs)])
     if node.kind is NodeKind.METHOD:
-        problem = member_problem(node.target) or ("" if args else "it has no object")
+        problem = member_problem(node.target) or ("" if args else "it has no object to be called on")
         if problem:
-            raise BadInput(f"Method {node.target!r} cannot be written: {problem}.")
+            raise BadInput(f"The method {node.target!r} cannot be written as source: {problem}.")
         owner = args[0] if isinstance(node.args[0], Ref) else f"({args[0]})"
         rest = ", ".join([*args[1:], *(f"{key}={written(each)}" for key, each in node.kwargs)])
         return f"{owner}.{node.target}({rest})"
@@ -105,13 +105,15 @@ def expression(node: Node) -> str:
     if "." in target:
         problem = path_problem(target)
     else:
-        problem = "" if is_name(target) and not hasattr(builtins, target) and target[:2] != "__" else "no function"
+        problem = (
+            "" if is_name(target) and not hasattr(builtins, target) and target[:2] != "__" else "it is not a function"
+        )
     if problem:
-        raise BadInput(f"{target!r} cannot be called in source: {problem}.")
+        raise BadInput(f"A call of {target!r} cannot be written as source: {problem}.")
     if not node.kwargs and any(isinstance(each, Ref) for each in node.args):
         match node.args:
             case (left, _) if target in INFIX:
-                # a sign binds weaker than a power
+                # ** binds tighter than a sign
                 signed = target == "operator.pow" and isinstance(left, int | float) and args[0].startswith("-")
                 return f"({args[0]}) ** {args[1]}" if signed else f"{args[0]} {INFIX[target]} {args[1]}"
             case (Ref(),) if target in PREFIX:
@@ -121,15 +123,15 @@ def expression(node: Node) -> str:
             case (Ref(), str(member)) if target == "builtins.getattr":
                 problem = member_problem(member)
                 if problem:
-                    raise BadInput(f"Attribute {member!r} cannot be written: {problem}.")
+                    raise BadInput(f"The attribute {member!r} cannot be written as source: {problem}.")
                 return f"{args[0]}.{member}"
     if target == "builtins.getattr":
-        raise BadInput("getattr can only be written for a value and a literal name.")
+        raise BadInput("getattr can be written as source only with a value and a literal name.")
     return f"{target.removeprefix('builtins.')}({arguments})"
 
 
 def written(value: Value) -> str:
-    """A value as Python source. Raises BadInput on a Symbol that is no plain path."""
+    """Write a value as Python source. Raises BadInput for a Symbol that is not a plain dotted path."""
     match value:
         case Ref(name):
             return name
@@ -138,7 +140,7 @@ def written(value: Value) -> str:
         case Symbol(path):
             problem = path_problem(path)
             if problem:
-                raise BadInput(f"{path!r} cannot be written: {problem}.")
+                raise BadInput(f"{path!r} cannot be written as source: {problem}.")
             return path.removeprefix("builtins.")
         case DeviceLiteral(kind, index):
             return f"device(type={kind!r})" if index is None else f"device(type={kind!r}, index={index})"

@@ -1,6 +1,6 @@
-"""What a pass matched, explained as data: its pattern, every pairing, or the search and what would mend it.
+"""Explain as data what a pass matched: its pattern and the matched pairs, or the failed attempts and a working edit.
 
-Patterns are written by strangers: what is kept of them is bounded here, and what is too large is left out whole.
+Patterns come from strangers, so the size of an explanation is bounded here. What is too large is left out entirely.
 """
 
 import json
@@ -15,13 +15,13 @@ from passnet_core.graphs.source import parse_function
 from passnet_core.records import LineChange, MatchAttempt, Pairing, PassMatches, PatternEdit
 
 ATTEMPTS = 12
-"""Attempts of a search that are kept."""
+"""Most failed attempts that a report keeps."""
 LONGEST_PATTERN = 64_000
-"""Characters of a pattern's JSON beyond which nothing is explained."""
+"""Most characters of a pattern's JSON. A pass with a longer pattern gets no explanation."""
 MOST_PASSES = 32
-"""Passes of a bundle that are explained."""
+"""Most passes of a bundle that get an explanation."""
 MOST_MENDED = 4
-"""Passes without a match for which edits are tried: each may take as long as some searches."""
+"""Most passes without a match for which edits are tried: that takes as long as several searches."""
 _MOST_PAIRS = 5_000
 _PAIRS_OF_AN_ATTEMPT = 60
 _LONGEST_SOURCE = 200_000
@@ -39,10 +39,10 @@ def explained(
     needed: Collection[str] | None = None,
     mend: bool = True,
 ) -> PassMatches:
-    """The report of a pass with all that explains it. code: the pass's source, for lines to change; empty: not known.
-    mend: whether to look for an edit.
+    """Report on a pass with everything that explains its matches, or why it has none.
 
-    matching: what find_matches said of pattern and graph, with attempts to keep.
+    matching: the result of find_matches for pattern and graph, with attempts kept. code: the source of the pass, used
+    to say which lines to change; empty: unknown. mend: whether to look for an edit.
     """
     names = tuple(match.names for match in matching.matches)
     text = pattern_to_text(pattern)
@@ -69,7 +69,7 @@ def explained(
 
 
 def pattern_to_text(pattern: Graph) -> str:
-    """A pattern's graph as text, exactly; empty where that is too long."""
+    """Write a pattern's graph as JSON text without loss; empty if that is too long."""
     try:
         text = json.dumps(graph_to_json(pattern), separators=(",", ":"), ensure_ascii=False)
         text.encode()
@@ -79,7 +79,7 @@ def pattern_to_text(pattern: Graph) -> str:
 
 
 def pattern_from_text(text: str) -> Graph:
-    """The inverse of pattern_to_text. Raises BadInput on anything else."""
+    """Read what pattern_to_text wrote. Raises BadInput on anything else."""
     try:
         return graph_from_json(json.loads(text))
     except (ValueError, RecursionError) as error:
@@ -87,7 +87,7 @@ def pattern_from_text(text: str) -> Graph:
 
 
 def pattern_in_source(code: str) -> Graph | None:
-    """The pattern of a pass as its source reads; None where that is no straight-line code."""
+    """Read the pattern from the source of a pass; None if it is not straight-line code."""
     try:
         return parse_function(code, FUNCTION)
     except BadInput:
@@ -107,10 +107,10 @@ def _bounded(attempt: MatchAttempt) -> MatchAttempt:
 def _lines(
     code: str, graph: Graph, found: Mended, bind: Bind, pattern_bind: Bind, needed: Collection[str] | None
 ) -> tuple[LineChange, ...]:
-    """What does the same for the pass's source, as lines of it.
+    """Return the lines of the source to change for the same effect; none if that is not certain.
 
-    The source is mended by itself, since tracing spells calls in another way than a person does; and what is written
-    then is read and matched once more.
+    The pattern is mended again as read from the source, because tracing spells calls differently than people do. The
+    changed source is then parsed and matched once more.
     """
     if not code or len(code) > _LONGEST_SOURCE:
         return ()

@@ -1,4 +1,4 @@
-"""What of a large graph is drawn: a window of it where it is too large, and chains that can be drawn as one node."""
+"""Reduce a large graph for display: show only a window of it, and fold chains of operations into one node."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator
@@ -8,13 +8,14 @@ from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
 from passnet_core.graphs.vocabulary import operator_label
 
 LIMIT = 1000
-"""Operations above which a drawing shows a window of the graph."""
+"""Most operations that are shown at once. A window shows part of a larger graph."""
 SHORTEST_CHAIN = 5
+"""Fewest operations of a chain that can be folded."""
 
 
 @dataclass(frozen=True)
 class Chain:
-    """Operations that follow one another and nothing else. alike: how many chains have the same operators."""
+    """Operations that each read only the one before. alike: number of chains in the graph with the same operators."""
 
     names: tuple[str, ...]
     operators: tuple[str, ...]
@@ -22,9 +23,9 @@ class Chain:
 
 
 def window(graph: Graph, limit: int = LIMIT, *, around: Collection[str] = ()) -> tuple[Graph, str]:
-    """At most limit operations of the graph, from the first of around on, and a sentence saying so ("": all of it).
+    """Return at most limit operations of the graph, beginning near the first node of around, and a sentence about them.
 
-    Values that come from before the window appear as inputs.
+    The sentence is empty if the graph is complete. Values computed before the window become inputs.
     """
     operations = graph.operations
     if len(operations) <= limit:
@@ -42,16 +43,16 @@ def window(graph: Graph, limit: int = LIMIT, *, around: Collection[str] = ()) ->
         if node.name in graph.returned or any(user not in names for user in graph.users[node.name])
     )
     sentence = (
-        f"This graph has {len(operations):,} operations; shown are {start + 1:,} to {start + len(inside):,}, "
-        f"{inside[0].name} to {inside[-1].name}."
+        f"This graph has {len(operations):,} operations. Shown are operations {start + 1:,} to "
+        f"{start + len(inside):,}, {inside[0].name} to {inside[-1].name}."
     )
     return Graph((*inputs, *inside), leaving), sentence
 
 
 def chains(graph: Graph, *, apart: Collection[str] = (), shortest: int = SHORTEST_CHAIN) -> tuple[Chain, ...]:
-    """The longest runs of operations that read one another alone (inputs aside) and that nothing else reads.
+    """Find the longest runs in which each operation reads only the one before (besides inputs) and is its only reader.
 
-    apart: nodes that are in no chain, so that they stay visible.
+    apart: nodes to keep out of chains, so that they stay visible.
     """
     runs = [run for run in _runs(graph, frozenset(apart)) if len(run) >= shortest]
     operators = [tuple(operator_label(node) for node in run) for run in runs]
@@ -72,7 +73,7 @@ def _runs(graph: Graph, apart: frozenset[str]) -> Iterator[list[Node]]:
 
 
 def _only_user(graph: Graph, node: Node) -> Node | None:
-    """The operation that alone reads the node and reads no other operation."""
+    """Return the only reader of the node, if it reads no other operation."""
     users = graph.users[node.name]
     if len(users) != 1 or node.name in graph.returned:
         return None

@@ -1,4 +1,4 @@
-"""A tensor computation as plain data: inputs, one call per node, results. No torch, no execution."""
+"""A tensor computation as plain data: inputs, one call per node, results. Nothing needs torch or is executed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Ref:
 
 @dataclass(frozen=True)
 class Symbol:
-    """A named constant, spelled as in canonical source: "torch.float32", "torch.strided", "builtins.Ellipsis"."""
+    """A named constant by its full dotted path: "torch.float32", "torch.strided", "builtins.Ellipsis"."""
 
     path: str
 
@@ -40,7 +40,7 @@ class Slice:
 
 @dataclass(frozen=True)
 class Listed:
-    """A list literal; tuple literals are Python tuples. They index tensors differently, and match alike elsewhere."""
+    """A list literal; a tuple literal is a Python tuple. They match each other, except as an index of a tensor."""
 
     items: tuple["Value", ...]
 
@@ -53,12 +53,12 @@ class NodeKind(StrEnum):
     CALL = "call"
     """target is a dotted path: "torch.nn.functional.relu", "operator.add", "operator.getitem", "builtins.getattr"."""
     METHOD = "method"
-    """target is the method's name; the first argument is the object."""
+    """target is the method's name; the first argument is the object that it is called on."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """One operation. name is unique in its graph; line is that of the source, from 1, where there is one."""
+    """An input or one operation. name: unique in its graph. line: its line in the source, from 1, if it has one."""
 
     name: str
     kind: NodeKind
@@ -69,15 +69,15 @@ class Node:
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:
-        """Names of the nodes it reads, in order, each as often as it is read."""
+        """Names of the nodes that it reads, in order, each as often as it is read."""
         return tuple(references((self.args, tuple(value for _, value in self.kwargs))))
 
 
 @dataclass(frozen=True)
 class Graph:
-    """Inputs first, then operations in an order in which every value exists before it is used.
+    """A computation: its inputs first, then its operations, each after everything that it reads.
 
-    result is what forward returns: a Ref, a tuple (possibly nested), or a constant.
+    result: the value that forward returns: a Ref, a tuple (possibly nested), or a constant.
     """
 
     nodes: tuple[Node, ...]
@@ -101,7 +101,7 @@ class Graph:
 
     @cached_property
     def users(self) -> dict[str, tuple[str, ...]]:
-        """Per node the names of the nodes that read it, in order, each once."""
+        """Node -> names of the nodes that read it, in order, each once."""
         users: dict[str, list[str]] = {node.name: [] for node in self.nodes}
         for node in self.nodes:
             for name in dict.fromkeys(node.inputs):
@@ -109,22 +109,22 @@ class Graph:
         return {name: tuple(each) for name, each in users.items()}
 
     def check(self) -> None:
-        """Raises BadInput where a name is used before it exists, or exists twice."""
+        """Raise BadInput if a name is read before it is defined, or is defined twice."""
         seen: set[str] = set()
         for node in self.nodes:
             for name in node.inputs:
                 if name not in seen:
-                    raise BadInput(f"{node.name} reads {name}, which does not exist before it.")
+                    raise BadInput(f"The node {node.name} reads {name}, which is not defined before it.")
             if node.name in seen:
                 raise BadInput(f"Two nodes are named {node.name}.")
             seen.add(node.name)
         for name in self.returned:
             if name not in seen:
-                raise BadInput(f"The graph returns {name}, which does not exist.")
+                raise BadInput(f"The graph returns {name}, which no node defines.")
 
 
 def references(value: Any) -> Iterator[str]:
-    """Names of the nodes that a value reads, left to right."""
+    """Yield the names of the nodes that a value reads, left to right."""
     if isinstance(value, Ref):
         yield value.name
     elif isinstance(value, Listed):
@@ -137,7 +137,7 @@ def references(value: Any) -> Iterator[str]:
 
 
 def substituted(value: Value, replacements: dict[str, Value]) -> Value:
-    """The value with each Ref whose name is a key replaced."""
+    """Replace each Ref in the value whose name is a key."""
     if isinstance(value, Ref):
         return replacements.get(value.name, value)
     if isinstance(value, Listed):
@@ -149,11 +149,11 @@ def substituted(value: Value, replacements: dict[str, Value]) -> Value:
     return value
 
 
-# --- JSON: how graphs cross the boundary between processes ---
+# --- JSON, in which graphs pass between processes ---
 
 
 def value_to_json(value: Value) -> Any:
-    """Plain literals stay; everything else is a one-key object."""
+    """Encode a value: plain literals as they are, everything else as an object with one key."""
     match value:
         case Ref(name):
             return {"ref": name}
@@ -173,7 +173,7 @@ def value_to_json(value: Value) -> Any:
 
 
 def value_from_json(data: Any) -> Value:
-    """Inverse of value_to_json. Raises BadInput on anything else."""
+    """Decode what value_to_json wrote. Raises BadInput on anything else."""
     if data is None or isinstance(data, bool | int | float | str):
         return data
     if isinstance(data, dict) and len(data) == 1:
@@ -214,7 +214,7 @@ def graph_to_json(graph: Graph) -> dict[str, Any]:
 
 
 def graph_from_json(data: Any) -> Graph:
-    """Inverse of graph_to_json. Raises BadInput on anything that is not a well-formed graph."""
+    """Decode what graph_to_json wrote. Raises BadInput on anything that is not a well-formed graph."""
     try:
         nodes = tuple(
             Node(

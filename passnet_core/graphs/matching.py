@@ -1,8 +1,9 @@
-"""Where a pattern occurs in a graph, and if nowhere, where it came closest and what stood in the way.
+"""Find a pattern in a graph. Without a match, report the attempt that came nearest and why it failed.
 
-Matching goes through phases, each of which can say what it refused: candidates (nodes that could be the pattern's
-last operation) - structure (same calls, same arguments) - contained (nothing outside needs what disappears) - order
-(the match can become one call) - not overlapping. Operands are never swapped: a + b does not match b + a.
+Matching has phases, each of which can name what it rejected: candidates (nodes that could be the pattern's last
+operation), structure (same calls, same arguments), contained (nothing outside the match needs a value that would
+disappear), order (the match can become one call), not overlapping. Operands are never swapped: a + b does not match
+b + a.
 """
 
 import itertools
@@ -20,12 +21,12 @@ from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.records import Difference, MatchAttempt, MissKind, NearestMiss
 
 BUDGET = 500_000
-"""Steps after which a search is given up: a pattern may be written to make it endless."""
+"""Most steps of one search: a pattern may be written to make the search endless."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """The canonical reading of a node: equal for every spelling of the same call."""
+    """What a node calls, in canonical form: equal for every spelling of the same call."""
 
     target: str
     arguments: tuple[tuple[str, Value], ...]
@@ -35,14 +36,14 @@ Bind: TypeAlias = Callable[[Node], Call]
 
 
 def plain_bind(node: Node) -> Call:
-    """The call as it is spelled: positional arguments named "0", "1", ..., methods with a dot before their name."""
+    """Read the call as it is spelled: positional arguments are named "0", "1", ...; methods get a leading dot."""
     positional = tuple((str(index), value) for index, value in enumerate(node.args))
     return Call(f".{node.target}" if node.kind is NodeKind.METHOD else node.target, positional + node.kwargs)
 
 
 def remembered(bind: Bind) -> Bind:
-    """The same bind, asked once per node."""
-    # by identity: equal nodes can differ in 1, 1.0 and True
+    """Cache a bind, so that it runs once per node."""
+    # keyed by identity: nodes that compare equal can still differ in 1, 1.0 and True
     known: dict[int, tuple[Node, Call]] = {}
 
     def ask(node: Node) -> Call:
@@ -55,20 +56,21 @@ def remembered(bind: Bind) -> Bind:
 
 @dataclass(frozen=True)
 class Match:
-    """One occurrence. nodes: pattern operation -> graph operation; inputs: pattern input -> the graph's value."""
+    """One occurrence. nodes: pattern operation -> graph operation. inputs: pattern input -> value in the graph."""
 
     nodes: Mapping[str, str]
     inputs: Mapping[str, Value]
     names: tuple[str, ...]
-    """The graph's operations of the match, in graph order."""
+    """The matched operations of the graph, in graph order."""
 
 
 @dataclass(frozen=True)
 class Matching:
     """All matches in graph order, or the nearest miss.
 
-    attempts: where it was tried in vain, the nearest first, as many as were to be kept; tried: how often. nearness: how
-    near the nearest came, larger is nearer. steps: what a search in vain took.
+    If nothing matches: attempts are the nearest failed attempts, nearest first, as many as the caller wants to keep;
+    tried is the number of all attempts; nearness is the score of the nearest one, larger is nearer; steps is the number
+    of steps that the search took.
     """
 
     matches: tuple[Match, ...]
@@ -90,13 +92,13 @@ def find_matches(
     keep: int = 0,
     budget: int | None = None,
 ) -> Matching:
-    """Every non-overlapping match, the earliest first.
+    """Find all matches that do not overlap, the earliest first.
 
-    bind: the canonical reading of a node, for both sides unless pattern_bind is given.
-    needed: pattern inputs that the replacement reads, so that they must mean something; None: no matter.
-    taken: nodes that no match may hold, with the reason in words.
-    keep: how many attempts are told of where nothing matches; all else is the same for every number.
-    budget: steps after which the search is given up, None: BUDGET.
+    bind: reads a node in canonical form, for both graphs unless pattern_bind is given.
+    needed: pattern inputs that the replacement reads, so a match must give them a value; None: no requirement.
+    taken: nodes that no match may contain -> the reason, as the start of a sentence.
+    keep: number of failed attempts to report if nothing matches; it affects nothing else.
+    budget: most steps of the search; None: BUDGET.
     """
     search = _Search(pattern, graph, bind, pattern_bind or bind, needed or (), taken or {})
     search.keep = keep
@@ -104,14 +106,14 @@ def find_matches(
     return search.matching()
 
 
-class _Spent(Exception):
-    """The search took more steps than it may."""
+class _BudgetSpent(Exception):
+    """The search took more steps than its budget allows."""
 
 
 @dataclass
 class _Fit:
-    """What is assigned so far. images: the inverse of nodes. differences: what a diagnosis went past, each with the
-    number of nodes that were assigned before it."""
+    """A partial match. images: the inverse of nodes. differences: those that a diagnosis passed over, each with the
+    number of nodes that were matched before it."""
 
     nodes: dict[str, str] = field(default_factory=dict)
     images: dict[str, str] = field(default_factory=dict)
@@ -124,7 +126,7 @@ class _Fit:
 
 @dataclass(frozen=True)
 class _Place:
-    """Which argument of which pair of operations is being compared; None above the pattern's last operation."""
+    """The argument that is being compared, of a pair of operations. The pattern's last operation has none above it."""
 
     pattern: Node
     graph: Node
@@ -140,17 +142,17 @@ class _Place:
         return f"{which} of {called(self.pattern)}"
 
 
-# how far an attempt came: a later phase is nearer to a match
+# the phase in which an attempt failed: a later phase is nearer to a match
 _STRUCTURE, _CONTAINED, _ORDER = range(3)
-# among attempts that came equally far: the nearer kind of failure is larger
+# breaks ties among attempts that came equally far: a larger number is nearer to a match
 _NEARNESS = {MissKind.LITERAL: 2, MissKind.USES: 2, MissKind.OVERLAP: 3}
 _Score: TypeAlias = tuple[int, int, int, int]
-"""How near an attempt came: its phase, the pairs that fit, fewer differences, the kind of the first."""
+"""How near an attempt came, larger is nearer: phase, matched pairs, minus the differences, kind of the first one."""
 _MOST_SINKS = 64
 _MOST_DIFFERENCES = 12
-_BESIDE = 3
-_BESIDE_STEPS = 20_000
-"""Attempts to keep, and steps, up to which parts of the pattern are looked for that are no nearer than the nearest."""
+_PARTIAL_ATTEMPTS = 3
+_PARTIAL_STEPS = 20_000
+"""Attempts and steps up to which a diagnosis also tries parts of the pattern that cannot be nearer than the best."""
 
 
 class _Search:
@@ -181,7 +183,7 @@ class _Search:
         self.tried = 0
         self.paired: set[tuple[str, str]] = set()
 
-    # --- what is known of both sides beforehand ---
+    # --- facts about both graphs ---
 
     @cached_property
     def live(self) -> dict[str, Node]:
@@ -189,12 +191,12 @@ class _Search:
 
     @cached_property
     def readers(self) -> dict[str, tuple[str, ...]]:
-        """Per live operation of the pattern the live operations that read it."""
+        """Live operation of the pattern -> the live operations that read it."""
         return {name: tuple(user for user in self.pattern.users[name] if user in self.live) for name in self.live}
 
     @cached_property
     def sinks(self) -> tuple[Node, ...]:
-        """The anchors: live operations that no other one reads."""
+        """Live operations of the pattern that no other one reads. The search for a match begins at the first."""
         return tuple(node for name, node in self.live.items() if not self.readers[name])
 
     @cached_property
@@ -207,10 +209,10 @@ class _Search:
     # --- the search ---
 
     def matching(self) -> Matching:
-        hopeless = self._hopeless()
-        if hopeless:
-            only = MatchAttempt((hopeless.pattern_node, None), (), (hopeless,))
-            miss = NearestMiss(hopeless.kind, hopeless.pattern_node, None, hopeless.reason)
+        impossible = self._impossible()
+        if impossible:
+            only = MatchAttempt((impossible.pattern_node, None), (), (impossible,))
+            miss = NearestMiss(impossible.kind, impossible.pattern_node, None, impossible.reason)
             return Matching((), miss, (only,) if self.keep else (), 1)
         matches: list[Match] = []
         try:
@@ -223,32 +225,32 @@ class _Search:
             self.diagnosing = True
             for _ in self._fits(0, _Fit(), tuple(self._candidates(self.sinks[0], free=False))):
                 break
-            self._look_beside_the_anchor()
-        except _Spent:
+            self._look_for_parts()
+        except _BudgetSpent:
             if matches or self.best is None:
                 given_up = f"The search was given up after {self.budget} steps."
                 reason = f"{given_up} Make the pattern smaller or less repetitive."
-                given_up_at = NearestMiss(MissKind.OTHER, self.sinks[0].name, None, reason)
-                return Matching(tuple(matches), given_up_at, steps=self.steps)
+                miss = NearestMiss(MissKind.OTHER, self.sinks[0].name, None, reason)
+                return Matching(tuple(matches), miss, steps=self.steps)
         assert self.best is not None
         score, miss = self.best
         return Matching((), miss, tuple(attempt for _, attempt in self.kept), self.tried, score, self.steps)
 
-    def _hopeless(self) -> Difference | None:
-        """What keeps the pattern from matching any graph."""
+    def _impossible(self) -> Difference | None:
+        """Return the reason why the pattern cannot match any graph, or None."""
         if not self.live:
             first = self.pattern.nodes[-1].name if self.pattern.nodes else ""
-            return Difference(MissKind.OTHER, first, None, "The pattern returns no value that it computes.")
+            return Difference(MissKind.OTHER, first, None, "The pattern returns nothing that it computes.")
         if len(self.sinks) > _MOST_SINKS:
-            reason = f"The pattern has {len(self.sinks)} separate results, more than {_MOST_SINKS}."
+            reason = f"The pattern has {len(self.sinks)} separate results; at most {_MOST_SINKS} can be matched."
             return Difference(MissKind.OTHER, self.sinks[0].name, None, reason)
         values = [value for node in self.live.values() for _, value in self.read_pattern(node).arguments]
         read = set(references(tuple(values)))
         for node in self.pattern.inputs:
             if node.name in self.needed and node.name not in read:
                 reason = (
-                    f"The pattern's input {node.name} is not used by anything it returns, so no value can be found "
-                    f"for it. Use it in the pattern, or leave it out of replacement_args."
+                    f"Nothing that the pattern returns depends on its input {node.name}, so a match gives it no value. "
+                    f"Use {node.name} in the pattern, or leave it out of replacement_args."
                 )
                 return Difference(MissKind.DEAD_INPUT, node.name, None, reason)
         return None
@@ -259,7 +261,7 @@ class _Search:
                 yield node
 
     def _fits(self, index: int, fit: _Fit, candidates: Iterable[Node] | None = None) -> Iterator[_Fit]:
-        """Every way to place the sinks from index on, given what is placed."""
+        """Yield every way to match the sinks from index on, given a partial match."""
         if index == len(self.sinks):
             problem = self._disorder(fit)
             if problem is None:
@@ -296,14 +298,14 @@ class _Search:
     def _step(self, count: int = 1) -> None:
         self.steps += count
         if self.steps > self.budget:
-            raise _Spent
+            raise _BudgetSpent
 
     # --- phase: structure ---
 
     def _structure(self, fit: _Fit, sink: Node, candidate: Node) -> tuple[_Fit, Difference | None]:
-        """The fit with the sink and all it reads placed on the candidate, or the first thing that differs.
+        """Match the sink and all that it reads, beginning at the candidate. Return the fit and the first difference.
 
-        A diagnosis goes on after a difference, so that the attempt which fits best overall is found.
+        A diagnosis continues after a difference, to find the attempt that fits best overall.
         """
         fit = fit.copy()
         first: Difference | None = None
@@ -325,7 +327,7 @@ class _Search:
     def _compared(
         self, fit: _Fit, wanted: Value, found: Value, place: _Place | None
     ) -> tuple[Difference | None, Sequence[tuple[Value, Value, _Place | None]]]:
-        """One pair of values: what differs at the top, and the pairs below it that are still to be compared."""
+        """Compare two values: return how they differ themselves, and the pairs of their parts still to be compared."""
         if isinstance(wanted, Ref):
             node = self.pattern.by_name[wanted.name]
             if node.kind is NodeKind.INPUT:
@@ -346,8 +348,10 @@ class _Search:
                 return None, [(each, other, place) for each, other in ends]
             case _ if same(wanted, found):
                 return None, ()
-        in_graph = f"a computed value ({found.name})" if isinstance(found, Ref) else shown(found)
-        reason = f"{place.words} is {shown(wanted)} in the pattern, but {in_graph} in the graph ({place.graph.name})."
+        in_graph = f"the value of {found.name}" if isinstance(found, Ref) else shown(found)
+        reason = (
+            f"{place.words} is {shown(wanted)} in the pattern, but {in_graph} in the graph (node {place.graph.name})."
+        )
         return Difference(MissKind.LITERAL, place.pattern.name, place.graph.name, _capital(reason)), ()
 
     def _input(self, fit: _Fit, node: Node, found: Value, place: _Place | None) -> Difference | None:
@@ -356,8 +360,8 @@ class _Search:
             return None
         assert place is not None
         reason = (
-            f"The pattern uses its input {node.name} in more than one place; in the graph these are "
-            f"{shown(before)} and {shown(found)} ({place.graph.name})."
+            f"The pattern uses its input {node.name} in several places, but the graph has different values there: "
+            f"{shown(before)} and {shown(found)} (node {place.graph.name})."
         )
         return Difference(MissKind.LITERAL, place.pattern.name, place.graph.name, reason)
 
@@ -368,7 +372,7 @@ class _Search:
             assert place is not None
             reason = (
                 f"{place.words} comes from {called(node)} in the pattern, "
-                f"but is {shown(found)} in the graph ({place.graph.name})."
+                f"but is {shown(found)} in the graph (node {place.graph.name})."
             )
             return Difference(MissKind.LITERAL, place.pattern.name, place.graph.name, _capital(reason)), ()
         other = self.graph.by_name[found.name]
@@ -383,23 +387,23 @@ class _Search:
         wanted, given = dict(wanted_call.arguments), dict(found_call.arguments)
         places = {key: _Place(node, other, key, index) for index, key in enumerate({**wanted, **given})}
         pairs = [(wanted[key], given[key], places[key]) for key in wanted if key in given]
-        # literals first: they tell candidates apart at once
+        # literals first: they rule out a candidate at once
         pairs.sort(key=lambda pair: isinstance(pair[0], Ref))
         for key, at in places.items():
             if key not in wanted or key not in given:
-                where = "the pattern" if key in wanted else f"the graph ({other.name})"
+                where = "the pattern" if key in wanted else f"the graph (node {other.name})"
                 reason = f"{at.words} is given only in {where}, as {shown({**given, **wanted}[key])}."
                 return Difference(MissKind.LITERAL, node.name, other.name, _capital(reason)), pairs
         return self._swapped(node, other, wanted, given), pairs
 
     def _clash(self, fit: _Fit, node: Node, other: Node, place: _Place | None) -> Difference | None:
-        """Why the two cannot be a pair whatever they compute."""
+        """Return why the two nodes cannot be paired, whatever they compute."""
         if node.name in fit.nodes:
             if fit.nodes[node.name] == other.name:
                 return None
             reason = (
-                f"The pattern computes {node.name} once and uses it in more than one place; "
-                f"the graph has {fit.nodes[node.name]} and {other.name} there, computed separately."
+                f"The pattern computes {node.name} once and uses it in several places; "
+                f"the graph computes {fit.nodes[node.name]} and {other.name} separately for them."
             )
             return Difference(MissKind.USES, node.name, other.name, reason)
         if other.name in fit.images:
@@ -411,28 +415,28 @@ class _Search:
         if other.name in self.taken:
             return Difference(MissKind.OVERLAP, node.name, other.name, f"{_capital(self.taken[other.name])}.")
         if other.kind is NodeKind.INPUT:
-            where = f"{place.words} comes from" if place else "has"
-            reason = f"In the pattern {where} {called(node)}; in the graph it is the input {other.name}."
+            where = f"{place.words} comes from" if place else "there is"
+            reason = f"In the pattern, {where} {called(node)}; in the graph it is the input {other.name}."
             return Difference(MissKind.OPERATOR, node.name, other.name, reason)
         return None
 
     def _other_operator(self, node: Node, other: Node, place: _Place | None) -> Difference:
         if called(node) == called(other):
-            reason = f"{called(node)} is called in another form in the graph ({other.name})."
+            reason = f"The graph calls {called(node)} in another form (node {other.name})."
         elif operator_label(node) == operator_label(other):
             reason = (
-                f"The graph calls {called(other)} ({other.name}) where the pattern calls {called(node)}. "
-                f"Both may compute the same, but only the same function matches: use the graph's."
+                f"The graph calls {called(other)} (node {other.name}) where the pattern calls {called(node)}. They may "
+                f"compute the same, but a pattern matches only the function that it calls: call the graph's."
             )
         else:
-            where = f"For {place.words} the" if place else "The"
-            reason = f"{where} pattern has {called(node)}, the graph has {called(other)} ({other.name})."
+            where = f"For {place.words}, the" if place else "The"
+            reason = f"{where} pattern has {called(node)}, but the graph has {called(other)} (node {other.name})."
         return Difference(MissKind.OPERATOR, node.name, other.name, reason)
 
     def _swapped(
         self, node: Node, other: Node, wanted: Mapping[str, Value], given: Mapping[str, Value]
     ) -> Difference | None:
-        """Says so where the operands of + or * fit only the other way round."""
+        """Report operands of + or * that fit only in the opposite order."""
         if operator_label(node) not in ("add", "mul") or len(wanted) < 2:
             return None
         first, second = list(wanted)[:2]
@@ -441,13 +445,13 @@ class _Search:
         if straight or not crossed:
             return None
         reason = (
-            f"The operands of {called(node)} are the other way round in the graph: "
-            f"{shown(given[first])}, then {shown(given[second])} ({other.name}). Swap them in the pattern."
+            f"The graph has the operands of {called(node)} in the opposite order: "
+            f"{shown(given[first])}, then {shown(given[second])} (node {other.name}). Swap them in the pattern."
         )
         return Difference(MissKind.LITERAL, node.name, other.name, reason)
 
     def _alike(self, wanted: Value, found: Value) -> bool:
-        """Whether two operands agree as far as one can see without going deeper."""
+        """Whether two operands agree, without comparing what they read themselves."""
         if not isinstance(wanted, Ref):
             return same(wanted, found)
         node = self.pattern.by_name[wanted.name]
@@ -461,7 +465,7 @@ class _Search:
     # --- phase: contained ---
 
     def _leaks(self, fit: _Fit) -> Iterator[Difference]:
-        """The values that would disappear although something outside the match needs them."""
+        """Report the values that would disappear although something outside the match needs them."""
         for name, image in fit.nodes.items():
             if name in self.pattern.returned or any(reader not in fit.nodes for reader in self.readers[name]):
                 continue
@@ -477,28 +481,28 @@ class _Search:
             for read in references(value):
                 if read in fit.images:
                     reason = (
-                        f"The pattern's input {name} would be {read}, which the match itself computes "
-                        f"(as {fit.images[read]}): the graph uses that value once more than the pattern."
+                        f"The pattern's input {name} would be {read}, which the match itself computes: "
+                        f"the graph uses {read} once more than the pattern uses {fit.images[read]}."
                     )
                     yield Difference(MissKind.USES, fit.images[read], read, reason)
 
     # --- phase: order ---
 
     def _disorder(self, fit: _Fit) -> Difference | None:
-        """Why the matched operations cannot become one call at one place."""
+        """Return why the matched operations cannot become one call, or None."""
         last = max(fit.images, key=self.order.position.__getitem__)
         between = self.order.between(fit.images)
         if between is not None:
             reason = (
-                f"{between} lies between the matched operations: it needs a value of theirs, and they need its. "
-                f"One call cannot be both before and after it."
+                f"{between} lies between the matched operations: it depends on one of them, and another depends on it. "
+                f"One call cannot be both before and after {between}."
             )
             return Difference(MissKind.OTHER, fit.images[last], between, reason)
         between = self.order.between(fit.images, with_effects=True)
         if between is not None:
             reason = (
-                f"{between} lies between the matched operations, and a value is changed in place there: "
-                f"one call would move a read across that change."
+                f"{between} has to stay between the matched operations: one call would break the order of changes in "
+                f"place, of random draws or of global switches."
             )
             return Difference(MissKind.OTHER, fit.images[last], between, reason)
         late = self.order.late_read(fit.images)
@@ -506,14 +510,14 @@ class _Search:
             return None
         reason = (
             f"{late.changer} changes {late.changed} in place, and {late.reader or 'the result of the graph'} reads it "
-            f"afterwards as {late.read}: a replacement that returns a new value would leave that read with the old one."
+            f"afterwards as {late.read}: if the replacement returns a new value, that read would still get the old one."
         )
         return Difference(MissKind.NOT_RETURNED, fit.images[late.changer], late.changer, reason)
 
     # --- the nearest miss ---
 
     def _note(self, phase: int, fit: _Fit, problem: Difference, *, seen: bool = False) -> None:
-        """Remembers an attempt, if it is among the nearest. seen: it is a part of another one."""
+        """Keep a failed attempt if it is among the nearest. seen: it is part of an attempt that was noted before."""
         if not self.diagnosing:
             return
         score = (phase, len(fit.nodes), -(len(fit.differences) or 1), _NEARNESS.get(problem.kind, 1))
@@ -523,7 +527,7 @@ class _Search:
         self.tried += 1
         self.paired.update(fit.nodes.items())
         if len(self.kept) < self.keep or (self.keep and score > self.kept[-1][0]):
-            # equally near ones stay in the order in which they were tried
+            # equally near attempts stay in the order in which they were tried
             place = next((at for at, (other, _) in enumerate(self.kept) if score > other), len(self.kept))
             self.kept.insert(place, (score, _attempt(fit, problem)))
             del self.kept[self.keep :]
@@ -533,8 +537,8 @@ class _Search:
         self.best = (score, NearestMiss(problem.kind, problem.pattern_node, problem.graph_node, problem.reason, pairs))
 
     def _may_be_near(self, pairs: int) -> bool:
-        """Whether an attempt with so many pairs at most could be among the nearest."""
-        enough = min(self.keep, _BESIDE) if self.steps < _BESIDE_STEPS else 0
+        """Whether an attempt with at most this many pairs could be among the nearest."""
+        enough = min(self.keep, _PARTIAL_ATTEMPTS) if self.steps < _PARTIAL_STEPS else 0
         if len(self.kept) < enough or self.best is None:
             return True
         return (_STRUCTURE, pairs, -1, max(_NEARNESS.values())) > (self.kept[enough - 1][0] if enough else self.best[0])
@@ -545,8 +549,8 @@ class _Search:
             return self._other_operator(sink, twin, None)
         return Difference(MissKind.ABSENT, sink.name, None, f"The graph has no {called(sink)}.")
 
-    def _look_beside_the_anchor(self) -> None:
-        """Looks for the largest part of the pattern that does occur, or nearly, and what the graph does there."""
+    def _look_for_parts(self) -> None:
+        """Look for the largest part of the pattern that (nearly) occurs, and report what the graph has after it."""
         for place, node in reversed(list(enumerate(self.live.values(), 1))):
             for candidate in self._candidates(node) if self.readers[node.name] else ():
                 if not self._may_be_near(place):
@@ -558,20 +562,20 @@ class _Search:
     def _instead(self, node: Node, candidate: Node) -> Difference:
         expected = self.live[self.readers[node.name][0]]
         follower = next(iter(self.graph.users[candidate.name]), None)
-        after = f"After {candidate.name} ({called(candidate)}) the pattern has {called(expected)}"
+        after = f"After {candidate.name} ({called(candidate)}), the pattern has {called(expected)}, but the graph"
         if follower is None:
-            reason = f"{after}; the graph returns the value."
+            reason = f"{after} returns the value."
             return Difference(MissKind.OPERATOR, expected.name, candidate.name, reason)
-        reason = f"{after}, the graph has {called(self.graph.by_name[follower])} ({follower})."
+        reason = f"{after} has {called(self.graph.by_name[follower])} (node {follower})."
         return Difference(MissKind.OPERATOR, expected.name, follower, reason)
 
 
 def _attempt(fit: _Fit, problem: Difference) -> MatchAttempt:
-    """What an attempt says of itself: the pairs in the order in which they fitted, and where it failed."""
+    """Record an attempt: the pairs in the order in which they matched, and where it failed."""
     pairs = list(fit.nodes.items())
     failed = (problem.pattern_node, problem.graph_node)
     before = fit.differences[0][0] if fit.differences else len(pairs)
-    # operations that differ in an argument are placed before it is seen
+    # an operation is matched before its arguments are compared, so the pair that failed may be among the matched
     fitted, behind = ([pair for pair in part if pair != failed] for part in (pairs[:before], pairs[before:]))
     differences = tuple(each for _, each in fit.differences) or (problem,)
     return MatchAttempt(pairs[0] if pairs else failed, tuple(fitted), differences, tuple(behind))
@@ -581,8 +585,8 @@ def same(left: Value, right: Value) -> bool:
     """Whether two values are equal as arguments: 1 is 1.0 but not True, a list is a tuple, NaN is NaN."""
     match left, right:
         case (tuple() | Listed(), tuple() | Listed()):
-            ours, theirs = _items(left), _items(right)
-            return len(ours) == len(theirs) and all(same(each, other) for each, other in zip(ours, theirs))
+            items, others = _items(left), _items(right)
+            return len(items) == len(others) and all(same(each, other) for each, other in zip(items, others))
         case (Slice(), Slice()):
             return same((left.start, left.stop, left.step), (right.start, right.stop, right.step))
         case (DeviceLiteral(), DeviceLiteral()):
@@ -595,12 +599,12 @@ def same(left: Value, right: Value) -> bool:
 
 
 def called(node: Node) -> str:
-    """What an operation calls, for a sentence."""
+    """Name what an operation calls, for a sentence."""
     return f"the method {node.target}" if node.kind is NodeKind.METHOD else node.target or f"the input {node.name}"
 
 
 def shown(value: Value) -> str:
-    """A value for a sentence, short."""
+    """Write a value for a sentence, in at most 60 characters."""
     try:
         text = written(value)
     except BadInput:

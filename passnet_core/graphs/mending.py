@@ -1,8 +1,8 @@
-"""What would make a pattern match: changes of its graph, each tried by matching again, never guessed.
+"""Find changes that make a pattern match. Each is tried by matching again, never guessed.
 
-A search that fails names what differs (matching.Attempt). Each kind of difference has changes that may answer it: an
-argument written as the graph has it, operands swapped, the same operation in the graph's form, a value returned. One
-is kept where the pattern then matches or comes strictly nearer; what differs then is answered in the same way.
+A failed search names the differences (records.MatchAttempt). Each kind of difference has changes that may remove it:
+write an argument as in the graph, swap operands, call the same operation in the graph's form, return a value. A change
+is kept if the pattern then matches or comes strictly nearer; the differences that remain are treated in the same way.
 """
 
 from collections.abc import Collection, Iterator
@@ -15,30 +15,32 @@ from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.records import Difference, MatchAttempt, MissKind
 
 MOST_TRIALS = 24
+"""Most changes that are tried for one pattern."""
 MOST_CHANGES = 6
+"""Most changes that are combined into one edit."""
 TRIAL_BUDGET = 50_000
-"""Steps of one trial: the pattern may be written to make matching slow."""
+"""Most search steps of one trial: a pattern may be written to make matching slow."""
 MOST_STEPS = 100_000
-"""Steps of all trials that fail; the one that is under way then is the last."""
+"""Search steps of all failed trials together, after which no other trial begins."""
 _ATTEMPTS = 3
 _DIFFERENCES = 6
 
 
 @dataclass(frozen=True)
 class ArgumentChange:
-    """An argument gets another value. place: which one as the call is spelled, by position or by name; a name that the
-    call does not have yet is added. gone: it is left out."""
+    """An argument gets another value. place: its position or name in the call as written; a name that the call lacks
+    is added. removed: the argument is removed instead."""
 
     node: str
     place: int | str
     value: Value
     words: str
-    gone: bool = False
+    removed: bool = False
 
 
 @dataclass(frozen=True)
 class OperandSwap:
-    """The first two operands change places."""
+    """The first two operands are swapped."""
 
     node: str
     words: str
@@ -46,7 +48,7 @@ class OperandSwap:
 
 @dataclass(frozen=True)
 class FormChange:
-    """The same operation, called as the graph calls it. form: the new call; its reads are the old one's, in order."""
+    """The same operation, called as in the graph. form: the new call; it reads the same nodes in the same order."""
 
     node: str
     form: Node
@@ -55,7 +57,7 @@ class FormChange:
 
 @dataclass(frozen=True)
 class ResultAdded:
-    """A value that the pattern computes becomes one more result."""
+    """The pattern returns one more of the values that it computes."""
 
     node: str
     words: str
@@ -66,7 +68,7 @@ Change: TypeAlias = ArgumentChange | OperandSwap | FormChange | ResultAdded
 
 @dataclass(frozen=True)
 class Mended:
-    """A pattern after changes, and what the search says of it then."""
+    """A pattern after changes, and the search for it afterwards."""
 
     pattern: Graph
     changes: tuple[Change, ...]
@@ -82,22 +84,22 @@ def mended(
     pattern_bind: Bind | None = None,
     needed: Collection[str] | None = None,
 ) -> Mended | None:
-    """The pattern made to match by a few changes, or at least brought nearer; None where nothing that is known helps.
+    """Change the pattern so that it matches, or at least comes nearer; None if no known change helps.
 
-    missed: what the search said of the pattern, with its attempts. Every change was tried and brought it nearer.
+    missed: the failed search for the pattern, with its attempts. Each change that is returned brought a match nearer.
     """
-    trying = _Trying(graph, bind, pattern_bind or bind, needed)
+    trials = _Trials(graph, bind, pattern_bind or bind, needed)
     found = Mended(pattern, (), missed)
     while len(found.changes) < MOST_CHANGES and not found.matching.matches:
-        better = trying.nearer(found)
+        better = trials.nearer(found)
         if better is None:
             break
         found = better
     return found if found.changes else None
 
 
-class _Trying:
-    """Tries changes of a pattern in one graph, a bounded number of them."""
+class _Trials:
+    """Tries a bounded number of changes of a pattern on one graph."""
 
     def __init__(self, graph: Graph, bind: Bind, pattern_bind: Bind, needed: Collection[str] | None) -> None:
         self.graph = graph
@@ -108,7 +110,7 @@ class _Trying:
         self.steps = 0
 
     def nearer(self, found: Mended) -> Mended | None:
-        """One change more: the first with which it matches, else the one that brings it nearest."""
+        """Add one change: the first that makes the pattern match, else the one that brings it nearest."""
         best: Mended | None = None
         for attempt in found.matching.attempts[:_ATTEMPTS]:
             for change in self.changes(found.pattern, attempt):
@@ -121,7 +123,7 @@ class _Trying:
                 if tried.matching.nearness > (best or found).matching.nearness:
                     best = tried
             if best is not None:
-                # a farther attempt is no better place to begin at
+                # a farther attempt is no better starting point
                 return best
         return best
 
@@ -139,25 +141,25 @@ class _Trying:
             yield from self._answers(pattern, difference)
 
     def _answers(self, pattern: Graph, difference: Difference) -> Iterator[Change]:
-        """The changes that may answer a difference, the smallest first."""
+        """Yield the changes that may remove a difference, the smallest first."""
         node = pattern.by_name.get(difference.pattern_node)
         other = self.graph.by_name.get(difference.graph_node or "")
         if node is None or other is None or NodeKind.INPUT in (node.kind, other.kind):
             return
         if difference.kind is MissKind.NOT_RETURNED:
-            words = f"Return {node.name} from pattern as well, and its value from the replacement."
+            words = f"Return {node.name} from pattern too, and its value from the replacement."
             yield ResultAdded(node.name, words)
         elif self.pattern_bind(node).target == self.bind(other).target:
             if len(node.args) == 2 and not node.kwargs and operator_label(node) in ("add", "mul"):
-                yield OperandSwap(node.name, f"Swap the operands of {called(node)} ({node.name}).")
+                yield OperandSwap(node.name, f"Swap the operands of {_named(node)}.")
             yield from self._arguments(node, other)
         elif operator_label(node) == operator_label(other):
-            words = f"Call {called(other)} as the graph does, instead of {called(node)} ({node.name})."
+            words = f"Call {called(other)} as the graph does, instead of {_named(node)}."
             for form in _in_form_of(node, other):
                 yield FormChange(node.name, form, words)
 
     def _arguments(self, node: Node, other: Node) -> Iterator[Change]:
-        """What makes a call's literals those of the graph's."""
+        """Yield the changes that give a call the literals that it has in the graph."""
         wanted, given = dict(self.pattern_bind(node).arguments), dict(self.bind(other).arguments)
         for key in {**wanted, **given}:
             if key in given and (key not in wanted or not same(wanted[key], given[key])):
@@ -168,28 +170,31 @@ class _Trying:
                 yield from self._left_out(node, key, wanted[key])
 
     def _given(self, node: Node, key: str, value: Value) -> Iterator[Change]:
-        """The value at the place of the call where it comes to mean this argument."""
-        of = f"of {called(node)} ({node.name})"
+        """Yield the change after which the call passes this value for the argument."""
         for place, old in _literals(node):
             for spelled in (*_spelled_like(old, value), value):
-                words = f"Write {shown(spelled)} instead of {shown(old)} as {_which(place, node, key)} {of}."
+                words = (
+                    f"Write {shown(spelled)} instead of {shown(old)} as {_which(place, node, key)} of {_named(node)}."
+                )
                 change = ArgumentChange(node.name, place, spelled, words)
-                if self._means(node, change, key, value):
+                if self._sets(node, change, key, value):
                     yield change
                     return
         if key.isidentifier():
-            change = ArgumentChange(node.name, key, value, f"Write {key}={shown(value)} as an argument {of}.")
-            if self._means(node, change, key, value):
+            change = ArgumentChange(
+                node.name, key, value, f"Add {key}={shown(value)} to the arguments of {_named(node)}."
+            )
+            if self._sets(node, change, key, value):
                 yield change
 
     def _left_out(self, node: Node, key: str, value: Value) -> Iterator[Change]:
         for place, old in _literals(node):
             if same(old, value) and (place == key or place == len(node.args) - 1):
-                words = f"Leave out {_which(place, node)}, {shown(old)}, of {called(node)} ({node.name})."
-                yield ArgumentChange(node.name, place, None, words, gone=True)
+                words = f"Leave out {_which(place, node)} of {_named(node)}: {shown(old)}."
+                yield ArgumentChange(node.name, place, None, words, removed=True)
 
-    def _means(self, node: Node, change: ArgumentChange, key: str, value: Value) -> bool:
-        """Whether the changed call has this value for this argument, and all else as it was."""
+    def _sets(self, node: Node, change: ArgumentChange, key: str, value: Value) -> bool:
+        """Whether the changed call passes this value for this argument, and every other argument as before."""
         before = dict(self.pattern_bind(node).arguments)
         after = dict(self.pattern_bind(_with_argument(node, change)).arguments)
         others = {name for name in {**before, **after} if name != key}
@@ -198,7 +203,7 @@ class _Trying:
 
 
 def changed(pattern: Graph, change: Change) -> Graph:
-    """The pattern's graph with a change."""
+    """Apply a change to the pattern's graph."""
     match change:
         case ArgumentChange():
             return _with_node(pattern, _with_argument(pattern.by_name[change.node], change))
@@ -218,8 +223,8 @@ def _with_node(pattern: Graph, changed: Node) -> Graph:
 def _with_argument(node: Node, change: ArgumentChange) -> Node:
     args, kwargs = list(node.args), dict(node.kwargs)
     if isinstance(change.place, int):
-        args[change.place : change.place + 1] = [] if change.gone else [change.value]
-    elif change.gone:
+        args[change.place : change.place + 1] = [] if change.removed else [change.value]
+    elif change.removed:
         del kwargs[change.place]
     else:
         kwargs[change.place] = change.value
@@ -227,7 +232,7 @@ def _with_argument(node: Node, change: ArgumentChange) -> Node:
 
 
 def _literals(node: Node) -> Iterator[tuple[int | str, Value]]:
-    """The arguments of a call that read nothing, as it is spelled."""
+    """Yield the position or name, and the value, of each argument that reads no node."""
     for index, value in enumerate(node.args):
         if not any(references(value)):
             yield index, value
@@ -237,7 +242,7 @@ def _literals(node: Node) -> Iterator[tuple[int | str, Value]]:
 
 
 def _spelled_like(old: Value, value: Value) -> Iterator[Value]:
-    """The value as the old one was spelled: a number for several equal ones, a list for a tuple."""
+    """Yield the value in the spelling of the old one: one number for several equal ones, a list for a tuple."""
     if isinstance(value, tuple) and isinstance(old, Listed):
         yield Listed(value)
     if isinstance(value, tuple) and value and isinstance(old, int) and all(same(each, value[0]) for each in value):
@@ -247,7 +252,7 @@ def _spelled_like(old: Value, value: Value) -> Iterator[Value]:
 
 
 def _in_form_of(node: Node, other: Node) -> Iterator[Node]:
-    """The node's own arguments for what the other calls; and the other's call, with the node's reads in it in order."""
+    """Yield a call of the other's target with the node's arguments, then the other's call with the node's reads."""
     if not node.kwargs:
         yield replace(node, kind=other.kind, target=other.target)
     reads = iter(node.inputs)
@@ -261,7 +266,7 @@ def _in_form_of(node: Node, other: Node) -> Iterator[Node]:
 
 
 def _read_anew(value: Value, reads: Iterator[str]) -> Value:
-    """The value with each name in it replaced by the next one. Raises StopIteration where there is none."""
+    """Replace each name in the value by the next read. Raises StopIteration if there are too few."""
     match value:
         case Ref():
             return Ref(next(reads))
@@ -274,10 +279,14 @@ def _read_anew(value: Value, reads: Iterator[str]) -> Value:
     return value
 
 
-def _which(place: int | str, node: Node, means: str = "") -> str:
-    """An argument in words, with what it means where its place alone does not say that."""
+def _named(node: Node) -> str:
+    return f"{called(node)} (pattern node {node.name})"
+
+
+def _which(place: int | str, node: Node, parameter: str = "") -> str:
+    """Name an argument in words; a position also gets the parameter's name, if that is known."""
     if isinstance(place, str):
         return f"the argument {place}"
     if node.target.startswith("operator.") and place < 2:
         return f"the {('first', 'second')[place]} operand"
-    return f"argument {place + 1}" + (f", {means}," if means.isidentifier() else "")
+    return f"argument {place + 1}" + (f" ({parameter})" if parameter.isidentifier() else "")

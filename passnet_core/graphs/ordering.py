@@ -1,4 +1,4 @@
-"""Whether operations of a graph can become one call, beside those that already did."""
+"""Decide whether operations of a graph can become one call, next to groups that already did."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from passnet_core.graphs.ir import Graph, Ref
 
 @dataclass(frozen=True)
 class LateRead:
-    """A read of memory after changer changed it, by another name than changer's result. reader "": the result."""
+    """A read of memory that changer changed before, by another name than its result. reader "": the graph's result."""
 
     changer: str
     changed: str
@@ -19,16 +19,16 @@ class LateRead:
 
 
 class TopologicalOrder:
-    """Which operations must come before which, where accepted groups of operations count as one each.
+    """Which operations must come before which. Each accepted group of operations counts as one.
 
-    step is told how much work is done, and may raise to end it.
+    step: called with the amount of work done; it may raise to stop the search.
     """
 
     def __init__(self, graph: Graph, step: Callable[[int], None]) -> None:
         self.graph = graph
         self.step = step
         self.position = {node.name: index for index, node in enumerate(graph.nodes)}
-        # equal within a group, rising along every need: bounds each search to what lies before the last member
+        # equal within a group and rising along every dependency, so that a search can stop at its last member
         self.rank = dict(self.position)
         self.groups: dict[str, frozenset[str]] = {}
 
@@ -37,9 +37,9 @@ class TopologicalOrder:
         return effects(self.graph)
 
     def between(self, names: Collection[str], *, with_effects: bool = False) -> str | None:
-        """An operation outside that needs one of the names and that another one needs: they cannot be one call.
+        """Return an operation outside that depends on one of the names and that another depends on, if there is one.
 
-        with_effects: needs also include the order of reads and changes in place.
+        Then the names cannot become one call. with_effects: the order of effects counts as a dependency too.
         """
         last = max(self.rank[name] for name in names)
         seen: set[str] = set()
@@ -52,14 +52,14 @@ class TopologicalOrder:
                     if name not in names:
                         return name
                 elif follower not in seen and self.rank[follower] < last:
-                    # whoever follows one operation of a group follows all of them
+                    # an operation that follows one member of a group follows all of them
                     members = self.groups.get(follower, (follower,))
                     seen.update(members)
                     work.extend(members)
         return None
 
     def late_read(self, names: Collection[str]) -> LateRead | None:
-        """A read outside, after one of the names changed that memory in place, that goes past all of the names."""
+        """Return a read outside of memory that one of the names changed before, by an older name of that memory."""
         storage = self.effects.storage
         for changer in sorted(names, key=self.position.__getitem__):
             for value in changed(self.graph.by_name[changer]):
@@ -69,7 +69,7 @@ class TopologicalOrder:
         return None
 
     def accept(self, names: Sequence[str]) -> None:
-        """From now on these are one."""
+        """Treat these operations as one from now on."""
         group = frozenset(names)
         self.groups.update(dict.fromkeys(names, group))
         last = max(self.rank[name] for name in names)
@@ -102,7 +102,7 @@ class TopologicalOrder:
         return users + self.effects.after.get(name, ()) if with_effects else users
 
     def _reads_after(self, changer: str, names: Collection[str]) -> Iterator[tuple[str, str]]:
-        """(reader, value) of all later reads outside the names, the graph's result last."""
+        """Yield (reader, value) for each later read outside the names, the graph's result last."""
         late = self.graph.nodes[self.position[changer] + 1 :]
         self.step(len(late))
         for node in late:
@@ -111,7 +111,7 @@ class TopologicalOrder:
         yield from (("", read) for read in sorted(self.graph.returned))
 
     def _flows_from(self, name: str, names: Collection[str]) -> bool:
-        """Whether a value is one of the names', or a view of one."""
+        """Whether a value is the result of one of the names, or a view of one."""
         shared: Ref | None = Ref(name)
         while shared is not None:
             if shared.name in names:

@@ -1,4 +1,4 @@
-"""Panes of code beside one another, with the lines that belong to a subgraph's nodes, as plain data for the page."""
+"""Panes of code shown side by side, with the subgraph nodes that each line belongs to, as plain data for the page."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.records import Bundle, CompiledKernel, InductorCode, MatchReport
 
 Facts = Mapping[str, Sequence[str]]
-"""By the key of a pane, what stands beside it."""
+"""Key of a pane -> the facts shown beside it."""
 
 MOST_CHARACTERS = 300_000
-"""Of one pane: a browser has to hold them all."""
+"""Most characters of one pane: a browser has to hold them all."""
 
 
 @dataclass(frozen=True)
 class Pane:
-    """One text. key: what tells it from the others. facts: short sentences beside it; note: how far to trust its lines.
-    file: the name under which places of other panes know its lines."""
+    """One text. key: unique among the panes. facts: short sentences shown beside it. note: how far to trust the lines'
+    nodes. file: the name by which places in other panes refer to its lines."""
 
     key: str
     title: str
@@ -34,46 +34,46 @@ class Pane:
     note: str = ""
 
 
-RECORDED, REWRITTEN, MINE, INDUCTOR = "recorded", "rewritten", "mine", "inductor"
-"""Keys of panes; that of a file of the passes has its name behind a colon."""
-CLAIMED = "By the account of the process that holds the passes."
+RECORDED, REWRITTEN, PASSES, INDUCTOR = "recorded", "rewritten", "mine", "inductor"
+"""Keys of panes. The key of a bundle's file continues with a colon and the file's name."""
+CLAIMED = "Reported by the process that has loaded the passes; the judge does not check it."
 BY_NAME = (
-    "A ┃ beside a kernel is a guess by its name, which lists operators: TorchInductor names the nodes of a kernel in"
-    " comments for a GPU only."
+    "A ┃ beside a kernel marks nodes that are guessed from the operators in its name: TorchInductor names a kernel's"
+    " nodes in comments only for a GPU."
 )
 
 
 def of_passes(graph: Graph, bundle: Bundle | None, match: MatchReport | None, facts: Facts) -> Iterator[Pane]:
-    """The files of a bundle."""
+    """Show the files of a bundle."""
     if bundle is None:
         return
     spans = aligning.of_bundle(bundle, graph, match)
     for number, file in enumerate(bundle.files, 1):
         sign = mark(number) if number <= len(bundle.passes) else "helper"
-        key, title = f"{MINE}:{file.name}", f"{sign} {file.name}"
-        said = tuple(facts.get(key, ()))
-        yield Pane(key, title, file.code, spans=spans[file.name], file=file.name, facts=said)
+        key, title = f"{PASSES}:{file.name}", f"{sign} {file.name}"
+        beside = tuple(facts.get(key, ()))
+        yield Pane(key, title, file.code, spans=spans[file.name], file=file.name, facts=beside)
 
 
 def of_subgraph(graph: Graph, code: str, match: MatchReport | None, facts: Facts) -> Iterator[Pane]:
-    """The rewritten graph, where there is one, and the subgraph as recorded."""
+    """Show the rewritten graph, if there is one, and the subgraph as recorded."""
     if match is not None and match.rewritten:
-        spans, said = aligning.of_rewritten(match.rewritten, graph, match), tuple(facts.get(REWRITTEN, ()))
-        yield Pane(REWRITTEN, "The subgraph, rewritten", match.rewritten, spans=spans, facts=said)
-    spans, said = aligning.of_source(code), tuple(facts.get(RECORDED, ()))
-    yield Pane(RECORDED, "The subgraph, as recorded", code, spans=spans, facts=said)
+        spans, beside = aligning.of_rewritten(match.rewritten, graph, match), tuple(facts.get(REWRITTEN, ()))
+        yield Pane(REWRITTEN, "The subgraph, rewritten", match.rewritten, spans=spans, facts=beside)
+    spans, beside = aligning.of_source(code), tuple(facts.get(RECORDED, ()))
+    yield Pane(RECORDED, "The subgraph, as recorded", code, spans=spans, facts=beside)
 
 
 def of_inductor(graph: Graph, code: InductorCode, facts: Facts) -> Pane:
-    """What TorchInductor generates."""
+    """Show the code that TorchInductor generates."""
     note = BY_NAME if aligning.guesses(code.text) else ""
     spans = aligning.of_inductor(code.text, graph)
-    said = tuple(facts.get(INDUCTOR, ()))
-    return Pane(INDUCTOR, "TorchInductor's code", code.text, spans=spans, facts=said, note=note)
+    beside = tuple(facts.get(INDUCTOR, ()))
+    return Pane(INDUCTOR, "TorchInductor's code", code.text, spans=spans, facts=beside, note=note)
 
 
 def of_kernel(number: int, kernel: CompiledKernel, bundle: Bundle, nodes: Sequence[str], fact: str) -> Iterator[Pane]:
-    """What Triton made of a kernel that replaces these nodes, stage by stage; fact: how it was compiled."""
+    """Show a kernel that replaces these nodes at each stage of Triton's compilation. fact: how it was compiled."""
     files = [file.name for file in bundle.files]
     for stage, (title, text, places) in {
         "ttir": ("Triton IR", kernel.ttir, aligning.of_triton_ir),
@@ -94,7 +94,7 @@ def of_kernel(number: int, kernel: CompiledKernel, bundle: Bundle, nodes: Sequen
 
 
 def picture(panes: Sequence[Pane], graph: Graph, match: MatchReport | None) -> dict[str, Any]:
-    """What the page's code component is given. Texts are as they are: the reader must not take them for markup."""
+    """Return plain data for the page's code component. Texts are not escaped: it must not treat them as markup."""
     index = {node.name: number for number, node in enumerate(graph.nodes)}
     marks: dict[str, str] = {}
     for number, each in enumerate(match.passes if match else (), 1):
@@ -118,7 +118,7 @@ def picture(panes: Sequence[Pane], graph: Graph, match: MatchReport | None) -> d
                     [each.first, each.last, [index[name] for name in each.nodes if name in index], each.exact]
                     for each in pane.spans
                 ],
-                "places": [[each.line, f"{each.file}:{each.of}"] for each in pane.places],
+                "places": [[each.line, f"{each.file}:{each.file_line}"] for each in pane.places],
                 "file": pane.file,
                 "facts": list(pane.facts),
                 "note": pane.note,

@@ -1,4 +1,4 @@
-"""Graphs as plain data for the page and as DOT text: families by colour, matches, misses and changes by mark too."""
+"""Render graphs as plain data for the page and as DOT text. Colours show families; marks show matches and changes."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -15,15 +15,15 @@ from passnet_core.graphs.vocabulary import FAMILIES, operator_family, operator_l
 from passnet_core.records import MatchReport
 
 FOLDED_ABOVE = 200
-"""Operations above which long chains are folded at first."""
+"""Number of operations above which long chains are folded when a graph is first shown."""
 INPUT = "input"
-"""The family of a graph's inputs in a picture."""
+"""The family given to a graph's inputs."""
 BYTES: Mapping[str, int] = {
     "complex128": 16, "complex64": 8, "float64": 8, "int64": 8, "float32": 4, "int32": 4, "complex32": 4, "float16": 2,
     "bfloat16": 2, "int16": 2, "int8": 1, "uint8": 1, "bool": 1, "uint16": 2, "uint32": 4, "uint64": 8,
     "float8_e4m3fn": 1, "float8_e5m2": 1, "float8_e4m3fnuz": 1, "float8_e5m2fnuz": 1, "float8_e8m0fnu": 1,
 }  # fmt: skip
-"""The size of an element."""
+"""dtype -> bytes of one element."""
 _LONGEST_LABEL = 44
 _LONGEST_TOOLTIP = 400
 _LONGEST_CODE = 2000
@@ -43,13 +43,13 @@ FAMILY_COLOUR: Mapping[str, str] = {
     "embedding": _OKABE_ITO[4],
     "other": _OKABE_ITO[7],
 }
-"""The border of a node; families that share a colour do alike work. The label always says which operator it is."""
+"""Border colours. Families with the same colour do similar work; the label always names the operator."""
 GROUP_COLOUR = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-"""The fill of matched nodes, by pass; the numbered mark says the same without colour."""
+"""Fill colours of matched nodes, by pass. The numbered mark says the same without colour."""
 
 
 def mark(number: int) -> str:
-    """The sign of a pass in a drawing, from 1: ①, ②, ... and (21) beyond twenty."""
+    """The mark of a pass, counted from 1: ①, ②, ... up to twenty, then (21)."""
     return chr(0x2460 + number - 1) if 1 <= number <= 20 else f"({number})"
 
 
@@ -64,24 +64,24 @@ def dot(
     dark: bool = False,
     details: Mapping[str, str] | None = None,
 ) -> str:
-    """DOT text of a graph. Names may be anything: they are written as text, never as markup.
+    """Write a graph as DOT. Names may be any text: they are escaped, so that none is taken for markup.
 
     groups: node -> number of the pass that matched it, from 1. miss: the node where the nearest miss failed.
-    added, removed: nodes that a rewrite brought or takes away. details: more words per node, shown when pointed at.
+    added, removed: nodes that a rewrite adds or removes. details: node -> more text for its tooltip.
     """
     ink, paper = ("#e6e6e6", "#262730") if dark else ("#1f2328", "#ffffff")
-    drawing = graphviz.Digraph("graph")
-    drawing.attr(
+    digraph = graphviz.Digraph("graph")
+    digraph.attr(
         rankdir="TB", bgcolor="transparent", fontname="sans-serif", fontcolor=ink, ranksep="0.3", nodesep="0.2"
     )
     if title:
-        drawing.attr(label=_lines(title, longest=_LONGEST_TOOLTIP), labelloc="t", labeljust="l")
-    drawing.attr(
+        digraph.attr(label=_lines(title, longest=_LONGEST_TOOLTIP), labelloc="t", labeljust="l")
+    digraph.attr(
         "node", shape="box", style="rounded,filled", fillcolor=paper, color=ink, fontcolor=ink, fontname="sans-serif",
         fontsize="11", height="0.3", margin="0.12,0.05",
     )  # fmt: skip
-    drawing.attr("edge", color="#8b949e", arrowsize="0.6")
-    # names are free text, and in DOT a colon in one would mean a port
+    digraph.attr("edge", color="#8b949e", arrowsize="0.6")
+    # names are free text, and DOT would read a colon in one as a port
     ids = {node.name: f"n{index}" for index, node in enumerate(graph.nodes)}
     for node in graph.nodes:
         number = (groups or {}).get(node.name)
@@ -104,7 +104,7 @@ def dot(
         if node.name == miss:
             looks.update(style="rounded,filled,dashed", color="#d55e00", penwidth="3", peripheries="2")
             marks.append("✗ nearest miss")
-        drawing.node(
+        digraph.node(
             ids[node.name],
             label=_lines(*_label(node, " ".join(marks))),
             tooltip=_lines(*_tooltip(node, (details or {}).get(node.name, "")), longest=_LONGEST_TOOLTIP),
@@ -112,17 +112,17 @@ def dot(
         )
     for node in graph.nodes:
         for name in dict.fromkeys(node.inputs):
-            drawing.edge(ids[name], ids[node.name])
-    drawing.node("result", label=_lines("return"), shape="ellipse", style="filled", color="#8b949e",
+            digraph.edge(ids[name], ids[node.name])
+    digraph.node("result", label=_lines("return"), shape="ellipse", style="filled", color="#8b949e",
                  tooltip=_lines(_or_repr(graph.result), longest=_LONGEST_TOOLTIP))  # fmt: skip
     for name in dict.fromkeys(references(graph.result)):
-        drawing.edge(ids[name], "result")
-    return str(drawing.source)
+        digraph.edge(ids[name], "result")
+    return str(digraph.source)
 
 
 @dataclass(frozen=True)
 class PairMark:
-    """What a node is paired with in another graph. mark: the same in both; words: which; group: the pass's number."""
+    """A node's counterpart in another graph. mark: shown on both nodes. words: its name. group: number of the pass."""
 
     mark: str
     words: str
@@ -131,12 +131,12 @@ class PairMark:
 
 @dataclass(frozen=True)
 class Marks:
-    """What a drawing says of a graph's nodes.
+    """The marks of a graph's nodes in a rendering.
 
     groups: node -> number of the pass that matched it, from 1. passes: the names of the passes, in order.
-    miss: the node where the nearest miss failed; reason: why. added, removed: nodes that a rewrite brought or takes
-    away. pairs: what nodes are paired with. faint: nodes in the background. focus: nodes to be in sight. apart: nodes
-    that have a mark at another time, and stay unfolded for that.
+    miss: the node where the nearest miss failed; reason: why. added, removed: nodes that a rewrite adds or removes.
+    pairs: node -> its counterpart. faint: nodes in the background. focus: nodes to scroll into view. apart: nodes that
+    are marked at other steps, and therefore are never folded.
     """
 
     groups: Mapping[str, int] = field(default_factory=dict)
@@ -152,7 +152,7 @@ class Marks:
 
     @property
     def nodes(self) -> frozenset[str]:
-        """Every node that has a mark."""
+        """All nodes that have a mark, at this step or another."""
         missed = [self.miss] if self.miss else []
         return frozenset({*self.groups, *self.added, *self.removed, *self.pairs, *self.apart, *missed})
 
@@ -161,7 +161,7 @@ NO_MARKS = Marks()
 
 
 def marks_of(match: MatchReport | None) -> Marks:
-    """Which pass matched what; where nothing matched, at which node the first nearest miss failed, and why."""
+    """Mark the nodes that each pass matched. If nothing matched, mark where the first nearest miss failed, and why."""
     passes = match.passes if match else ()
     groups = {node: number for number, each in enumerate(passes, 1) for nodes in each.matches for node in nodes}
     missed = None if groups else next((each.miss for each in passes if each.miss and each.miss.graph_node), None)
@@ -173,11 +173,11 @@ def marks_of(match: MatchReport | None) -> Marks:
 def picture(
     graph: Graph, marks: Marks = NO_MARKS, *, values: Mapping[str, tuple[Sequence[int], str]] | None = None
 ) -> dict[str, Any]:
-    """The graph as plain data for the page's graph component; the page alone decides where a node stands.
+    """Return the graph as plain data for the page's graph component, which does the layout.
 
-    values: shape and dtype of what is known of nodes. Texts are as they are: the reader must not take them for markup.
+    values: node -> shape and dtype, where known. Texts are not escaped: the component must not treat them as markup.
     """
-    place = {node.name: index for index, node in enumerate(graph.nodes)}
+    index = {node.name: index for index, node in enumerate(graph.nodes)}
     nodes = [
         {
             "name": node.name,
@@ -186,7 +186,7 @@ def picture(
             "literals": _written_literals(node)[:_LONGEST_CODE],
             "code": _statement(node)[:_LONGEST_CODE],
             "line": node.line,
-            "inputs": [place[name] for name in dict.fromkeys(node.inputs)],
+            "inputs": [index[name] for name in dict.fromkeys(node.inputs)],
             "value": _value((values or {}).get(node.name)),
             "group": marks.groups.get(node.name),
             "change": "+" if node.name in marks.added else "−" if node.name in marks.removed else "",
@@ -201,7 +201,7 @@ def picture(
         "nodes": nodes,
         "result": {
             "code": f"return {_or_repr(graph.result)}"[:_LONGEST_CODE],
-            "inputs": [place[name] for name in dict.fromkeys(references(graph.result))],
+            "inputs": [index[name] for name in dict.fromkeys(references(graph.result))],
         },
         "families": [{"name": name, "colour": FAMILY_COLOUR[name]} for name in families(graph)],
         "groups": [
@@ -213,10 +213,10 @@ def picture(
             }
             for number in sorted({*marks.groups.values(), *(each.group for each in marks.pairs.values())})
         ],
-        "focus": [place[name] for name in marks.focus if name in place],
+        "focus": [index[name] for name in marks.focus if name in index],
         "reason": marks.reason,
         "chains": [
-            {"nodes": [place[name] for name in each.names], "operators": each.operators, "alike": each.alike}
+            {"nodes": [index[name] for name in each.names], "operators": each.operators, "alike": each.alike}
             for each in folded
         ],
         "folded": len(graph.operations) > FOLDED_ABOVE,
@@ -224,7 +224,7 @@ def picture(
 
 
 def families(graph: Graph) -> tuple[str, ...]:
-    """The families that occur in a graph, in the order of FAMILIES: for a legend."""
+    """List the families that occur in a graph, in the order of FAMILIES, for a legend."""
     present = {operator_family(node) for node in graph.operations}
     return tuple(family for family in FAMILIES if family in present)
 
@@ -240,7 +240,7 @@ def _label(node: Node, marks: str) -> Iterator[str]:
 
 
 def _written_literals(node: Node) -> str:
-    """The literals among a node's arguments, one after the other."""
+    """Write the literals among a node's arguments, separated by commas."""
     if node.kind is NodeKind.INPUT or node.target == "builtins.getattr":
         return ""
     named = (f"{key}={each}" for key, value in node.kwargs for each in _literals((value,)))
@@ -280,7 +280,7 @@ def _tooltip(node: Node, detail: str) -> Iterator[str]:
 
 
 def _statement(node: Node) -> str:
-    """A node as a line of source, for reading alone."""
+    """Write a node as a line of source, for people: it may not be valid code."""
     if node.kind is NodeKind.INPUT:
         return f"input {node.name}"
     try:
@@ -294,7 +294,7 @@ def _pair(pair: PairMark | None) -> dict[str, Any] | None:
 
 
 def _value(known: tuple[Sequence[int], str] | None) -> dict[str, Any] | None:
-    """Shape, dtype and size in bytes of a value; no bytes for a dtype of unknown size."""
+    """Shape, dtype and size in bytes of a value; bytes is None for a dtype of unknown size."""
     if known is None:
         return None
     sizes, dtype = known
@@ -303,12 +303,12 @@ def _value(known: tuple[Sequence[int], str] | None) -> dict[str, Any] | None:
 
 
 def _lines(*lines: str, longest: int = _LONGEST_LABEL) -> str:
-    # a label in angle brackets would be taken for markup
+    # graphviz takes a label in angle brackets for markup
     return graphviz.nohtml("\\n".join(_text(each, longest) for each in lines))
 
 
 def _text(text: str, longest: int = _LONGEST_LABEL) -> str:
-    """One line of label text: backslashes and ampersands mean themselves, control characters are shown as blanks."""
+    """Escape one line of label text: keep backslashes and ampersands literal, turn control characters into blanks."""
     plain = "".join(each if each.isprintable() else " " for each in text)
     if len(plain) > longest:
         plain = plain[: longest - 1] + "…"

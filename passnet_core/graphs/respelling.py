@@ -1,7 +1,7 @@
-"""Changes of a pattern's graph, written into the pass's source, by ast alone: nothing of the source is executed.
+"""Write changes of a pattern's graph into the source of its pass. The source is parsed with ast and never executed.
 
-Only what changes is replaced, so that a person finds his own lines again. Where it is not clear which piece of the
-source is meant (a loop, a helper that computes), nothing is said: mending tries what is written here once more.
+Only the changed expressions are replaced, so that authors recognise their lines. If it is uncertain which expression
+computes a node (in a loop, in a helper), there is no result. Callers parse and match the changed source once more.
 """
 
 import ast
@@ -24,11 +24,11 @@ _ATOMS = ast.Name | ast.Call | ast.Attribute | ast.Subscript | ast.Constant | as
 
 
 class _Unclear(Exception):
-    """The source does not say clearly enough where a change belongs."""
+    """It is uncertain where in the source a change belongs."""
 
 
 def respelled(code: str, pattern: Graph, changes: Sequence[Change]) -> str | None:
-    """The source of a pass with these changes of its pattern, one after the other; None where that is not clear."""
+    """Apply changes of the pattern to the source of its pass, one after another; None if their places are uncertain."""
     try:
         for change in changes:
             code = _Source(code, pattern).after(change)
@@ -40,12 +40,12 @@ def respelled(code: str, pattern: Graph, changes: Sequence[Change]) -> str | Non
 
 
 def lines_changed(before: str, after: str) -> tuple[LineChange, ...]:
-    """The lines in which two texts differ, as replacements of whole lines."""
+    """Return the differences of two texts as replacements of whole lines."""
     old, new = before.split("\n"), after.split("\n")
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     pieces = [each[1:] for each in matcher.get_opcodes() if each[0] != "equal"]
     if any(start == end or at == to for start, end, at, to in pieces):
-        # a replacement has lines on both sides: all in one, with a line more where one side would have none
+        # a replacement needs lines on both sides: make one of all, and extend it by a line if a side has none
         (start, _, at, _), (_, end, _, to) = pieces[0], pieces[-1]
         if start == end or at == to:
             start, end, at, to = (start - 1, end, at - 1, to) if start else (start, end + 1, at, to + 1)
@@ -56,7 +56,7 @@ def lines_changed(before: str, after: str) -> tuple[LineChange, ...]:
 
 
 def patched(code: str, changes: Sequence[LineChange]) -> str | None:
-    """A text with lines replaced; None where these lines are not in it any more."""
+    """Replace lines of a text; None if the lines to replace are not there any more."""
     lines = code.split("\n")
     for each in sorted(changes, key=lambda each: each.line, reverse=True):
         old = each.old.split("\n")
@@ -68,7 +68,7 @@ def patched(code: str, changes: Sequence[LineChange]) -> str | None:
 
 
 class _Source:
-    """The source of a pass, and where in it the operations of its pattern are."""
+    """The source of a pass. It finds the expressions that compute the operations of the pattern."""
 
     def __init__(self, code: str, pattern: Graph) -> None:
         self.code = code
@@ -82,22 +82,22 @@ class _Source:
         self.lines = [code[start:end] for start, end in zip(self.starts, [*self.starts[1:], len(code)])]
 
     def after(self, change: Change) -> str:
-        """The source with a change. Raises _Unclear, BadInput."""
+        """Return the source with a change. Raises _Unclear, BadInput."""
         match change:
             case ArgumentChange():
                 return self._with_argument(change)
             case OperandSwap():
                 first, second = self._operands(self._place(change.node))[:2]
-                return self._replaced((first, self._closed(second)), (second, self._closed(first)))
+                return self._replaced((first, self._parenthesised(second)), (second, self._parenthesised(first)))
             case FormChange():
                 return self._in_form(change)
             case ResultAdded():
                 return self._with_result(change.node)
 
-    # --- where things are ---
+    # --- finding expressions ---
 
     def _place(self, name: str) -> ast.AST:
-        """The piece of source that computes an operation: its place among its kind is that of the operation."""
+        """Find the expression that computes an operation: the n-th expression of a kind computes its n-th operation."""
         node = self.pattern.by_name[name]
         label = operator_label(node)
         traced = [each.name for each in self.pattern.operations if operator_label(each) == label]
@@ -107,7 +107,7 @@ class _Source:
         return found[traced.index(name)]
 
     def _operands(self, place: ast.AST) -> list[ast.expr]:
-        """What stands for the positional arguments of an operation."""
+        """Return the expressions of an operation's positional arguments."""
         match place:
             case ast.BinOp(left=left, right=right):
                 return [left, right]
@@ -128,13 +128,13 @@ class _Source:
         raise _Unclear
 
     def _is_module(self, owner: ast.expr) -> bool:
-        """Whether that is a module as the file imports it, and no value of the pattern."""
+        """Whether an expression names an imported module rather than a value of the pattern."""
         while isinstance(owner, ast.Attribute):
             owner = owner.value
         return isinstance(owner, ast.Name) and owner.id in _imported(self.module)
 
     def _span(self, node: ast.AST) -> tuple[int, int]:
-        """Where a piece of source is; ast counts columns in bytes of UTF-8."""
+        """Return the start and end of an expression as offsets in the text; ast counts columns in UTF-8 bytes."""
         at = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
         return self._offset(at[0], at[1]), self._offset(at[2], at[3])
 
@@ -145,12 +145,12 @@ class _Source:
         start, end = self._span(node)
         return self.code[start:end]
 
-    def _closed(self, node: ast.expr) -> str:
-        """The text of an operand, which means the same wherever it is put."""
+    def _parenthesised(self, node: ast.expr) -> str:
+        """Return the text of an operand, in parentheses if it needs them next to an operator."""
         return self._text(node) if isinstance(node, _ATOMS) else f"({self._text(node)})"
 
-    def _binds(self, place: ast.AST) -> bool:
-        """Whether a piece stands where a sign or a dot binds it."""
+    def _is_operand(self, place: ast.AST) -> bool:
+        """Whether an expression is an operand of an operator, a dot or brackets."""
         signs = ast.BinOp | ast.UnaryOp | ast.Compare | ast.Attribute | ast.Subscript
         return any(
             isinstance(each, signs) and any(child is place for child in ast.iter_child_nodes(each))
@@ -169,7 +169,7 @@ class _Source:
         place = self._place(change.node)
         keywords = {each.arg: each for each in place.keywords} if isinstance(place, ast.Call) else {}
         operands = self._operands(place)
-        if change.gone:
+        if change.removed:
             return self._without_argument(place, change)
         inside = isinstance(place, ast.Subscript)
         if isinstance(change.place, int):
@@ -204,8 +204,8 @@ class _Source:
             raise _Unclear
         if form.target in INPLACE:
             return self._in_place(place, form.target, read)
-        text = _filled(form, [(self._text(each), self._closed(each)) for each in read])
-        if self._binds(place) and not isinstance(ast.parse(text, mode="eval").body, _ATOMS):
+        text = _filled(form, [(self._text(each), self._parenthesised(each)) for each in read])
+        if self._is_operand(place) and not isinstance(ast.parse(text, mode="eval").body, _ATOMS):
             text = f"({text})"
         root = form.target.split(".")[0] if form.kind is NodeKind.CALL else ""
         if text.startswith(f"{root}.") and root not in _imported(self.module):
@@ -215,7 +215,7 @@ class _Source:
         return self._replaced((place, text))
 
     def _in_place(self, place: ast.AST, target: str, read: Sequence[ast.expr]) -> str:
-        """ "s = a + b" as "a += b" and "s = a": a change in place is a statement."""
+        """ "s = a + b" becomes "a += b" and "s = a": a change in place is a statement."""
         assigned = [each for each in self.function.body if isinstance(each, ast.Assign)]
         statement = next((each for each in assigned if each.value is place), None)
         if statement is None or not isinstance(read[0], ast.Name) or not isinstance(statement.targets[0], ast.Name):
@@ -229,7 +229,7 @@ class _Source:
         return self._replaced((statement, f"{changing}{self._line_end(statement)}{name} = {owner}"))
 
     def _with_result(self, name: str) -> str:
-        """The value returned too: by the name that it has, or a new one before its statement."""
+        """Return the value too: by its name, or by a new one that is assigned before its statement."""
         place = self._place(name)
         returns = [each for each in self.function.body if isinstance(each, ast.Return)]
         if len(returns) != 1 or returns[0].value is None or isinstance(returns[0].value, ast.List):
@@ -259,7 +259,7 @@ class _Source:
         return f"{text.rstrip().rstrip(',')}, {name}"
 
     def _line_end(self, statement: ast.stmt) -> str:
-        """What comes between two statements of this depth."""
+        """Return the separator of two statements at this depth: a line end with the indentation, or a semicolon."""
         line = self.lines[statement.lineno - 1]
         before = line.encode()[: statement.col_offset].decode()
         if before.strip():
@@ -268,7 +268,7 @@ class _Source:
         return f"{end[0] if end else chr(10)}{before}"
 
     def _read(self, node: Node, place: ast.AST) -> Iterator[ast.expr]:
-        """The expressions that stand for what an operation reads, in order."""
+        """Yield the expressions of the nodes that an operation reads, in order."""
         operands = self._operands(place)
         if len(operands) != len(node.args):
             raise _Unclear
@@ -296,7 +296,7 @@ def _reading(value: Value, operand: ast.expr) -> Iterator[ast.expr]:
 
 
 def _in_order(node: ast.AST) -> Iterator[ast.AST]:
-    """Every piece below a node, in the order in which Python evaluates: operands first, what is assigned last."""
+    """Yield a syntax node and all below it in the order of evaluation: operands first, assigned names last."""
     children = list(ast.iter_child_nodes(node))
     if isinstance(node, ast.Assign | ast.AnnAssign):
         assert node.value is None or node.value in children
@@ -309,7 +309,7 @@ def _in_order(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _label(place: ast.AST) -> str | None:
-    """The label that the operation of a piece of source has; None where it computes nothing by itself."""
+    """Return the operator label of a syntax node; None if it computes nothing by itself."""
     match place:
         case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
             return operator_label(Node("", NodeKind.CALL, f"torch.{name}"))
@@ -333,7 +333,7 @@ def _label(place: ast.AST) -> str | None:
 
 
 def _imported(module: ast.Module) -> set[str]:
-    """The names that the imports at the top of a file bind."""
+    """Return the names that the imports at the top of a file bind."""
     found: set[str] = set()
     for statement in module.body:
         if isinstance(statement, ast.Import):
@@ -344,8 +344,8 @@ def _imported(module: ast.Module) -> set[str]:
 
 
 def _filled(form: Node, read: Sequence[tuple[str, str]]) -> str:
-    """A call as source, with these texts for what it reads, each as it is and closed. Raises BadInput where it cannot
-    be written."""
+    """Write a call with these texts for the values that it reads, each given plain and in parentheses if it needs
+    them. Raises BadInput if the call cannot be written."""
     slots = iter(range(len(read)))
 
     def slotted(value: Value) -> Value:
@@ -372,7 +372,7 @@ def _filled(form: Node, read: Sequence[tuple[str, str]]) -> str:
 
 
 def _spelled(value: Value, index: bool = False) -> str:
-    """A literal as a person writes it; index: between the brackets of x[...]. Raises _Unclear, BadInput."""
+    """Write a literal as a person would. index: it stands inside the brackets of x[...]. Raises _Unclear, BadInput."""
     match value:
         case DeviceLiteral():
             raise _Unclear

@@ -1,4 +1,4 @@
-"""Replacing what passes match: each match becomes one call of the pass's replacement function."""
+"""Rewrite a graph: each match of a pass becomes one call of the pass's replacement function."""
 
 import heapq
 from collections.abc import Collection, Mapping, Sequence
@@ -17,8 +17,8 @@ from passnet_core.records import MissKind, NearestMiss, PassMatches
 class TracedPass:
     """A pass as plain data.
 
-    arguments: replacement_args traced, with the pattern's inputs in the same order; its result are the arguments.
-    replacement: the key under which emitted source calls the replacement function, "replacement_0".
+    arguments: replacement_args as a graph with the same inputs as the pattern; its result is the replacement's
+    arguments. replacement: the name by which emitted source calls the replacement function, "replacement_0".
     """
 
     name: str
@@ -29,7 +29,7 @@ class TracedPass:
 
 @dataclass(frozen=True)
 class Rewriting:
-    """A graph after its passes. calls: (replacement key, name of the node that calls it), in order of application."""
+    """A graph after its passes. calls: (replacement, name of the node that calls it), in the order of application."""
 
     graph: Graph
     reports: tuple[PassMatches, ...]
@@ -44,11 +44,11 @@ def rewrite(
     pattern_bind: Bind | None = None,
     explain: Mapping[str, str] | None = None,
 ) -> Rewriting:
-    """Applies each pass, in order, to all its matches; a pass without a match changes nothing and says why.
+    """Apply each pass, in order, to all its matches. A pass without a match changes nothing; its report says why.
 
-    A report names the graph's nodes as they are when its pass comes; replaced values keep their names.
-    explain: the passes' source by name, where reports shall say all that explains them.
-    Raises BadInput where a pass's arguments do not fit its pattern.
+    A report names the nodes of the graph to which its pass was applied; replaced values keep their names.
+    explain: name of a pass -> its source, to add explanations to the reports; None: no explanations.
+    Raises BadInput if pattern and replacement_args of a pass take different numbers of parameters.
     """
     bind = remembered(bind)
     keep = 0 if explain is None else explaining.ATTEMPTS
@@ -81,17 +81,17 @@ def rewrite(
 
 
 def _needed(each: TracedPass) -> frozenset[str]:
-    """The pattern's inputs whose values the replacement gets."""
+    """Return the pattern's inputs whose values replacement_args reads."""
     pattern, arguments = each.pattern.inputs, each.arguments.inputs
     if len(pattern) != len(arguments):
         raise BadInput(
-            f"In pass {each.name!r} pattern takes {len(pattern)} arguments and replacement_args {len(arguments)}. "
+            f"In pass {each.name!r}, pattern takes {len(pattern)} arguments and replacement_args {len(arguments)}. "
             f"Give both the same parameters."
         )
     read = set(each.arguments.returned)
     for node in each.arguments.operations:
         read.update(node.inputs)
-    return frozenset(ours.name for ours, theirs in zip(pattern, arguments) if theirs.name in read)
+    return frozenset(first.name for first, second in zip(pattern, arguments) if second.name in read)
 
 
 def _too_late(
@@ -103,7 +103,7 @@ def _too_late(
     pattern_bind: Bind | None,
     needed: Collection[str],
 ) -> Matching:
-    """The miss, told of the graph as it was first where that says more: passes before this one changed it."""
+    """Explain the miss by the original graph, if that says more because earlier passes changed the graph."""
     alone = find_matches(each.pattern, graph, bind=bind, pattern_bind=pattern_bind, needed=needed)
     if matching.miss is None or alone.miss is not None:
         vague = matching.miss is not None and matching.miss.graph_node not in graph.by_name
@@ -112,7 +112,7 @@ def _too_late(
         for name, image in match.nodes.items():
             if image in replaced:
                 reason = (
-                    f"{image} was already replaced by {replaced[image]}, which comes earlier. "
+                    f"The earlier pass {replaced[image]} has already replaced {image}. "
                     f"Change the order of the passes, or the patterns, so that they do not overlap."
                 )
                 return Matching((), NearestMiss(MissKind.OVERLAP, name, image, reason))
@@ -120,14 +120,14 @@ def _too_late(
 
 
 def _replaced(graph: Graph, each: TracedPass, matches: Sequence[Match]) -> tuple[Graph, list[str]]:
-    """The graph with each match made into one call, and the calls' names. Values keep the names they had."""
+    """Replace each match by one call. Returns the graph and the calls' names. Values keep their names."""
     names = Names((*graph.by_name, each.replacement))
     blocks = [_block(each, match, names) for match in matches]
     return _ordered(graph, matches, [nodes for _, nodes in blocks]), [call for call, _ in blocks]
 
 
 def _block(each: TracedPass, match: Match, names: Names) -> tuple[str, list[Node]]:
-    """The name of the call that stands for a match, and the nodes: its arguments', itself, its results'."""
+    """Return the name of the call that replaces a match, and all new nodes: for arguments, the call, for results."""
     added: list[Node] = []
 
     def add(name: str, target: str, args: tuple[Value, ...], like: Node | None = None) -> Ref:
@@ -137,7 +137,7 @@ def _block(each: TracedPass, match: Match, names: Names) -> tuple[str, list[Node
         return Ref(name)
 
     parameters = zip(each.pattern.inputs, each.arguments.inputs)
-    bound: dict[str, Value] = {theirs.name: match.inputs.get(ours.name) for ours, theirs in parameters}
+    bound: dict[str, Value] = {second.name: match.inputs.get(first.name) for first, second in parameters}
     for node in each.arguments.operations:
         args = tuple(substituted(value, bound) for value in node.args)
         bound[node.name] = add(names.free(node.name), node.target, args, node)
@@ -157,7 +157,7 @@ def _block(each: TracedPass, match: Match, names: Names) -> tuple[str, list[Node
 
 
 def _outputs(result: Value, match: Match) -> list[tuple[str, tuple[int, ...]]]:
-    """(name of the graph's value, where it is in what the replacement returns), each value once."""
+    """List (name of a value in the graph, its path in the replacement's result), each value once."""
     found: dict[str, tuple[int, ...]] = {}
 
     def walk(value: Value, path: tuple[int, ...]) -> None:
@@ -172,10 +172,10 @@ def _outputs(result: Value, match: Match) -> list[tuple[str, tuple[int, ...]]]:
 
 
 def _ordered(graph: Graph, matches: Sequence[Match], blocks: Sequence[Sequence[Node]]) -> Graph:
-    """The graph with each match's nodes exchanged for its block, everything after what it needs.
+    """Exchange each match's nodes for its block and sort the graph, so that each node comes after what it reads.
 
-    Otherwise the graph's order stays, and reads and changes in place keep theirs. A block takes the place of the
-    match's last operation.
+    Apart from that, the order stays the same, as does the order of effects. A block takes the place of the match's last
+    operation.
     """
     before = effects(graph).before
     units: dict[str, Sequence[Node]] = {node.name: (node,) for node in graph.nodes}
@@ -211,7 +211,7 @@ def _ordered(graph: Graph, matches: Sequence[Match], blocks: Sequence[Sequence[N
             waits[follower] -= 1
             if not waits[follower]:
                 heapq.heappush(ready, (position[follower], follower))
-    assert not waits, "a match that cannot become one call was let through"
+    assert not waits, "a match was accepted that cannot become one call"
     read_before = {name for match in matches for each in match.names for name in graph.by_name[each].inputs}
     parts = {node.name for block in blocks for node in block if node.target == "operator.getitem"}
     result = Graph(_without_dead(ordered, graph.result, read_before | parts), graph.result)
@@ -220,7 +220,7 @@ def _ordered(graph: Graph, matches: Sequence[Match], blocks: Sequence[Sequence[N
 
 
 def _without_dead(nodes: Sequence[Node], result: Value, suspects: set[str]) -> tuple[Node, ...]:
-    """The nodes without those of the suspects, and of what only they read, that nobody reads any more."""
+    """Remove the suspects that nothing reads any more, and the nodes that only they read."""
     suspects = set(suspects)
     read = set(references(result))
     kept: list[Node] = []

@@ -1,4 +1,4 @@
-"""Python source of one recorded computation as a Graph, by ast alone: nothing of the source is executed."""
+"""Parse the Python source of a recorded computation into a Graph, with ast alone: the source is never executed."""
 
 import ast
 import builtins
@@ -26,9 +26,9 @@ __all__ = ["emit", "parse", "parse_function"]
 
 
 def parse(code: str) -> Graph:
-    """The graph of a model.py: of the class GraphModule, else of the only class or function that has a forward.
+    """Parse a model.py: forward of class GraphModule, else of the first class that has one, else the function forward.
 
-    Raises BadInput with the line where the source is not straight-line tensor code.
+    Raises BadInput with the line that is not straight-line tensor code.
     """
     module = _module(code)
     function = _forward(module)
@@ -37,31 +37,31 @@ def parse(code: str) -> Graph:
 
 
 def parse_function(code: str, name: str) -> Graph:
-    """The graph of one function at the top of a file, such as a pattern. Raises BadInput with the line."""
+    """Parse one function at the top level of a file, such as pattern. Raises BadInput with the line."""
     module = _module(code)
     for statement in module.body:
         if isinstance(statement, ast.FunctionDef) and statement.name == name:
             with _deep_source():
                 return _Reader(module, statement).graph()
-    raise BadInput(f"There is no function {name!r} at the top of this file. Define it with def.")
+    raise BadInput(f"This file has no function {name!r} at its top level. Define it with def.")
 
 
 @contextlib.contextmanager
 def _deep_source() -> Iterator[None]:
-    """Turns a recursion limit into a message: source nested that deeply is nobody's computation."""
+    """Turn a RecursionError into BadInput: no real computation is nested that deeply."""
     try:
         yield
     except RecursionError:
-        raise BadInput("The source is nested too deeply to read. Write one operation per line.") from None
+        raise BadInput("The source is nested too deeply to be parsed. Write one operation per line.") from None
 
 
 def _module(code: str) -> ast.Module:
     try:
         return ast.parse(code)
     except SyntaxError as error:
-        raise BadInput(f"Line {error.lineno or 1}: not Python: {error.msg}.") from error
+        raise BadInput(f"Line {error.lineno or 1}: not valid Python: {error.msg}.") from error
     except (ValueError, RecursionError, MemoryError) as error:
-        raise BadInput(f"Line 1: not Python source: {error}.") from error
+        raise BadInput(f"Line 1: not valid Python: {error}.") from error
 
 
 def _forward(module: ast.Module) -> ast.FunctionDef:
@@ -72,12 +72,12 @@ def _forward(module: ast.Module) -> ast.FunctionDef:
             if isinstance(statement, ast.FunctionDef) and statement.name == "forward":
                 return statement
     raise BadInput(
-        "There is no class with a forward method here. A model.py holds: class GraphModule(torch.nn.Module)."
+        "This file has no class with a method forward. A model.py defines one in class GraphModule(torch.nn.Module)."
     )
 
 
 class _Reader:
-    """Walks one function body, holding what each name means at that point."""
+    """Walks one function body and keeps the value that each name has at that point."""
 
     def __init__(self, module: ast.Module, function: ast.FunctionDef) -> None:
         self.function = function
@@ -85,7 +85,7 @@ class _Reader:
         self.names: dict[str, Value] = {}
         self.nodes: list[Node] = []
         self.given: set[str] = set()
-        # names that statements assign go to those statements, not to the inner calls before them
+        # a name that a statement assigns is kept for that statement, not given to an inner call before it
         self.free_names = Names(
             each.id for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
         )
@@ -108,12 +108,12 @@ class _Reader:
     def _arguments(self) -> None:
         arguments = self.function.args
         if arguments.vararg or arguments.kwarg:
-            raise self._bad(self.function, "*args and **kwargs cannot be inputs; name each one")
+            raise self._bad(self.function, "*args and **kwargs cannot be inputs; name each input")
         listed = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         if listed and listed[0].arg == "self":
             listed = listed[1:]
         for each in listed:
-            # the only annotation that changes what an input is: a size, not a tensor
+            # only this annotation matters: it makes the input a size rather than a tensor
             symbolic = each.annotation is not None and "Sym" in ast.unparse(each.annotation)
             target = "torch.SymInt" if symbolic else ""
             self.names[each.arg] = self._add(Node(self._free(each.arg, True), NodeKind.INPUT, target, line=each.lineno))
@@ -121,7 +121,7 @@ class _Reader:
     # --- statements ---
 
     def _statement(self, statement: ast.stmt, following: ast.stmt | None) -> int:
-        """Reads one statement, and the alias after it where that only names its value; returns how many it read."""
+        """Read a statement, with the next one if that only gives the value another name. Returns the number read."""
         match statement:
             case ast.Assign(targets=[ast.Subscript() as target], value=value):
                 return self._set_item(target, self.value(value), following, statement)
@@ -148,7 +148,7 @@ class _Reader:
                 self.value(value)
                 return 1
         what = type(statement).__name__.lower()
-        raise self._bad(statement, f"{what} is not straight-line code; only assignments and a return belong here")
+        raise self._bad(statement, f"{what} is not straight-line code; only assignments and a return are allowed")
 
     def _assign(self, target: ast.expr, content: Value) -> None:
         if isinstance(target, ast.Name):
@@ -196,14 +196,14 @@ class _Reader:
     # --- expressions ---
 
     def value(self, expression: ast.expr, name: str | None = None) -> Value:
-        """What an expression means; calls in it become nodes, the outermost named name where that is free."""
+        """Return the value of an expression. Its calls become nodes; the outermost is called name, if that is free."""
         match expression:
             case ast.Constant(value=content):
                 if content is ...:
                     return Symbol("builtins.Ellipsis")
                 if content is None or isinstance(content, bool | int | float | str):
                     return content
-                raise self._bad(expression, f"{type(content).__name__} literals do not occur in tensor code")
+                raise self._bad(expression, f"{type(content).__name__} literals are not supported in tensor code")
             case ast.Name():
                 return self._name(expression)
             case ast.Tuple(elts=items):
@@ -233,7 +233,7 @@ class _Reader:
                     return self._call("operator.contains", operands[::-1], expression, name)
                 if type(comparison) in COMPARED:
                     return self._call(f"operator.{COMPARED[type(comparison)][0]}", operands, expression, name)
-        raise self._bad(expression, f"{_shown(expression)} is not one tensor operation")
+        raise self._bad(expression, f"{_shown(expression)} is not a tensor operation")
 
     def _name(self, expression: ast.Name) -> Value:
         if expression.id in self.names:
@@ -261,7 +261,9 @@ class _Reader:
 
     def _value_of_owner(self, expression: ast.Attribute) -> Value:
         if isinstance(expression.value, ast.Name) and expression.value.id == "self" and "self" not in self.names:
-            raise self._bad(expression, f"forward reads self.{expression.attr}; every tensor must be an argument")
+            raise self._bad(
+                expression, f"forward reads self.{expression.attr}; every tensor must be an argument of forward"
+            )
         return self.value(expression.value)
 
     def _subscript(self, expression: ast.Subscript, name: str | None = None) -> Value:
@@ -278,7 +280,7 @@ class _Reader:
         if any(isinstance(each, ast.Starred) for each in expression.args) or any(
             each.arg is None for each in expression.keywords
         ):
-            raise self._bad(expression, "starred arguments cannot be read; write them out")
+            raise self._bad(expression, "starred arguments are not supported; write each argument out")
         args = owner + tuple(self.value(each) for each in expression.args)
         kwargs = tuple((str(each.arg), self.value(each.value)) for each in expression.keywords)
         if owner and isinstance(function, ast.Attribute):
@@ -304,7 +306,7 @@ class _Reader:
     # --- names and nodes ---
 
     def _path(self, expression: ast.expr) -> str | None:
-        """The dotted path of a function, module member or constant; None for an attribute of a value."""
+        """Return the dotted path of a function, module member or constant; None for an attribute of a value."""
         parts: list[str] = []
         while isinstance(expression, ast.Attribute):
             parts.append(expression.attr)
@@ -312,7 +314,7 @@ class _Reader:
         if not isinstance(expression, ast.Name) or expression.id in self.names or expression.id == "self":
             return None
         path = ".".join([self.modules.get(expression.id, expression.id), *reversed(parts)])
-        # the module behind operator, as tracers spell it
+        # tracers write _operator, the module that implements operator
         return path[1:] if path.startswith("_operator.") else path
 
     def _check(self, problem: str, where: ast.expr) -> None:
@@ -335,7 +337,7 @@ class _Reader:
         return Ref(node.name)
 
     def _free(self, wished: str, is_assigned: bool) -> str:
-        """The wished name where a statement assigns it for the first time, else one that nobody has."""
+        """Return the wished name if a statement assigns it for the first time, else one that is not taken."""
         is_first = is_assigned and wished not in self.given and is_name(wished)
         name = wished if is_first else self.free_names.free(wished)
         self.free_names.taken.add(name)
@@ -347,7 +349,7 @@ class _Reader:
 
 
 def _imports(module: ast.Module) -> Iterator[tuple[str, str]]:
-    """(name in this file, dotted path it stands for)."""
+    """Yield (name in this file, dotted path that it stands for)."""
     yield from (("device", "torch.device"), ("inf", "math.inf"), ("nan", "math.nan"))
     for statement in module.body:
         if isinstance(statement, ast.Import):
@@ -359,7 +361,7 @@ def _imports(module: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _alias(statement: ast.stmt | None, of: str) -> str | None:
-    """The name in "name = of", which recorded code writes after each change in place."""
+    """Return the name in a statement "name = of", which recorded code has after each change in place."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name(id=source)) if source == of and name != of:
             return name
@@ -367,7 +369,7 @@ def _alias(statement: ast.stmt | None, of: str) -> str | None:
 
 
 def _literal_call(path: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> tuple[Value] | None:
-    """The literal that a call spells, in a tuple of one; None where it is a real call."""
+    """Return the literal that a call stands for, in a tuple of one; None if it is a real call."""
     if path in ("slice", "builtins.slice") and not kwargs and 1 <= len(args) <= 3:
         return (Slice(None, args[0]) if len(args) == 1 else Slice(*args),)
     if path in ("float", "builtins.float") and len(args) == 1 and not kwargs and isinstance(args[0], str | int | float):

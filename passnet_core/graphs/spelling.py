@@ -1,4 +1,4 @@
-"""How operations and values are spelled in source: signs, names, and what may be written there at all."""
+"""The spelling of operations and values in source: operator signs, names, and the names that are allowed."""
 
 import ast
 import keyword
@@ -43,15 +43,15 @@ PREFIX = {f"operator.{name}": sign for name, sign in UNARY.values()}
 INPLACE = {f"operator.i{name.rstrip('_')}": f"{sign}=" for name, sign in BINARY.values()}
 
 BUILTINS = frozenset({"abs", "bool", "float", "getattr", "int", "len", "max", "min", "pow", "round", "sum"})
-"""Builtin functions that a recorded computation may call."""
+"""Built-in functions that a recorded computation may call."""
 ROOTS = frozenset({"torch", "operator", "math", "builtins"})
 """Modules that a dotted path may begin with."""
 DUNDERS = frozenset(
     f"__{prefix}{name.strip('_')}__" for name in operator.__all__ if name != "call" for prefix in ("", "r")
 )
-"""The double-underscore names that are tensor operators; every other one leads out of the computation."""
+"""Double-underscore names that are tensor operators. No others are allowed: they reach the interpreter's internals."""
 RESERVED = BUILTINS | ROOTS | {"self", "device", "slice", "inf", "nan", "Ellipsis"}
-"""Names that emitted source reads, so that no value may take them."""
+"""Names that emitted source uses itself, so that no value may have them."""
 NUMBERS = {
     "inf": math.inf, "nan": math.nan, "torch.inf": math.inf, "torch.nan": math.nan, "math.inf": math.inf,
     "math.nan": math.nan, "math.pi": math.pi, "math.e": math.e, "torch.pi": math.pi,
@@ -59,19 +59,19 @@ NUMBERS = {
 
 
 def is_name(text: str) -> bool:
-    """Whether a value can be called so in emitted source."""
+    """Whether a value can have this name in emitted source."""
     return text.isidentifier() and text.isascii() and not keyword.iskeyword(text) and text not in RESERVED
 
 
 class Names:
-    """Hands out names for values, each once."""
+    """Gives out unique names for values."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self.taken = set(taken)
         self.last: dict[str, int] = {}
 
     def free(self, wished: str) -> str:
-        """The wished name made into an identifier, numbered where it is taken; it is taken from now on."""
+        """Make the wished name an identifier, with a number if it is taken, and take it."""
         stem = re.sub(r"\W", "_", wished, flags=re.ASCII).strip("_") or "value"
         if stem[0].isdigit():
             stem = f"value_{stem}"
@@ -84,19 +84,19 @@ class Names:
 
 
 def member_problem(member: str) -> str:
-    """Why an attribute or method of this name cannot belong to a computation; empty where it can."""
+    """Say why a computation cannot use an attribute or method of this name; empty if it can."""
     if not member.isidentifier() or keyword.iskeyword(member):
-        return f"{member!r} is not a name"
+        return f"{member!r} is not a valid name"
     if member.startswith("__") and member not in DUNDERS:
         return f"{member} is not a tensor operation"
     return ""
 
 
 def path_problem(path: str) -> str:
-    """Why a dotted path cannot belong to a computation; empty where it can."""
+    """Say why a computation cannot use a dotted path; empty if it can."""
     root, *members = path.split(".")
     if root not in ROOTS:
-        return f"{path} is neither torch, operator nor math"
+        return f"{path} does not belong to torch, operator or math"
     if root == "builtins" and (len(members) != 1 or members[0] not in BUILTINS | {"Ellipsis"}):
         return f"{path.partition('.')[2]} is not a tensor operation"
     for member in members:

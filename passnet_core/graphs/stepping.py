@@ -1,4 +1,4 @@
-"""A match report as steps to go through one by one: every match, or every attempt of a pass that matches nothing."""
+"""A match report as steps to go through one by one: each match, or each failed attempt of a pass without a match."""
 
 import string
 from collections.abc import Iterator, Mapping
@@ -11,8 +11,8 @@ from passnet_core.records import Difference, MatchAttempt, MatchReport, PassMatc
 
 @dataclass(frozen=True)
 class Paired:
-    """A piece of the pattern and what it stands for. mark: the same on both sides, a number for an operation, a letter
-    for an input. beyond: it fits, but behind the first difference."""
+    """A node of the pattern and its counterpart in the graph. mark: shown on both, a number for an operation, a letter
+    for an input. beyond: the two were matched only after the first difference."""
 
     mark: str
     pattern: str
@@ -22,7 +22,7 @@ class Paired:
 
 @dataclass(frozen=True)
 class Step:
-    """One match or one attempt. pass_number and number count from 1; differences: empty for a match."""
+    """One match or one failed attempt. pass_number and number count from 1. differences: empty for a match."""
 
     pass_number: int
     name: str
@@ -35,17 +35,17 @@ class Step:
 
     @property
     def failed(self) -> Difference | None:
-        """Why the attempt failed; None: it is a match."""
+        """Why the attempt failed; None for a match."""
         return self.differences[0] if self.differences else None
 
     @property
     def place(self) -> str:
-        """The step in a link: "2.3", the third one of the second pass."""
+        """The step in a link: "2.3" is the third step of the second pass."""
         return f"{self.pass_number}.{self.number}"
 
 
 def steps(report: MatchReport) -> tuple[Step, ...]:
-    """All steps, pass by pass. What older outcomes lack is made up for, as far as they go."""
+    """List all steps, pass by pass. Outcomes of older versions give steps with as much as they recorded."""
     return tuple(step for number, each in enumerate(report.passes, 1) for step in _steps(number, each))
 
 
@@ -57,7 +57,7 @@ def _steps(number: int, each: PassMatches) -> Iterator[Step]:
         yield Step(number, each.name, index + 1, len(each.matches), names, (*operations, *inputs))
     if each.matches:
         return
-    attempts = each.attempts or _of_miss(each)
+    attempts = each.attempts or _attempt_from_miss(each)
     for index, attempt in enumerate(attempts):
         nodes = tuple(graph for _, graph in (*attempt.fitted, *attempt.beyond))
         pairs = (*_numbered(attempt.fitted), *_numbered(attempt.beyond, len(attempt.fitted), beyond=True))
@@ -66,8 +66,8 @@ def _steps(number: int, each: PassMatches) -> Iterator[Step]:
         )  # fmt: skip
 
 
-def _of_miss(each: PassMatches) -> tuple[MatchAttempt, ...]:
-    """What an outcome says that has only its nearest miss."""
+def _attempt_from_miss(each: PassMatches) -> tuple[MatchAttempt, ...]:
+    """Make an attempt from the nearest miss, for an outcome that recorded nothing else."""
     miss = each.miss
     if miss is None:
         return ()
@@ -81,34 +81,34 @@ def _numbered(pairs: tuple[tuple[str, str], ...], before: int = 0, *, beyond: bo
 
 
 def _letters(index: int) -> str:
-    """a to z, then a2 to z2, and so on."""
+    """Count in letters: a to z, then a2 to z2, and so on."""
     turn, at = divmod(index, len(string.ascii_lowercase))
     return string.ascii_lowercase[at] + (str(turn + 1) if turn else "")
 
 
 def graph_marks(report: MatchReport, step: Step, graph: Graph) -> Marks:
-    """The graph with a step in the foreground, and all other matches faint behind it."""
+    """Mark a step in the graph. All other matches become faint."""
     groups = {
         node: number for number, each in enumerate(report.passes, 1) for nodes in each.matches for node in nodes
     }  # fmt: skip
-    mine = {*step.nodes}
+    current = {*step.nodes}
     pairs = _pairs(((each.graph, each.pattern, each.mark) for each in step.pairs), step, "the pattern's")
     failed = step.failed
-    at_all = {node for each in report.passes for attempt in each.attempts for node in _touched(attempt)}
+    tried = {node for each in report.passes for attempt in each.attempts for node in _touched(attempt)}
     return Marks(
-        groups={**groups, **dict.fromkeys(mine, step.pass_number)},
+        groups={**groups, **dict.fromkeys(current, step.pass_number)},
         passes=[each.name for each in report.passes],
         miss=failed.graph_node if failed else None,
         reason=failed.reason if failed else "",
         pairs={name: pair for name, pair in pairs.items() if name in graph.by_name},
-        faint=frozenset(groups) - mine,
-        focus=tuple(sorted(mine | ({failed.graph_node} if failed and failed.graph_node else set()))),
-        apart=frozenset(at_all),
+        faint=frozenset(groups) - current,
+        focus=tuple(sorted(current | ({failed.graph_node} if failed and failed.graph_node else set()))),
+        apart=frozenset(tried),
     )
 
 
 def pattern_marks(report: MatchReport, step: Step) -> Marks:
-    """The pattern with the same marks."""
+    """Mark a step in the pattern, with the same marks as in the graph."""
     failed = step.failed
     operations = [each.pattern for each in step.pairs if each.mark.isdecimal()]
     return Marks(
@@ -128,12 +128,12 @@ def _touched(attempt: MatchAttempt) -> Iterator[str]:
             yield each.graph_node
 
 
-def _pairs(told: Iterator[tuple[str, str, str]], step: Step, whose: str) -> Mapping[str, PairMark]:
-    """Per node its mark; one value may stand for several inputs, and then it has the marks of all."""
+def _pairs(triples: Iterator[tuple[str, str, str]], step: Step, side: str) -> Mapping[str, PairMark]:
+    """Node -> its mark. A value that is the counterpart of several inputs gets the marks of all of them."""
     found: dict[str, PairMark] = {}
-    for name, other, mark in told:
+    for name, other, mark in triples:
         before = found.get(name)
         marks = f"{before.mark},{mark}" if before else mark
-        words = f"{before.words}, {other}" if before else f"{whose} {other}"
+        words = f"{before.words}, {other}" if before else f"{side} {other}"
         found[name] = PairMark(marks, words, step.pass_number)
     return found

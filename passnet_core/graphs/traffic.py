@@ -1,4 +1,4 @@
-"""How many bytes a graph reads and writes at least, as a whole and operation by operation."""
+"""Count the bytes that a graph has to read and write at least, as a whole and operation by operation."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,18 +10,18 @@ from passnet_core.graphs.vocabulary import operator_family
 from passnet_core.records import NodeValue, TensorForm, TensorSpec
 
 Forms = Mapping[str, Sequence[TensorForm]]
-"""Per node what it gives; nodes of which nothing is known are left out."""
+"""Node -> shapes and dtypes of its results. Unknown nodes are left out."""
 
 LOOKS = frozenset({"shape", "dtype", "device", "size", "dim", "ndim", "numel", "stride"})
-"""Operations that read no element."""
+"""Operations that read no element of a tensor."""
 WHOLE_VIEWS = frozenset({"view", "view_as", "transpose", "t", "T", "mT", "permute", "squeeze", "unsqueeze"})
-"""Those that hold every element of what they are a view of."""
+"""Views that contain every element of their operand."""
 PICKING = frozenset({"indexing", "embedding"})
-"""Families that read as much of a table as they write."""
+"""Families that read as many elements of a table as they write."""
 
 
 def forms_of(inputs: Iterable[TensorSpec], values: Iterable[NodeValue] = ()) -> Forms:
-    """What is known of a subgraph's nodes: its inputs, as recorded, and what an inspection found."""
+    """Collect what is known of a subgraph's nodes: its recorded inputs, and the values that an inspection found."""
     known: dict[str, Sequence[TensorForm]] = {
         each.name: (TensorForm(tuple(each.shape), each.dtype),) for each in inputs
     }
@@ -29,14 +29,14 @@ def forms_of(inputs: Iterable[TensorSpec], values: Iterable[NodeValue] = ()) -> 
 
 
 def through(graph: Graph, forms: Forms) -> int | None:
-    """Bytes of a whole graph: every input that is read, once, and every result, once; None where one is not known."""
+    """Count the bytes of a whole graph: each input that is used and each result, once; None if one is unknown."""
     read = [node.name for node in graph.inputs if graph.users[node.name] or node.name in graph.returned]
     return _bytes([*read, *graph.returned], forms)
 
 
 def one_by_one(graph: Graph, forms: Forms, nodes: Iterable[Node]) -> int | None:
-    """Bytes of these operations, each by itself: what it reads and what it gives; None where that is not known. What
-    only looks at a tensor moves nothing."""
+    """Sum the bytes that each of these operations reads and writes by itself; None if one is unknown. Views and reads
+    of a shape move no bytes."""
     total = 0
     for node in nodes:
         if last_part(node) in VIEWS | LOOKS:
@@ -50,19 +50,19 @@ def one_by_one(graph: Graph, forms: Forms, nodes: Iterable[Node]) -> int | None:
 
 
 def _tensors(node: Node, graph: Graph, forms: Forms) -> list[str]:
-    """What it reads, each once, but for the sizes that are numbers; of another view of a tensor, that tensor."""
-    read = dict.fromkeys(_seen_through(graph.by_name[name], graph, forms) for name in node.inputs)
+    """List the tensors that a node reads, each once. A view of unknown shape counts as the tensor that it views."""
+    read = dict.fromkeys(_viewed(graph.by_name[name], graph, forms) for name in node.inputs)
     return [name for name in read if name in forms or last_part(graph.by_name[name]) not in LOOKS]
 
 
-def _seen_through(node: Node, graph: Graph, forms: Forms) -> str:
+def _viewed(node: Node, graph: Graph, forms: Forms) -> str:
     while node.name not in forms and last_part(node) in WHOLE_VIEWS and node.inputs:
         node = graph.by_name[node.inputs[0]]
     return node.name
 
 
 def _results(node: Node, graph: Graph, forms: Forms) -> list[str]:
-    """The node, or where only the parts of what it gives are known, those."""
+    """Return the node, or its parts if only those are known."""
     parts = [user for user in graph.users[node.name] if graph.by_name[user].target == "operator.getitem"]
     return parts if node.name not in forms and parts else [node.name]
 

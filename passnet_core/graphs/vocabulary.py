@@ -1,4 +1,4 @@
-"""The short names and the families of tensor operations."""
+"""Labels (short names) and families of tensor operations."""
 
 from collections.abc import Iterator
 
@@ -69,14 +69,14 @@ _ONE_OF_MANY = frozenset(
         "native_layer_norm", "native_batch_norm", "native_group_norm", "unique", "shape", "size",
     }
 )  # fmt: skip
-"""Operations with several results, whose taking apart says nothing."""
+"""Operations with several results. Picking one of them is not an operation worth listing."""
 _SILENT = frozenset({"shape", "dtype", "device", "size", "dim", "ndim", "numel", "is_cuda", "_set_grad_enabled",
                      "_enter_autocast", "_exit_autocast", "requires_grad"})  # fmt: skip
-"""Operations that compute nothing on a tensor's elements."""
+"""Operations that do not compute with a tensor's elements."""
 
 
 def operator_label(node: Node) -> str:
-    """The operation in one word: "relu", "add", "view"; the same for in-place forms. An input: its name."""
+    """Name an operation in one word, "relu", "add" or "view", the same for its in-place form; an input by its name."""
     if node.kind is NodeKind.INPUT:
         return node.name
     match node:
@@ -88,16 +88,16 @@ def operator_label(node: Node) -> str:
 
 
 def operator_family(node: Node) -> str:
-    """The family of an operation, one of FAMILIES; "other" for what is not listed and for inputs."""
+    """Return the family of an operation, one of FAMILIES: "other" for inputs and for operations that are not listed."""
     return "other" if node.kind is NodeKind.INPUT else FAMILY.get(operator_label(node), "other")
 
 
 def operator_sequence(graph: Graph) -> tuple[str, ...]:
-    """The labels of what a graph computes, in order, without the taking apart of results and other silent steps."""
-    return tuple(_spoken(graph))
+    """List the labels of a graph's operations, in order, except those that compute nothing, such as a shape."""
+    return tuple(_computing_labels(graph))
 
 
-def _spoken(graph: Graph) -> Iterator[str]:
+def _computing_labels(graph: Graph) -> Iterator[str]:
     for node in graph.operations:
         label = operator_label(node)
         if label in _SILENT:

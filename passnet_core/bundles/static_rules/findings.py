@@ -1,8 +1,8 @@
-"""Static rules for bundles, by reading their syntax: what PassNet's checker refuses, with line, column and remedy.
+"""Check a bundle against the static rules by its syntax trees. A finding has a line, a column and a remedy.
 
-The rules are for honest authors who slip. They cannot stop a determined cheat: the judge looks at what really runs.
-By PassNet's profile only its own rule holds. The strict profile allows what computes nothing besides, such as streams
-and the properties of the device, and refuses what no honest pass needs.
+The rules help honest authors who make a mistake. They cannot stop a determined cheat: for that the judge watches what
+really runs. The passnet profile applies only PassNet's own rule. The strict profile also allows torch functions that
+compute nothing, such as streams and device properties, and refuses everything that no honest pass needs.
 """
 
 from passnet_core.bundles.reading import is_plain_name, naming_problems
@@ -16,9 +16,9 @@ from passnet_core.records import Bundle, Finding
 
 
 def findings(bundle: Bundle, replacement_cap: int | None = None, *, passnet: bool = False) -> tuple[Finding, ...]:
-    """Every remark of the rules on the bundle, in the order of its files and lines. None fatal: not rejected.
+    """Return all findings on the bundle, in the order of its files and lines. A fatal one rejects the bundle.
 
-    passnet: only PassNet's own rule, to the letter.
+    replacement_cap: most distinct replacement functions; None: any number. passnet: apply only PassNet's own rule.
     """
     found = [
         Finding(bundle.files[0].name, 1, 1, FILE_NAME, problem, "Rename the file.")

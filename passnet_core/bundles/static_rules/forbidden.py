@@ -1,59 +1,59 @@
-"""What the strict profile's static rules know by name: modules, functions, methods and attributes. Data only."""
+"""Names that the strict profile's static rules refuse or allow: modules, functions, methods and attributes."""
 
 import sys
 
 THIRD_PARTY = frozenset({"torch", "triton", "numpy", "typing_extensions"})
-"""What a bundle may import besides Python's own modules and its own files."""
+"""Packages that a bundle may import besides the standard library and its own files."""
 
 MODULES = {
-    "no pass needs native code": (
+    "a pass must not use native code": (
         "ctypes", "_ctypes", "cffi", "mmap", "torch.utils.cpp_extension", "torch.utils.dlpack", "torch._C",
         "torch.library", "numpy.ctypeslib", "numpy.f2py",
     ),
-    "a pass starts no processes and no threads": (
+    "a pass must not start processes or threads": (
         "subprocess", "_posixsubprocess", "multiprocessing", "_multiprocessing", "threading", "_thread", "concurrent",
         "asyncio", "sched", "signal", "_signal", "pty", "atexit",
     ),
-    "a pass talks to nobody": (
+    "a pass must not communicate with other processes or machines": (
         "socket", "_socket", "socketserver", "ssl", "select", "selectors", "http", "urllib", "ftplib", "smtplib",
         "poplib", "imaplib", "xmlrpc", "fcntl", "resource",
     ),
-    "a pass does not look into the interpreter": (
+    "a pass must not inspect or change the interpreter": (
         "gc", "builtins", "imp", "pkgutil", "runpy", "zipimport", "code", "codeop", "bdb", "pdb", "trace",
         "tracemalloc", "faulthandler", "unittest", "importlib.abc", "importlib.machinery", "importlib.util",
         "importlib._bootstrap", "torch._dynamo", "torch.utils._python_dispatch", "torch.overrides",
     ),
-    "code and data of a pass stand in its files": ("pickle", "_pickle", "marshal", "shelve"),
+    "a pass must contain its code and data as source": ("pickle", "_pickle", "marshal", "shelve"),
 }  # fmt: skip
-"""Reasons, each with the modules that may not be imported for it."""
+"""Reason -> the modules that may not be imported because of it."""
 
 PATHS = {
-    "no pass looks into other functions' frames": (
+    "a pass must not inspect frames or hook into the interpreter": (
         "inspect.currentframe", "inspect.stack", "inspect.trace", "inspect.getouterframes", "inspect.getinnerframes",
         "sys._getframe", "sys._current_frames", "sys._current_exceptions", "sys.settrace", "sys.setprofile",
         "sys.addaudithook", "sys.meta_path", "sys.path_hooks", "sys.call_tracing", "sys.monitoring",
     ),
-    "a pass starts and ends no processes": (
+    "a pass must not start or end processes": (
         "os.system", "os.popen", "os.fork", "os.forkpty", "os.kill", "os.killpg", "os._exit", "os.abort",
         "os.posix_spawn", "os.posix_spawnp", "os.execv", "os.execve", "os.execvp", "os.execvpe", "os.execl",
         "os.execle", "os.execlp", "os.execlpe", "os.spawnv", "os.spawnve", "os.spawnvp", "os.spawnvpe", "os.spawnl",
         "os.spawnle", "os.spawnlp", "os.spawnlpe", "os.memfd_create",
     ),
-    "functions cannot be read where they are built from pieces": (
+    "functions that are built at run time cannot be checked": (
         "types.FunctionType", "types.LambdaType", "types.CodeType", "operator.methodcaller", "operator.attrgetter",
         "_operator.methodcaller", "_operator.attrgetter",
     ),
 }  # fmt: skip
-"""Reasons, each with the names that may not even be mentioned for it."""
+"""Reason -> the names that may not be used at all because of it."""
 
 CHANGES = frozenset(
     {"os.putenv", "os.unsetenv"}
     | {f"os.environ.{name}" for name in ("update", "setdefault", "pop", "popitem", "clear", "__setitem__")}
 )
-"""Calls that change the process for everybody in it."""
+"""Calls that change the environment of the whole process."""
 
 PRODUCTS = frozenset({"operator.matmul", "operator.imatmul", "_operator.matmul", "_operator.imatmul"})
-"""What computes with tensors and never with plain numbers."""
+"""Functions that compute with tensors and never with plain numbers."""
 
 HARMLESS_TORCH = frozenset(
     {f"torch.{name}" for name in (
@@ -65,7 +65,7 @@ HARMLESS_TORCH = frozenset(
         "get_device_capability", "get_device_name", "is_bf16_supported",
     )}
 )  # fmt: skip
-"""Computes nothing, so that the strict profile allows it beyond PassNet's allocations."""
+"""Functions that compute nothing. The strict profile allows them in addition to PassNet's allocations."""
 
 METHODS = frozenset(
     {
@@ -79,7 +79,7 @@ METHODS = frozenset(
         "__pow__", "__rpow__", "__neg__",
     }
 )  # fmt: skip
-"""Methods that only tensors have, and that compute. Those with common names are left to the census."""
+"""Methods that compute and that only tensors have. Methods with common names are left to the kernel census."""
 
 INTERNALS = frozenset(
     {
@@ -88,29 +88,29 @@ INTERNALS = frozenset(
         "gi_frame", "cr_frame", "ag_frame", "cell_contents",
     }
 )  # fmt: skip
-"""Attributes through which everything can be reached."""
+"""Attributes that give access to the interpreter's internals."""
 
 LOOKUPS = frozenset({"getattr", "setattr", "delattr", "vars"})
-"""Built-in functions that must be called where they stand."""
+"""Built-in functions that may be called but not used as values."""
 
 LOADERS = frozenset({"load_binary", "load_library", "LoadLibrary", "dlopen", "cdll", "from_buffer_copy"})
-"""Attributes that take machine code as data."""
+"""Functions and attributes that load machine code."""
 
 LONGEST_BYTES = 512
 LONGEST_WORD = 2_000
-"""Literals longer than these, without a blank, are not meant for reading."""
+"""Most bytes of a bytes literal, and most characters without a blank in a string literal: longer ones hide data."""
 
 HIDEOUTS = ("torch", "sys", "os", "builtins", "ctypes", "operator", "subprocess")
-"""Modules that others have imported: triton.….torch is torch."""
+"""Modules that can be reached as attributes of other modules: triton.….torch is torch."""
 
 
-def stranger(module: str) -> bool:
-    """Whether the top-level module is neither Python's own nor one of the few that a bundle may import."""
+def is_foreign_package(module: str) -> bool:
+    """Whether a top-level module is neither in the standard library nor in THIRD_PARTY."""
     return module not in THIRD_PARTY and module not in sys.stdlib_module_names
 
 
 def reason_against(path: str, table: dict[str, tuple[str, ...]]) -> tuple[str, str] | None:
-    """(the name in the table that covers the dotted path, why it may not be used), or None."""
+    """Return (the name in the table that covers the dotted path, why it may not be used), or None."""
     for reason, names in table.items():
         for name in names:
             if path == name or path.startswith(f"{name}."):

@@ -1,4 +1,4 @@
-"""PassNet's own rule, to the letter: what passes may ask of torch, and no code that cannot be read."""
+"""PassNet's own rule, exactly: the torch functions that a pass may call, and no code that cannot be checked."""
 
 import ast
 import re
@@ -29,11 +29,11 @@ _DATA = re.compile(
     r"torch\.(u?int\d*|[cq]?u?int\d+(x\d+)?|float\w*|bfloat16|b?complex\d*|c?float|c?double|c?half|chalf|short|long|bool"
     r"|strided|sparse_\w+|jagged|\w+_format|inf|nan|pi|e|newaxis|dtype|device|layout|memory_format|version|__version__)"
 )
-"""Names of torch that are data or types, so that reading them computes nothing."""
+"""Names in torch of data and types: using them computes nothing."""
 
 
 class PassNetVisitor(ast.NodeVisitor):
-    """Walks one file and notes what the rules on torch and on dynamic code refuse."""
+    """Walks one file and collects violations of the rules on imports, torch calls and dynamic code."""
 
     allowed = frozenset(ALLOWED)
 
@@ -50,7 +50,7 @@ class PassNetVisitor(ast.NodeVisitor):
         try:
             self.visit(self.module.tree)
         except RecursionError:
-            self.note(self.module.tree, SYNTAX, "The code is nested too deeply to be read.", "Split long expressions.")
+            self.note(self.module.tree, SYNTAX, "The code is nested too deeply.", "Split long expressions.")
         return self.found
 
     def note(self, node: ast.AST, rule: str, message: str, remedy: str) -> None:
@@ -69,7 +69,7 @@ class PassNetVisitor(ast.NodeVisitor):
         module = imported_from(node)
         for alias in node.names:
             if alias.name == "*" and module.split(".")[0] == "torch":
-                self.note(node, FORBIDDEN_IMPORT, f"All of {module} is imported.", "Write import torch.")
+                self.note(node, FORBIDDEN_IMPORT, f"All names of {module} are imported.", "Write import torch.")
             else:
                 self._imported(node, f"{module}.{alias.name}")
 
@@ -79,8 +79,8 @@ class PassNetVisitor(ast.NodeVisitor):
                 self.note(
                     node,
                     FORBIDDEN_IMPORT,
-                    f"{module} is imported.",
-                    f"Remove the import; inside pattern write the full name, {module}.… .",
+                    f"{module} is imported, which is not allowed.",
+                    f"Remove the import. Inside pattern, write full names that begin with {module}.",
                 )
 
     # scopes
@@ -92,7 +92,7 @@ class PassNetVisitor(ast.NodeVisitor):
         self._function(node)
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        # decorators and defaults run when the file loads, outside the trace
+        # decorators and defaults run when the file is loaded, not when it is traced
         outer = [*node.decorator_list, *node.args.defaults, *(each for each in node.args.kw_defaults if each)]
         for each in outer:
             self.visit(each)
@@ -105,7 +105,7 @@ class PassNetVisitor(ast.NodeVisitor):
     def _enter(self, arguments: ast.arguments, body: Sequence[ast.stmt], traced: bool) -> None:
         outside = (self.scope, self.traced)
         self.scope, self.traced = Scope(self.scope), traced
-        self.scopes.append(self.scope)  # kept, so that no two scopes ever have one id
+        self.scopes.append(self.scope)  # kept alive: ids of scopes must stay unique
         optional = (arguments.vararg, arguments.kwarg)
         for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *filter(None, optional)):
             self.scope.bind(each.arg, None)
@@ -123,8 +123,8 @@ class PassNetVisitor(ast.NodeVisitor):
             self.note(
                 node,
                 TORCH_CALL,
-                f"{node.func.id} is called, but it is only for tracing.",
-                "Compute it in a Triton kernel instead.",
+                f"{node.func.id} is called by the pass, but it exists only to be traced.",
+                "Compute its values in a Triton kernel instead.",
             )
         if not isinstance(node.func, ast.Name | ast.Attribute):
             self.visit(node.func)
@@ -137,8 +137,8 @@ class PassNetVisitor(ast.NodeVisitor):
                     self.note(
                         argument,
                         DYNAMIC_CODE,
-                        "The torch module itself is handed to a call.",
-                        "Call what you need of torch by its name.",
+                        "The module torch is passed to a call as an argument.",
+                        "Call the torch functions that you need by their names.",
                     )
             else:
                 self.visit(argument)
@@ -146,16 +146,14 @@ class PassNetVisitor(ast.NodeVisitor):
     def _called(self, node: ast.Call, path: str) -> None:
         if path.removeprefix("builtins.") in CODE_FROM_STRINGS and path.startswith("builtins."):
             name = path.removeprefix("builtins.")
-            self.note(
-                node, DYNAMIC_CODE, f"{name} runs code that cannot be read here.", "Write that code in the bundle."
-            )
+            self.note(node, DYNAMIC_CODE, f"{name} runs code that cannot be checked.", "Write that code in the bundle.")
         elif path == "builtins.getattr" and node.args and not self.traced:
             literal = len(node.args) > 1 and isinstance(node.args[1], ast.Constant)
             if not literal and any(each.split(".")[0] == "torch" for each in self.paths(node.args[0])):
                 self.note(
                     node,
                     DYNAMIC_CODE,
-                    "An attribute of torch is looked up under a computed name.",
+                    "An attribute of torch is looked up by a computed name.",
                     "Write the name out, such as torch.empty_like.",
                 )
         elif path.split(".")[0] == "importlib" and "import" in path.removeprefix("importlib"):
@@ -169,8 +167,8 @@ class PassNetVisitor(ast.NodeVisitor):
             self.note(
                 node,
                 DYNAMIC_CODE,
-                f"{path} imports what cannot be read here.",
-                "Write an import statement; helper modules beside the pass can be imported by name.",
+                f"{path} imports a module that cannot be determined.",
+                "Write an import statement. Only helper modules of the bundle can be imported by a literal name.",
             )
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
@@ -191,10 +189,10 @@ class PassNetVisitor(ast.NodeVisitor):
             return
         for path in paths:
             if path == "torch.__dict__":
-                self.note(node, DYNAMIC_CODE, "torch.__dict__ is read.", "Call what you need of torch by its name.")
+                self.note(node, DYNAMIC_CODE, "torch.__dict__ is read.", "Call torch functions by their names.")
             elif path.startswith("builtins.") and path.removeprefix("builtins.") in CODE_FROM_STRINGS:
                 name = path.removeprefix("builtins.")
-                self.note(node, DYNAMIC_CODE, f"{name} is passed on.", "Write the code in the bundle.")
+                self.note(node, DYNAMIC_CODE, f"{name} is used as a value.", "Write its code in the bundle.")
             elif _in_torch(path) and path not in self.allowed and not _is_data(path):
                 self.note(node, TORCH_CALL, f"{path} is used outside pattern and replacement_args.", REMEDY_TORCH)
 
@@ -204,7 +202,7 @@ def _in_torch(path: str) -> bool:
 
 
 def _is_data(path: str) -> bool:
-    """Whether reading it is harmless: a dtype, a type, a constant, or a class named in an annotation."""
+    """Whether a name is safe to read: a dtype, a type, a constant, or a class, as in an annotation."""
     parts = path.split(".")
     return bool(_DATA.fullmatch(".".join(parts[:2]))) or (
         parts[-1][:1].isupper() and ".".join(parts[:2]) not in FORBIDDEN_MODULES

@@ -1,4 +1,4 @@
-"""The cap on a bundle's replacement functions: which ones its passes return, however they come by them."""
+"""Check the cap on replacement functions: find those that the passes return, through imports and assignments."""
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,7 +9,7 @@ from passnet_core.records import Finding
 
 
 def over_cap(passes: Sequence[Module], modules: dict[str, Module], cap: int) -> Iterator[Finding]:
-    """A finding at each pass whose replacement function is one too many."""
+    """Yield a finding for each replacement function beyond the cap, at the pass that returns it first."""
     seen: list[str] = []
     for module in passes:
         for function in sorted(_replacements(module, modules)):
@@ -20,13 +20,13 @@ def over_cap(passes: Sequence[Module], modules: dict[str, Module], cap: int) -> 
                 yield module.remark(
                     module.function("replacement_func") or module.tree,
                     REPLACEMENT_CAP,
-                    f"{function} is replacement function number {len(seen)}, and this evaluation allows {cap}.",
-                    "Return one shared function from every pass, and route by a literal that replacement_args appends.",
+                    f"{function} is replacement function number {len(seen)}, but this evaluation allows at most {cap}.",
+                    "Return one shared function from every pass. It can branch on a literal from replacement_args.",
                 )
 
 
 def _replacements(module: Module, modules: dict[str, Module]) -> set[str]:
-    """The functions that replacement_func may return, as "file.function"; itself where that cannot be read."""
+    """Find the functions that replacement_func may return, as "file.function"; replacement_func itself if unknown."""
     function = module.function("replacement_func")
     own = f"{module.file.name.removesuffix('.py')}.replacement_func"
     if function is None:
@@ -48,13 +48,13 @@ def _defined(
     attribute: str = "",
     seen: frozenset[tuple[str, str]] = frozenset(),
 ) -> set[str]:
-    """Where in the bundle the name is defined, followed through imports and plain assignments."""
+    """Find where the bundle defines a name, through imports and plain assignments."""
     stem = module.file.name.removesuffix(".py")
     if (stem, name) in seen or len(seen) > 8:
         return set()
     seen |= {(stem, name)}
     found: set[str] = set()
-    for binding in dict.fromkeys(_leads(module.scope.bound.get(name, ()))):
+    for binding in dict.fromkeys(_referents(module.scope.bound.get(name, ()))):
         if isinstance(binding, Origin):
             path = ".".join(filter(None, (binding.path.removeprefix("pass_dir."), attribute)))
             parts = path.split(".")
@@ -69,7 +69,7 @@ def _defined(
     return found
 
 
-def _leads(bindings: Iterable[ast.expr | Origin | None]) -> Iterator[Origin | str | None]:
-    """Where bindings lead: to a module, to another name, or no further."""
+def _referents(bindings: Iterable[ast.expr | Origin | None]) -> Iterator[Origin | str | None]:
+    """Yield what each binding refers to: an import, another name, or None for anything else."""
     for each in bindings:
         yield each if isinstance(each, Origin) else each.id if isinstance(each, ast.Name) else None

@@ -1,4 +1,4 @@
-"""The functions that every pass must define, and the parameters that they take."""
+"""Check the functions that every pass must define, and their parameters."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -32,25 +32,25 @@ def required_functions(module: Module) -> Iterator[Finding]:
             yield module.remark(
                 function,
                 SIGNATURE,
-                f"{function.name} takes a variable number of parameters, so its inputs cannot be told apart.",
+                f"{function.name} takes a variable number of parameters, so its inputs are not known.",
                 "Name every input.",
             )
     if pattern and arguments:
-        ours, theirs = _parameters(pattern), _parameters(arguments)
-        if len(ours) != len(theirs):
+        matched, passed = _parameters(pattern), _parameters(arguments)
+        if len(matched) != len(passed):
             yield module.remark(
                 arguments,
                 SIGNATURE,
-                f"replacement_args takes {_listed(theirs)}, but pattern takes {_listed(ours)}.",
+                f"replacement_args takes {_listed(passed)}, but pattern takes {_listed(matched)}.",
                 "Give both the same parameters: the inputs of the match, in the same order.",
             )
-        elif ours != theirs:
+        elif matched != passed:
             yield module.remark(
                 arguments,
                 SIGNATURE,
-                f"replacement_args names its parameters {_listed(theirs)}, pattern {_listed(ours)}; "
-                "they are paired by position.",
-                "Use the same names, so that a mix-up shows.",
+                f"replacement_args names its parameters {_listed(passed)}, but pattern names them {_listed(matched)}. "
+                "They are paired by position.",
+                "Use the same names in both, so that a mix-up is visible.",
                 fatal=False,
             )
     if replacement and _required_count(replacement):

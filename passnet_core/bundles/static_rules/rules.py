@@ -1,4 +1,4 @@
-"""The rules by name, what each of them demands, and what they say of a pass's functions and of torch."""
+"""The rules: their ids, what each one demands, and the functions of a pass and of torch that they name."""
 
 SYNTAX = "syntax"
 FILE_NAME = "file-name"
@@ -17,12 +17,12 @@ RULES = {
     SIGNATURE: "pattern and replacement_args take the same parameters; replacement_func takes none.",
     TORCH_CALL: "Outside pattern and replacement_args, torch may only allocate and fill tensors.",
     FORBIDDEN_IMPORT: (
-        "torch.nn, torch.ops and torch.autograd may not be imported; nor other packages than torch, triton and numpy, "
+        "torch.nn, torch.ops and torch.autograd may not be imported, nor packages other than torch, triton and numpy, "
         "nor modules for native code, processes, threads, the network or the interpreter itself."
     ),
-    DYNAMIC_CODE: "No code from strings or data, no torch attribute under a computed name, no interpreter's internals.",
-    PATCHING: "A pass changes nothing in modules that are not its own, nor in the environment.",
-    REPLACEMENT_CAP: "At most so many distinct replacement functions per bundle as the evaluation allows.",
+    DYNAMIC_CODE: "No code from strings or data, no torch attribute by a computed name, no interpreter internals.",
+    PATCHING: "A pass changes neither modules other than its own nor the environment.",
+    REPLACEMENT_CAP: "A bundle has no more distinct replacement functions than the evaluation allows.",
 }
 
 TRACED = ("pattern", "replacement_args")
@@ -30,10 +30,10 @@ REQUIRED = (*TRACED, "replacement_func")
 ALLOCATIONS = (
     "empty", "empty_like", "zeros", "zeros_like", "ones", "ones_like", "full", "full_like", "as_tensor",
 )  # fmt: skip
-"""All that PassNet lets a replacement call of torch."""
+"""The only torch functions that PassNet lets a replacement call."""
 FORBIDDEN_MODULES = ("torch.nn", "torch.ops", "torch.autograd")
 
 REMEDY_TORCH = (
-    "Compute it in a Triton kernel. Outside pattern and replacement_args torch may only be asked for "
+    "Compute it in a Triton kernel. Outside pattern and replacement_args, torch may only allocate, with "
     f"{', '.join(ALLOCATIONS)}."
 )

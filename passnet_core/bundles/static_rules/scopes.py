@@ -1,4 +1,4 @@
-"""The files of a bundle as syntax trees: what their names are bound to, and what an expression may stand for."""
+"""The files of a bundle as syntax trees: the bindings of their names, and the values that an expression may have."""
 
 import ast
 import warnings
@@ -14,14 +14,14 @@ _BUILTINS = CODE_FROM_STRINGS | {"getattr", "setattr", "delattr", "globals", "va
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a name comes from: a dotted path of an imported module ("torch.relu"), or a file of the bundle."""
+    """What an import binds: the dotted path of a module or its member, such as "torch.relu" or "helper.launch"."""
 
     path: str
 
 
 @dataclass
 class Scope:
-    """The names bound in one function or module, each with every expression or path it may stand for."""
+    """The names bound in one function or module, each with all expressions or paths that it may be bound to."""
 
     parent: "Scope | None"
     bound: dict[str, list[ast.expr | Origin | None]] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Scope:
 
 
 class Module:
-    """A parsed file of the bundle, with what its top level binds."""
+    """A parsed file of the bundle, with the names that its top level binds."""
 
     def __init__(self, file: PassFile, tree: ast.Module, is_pass: bool) -> None:
         self.file = file
@@ -54,12 +54,12 @@ class Module:
     def remark(self, node: ast.AST, rule: str, message: str, remedy: str, fatal: bool = True) -> Finding:
         line = getattr(node, "lineno", 1)
         text = self.lines[line - 1] if line <= len(self.lines) else ""
-        # ast counts bytes of UTF-8, people count characters
+        # ast counts UTF-8 bytes, people count characters
         column = len(text.encode()[: getattr(node, "col_offset", 0)].decode(errors="replace")) + 1
         return Finding(self.file.name, line, column, rule, message, remedy, fatal)
 
     def function(self, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-        """The last definition of this name at the top level, where it is a plain def."""
+        """Return the last top-level def of this name, if there is one."""
         return next(
             (
                 node
@@ -71,7 +71,7 @@ class Module:
 
 
 def _handed_to_jit(tree: ast.Module) -> Iterator[str]:
-    """Functions that become kernels by a call, kernel = triton.jit(function), not by a decorator."""
+    """Yield functions that become kernels by a call, kernel = triton.jit(function), instead of a decorator."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.Name):
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -80,10 +80,10 @@ def _handed_to_jit(tree: ast.Module) -> Iterator[str]:
 
 
 def parsed(file: PassFile) -> ast.Module | Finding:
-    remedy = "Correct the line; Python cannot read the file as it is."
+    remedy = "Correct the line: Python cannot parse the file."
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an invalid escape in a stranger's string is not ours to report
+            warnings.simplefilter("ignore")  # an invalid escape in a bundle's string is no problem
             return ast.parse(file.code)
     except SyntaxError as error:
         line = max(1, error.lineno or 1)
@@ -93,7 +93,7 @@ def parsed(file: PassFile) -> ast.Module | Finding:
 
 
 def bind_all(scope: Scope, statements: Sequence[ast.stmt]) -> None:
-    """Notes every name that these statements bind in this scope, without entering inner functions."""
+    """Record every name that these statements bind in this scope, without entering inner functions."""
     pending: list[ast.AST] = list(statements)
     while pending:
         node = pending.pop()
@@ -116,7 +116,7 @@ def bind_all(scope: Scope, statements: Sequence[ast.stmt]) -> None:
             case ast.AnnAssign(value=ast.expr()) | ast.NamedExpr():
                 _bind_target(scope, node.target, node.value)
             case ast.Name(ctx=ast.Store()):
-                # bound by a loop, a with, a del: nothing known; assignments above are noted as well
+                # bound by a loop or a with: value unknown. The cases above also record assigned names
                 scope.bound.setdefault(node.id, [])
             case ast.ExceptHandler(name=str(name)):
                 scope.bind(name, None)
@@ -135,22 +135,22 @@ def _bind_target(scope: Scope, target: ast.expr, value: ast.expr | None) -> None
 
 
 def imported_from(node: ast.ImportFrom) -> str:
-    """The module of "from … import"; a relative one and pass_dir mean the bundle's own folder."""
+    """Return the module of "from … import"; a relative import becomes one from pass_dir, the bundle's folder."""
     module = node.module or ""
     return module if not node.level else f"pass_dir.{module}".rstrip(".")
 
 
 class BoundNames:
-    """Which dotted paths an expression may stand for."""
+    """Finds the dotted paths that an expression may refer to."""
 
     def __init__(self, modules: dict[str, Module]) -> None:
         self.modules = modules
         self.known: dict[tuple[int, str], set[str]] = {}
-        """Per scope and name. Names may be bound to one another many times over: each is followed once."""
+        """(id of a scope, name) -> its paths. Names may be bound to each other many times; each is followed once."""
 
     def paths(self, node: ast.expr | Origin | None, scope: Scope, depth: int = 0) -> set[str]:
-        """Such as {"torch.relu"}; "builtins.eval" for the built-in functions that matter; empty: unknown."""
-        if depth > 12:  # names that are bound to one another
+        """Return paths such as {"torch.relu"}, or {"builtins.eval"} for a built-in in _BUILTINS; empty if unknown."""
+        if depth > 12:  # names may be bound to each other in a circle
             return set()
         match node:
             case Origin(path):
@@ -175,11 +175,11 @@ class BoundNames:
         return set()
 
     def _bound(self, holder: Scope, name: str, depth: int) -> set[str]:
-        """What a name may stand for, through all names that it was assigned from."""
+        """Find the paths of a name, through all names that it was assigned from."""
         if (id(holder), name) in self.known:
             return self.known[id(holder), name]
         found: set[str] = set()
-        self.known[id(holder), name] = found  # what an expression that leads back to this name finds
+        self.known[id(holder), name] = found  # the answer for expressions that lead back to this name
         pending, seen = [(holder, name)], {(id(holder), name)}
         while pending:
             scope, of = pending.pop()
@@ -193,7 +193,7 @@ class BoundNames:
         return found
 
     def _through_bundle(self, path: str, depth: int) -> set[str]:
-        """A path into a file of the bundle stands for what that file binds."""
+        """Resolve a path into a file of the bundle to the paths that the file binds there."""
         parts = path.removeprefix("pass_dir.").split(".")
         module = self.modules.get(parts[0])
         if module is None or len(parts) < 2:

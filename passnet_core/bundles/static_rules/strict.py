@@ -1,4 +1,4 @@
-"""The strict profile's rule: besides PassNet's, what no honest pass does."""
+"""The strict profile's rules: PassNet's own, and refusals of everything that no honest pass does."""
 
 import ast
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ KERNEL_DECORATORS = ("jit", "autotune", "heuristics", "constexpr_function")
 
 
 class StrictVisitor(PassNetVisitor):
-    """Notes besides what no honest pass does."""
+    """Collects, besides violations of PassNet's rule, everything that no honest pass does."""
 
     allowed = frozenset(ALLOWED) | forbidden.HARMLESS_TORCH
 
@@ -35,23 +35,23 @@ class StrictVisitor(PassNetVisitor):
         root = path.split(".")[0]
         if root in self.modules or root in ("pass_dir", ""):
             return
-        if forbidden.stranger(root):
+        if forbidden.is_foreign_package(root):
             self.note(
                 node,
                 FORBIDDEN_IMPORT,
-                f"{root} is neither part of Python, torch, triton or numpy, nor a file of this bundle.",
-                "Write what you need of it in the bundle, as a Triton kernel where it computes.",
+                f"{root} is imported, but it is not part of Python, torch, triton, numpy or this bundle.",
+                "Write the code that you need from it in the bundle, and compute in Triton kernels.",
             )
             return
         against = forbidden.reason_against(path, forbidden.MODULES)
         if against:
-            self.note(node, FORBIDDEN_IMPORT, f"{against[0]} is imported, and {against[1]}.", "Remove the import.")
+            self.note(node, FORBIDDEN_IMPORT, f"{against[0]} is imported, but {against[1]}.", "Remove the import.")
         self._mentioned(node, path)
 
     def _mentioned(self, node: ast.AST, path: str) -> None:
         against = forbidden.reason_against(path, forbidden.PATHS)
         if against:
-            self.note(node, DYNAMIC_CODE, f"{against[0]} is used, and {against[1]}.", "Do without it.")
+            self.note(node, DYNAMIC_CODE, f"{against[0]} is used, but {against[1]}.", "Write the pass without it.")
 
     # scopes
 
@@ -76,7 +76,7 @@ class StrictVisitor(PassNetVisitor):
             self._looked_up(node)
 
     def _looked_up(self, node: ast.Call) -> None:
-        """getattr: a literal name is as good as a dot; a computed one may not reach into a module."""
+        """Check a getattr: a literal name counts like a dot, and a computed one may not reach into a module."""
         of, name = node.args[:2]
         if isinstance(name, ast.Constant) and isinstance(name.value, str):
             if not self.paths(of):
@@ -87,7 +87,7 @@ class StrictVisitor(PassNetVisitor):
                 self.note(
                     node,
                     DYNAMIC_CODE,
-                    f"An attribute of {path} is looked up under a computed name.",
+                    f"An attribute of {path} is looked up by a computed name.",
                     "Write the name out.",
                 )
 
@@ -97,17 +97,17 @@ class StrictVisitor(PassNetVisitor):
             self._named(node.func)
             name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
             if name in _SETTERS and node.args:
-                self._stored(node, node.args[0])
+                self._changes_foreign(node, node.args[0])
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         if isinstance(node.ctx, ast.Load):
             super().visit_Attribute(node)
             self._named(node)
-        elif not self._stored(node, node.value):
+        elif not self._changes_foreign(node, node.value):
             self.visit(node.value)
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
-        if isinstance(node.ctx, ast.Load) or not self._stored(node, node.value):
+        if isinstance(node.ctx, ast.Load) or not self._changes_foreign(node, node.value):
             self.visit(node.value)
         self.visit(node.slice)
 
@@ -117,10 +117,10 @@ class StrictVisitor(PassNetVisitor):
         for path in self.paths(node):
             if path.removeprefix("builtins.") in forbidden.LOOKUPS and path.startswith("builtins."):
                 name = path.removeprefix("builtins.")
-                self.note(node, DYNAMIC_CODE, f"{name} is passed on.", "Write the attribute with a dot.")
+                self.note(node, DYNAMIC_CODE, f"{name} is used as a value.", "Write the attribute with a dot.")
 
     def _named(self, node: ast.Name | ast.Attribute) -> None:
-        """What a name or attribute that is read may not be, whatever is done with it."""
+        """Check a name or attribute that is read, whatever it is used for."""
         paths = self.paths(node)
         for path in paths:
             self._mentioned(node, path)
@@ -139,14 +139,14 @@ class StrictVisitor(PassNetVisitor):
             self.note(
                 node,
                 DYNAMIC_CODE,
-                f"The module {name} is reached through something that is not it.",
-                f"Write import {name}, where it may be imported.",
+                f"The module {name} is reached as an attribute of another object.",
+                f"Write import {name}, if the rules allow that import.",
             )
         elif name in forbidden.LOADERS:
             self.note(
                 node,
                 DYNAMIC_CODE,
-                f"{name} takes machine code that cannot be read here.",
+                f"{name} loads machine code, which cannot be checked.",
                 "Write the kernel in Triton.",
             )
         elif name in forbidden.METHODS and name not in self.own_names and not (self.traced or self.in_kernel):
@@ -159,7 +159,7 @@ class StrictVisitor(PassNetVisitor):
 
     def _internal(self, node: ast.AST, name: str) -> None:
         self.note(
-            node, DYNAMIC_CODE, f"{name} reaches into the interpreter's internals.", "Call what you need by its name."
+            node, DYNAMIC_CODE, f"{name} gives access to the interpreter's internals.", "Call functions by their names."
         )
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
@@ -185,14 +185,14 @@ class StrictVisitor(PassNetVisitor):
         self.note(
             node,
             DYNAMIC_CODE,
-            "A long literal holds data that cannot be read here.",
+            "A long literal holds data that cannot be checked.",
             "Write constants as numbers, and kernels in Triton.",
         )
 
     # changes
 
-    def _stored(self, node: ast.AST, base: ast.expr) -> bool:
-        """Whether something foreign is assigned to or deleted; notes it."""
+    def _changes_foreign(self, node: ast.AST, base: ast.expr) -> bool:
+        """Note an assignment to, or deletion of, anything outside the bundle; return whether there is one."""
         foreign = [path for path in self.paths(base) if self._foreign(path) and path not in _FREE_TO_CHANGE]
         if isinstance(node, ast.Attribute):
             foreign = [path for path in foreign if f"{path}.{node.attr}" not in _FREE_TO_CHANGE]
@@ -204,8 +204,8 @@ class StrictVisitor(PassNetVisitor):
         self.note(
             node,
             PATCHING,
-            f"{path} is changed, which is not this bundle's own.",
-            "Keep what the pass remembers in its own module.",
+            f"{path} is changed, but it does not belong to this bundle.",
+            "Keep the state of the pass in its own module.",
         )
 
     def _foreign(self, path: str) -> bool:
@@ -213,11 +213,11 @@ class StrictVisitor(PassNetVisitor):
 
 
 def _without_detour(path: str) -> str:
-    """A module that another one has imported, by its own name: "triton.testing.torch.mm" is torch.mm."""
+    """Shorten a path through another module's import to the module's name: "triton.testing.torch.mm" is torch.mm."""
     parts = path.split(".")
     if parts[0] == "torch":
         return path
-    for place in range(len(parts) - 1, 0, -1):
-        if parts[place] in forbidden.HIDEOUTS:
-            return ".".join(parts[place:])
+    for index in range(len(parts) - 1, 0, -1):
+        if parts[index] in forbidden.HIDEOUTS:
+            return ".".join(parts[index:])
     return path

@@ -59,7 +59,7 @@ def test_a_task_folder_stands_for_its_pass_dir(tmp_path: Path) -> None:
         ("[]", "names no pass"),
         ('["A", "Gone"]', "names 'Gone', but there is no Gone.py beside it (found: A.py)."),
         ('["A", "A.py"]', "twice"),
-        ('["../A"]', "no plain file name"),
+        ('["../A"]', "not a plain file name"),
     ],
 )
 def test_a_broken_list_is_said_with_its_remedy(tmp_path: Path, order: str | None, said: str) -> None:

@@ -503,7 +503,7 @@ def test_the_strict_profile_refuses(body: str, top: str, rule: str) -> None:
         ("b = a @ b", TORCH_CALL, 9, "The operator @"),
         ("b = 1 + a.softmax(-1)", TORCH_CALL, 13, "The method softmax"),
         ("torch.cuda.synchronize = print", PATCHING, 5, "torch.cuda is changed"),
-        ("x = 1; import ctypes", FORBIDDEN_IMPORT, 12, "ctypes is imported, and no pass needs native code"),
+        ("x = 1; import ctypes", FORBIDDEN_IMPORT, 12, "ctypes is imported, but a pass must not use native code"),
         ("x = f.__globals__", DYNAMIC_CODE, 9, "__globals__"),
     ],
 )

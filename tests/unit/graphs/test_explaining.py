@@ -283,7 +283,9 @@ def test_an_argument_is_changed_where_the_call_means_it() -> None:
     better = mended(wanted, found, find_matches(wanted, found, bind=bind, keep=3), bind=bind)
     assert better is not None
     assert better.pattern.operations[0].args == (Ref("a"), 1)
-    assert better.changes[0].words == "Write 1 instead of -1 as argument 2, dim, of torch.softmax (softmax)."
+    assert better.changes[0].words == (
+        "Write 1 instead of -1 as argument 2 (dim) of torch.softmax (pattern node softmax)."
+    )
 
 
 @pytest.mark.parametrize(

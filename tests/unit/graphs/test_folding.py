@@ -9,14 +9,14 @@ def test_a_large_graph_is_seen_through_a_window() -> None:
     seen, sentence = window(graph, 100, around=["v200"])
     assert len(seen.operations) == 100
     assert "v200" in seen.by_name
-    assert "600 operations; shown are 390 to 489" in sentence
+    assert "600 operations. Shown are operations 390 to 489, " in sentence
     seen.check()
     assert seen.inputs[0].name == "w"
     assert seen.result == (Ref(seen.nodes[-1].name),)
     assert window(graph) == (graph, "")
     first, sentence = window(graph, 200)
     assert first.operations[0] == graph.operations[0]
-    assert "shown are 1 to 200" in sentence
+    assert "operations 1 to 200, " in sentence
 
 
 def test_a_chain_ends_where_another_reads_or_another_is_read() -> None:

@@ -96,7 +96,9 @@ def test_a_pattern_input_takes_any_value_but_the_same_everywhere() -> None:
     assert matched("a, b: return a * b", "x: z = x * x; return z") == [("z",)]
     kind, _, node, reason = missed("a: return a * a", "x, y: z = x * y; return z")
     assert (kind, node) == (MissKind.LITERAL, "z")
-    assert reason == "The pattern uses its input a in more than one place; in the graph these are x and y (z)."
+    assert reason == (
+        "The pattern uses its input a in several places, but the graph has different values there: x and y (node z)."
+    )
 
 
 def test_spellings_of_one_call_are_equal_under_a_bind() -> None:
@@ -131,15 +133,17 @@ def test_other_operator_is_told() -> None:
         "a, b: s = a - b; return torch.relu(s)", "x, y: p = x + y; q = torch.relu(p); return q"
     )
     assert (kind, pattern_node, node) == (MissKind.OPERATOR, "s", "p")
-    assert reason == "For argument 1 of torch.relu the pattern has operator.sub, the graph has operator.add (p)."
+    assert reason == (
+        "For argument 1 of torch.relu, the pattern has operator.sub, but the graph has operator.add (node p)."
+    )
 
 
 def test_the_same_operator_in_another_spelling_is_told() -> None:
     kind, _, node, reason = missed("a: return torch.relu(a)", "x: y = torch.nn.functional.relu(x); return y")
     assert (kind, node) == (MissKind.OPERATOR, "y")
     assert reason == (
-        "The graph calls torch.nn.functional.relu (y) where the pattern calls torch.relu. "
-        "Both may compute the same, but only the same function matches: use the graph's."
+        "The graph calls torch.nn.functional.relu (node y) where the pattern calls torch.relu. "
+        "They may compute the same, but a pattern matches only the function that it calls: call the graph's."
     )
     assert "calls the method relu" in missed("a: return torch.relu(a)", "x: y = x.relu(); return y")[3]
 
@@ -150,7 +154,9 @@ def test_where_the_graph_goes_on_otherwise_is_told() -> None:
         "x, y: p = x * 2; q = p + y; r = torch.sigmoid(q); return torch.relu(r)",
     )
     assert found.miss is not None
-    assert found.miss.reason == "After q (operator.add) the pattern has torch.relu, the graph has torch.sigmoid (r)."
+    assert found.miss.reason == (
+        "After q (operator.add), the pattern has torch.relu, but the graph has torch.sigmoid (node r)."
+    )
     assert (found.miss.pattern_node, found.miss.graph_node) == ("relu", "r")
     assert found.miss.matched == (("m", "p"), ("s", "q"))
 
@@ -161,7 +167,7 @@ def test_a_difference_in_the_middle_is_told_where_the_end_is_missing() -> None:
         "x: p = torch.exp(x); q = torch.sum(p, dim=0); return q",
     )
     assert (kind, pattern_node, node) == (MissKind.LITERAL, "t", "q")
-    assert reason == "The argument dim of torch.sum is -1 in the pattern, but 0 in the graph (q)."
+    assert reason == "The argument dim of torch.sum is -1 in the pattern, but 0 in the graph (node q)."
 
 
 def test_an_operator_that_is_nowhere_is_told() -> None:
@@ -178,20 +184,21 @@ def test_other_literal_and_other_argument_are_told() -> None:
         "a: s = torch.sum(a, dim=-1); return s / 2", "x: p = torch.sum(x, dim=1); q = p / 2; return q"
     )
     assert (kind, pattern_node, node) == (MissKind.LITERAL, "s", "p")
-    assert reason == "The argument dim of torch.sum is -1 in the pattern, but 1 in the graph (p)."
+    assert reason == "The argument dim of torch.sum is -1 in the pattern, but 1 in the graph (node p)."
     reason = missed("a: return torch.sum(a)", "x: p = torch.sum(x, keepdim=True); return p")[3]
-    assert reason == "The argument keepdim of torch.sum is given only in the graph (p), as True."
+    assert reason == "The argument keepdim of torch.sum is given only in the graph (node p), as True."
     reason = missed("a: return torch.add(torch.exp(a), 1)", "x: p = torch.add(2, 1); return p")[3]
-    assert reason == "Argument 1 of torch.add comes from torch.exp in the pattern, but is 2 in the graph (p)."
+    assert reason == "Argument 1 of torch.add comes from torch.exp in the pattern, but is 2 in the graph (node p)."
     reason = missed("a: return torch.add(torch.exp(a), 1)", "x: p = torch.add(x, 1); return p")[3]
-    assert reason == "In the pattern argument 1 of torch.add comes from torch.exp; in the graph it is the input x."
+    assert reason == "In the pattern, argument 1 of torch.add comes from torch.exp; in the graph it is the input x."
 
 
 def test_swapped_operands_are_told() -> None:
     kind, _, node, reason = missed("a: return a * 2", "x: y = 2 * x; return y")
     assert (kind, node) == (MissKind.LITERAL, "y")
     assert reason == (
-        "The operands of operator.mul are the other way round in the graph: 2, then x (y). Swap them in the pattern."
+        "The graph has the operands of operator.mul in the opposite order: 2, then x (node y). "
+        "Swap them in the pattern."
     )
 
 
@@ -211,14 +218,13 @@ def test_the_number_of_uses_is_told() -> None:
     kind, _, node, reason = missed(once, "x: p = torch.exp(x); q = torch.exp(x); r = p * q; return r")
     assert (kind, node) == (MissKind.USES, "q")
     assert reason == (
-        "The pattern computes s once and uses it in more than one place; "
-        "the graph has p and q there, computed separately."
+        "The pattern computes s once and uses it in several places; the graph computes p and q separately for them."
     )
     twice = "a: s = torch.exp(a); t = torch.exp(a); return s * t"
     assert missed(twice, "x: p = torch.exp(x); r = p * p; return r")[0] is MissKind.USES
     kind, _, node, reason = missed("a, b: s = torch.exp(a); return s * b", "x: p = torch.exp(x); r = p * p; return r")
     assert (kind, node) == (MissKind.USES, "p")
-    assert "uses that value once more than the pattern" in reason
+    assert reason.endswith("the graph uses p once more than the pattern uses s.")
 
 
 def test_an_unused_pattern_input_matters_only_where_the_replacement_reads_it() -> None:
@@ -268,7 +274,7 @@ def test_no_read_moves_across_a_change_in_place() -> None:
         "x: v = x.view(-1); p = torch.exp(x); x += 1; q = torch.sin(v); return (p, q)",
     )
     assert (kind, node) == (MissKind.OTHER, "x_1")
-    assert "one call would move a read across that change" in reason
+    assert "one call would break the order of changes in place" in reason
 
 
 def test_a_changed_value_must_not_be_read_by_its_old_name() -> None:

@@ -4,7 +4,7 @@ from passnet_core.graphs.placement import placed
 from passnet_core.graphs.source import emit, parse_function
 
 
-def moved(line: str, device: str) -> str:
+def placed_call(line: str, device: str) -> str:
     graph = parse_function(f"def f(x):\n    y = {line}\n    return y\n", "f")
     return emit(placed(graph, device)).splitlines()[-2].strip().removeprefix("y = ")
 
@@ -30,11 +30,11 @@ def moved(line: str, device: str) -> str:
         ("torch.f(x, ['cuda', 1], 'cudnn', 0)", "torch.f(x, ['cpu', 1], 'cudnn', 0)"),
     ],
 )
-def test_every_spelling_of_a_device_is_moved(line: str, on_cpu: str) -> None:
-    assert moved(line, "cpu") == on_cpu
-    assert moved(line, "cuda") == on_cpu.replace("type='cpu'", "type='cuda', index=0").replace("'cpu'", "'cuda'")
+def test_every_spelling_of_a_device_is_replaced(line: str, on_cpu: str) -> None:
+    assert placed_call(line, "cpu") == on_cpu
+    assert placed_call(line, "cuda") == on_cpu.replace("type='cpu'", "type='cuda', index=0").replace("'cpu'", "'cuda'")
 
 
-def test_what_names_no_device_stays_the_same_node() -> None:
+def test_a_node_without_a_device_stays_the_same_object() -> None:
     graph = parse_function("def f(x):\n    return torch.relu(x[:, 0])\n", "f")
     assert all(before is after for before, after in zip(graph.nodes, placed(graph, "cpu").nodes))

@@ -153,7 +153,7 @@ def test_a_pass_that_comes_too_late_is_told_who_was_first() -> None:
     miss = result.reports[1].miss
     assert miss is not None
     assert (miss.kind, miss.pattern_node, miss.graph_node) == (MissKind.OVERLAP, "relu", "b")
-    assert miss.reason.startswith("b was already replaced by pass_0, which comes earlier")
+    assert miss.reason.startswith("The earlier pass pass_0 has already replaced b.")
 
 
 def test_a_miss_is_told_of_the_graph_as_it_was_where_passes_emptied_it() -> None:
@@ -165,7 +165,7 @@ def test_a_miss_is_told_of_the_graph_as_it_was_where_passes_emptied_it() -> None
     miss = result.reports[1].miss
     assert miss is not None
     assert (miss.kind, miss.graph_node) == (MissKind.LITERAL, "b")
-    assert miss.reason == "The second operand of operator.mul is 3 in the pattern, but 2 in the graph (b)."
+    assert miss.reason == "The second operand of operator.mul is 3 in the pattern, but 2 in the graph (node b)."
 
 
 def test_without_matches_the_graph_stays() -> None:

@@ -1,1 +1,1 @@
-"""What to do after an outcome: the next step, and what it is guessed from."""
+"""Advise what to do after an outcome, and guess what its errors come from."""

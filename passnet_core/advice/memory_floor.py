@@ -1,4 +1,4 @@
-"""What a call on a subgraph has to move, and how long that takes at least."""
+"""Compute how many bytes a call on a subgraph has to move, and the least time that this takes."""
 
 import math
 import re
@@ -12,19 +12,19 @@ _WIDTH = re.compile(r"(?:u?int|float|bfloat|complex)(\d+)")
 
 @dataclass(frozen=True)
 class Floor:
-    """What all inputs and outputs take, and at which speed a copy moves bytes on the device."""
+    """The bytes of all inputs and outputs, and the speed at which a copy moves bytes on the device."""
 
     moved_bytes: float
     bytes_per_us: float
 
     @property
     def us(self) -> float:
-        """Microseconds: no call whose data come from memory, and not from a cache, takes less."""
+        """The least microseconds of a call whose data come from memory and not from a cache."""
         return self.moved_bytes / self.bytes_per_us
 
 
 def bytes_of(shape: Sequence[int], dtype: str) -> int:
-    """What a tensor takes; dtype without "torch.", of an unknown one a byte for each element."""
+    """The bytes of a tensor. dtype: without "torch."; an unknown dtype counts as one byte per element."""
     width = _WIDTH.match(dtype)
     return math.prod(shape) * (max(1, int(width[1]) // 8) if width else 1)
 
@@ -32,14 +32,14 @@ def bytes_of(shape: Sequence[int], dtype: str) -> int:
 def bytes_moved(
     inputs: Sequence[TensorSpec | TensorForm], outputs: Sequence[OutputAccuracy | TensorSpec | TensorForm]
 ) -> int:
-    """All inputs read once and all outputs written once."""
+    """The bytes of reading all inputs once and writing all outputs once."""
     return sum(bytes_of(each.shape, each.dtype) for each in (*inputs, *outputs))
 
 
 def memory_floor(
     outcome: Outcome, subgraph: Subgraph | None = None, accelerator: Accelerator | None = None
 ) -> Floor | None:
-    """The floor that the judge measured, else that of the recorded sizes on this accelerator; None: both unknown."""
+    """The floor that the judge measured, or else the one of the recorded sizes on this accelerator; None if unknown."""
     match outcome.figures(MEMORY_FLOOR):
         case {"moved_bytes": moved, "bytes_per_us": speed} if speed > 0:
             return Floor(moved, speed)
@@ -51,16 +51,16 @@ def memory_floor(
 
 
 def floor_words(floor: Floor) -> str:
-    """ "No call that reads from memory can be faster than about 8.6 µs: it has to move 33 MB, …"."""
+    """Explain the floor: "No call that reads from memory can be faster than about 8.6 µs: it has to move 33 MB, …"."""
     return (
         f"No call that reads from memory can be faster than about {floor.us:.2g} µs: it has to move"
         f" {_size(floor.moved_bytes)}, and a copy on this device moves {floor.bytes_per_us / 1e3:,.0f} GB/s."
-        " What lies in its cache already may be there sooner."
+        " A call may be faster if its data are already in the cache."
     )
 
 
 def nearness(kernels_us: float, floor: Floor) -> str:
-    """ "1.7×": how many times the floor the kernels take."""
+    """How many times the floor the kernels take, as "1.7×"; a dash without a floor."""
     return f"{kernels_us / floor.us:.2g}×" if floor.us > 0 else "–"
 
 

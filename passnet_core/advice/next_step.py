@@ -1,7 +1,7 @@
-"""The one next step after an outcome, from what this outcome shows: what is seen, what it may mean, what to do.
+"""Advise one next step after an outcome: what was seen, what it may mean, and what to do.
 
-What is seen is a fact. What it may mean is a guess, and said as one. Where an outcome shows no more than its verdict,
-there is no advice of its own.
+What was seen is a fact. What it may mean is a guess, and worded as one. An outcome that shows no more than its verdict
+gets no advice of its own.
 """
 
 import re
@@ -28,15 +28,15 @@ from passnet_core.records import (
 )
 
 MOST_SHOWN = 160
-"""Characters of a name or a number that a stranger's file gave."""
+"""At most this many characters of a name or a message from a stranger's file are shown."""
 NEAR_FLOOR = 1.5
-"""Times the memory floor: kernels that are so near have hardly anything left."""
+"""Kernels that take at most this many times the memory floor have hardly anything left to gain."""
 LITTLE_KERNEL = 0.25
-"""Of a call: what kernels save of less hardly shows."""
+"""If kernels take less than this share of a call, faster ones hardly shorten it."""
 
 
 def next_step(outcome: Outcome) -> str | None:
-    """In plain text, one to three sentences; None: nothing beyond what the verdict itself suggests."""
+    """The next step as plain text of a few sentences; None if the outcome suggests no more than its verdict does."""
     if outcome.solver is SolverKind.INDUCTOR:
         return _to_beat(outcome)
     adviser = ADVISERS.get(outcome.verdict)
@@ -44,13 +44,13 @@ def next_step(outcome: Outcome) -> str | None:
 
 
 def _to_beat(outcome: Outcome) -> str | None:
-    """TorchInductor's times are nobody's to mend."""
+    """Nobody here can improve TorchInductor, so name its times as what passes have to beat."""
     own = breakdown(outcome, Contender.BASELINE)
     if outcome.verdict not in TIMED or own is None:
         return None
     kernels = own.parts.get(Piece.KERNELS)
-    of_these = f", {kernels:.3g} of them in kernels," if kernels is not None else ""
-    return f"Write passes for it: TorchInductor's {own.total_us:.3g} µs a call{of_these} are what they have to beat."
+    of_these = f", of which kernels take {kernels:.3g} µs" if kernels is not None else ""
+    return f"Write passes that beat TorchInductor: it takes {own.total_us:.3g} µs per call{of_these}."
 
 
 # --- values ----------------------------------------------------------------------------------------------------------
@@ -66,14 +66,14 @@ def _wrong(outcome: Outcome) -> str | None:
         return f"{seen} {guess.meaning} {guess.step}"
     if output.index is None or output.expected is None:
         return None
-    place = f"{list(output.index)}" if output.index else "its one element"
+    place = f"element {list(output.index)}" if output.index else "its one element"
     return (
-        f"{seen} Compute {place} by hand, where {output.expected:.5g} is expected, and compare with the kernel's steps."
+        f"{seen} Compute {place} by hand, which should give {output.expected:.5g}, and compare with the kernel's steps."
     )
 
 
 def worst_output(outcome: Outcome) -> OutputAccuracy | None:
-    """The output that the verdict is about; of several, the one of which most is wrong."""
+    """The output that the verdict is about; if there are several, the one with the largest share of wrong elements."""
     wrong = [each for each in (outcome.accuracy.outputs if outcome.accuracy else ()) if each.problem]
     return max(wrong, key=lambda each: (each.verdict is outcome.verdict, each.wrong_fraction), default=None)
 
@@ -88,28 +88,28 @@ def _seen(output: OutputAccuracy) -> str:
 
 
 def _form(outcome: Outcome) -> str | None:
-    """Wrong type or shape: the problem names both forms."""
+    """Advise on a wrong type or shape, which the problem names."""
     output = worst_output(outcome)
     if output is None:
         return None
-    shape = "×".join(map(str, output.shape)) or "a scalar"
+    shape = f"{'×'.join(map(str, output.shape))} elements" if output.shape else "a scalar"
     return (
-        f"Output {output.output}: {_cut(output.problem)}. Eager gives {shape} of {output.dtype}: allocate that,"
-        " and return as many values as pattern does, in its order."
+        f"Output {output.output}: {_cut(output.problem)}. Eager returns {shape} of {output.dtype}: allocate that,"
+        " and return as many values as pattern does, in the same order."
     )
 
 
 # --- matching and building -------------------------------------------------------------------------------------------
 
 REMEDIES: Mapping[MissKind, str] = {
-    MissKind.OPERATOR: "Write the operation there as the graph has it, or leave it out of the pattern.",
-    MissKind.LITERAL: "Write the same number or argument into pattern, or hand it over as an input.",
-    MissKind.NOT_RETURNED: "Return that value from pattern and from the replacement too.",
+    MissKind.OPERATOR: "Write this operation as the graph does, or leave it out of the pattern.",
+    MissKind.LITERAL: "Write the graph's number or argument into pattern, or make it an input of pattern.",
+    MissKind.NOT_RETURNED: "Return this value from both pattern and the replacement.",
     MissKind.USES: "Use each value in pattern exactly as often as the graph does.",
-    MissKind.OVERLAP: "Put this pass first in the list, or match less with the pass before it.",
-    MissKind.DEAD_INPUT: "Take the input that pattern does not use out of its arguments.",
-    MissKind.ABSENT: "This subgraph has no such operation: begin from one that it has, or from the template.",
-    MissKind.OTHER: "Begin from the template, which matches, and change it step by step.",
+    MissKind.OVERLAP: "Put this pass first in the list, or match less with an earlier pass.",
+    MissKind.DEAD_INPUT: "Remove the argument that pattern does not use.",
+    MissKind.ABSENT: "This subgraph has no such operation: start from one that it has, or from the template.",
+    MissKind.OTHER: "Start from the template, which matches, and change it step by step.",
 }
 
 
@@ -124,13 +124,13 @@ def _missed(outcome: Outcome) -> str | None:
 def _miss_words(nearest: PassMatches) -> str:
     miss = nearest.miss
     assert miss is not None
-    against = f" meets {_cut(miss.graph_node)} of the graph" if miss.graph_node else " finds nothing in the graph"
+    against = f"cannot match {_cut(miss.graph_node)}" if miss.graph_node else "matches nothing"
     fitted = len(miss.matched)
-    before = f", after {fitted} {'node' if fitted == 1 else 'nodes'} that fit" if fitted else ""
-    place = f"{_cut(nearest.name)}: {_cut(miss.pattern_node)} of pattern{against}{before}"
+    before = f", after {fitted} {'node' if fitted == 1 else 'nodes'} that matched" if fitted else ""
+    place = f"{_cut(nearest.name)}: {_cut(miss.pattern_node)} in pattern {against} in the graph{before}"
     if nearest.edit is not None and nearest.edit.words:
-        then = "it matches" if nearest.edit.matches else "it comes nearer"
-        return f"{place} ({miss.kind.value}). {_cut(' '.join(nearest.edit.words))} Tried: with that {then}."
+        then = "matches" if nearest.edit.matches else "comes nearer to a match"
+        return f"{place} ({miss.kind.value}). {_cut(' '.join(nearest.edit.words))} Tried: the pattern then {then}."
     return f"{place} ({miss.kind.value}). {REMEDIES[miss.kind]}"
 
 
@@ -139,55 +139,54 @@ def _rejected(outcome: Outcome) -> str | None:
     if not fatal:
         return None
     first, more = fatal[0], len(fatal) - 1
-    rest = f" Then the {'other line' if more == 1 else f'{more} other lines'} named under Code." if more else ""
+    rest = f" Then correct the {'other line' if more == 1 else f'{more} other lines'} named under Code." if more else ""
     return f"{_cut(first.file)}, line {first.line}: {_cut(_sentence(first.remedy))}{rest}"
 
 
 _FRAME = re.compile(r'File "pass_dir/([^"/\n]+)", line (\d+)')
-"""Frames of the passes' own files, as the judge writes their paths."""
+"""A traceback's frames in the passes' own files, with paths as the judge writes them."""
 _IN_KERNEL = re.compile(r"^[\w.]+: at (\d+):\d+:", re.MULTILINE)
 
 
 def _failed(outcome: Outcome) -> str | None:
-    """Where an exception was raised: the innermost line of the passes' own files, and in it the kernel's."""
+    """Name the innermost line of the passes' own files in a traceback, and the line of the kernel launched there."""
     trace = next((each.text for each in outcome.evidence if each.topic == "traceback"), "")
     frames = _FRAME.findall(trace)
     if not frames:
         return None
     (file, line), inside = frames[-1], _IN_KERNEL.search(trace)
-    kernel = f", in the kernel launched there, line {inside[1]} from its def on" if inside else ""
+    kernel = f" launches a kernel; the error is in line {inside[1]} of it, counted from its def" if inside else ""
     last = trace.rstrip().rpartition("\n")[2]
     said = f" The compiler says: {_cut(last)}." if inside else ""
     return f"{_cut(file)}, line {line}{kernel}: {FAILED[outcome.verdict]}{said}"
 
 
 FAILED: Mapping[Verdict, str] = {
-    Verdict.DOES_NOT_LOAD: "mend what the end of the traceback under Evidence says of it, then Check.",
-    Verdict.REWRITE_FAILED: "compare what replacement_args returns with what the replacement takes.",
-    Verdict.COMPILE_FAILED: "mend it, then Run.",
-    Verdict.CRASHED: "mend what the end of the traceback under Evidence says of it, then Run.",
+    Verdict.DOES_NOT_LOAD: "correct what the end of the traceback under Evidence names, then press Check.",
+    Verdict.REWRITE_FAILED: "compare the values that replacement_args returns with the parameters of the replacement.",
+    Verdict.COMPILE_FAILED: "correct it, then press Run.",
+    Verdict.CRASHED: "correct what the end of the traceback under Evidence names, then press Run.",
 }
 
 
 # --- time ------------------------------------------------------------------------------------------------------------
 
 TRY: Mapping[Piece, str] = {
-    Piece.HOST: "Launch fewer kernels, allocate less, leave checks, views and autotuning out of the replacement, and"
+    Piece.HOST: "Launch fewer kernels, allocate less, keep checks, views and autotuning out of the replacement, and"
     " match more operations with one pass.",
-    Piece.LAUNCH: "Launch fewer kernels: do in one what several do.",
-    Piece.KERNELS: "Read and write everything once, in whole lines of memory, with enough programs for the device;"
+    Piece.LAUNCH: "Launch fewer kernels: merge several into one.",
+    Piece.KERNELS: "Read and write every value once, at contiguous addresses, with enough programs to fill the device;"
     " try other block sizes and num_warps.",
-    Piece.DEVICE: "Launch fewer kernels, and read and write everything once.",
-    Piece.RETURN: "That is the machine's: run it again.",
+    Piece.DEVICE: "Launch fewer kernels, and read and write every value once.",
+    Piece.RETURN: "This depends on the machine, not on the passes: run it again.",
 }
-"""What may help where a part costs most."""
-
+"""What may help if this part costs most."""
 
 PART_NAMES: Mapping[Piece, str] = {
     Piece.HOST: "the host",
-    Piece.LAUNCH: "launching kernel after kernel",
+    Piece.LAUNCH: "launching the kernels",
     Piece.KERNELS: "the work of the kernels",
-    Piece.DEVICE: "all until the device is done",
+    Piece.DEVICE: "everything until the device is done",
     Piece.RETURN: "waiting for the device",
 }
 
@@ -200,10 +199,10 @@ def _slower(outcome: Outcome) -> str | None:
     if more <= 0:
         return None
     cost = own.parts.get(part, 0.0)
-    seen = f"Of {own.total_us:.3g} µs a call, {PART_NAMES[part]} takes {cost:.3g} µs, {more:.3g} more than eager's"
+    seen = f"Of {own.total_us:.3g} µs per call, {PART_NAMES[part]} takes {cost:.3g} µs, {more:.3g} more than in eager"
     kernels, eagers = own.parts.get(Piece.KERNELS), eager.parts.get(Piece.KERNELS)
     fine = kernels is not None and eagers is not None and part is not Piece.KERNELS and kernels < eagers
-    saved = f", while the kernels are quicker ({kernels:.3g} against {eagers:.3g} µs)" if fine else ""
+    saved = f", while the kernels are faster ({kernels:.3g} instead of {eagers:.3g} µs)" if fine else ""
     return f"{seen}{saved}. {_host_words(part, outcome)}{TRY[part]}{_floor_words(outcome, own, part)}"
 
 
@@ -211,7 +210,7 @@ def _host_words(part: Piece, outcome: Outcome) -> str:
     if part is not Piece.HOST:
         return ""
     guards = ", guards" if outcome.spec.capture is Capture.COMPILED else ""
-    return f"That is Python{guards} and dispatch around the kernels. "
+    return f"This is Python{guards} and dispatch around the kernels. "
 
 
 def _floor_words(outcome: Outcome, own: Breakdown, part: Piece) -> str:
@@ -222,21 +221,21 @@ def _floor_words(outcome: Outcome, own: Breakdown, part: Piece) -> str:
 
 
 def _level(outcome: Outcome) -> str | None:
-    """No measurable difference: is there anything left that kernels can save?"""
+    """Advise on a call that is no faster than eager: say whether faster kernels could still show."""
     own = breakdown(outcome, Contender.PASSES)
     if own is None or Piece.KERNELS not in own.parts:
         return None
     share, kernels = own.share(Piece.KERNELS), own.parts[Piece.KERNELS]
     if share < LITTLE_KERNEL:
         return (
-            f"The kernels take {kernels:.3g} of {own.total_us:.3g} µs: the rest is the host's work, in which they"
+            f"The kernels take {kernels:.3g} of {own.total_us:.3g} µs: the host takes the rest, so that faster kernels"
             " hardly show. Match more operations with one pass, so that fewer are dispatched, or try a larger subgraph."
         )
     floor = memory_floor(outcome)
     if floor is not None and kernels <= NEAR_FLOOR * floor.us:
         return (
-            f"The kernels take {kernels:.3g} µs and moving the data alone {floor.us:.3g} µs: little is left here."
-            " Match more operations, so that less has to be moved in between."
+            f"The kernels take {kernels:.3g} µs, and moving the data alone takes {floor.us:.3g} µs: little is left to"
+            " gain in them. Match more operations, so that fewer intermediate results are moved."
         )
     return None
 
@@ -248,19 +247,19 @@ def _faster(outcome: Outcome) -> str | None:
     kernels, floor = own.parts[Piece.KERNELS], memory_floor(outcome)
     if own.share(Piece.KERNELS) < LITTLE_KERNEL:
         return (
-            f"What is left lies beside the kernels: {own.around_us:.3g} of {own.total_us:.3g} µs. To gain more, match"
-            " more operations with one pass; or compare it with others under Scores."
+            f"Most of the call is spent outside the kernels: {own.around_us:.3g} of {own.total_us:.3g} µs. To gain"
+            " more, match more operations with one pass. Or compare the result with others under Scores."
         )
     if floor is not None and floor.us > 0:
         near = kernels / floor.us
         if near > NEAR_FLOOR:
             return (
-                f"The kernels take {near:.2g} times the {floor.us:.3g} µs that moving the data takes: there may be more"
-                " to gain with other block sizes. Or compare it with others under Scores."
+                f"The kernels take {near:.2g} times the {floor.us:.3g} µs that moving the data takes: other block sizes"
+                " may gain more. Or compare the result with others under Scores."
             )
         return (
-            f"The kernels are within {near:.2g} times of what moving the data takes ({floor.us:.3g} µs): hardly"
-            " anything is left in them. Compare it with others under Scores."
+            f"The kernels take only {near:.2g} times the {floor.us:.3g} µs that moving the data takes: hardly anything"
+            " is left to gain in them. Compare the result with others under Scores."
         )
     return None
 
@@ -268,7 +267,7 @@ def _faster(outcome: Outcome) -> str | None:
 def _unsure(outcome: Outcome) -> str | None:
     control = next((each for each in outcome.evidence if each.topic == "negative control"), None)
     if control is not None:
-        return f"Choose another subgraph: this one takes for right what computes nothing ({_cut(_bare(control))})."
+        return f"Choose another subgraph: here, passes that compute nothing are right as well ({_cut(_bare(control))})."
     spreads = [
         (spread(each), each) for each in outcome.timings if each.clock is Clock.END_TO_END and len(each.samples) > 3
     ]
@@ -277,13 +276,13 @@ def _unsure(outcome: Outcome) -> str | None:
     share, worst = max(spreads, key=lambda each: each[0])
     noise = f", and eager differs from itself by up to {outcome.noise:.0%}" if outcome.noise else ""
     return (
-        f"Unsteadiest was {CONTENDER_NAMES[worst.contender]}: the middle half of its calls, end to end, spans"
-        f" {share:.0%} of their median{noise}. Run it again when nothing else uses the machine."
+        f"The times of {CONTENDER_NAMES[worst.contender]} vary most: the middle half of the calls, end to end, spans"
+        f" {share:.0%} of the median{noise}. Run it again when nothing else uses the machine."
     )
 
 
 def spread(timing: Timing) -> float:
-    """What the middle half of the samples spans, of the median."""
+    """The interquartile range of the samples as a share of their median; 0 without a median."""
     found = quartiles(timing)
     return (found["high"] - found["low"]) / timing.median if timing.median > 0 else 0.0
 
@@ -293,7 +292,7 @@ def _bare(evidence: Evidence) -> str:
 
 
 def _sentence(text: str) -> str:
-    """The first one."""
+    """The first sentence."""
     return text.partition(". ")[0].rstrip(".") + "."
 
 
@@ -320,4 +319,4 @@ ADVISERS: Mapping[Verdict, Callable[[Outcome], str | None]] = {
     Verdict.FASTER: _faster,
 }
 GENERAL = frozenset(Verdict) - set(ADVISERS)
-"""Verdicts of which every outcome says the same."""
+"""Verdicts for which next_step always returns None."""

@@ -1,1 +1,1 @@
-"""Rows in, chart specifications out."""
+"""Make Altair charts from records, and words for what they show."""

@@ -1,4 +1,4 @@
-"""What single subgraphs count in ES(t), as an Altair chart."""
+"""The Altair chart of what single subgraphs count as in ES(t)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,16 +7,17 @@ from passnet_core.charts.curves import INK
 from passnet_core.charts.library import alt
 
 BAR = "bar"
-"""Name of the selection that a click on a row makes: its fields are task and subgraph."""
+"""The selection that a click on a row makes; its fields are task and subgraph."""
 BELOW, ABOVE = "#D55E00", "#0072B2"
-"""Okabe and Ito's vermilion and blue. The side of the bar and the words say the same."""
+"""Vermilion and blue of Okabe and Ito. The bar's direction and the words say the same without colour."""
 ROW = 40
 TICKS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50)
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One subgraph. factor: what it counts, above 0; said: that and the verdict in words; beside: on the right."""
+    """One subgraph. factor: what it counts as, above 0. said: verdict and factor in words. beside: text at the
+    right."""
 
     task_id: str
     subgraph_id: str
@@ -26,7 +27,7 @@ class Bar:
 
 
 def bar_chart(bars: Sequence[Bar], t: int, *, ink: str = INK) -> alt.LayerChart:
-    """A row for each subgraph in the order given: words, and below them a bar from 1 to its factor, logarithmic."""
+    """One row per subgraph, in the given order: words, and below them a bar from 1 to the factor, logarithmic."""
     rows = [
         {
             "row": place,
@@ -45,7 +46,7 @@ def bar_chart(bars: Sequence[Bar], t: int, *, ink: str = INK) -> alt.LayerChart:
     high = max(1.1, *(bar.factor for bar in bars)) * 1.03 if bars else 1.1
     x = alt.X(
         "factor:Q",
-        title=f"counts in ES({t}), logarithmic; eager = 1",
+        title=f"what a subgraph counts as in ES({t}), logarithmic (eager = 1)",
         scale=alt.Scale(type="log", domain=[low, high], nice=False),
         axis=alt.Axis(values=_ticks(low, high), format="~g", orient="top", labelOverlap=True),
     )
@@ -55,8 +56,8 @@ def bar_chart(bars: Sequence[Bar], t: int, *, ink: str = INK) -> alt.LayerChart:
         tooltip=[
             alt.Tooltip("task:N"),
             alt.Tooltip("subgraph:N"),
-            alt.Tooltip("factor:Q", title="counts", format=".4g"),
-            alt.Tooltip("said:N", title="said"),
+            alt.Tooltip("factor:Q", title="counts as", format=".4g"),
+            alt.Tooltip("said:N", title="result"),
             alt.Tooltip("beside:N", title=f"ES({t})"),
         ],
     )
@@ -81,7 +82,7 @@ def bar_chart(bars: Sequence[Bar], t: int, *, ink: str = INK) -> alt.LayerChart:
         align="right", baseline="middle", dx=-5, dy=-8, fontSize=12, color=ink, cursor="pointer"
     ).encode(x=alt.value("width"), text="beside:N")
     eager = alt.Chart(alt.Data(values=[{"factor": 1.0}])).mark_rule(color="#888888", strokeDash=[3, 3]).encode(x=x)
-    spoken = f"What {len(rows)} subgraphs count in ES({t}), the worst first. The table below has the same figures."
+    spoken = f"What {len(rows)} subgraphs count as in ES({t}), the worst first. The table below has the same figures."
     return alt.layer(band, eager, bar, end, left, right).properties(
         height=alt.Step(ROW), width="container", description=spoken
     )

@@ -1,13 +1,13 @@
-"""Where the time of a call goes: what the differences between the clocks are.
+"""Break the time of a call down into parts, which are differences between clocks.
 
-    kernels    the kernel clock: the durations of the kernels, by the device's trace
-    launch     a replay of the call as a captured graph, less its kernels: one launch for all, and gaps between them
-    host       the event clock less that replay: Python, dispatch and launching, in compiled capture the guards as well,
-               as far as the kernels do not hide them
-    return     the end-to-end clock less the event clock: until the host knows that the device is done
+    kernels    the kernel clock: the sum of the kernels' durations in the device trace
+    launch     a replay of the call as a captured CUDA graph, minus its kernels: one launch for all, and their gaps
+    host       the event clock minus that replay: Python, dispatch and launches (compiled capture: also guards), as far
+               as the kernels do not hide them
+    return     the end-to-end clock minus the event clock: until the host knows that the device is done
 
-Each clock has calls of its own, so that a difference of medians is an estimate; the whole is what the end-to-end clock
-says, and no part is less than nothing.
+Each clock times calls of its own, so each part is an estimate from medians. The total is the median of the end-to-end
+clock, and no part is negative.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from passnet_core.records import REPLAY, Capture, Clock, Contender, Outcome, Spe
 
 
 def speedup_words(speedup: Speedup | None) -> str:
-    """ "1.42× (1.38 to 1.47)", the value and its 95% interval, or nothing."""
+    """The speedup with its 95% interval, as "1.42× (1.38 to 1.47)"; empty for None."""
     return f"{speedup.value:.2f}× ({speedup.low:.2f} to {speedup.high:.2f})" if speedup else ""
 
 
@@ -26,15 +26,15 @@ class Piece(StrEnum):
     KERNELS = "kernels"
     LAUNCH = "launch"
     HOST = "host"
-    """With the launch, where nothing tells the two apart."""
+    """Includes the launch if there is no replay to tell the two apart."""
     DEVICE = "until the device is done"
-    """Everything but the return, where the kernel clock saw nothing."""
+    """Everything but the return, if the kernel clock measured nothing."""
     RETURN = "return"
 
 
 @dataclass(frozen=True)
 class Breakdown:
-    """One contender's median call, end to end, in microseconds, and its parts, which make up the whole."""
+    """One contender's median time per call, end to end, in microseconds, and the parts that it is the sum of."""
 
     contender: Contender
     total_us: float
@@ -50,13 +50,13 @@ class Breakdown:
 
 
 def breakdown(outcome: Outcome, contender: Contender) -> Breakdown | None:
-    """None: there is no end-to-end time of it to take apart."""
+    """The breakdown of one contender's call; None if the outcome has no end-to-end time of it."""
     found = {clock: timing.median for clock in Clock if (timing := outcome.timing(contender, clock)) is not None}
     total = found.get(Clock.END_TO_END)
     if total is None or total <= 0:
         return None
     kernels, replay = found.get(Clock.KERNEL), replays(outcome).get(contender)
-    # the ends of the parts, each no earlier than the one before and none beyond the whole
+    # where each part ends: no earlier than the part before, and within the total
     ends: list[tuple[Piece, float]] = []
     if kernels is not None and kernels > 0:
         ends.append((Piece.KERNELS, kernels))
@@ -76,40 +76,40 @@ def breakdown(outcome: Outcome, contender: Contender) -> Breakdown | None:
 
 
 def breakdowns(outcome: Outcome) -> tuple[Breakdown, ...]:
-    """Of every contender that has one, eager first."""
+    """The breakdowns of all contenders that have one, eager first."""
     return tuple(found for who in Contender if (found := breakdown(outcome, who)) is not None)
 
 
 def replays(outcome: Outcome) -> Mapping[Contender, float]:
-    """Microseconds of a replay of each contender's call, where it could be captured."""
+    """Microseconds that a replay of each contender's call as a CUDA graph takes, if it could be captured."""
     found = outcome.figures(REPLAY)
     return {each: found[each.value] for each in Contender if each.value in found}
 
 
 def meaning(part: Piece, capture: Capture, *, replayed: bool) -> str:
-    """What a part is, in a sentence. replayed: whether the launch is told apart."""
+    """Explain a part in a sentence. replayed: whether the launch is a part of its own."""
     host = "guards, Python and dispatch" if capture is Capture.COMPILED else "Python and dispatch"
     launching = "" if replayed else ", and starting the kernels"
     return {
-        Piece.KERNELS: "the device computes: the sum of the kernels' durations in its trace.",
-        Piece.LAUNCH: "what replaying the call as a captured graph takes beyond its kernels: one launch for all of "
-        "them, and the gaps between them.",
-        Piece.HOST: f"{host}{launching}: what the device waits for, as far as the kernels do not hide it (the event "
-        "clock less what stands before).",
-        Piece.DEVICE: "all that happens before the device is done, by the event clock: the kernel clock saw nothing.",
-        Piece.RETURN: "until the host knows that the device is done: the end-to-end clock less the event clock.",
+        Piece.KERNELS: "the device computes: the sum of the kernels' durations in the device trace.",
+        Piece.LAUNCH: "the time of replaying the call as a captured CUDA graph, minus its kernels: one launch for all "
+        "of them, and the gaps between them.",
+        Piece.HOST: f"{host}{launching}, as far as the device has to wait for them: the event clock minus the parts "
+        "before.",
+        Piece.DEVICE: "everything until the device is done, by the event clock; the kernel clock measured nothing.",
+        Piece.RETURN: "until the host knows that the device is done: the end-to-end clock minus the event clock.",
     }[part]
 
 
 def lost(own: Breakdown, eager: Breakdown) -> Sequence[tuple[Piece, float]]:
-    """By how many microseconds each part is longer than eager's, the worst first."""
+    """By how many microseconds each part is longer than in eager, the largest difference first."""
     parts = dict.fromkeys((*own.parts, *eager.parts))
     found = [(part, own.parts.get(part, 0.0) - eager.parts.get(part, 0.0)) for part in parts]
     return sorted(found, key=lambda each: -each[1])
 
 
 def quartiles(timing: Timing) -> dict[str, float]:
-    """The median, and between what the middle half of the samples lies."""
+    """The median, and the lower and upper quartile of the samples, as median, low and high."""
     ordered = sorted(timing.samples)
     last = len(ordered) - 1
     return {"median": timing.median, "low": ordered[round(last * 0.25)], "high": ordered[round(last * 0.75)]}

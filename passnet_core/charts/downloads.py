@@ -1,4 +1,4 @@
-"""What can be taken away from a chart: its picture, and the rows behind it as text."""
+"""Make the downloads of a chart: its picture, and the rows behind it as CSV."""
 
 import csv
 import io
@@ -10,11 +10,11 @@ from passnet_core.charts.library import alt
 
 KINDS: Mapping[str, str] = {"svg": "image/svg+xml", "png": "image/png"}
 WIDTH = 900
-"""Of a picture, in pixels; the page gives a chart its own width."""
+"""The width of a picture in pixels; on a page, a chart takes the page's width."""
 
 
 def picture(chart: alt.LayerChart, kind: str, *, title: str, caption: Sequence[str] = ()) -> bytes:
-    """The chart as a file of that kind, on white, with title and caption. It takes about a second and no network."""
+    """Render the chart on white, with title and caption, as a file of this kind: offline, in about a second."""
     words = alt.Title(title, subtitle=list(caption), anchor="start", offset=14, limit=WIDTH, subtitleLineHeight=14)
     whole = chart.properties(width=WIDTH, background="white", padding=16, title=words)
     made = io.BytesIO() if kind == "png" else io.StringIO()
@@ -24,9 +24,9 @@ def picture(chart: alt.LayerChart, kind: str, *, title: str, caption: Sequence[s
 
 
 def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The rows as CSV with the names of the first as header; None is empty.
+    """The rows as CSV, with the keys of the first row as header. None becomes an empty cell.
 
-    A text that a spreadsheet would take for a formula has an apostrophe before it.
+    A text that a spreadsheet would read as a formula gets an apostrophe in front.
     """
     if not rows:
         return ""
@@ -38,7 +38,7 @@ def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def file_stem(*pieces: str) -> str:
-    """The pieces as the name of a file, whatever they hold: letters, digits, dots, dashes."""
+    """Join the pieces to a safe file name: letters, digits, dots, dashes and equals signs."""
     return "-".join(slug for piece in pieces if (slug := re.sub(r"[^A-Za-z0-9.=-]+", "-", piece).strip("-.")[:60]))
 
 

@@ -1,8 +1,8 @@
-"""The charts' library. What only says something of an outcome does without: it takes most of a second to load."""
+"""Import altair, which takes most of a second. Modules of this folder that make only words do not need it."""
 
 import importlib
 
-# a page's tables load pandas, and altair fails on one that another thread is still loading
+# altair fails while another thread is still importing pandas, as a page's tables do
 importlib.import_module("pandas")
 
 import altair as alt  # noqa: E402

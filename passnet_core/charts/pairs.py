@@ -1,4 +1,4 @@
-"""The speedups of two runs beside each other, clock by clock, as an Altair chart."""
+"""The Altair chart that compares the speedups of two runs, clock by clock."""
 
 from collections.abc import Sequence
 
@@ -6,11 +6,11 @@ from passnet_core.charts.library import alt
 from passnet_core.records import Speedup
 
 LOOKS = {"then": ("#7f7f7f", "circle"), "now": ("#0072b2", "diamond")}
-"""Colour and sign of each side: either alone tells them apart."""
+"""Colour and shape of each side; either alone tells them apart."""
 
 
 def pair_chart(speedups: Sequence[tuple[str, Speedup]]) -> alt.FacetChart:
-    """A point with its 95% interval per side and clock, and a line where eager is. speedups: with "then" or "now"."""
+    """A point with its 95% interval per clock and side, and a line at eager's 1. speedups: (side in LOOKS, speedup)."""
     rows = [
         {"side": side, "clock": each.clock.value, "speedup": each.value, "low": each.low, "high": each.high}
         for side, each in speedups

@@ -1,4 +1,4 @@
-"""Where an output is wrong, in words."""
+"""Say in words where an output is wrong."""
 
 import math
 from collections.abc import Sequence
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from passnet_core.records import OutputAccuracy
 
 FULL = 0.9
-"""Of a part: so many wrong elements are all, but for some that are right by accident."""
+"""A box with this share of wrong elements counts as wrong throughout: some elements are right by accident."""
 
 
 def where(found: OutputAccuracy) -> str:
-    """Which elements of an output are wrong, in words that can follow "wrong: "; empty without a map."""
+    """Name the wrong elements of an output, in words that can follow "wrong: "; empty without an error map."""
     spots = found.map
     if spots is None:
         return ""
@@ -24,19 +24,19 @@ def where(found: OutputAccuracy) -> str:
     if spots.wrong == _volume(spots.spans) and box:
         return box
     if spots.wrong == end - begin:
-        # a run in memory that no box holds
+        # a run in memory order that is no box
         return f"{_run(begin, end)} in memory order"
     whole = f"{spots.wrong:,} elements ({_share(spots.wrong / size)})"
     if spots.core is None:
-        return f"{whole}, all in {box}" if box else f"{whole}, all over it"
+        return f"{whole}, all in {box}" if box else f"{whole}, spread over the whole output"
     core = _box(spots.core, found.shape)
     if spots.core_wrong >= FULL * spots.wrong:
         return f"{whole}, {_share(spots.core_wrong / spots.wrong)} of them in {core}"
-    return f"{whole}, and the largest errors in {core}"
+    return f"{whole}, with the largest errors in {core}"
 
 
 def tail_begin(found: OutputAccuracy) -> int | None:
-    """At which place of its axis, or of memory, everything is wrong up to the end; None: it is not, or begins at 0."""
+    """The index, on one axis or in memory order, from which on everything is wrong; None if there is none, or 0."""
     spots = found.map
     size = math.prod(found.shape)
     if spots is None or spots.wrong == size:
@@ -51,7 +51,7 @@ def tail_begin(found: OutputAccuracy) -> int | None:
 
 
 def drawn(profile: str) -> str:
-    """ "typical inputs, at another address"."""
+    """Name the inputs of a draw and their circumstance, as "typical inputs, at another address"."""
     name, comma, rest = profile.partition(",")
     return f"{name} inputs{comma}{rest}"
 
@@ -61,7 +61,7 @@ def _volume(spans: Sequence[tuple[int, int]]) -> int:
 
 
 def _box(spans: Sequence[tuple[int, int]], shape: Sequence[int]) -> str:
-    """ "columns 1000 to 1023 of every row"; empty where the box is the whole."""
+    """Name a box, as "columns 1000 to 1023 of every row"; empty for the whole output."""
     last = len(shape) - 1
     pieces, whole_rows = [], True
     for axis, ((begin, end), size) in enumerate(zip(spans, shape)):

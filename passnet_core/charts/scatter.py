@@ -1,4 +1,4 @@
-"""The speedups of two solvers against each other, as an Altair chart."""
+"""The Altair chart that plots the speedups of two solvers against each other."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ LOOKS = (
     ("#E69F00", "cross"),
     ("#009E73", "square"),
 )
-"""Colour and shape of each kind, in the order of the kinds: either alone tells them apart."""
+"""Colour and shape of each kind, in the order of the kinds; either alone tells them apart."""
 
 
 @dataclass(frozen=True)
 class Dot:
-    """One subgraph that both timed. kind: how the two stand to each other, in words."""
+    """One subgraph that both solvers timed. first, second: their speedups. kind: how the two compare, in words."""
 
     task_id: str
     subgraph_id: str
@@ -30,9 +30,9 @@ class Dot:
 
 
 def scatter_chart(dots: Sequence[Dot], first: str, second: str, kinds: Sequence[str]) -> alt.LayerChart:
-    """The first solver's speedup above the second's on equal logarithmic axes: above the diagonal the first is faster.
+    """The first solver's speedup over the second's on equal logarithmic axes: above the diagonal the first is faster.
 
-    kinds: all that there may be, in order.
+    kinds: all kinds of dots that are possible, in the order of LOOKS.
     """
     figures = [1.0, *(each for dot in dots for each in (dot.first, dot.second))]
     domain = [min(figures) / 1.08, max(figures) * 1.08]
@@ -71,7 +71,7 @@ def scatter_chart(dots: Sequence[Dot], first: str, second: str, kinds: Sequence[
                 alt.Tooltip("first:Q", title=_short(first), format=".3f"),
                 alt.Tooltip("second:Q", title=_short(second), format=".3f"),
                 alt.Tooltip("ratio:Q", format=".3f"),
-                alt.Tooltip("kind:N", title="said"),
+                alt.Tooltip("kind:N", title="comparison"),
             ],
         )
     )
@@ -80,7 +80,8 @@ def scatter_chart(dots: Sequence[Dot], first: str, second: str, kinds: Sequence[
     one = alt.Chart(alt.Data(values=[{"first": 1.0, "second": 1.0}]))
     eager = (one.mark_rule(color="#888888", strokeDash=[3, 3]).encode(**each) for each in ({"x": x}, {"y": y}))
     spoken = (
-        f"Speedups of {len(rows)} subgraphs: {first} upwards, {second} to the right; on the diagonal they are equal."
+        f"Speedups of {len(rows)} subgraphs: {first} on the vertical axis, {second} on the horizontal one;"
+        " on the diagonal they are equal."
     )
     return alt.layer(*eager, diagonal, points).properties(height=460, width="container", description=spoken)
 

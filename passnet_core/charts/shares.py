@@ -1,17 +1,17 @@
-"""How groups are made up, as an Altair chart."""
+"""The Altair chart of the shares of which groups are made up."""
 
 from collections.abc import Mapping, Sequence
 
 from passnet_core.charts.library import alt
 
 COLOURS = ("#D55E00", "#999999", "#0072B2")
-"""Okabe and Ito's vermilion and blue, with grey between: told apart by colour-blind readers."""
+"""Vermilion and blue of Okabe and Ito, with grey between: colour-blind readers can tell them apart."""
 
 
 def share_chart(groups: Sequence[tuple[str, Mapping[str, int]]], title: str) -> alt.LayerChart:
-    """A bar for each group, divided by its counts, each part with its number; the parts in the order of the first.
+    """One bar per group, divided in proportion to its counts, with the count in each part.
 
-    groups: name and counts, of which none is empty. title: what the groups are.
+    groups: (name, counts by part); all have the parts of the first one, and none is empty. title: what the groups are.
     """
     parts = list(groups[0][1])
     rows = []
@@ -20,7 +20,7 @@ def share_chart(groups: Sequence[tuple[str, Mapping[str, int]]], title: str) -> 
         for place, part in enumerate(parts):
             share = counts[part] / total
             row = {"group": f"{name} ({total})", "part": part, "place": place, "count": counts[part], "share": share}
-            # a number has room in a wide part alone
+            # only a wide part has room for its count
             label = f"{counts[part]}" if share > 0.04 else ""
             rows.append(row | {"begin": begin, "end": begin + share, "middle": begin + share / 2, "label": label})
             begin += share

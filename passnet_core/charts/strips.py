@@ -1,4 +1,4 @@
-"""Where an output is wrong: as an Altair chart, and as small tables."""
+"""Show where an output is wrong: the error map as an Altair chart, and the worst element's surroundings as tables."""
 
 import math
 from collections.abc import Sequence
@@ -10,27 +10,27 @@ from passnet_core.records import ErrorMap, Neighbourhood, OutputAccuracy
 
 RIGHT_COLOUR = "#8a8a8a"
 COLOURS = ("#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725")
-"""The brighter part of viridis: ever lighter for colour-blind readers too, and seen on light and on dark pages."""
+"""The brighter part of viridis: its lightness grows steadily, and it is visible on light and on dark pages."""
 NOT_FINITE_COLOUR = "#d55e00"
 CELL, LEAST_HEIGHT, MOST_HEIGHT = 7, 28, 240
 AROUND = 130
-"""What the axis, its title and the legend take of the height."""
-MOST_TOLD = 1e6
-"""Errors above it have the brightest colour too."""
+"""The height of the axis, its title and the legend, in pixels."""
+MOST_SCALED = 1e6
+"""Errors of this many times the bound, and larger ones, all have the brightest colour."""
 STATES = ("right", "wrong", "not finite")
-TOLD = (
+TOOLTIPS = (
     alt.Tooltip("from:N", title="from"),
     alt.Tooltip("to:N", title="to"),
     alt.Tooltip("said:N", title="largest error"),
 )
 WORST, WRONG = "▶", "✗"
-"""Signs of the worst element and of others that are wrong."""
+"""The signs before the worst element, and before other wrong ones."""
 
 
 def strip_chart(found: OutputAccuracy) -> alt.LayerChart:
-    """The largest error of each cell over what is allowed there, on a logarithmic scale; the output has a map.
+    """Draw the error map of an output that has one: per cell the largest error over its bound, on a logarithmic scale.
 
-    What is not finite has a cross besides its colour, what is right is grey.
+    Right cells are grey. Cells with NaN or infinity have a colour of their own and a cross.
     """
     spots = found.map
     assert spots is not None
@@ -40,16 +40,16 @@ def strip_chart(found: OutputAccuracy) -> alt.LayerChart:
 
     def rectangles(state: str) -> alt.Chart:
         edges = {"x": alt.X("x:Q", **x), "x2": "x2:Q", "y": alt.Y("y:Q", **y), "y2": "y2:Q"}
-        return alt.Chart(alt.Data(values=of[state])).mark_rect().encode(**edges, tooltip=TOLD)
+        return alt.Chart(alt.Data(values=of[state])).mark_rect().encode(**edges, tooltip=TOOLTIPS)
 
     layers: list[alt.Chart] = []
     if of["right"]:
         layers.append(rectangles("right").mark_rect(color=RIGHT_COLOUR, opacity=0.15))
     if of["wrong"]:
-        domain = [1, min(max(10.0, *(row["error"] for row in of["wrong"])), MOST_TOLD)]
+        domain = [1, min(max(10.0, *(row["error"] for row in of["wrong"])), MOST_SCALED)]
         colour = alt.Color(
             "error:Q",
-            title="error over what is allowed",
+            title="error / allowed error",
             scale=alt.Scale(type="log", domain=domain, clamp=True, range=list(COLOURS)),
             legend=alt.Legend(orient="bottom", direction="horizontal", gradientLength=180, format="~s", tickCount=4),
         )
@@ -59,14 +59,14 @@ def strip_chart(found: OutputAccuracy) -> alt.LayerChart:
         crosses = alt.Chart(alt.Data(values=of["not finite"])).mark_text(
             text="×", color="white", fontSize=8, fontWeight="bold"
         )
-        layers.append(crosses.encode(x=alt.X("middle:Q", **x), y=alt.Y("centre:Q", **y), tooltip=TOLD))
+        layers.append(crosses.encode(x=alt.X("middle:Q", **x), y=alt.Y("centre:Q", **y), tooltip=TOOLTIPS))
     height = max(LEAST_HEIGHT, min(MOST_HEIGHT, CELL * spots.rows)) + AROUND
-    spoken = f"Errors of output {found.output}, wrong: {where(found)}."
+    spoken = f"Error map of output {found.output}. Wrong: {where(found)}."
     return alt.layer(*layers).properties(height=height, width="container", description=spoken)
 
 
 def _axes(spots: ErrorMap, shape: Sequence[int]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Columns from left to right and rows from top to bottom, as altair wants them; one row needs no axis."""
+    """Altair's arguments for the axes: columns from left to right, rows from top to bottom; one row has no axis."""
     width, height = math.prod(shape[spots.axis :]), math.prod(shape[: spots.axis])
     axis = alt.Axis(format="d", grid=False, tickMinStep=1)
     across = {"title": _axis_title("column", spots.axis, len(shape), shape), "axis": axis}
@@ -78,7 +78,7 @@ def _axes(spots: ErrorMap, shape: Sequence[int]) -> tuple[dict[str, Any], dict[s
 
 
 def cells(spots: ErrorMap, shape: Sequence[int]) -> list[dict[str, Any]]:
-    """One row for each cell of a map, as the chart draws it: its edges, its error, and its first and last element."""
+    """One row per cell of the error map: its edges, its error, and the indices of its first and last element."""
     width, height = math.prod(shape[spots.axis :]), math.prod(shape[: spots.axis])
     across, down = math.ceil(width / spots.columns), math.ceil(height / spots.rows)
     found = []
@@ -106,15 +106,15 @@ def cells(spots: ErrorMap, shape: Sequence[int]) -> list[dict[str, Any]]:
 
 
 def said(error: float) -> str:
-    """An error over what is allowed, in words."""
+    """An error, given as a multiple of its bound, in words."""
     if not math.isfinite(error):
-        return "NaN or infinity, on one side only"
-    return f"{error:.2g} times what is allowed" if error > 1 else f"right: {error:.0%} of what is allowed"
+        return "NaN or infinity in only one of the two outputs"
+    return f"{error:.2g} times the allowed error" if error > 1 else f"right: {error:.0%} of the allowed error"
 
 
 def tables(around: Neighbourhood, worst: Sequence[int]) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
-    """What is expected around the worst element, and what is there, one row each as a table wants it. Wrong elements
-    have a sign, the worst one another."""
+    """Two tables of the elements around the worst one, as lists of rows: expected values, and actual ones with the
+    signs WORST and WRONG before wrong elements."""
     first = (0, 0, *around.first)[-2:]
     at = (0, 0, *worst)[-2:]
     expected: list[dict[str, str]] = []
@@ -143,8 +143,8 @@ def _index(place: int, shape: Sequence[int]) -> list[int]:
 
 
 def _axis_title(name: str, begin: int, end: int, shape: Sequence[int]) -> str:
-    """Which axes run along: "column", or "axes 0 to 2, one after the other"."""
+    """The title of an axis of the map, as "column" or "row (axes 0 to 2, flattened)"."""
     axes = [axis for axis in range(begin, end) if shape[axis] > 1] or [begin]
     if len(axes) == 1:
         return name if len(shape) <= 2 else f"{name} (axis {axes[0]})"
-    return f"{name} (axes {axes[0]} to {axes[-1]}, one after the other)"
+    return f"{name} (axes {axes[0]} to {axes[-1]}, flattened)"

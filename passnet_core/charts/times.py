@@ -1,4 +1,4 @@
-"""Times of an outcome as Altair charts: where a call spends them, the speedups, and the raw samples."""
+"""Altair charts of an outcome's times: where a call spends its time, the speedups, and the raw samples."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,19 +16,19 @@ PART_COLOURS: Mapping[Piece, str] = {
     Piece.DEVICE: "#56b4e9",
     Piece.RETURN: "#bbbbbb",
 }
-"""Okabe and Ito's, of unlike lightness; numbers and the order say the same again."""
+"""Okabe and Ito's colours, of different lightness; numbers and their order tell the parts apart as well."""
 WHITE_ON = (Piece.KERNELS,)
 FLOOR_COLOUR, NOISE_COLOUR = "#d55e00", "#888888"
 SHOWN = 200
-"""Most marks per contender and clock: every n-th sample beyond that."""
+"""About how many samples are shown per contender and clock: of more, every n-th one."""
 LEAST_LABELLED = 0.07
-"""Of the longest bar: a part's number has room in it."""
+"""A part of at least this share of the longest bar has room for its number."""
 LANE, LANES = 34, 7
-"""Height of one contender's samples, and of how many rows of points that is made."""
+"""The height of one contender's lane in pixels, and the rows of points that it is divided into."""
 
 
 def breakdown_chart(found: Sequence[Breakdown], floor_us: float | None) -> alt.LayerChart:
-    """A bar for each contender, end to end, divided into its parts, with the memory floor as a line."""
+    """One bar per contender for its end-to-end time, divided into parts, with the memory floor as a line."""
     parts = [part for part in Piece if any(each.parts.get(part, 0.0) > 0 for each in found)]
     longest = max(each.total_us for each in found)
     rows = []
@@ -63,7 +63,7 @@ def breakdown_chart(found: Sequence[Breakdown], floor_us: float | None) -> alt.L
             alt.Tooltip("who:N", title="contender"),
             alt.Tooltip("part:N", title="part"),
             alt.Tooltip("us:Q", title="µs", format=".3g"),
-            alt.Tooltip("share:Q", title="of its call", format=".0%"),
+            alt.Tooltip("share:Q", title="share of the call", format=".0%"),
         ],
     )
     layers: list[alt.Chart] = [bars]
@@ -78,7 +78,7 @@ def breakdown_chart(found: Sequence[Breakdown], floor_us: float | None) -> alt.L
         {"who": CONTENDER_NAMES[each.contender], "end": each.total_us, "label": f"{each.total_us:.3g}"}
         for each in found
     ]
-    # the theme's colour for text: the mark lies beside the bars
+    # the totals stand beside the bars, on the page's background, so their colour must suit light and dark
     layers.append(
         alt.Chart(alt.Data(values=totals))
         .mark_text(align="left", dx=4, color=NOISE_COLOUR)
@@ -100,13 +100,13 @@ def breakdown_chart(found: Sequence[Breakdown], floor_us: float | None) -> alt.L
 
 
 def spent_words(found: Breakdown) -> str:
-    """ "eager: 94.4 µs = 8.77 kernels + 1.73 launch + 83.1 host + 0.82 return"."""
+    """The breakdown in words: "eager: 94.4 µs = 8.77 kernels + 1.73 launch + 83.1 host + 0.82 return"."""
     parts = " + ".join(f"{us:.3g} {part.value}" for part, us in found.parts.items() if us > 0)
     return f"{CONTENDER_NAMES[found.contender]}: {found.total_us:.3g} µs = {parts}"
 
 
 def speedup_chart(outcome: Outcome) -> alt.LayerChart:
-    """Speedups over eager with their intervals, per clock, on a logarithmic axis, and the noise floor around 1."""
+    """Speedups over eager with intervals, per clock, on a logarithmic axis, with the noise floor as a band around 1."""
     shown = [each for each in outcome.speedups if each.value > 0 and each.low > 0]
     rows = [
         {
@@ -135,9 +135,9 @@ def speedup_chart(outcome: Outcome) -> alt.LayerChart:
             legend=alt.Legend(orient="top"),
         ),
     )
-    x = alt.X("speedup:Q", title="times eager's speed", scale=scale, axis=alt.Axis(format="~g", grid=False))
+    x = alt.X("speedup:Q", title="speedup over eager", scale=scale, axis=alt.Axis(format="~g", grid=False))
     intervals = base.mark_rule(strokeWidth=2, opacity=1).encode(
-        x=alt.X("low:Q", scale=scale, title="times eager's speed"), x2="high:Q"
+        x=alt.X("low:Q", scale=scale, title="speedup over eager"), x2="high:Q"
     )
     points = base.mark_point(filled=True, size=90, opacity=1).encode(
         x=x,
@@ -173,12 +173,12 @@ def speedup_chart(outcome: Outcome) -> alt.LayerChart:
 
 
 def samples_chart(timings: Sequence[Timing]) -> alt.LayerChart:
-    """Raw samples of one clock, a lane of points for each contender, with the middle half and the median marked."""
+    """Raw samples of one clock: a lane of points per contender, with the middle half and the median marked."""
     order = {name: place for place, name in enumerate(COLOURS)}
     shown = sorted((each for each in timings if each.samples), key=lambda each: order[CONTENDER_NAMES[each.contender]])
     names = [CONTENDER_NAMES[each.contender] for each in shown]
     rows = [
-        # spread over the lane, always alike: where a point lies in it means nothing
+        # the height within the lane has no meaning; points cycle through it, so that the chart stays the same
         {"who": CONTENDER_NAMES[each.contender], "us": sample, "lane": place % LANES}
         for each in shown
         for place, sample in enumerate(each.samples[:: max(1, len(each.samples) // SHOWN)])

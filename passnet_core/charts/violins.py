@@ -1,4 +1,4 @@
-"""How speedups are distributed, as an Altair chart."""
+"""The Altair chart of how speedups are distributed."""
 
 import math
 from collections.abc import Sequence
@@ -12,35 +12,35 @@ from passnet_core.charts.library import alt
 
 RIGHT, NOT_RIGHT = "right", "not right"
 LANE = 120
-"""Height of one solver."""
+"""The height of one solver's lane in pixels."""
 AROUND = 90
-"""What legend, axis and title take of the height."""
+"""The height of legend, axis and title, in pixels."""
 SIGNS = ("circle", "M-1,-1L1,1M-1,1L1,-1")
-"""Of what is right, and of what is not: a ring and a slanted cross."""
+"""The marks of right samples, a ring, and of others, a slanted cross."""
 FEWEST = 8
-"""Fewer samples have no density: it would say more than they do."""
+"""Fewer samples than these get no density, which would claim more than they show."""
 CROWD = 600
-"""More marks are smaller."""
+"""If there are more marks than these, they are smaller."""
 GRID = 96
 HALF = 0.34
-"""Of its lane, half the width of the widest place of a density."""
+"""Half the width of a density at its widest, as a share of the lane."""
 GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 @dataclass(frozen=True)
 class Speedups:
-    """The speedups of one solver: each with what it is of, and whether it is right."""
+    """The speedups of one solver. samples: (subgraph, speedup, whether its values are right at t)."""
 
     solver: str
     samples: tuple[tuple[str, float, bool], ...]
 
 
 def density(speedups: Sequence[float], at: Sequence[float]) -> list[float]:
-    """How dense they lie on the logarithmic axis, 1 at the densest place: Gaussian kernels of Silverman's width."""
+    """Kernel density of log speedups at the given speedups, scaled to a maximum of 1 (Gaussian, Silverman's width)."""
     logs, places = np.log(speedups), np.log(at)
     q1, q3 = np.quantile(logs, [0.25, 0.75])
     spreads = [each for each in (float(logs.std()), float(q3 - q1) / 1.34) if each > 0]
-    # where all are equal there is no width: a hundredth draws a needle
+    # equal speedups have no width: 0.01 draws a needle
     width = max(0.9 * min(spreads, default=0.0) * len(logs) ** -0.2, 0.01)
     heights = np.exp(-0.5 * ((places[:, None] - logs[None, :]) / width) ** 2).sum(axis=1)
     top = heights.max()
@@ -48,9 +48,9 @@ def density(speedups: Sequence[float], at: Sequence[float]) -> list[float]:
 
 
 def violin_chart(solvers: Sequence[Speedups], t: int, *, ink: str = INK) -> alt.LayerChart:
-    """A lane for each solver: its density where there are samples enough, every sample as a mark, and the median.
+    """One lane per solver: its density if there are enough samples, a mark for every sample, and the median.
 
-    Right and not right at t are told apart by the shape of the marks, and the legend says which.
+    The shape of a mark tells whether the sample is right at t; the legend explains it.
     """
     figures = [1.0, *(speedup for each in solvers for _, speedup, _ in each.samples)]
     low, high = min(figures) / 1.25, max(figures) * 1.25
@@ -68,7 +68,7 @@ def violin_chart(solvers: Sequence[Speedups], t: int, *, ink: str = INK) -> alt.
                 shapes.append(edge | {"solver": each.solver, "colour": colour})
         widths = density(speedups, speedups) if enough else [0.4] * len(speedups)
         for number, ((name, speedup, right), width) in enumerate(zip(each.samples, widths)):
-            # spread evenly over the width, without chance, so that the picture stays the same
+            # spread evenly over the width, and not at random, so that the chart stays the same
             aside = ((number * GOLDEN) % 1 - 0.5) * 1.7 * HALF * width
             marks.append(
                 {

@@ -1,1 +1,1 @@
-"""Tolerances, S(t), ES(t), aggregate scores and intervals: pure numbers."""
+"""Compute tolerances, S(t), ES(t), the aggregate score and intervals: pure functions of numbers."""

@@ -1,4 +1,4 @@
-"""Bootstrap intervals. Plain Python, because the judge's machine has nothing else for certain."""
+"""Bootstrap intervals, in plain Python because the judge's machine may lack numpy."""
 
 import random
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ RESAMPLES = 2000
 
 @dataclass(frozen=True)
 class Interval:
-    """A figure with the ends of its bootstrap interval: low <= value <= high."""
+    """A value with the ends of its bootstrap interval: low <= value <= high."""
 
     value: float
     low: float
@@ -26,13 +26,13 @@ class Interval:
 def median_interval(
     values: Sequence[float], *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
 ) -> Interval:
-    """The median with its percentile bootstrap interval; the same values and seed give the same interval.
+    """The median with its percentile bootstrap interval; equal values and seed give equal intervals.
 
-    Raises EmptyScore on none. One value alone is its own interval.
+    A single value is its own interval. Raises EmptyScore without values.
     """
     if not values:
         raise EmptyScore("There is no value to take the median of.")
-    ordered = sorted(values)  # so that the order in which they were measured changes nothing
+    ordered = sorted(values)  # so that the order of measuring has no influence
     draw = random.Random(seed)
     medians = sorted(median(draw.choices(ordered, k=len(ordered))) for _ in range(resamples))
     centre = median(ordered)
@@ -41,7 +41,7 @@ def median_interval(
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:
-    """The value below which this share of the ascending values lies, interpolated linearly."""
+    """The value below which this share of the values lies, interpolated linearly. ordered: ascending."""
     place = share * (len(ordered) - 1)
     below = int(place)
     above = min(below + 1, len(ordered) - 1)

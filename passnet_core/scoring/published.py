@@ -1,4 +1,4 @@
-"""Outcomes in the documented JSON form of the command line: written for programs, read back by scores."""
+"""Write outcomes in the documented JSON form of the command line, for other programs and for scoring."""
 
 import json
 from typing import Any
@@ -23,11 +23,11 @@ CLOCKS = {
     Clock.KERNEL: "kernel",
 }
 INPUTS = {Profile.PASSNET: "recorded", Profile.STRICT: "strict"}
-"""Which inputs a profile draws: what profiles stood for before they stood for more."""
+"""The values of the field "inputs", which was all that a profile decided before the field "profile" existed."""
 
 
 def published(outcome: Outcome) -> dict[str, Any]:
-    """The outcome as one JSON object; its fields are described in docs/command-line.md."""
+    """The outcome as one JSON object, whose fields docs/command-line.md describes."""
     accuracy = outcome.accuracy or Accuracy((), ())
     return {
         "version": VERSION,
@@ -51,7 +51,7 @@ def published(outcome: Outcome) -> dict[str, Any]:
         "findings": to_json(outcome.findings),
         "matches": [_matches(each) for each in outcome.match.passes] if outcome.match else [],
         "rewritten": outcome.match.rewritten if outcome.match else None,
-        # the map is for people to look at, and thousands of numbers long
+        # without the error map, which has thousands of numbers and is for people only
         "outputs": [{key: value for key, value in to_json(each).items() if key != "map"} for each in accuracy.outputs],
         "drawings": list(accuracy.profiles),
         "reduced": accuracy.reduced,

@@ -1,4 +1,4 @@
-"""Outcomes in, score reports out: which are samples, what was left out and why, and the curve of each solver."""
+"""Make score reports from outcomes: which outcomes are samples, which are left out and why, and each solver's curve."""
 
 import json
 from collections import Counter
@@ -45,12 +45,12 @@ INCONCLUSIVE = "inconclusive"
 
 @dataclass(frozen=True)
 class ReportEntry:
-    """What a score needs of one outcome. sample None: not scored, and left_out says why."""
+    """What scoring needs to know of one outcome. sample: None if it is not scored; left_out then says why."""
 
     solver: SolverKind
     bundle_digest: str | None
     device: str
-    """The device's name; empty where it is not known."""
+    """The device's name; empty if it is not known."""
     capture: Capture
     profile: Profile
     task_id: str
@@ -62,12 +62,12 @@ class ReportEntry:
 
 
 Line = tuple[SolverKind, str | None, str, Capture, Profile]
-"""What has a curve of its own: solver, bundle, device, capture and profile."""
+"""What identifies a curve: solver, bundle, device, capture and profile."""
 
 
 @dataclass(frozen=True)
 class LevelScore:
-    """The figures at one t, named as in GraphNet's tables. low and high: the 95% bootstrap interval of ES."""
+    """The figures at one t, as in GraphNet's tables (see Parameters). low, high: the 95% bootstrap interval of es."""
 
     t: int
     alpha: float
@@ -78,7 +78,7 @@ class LevelScore:
     """Eta."""
     gamma: float
     s: float | None
-    """S(t), which is defined below t = 1 only."""
+    """S(t); None from t = 1 on, where it is not defined."""
     es: float
     low: float
     high: float
@@ -86,7 +86,7 @@ class LevelScore:
 
 @dataclass(frozen=True)
 class ScoreReport:
-    """How one solver does on one device, captured and judged in one way. aggregate None and no levels: no sample."""
+    """One solver's scores on one device, with one capture and profile. Without samples, aggregate is None."""
 
     solver: SolverKind
     bundle_digest: str | None
@@ -99,7 +99,7 @@ class ScoreReport:
     subgraphs: tuple[tuple[str, str], ...]
     """(task, subgraph) of each sample, sorted."""
     left_out: tuple[tuple[str, int], ...]
-    """Why outcomes are not samples, and how many of them."""
+    """(reason, number of outcomes) of the outcomes that are not samples."""
     levels: tuple[LevelScore, ...]
     aggregate: float | None
 
@@ -113,10 +113,10 @@ class ScoreReport:
 
 @dataclass(frozen=True)
 class Contribution:
-    """What one subgraph does to ES(t). factor: what it counts in the geometric mean.
+    """What one subgraph contributes to ES(t). factor: what it counts as in the geometric mean of n subgraphs.
 
-    multiplies: by what ES(t) is multiplied for it, the root of its factor; the product over all subgraphs is ES(t).
-    if_fixed: ES(t) if this subgraph were right and no slower than eager. correct: at this t.
+    multiplies: factor^(1/n); the product over all subgraphs is ES(t). if_fixed: ES(t) if this subgraph were right and
+    no slower than eager. correct: whether its values are close at this t.
     """
 
     task_id: str
@@ -130,25 +130,25 @@ class Contribution:
 
     @property
     def said(self) -> str:
-        """What happened and what it counts, in words."""
+        """The verdict, and how ES(t) treats it, in words."""
         if self.correct:
             return self.verdict.value
         why = f"{self.verdict.value}, but not at this t" if self.verdict in TIMED else self.verdict.value
-        return f"{why}: tolerated" if self.factor == 1 else why
+        return f"{why}, tolerated at this t" if self.factor == 1 else why
 
     @property
     def counted(self) -> str:
-        """The same with the figure that it counts."""
-        return f"{self.said}, counts {self.factor:.3g}"
+        """The verdict and the factor in words."""
+        return f"{self.said}, counts as {self.factor:.3g}"
 
     @property
     def mended(self) -> str:
-        """What a repair would bring, in words."""
-        return f"if right: {self.if_fixed:.4f}" if self.factor < 1 else "as it is"
+        """What ES(t) would be after a repair, in words."""
+        return f"if right: {self.if_fixed:.4f}" if self.factor < 1 else "no gain"
 
 
 def entry_of(outcome: Outcome) -> ReportEntry:
-    """What scores need of an outcome."""
+    """The report entry of an outcome."""
     left_out = why_left_out(outcome.verdict, outcome.spec.stage, outcome.spec.device)
     sample = None
     if not left_out:
@@ -171,7 +171,7 @@ def entry_of(outcome: Outcome) -> ReportEntry:
 
 
 def read_entries(lines: Iterable[str]) -> Iterator[ReportEntry]:
-    """The entries of a file of outcomes: in the documented form, or an exported run. Raises BadInput with the line."""
+    """Read a file of outcomes in the documented form, or an exported run. Raises BadInput that names the line."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -184,11 +184,11 @@ def read_entries(lines: Iterable[str]) -> Iterator[ReportEntry]:
             elif "outcome" in data:
                 yield entry_of(from_json(Outcome, data["outcome"]))
             elif "run" not in data and "bundle" not in data:
-                raise BadInput("it is no outcome of this playground.")
+                raise BadInput("it is not an outcome of this project.")
         except (ValueError, KeyError, TypeError, RecursionError, BadInput) as error:
-            said = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+            said = f"it lacks the field {error}" if isinstance(error, KeyError) else str(error).rstrip(".")
             raise BadInput(
-                f"Line {number} cannot be scored: {said} Use a file that evaluate --outcomes or runs export wrote."
+                f"Line {number} cannot be scored: {said}. Use a file that evaluate --outcomes or runs export wrote."
             ) from error
 
 
@@ -221,10 +221,10 @@ def _entry_from_json(data: Mapping[str, Any]) -> ReportEntry:
 
 
 def why_left_out(verdict: Verdict, stage: Stage, device: Device) -> str:
-    """Why an outcome is not a sample; empty: it is one.
+    """Say why an outcome is not a sample; empty if it is one.
 
-    Samples are what a GPU timed, and the candidate's failures on the way there. A failure found without a GPU is none:
-    what is right cannot be timed there, so only failures would count.
+    Samples are outcomes that a GPU timed, and failures of candidates that were to be timed on one. A failure without a
+    GPU is no sample: right results cannot be timed there, so that only failures would count.
     """
     if verdict in TIMED:
         return ""
@@ -240,7 +240,7 @@ def why_left_out(verdict: Verdict, stage: Stage, device: Device) -> str:
 
 
 def newest(entries: Iterable[ReportEntry]) -> tuple[ReportEntry, ...]:
-    """Of several entries of one solver for one subgraph the one that finished last; a sample before what is none."""
+    """Keep one entry per curve and subgraph: the one that finished last, but a sample rather than any other entry."""
     kept: dict[tuple[Any, ...], ReportEntry] = {}
     for entry in entries:
         key = (*_line_of(entry), entry.task_id, entry.subgraph_id)
@@ -257,7 +257,7 @@ def score_reports(
     b: float = PENALTY_FAILED,
     interpretation: Interpretation | str = Interpretation.DEFAULT,
 ) -> tuple[ScoreReport, ...]:
-    """One report per solver, device, capture and profile; of several outcomes for a subgraph the newest counts."""
+    """One report per solver, device, capture and profile. For each subgraph, the newest outcome counts."""
     entries = [each if isinstance(each, ReportEntry) else entry_of(each) for each in outcomes]
     groups: dict[Line, list[ReportEntry]] = {}
     for entry in newest(_with_devices(entries)):
@@ -272,9 +272,9 @@ def score_report(
     b: float = PENALTY_FAILED,
     interpretation: Interpretation | str = Interpretation.DEFAULT,
 ) -> ScoreReport:
-    """The report of entries that share solver, device, way of capture and profile. Raises EmptyScore on none."""
+    """The report of entries that share solver, device, capture and profile. Raises EmptyScore without entries."""
     if not entries:
-        raise EmptyScore("There is no outcome to report on. Evaluate something first.")
+        raise EmptyScore("There is no outcome to report on. Run an evaluation first.")
     scored = sorted((each for each in entries if each.sample), key=lambda each: (each.task_id, each.subgraph_id))
     samples = [each.sample for each in scored if each.sample]
     levels = curve(samples, p=p, b=b, interpretation=interpretation) if samples else ()
@@ -302,7 +302,7 @@ def curve(
     b: float = PENALTY_FAILED,
     interpretation: Interpretation | str = Interpretation.DEFAULT,
 ) -> tuple[LevelScore, ...]:
-    """The figures at every level of the interpretation. Raises EmptyScore on none."""
+    """The figures at every t of the interpretation. Raises EmptyScore without samples."""
     table = SampleTable.of(samples)
     return tuple(
         _level(table, t, p=p, b=b, interpretation=interpretation) for t in LEVELS[Interpretation(interpretation)]
@@ -334,7 +334,7 @@ def contributions(
     b: float = PENALTY_FAILED,
     interpretation: Interpretation | str = Interpretation.DEFAULT,
 ) -> tuple[Contribution, ...]:
-    """The samples behind one point of a curve, worst first. Entries must be of one report."""
+    """What each sample contributes to one point of a curve, worst first. entries: those of one report."""
     scored = [(each, each.sample) for each in entries if each.sample]
     if not scored:
         return ()
@@ -358,18 +358,18 @@ def contributions(
 
 
 def others_said(rest: Sequence[Contribution]) -> str:
-    """What the others count, in one sentence. rest: worst first; empty: nothing."""
+    """Say in one sentence what the remaining subgraphs count as. rest: worst first; if empty, so is the sentence."""
     if not rest:
         return ""
     if len(rest) == 1:
-        return f"The other one counts {rest[0].factor:.3g}."
+        return f"The other one counts as {rest[0].factor:.3g}."
     middle = exp(sum(log(each.factor) for each in rest) / len(rest))
-    span = f"from {rest[0].factor:.3g} to {rest[-1].factor:.3g}"
-    return f"The other {len(rest)} count {span}, {middle:.3g} as a geometric mean."
+    span = f"{rest[0].factor:.3g} to {rest[-1].factor:.3g}"
+    return f"The other {len(rest)} count as {span}, with a geometric mean of {middle:.3g}."
 
 
 def report_to_json(report: ScoreReport) -> dict[str, Any]:
-    """The documented JSON form, with the names of GraphNet's tables."""
+    """The report in the documented JSON form, with the names of GraphNet's tables."""
     return {
         "solver": report.solver.value,
         "bundle_digest": report.bundle_digest,
@@ -403,17 +403,15 @@ def _level_to_json(level: LevelScore) -> Mapping[str, float | None]:
 
 
 def _with_devices(entries: Sequence[ReportEntry]) -> list[ReportEntry]:
-    """Where the machine failed, its device is not known: such entries go with others of the same solver."""
+    """Fill in missing devices: a job whose machine failed has none, and gets that of the solver's other entries."""
 
-    def elsewhere(entry: ReportEntry) -> Line:
+    def key(entry: ReportEntry) -> Line:
         return _line_of(replace(entry, device=""))
 
-    known = {elsewhere(each): each.device for each in reversed(entries) if each.device}
-    return [
-        each if each.device else replace(each, device=known.get(elsewhere(each), "unknown device")) for each in entries
-    ]
+    known = {key(each): each.device for each in reversed(entries) if each.device}
+    return [each if each.device else replace(each, device=known.get(key(each), "unknown device")) for each in entries]
 
 
 def _line_of(entry: ReportEntry) -> Line:
-    """Whose curve an entry belongs to."""
+    """The curve that an entry belongs to."""
     return entry.solver, entry.bundle_digest, entry.device, entry.capture, entry.profile

@@ -1,4 +1,4 @@
-"""S(t), ES(t) and the aggregate score of GraphNet (arXiv 2510.24035), per sample and in aggregate form."""
+"""The scores S(t), ES(t) and AS of GraphNet (arXiv 2510.24035), per sample and in aggregate form."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,14 +15,14 @@ from passnet_core.records import ErrorClass
 from passnet_core.scoring.intervals import LEVEL, RESAMPLES, Interval
 
 PENALTY_SLOW = 0.0
-"""p, the exponent added for slowdowns."""
+"""p: a speedup s below 1 counts as s^(p+1)."""
 PENALTY_FAILED = 0.1
-"""b, what a failure contributes."""
+"""b: what a sample contributes that is not correct and not tolerated."""
 LOWEST, HIGHEST = -10, 5
 
 
 class Interpretation(StrEnum):
-    """From which level on each class of error is tolerated."""
+    """Which table says from which t on each class of error is tolerated."""
 
     DEFAULT = "default"
     EXTENDED = "extended"
@@ -62,14 +62,14 @@ WEIGHTS: Mapping[int, float] = {
     3: 0.262144,
     4: 0.001,
 }
-"""What the levels weigh in the aggregate score, before they are normalised. Level 5 has no weight."""
+"""The weight of each t in the aggregate score, before normalising. t = 5 has no weight."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One subgraph: speedup = eager time / time, dimensionless, None where nothing was timed (never correct then).
+    """One subgraph. speedup: eager time / time, dimensionless; None if nothing was timed, and then it is never correct.
 
-    correct_at: the levels at which the values are close. error_class: of the failure, None: accuracy where not close.
+    correct_at: every t at which the values are close. error_class: of the failure; None means accuracy, at all other t.
     """
 
     speedup: float | None
@@ -83,18 +83,18 @@ class Sample:
 
 @dataclass(frozen=True)
 class Parameters:
-    """The aggregate form: S = alpha^lambda beta^(lambda eta p) b^(1-lambda); ES has gamma for b."""
+    """The aggregate form of GraphNet: S = alpha^lambda beta^(lambda eta p) b^(1-lambda); in ES, gamma replaces b."""
 
     alpha: float
-    """Geometric mean speedup of the correct samples; 1 where there are none."""
+    """The geometric mean speedup of the correct samples; 1 if there are none."""
     beta: float
-    """The same of those correct ones that are slower than 1."""
+    """The geometric mean speedup of the correct samples with a speedup below 1; 1 if there are none."""
     correct: float
-    """Lambda: the fraction that is correct."""
+    """Lambda: the fraction of samples that are correct."""
     slower: float
-    """Eta: the fraction of the correct ones that is slower than 1."""
+    """Eta: the fraction of the correct samples with a speedup below 1."""
     gamma: float
-    """What an erroneous sample contributes, as a geometric mean."""
+    """The geometric mean of what the samples that are not correct contribute."""
 
 
 _CLASSES = tuple(ErrorClass)
@@ -102,23 +102,23 @@ _CODES = {each: code for code, each in enumerate(_CLASSES)}
 
 
 class SampleTable:
-    """Samples as columns, so that scores over hundreds of thousands of them are instant."""
+    """Samples as numpy columns, so that scoring hundreds of thousands of them is instant."""
 
     def __init__(
         self, log_speedup: npt.NDArray[np.float64], correct: npt.NDArray[np.int64], error: npt.NDArray[np.int8]
     ) -> None:
         self.log_speedup = log_speedup
-        """Natural logarithm, 0 where there is no speedup."""
+        """The natural logarithm of each speedup; 0 without one."""
         self.correct = correct
-        """Bit t + 10: correct at t."""
+        """A bit mask: bit t + 10 says whether the sample is correct at t."""
         self.error = error
-        """Place of the error class in ErrorClass."""
+        """The index of the error class in ErrorClass."""
 
     @classmethod
     def of(cls, samples: "Sequence[Sample] | SampleTable") -> "SampleTable":
-        """Raises EmptyScore on none."""
+        """The table of these samples. Raises EmptyScore without samples."""
         if len(samples) == 0:
-            raise EmptyScore("There is no sample to score. Evaluate something with --stage measure first.")
+            raise EmptyScore("There is no sample to score. Run an evaluation with --stage measure first.")
         if isinstance(samples, SampleTable):
             return samples
         accuracy = _CODES[ErrorClass.ACCURACY]
@@ -144,7 +144,8 @@ def _mask(levels: frozenset[int]) -> int:
 def score(
     samples: Sequence[Sample] | SampleTable, t: int, *, p: float = PENALTY_SLOW, b: float = PENALTY_FAILED
 ) -> float:
-    """S(t): geometric mean of the rectified speedups, a failure at t contributing b. Raises EmptyScore on none."""
+    """S(t), the geometric mean of the rectified speedups (GraphNet, arXiv 2510.24035). A sample that is not correct at
+    t contributes b. Raises EmptyScore without samples."""
     _check(t, p, b)
     table = SampleTable.of(samples)
     logs = np.where(table.correct_at(t), _rectified_logs(table, p), math.log(b))
@@ -159,10 +160,10 @@ def error_aware_score(
     b: float = PENALTY_FAILED,
     interpretation: Interpretation | str = Interpretation.DEFAULT,
 ) -> float:
-    """ES(t): geometric mean of the error-aware rectified speedups (GraphNet, arXiv 2510.24035).
+    """ES(t), the geometric mean of the error-aware rectified speedups (GraphNet, arXiv 2510.24035).
 
-    samples: one per subgraph. For t < 1 it is S(t); for t >= 1 a sample that is not correct at 1 contributes 1 where
-    its class of error is tolerated at t, else b. Raises EmptyScore on none.
+    samples: one per subgraph. For t < 1, ES(t) is S(t). For t >= 1, a sample that is not correct at 1 contributes 1 if
+    its class of error is tolerated at t, and otherwise b. Raises EmptyScore without samples.
     """
     return math.exp(float(error_aware_logs(samples, t, p=p, b=b, interpretation=interpretation).mean()))
 
@@ -175,10 +176,10 @@ def error_aware_logs(
     b: float = PENALTY_FAILED,
     interpretation: Interpretation | str = Interpretation.DEFAULT,
 ) -> npt.NDArray[np.float64]:
-    """Natural logarithm of what each sample contributes to ES(t), in the order of the samples."""
+    """The natural logarithm of what each sample contributes to ES(t), in the order of the samples."""
     _check(t, p, b)
     table = SampleTable.of(samples)
-    # default of a failure: b; tolerated ones contribute 1, whose logarithm is 0
+    # a failure contributes b, or 1 if it is tolerated
     failed = np.where(_tolerated(table, t, interpretation), 0.0, math.log(b))
     return np.where(table.correct_at(min(t, 1)), _rectified_logs(table, p), failed)
 
@@ -190,7 +191,7 @@ def parameters(
     b: float = PENALTY_FAILED,
     interpretation: Interpretation | str = Interpretation.DEFAULT,
 ) -> Parameters:
-    """Alpha, beta, lambda, eta and gamma of ES(t); those of S(t) where t < 1, as gamma is b there."""
+    """Alpha, beta, lambda, eta and gamma of ES(t). For t < 1 they are those of S(t), because gamma is b."""
     _check(t, 0.0, b)
     table = SampleTable.of(samples)
     correct = table.correct_at(min(t, 1))
@@ -208,7 +209,7 @@ def parameters(
 
 
 def combined(of: Parameters, *, p: float = PENALTY_SLOW) -> float:
-    """ES(t) in its aggregate form; with gamma = b it is S(t)."""
+    """ES(t) in its aggregate form (see Parameters); S(t) if gamma = b."""
     return of.alpha**of.correct * of.beta ** (of.correct * of.slower * p) * of.gamma ** (1 - of.correct)
 
 
@@ -219,13 +220,13 @@ def aggregate_score(
     b: float = PENALTY_FAILED,
     interpretation: Interpretation | str = Interpretation.DEFAULT,
 ) -> float:
-    """AS: the weighted geometric mean of ES(t) over the levels. Raises EmptyScore on none."""
+    """AS, the weighted geometric mean of ES(t) over all t in WEIGHTS. Raises EmptyScore without samples."""
     table = SampleTable.of(samples)
     return aggregate({t: error_aware_score(table, t, p=p, b=b, interpretation=interpretation) for t in WEIGHTS})
 
 
 def aggregate(scores: Mapping[int, float]) -> float:
-    """AS of given ES(t). Raises BadInput where a weighted level is missing."""
+    """AS from ES(t) by t. Raises BadInput if a t of WEIGHTS is missing."""
     missing = [t for t in WEIGHTS if t not in scores]
     if missing:
         raise BadInput(f"The aggregate score needs ES(t) at t = {missing[0]} as well.")
@@ -244,10 +245,10 @@ def score_interval(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Interval:
-    """ES(t) with its percentile bootstrap interval over the samples; the same samples and seed give the same interval.
+    """ES(t) with its percentile bootstrap interval over the samples; equal samples and seed give equal intervals.
 
-    Where many subgraphs contribute alike, drawing how often each distinct value comes is the same as drawing samples,
-    and faster. Fewer samples share their draws: a curve needs them once, not once per level.
+    Up to 5000 samples share one set of resamples, so that a curve draws them once and not once per t. Of more samples,
+    draw how often each distinct contribution occurs, which is equivalent and faster if many subgraphs contribute alike.
     """
     logs = error_aware_logs(samples, t, p=p, b=b, interpretation=interpretation)
     values, counts = np.unique(logs, return_counts=True)
@@ -255,7 +256,7 @@ def score_interval(
     if len(values) == 1:
         return Interval(math.exp(centre), math.exp(centre), math.exp(centre))
     if len(values) > 5000:
-        # the mean of so many is normal to well below the width of a line on the chart
+        # the mean of so many values is normal, to well below the width of a line in the chart
         half = NormalDist().inv_cdf((1 + level) / 2) * float(logs.std()) / math.sqrt(len(logs))
         return Interval(math.exp(centre), math.exp(centre - half), math.exp(centre + half))
     if len(logs) <= 5000:
@@ -269,7 +270,7 @@ def score_interval(
 
 @lru_cache(maxsize=1)
 def _draws(samples: int, resamples: int, seed: int) -> npt.NDArray[np.float32]:
-    """How often each sample comes in each resample."""
+    """How often each sample occurs in each resample, as (resamples, samples)."""
     drawn = np.random.default_rng(seed).integers(0, samples, size=(resamples, samples), dtype=np.int32)
     drawn += np.arange(0, resamples * samples, samples, dtype=np.int32)[:, None]
     counts = np.bincount(drawn.ravel(), minlength=resamples * samples)
@@ -281,7 +282,7 @@ def _rectified_logs(table: SampleTable, p: float) -> npt.NDArray[np.float64]:
 
 
 def _tolerated(table: SampleTable, t: int, interpretation: Interpretation | str) -> npt.NDArray[np.bool_]:
-    """Per sample whether an error of its class is tolerated at t."""
+    """Whether an error of each sample's class is tolerated at t."""
     try:
         thresholds = THRESHOLDS[Interpretation(interpretation)]
     except ValueError:

@@ -1,11 +1,11 @@
-"""How close is close: absolute and relative tolerance per dtype and tolerance level t (GraphNet's, exactly)."""
+"""Absolute and relative tolerance per dtype and level t, exactly as in GraphNet (arXiv 2510.24035)."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """close means |actual - reference| <= atol + rtol * |reference|. Both 0: equal."""
+    """An element is close if |actual - reference| <= atol + rtol * |reference|. Both 0: it must be equal."""
 
     atol: float
     rtol: float
@@ -33,11 +33,11 @@ EXPONENTS = {
     "complex128": _FLOAT64,
     "complex32": (1.0, 3 / 5),
 }
-"""(a, r) with atol = 10^(a t) and rtol = 10^(r t). Every other dtype, integers and bool among them, is exact."""
+"""(a, r) with atol = 10^(a t) and rtol = 10^(r t). Every other dtype, such as integers and bool, must be equal."""
 
 
 def tolerance(dtype: str, t: int) -> Tolerance:
-    """The tolerance of a dtype ("float16" or "torch.float16") at level t; EXACT for dtypes that are not approximate."""
+    """The tolerance of a dtype ("float16" or "torch.float16") at level t; EXACT for every dtype not in EXPONENTS."""
     exponents = EXPONENTS.get(dtype.removeprefix("torch."))
     if exponents is None:
         return EXACT

@@ -1,4 +1,4 @@
-"""A mistake, the judge's map of it, and the advice: what a person sees is what was done."""
+"""The judge's error map and the advice show the mistake that was made."""
 
 import math
 
@@ -9,7 +9,7 @@ from passnet_core.records import Job, Outcome, Verdict, from_json, to_json
 from tests.contract.judging import RIGHT, bundle, job, judged
 
 
-def test_a_mask_that_ends_too_early_is_mapped_and_guessed(backend: LocalBackend) -> None:
+def test_a_mask_that_ends_too_early_is_located_and_guessed(backend: LocalBackend) -> None:
     early = RIGHT.replace("mask = offsets < count", "mask = offsets < count - 24")
     outcome = judged(backend, Job(job(RIGHT).subgraph, bundle(early), job(RIGHT).spec))
     assert outcome.verdict in (Verdict.WRONG_VALUES, Verdict.NON_FINITE), outcome.reason
@@ -26,6 +26,6 @@ def test_a_mask_that_ends_too_early_is_mapped_and_guessed(backend: LocalBackend)
     assert any(math.isnan(each) or abs(each) > 1e38 for row in output.map.around.actual for each in row)
     said = next_step(outcome) or ""
     assert "columns 9 to 32, row 3" in said
-    assert "this looks like a mask or the last block" in said
+    assert "this looks like a mistake in a mask or the last block" in said
     again = from_json(Outcome, to_json(outcome))
     assert to_json(again) == to_json(outcome)

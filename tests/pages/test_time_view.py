@@ -1,4 +1,4 @@
-"""Time: where a call spends it, speedups with the noise floor, every sample; and what there is where clocks lack."""
+"""The Time tab: where the time of a call goes, speedups with the noise floor, every sample, and missing clocks."""
 
 import json
 from dataclasses import replace
@@ -22,7 +22,7 @@ def charts(app: AppTest) -> list[dict]:  # type: ignore[type-arg]
 
 
 def show(service: Service, visit: Visit, made: Outcome) -> AppTest:
-    """The page of a run that has this outcome."""
+    """Open the page of a run with this outcome."""
     job = Job(task().subgraphs[0], REFERENCE, made.spec)
     run = replace(new_run((job,), label="shown"), id="shown")
     service.import_run(exchange.written(RunFile(run, (REFERENCE,), (made,))))
@@ -68,7 +68,7 @@ def test_where_only_one_clock_was_read_that_is_drawn(visit: Visit, service: Serv
 def test_times_that_are_not_ranked_have_no_speedups(visit: Visit, service: Service) -> None:
     app = show(service, visit, made(verdict=Verdict.INCONCLUSIVE, speedups=()))
     assert "Speedups over eager" not in texts(app)
-    assert "Unsteadiest" not in texts(app), "two samples tell nothing"
+    assert "vary most" not in texts(app), "two samples tell nothing"
     assert len(charts(app)) == 1 + len(Clock)
 
 

@@ -1,4 +1,4 @@
-"""The verdict card: one next step, from what the outcome shows."""
+"""The verdict card: one next step, derived from the outcome."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ TRACE = Evidence("traceback", '  File "pass_dir/add_relu.py", line 31, in add_re
 
 
 def next_step(service: Service, visit: Visit, made: Outcome) -> str:
-    """What the card of this outcome suggests; it does so once."""
+    """Return the only next step on the card of this outcome."""
     run = replace(new_run((JOB,), label="shown"), id="shown")
     service.import_run(exchange.written(RunFile(run, (REFERENCE,), (made,))))
     (said,) = [str(each.value) for each in visit("runs", run="shown").markdown if "**Next:**" in str(each.value)]
@@ -30,7 +30,7 @@ def next_step(service: Service, visit: Visit, made: Outcome) -> str:
     ("made", "said"),
     [
         (replace(outcome(JOB, Verdict.MATCHED), findings=(FINDING,), verdict=Verdict.REJECTED), "add_relu.py, line 7"),
-        (outcome(JOB, Verdict.NO_MATCH), "relu of pattern meets tmp_2 of the graph"),
+        (outcome(JOB, Verdict.NO_MATCH), "relu in pattern cannot match tmp_2 in the graph"),
         (replace(outcome(JOB, Verdict.COMPILE_FAILED), evidence=(TRACE,)), "add_relu.py, line 31"),
         (outcome(JOB, Verdict.VALUES_ONLY), VERDICTS[Verdict.VALUES_ONLY].next_step),
         (outcome(JOB, Verdict.CRASHED), VERDICTS[Verdict.CRASHED].next_step),

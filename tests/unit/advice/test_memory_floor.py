@@ -1,4 +1,4 @@
-"""What a call has to move, and how long that takes."""
+"""How many bytes a call has to move, and how long that takes."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ def test_what_the_judge_measured_is_the_floor() -> None:
     assert nearness(12.6, found) == "1.5×"
 
 
-def test_without_it_the_sizes_and_this_device_tell() -> None:
+def test_without_a_measured_floor_sizes_and_device_give_it() -> None:
     made = outcome(job(), Verdict.FASTER)
     output = OutputAccuracy(0, (1 << 20,), "float32", -10, (), 0.0, 0.0)
     sized = replace(made, accuracy=Accuracy((output,), ("recorded",)))

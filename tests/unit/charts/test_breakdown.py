@@ -1,4 +1,4 @@
-"""Where the time of a call goes: the parts are the differences between the clocks, and make up the whole."""
+"""The parts of a call's time are differences between clocks, and add up to the total."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -39,7 +39,7 @@ def eagers(e2e: float, event: float | None = None, kernel: float | None = None) 
         (eagers(40, 38), (SAID,), {Piece.DEVICE: 38, Piece.RETURN: 2}),
         (eagers(40), (), {Piece.DEVICE: 40}),
         (eagers(40, None, 10), (), {Piece.KERNELS: 10, Piece.HOST: 30}),
-        # the clocks have calls of their own, and disagree
+        # each clock times calls of its own, so they may disagree
         (
             eagers(40, 55, 14),
             (SAID,),
@@ -49,7 +49,7 @@ def eagers(e2e: float, event: float | None = None, kernel: float | None = None) 
         (eagers(40, 38, 0), (), {Piece.DEVICE: 38, Piece.RETURN: 2}),
     ],
 )
-def test_parts_are_differences_and_make_up_the_whole(
+def test_parts_are_differences_and_add_up_to_the_total(
     times: dict[tuple[Contender, Clock], float], evidence: tuple[Evidence, ...], parts: dict[Piece, float]
 ) -> None:
     found = breakdown(timed(times, evidence=evidence), Contender.EAGER)
@@ -59,16 +59,16 @@ def test_parts_are_differences_and_make_up_the_whole(
     assert breakdown_chart([found], 3.0).to_dict()
 
 
-def test_who_has_no_end_to_end_time_has_no_breakdown() -> None:
+def test_without_an_end_to_end_time_there_is_no_breakdown() -> None:
     assert breakdowns(timed({(Contender.PASSES, Clock.KERNEL): 3.0})) == ()
 
 
-def test_a_replay_that_could_not_be_captured_is_none() -> None:
+def test_a_call_that_cannot_be_captured_has_no_replay() -> None:
     assert replays(timed({}, evidence=(SAID,))) == {Contender.EAGER: 12.5, Contender.PASSES: 6.0}
     assert replays(timed({}, evidence=(Evidence("noise floor", "eager 3.0 µs", (("eager", 3.0),)),))) == {}
 
 
-def test_every_recorded_time_can_be_taken_apart_and_drawn() -> None:
+def test_every_recorded_time_can_be_broken_down_and_drawn() -> None:
     _, files = exchange.read_file(RECORDED)
     outcomes = [each for file in files for each in file.outcomes if each.timings]
     assert outcomes
@@ -92,7 +92,7 @@ def test_a_part_says_what_it_is() -> None:
     assert all(meaning(part, Capture.DIRECT, replayed=True) for part in Piece)
 
 
-def test_what_is_lost_is_told_part_by_part_the_worst_first() -> None:
+def test_losses_are_listed_part_by_part_the_worst_first() -> None:
     own = Breakdown(Contender.PASSES, 50.0, {Piece.KERNELS: 5.0, Piece.HOST: 45.0})
     eager = Breakdown(Contender.EAGER, 40.0, {Piece.KERNELS: 9.0, Piece.HOST: 30.0, Piece.RETURN: 1.0})
     assert lost(own, eager) == [(Piece.HOST, 15.0), (Piece.RETURN, -1.0), (Piece.KERNELS, -4.0)]

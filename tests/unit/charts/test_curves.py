@@ -1,4 +1,4 @@
-"""The chart of ES(t): what a person can read off it, by its specification."""
+"""What a person can read from the chart of ES(t), checked in its specification."""
 
 import json
 

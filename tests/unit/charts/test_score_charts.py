@@ -1,4 +1,4 @@
-"""The charts of single subgraphs and of solvers beside each other, and what can be downloaded of them."""
+"""The charts of single subgraphs and of compared solvers, and their downloads."""
 
 import csv
 import io
@@ -21,10 +21,10 @@ def values(chart: dict, field: str) -> list[dict]:
 
 
 def test_a_bar_says_in_words_what_its_length_says() -> None:
-    bars = [Bar(HOSTILE, "s1", 0.1, "crashed, counts 0.1", "if right: 1.2"), Bar("task", "s2", 1.5, "fine", "same")]
+    bars = [Bar(HOSTILE, "s1", 0.1, "crashed, counts as 0.1", "if right: 1.2"), Bar("task", "s2", 1.5, "fine", "same")]
     chart = bar_chart(bars, -3).to_dict()
     rows = {row["subgraph"]: row for row in values(chart, "factor") if "subgraph" in row}
-    assert rows["s1"]["said"] == f"crashed, counts 0.1 · {HOSTILE} · s1"
+    assert rows["s1"]["said"] == f"crashed, counts as 0.1 · {HOSTILE} · s1"
     assert rows["s1"]["beside"] == "if right: 1.2"
     assert rows["s1"]["colour"] != rows["s2"]["colour"]
     assert BAR in {each["name"] for each in chart["params"]}
@@ -38,7 +38,7 @@ def test_bars_of_any_number_can_be_drawn(number: int) -> None:
     assert chart["height"] == {"step": 40}
 
 
-def test_a_density_is_highest_where_most_lie_and_symmetric_on_the_logarithmic_axis() -> None:
+def test_a_density_is_highest_where_most_samples_are_and_symmetric_on_the_logarithmic_axis() -> None:
     found = density([0.5, 1, 1, 1, 2], [0.25, 0.5, 1, 2, 4])
     assert found[2] == 1
     assert found[1] == pytest.approx(found[3])
@@ -71,15 +71,15 @@ def test_few_samples_have_marks_but_no_density() -> None:
 
 
 def test_each_kind_of_dot_has_a_shape_and_a_colour_whatever_others_there_are() -> None:
-    kinds = ["ours faster", "theirs faster", "neither right"]
+    kinds = ["first faster", "second faster", "neither right"]
     dots = [Dot("task", HOSTILE, 2.0, 1.0, kinds[0]), Dot("task", "s2", 1.0, 4.0, kinds[2])]
-    chart = scatter_chart(dots, "ours", "theirs", kinds).to_dict(validate=True)
+    chart = scatter_chart(dots, "first", "second", kinds).to_dict(validate=True)
     points = next(layer for layer in chart["layer"] if "shape" in layer["encoding"])["encoding"]
     assert points["shape"]["scale"] == {"domain": [kinds[0], kinds[2]], "range": [LOOKS[0][1], LOOKS[2][1]]}
     assert points["color"]["scale"]["range"] == [LOOKS[0][0], LOOKS[2][0]]
     assert [row["ratio"] for row in values(chart, "ratio")] == [2.0, 0.25]
     assert points["x"]["scale"]["domain"] == points["y"]["scale"]["domain"], "so that the diagonal means equal"
-    assert scatter_chart([], "ours", "theirs", kinds).to_dict(validate=True)
+    assert scatter_chart([], "first", "second", kinds).to_dict(validate=True)
 
 
 def test_thousands_of_marks_are_all_in_the_chart_and_in_its_picture() -> None:

@@ -1,4 +1,4 @@
-"""Where an output is wrong, in words, cells and small tables: maps made by hand."""
+"""Error maps made by hand are shown in words, cells and small tables."""
 
 import json
 import math
@@ -23,7 +23,7 @@ def output(shape: tuple[int, ...], spots: ErrorMap | None, index: tuple[int, ...
 def spotted(
     shape: tuple[int, ...], spans: Sequence[tuple[int, int]], wrong: int | None = None, **fields: Any
 ) -> OutputAccuracy:
-    """With the wrong elements in these spans: all of them, unless their number is given."""
+    """An output with wrong elements in these spans: all of them, unless their number is given."""
     held = math.prod(end - begin for begin, end in spans)
     first = last = 0
     for (begin, end), size in zip(spans, shape):
@@ -47,7 +47,7 @@ def spotted(
         (spotted((4, 33), [(3, 4), (9, 33)]), "columns 9 to 32, row 3", 108),
         (spotted((4, 33), [(2, 4), (0, 33)], 40, flat=(92, 132)), "elements 92 to 131 in memory order", 92),
         (spotted((4, 33), [(0, 4), (0, 33)]), "all 132 elements", None),
-        (spotted((4, 33), [(0, 4), (0, 33)], 66), "66 elements (50.0%), all over it", None),
+        (spotted((4, 33), [(0, 4), (0, 33)], 66), "66 elements (50.0%), spread over the whole output", None),
         (spotted((4, 33), [(0, 4), (9, 33)], 20), "20 elements (15.2%), all in columns 9 to 32 of every row", None),
         (
             spotted((4, 33), [(0, 4), (0, 33)], 100, core=((0, 4), (8, 33)), core_wrong=98),
@@ -56,13 +56,13 @@ def spotted(
         ),
         (
             spotted((4, 33), [(0, 4), (0, 33)], 120, core=((0, 4), (30, 33)), core_wrong=12),
-            "120 elements (90.9%), and the largest errors in columns 30 to 32 of every row",
+            "120 elements (90.9%), with the largest errors in columns 30 to 32 of every row",
             30,
         ),
         (output((4, 33), None), "", None),
     ],
 )
-def test_the_place_is_told_in_words(found: OutputAccuracy, words: str, tail: int | None) -> None:
+def test_the_wrong_elements_are_named_in_words(found: OutputAccuracy, words: str, tail: int | None) -> None:
     assert where(found) == words
     assert tail_begin(found) == tail
 
@@ -85,7 +85,7 @@ def test_cells_know_their_first_and_last_element() -> None:
         ("[0, 4]", "[1, 4]"),
     ]
     assert (found[5]["x"], found[5]["x2"], found[5]["y"], found[5]["y2"]) == (4, 5, 2, 3)
-    assert said(INF) == "NaN or infinity, on one side only"
+    assert said(INF) == "NaN or infinity in only one of the two outputs"
     chart = strip_chart(output((3, 5), spots)).to_dict()
     assert chart["width"] == "container"
     assert json.dumps(chart, allow_nan=False), "infinity is no JSON"
@@ -111,14 +111,14 @@ def test_the_neighbourhood_marks_the_worst_and_the_wrong_by_signs() -> None:
     assert tables(line, (6,))[1] == [{"5": "1", "6": f"{WORST} 3"}]
 
 
-def test_what_was_stored_without_a_map_is_read() -> None:
+def test_an_output_stored_without_an_error_map_is_read() -> None:
     data = to_json(output((2, 2), None))
     for later in ("map", "verdict", "wrong_in"):
         data.pop(later)
     assert from_json(OutputAccuracy, data).map is None
 
 
-def test_drawings_are_told_with_their_circumstance_last() -> None:
+def test_input_draws_are_named_with_their_circumstance_last() -> None:
     assert drawn("wide") == "wide inputs"
     assert drawn("typical, at another address") == "typical inputs, at another address"
 
@@ -130,7 +130,7 @@ def test_drawings_are_told_with_their_circumstance_last() -> None:
      {"around": {"first": [0, 0], "expected": [[1.0]], "actual": [[1.0, 2.0]], "wrong": [[True]]}},
      {"around": {"first": [0], "expected": [[1.0]], "actual": [[1.0]], "wrong": [[True]]}}],
 )  # fmt: skip
-def test_a_map_in_a_strangers_file_that_cannot_be_one_is_refused(changes: dict[str, Any]) -> None:
+def test_an_impossible_error_map_in_a_strangers_file_is_refused(changes: dict[str, Any]) -> None:
     data = to_json(spotted((4, 33), [(0, 4), (9, 33)]))
     assert from_json(OutputAccuracy, data).map is not None
     data["map"].update(changes)

@@ -1,4 +1,4 @@
-"""From outcomes to score reports: what counts, what is left out, and what a repair would bring."""
+"""Score reports of outcomes: what counts, what is left out, and what a repair would gain."""
 
 import json
 from dataclasses import replace
@@ -46,7 +46,7 @@ def failed(number: int, verdict: Verdict = Verdict.CRASHED, spec: EvalSpec = MEA
     return outcome(job(number, spec=spec), verdict)
 
 
-def test_a_report_scores_what_was_timed_and_what_failed_on_the_way() -> None:
+def test_a_report_scores_timed_outcomes_and_failures_before_timing() -> None:
     (report,) = score_reports([timed(0, 2.0), timed(1, 0.5), failed(2)])
     samples = [Sample(2.0, EVERYWHERE), Sample(0.5, EVERYWHERE), Sample(None, frozenset(), failed(2).error_class)]
     assert report.samples == 3
@@ -73,7 +73,7 @@ def test_a_report_scores_what_was_timed_and_what_failed_on_the_way() -> None:
         (outcome(job(1, spec=replace(MEASURE, stage=Stage.CHECK)), Verdict.MATCHED), NOT_MEASURED),
     ],
 )
-def test_what_is_no_sample_is_counted_with_its_reason(left: Outcome, why: str) -> None:
+def test_an_outcome_that_is_no_sample_is_counted_with_its_reason(left: Outcome, why: str) -> None:
     (report,) = score_reports([timed(0, 2.0), left])
     assert report.samples == 1
     assert report.left_out == ((why, 1),)
@@ -92,7 +92,7 @@ def test_what_is_no_sample_is_counted_with_its_reason(left: Outcome, why: str) -
 def test_close_values_alone_are_not_correct_at_any_t(
     verdict: Verdict, error_class: ErrorClass, tolerated_from: int | None, interpretation: Interpretation
 ) -> None:
-    """Their outputs may be as close as those of an honest pass: without a trusted speedup nothing is gained."""
+    """Outputs may be as close as those of an honest pass: without a trusted speedup, they gain nothing."""
     found = failed(0, verdict)
     assert found.accuracy is not None
     assert found.error_class is error_class
@@ -113,7 +113,7 @@ def test_an_inconclusive_outcome_is_no_failure_and_does_not_push_out_a_figure() 
     assert (alone.samples, alone.aggregate, alone.left_out) == (0, None, ((INCONCLUSIVE, 1),))
 
 
-def test_what_each_profile_says_is_reported_apart() -> None:
+def test_each_profile_has_a_report_of_its_own() -> None:
     lighter = replace(MEASURE, profile=Profile.PASSNET)
     reports = score_reports([outcome(job(0, spec=lighter), Verdict.FASTER, speedup=4.0), failed(0, Verdict.CHEAT)])
     assert {each.profile: each.at(0).es for each in reports} == {  # type: ignore[union-attr]
@@ -173,7 +173,7 @@ def test_solvers_devices_and_captures_are_reported_apart() -> None:
     }
 
 
-def test_contributions_are_worst_first_and_say_what_a_repair_would_bring() -> None:
+def test_contributions_are_worst_first_and_say_what_a_repair_would_gain() -> None:
     entries = [entry_of(each) for each in (timed(0, 2.0), failed(1), timed(2, 0.5))]
     found = contributions(entries, 0)
     assert [(each.subgraph_id, each.factor) for each in found] == [
@@ -193,27 +193,27 @@ def test_contributions_are_worst_first_and_say_what_a_repair_would_bring() -> No
         pytest.approx(2.0 ** (1 / 3)),
     ]
     assert [each.correct for each in found] == [False, True, True]
-    assert [each.mended for each in found] == ["if right: 1.0000", "if right: 0.5848", "as it is"]
+    assert [each.mended for each in found] == ["if right: 1.0000", "if right: 0.5848", "no gain"]
 
 
 @pytest.mark.parametrize(
     ("made", "t", "said"),
     [
-        (timed(0, 2.0), -5, "right, faster, counts 2"),
-        (timed(0, 2.0), -6, "right, faster, but not at this t, counts 0.1"),
-        (failed(0), 2, "crashed, counts 0.1"),
-        (failed(0), 3, "crashed: tolerated, counts 1"),
-        (failed(0, Verdict.CHEAT), 4, "cheat, counts 0.1"),
+        (timed(0, 2.0), -5, "right, faster, counts as 2"),
+        (timed(0, 2.0), -6, "right, faster, but not at this t, counts as 0.1"),
+        (failed(0), 2, "crashed, counts as 0.1"),
+        (failed(0), 3, "crashed, tolerated at this t, counts as 1"),
+        (failed(0, Verdict.CHEAT), 4, "cheat, counts as 0.1"),
     ],
 )
-def test_what_a_subgraph_counts_is_said_in_words(made: Outcome, t: int, said: str) -> None:
+def test_what_a_subgraph_counts_as_is_said_in_words(made: Outcome, t: int, said: str) -> None:
     assert [each.counted for each in contributions([entry_of(made)], t)] == [said]
 
 
-def test_what_the_others_count_is_said_in_one_sentence() -> None:
+def test_what_the_others_count_as_is_said_in_one_sentence() -> None:
     lines = contributions([entry_of(each) for each in (timed(0, 2.0), timed(1, 8.0), failed(2))], 0)
-    assert others_said(lines[1:]) == "The other 2 count from 2 to 8, 4 as a geometric mean."
-    assert others_said(lines[2:]) == "The other one counts 8."
+    assert others_said(lines[1:]) == "The other 2 count as 2 to 8, with a geometric mean of 4."
+    assert others_said(lines[2:]) == "The other one counts as 8."
     assert others_said(()) == ""
 
 
@@ -254,13 +254,13 @@ def test_an_exported_run_is_read_as_well() -> None:
     [
         ("{", "Line 1 cannot be scored"),
         ("[]", "it must be a JSON object"),
-        ("{}", "it is no outcome of this playground"),
-        ('{"verdict": "right, faster"}', "it lacks 'stage'"),
+        ("{}", "it is not an outcome of this project"),
+        ('{"verdict": "right, faster"}', "it lacks the field 'stage'"),
         ('{"verdict": "splendid"}', "'splendid' is not a valid Verdict"),
         ('{"outcome": {}}', "lacks the field"),
     ],
 )
-def test_a_line_that_is_no_outcome_is_named(line: str, said: str) -> None:
+def test_a_line_that_is_not_an_outcome_is_named(line: str, said: str) -> None:
     with pytest.raises(BadInput, match="Line 1") as error:
         list(read_entries([line]))
     assert said in str(error.value)

@@ -37,12 +37,12 @@ from passnet_core.scoring.scores import (
 PUBLISHED = Path(__file__).resolve().parents[3] / ".." / "shared" / "vectors" / "published_scores.json"
 ALL_LEVELS = LEVELS[Interpretation.EXTENDED]
 SELF_CONTRADICTORY = {("PaddlePaddle-CV", 2), ("PaddlePaddle-CV", 3), ("PaddlePaddle-CV", 4)}
-"""Here the printed ES, 1.123, cannot come from the printed alpha and lambda, which allow 1.1217 at most."""
+"""Rows whose printed ES, 1.123, cannot result from the printed alpha and lambda, which allow 1.1217 at most."""
 
 
 @st.composite
 def samples(draw: st.DrawFn) -> Sample:
-    """Timed or not, correct from some level on or never, with any error class."""
+    """Samples that are timed or not, correct from some t on or never, with any error class."""
     if draw(st.booleans()):
         return Sample(None, frozenset(), draw(st.sampled_from(ErrorClass)))
     first = draw(st.integers(-10, 7))
@@ -58,7 +58,7 @@ interpretations = st.sampled_from(Interpretation)
 
 
 def by_definition(given: Sequence[Sample], t: int, p: float, b: float, interpretation: Interpretation) -> float:
-    """ES(t) sample by sample, as the definition reads."""
+    """ES(t) sample by sample, written as in its definition."""
     factors = []
     for each in given:
         if each.speedup is not None and min(t, 1) in each.correct_at:
@@ -173,7 +173,7 @@ def test_a_small_example_by_hand() -> None:
     assert (of.alpha, of.beta, of.slower) == (pytest.approx(2 ** (1 / 3)), pytest.approx(0.25), pytest.approx(1 / 3))
 
 
-def test_what_is_correct_at_a_level_above_one_only_keeps_no_speedup() -> None:
+def test_a_sample_that_is_correct_only_above_one_does_not_count_its_speedup() -> None:
     late = [Sample(3.0, frozenset({2, 3, 4}))]
     assert error_aware_score(late, 2) == 1
 
@@ -189,12 +189,12 @@ def test_no_sample_has_no_score() -> None:
 @pytest.mark.parametrize(
     "wrong", [{"b": 0.0}, {"b": 1.5}, {"p": -1.0}, {"p": math.nan}, {"b": math.nan}, {"interpretation": "strict"}]
 )
-def test_wrong_parameters_are_said(wrong: dict[str, float]) -> None:
+def test_wrong_parameters_are_named(wrong: dict[str, float]) -> None:
     with pytest.raises(BadInput):
         error_aware_score([Sample(1.0, frozenset({0}))], 0, **wrong)  # type: ignore[arg-type]
 
 
-def test_wrong_levels_and_speedups_are_said() -> None:
+def test_wrong_levels_and_speedups_are_named() -> None:
     with pytest.raises(BadInput, match="level t must lie between -10 and 5, not 6"):
         score([Sample(1.0)], 6)
     for speedup in (0.0, -1.0, math.inf, math.nan):
@@ -211,7 +211,7 @@ def published_rows() -> list[tuple[str, dict[str, Any]]]:
 
 
 def test_the_published_tables() -> None:
-    """Every printed figure has three decimals, so that a score is right where rounded inputs can give it."""
+    """Printed figures have three decimals, so a score is right if inputs that round to them can give it."""
     rows = published_rows()
     if not rows:
         pytest.skip("the published scores are not beside the project")
@@ -232,7 +232,7 @@ def test_the_published_tables() -> None:
 
 
 def test_the_published_gammas_are_from_the_default_interpretation() -> None:
-    """Where no error is of accuracy, gamma is b below 3 and 1 from there on, as most of the tables print it."""
+    """Without accuracy errors, gamma is b below t = 3 and 1 from there on, as most of the tables print it."""
     failed = [Sample(None, frozenset(), each) for each in (ErrorClass.RUNTIME, ErrorClass.COMPILE)]
     assert [parameters(failed, t).gamma for t in (0, 1, 2, 3, 4)] == pytest.approx([0.1, 0.1, 0.1, 1, 1])
 

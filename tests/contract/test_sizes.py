@@ -9,7 +9,7 @@ from passnet_core.graphs.source import parse
 from passnet_core.judge.protocol.messages import (
     Returned,
 )
-from passnet_core.judge.stages import sizes, trial
+from passnet_core.judge.stages import sizes, verify_session
 from passnet_core.judge.stages.findings import Verification
 from passnet_core.records import (
     Subgraph,
@@ -45,7 +45,7 @@ class Clockwork:
 def slowly(monkeypatch: pytest.MonkeyPatch, seconds_per_element: float, asked: Subgraph) -> tuple[Verification, Slow]:
     clock = Clockwork()
     monkeypatch.setattr(sizes, "time", clock)
-    monkeypatch.setattr(trial, "time", clock)
+    monkeypatch.setattr(verify_session, "time", clock)
     child = Slow(clock, seconds_per_element)
     return verified(relu_of_sum, asked, candidate=child), child
 
@@ -70,7 +70,7 @@ def test_what_cannot_be_reduced_is_compared_on_fewer_drawings(monkeypatch: pytes
     a_pass = traced(lambda a: torch.nn.functional.relu(a), lambda a: (a,))
     clock = Clockwork()
     monkeypatch.setattr(sizes, "time", clock)
-    monkeypatch.setattr(trial, "time", clock)
+    monkeypatch.setattr(verify_session, "time", clock)
     found = verified(torch.relu, subgraph((64, 48, 32), code=fixed), a_pass=a_pass, candidate=Slow(clock, 1e-4))
     assert found.verdict is Verdict.VALUES_ONLY, found.reason
     assert found.accuracy is not None
@@ -83,7 +83,7 @@ def test_slow_subgraphs_are_rather_compared_on_all_drawings_than_in_place(monkey
     a_pass = traced(lambda a: torch.nn.functional.relu(a), lambda a: (a,))
     clock = Clockwork()
     monkeypatch.setattr(sizes, "time", clock)
-    monkeypatch.setattr(trial, "time", clock)
+    monkeypatch.setattr(verify_session, "time", clock)
     found = verified(torch.relu, subgraph((64, 48, 32), code=fixed), a_pass=a_pass, candidate=Slow(clock, 3e-5))
     assert found.accuracy is not None
     assert len(found.accuracy.profiles) == 6

@@ -10,7 +10,7 @@ import torch
 from passnet_core.judge.protocol.messages import (
     CandidateFault,
 )
-from passnet_core.judge.stages import trial
+from passnet_core.judge.stages import verify_session
 from passnet_core.records import (
     Capture,
     EvalSpec,
@@ -123,7 +123,7 @@ def test_honest_habits_are_right(name: str) -> None:
 
 def test_each_seed_runs_drawings_both_in_place_and_elsewhere() -> None:
     names = ("recorded", "typical", "wide", "signed", "sparse", "edges")
-    chosen = [tuple(trial.placements(names, seed).values()) for seed in range(20)]
+    chosen = [tuple(verify_session.placements(names, seed).values()) for seed in range(20)]
     assert all(each[0] and 3 <= each.count(False) < 6 and each.count(True) >= 2 for each in chosen)
     assert len(set(chosen)) > 3
     child = Here()

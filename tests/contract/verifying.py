@@ -10,9 +10,8 @@ from dataclasses import replace
 
 import torch
 
-from passnet_core.graphs.placement import placed
 from passnet_core.graphs.rewriting import TracedPass, rewrite
-from passnet_core.graphs.source import emit, parse
+from passnet_core.graphs.source import parse
 from passnet_core.judge.protocol import signatures
 from passnet_core.judge.protocol.messages import (
     CandidateFault,
@@ -22,12 +21,10 @@ from passnet_core.judge.protocol.messages import (
 )
 from passnet_core.judge.stages import verify
 from passnet_core.judge.stages.findings import Verification
-from passnet_core.judge.stages.prepared_job import PreparedJob
+from passnet_core.judge.stages.prepared_job import PreparedJob, preparations
 from passnet_core.judge.worker import building, tracing
 from passnet_core.judge.worker.staging import Staging
 from passnet_core.records import (
-    Capture,
-    Contender,
     Device,
     EvalSpec,
     Job,
@@ -117,19 +114,8 @@ def verified(
     rewritten = rewrite(graph, (a_pass,), bind=signatures.bind)
     child = candidate or Here((a_pass,), {"replacement_0": replacement})
     child.traced, child.functions = (a_pass,), {"replacement_0": replacement}
-    asked = preparations(job, emit(placed(graph, "cpu")), emit(placed(rewritten.graph, "cpu")))
-    return verify.verify(PreparedJob(job, graph, asked, child, Witness(), seed=11), compiling)
-
-
-def preparations(job: Job, original: str, rewritten: str) -> dict[str, Preparation]:
-    compiled = job.spec.capture is Capture.COMPILED
-    eager = Preparation(Contender.EAGER, original, job.spec.capture, Device.CPU)
-    return {
-        "eager": eager,
-        "float64": replace(eager, float64=True),
-        "baseline": replace(eager, contender=Contender.BASELINE),
-        "passes": replace(eager, contender=Contender.PASSES, source=original if compiled else rewritten),
-    }
+    prepared = preparations(job, graph, rewritten.graph, Device.CPU)
+    return verify.verify(PreparedJob(job, graph, prepared, child, Witness(), seed=11), compiling)
 
 
 def remembering(key: Function) -> Function:

@@ -37,7 +37,7 @@ INSIDE_JUDGE: dict[str, set[str]] = {
     "supervisor": {"protocol", "numerics"},
     "worker": {"protocol", "numerics"},
     "stages": {"protocol", "numerics", "supervisor", "worker"},
-    "referee": {"protocol", "supervisor", "stages", "numerics"},
+    "referee": {"protocol", "supervisor", "stages"},
     "__main__": {"referee", "supervisor", "worker"},
     "__init__": set(),
 }

@@ -4,37 +4,37 @@ from collections.abc import Mapping, Sequence
 
 from passnet_core.judge.numerics import comparing, elements
 from passnet_core.judge.stages.findings import Verification
-from passnet_core.judge.stages.trial import CheckedOutputs, VerifyTrial
+from passnet_core.judge.stages.verify_session import CheckedOutputs, VerifySession
 from passnet_core.records import WRONG, Accuracy, Evidence, Verdict
 
 GRAVITY = {verdict: turn for turn, verdict in enumerate(each for each in Verdict if each in WRONG)}
 
 
-def concluded(trial: VerifyTrial) -> Verification:
+def concluded(session: VerifySession) -> Verification:
     """The gravest objection decides, the earliest of equals; without one, a doubt about the subgraph itself."""
-    warnings, evidence = list(trial.warnings), []
-    reduced = trial.pace.reduced
+    warnings, evidence = list(session.warnings), []
+    reduced = session.pace.reduced
     if reduced:
         warnings.append(reduced)
-    if trial.exact_problem:
+    if session.exact_problem:
         warnings.append(f"No float64 reference: values are judged by closeness at t = {elements.FALLBACK_T}.")
-        evidence.append(Evidence("float64 reference", trial.exact_problem))
-    for _, remarks in sorted(trial.remarks.items()):
+        evidence.append(Evidence("float64 reference", session.exact_problem))
+    for _, remarks in sorted(session.remarks.items()):
         warnings += remarks
         evidence += remarks.values()
-    worst = gravest(trial.held)
+    worst = gravest(session.held)
     if worst is not None:
         verdict, reason = _objected(*worst)
         if reduced:
             evidence.append(Evidence("sizes", reduced))
-    elif trial.doubt is not None:
-        verdict, reason = Verdict.INCONCLUSIVE, trial.doubt.reason
-        evidence.append(trial.doubt.evidence)
+    elif session.doubt is not None:
+        verdict, reason = Verdict.INCONCLUSIVE, session.doubt.reason
+        evidence.append(session.doubt.evidence)
     else:
-        count = len(trial.compared)
+        count = len(session.compared)
         verdict = Verdict.VALUES_ONLY
         reason = f"Every output is right on {count} drawing{'s' if count != 1 else ''} of inputs."
-    return Verification(verdict, reason, _accuracy(trial), tuple(warnings), tuple(evidence))
+    return Verification(verdict, reason, _accuracy(session), tuple(warnings), tuple(evidence))
 
 
 def gravest(held: Mapping[int, Sequence[CheckedOutputs]]) -> tuple[int, CheckedOutputs] | None:
@@ -48,10 +48,10 @@ def gravest(held: Mapping[int, Sequence[CheckedOutputs]]) -> tuple[int, CheckedO
     return min(wrong, key=lambda each: each[:3])[2:] if wrong else None
 
 
-def _accuracy(trial: VerifyTrial) -> Accuracy:
-    named = {output: [(each.inputs, each.difference) for each in held] for output, held in trial.held.items()}
+def _accuracy(session: VerifySession) -> Accuracy:
+    named = {output: [(each.inputs, each.difference) for each in held] for output, held in session.held.items()}
     outputs = tuple(comparing.gather(differences, output) for output, differences in sorted(named.items()))
-    return Accuracy(outputs, tuple(trial.compared), trial.pace.reduced)
+    return Accuracy(outputs, tuple(session.compared), session.pace.reduced)
 
 
 def _objected(output: int, worst: CheckedOutputs) -> tuple[Verdict, str]:

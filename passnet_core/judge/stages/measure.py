@@ -11,9 +11,9 @@ from passnet_core.judge.protocol.messages import CALLABLES, CallableName, Candid
 from passnet_core.judge.stages import checked_calls, clock_audits, timed_blocks
 from passnet_core.judge.stages.clock_audits import Audit, ClockSpec, Excess, NotAudited
 from passnet_core.judge.stages.findings import Measurement
-from passnet_core.judge.stages.prepared_job import PreparedJob
+from passnet_core.judge.stages.prepared_job import PASSNET_SEED, PreparedJob
 from passnet_core.judge.stages.timed_blocks import Timed
-from passnet_core.judge.stages.timing_session import Contest, Runner, Session
+from passnet_core.judge.stages.timing_session import Contest, Runner, TimingSession
 from passnet_core.judge.supervisor.device_lock import steady_core
 from passnet_core.records import NOISE_FLOOR, TIMED_CALLS, Clock, Contender, Device, Evidence, Profile, Verdict
 
@@ -35,7 +35,7 @@ BUSY = 1.3
 
 WARM_UP_S = 0.1
 
-PASSNET_WARM_UP, PASSNET_CALLS, PASSNET_SEED = 25, 100, 1024
+PASSNET_WARM_UP, PASSNET_CALLS = 25, 100
 PASSNET_CHUNK = 10
 
 VALUES_ONLY = "values only: no GPU, no speedup"
@@ -49,14 +49,14 @@ def measure(asked: PreparedJob) -> Measurement:
     warnings: list[str] = []
     contest = _warmed_up(asked, warnings)
     with steady_core() as core:
-        session = Session(asked, contest, warnings, core)
+        session = TimingSession(asked, contest, warnings, core)
         return as_passnet(session) if asked.job.spec.profile is Profile.PASSNET else strictly(session)
 
 
 # --- by the judge's own profile --------------------------------------------------------------------------------------
 
 
-def strictly(session: Session) -> Measurement:
+def strictly(session: TimingSession) -> Measurement:
     """Every clock in turn, each audited as it says; then calls that were picked; then the trace."""
     session.plan()
     shaky: list[Contender] = []
@@ -86,7 +86,9 @@ def strictly(session: Session) -> Measurement:
     return session.measurement(*timed_blocks.judged(session.scored_speedup(), factor))
 
 
-def _until_clear(session: Session, spec: ClockSpec, *, patient: bool) -> tuple[Timed, list[Contender], Excess | None]:
+def _until_clear(
+    session: TimingSession, spec: ClockSpec, *, patient: bool
+) -> tuple[Timed, list[Contender], Excess | None]:
     """Blocks on one clock, again where they are unclear, and once more where a doubt stays; whose are unsteady."""
     session.asked.report(f"timing, {spec.clock.value} clock")
     timed = session.timed(spec, patience=PATIENCE if patient else 1)
@@ -111,7 +113,7 @@ def _unclear(timed: Timed, spec: ClockSpec) -> tuple[list[Contender], Excess | N
     return timed_blocks.unsteady(timed.claimed) if spec.scored else [], clock_audits.doubt(timed, spec)
 
 
-def _note_noise(session: Session, timed: Timed, factor: float) -> None:
+def _note_noise(session: TimingSession, timed: Timed, factor: float) -> None:
     """Keeps what the scored clock says of the machine."""
     session.noise = factor - 1
     sentence = timed_blocks.floor_sentence(timed.floor, session.twin.client is session.witness)
@@ -122,7 +124,7 @@ def _note_noise(session: Session, timed: Timed, factor: float) -> None:
         session.evidence.append(timed_blocks.busy_evidence(session.busy(timed)))
 
 
-def _problem_of_picked_calls(session: Session) -> tuple[Verdict, str] | None:
+def _problem_of_picked_calls(session: TimingSession) -> tuple[Verdict, str] | None:
     """What is wrong with the timed calls that were picked: their values, or the time that they claim."""
     picked = session.picked
     if session.asked.is_candidate:
@@ -164,7 +166,7 @@ def _inconclusive(shaky: list[Contender], unsure: str, busy: float) -> str:
 # --- by PassNet's protocol -------------------------------------------------------------------------------------------
 
 
-def as_passnet(session: Session) -> Measurement:
+def as_passnet(session: TimingSession) -> Measurement:
     """25 calls of warm-up and 100 timed ones on one drawing, the solver first; nothing is checked."""
     shaky: list[Contender] = []
     for spec in CLOCKS:
@@ -183,7 +185,7 @@ def as_passnet(session: Session) -> Measurement:
     return session.measurement(*timed_blocks.judged(session.scored_speedup(), 1.0))
 
 
-def _series(session: Session, runner: Runner, clock: Clock) -> list[list[float]]:
+def _series(session: TimingSession, runner: Runner, clock: Clock) -> list[list[float]]:
     session.rest(runner)
     series = runner.client.timed_calls(runner.name, clock, session.fills, None, PASSNET_SEED)
     calls = [series.call(PASSNET_SEED, 0) for _ in range(PASSNET_WARM_UP + PASSNET_CALLS)]

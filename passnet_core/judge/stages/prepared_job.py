@@ -1,22 +1,33 @@
-"""A job whose graph was read and rewritten, with the two workers that compute it: what VERIFY and MEASURE are given."""
+"""A job whose passes are matched and whose callables are ready to be prepared: what VERIFY and MEASURE work on."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from passnet_core.graphs import source
 from passnet_core.graphs.ir import Graph
+from passnet_core.graphs.placement import placed
+from passnet_core.judge.numerics.input_draws import is_parameter
 from passnet_core.judge.protocol.clients import CandidateClient
 from passnet_core.judge.protocol.messages import CallableName, Preparation
-from passnet_core.records import Contender, Job, SolverKind
+from passnet_core.records import Capture, Contender, Device, Job, SolverKind
+
+PASSNET_SEED = 1024
+"""The seed of every input draw by PassNet's rules."""
+
+Preparations = Mapping[CallableName, Preparation]
 
 
 @dataclass(frozen=True)
 class PreparedJob:
-    """candidate: the worker of what is judged, for Inductor the witness itself. seed: of the input draws. report: tells
-    people what is going on."""
+    """A job with its graph and its two workers.
+
+    candidate: the worker whose callable is judged; if Inductor is the solver, that is the witness. seed: of the input
+    draws. report: tells people, in words, what is going on.
+    """
 
     job: Job
     graph: Graph
-    preparations: Mapping[CallableName, Preparation]
+    preparations: Preparations
     candidate: CandidateClient
     witness: CandidateClient
     seed: int
@@ -29,4 +40,20 @@ class PreparedJob:
 
     @property
     def solver(self) -> Contender:
+        """The contender that is judged."""
         return Contender.PASSES if self.is_candidate else Contender.BASELINE
+
+
+def preparations(job: Job, graph: Graph, rewritten: Graph, device: Device, *, prepares: bool = False) -> Preparations:
+    """Every callable of a job, on this device. prepares: whether the passes prepare the subgraph's weights."""
+    original = source.emit(placed(graph, device.value))
+    weights = tuple(spec.name for spec in job.subgraph.inputs if prepares and is_parameter(spec))
+    capture = job.spec.capture
+    for_passes = original if capture is Capture.COMPILED else source.emit(placed(rewritten, device.value))
+    eager = Preparation(Contender.EAGER, original, capture, device)
+    return {
+        CallableName.EAGER: eager,
+        CallableName.FLOAT64: replace(eager, float64=True),
+        CallableName.BASELINE: replace(eager, contender=Contender.BASELINE),
+        CallableName.PASSES: replace(eager, contender=Contender.PASSES, source=for_passes, weights=weights),
+    }

@@ -52,7 +52,7 @@ class Contest:
     fills: Fills
 
 
-class Session:
+class TimingSession:
     """The measurement of one job. core: the one on which timed calls run; None: any."""
 
     def __init__(self, asked: PreparedJob, contest: Contest, warnings: list[str], core: int | None) -> None:

@@ -27,7 +27,7 @@ from passnet_core.judge.stages.checks.values import values
 from passnet_core.judge.stages.concluding import concluded
 from passnet_core.judge.stages.findings import Verification
 from passnet_core.judge.stages.prepared_job import PreparedJob
-from passnet_core.judge.stages.trial import Check, Decided, EagerFailed, VerifyTrial
+from passnet_core.judge.stages.verify_session import Check, Decided, EagerFailed, VerifySession
 from passnet_core.records import Subgraph, Verdict
 
 EACH_CALL: tuple[Check, ...] = (
@@ -60,31 +60,31 @@ def verify(asked: PreparedJob, compiling: Callable[[], AbstractContextManager[No
     problem = subgraph_problem(asked.job.subgraph, asked.graph)
     if problem:
         return Verification(Verdict.EAGER_FAILED, f"Eager cannot run this subgraph: {problem}", None)
-    trial = VerifyTrial(asked, EACH_CALL, compiling)
+    session = VerifySession(asked, EACH_CALL, compiling)
     try:
-        _try(trial)
+        _try(session)
     except Decided as decided:
         return decided.verification
     except EagerFailed as failure:
-        return Verification(Verdict.EAGER_FAILED, f"Eager failed: {failure}", None, tuple(trial.warnings))
-    return concluded(trial)
+        return Verification(Verdict.EAGER_FAILED, f"Eager failed: {failure}", None, tuple(session.warnings))
+    return concluded(session)
 
 
-def _try(trial: VerifyTrial) -> None:
+def _try(session: VerifySession) -> None:
     """Has every input draw called and checked, as long as time lasts."""
-    trial.prepare_eager()
-    trial.choose_sizes(EXTRA_CALLS)
-    for turn, drawing in enumerate(trial.drawings):
-        trial.asked.report(f"comparing {drawing} inputs ({turn + 1} of {len(trial.drawings)})")
-        trial.pace.begin()
-        if trial.draw(drawing):
-            call = trial.call(drawing, fresh=trial.fresh[drawing])
-            trial.compared.append(drawing)
+    session.prepare_eager()
+    session.choose_sizes(EXTRA_CALLS)
+    for turn, drawing in enumerate(session.drawings):
+        session.asked.report(f"comparing {drawing} inputs ({turn + 1} of {len(session.drawings)})")
+        session.pace.begin()
+        if session.draw(drawing):
+            call = session.call(drawing, fresh=session.fresh[drawing])
+            session.compared.append(drawing)
             for check in EACH_DRAW:
-                trial.add(call, check(trial, call))
-        if trial.pace.ended():
+                session.add(call, check(session, call))
+        if session.pace.ended():
             break
-    trial.pace.conclude()
+    session.pace.conclude()
 
 
 def subgraph_problem(subgraph: Subgraph, graph: Graph) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from passnet_core.judge.stages import checks
-from passnet_core.judge.stages.trial import Check
+from passnet_core.judge.stages.verify_session import Check
 from passnet_core.judge.stages.verify import CHECKS
 
 DOCUMENTED = Path(__file__).parents[3] / "docs" / "judge.md"

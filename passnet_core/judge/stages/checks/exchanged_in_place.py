@@ -1,6 +1,6 @@
 from collections.abc import Iterable
 
-from passnet_core.judge.stages.trial import ComparedCall, EagerFailed, Objection, VerifyTrial
+from passnet_core.judge.stages.verify_session import ComparedCall, EagerFailed, Objection, VerifySession
 
 INPUTS = "typical, two elements exchanged in place"
 
@@ -11,21 +11,21 @@ EXTRA_CALLS = EXCHANGES + 1
 """With that of relocated."""
 
 
-def exchanged_in_place(trial: VerifyTrial, call: ComparedCall) -> Iterable[Objection]:
+def exchanged_in_place(session: VerifySession, call: ComparedCall) -> Iterable[Objection]:
     """Catches results remembered by address, shape, version or a fingerprint of the content: after typical inputs two
     elements of each change places, in the same tensors, so that sums and extremes stay."""
-    if not (trial.strict and trial.is_candidate) or trial.drawing != "typical":
+    if not (session.strict and session.is_candidate) or session.drawing != "typical":
         return ()
-    if not trial.pace.affords(EXTRA_CALLS):
-        trial.warnings.append("Calls on inputs that were changed in place were left out: they take too long.")
+    if not session.pace.affords(EXTRA_CALLS):
+        session.warnings.append("Calls on inputs that were changed in place were left out: they take too long.")
         return ()
-    trial.asked.report("comparing them once more, changed in place and moved")
-    trial.bench.draw("typical", trial.pace.shapes)
+    session.asked.report("comparing them once more, changed in place and moved")
+    session.bench.draw("typical", session.pace.shapes)
     for _ in range(EXCHANGES):
-        trial.bench.exchange()
+        session.bench.exchange()
         try:
-            trial.refer()
+            session.refer()
         except EagerFailed:
             break
-        trial.call(INPUTS, fresh=False)
+        session.call(INPUTS, fresh=False)
     return ()

@@ -2,11 +2,11 @@ from collections.abc import Iterable
 
 from passnet_core.judge.numerics import comparing
 from passnet_core.judge.stages.findings import Verification
-from passnet_core.judge.stages.trial import ComparedCall, Decided, Objection, VerifyTrial
+from passnet_core.judge.stages.verify_session import ComparedCall, Decided, Objection, VerifySession
 from passnet_core.records import Accuracy, Verdict
 
 
-def form(trial: VerifyTrial, call: ComparedCall) -> Iterable[Objection]:
+def form(session: VerifySession, call: ComparedCall) -> Iterable[Objection]:
     """Catches returns that only resemble eager's: another number of values, a bare value for a tuple, a subclass for a
     tensor, a wider dtype, a shape that merely broadcasts, another device."""
     judged = call.judged

@@ -1,9 +1,9 @@
 from collections.abc import Iterable
 
-from passnet_core.judge.stages.trial import ComparedCall, Objection, VerifyTrial
+from passnet_core.judge.stages.verify_session import ComparedCall, Objection, VerifySession
 
 
-def inputs_after_call(trial: VerifyTrial, call: ComparedCall) -> Iterable[Objection]:
+def inputs_after_call(session: VerifySession, call: ComparedCall) -> Iterable[Objection]:
     """Catches an input used as scratch, and one that eager changes in place and the candidate leaves or changes
     otherwise."""
     for each in call.judged.inputs:
@@ -15,5 +15,5 @@ def inputs_after_call(trial: VerifyTrial, call: ComparedCall) -> Iterable[Object
             problem = "it was changed, which eager does not do: " + problem.replace("eager's", "before")
         elif not each.by_candidate:
             problem = f"it was left as it was, and eager changes it: {problem}"
-        subject = f"Input {trial.specs[each.index].name} after the call"
+        subject = f"Input {session.specs[each.index].name} after the call"
         yield from call.beside(subject, f"{subject}: {problem}", wrong_fraction=found.wrong_fraction)

@@ -1,12 +1,12 @@
 from collections.abc import Iterable
 
-from passnet_core.judge.stages.trial import ComparedCall, Objection, VerifyTrial
+from passnet_core.judge.stages.verify_session import ComparedCall, Objection, VerifySession
 
 
-def late_results(trial: VerifyTrial, call: ComparedCall) -> Iterable[Objection]:
+def late_results(session: VerifySession, call: ComparedCall) -> Iterable[Objection]:
     """Catches work on a side stream that is not joined before returning: the outputs are not there yet when the stream
     of the call is done. CUDA only."""
-    if trial.strict and call.returned is not None:
+    if session.strict and call.returned is not None:
         for output in call.returned.late:
             problem = (
                 "it was not there yet when the stream of the call had done all its work:"

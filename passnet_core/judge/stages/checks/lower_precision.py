@@ -1,11 +1,11 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from passnet_core.judge.stages.trial import ComparedCall, Objection, VerifyTrial
+from passnet_core.judge.stages.verify_session import ComparedCall, Objection, VerifySession
 from passnet_core.records import Verdict
 
 
-def lower_precision(trial: VerifyTrial, call: ComparedCall) -> Iterable[Objection]:
+def lower_precision(session: VerifySession, call: ComparedCall) -> Iterable[Objection]:
     """Catches computing in a coarser dtype than was asked for: half precision inside, TF32, a half-precision sum."""
     for each in call.valued(Verdict.LOWER_PRECISION):
         whole = each.difference.dtype == "float32"

@@ -1,17 +1,17 @@
 from collections.abc import Iterable
 
 from passnet_core.judge.numerics import comparing
-from passnet_core.judge.stages.trial import ComparedCall, Objection, VerifyTrial
+from passnet_core.judge.stages.verify_session import ComparedCall, Objection, VerifySession
 from passnet_core.records import Evidence
 
 
-def other_layout(trial: VerifyTrial, call: ComparedCall) -> Iterable[Objection]:
+def other_layout(session: VerifySession, call: ComparedCall) -> Iterable[Objection]:
     """Tells of strides other than eager's, which a consumer may slip on. A warning, no objection: layouts are an
     optimiser's to choose."""
     for output, eager, actual in call.outputs():
         if strides := comparing.other_strides(eager, actual):
             warning = f"Output {output} is laid out otherwise than eager's."
-            trial.remarks.setdefault(output, {}).setdefault(
+            session.remarks.setdefault(output, {}).setdefault(
                 warning, Evidence("strides", f"Output {output}: {strides}.")
             )
     return ()

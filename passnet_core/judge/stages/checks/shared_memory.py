@@ -1,13 +1,13 @@
 from collections.abc import Iterable
 
 from passnet_core.judge.numerics import comparing
-from passnet_core.judge.stages.trial import ComparedCall, Objection, VerifyTrial
+from passnet_core.judge.stages.verify_session import ComparedCall, Objection, VerifySession
 from passnet_core.records import Verdict
 
 
-def shared_memory(trial: VerifyTrial, call: ComparedCall) -> Iterable[Objection]:
+def shared_memory(session: VerifySession, call: ComparedCall) -> Iterable[Objection]:
     """Catches an output in the memory of an input or of another output, where eager's has its own: a later change of
     one changes both."""
-    for output, eager, actual in call.outputs() if trial.strict else ():
+    for output, eager, actual in call.outputs() if session.strict else ():
         if problem := comparing.sharing_problem(eager, actual):
             yield call.against(output, Verdict.WRONG_VALUES, problem)

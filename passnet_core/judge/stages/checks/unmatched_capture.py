@@ -1,10 +1,10 @@
 from collections.abc import Iterable
 
 from passnet_core.judge.protocol.messages import CandidateFault
-from passnet_core.judge.stages.trial import ComparedCall, Objection, VerifyTrial
+from passnet_core.judge.stages.verify_session import ComparedCall, Objection, VerifySession
 
 
-def unmatched_capture(trial: VerifyTrial, call: ComparedCall) -> Iterable[Objection]:
+def unmatched_capture(session: VerifySession, call: ComparedCall) -> Iterable[Objection]:
     """Catches passes that match the recorded graph but nothing in what torch.compile captured: the outputs are right
     because eager computed them."""
     if call.returned is not None and call.returned.matches == 0:

@@ -1,11 +1,11 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from passnet_core.judge.stages.trial import ComparedCall, Objection, VerifyTrial
+from passnet_core.judge.stages.verify_session import ComparedCall, Objection, VerifySession
 from passnet_core.records import Verdict
 
 
-def values(trial: VerifyTrial, call: ComparedCall) -> Iterable[Objection]:
+def values(session: VerifySession, call: ComparedCall) -> Iterable[Objection]:
     """Catches results that are not what float64 gives on this input draw: zeros and other constants, an input passed
     through, rows or a tail block left unwritten, work that the recorded statistics make an identity."""
     for each in call.valued(Verdict.WRONG_VALUES):

@@ -103,7 +103,7 @@ class Doubt:
     evidence: Evidence
 
 
-class VerifyTrial:
+class VerifySession:
     """What checks ask and what they leave. strict: by the judge's own profile, not PassNet's."""
 
     def __init__(
@@ -251,7 +251,7 @@ class VerifyTrial:
             raise
 
 
-Check: TypeAlias = Callable[[VerifyTrial, ComparedCall], Iterable[Objection]]
+Check: TypeAlias = Callable[[VerifySession, ComparedCall], Iterable[Objection]]
 """Looks at a call, or makes more of them, and gives what it objects to. Raises Decided where nothing can be compared,
 CandidateFault where nothing was called."""
 

@@ -1,0 +1,111 @@
+"""CHECK: read the passes by the rules, load them, and match them against the graph. None of this needs a device.
+
+Loads no torch before it matches: a bundle that breaks a rule is rejected without it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from passnet_core.bundles.static_rules.findings import findings
+from passnet_core.errors import BadInput
+from passnet_core.graphs import rewriting, source
+from passnet_core.graphs.ir import Graph
+from passnet_core.graphs.rewriting import TracedPass
+from passnet_core.records import Bundle, EvalSpec, Finding, MatchReport, Profile, Subgraph
+
+if TYPE_CHECKING:
+    from passnet_core.judge.protocol.clients import CandidateClient
+
+PREPARE_NOT_CALLED = "PassNet's rules know no prepare(weights): it was not called."
+
+
+@dataclass(frozen=True)
+class LoadedPasses:
+    """A bundle's passes as the candidate worker traced them. prepares: whether the hook prepare(weights) is to be
+    called. finding: the rule that they break, which only loading could show."""
+
+    passes: tuple[TracedPass, ...]
+    prepares: bool
+    warnings: tuple[str, ...] = ()
+    finding: Finding | None = None
+
+    @property
+    def replacement_names(self) -> dict[str, str]:
+        """What to call each replacement function in messages, by its key: after the first pass that uses it."""
+        return {each.replacement: f"the replacement of {each.name}" for each in reversed(self.passes)}
+
+
+@dataclass(frozen=True)
+class MatchedGraph:
+    """The graph with its matches replaced. graph: None if nothing matched or the matches could not be replaced.
+    problem: why they could not; report is then None."""
+
+    graph: Graph | None = None
+    report: MatchReport | None = None
+    problem: str = ""
+
+
+def parsed(subgraph: Subgraph) -> Graph:
+    """Parse the subgraph's source. Raises BadInput."""
+    try:
+        return source.parse(subgraph.code)
+    except BadInput as error:
+        raise BadInput(f"Subgraph {subgraph.id!r} cannot be read: {error}") from error
+
+
+def broken_rules(bundle: Bundle, spec: EvalSpec) -> tuple[Finding, ...]:
+    """Apply the static rules of the job's profile to the bundle's sources."""
+    return findings(bundle, _replacement_cap(spec), passnet=spec.profile is Profile.PASSNET)
+
+
+def load(bundle: Bundle, candidate: "CandidateClient", spec: EvalSpec) -> LoadedPasses:
+    """Have the candidate worker import the bundle and trace its passes. Raises CandidateEnd."""
+    loaded = candidate.load(bundle)
+    prepares = loaded.prepares and spec.profile is Profile.STRICT
+    unused = (PREPARE_NOT_CALLED,) if loaded.prepares and not prepares else ()
+    cap, count = _replacement_cap(spec), len(loaded.replacements)
+    finding = _over_the_cap(bundle, count, cap) if cap is not None and count > cap else None
+    return LoadedPasses(loaded.passes, prepares, loaded.warnings + unused, finding)
+
+
+def match(bundle: Bundle, passes: Sequence[TracedPass], graph: Graph) -> MatchedGraph:
+    """Replace every match of the passes in the graph, and explain the passes that do not match."""
+    from passnet_core.judge.protocol import signatures
+
+    sources = {file.name.removesuffix(".py"): file.code for file in bundle.passes}
+    try:
+        changed = rewriting.rewrite(graph, passes, bind=signatures.bind, explain=sources)
+    except BadInput as error:
+        return MatchedGraph(problem=str(error))
+    report = MatchReport(changed.reports)
+    if not report.count:
+        return MatchedGraph(report=report)
+    return MatchedGraph(changed.graph, MatchReport(changed.reports, rewritten=source.emit(changed.graph)))
+
+
+def matches_in(code: str, passes: Sequence[TracedPass]) -> int | None:
+    """Count the matches of the passes in another source. None: that source cannot be read or rewritten."""
+    from passnet_core.judge.protocol import signatures
+
+    try:
+        changed = rewriting.rewrite(source.parse(code), passes, bind=signatures.bind)
+    except (BadInput, RecursionError):
+        return None
+    return sum(len(each.matches) for each in changed.reports)
+
+
+def _replacement_cap(spec: EvalSpec) -> int | None:
+    """The most distinct replacement functions a bundle may have. PassNet allows one; None: any number."""
+    return 1 if spec.profile is Profile.PASSNET and spec.replacement_cap is None else spec.replacement_cap
+
+
+def _over_the_cap(bundle: Bundle, count: int, cap: int) -> Finding:
+    return Finding(
+        file=bundle.passes[0].name,
+        line=1,
+        column=1,
+        rule="replacement-cap",
+        message=f"The bundle has {count} distinct replacement functions; at most {cap} may be.",
+        remedy="Return one shared function from every replacement_func(), and tell it by a literal what to do.",
+    )

@@ -1,0 +1,80 @@
+"""Answers that judge nothing: what eager and TorchInductor make of a subgraph, and Triton of a bundle's kernels."""
+
+import contextlib
+from dataclasses import replace
+from functools import partial
+
+from passnet_core.errors import BadInput
+from passnet_core.graphs import placement, source
+from passnet_core.graphs.ir import Graph
+from passnet_core.judge.numerics import input_draws
+from passnet_core.judge.protocol.messages import CallableName, CandidateEnd, CandidateFault
+from passnet_core.judge.stages import check, verify
+from passnet_core.judge.stages.job_workers import JobWorkers
+from passnet_core.judge.stages.prepared_job import preparations
+from passnet_core.records import Inspection, Job, PassKernels, Subgraph
+
+
+def inspection(job: Job, workers: JobWorkers, *, with_code: bool) -> Inspection:
+    """What each node of the job's subgraph gives, and with_code TorchInductor's code for it.
+
+    Raises BadInput if the subgraph cannot be run, PlaygroundError, and CandidateEnd if the witness failed.
+    """
+    environment = workers.find_device()
+    subgraph, graph = job.subgraph, check.parsed(job.subgraph)
+    _check_runnable(subgraph, graph)
+    given = input_draws.without_content(subgraph.inputs, input_draws.roles(graph, subgraph.inputs))
+    placed = source.emit(placement.placed(graph, workers.device.value))
+    known: Inspection | None = None
+    try:
+        with contextlib.ExitStack() as children:
+            witness = workers.start(children, "witness", compiling=with_code)
+            with workers.lock(lambda text: None).shared():
+                found = witness.propagate(placed, given)
+            known = Inspection(
+                subgraph_digest=subgraph.digest,
+                environment=environment,
+                values=found.values,
+                values_problem=found.problem,
+                accelerator=witness.accelerator(),
+            )
+            code = witness.generate(placed, given) if with_code else None
+    except CandidateEnd as end:
+        if known is None:
+            raise
+        return replace(known, code_problem=f"TorchInductor did not write its code: {end}")
+    return replace(known, code_problem=code) if isinstance(code, str) else replace(known, code=code)
+
+
+def kernels(job: Job, workers: JobWorkers) -> PassKernels:
+    """What Triton makes of the kernels that the job's bundle launches on its subgraph, in a candidate worker that is
+    used for nothing else. Raises like inspection."""
+    bundle, subgraph, graph = job.bundle, job.subgraph, check.parsed(job.subgraph)
+    assert bundle is not None
+    known = partial(PassKernels, subgraph.digest, bundle.digest, workers.find_device())
+    _check_runnable(subgraph, graph)
+    if fatal := [each for each in check.broken_rules(bundle, job.spec) if each.fatal]:
+        return known(problem=f"A rule rejects the passes, so that nothing of them is executed: {fatal[0].message}")
+    try:
+        with contextlib.ExitStack() as children:
+            candidate = workers.start(children, "candidate", alone=True)
+            loaded = check.load(bundle, candidate, job.spec)
+            matched = check.match(bundle, loaded.passes, graph)
+            if matched.graph is None:
+                return known(problem=matched.problem or "No pass matches this subgraph.")
+            prepared = preparations(job, graph, matched.graph, workers.device, prepares=loaded.prepares)
+            candidate.prepare(CallableName.PASSES, prepared[CallableName.PASSES])
+            candidate.give(
+                input_draws.draw(subgraph.inputs, "recorded", 0, roles=input_draws.roles(graph, subgraph.inputs))
+            )
+            with workers.lock(lambda text: None).alone():
+                found = candidate.compiled(CallableName.PASSES)
+    except CandidateFault as fault:
+        return known(problem=f"The passes failed before their kernels were compiled: {str(fault)[:1000]}")
+    return known(found) if found else known(problem="The replacements launch no Triton kernel here.")
+
+
+def _check_runnable(subgraph: Subgraph, graph: Graph) -> None:
+    """Raise BadInput if this graph of the subgraph cannot be run."""
+    if problem := verify.subgraph_problem(subgraph, graph):
+        raise BadInput(f"Subgraph {subgraph.id!r} cannot be run: {problem}")

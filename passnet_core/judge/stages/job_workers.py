@@ -1,0 +1,121 @@
+"""The device of one job, and the workers that compute for it. Loads no torch before it starts the first of them."""
+
+import contextlib
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from passnet_core.errors import InfrastructureError
+from passnet_core.judge.protocol.messages import CandidateEnd, CandidateFault
+from passnet_core.judge.supervisor import machine
+from passnet_core.judge.supervisor.device_lock import DeviceLock
+from passnet_core.judge.supervisor.fork_server import ForkServer
+from passnet_core.judge.supervisor.worker_pool import WorkerPool
+from passnet_core.records import Capture, Device, Environment, Job, Phase, Stage
+
+if TYPE_CHECKING:
+    from passnet_core.judge.supervisor.child import Child
+
+Emit = Callable[[str, str], None]
+"""Sends an event of a job, its phase and its text, to whoever asked for the job."""
+
+RESIDENT_JOBS = 100
+"""How many jobs a worker on CUDA serves before it is replaced: compiling leaves memory behind."""
+
+
+class JobWorkers:
+    """Finds the job's device, and takes its candidate worker and its witness from the pool."""
+
+    def __init__(self, job: Job, pool: WorkerPool, home: Path, emit: Emit) -> None:
+        self.job, self.pool, self.home, self.emit = job, pool, home, emit
+        self.device = job.spec.device
+        self.environment: Environment | None = None
+        """None until the device is found."""
+        self.logs: dict[str, str] = {}
+        """What each worker that has ended wrote to its log, by its role."""
+
+    def find_device(self) -> Environment:
+        """Find the job's device, and start its processes without waiting for them. CHECK makes do with a CPU. Raises
+        InfrastructureError if the device is missing."""
+        isolation = self.pool.place.isolation
+        try:
+            self.environment = machine.environment(self.device, isolation)
+        except InfrastructureError:
+            if self.job.spec.stage is not Stage.CHECK:
+                raise
+            self.device = Device.CPU
+            self.environment = machine.environment(self.device, isolation)
+        self.refill()
+        return self.environment
+
+    def refill(self) -> None:
+        """Start the processes that a job like this one needs, without waiting for them."""
+        self.pool.refill(self.device, witness=self.job.spec.stage is not Stage.CHECK)
+
+    def lock(self, waiting: Callable[[str], None]) -> DeviceLock:
+        """The lock on the job's device; a CPU needs none. waiting: told, in words, what the lock waits for."""
+        return DeviceLock(None if self.device is Device.CPU else self.home, waiting)
+
+    def start(
+        self, children: contextlib.ExitStack, who: str, *, compiling: bool | None = None, alone: bool = False
+    ) -> "Child":
+        """Start the "candidate" or the "witness", which ends with children; if it ends badly, so does its fork server.
+
+        compiling: whether it needs torch's compiler; None: if the job does. On CUDA a worker stays for later jobs;
+        alone: this one neither has served a job before nor stays.
+        """
+        from passnet_core.judge.supervisor.child import Child
+
+        trusted = who == "witness"
+        bundle, spec = self.job.bundle, self.job.spec
+        if trusted or bundle is None:
+            fork_server = self.pool.for_witness(self.device)
+        else:
+            fork_server = self.pool.for_bundle(bundle.digest, self.device)
+        if compiling is None:
+            compiled = spec.capture is Capture.COMPILED or (trusted and bundle is None)
+            compiling = compiled and spec.stage is not Stage.CHECK
+        staying = self.device is Device.CUDA and not alone
+        if alone:
+            self.pool.dismiss(who)
+        resident = self.pool.residents.get(who) if staying else None
+        if resident is not None and (
+            resident.fork_server is not fork_server
+            or resident.lost
+            or not fork_server.alive
+            or resident.jobs >= RESIDENT_JOBS
+        ):
+            self.pool.dismiss(who)
+            resident = None
+        lifetime_s = math.inf if staying else None
+        try:
+            child = resident or Child(
+                fork_server, who, deadline_s=spec.deadline_s, lifetime_s=lifetime_s, compiling=compiling
+            )
+        except InfrastructureError:
+            self.pool.retire(fork_server)
+            raise
+        child.begin(spec.deadline_s, (lambda text: None) if trusted else (lambda text: self.emit(Phase.LOG, text)))
+        if staying:
+            self.pool.residents[who] = child
+        children.push(lambda kind, error, trace: self._end(child, fork_server, error, staying))
+        return child
+
+    def _end(self, child: "Child", fork_server: ForkServer, error: BaseException | None, staying: bool) -> None:
+        """End a worker. One that stays only forgets the job, because its CUDA context took seconds to set up."""
+        mine = error is not None and not (isinstance(error, CandidateEnd) and error.who != child.who)
+        if staying and not mine:
+            try:
+                child.forget()
+                self.logs[child.who] = child.log.text
+                return
+            except CandidateEnd as end:
+                error = end
+        if staying:
+            self.pool.residents.pop(child.who, None)
+        self.logs[child.who] = child.close()
+        blamed = isinstance(error, CandidateEnd) and error.who == child.who
+        harmless = isinstance(error, CandidateFault) and error.kind not in ("protocol", "memory", "restless")
+        if (blamed and not harmless) or not fork_server.alive:
+            self.pool.retire(fork_server)

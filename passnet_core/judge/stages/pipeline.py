@@ -1,0 +1,148 @@
+"""One job, from its rules to its outcome. Loads no torch before the job's fork servers are on their way."""
+
+import contextlib
+import secrets
+import time
+import traceback
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from passnet_core.errors import InfrastructureError, PlaygroundError
+from passnet_core.graphs.ir import Graph
+from passnet_core.judge.protocol.messages import CallableName, CandidateEnd
+from passnet_core.judge.stages import census, check, verdict
+from passnet_core.judge.stages.findings import Facts
+from passnet_core.judge.stages.job_workers import Emit, JobWorkers
+from passnet_core.records import Bundle, Evidence, Job, Outcome, Phase, Profile, Stage, Verdict
+
+if TYPE_CHECKING:
+    from passnet_core.judge.supervisor.child import Child
+
+
+class JobPipeline:
+    """Runs a job through its stages. Each stage leaves what it found in facts, of which the verdict is made."""
+
+    def __init__(self, job: Job, workers: JobWorkers, emit: Emit) -> None:
+        self.job, self.workers, self.emit = job, workers, emit
+        self.facts = Facts()
+        self.loaded: check.LoadedPasses | None = None
+        """None until the bundle is loaded, and if it has more replacement functions than allowed."""
+
+    def outcome(self) -> Outcome:
+        """Judge the job. Whatever happens, it gets this one outcome."""
+        start = time.monotonic()
+        try:
+            with contextlib.ExitStack() as children:
+                self._judge(children)
+        except CandidateEnd as end:
+            self.facts = replace(self.facts, end=end)
+        except PlaygroundError as error:
+            self.facts = replace(self.facts, problem=str(error))
+        except Exception as error:  # a bug of the judge: the outcome carries its traceback
+            self.facts = self._own_failure(error)
+        wall_s = round(time.monotonic() - start, 4)
+        try:
+            return self._decided(wall_s)
+        except Exception as error:  # a bug of the judge: the outcome carries its traceback
+            self.facts = self._own_failure(error)
+            return self._decided(wall_s)
+
+    def matches_in(self, codes: Sequence[str]) -> list[int | None]:
+        """Count the matches of the loaded passes in each of these sources; empty if no passes were loaded."""
+        return [check.matches_in(code, self.loaded.passes) for code in codes] if self.loaded else []
+
+    def _own_failure(self, error: Exception) -> Facts:
+        """All that is needed to mend a bug of the judge, in place of what the stages found."""
+        trace = Evidence("the judge's own failure", traceback.format_exc()[-8000:])
+        problem = f"The judge itself failed while it had to {self.facts.during or 'start'}: {error!r}"
+        return Facts(problem=problem, during=self.facts.during, evidence=(trace,))
+
+    def _decided(self, wall_s: float) -> Outcome:
+        return verdict.outcome(
+            self.job,
+            self.facts,
+            environment=self.workers.environment,
+            wall_s=wall_s,
+            finished_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            log_tail=self.workers.logs.get("candidate", ""),
+        )
+
+    def _judge(self, children: contextlib.ExitStack) -> None:
+        """Run the stages, one after the other, as far as the job asks and its passes get."""
+        bundle, stage = self.job.bundle, self.job.spec.stage
+        if bundle is None and stage is Stage.CHECK:
+            raise InfrastructureError("Inductor has no passes to check. Ask for the stage verify or measure.")
+        self.workers.find_device()
+        graph = check.parsed(self.job.subgraph)
+        if bundle is None:
+            witness = self.workers.start(children, "witness")
+            self._compute(graph, graph, witness, witness)
+            return
+        self._enter(Phase.RULES, "Reading the passes.")
+        self.facts = replace(self.facts, findings=check.broken_rules(bundle, self.job.spec))
+        if any(finding.fatal for finding in self.facts.findings):
+            return
+        candidate = self.workers.start(children, "candidate")
+        rewritten = self._matched(bundle, candidate, graph)
+        if rewritten is not None and stage is not Stage.CHECK:
+            self._compute(graph, rewritten, candidate, self.workers.start(children, "witness"))
+
+    def _matched(self, bundle: Bundle, candidate: "Child", graph: Graph) -> Graph | None:
+        """Load the passes and replace their matches in the graph. None: there is nothing to compute."""
+        self._enter(Phase.LOAD, "Loading the passes and tracing their patterns.")
+        loaded = check.load(bundle, candidate, self.job.spec)
+        self.facts = replace(self.facts, warnings=loaded.warnings)
+        if loaded.finding is not None:
+            self.facts = replace(self.facts, findings=(*self.facts.findings, loaded.finding))
+            return None
+        self.loaded = loaded
+        self._enter(Phase.MATCH, "Matching the patterns against the graph.")
+        found = check.match(bundle, loaded.passes, graph)
+        during = Phase.REWRITE if found.problem else Phase.MATCH
+        self.facts = replace(self.facts, during=during, match=found.report, rewrite_problem=found.problem)
+        return found.graph
+
+    def _compute(self, graph: Graph, rewritten: Graph, candidate: "Child", witness: "Child") -> None:
+        """Compare values with eager, list the kernels that were launched, and take times."""
+        from passnet_core.judge.stages import measure, verify
+        from passnet_core.judge.stages.prepared_job import PASSNET_SEED, PreparedJob, preparations
+
+        self._enter(Phase.VERIFY, "Comparing values with eager.")
+        bundle, spec, device = self.job.bundle, self.job.spec, self.workers.device
+        prepares = self.loaded is not None and self.loaded.prepares
+        prepared = preparations(self.job, graph, rewritten, device, prepares=prepares)
+        # drawn only now that the passes are loaded: they cannot have prepared for it
+        seed = spec.seed
+        if seed is None:
+            seed = PASSNET_SEED if spec.profile is Profile.PASSNET else secrets.randbelow(1 << 31)
+        asked = PreparedJob(self.job, graph, prepared, candidate, witness, seed, self._report)
+        lock = self.workers.lock(self._report)
+        with lock.shared():
+            verified = verify.verify(asked, compiling=lock.paused)
+            self.facts = replace(self.facts, verification=verified)
+            if verified.verdict is not Verdict.VALUES_ONLY:
+                return
+            if bundle is not None and self.loaded is not None and spec.profile is Profile.STRICT:
+                self._enter(Phase.CENSUS, "Listing the kernels launched.")
+                launches = candidate.census(CallableName.PASSES)
+                names = self.loaded.replacement_names
+                counted = census.judged(bundle, device, launches, graph, rewritten, names)
+                self.facts = replace(self.facts, census=counted)
+                if counted.verdict is Verdict.LIBRARY:
+                    return
+        if spec.stage is not Stage.MEASURE:
+            return
+        self._enter(Phase.MEASURE, "Measuring time.")
+        with lock.alone():
+            self.workers.pool.wait_until_quiet(device)
+            measured = measure.measure(asked)
+        self.facts = replace(self.facts, measurement=measured)
+
+    def _enter(self, phase: Phase, text: str) -> None:
+        self.facts = replace(self.facts, during=phase)
+        self.emit(phase, text)
+
+    def _report(self, text: str) -> None:
+        self.emit(self.facts.during or Phase.START, text)

@@ -9,9 +9,6 @@ import torch
 INTEGERS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
-# --- what came out ---------------------------------------------------------------------------------------------------
-
-
 def digest(outputs: Sequence[Any]) -> int:
     """Add up the bits of all outputs as integers, each output weighted by its position, to a signed 64-bit sum. It is
     exact on every device. Plain booleans, None and tensors that are not strided do not count."""

@@ -23,9 +23,6 @@ SLOTS = 3
 Fill = Mapping[str, Any]
 
 
-# --- how inputs are drawn --------------------------------------------------------------------------------------------
-
-
 def fills(specs: Sequence[TensorSpec], roles: Mapping[str, InputRole], profile: Profile = Profile.STRICT) -> list[Fill]:
     """How each input of a timed call is drawn: its recorded mean with a typical spread, or, in the passnet profile, as
     recorded. Raises BadInput for a dtype that torch does not know."""

@@ -1,1 +1,1 @@
-"""What solvers came to, side by side: boards of scores, what Inductor does, report cards."""
+"""Solvers' results side by side: leaderboards, Inductor's effects, and report cards of language models."""

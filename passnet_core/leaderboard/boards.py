@@ -1,4 +1,4 @@
-"""What may be ranked together: measured outcomes as boards, on which every solver ran the same subgraphs alike."""
+"""Leaderboards. Only solvers that ran the same subgraphs under the same conditions are ranked together."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,15 +27,14 @@ Place = tuple[str, str]
 """(task id, subgraph id)."""
 
 Ground = tuple[str, Capture, Profile]
-"""Device, capture and profile: who is judged on other ground is not ranked together."""
+"""Device, capture and profile: the conditions that solvers on one board share."""
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """A solver on a board, with its outcome on each of the board's subgraphs, in their order.
+    """A solver on a board. rows: its outcomes on the board's subgraphs, in the board's order.
 
-    bundle_digest: None for Inductor, and for an author whose bundles together cover the board. entries: as
-    scoring.report takes them; rows: the same with their runs.
+    bundle_digest: None for Inductor, and for an author whose several bundles together cover the board.
     """
 
     name: str
@@ -44,17 +43,19 @@ class Contestant:
     rows: tuple[ScoreRow, ...]
 
     def __hash__(self) -> int:
-        # reports are kept by it: a hash of thousands of rows would cost more than it tells apart
+        # the key of the cache of reports: hashing all of thousands of rows would be slow
         return hash((self.name, self.bundle_digest, len(self.rows), self.rows[:1]))
 
     @cached_property
     def entries(self) -> tuple[ReportEntry, ...]:
+        """The rows in the form that scoring.report takes."""
         return tuple(entry_of(row) for row in self.rows)
 
 
 @dataclass(frozen=True)
 class Board:
-    """Solvers measured on the same subgraphs and ground. total: subgraphs of these tasks in the corpus."""
+    """Solvers measured on the same subgraphs under the same conditions. total: subgraphs that the board's tasks have
+    in the corpus."""
 
     id: str
     device: str
@@ -79,24 +80,24 @@ class Board:
 
     @property
     def recorded(self) -> tuple[str, ...]:
-        """Where and when the recorded outcomes among these were made; empty: all were made here."""
+        """Where and when the recorded outcomes of this board were made; empty: all were made here."""
         return tuple(sorted({row.recorded for each in self.contestants for row in each.rows} - {""}))
 
     @property
     def noise(self) -> float | None:
-        """By what share eager differed from itself, the median over these outcomes; None: nobody looked."""
+        """The median noise floor of these outcomes, a share as in Outcome; None: not measured."""
         known = [row.noise for each in self.contestants for row in each.rows if row.noise is not None]
         return median(known) if known else None
 
     @property
     def dates(self) -> tuple[str, str]:
-        """The first and the last day of measurement."""
+        """The first and the last day of measurement, as YYYY-MM-DD."""
         days = [row.finished_at[:10] for each in self.contestants for row in each.rows]
         return min(days), max(days)
 
 
 class Duel(StrEnum):
-    """How one solver stands to another on a subgraph."""
+    """How one solver compares with another on a subgraph."""
 
     FASTER = "faster"
     SLOWER = "slower"
@@ -111,9 +112,9 @@ WINS, LOSSES = frozenset({Duel.FASTER, Duel.ALONE}), frozenset({Duel.SLOWER, Due
 
 @dataclass(frozen=True)
 class Beside:
-    """One subgraph as two solvers ran it. second None: the other did not; then there is no duel either.
+    """The outcomes of two solvers on one subgraph. second, duel: None if the other solver did not run it.
 
-    ratio: the first's speedup over the second's, where both were timed.
+    ratio: the first's speedup divided by the second's; None: not both were timed.
     """
 
     first: ScoreRow
@@ -124,16 +125,16 @@ class Beside:
 
 @dataclass(frozen=True)
 class Deciding(Beside):
-    """With what the subgraph multiplies into the ratio of the two solvers' ES(t); the product of all is that ratio."""
+    """Also the factor that the subgraph contributes to the ratio of the two ES(t), which is the product of all."""
 
     multiplies: float = 1.0
 
 
 @dataclass(frozen=True)
 class Spread:
-    """The speedups of one solver, ascending, with its rows, and whether each is right at one t.
+    """The speedups of one solver. timed: (row, speedup, whether its values are right at t), by ascending speedup.
 
-    untimed: the other subgraphs, which have no speedup.
+    untimed: the number of subgraphs without a speedup.
     """
 
     solver: str
@@ -142,21 +143,22 @@ class Spread:
 
     @property
     def right(self) -> int:
+        """How many of the timed subgraphs are right at t."""
         return sum(right for _, _, right in self.timed)
 
     @property
     def faster(self) -> int:
-        """How many are faster than eager, whatever the noise."""
+        """How many have a speedup above 1, regardless of noise."""
         return sum(speedup > 1 for _, speedup, _ in self.timed)
 
     def quantile(self, share: float) -> float | None:
-        """The speedup below which this share of those timed lies; None: nothing was timed."""
+        """Return the speedup below which this share of the timed subgraphs lies; None: nothing was timed."""
         return float(np.quantile([speedup for _, speedup, _ in self.timed], share)) if self.timed else None
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """A contestant with its figures, at its place for one t; equal scores share a place."""
+    """A contestant with its place and figures at one t. Equal scores share a place."""
 
     place: int
     contestant: Contestant
@@ -168,14 +170,14 @@ class Ranked:
 def boards(
     rows: Iterable[ScoreRow], *, names: Mapping[str, str] | None = None, totals: Mapping[str, int] | None = None
 ) -> tuple[Board, ...]:
-    """The boards that these outcomes make: those that compare solvers first, of these the one with most subgraphs.
+    """Return the boards of these outcomes: those with several solvers first, then by the number of subgraphs.
 
-    names: bundle digest to name; totals: subgraphs per task. Each set of subgraphs that a solver ran makes a board per
-    device, capture and profile, with every solver that ran all of it.
+    Each set of subgraphs that some solver ran on one ground makes a board, with every solver that ran all of them.
+    names: bundle names by digest. totals: the number of subgraphs in the corpus, by task.
     """
     grouped: dict[Ground, list[ScoreRow]] = {}
     for row in rows:
-        # right but not timed: no sample
+        # an outcome that is right but not timed is not scored
         if row.error_class is not None or row.speedup is not None:
             grouped.setdefault((row.device, row.capture, row.profile), []).append(row)
     made = [board for ground, each in grouped.items() for board in _boards_of(ground, each, names or {}, totals or {})]
@@ -185,7 +187,7 @@ def boards(
 
 
 def twin(board: Board, among: Iterable[Board]) -> Board | None:
-    """The same subgraphs, measured alike, but judged by the other profile's rules."""
+    """Return the board with the same subgraphs, device and capture under the other profile, or None."""
     alike = (board.device, board.capture, board.places)
     others = (each for each in among if each.profile is not board.profile)
     return next((each for each in others if (each.device, each.capture, each.places) == alike), None)
@@ -199,7 +201,10 @@ def ranked(
     b: float = PENALTY_FAILED,
     interpretation: Interpretation = Interpretation.DEFAULT,
 ) -> tuple[Ranked, ...]:
-    """The board's contestants by ES(t), best first; none where the interpretation has no such level."""
+    """Rank the board's contestants by ES(t), best first. Returns nothing if the interpretation has no level t.
+
+    p, b: the penalties of ES(t) for slow and for failed subgraphs.
+    """
     lines = []
     for each in board.contestants:
         report = _report(each, p, b, interpretation)
@@ -211,19 +216,19 @@ def ranked(
 
 
 def spread(contestant: Contestant, t: int) -> Spread:
-    """The speedups of a solver, and which of them are of right values at t."""
+    """Return a solver's speedups, and which of them have right values at t."""
     timed = [(row, row.speedup, right_at(row, t)) for row in contestant.rows if row.speedup is not None]
     timed.sort(key=lambda each: each[1])
     return Spread(contestant.name, tuple(timed), len(contestant.rows) - len(timed))
 
 
 def right_at(row: ScoreRow, t: int) -> bool:
-    """Whether its speedup counts at t, as ES(t) has it: from t = 1 on, what is right at 1."""
+    """Whether the speedup counts in ES(t): the values are right at t, or at 1 for a larger t."""
     return row.speedup is not None and min(t, 1) in row.correct_at
 
 
 def baseline_on(ground: Ground, among: Iterable[Board]) -> dict[Place, ScoreRow]:
-    """TorchInductor's outcomes on that ground, over all boards."""
+    """Return TorchInductor's outcomes on this ground, from all boards."""
     return {
         (row.task_id, row.subgraph_id): row
         for board in among
@@ -235,7 +240,7 @@ def baseline_on(ground: Ground, among: Iterable[Board]) -> dict[Place, ScoreRow]
 
 
 def beside(rows: Iterable[ScoreRow], others: Mapping[Place, ScoreRow], t: int) -> tuple[Beside, ...]:
-    """Each of the rows beside the other solver's, at t: those that lose most first, those without another last."""
+    """Pair each row with the other solver's at t: the greatest losses first, rows without a partner last."""
     pairs = [_beside(row, others.get((row.task_id, row.subgraph_id)), t) for row in rows]
 
     def loss(pair: Beside) -> tuple[bool, bool, float, str, str]:
@@ -248,33 +253,33 @@ def beside(rows: Iterable[ScoreRow], others: Mapping[Place, ScoreRow], t: int) -
 def deciding(
     first: Contestant, second: Contestant, t: int, *, interpretation: Interpretation = Interpretation.DEFAULT
 ) -> tuple[Deciding, ...]:
-    """What each subgraph of a board does to the ratio of two solvers' ES(t), those that decide most first."""
-    ours, theirs = (
+    """Return what each subgraph contributes to the ratio of two solvers' ES(t), the most decisive first."""
+    first_logs, second_logs = (
         error_aware_logs([each.sample for each in solver.entries if each.sample], t, interpretation=interpretation)
         for solver in (first, second)
     )
-    share = len(first.rows)
     made = []
-    for row, other, difference in zip(first.rows, second.rows, (ours - theirs).tolist(), strict=True):
+    for row, other, difference in zip(first.rows, second.rows, (first_logs - second_logs).tolist(), strict=True):
         pair = _beside(row, other, t)
-        made.append(Deciding(pair.first, pair.second, pair.ratio, pair.duel, exp(difference / share)))
+        made.append(Deciding(pair.first, pair.second, pair.ratio, pair.duel, exp(difference / len(first.rows))))
     made.sort(key=lambda each: (-abs(log(each.multiplies)), each.first.task_id, each.first.subgraph_id))
     return tuple(made)
 
 
 def duel(first: ScoreRow, second: ScoreRow, t: int) -> Duel:
-    """Faster or slower: beyond the larger noise floor of the two, and, where intervals are known, these lie apart."""
-    mine, other = first.speedup, second.speedup
-    if mine is None or other is None or not (right_at(first, t) and right_at(second, t)):
+    """Compare two outcomes on one subgraph at t. Faster and slower require a difference beyond the larger of the two
+    noise floors, and intervals that do not overlap, if they are known."""
+    one, two = first.speedup, second.speedup
+    if one is None or two is None or not (right_at(first, t) and right_at(second, t)):
         return NOT_BOTH[right_at(first, t), right_at(second, t)]
     floor = 1 + max(first.noise or 0.0, second.noise or 0.0)
-    if mine > other * floor and _above(first.low, second.high):
+    if one > two * floor and _above(first.low, second.high):
         return Duel.FASTER
-    return Duel.SLOWER if other > mine * floor and _above(second.low, first.high) else Duel.SAME
+    return Duel.SLOWER if two > one * floor and _above(second.low, first.high) else Duel.SAME
 
 
-def tally(pairs: Iterable[Beside]) -> dict[Duel, int]:
-    """How often each came."""
+def duel_counts(pairs: Iterable[Beside]) -> dict[Duel, int]:
+    """Count the duels by kind."""
     counts = dict.fromkeys(Duel, 0)
     for each in pairs:
         if each.duel is not None:
@@ -283,7 +288,7 @@ def tally(pairs: Iterable[Beside]) -> dict[Duel, int]:
 
 
 def duel_words(first: str, second: str) -> dict[Duel, str]:
-    """Each duel in words that name the two."""
+    """Return each kind of duel in words with the two solvers' names."""
     return {
         Duel.FASTER: f"{first} faster",
         Duel.SLOWER: f"{second} faster",
@@ -308,12 +313,13 @@ def _above(low: float | None, high: float | None) -> bool:
 def _beside(first: ScoreRow, second: ScoreRow | None, t: int) -> Beside:
     if second is None:
         return Beside(first, None, None, None)
-    mine, other = first.speedup, second.speedup
-    ratio = None if mine is None or other is None else mine / other
+    one, two = first.speedup, second.speedup
+    ratio = None if one is None or two is None else one / two
     return Beside(first, second, ratio, duel(first, second, t))
 
 
 def entry_of(row: ScoreRow) -> ReportEntry:
+    """Return the row in the form that scoring.report takes."""
     return ReportEntry(
         solver=row.solver,
         bundle_digest=row.bundle_digest,
@@ -329,7 +335,7 @@ def entry_of(row: ScoreRow) -> ReportEntry:
 
 
 def table_of(columns: SampleColumns) -> SampleTable:
-    """The store's columns as those that scores are reckoned over. Raises EmptyScore on none."""
+    """Return the store's columns as the table that scores are computed from. Raises EmptyScore for empty columns."""
     codes = {each.value: code for code, each in enumerate(ErrorClass)}
     codes[""] = codes[ErrorClass.ACCURACY.value]
     speedups = np.array(columns.speedups, dtype=np.float64)
@@ -367,7 +373,7 @@ def _boards_of(
         order = tuple(sorted(places))
 
         def covering(found: Mapping[Place, ScoreRow], order: tuple[Place, ...] = order) -> tuple[ScoreRow, ...]:
-            """Its row at each place; none where it lacks one."""
+            """Return the solver's row at each place; () if it lacks one."""
             return tuple(found[place] for place in order) if all(place in found for place in order) else ()
 
         contestants = [
@@ -375,7 +381,7 @@ def _boards_of(
             for digest, found in sorted(bundles.items())
             if (whole := covering(found))
         ]
-        # an author whose one bundle covers the board needs no second line
+        # an author with a single bundle that covers the board needs no second line
         single = {row.author for each in contestants for row in each.rows}
         contestants += [
             Contestant(f"{author} bundles", SolverKind.PASSES, None, whole)
@@ -385,7 +391,7 @@ def _boards_of(
         if whole := covering(baseline):
             contestants.append(Contestant(INDUCTOR, SolverKind.INDUCTOR, None, whole))
         total = sum(totals.get(task_id, 0) for task_id in {task_id for task_id, _ in order})
-        # without the profile: the same choice holds when one turns from one profile to the other
+        # leave out the profile, so that a board and its twin have the same id in a page's URL
         key = digest_of([*ground[:2], [list(place) for place in order]])
         made.append(Board(key[:10], *ground, order, max(total, len(order)), tuple(contestants)))
     return made

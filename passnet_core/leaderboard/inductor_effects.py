@@ -1,4 +1,4 @@
-"""What TorchInductor does to real subgraphs: how many it slows down, which, and where the time goes."""
+"""TorchInductor's effects on real subgraphs: how many it slows down, which ones, and where the time goes."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from passnet_core.store.rows import BaselineRow
 
 
 class Effect(StrEnum):
-    """What the interval of a speedup says."""
+    """How Inductor's time on a subgraph compares with eager's."""
 
     SLOWER = "slower than eager"
     SAME = "no measurable difference"
@@ -20,7 +20,7 @@ class Effect(StrEnum):
 
 
 class Grouping(StrEnum):
-    """By what subgraphs are told apart."""
+    """The property by which subgraphs are grouped."""
 
     CLOCK = "clock"
     TIME = "eager's time"
@@ -32,7 +32,7 @@ class Grouping(StrEnum):
 
 @dataclass(frozen=True)
 class Share:
-    """The subgraphs of one group, by what Inductor does to them. speedup: their median."""
+    """The subgraphs of one group, counted by Inductor's effect. speedup: their median speedup."""
 
     group: str
     counts: Mapping[Effect, int]
@@ -44,13 +44,14 @@ class Share:
 
     @property
     def slower(self) -> float:
-        """The share that Inductor slows down, 0 to 1."""
+        """The share that Inductor slows down, from 0 to 1."""
         return self.counts[Effect.SLOWER] / self.total
 
 
 @dataclass(frozen=True)
 class Spent:
-    """The median over subgraphs of what a call takes, in microseconds: its kernels, and all around them."""
+    """Where the time of a contender's call goes, in microseconds: into its kernels, and into everything around them.
+    Medians over subgraphs."""
 
     contender: Contender
     kernels_us: float
@@ -59,22 +60,24 @@ class Spent:
 
 @dataclass(frozen=True)
 class Guards:
-    """What compiled capture adds to a call of Inductor's, in microseconds: guards, and the way to them. The median over
-    so many subgraphs."""
+    """How many microseconds compiled capture adds to a call of Inductor's code, for guards and their dispatch. The
+    median over `subgraphs` subgraphs."""
 
     microseconds: float
     subgraphs: int
 
 
+# the groups: the bound below which a value belongs to a group, and the group's name
 TIMES = ((25.0, "below 25 µs"), (50.0, "25 to 50 µs"), (100.0, "50 to 100 µs"), (1000.0, "100 µs to 1 ms"))
 LONGEST = "1 ms and more"
 SIZES = ((2, "1"), (4, "2 to 3"), (8, "4 to 7"), (16, "8 to 15"))
 LARGEST = "16 and more"
-IDLE = ("layout", "indexing", "creation", "other")
+NOT_GROUPED = ("layout", "indexing", "creation", "other")
+"""Kinds of operators that are not groups: they compute nothing."""
 
 
 def grounds(rows: Iterable[BaselineRow]) -> tuple[tuple[str, Capture], ...]:
-    """The devices and captures that there are rows of, those with most rows first."""
+    """Return the (device, capture) pairs of the rows, those with the most rows first."""
     counts: dict[tuple[str, Capture], int] = {}
     for row in rows:
         counts[row.device, row.capture] = counts.get((row.device, row.capture), 0) + 1
@@ -82,7 +85,11 @@ def grounds(rows: Iterable[BaselineRow]) -> tuple[tuple[str, Capture], ...]:
 
 
 def effect(row: BaselineRow, clock: Clock) -> Effect | None:
-    """By the whole interval, and end to end beyond the noise floor too; None where that clock saw nothing."""
+    """Classify Inductor's speedup on this clock; None: not timed.
+
+    Slower and faster require that the whole interval is on one side of 1 and, end to end, that the speedup exceeds the
+    noise floor.
+    """
     found = row.speedup(clock)
     if found is None:
         return None
@@ -95,9 +102,9 @@ def effect(row: BaselineRow, clock: Clock) -> Effect | None:
 def shares(
     rows: Sequence[BaselineRow], clock: Clock, grouping: Grouping, tasks: Mapping[str, TaskSummary]
 ) -> tuple[Share, ...]:
-    """The shares of each group on that clock, in the groups' natural order; by clock: of each clock.
+    """Return the shares of each group on this clock, in the groups' natural order. Grouping.CLOCK gives every clock's.
 
-    tasks: by name, where they are known. A subgraph with several kinds of operators is in the group of each.
+    tasks: the known ones, by name. A subgraph with several kinds of operators is in the group of each.
     """
     if grouping is Grouping.CLOCK:
         return tuple(share for each in Clock if (share := share_on(each, rows)))
@@ -112,19 +119,19 @@ def shares(
 
 
 def share_on(clock: Clock, rows: Sequence[BaselineRow], name: str = "") -> Share | None:
-    """All these subgraphs as one group, of that name or the clock's; None where that clock saw none of them."""
+    """Return the share of all these subgraphs as one group; None if none was timed. name: "" means the clock's name."""
     counts = dict.fromkeys(Effect, 0)
     speedups = []
     for row in rows:
-        found, what = row.speedup(clock), effect(row, clock)
-        if found is not None and what is not None:
-            counts[what] += 1
+        found, kind = row.speedup(clock), effect(row, clock)
+        if found is not None and kind is not None:
+            counts[kind] += 1
             speedups.append(found.value)
     return Share(name or clock.value, counts, median(speedups)) if speedups else None
 
 
 def spent(rows: Iterable[BaselineRow]) -> tuple[Spent, ...]:
-    """Where the time of a call goes, for eager and for Inductor, of the subgraphs whose kernels were seen."""
+    """Return where the time of a call goes, for eager and for Inductor, over the subgraphs with kernel times."""
     pieces: dict[Contender, list[tuple[float, float]]] = {}
     for row in rows:
         for contender in (Contender.EAGER, Contender.BASELINE):
@@ -138,8 +145,11 @@ def spent(rows: Iterable[BaselineRow]) -> tuple[Spent, ...]:
 
 
 def guards(rows: Iterable[BaselineRow], device: str) -> Guards | None:
-    """By the subgraphs that were timed there in both captures: what Inductor takes longer by compiled capture than by
-    direct capture, which has no guards, less what eager, which has none in either, took longer then."""
+    """Return the cost of guards on this device; None if no subgraph was timed in both captures.
+
+    It is how much longer Inductor takes in compiled than in direct capture, which has no guards. Eager has none in
+    either, so its own difference between the two measurements is subtracted.
+    """
     beyond: dict[tuple[str, str], dict[Capture, float]] = {}
     for row in rows:
         eager, inductor = (row.time(who, Clock.END_TO_END) for who in (Contender.EAGER, Contender.BASELINE))
@@ -159,7 +169,7 @@ def _by_operations(row: BaselineRow, task: TaskSummary | None) -> Sequence[str]:
 
 
 def _by_operators(row: BaselineRow, task: TaskSummary | None) -> Sequence[str]:
-    return () if task is None else sorted({FAMILY.get(label, "other") for label in task.vocabulary} - set(IDLE))
+    return () if task is None else sorted({FAMILY.get(label, "other") for label in task.vocabulary} - set(NOT_GROUPED))
 
 
 def _by_dtype(row: BaselineRow, task: TaskSummary | None) -> Sequence[str]:

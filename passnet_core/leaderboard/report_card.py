@@ -1,4 +1,4 @@
-"""What language models came to: how far their attempts got, and what an accepted one costs."""
+"""Report cards of language models: how far their attempts got, and what an accepted attempt costs."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ STAGES: tuple[tuple[str, frozenset[Verdict]], ...] = (
     ("right", frozenset(Verdict) - UNLOADED - UNREPLACED - ACCEPTED),
     ("faster", ACCEPTED - {Verdict.FASTER}),
 )
-"""Per stage the verdicts of what got as far as the one before it, and no farther."""
+"""For each step, the verdicts of subgraphs that passed the steps before it but not this one."""
 
 
 @dataclass(frozen=True)
 class Card:
-    """One model's attempts, over all tasks. stages: as stages() says; accepted: attempts, on every subgraph."""
+    """One model's attempts over all tasks. accepted: attempts accepted on every subgraph. stages: from stages()."""
 
     model: str
     tasks: int
@@ -30,11 +30,12 @@ class Card:
 
     @property
     def cost_per_accepted(self) -> float | None:
+        """The cost of all attempts divided by the accepted ones; None: none was accepted."""
         return self.cost / self.accepted if self.accepted else None
 
 
 def stages(endings: Sequence[Ending]) -> tuple[tuple[str, int, int], ...]:
-    """(stage, attempts whose best bundle got through it on every subgraph, attempts)."""
+    """Return (step, attempts whose best bundle passed it on every subgraph, attempts) for each step."""
     left = [{verdict for verdict, _ in each.verdicts} for each in endings if each.verdicts]
     found = []
     for stage, stopping in STAGES:
@@ -44,7 +45,7 @@ def stages(endings: Sequence[Ending]) -> tuple[tuple[str, int, int], ...]:
 
 
 def cards(conversations: Iterable[TrajectorySummary]) -> tuple[Card, ...]:
-    """By model, most accepted first; those that are over and were not recorded elsewhere."""
+    """Return one card per model, best first. Counts only conversations that have ended and were held here."""
     by_model: dict[str, list[tuple[str, Ending]]] = {}
     for each in conversations:
         if each.ending is not None and not each.opening.recorded:

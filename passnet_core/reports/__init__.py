@@ -1,1 +1,1 @@
-"""What is told of whole runs: one as an HTML file that opens anywhere, and what differs between two."""
+"""Reports on whole runs: one run as an HTML file that opens anywhere, and the differences between two runs."""

@@ -1,4 +1,4 @@
-"""What differs between two runs, subgraph by subgraph, between two bundles, and between two graphs."""
+"""The differences between two runs, subgraph by subgraph, between two bundles, and between two graphs."""
 
 import difflib
 from collections import Counter
@@ -11,7 +11,7 @@ from passnet_core.records import Bundle, Clock, Environment, EvalSpec, Outcome, 
 
 
 class Change(StrEnum):
-    """What became of a subgraph from one run, before or "then", to another, after or "now"."""
+    """How the outcome of a subgraph changed from one run ("before", on pages "then") to another ("after", "now")."""
 
     FASTER = "faster"
     SLOWER = "slower"
@@ -21,7 +21,7 @@ class Change(StrEnum):
     NO_LONGER_ACCEPTED = "no longer accepted"
     OTHER_VERDICT = "another verdict"
     SAME_VERDICT = "the same verdict"
-    """At least one of the two has no times."""
+    """And at least one of the two has no speedup."""
     OTHER_SUBGRAPH = "another subgraph of that name"
     ONLY_BEFORE = "judged only then"
     ONLY_AFTER = "judged only now"
@@ -29,7 +29,7 @@ class Change(StrEnum):
 
 @dataclass(frozen=True)
 class OutcomePair:
-    """A subgraph in two runs; None where a run did not judge it."""
+    """The outcomes of one subgraph in two runs; None: the run did not judge it."""
 
     task_id: str
     subgraph_id: str
@@ -53,14 +53,14 @@ class OutcomePair:
 
     @property
     def ratio(self) -> float | None:
-        """The speedup after over the speedup before, end to end."""
+        """The speedup after divided by the speedup before, end to end; None: not both were timed."""
         if self.before is None or self.after is None or self.change is Change.OTHER_SUBGRAPH:
             return None
         return speed_ratio(self.before.speedup(), self.after.speedup())
 
     @property
     def elsewhere(self) -> tuple[str, ...]:
-        """In what the environments of both differ, where both were judged: their times are not comparable then."""
+        """The properties in which the environments differ. If there are any, the times are not comparable."""
         old, new = (outcome.environment if outcome else None for outcome in (self.before, self.after))
         if old is None or new is None:
             return ()
@@ -68,7 +68,7 @@ class OutcomePair:
 
 
 def speed_change(before: Speedup | None, after: Speedup | None) -> Change | None:
-    """Whether one speedup is beyond the other's 95% interval; None: one of them is missing."""
+    """Compare two speedups by their 95% intervals; None: one of them is missing."""
     if before is None or after is None:
         return None
     if after.low > before.high:
@@ -77,18 +77,19 @@ def speed_change(before: Speedup | None, after: Speedup | None) -> Change | None
 
 
 def speed_ratio(before: Speedup | None, after: Speedup | None) -> float | None:
+    """Return the speedup after divided by the speedup before; None: one of them is missing or not positive."""
     return after.value / before.value if before and after and before.value > 0 else None
 
 
 def pairs(before: Iterable[Outcome], after: Iterable[Outcome]) -> tuple[OutcomePair, ...]:
-    """Every subgraph of both runs, in the order of the one after, then what only the one before has."""
+    """Pair the outcomes of every subgraph: first those of the run after, in its order, then the others."""
     olds = {(each.task_id, each.subgraph_id): each for each in before}
     news = {(each.task_id, each.subgraph_id): each for each in after}
     return tuple(OutcomePair(*place, olds.get(place), news.get(place)) for place in dict.fromkeys((*news, *olds)))
 
 
 def counted(found: Iterable[OutcomePair]) -> tuple[tuple[Change, int], ...]:
-    """How many subgraphs changed in which way, in the order of Change."""
+    """Count the changes, in the order of Change; those that do not occur are left out."""
     numbers = Counter(each.change for each in found)
     return tuple((change, numbers[change]) for change in Change if numbers[change])
 
@@ -97,7 +98,7 @@ def counted(found: Iterable[OutcomePair]) -> tuple[tuple[Change, int], ...]:
 
 
 class Fate(StrEnum):
-    """What became of a file."""
+    """How a file changed between two bundles."""
 
     SAME = "identical"
     CHANGED = "changed"
@@ -107,7 +108,7 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True)
 class FileChange:
-    """A file of two bundles. diff: unified, as text whose lines keep their + and −; empty where they are identical."""
+    """One file in two bundles. diff: unified, without file names; empty if the file is the same in both."""
 
     name: str
     fate: Fate
@@ -115,7 +116,7 @@ class FileChange:
 
 
 def file_changes(before: Bundle | None, after: Bundle | None) -> tuple[FileChange, ...]:
-    """Every file of both bundles, those that differ first; TorchInductor, None, has no file."""
+    """Compare every file of two bundles; files that differ come first. None, for TorchInductor, has no files."""
     olds = {file.name: file.code for file in (before.files if before else ())}
     news = {file.name: file.code for file in (after.files if after else ())}
     found = [_file_change(name, olds.get(name), news.get(name)) for name in dict.fromkeys((*news, *olds))]
@@ -130,7 +131,7 @@ def _file_change(name: str, old: str | None, new: str | None) -> FileChange:
 
 
 def diff_of(old: str, new: str) -> str:
-    """A unified diff without names; where only the ends of lines differ, it says so."""
+    """Return a unified diff without file names, or a note if only line endings differ; "" for equal texts."""
     lines = list(difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm=""))[2:]
     if not lines and old != new:
         return "@@ only the ends of lines differ @@"
@@ -138,14 +139,14 @@ def diff_of(old: str, new: str) -> str:
 
 
 def order_changed(before: Bundle | None, after: Bundle | None) -> bool:
-    """Whether the passes that both have apply in another order."""
+    """Whether the passes that both bundles have are in a different order."""
     olds = [file.name for file in (before.passes if before else ())]
     news = [file.name for file in (after.passes if after else ())]
     return [name for name in olds if name in news] != [name for name in news if name in olds]
 
 
 def only_in(graph: Graph, other: Graph) -> set[str]:
-    """Operations of a graph that are not in the other, by name and by what they call: a rewrite may reuse a name."""
+    """Return the operations of a graph that the other lacks, compared by name and target: a rewrite may reuse names."""
     return {
         node.name
         for node in graph.operations
@@ -158,7 +159,7 @@ def only_in(graph: Graph, other: Graph) -> set[str]:
 
 @dataclass(frozen=True)
 class ClockChange:
-    """What one clock says of a subgraph in both runs; times are medians in microseconds per call."""
+    """The outcomes of a subgraph in two runs, seen on one clock."""
 
     clock: Clock
     before: Outcome
@@ -166,6 +167,7 @@ class ClockChange:
 
     @property
     def ratio(self) -> float | None:
+        """The speedup after divided by the speedup before; None: not both were timed."""
         return speed_ratio(self.before.speedup(self.clock), self.after.speedup(self.clock))
 
     @property
@@ -174,14 +176,14 @@ class ClockChange:
 
 
 def clock_changes(before: Outcome, after: Outcome) -> tuple[ClockChange, ...]:
-    """Each clock that at least one of the two was timed on."""
+    """Return one entry for each clock that at least one of the two was timed on."""
     timed = {each.clock for outcome in (before, after) for each in outcome.timings}
     return tuple(ClockChange(clock, before, after) for clock in Clock if clock in timed)
 
 
 @dataclass(frozen=True)
 class OutputChange:
-    """An output in both runs; None where a run did not compare it."""
+    """One output in two runs; None: the run did not compare it."""
 
     output: int
     before: OutputAccuracy | None
@@ -189,7 +191,7 @@ class OutputChange:
 
     @property
     def words(self) -> str:
-        """Which of the two is nearer to eager, by the smallest t; a smaller one is nearer."""
+        """Whether the output came closer to eager: a smaller smallest t is closer."""
         if self.before is None or self.after is None:
             return "compared in one run only"
         old, new = self.before.smallest_t, self.after.smallest_t
@@ -201,7 +203,7 @@ class OutputChange:
 
 
 def output_changes(before: Outcome, after: Outcome) -> tuple[OutputChange, ...]:
-    """Each output that at least one of the two was compared on."""
+    """Return one entry for each output that at least one of the two runs compared."""
     olds, news = _outputs(before), _outputs(after)
     return tuple(OutputChange(output, olds.get(output), news.get(output)) for output in sorted({*olds, *news}))
 
@@ -210,12 +212,12 @@ def _outputs(outcome: Outcome) -> dict[int, OutputAccuracy]:
     return {each.output: each for each in (outcome.accuracy.outputs if outcome.accuracy else ())}
 
 
-# --- how and where ---------------------------------------------------------------------------------------------------
+# --- specs and environments ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Row:
-    """One property of two things, in words; a dash where one has none."""
+    """One property of two specs or environments, in words; "–": it has none."""
 
     what: str
     before: str
@@ -227,13 +229,13 @@ class Row:
 
 
 def environment_rows(before: Environment | None, after: Environment | None) -> tuple[Row, ...]:
-    """Where both were judged, property by property; what neither says is left out."""
+    """Compare two environments property by property; a property that both lack is left out."""
     named = _named(environment_facts(before), environment_facts(after))
     return tuple(row for row in named if (row.before, row.after) != ("–", "–"))
 
 
 def spec_rows(before: EvalSpec, after: EvalSpec) -> tuple[Row, ...]:
-    """How both were judged, property by property."""
+    """Compare two specs property by property."""
     return _named(spec_facts(before), spec_facts(after))
 
 
@@ -242,7 +244,7 @@ def _named(before: Sequence[tuple[str, str]], after: Sequence[tuple[str, str]]) 
 
 
 def environment_facts(of: Environment | None) -> list[tuple[str, str]]:
-    """An environment's properties, named; all empty where there is none."""
+    """Return an environment's properties as (name, text); all texts are empty without an environment."""
     return [
         ("device", of.device if of else ""),
         ("driver", of.driver if of else ""),
@@ -256,10 +258,10 @@ def environment_facts(of: Environment | None) -> list[tuple[str, str]]:
 
 
 def spec_facts(of: EvalSpec) -> list[tuple[str, str]]:
-    """How a run is judged, property by property, in words."""
+    """Return the properties of a spec as (name, text)."""
     return [
         ("stage", of.stage.value),
-        ("asked for device", of.device.value),
+        ("requested device", of.device.value),
         ("capture", of.capture.value),
         ("profile", of.profile.value),
         ("timed blocks", str(of.trials)),

@@ -1,4 +1,4 @@
-"""What a report says, ready to be written: a section per subgraph, counts, scores, and marks on the scales of time."""
+"""The content of a report, ready to be written: counts, scores, a section per subgraph, positions on time scales."""
 
 import math
 from collections import Counter
@@ -40,20 +40,20 @@ SIGNS: Mapping[Verdict, str] = {
     Verdict.FASTER: "▲",
 }
 LOOKS: Mapping[Contender, str] = {Contender.EAGER: "eager", Contender.BASELINE: "baseline", Contender.PASSES: "own"}
-"""The classes of their marks."""
+"""The CSS classes of the contenders' marks."""
 SCALE = 420
-"""Pixels from the left end of a scale to the right one."""
+"""The width of a clock's scale in pixels."""
 SPAN, LEAST, MOST = 120, 0.25, 4.0
-"""Of the summary's scale of speedups, which is logarithmic: its pixels and its ends."""
+"""The summary's scale of speedups: its width in pixels, and the speedups at its ends. It is logarithmic."""
 
 
 @dataclass(frozen=True)
 class Material:
-    """What a report is made of.
+    """Everything that a report is made from.
 
-    total: subgraphs asked for; problem: why fewer were judged. subgraphs: by task and id, those that are known here.
-    members: the subgraphs' ids of every task known here. reference: the bundle's name, where it comes with the
-    playground.
+    total: the number of requested subgraphs. problem: why fewer were judged; empty: none were left. bundle: None for
+    Inductor, or if unknown here. subgraphs: the known ones, by (task id, subgraph id). members: the subgraph ids of
+    each known task. reference: the bundle's name if it is a reference bundle of the playground; else empty.
     """
 
     run: Run
@@ -68,7 +68,8 @@ class Material:
 
 @dataclass(frozen=True)
 class Strip:
-    """One contender's samples on the scale of a clock: ticks as an SVG path, its median's place, in words."""
+    """One contender's samples on a clock's scale. look: its CSS class. ticks: an SVG path. at: the median's position
+    in pixels. words: the median in words."""
 
     who: str
     look: str
@@ -79,7 +80,8 @@ class Strip:
 
 @dataclass(frozen=True)
 class ClockRow:
-    """What one clock says. beyond: samples right of the scale's end; speedups: in words, with their intervals."""
+    """The times on one clock. low, high: the ends of the scale, in microseconds. beyond: how many samples lie right of
+    it. speedups: (contender, speedup with its interval in words)."""
 
     clock: str
     strips: tuple[Strip, ...]
@@ -91,7 +93,7 @@ class ClockRow:
 
 @dataclass(frozen=True)
 class TimeBar:
-    """A speedup's interval on the summary's scale, in pixels."""
+    """A speedup and its interval on the summary's scale, in pixels."""
 
     begin: int
     length: int
@@ -100,7 +102,8 @@ class TimeBar:
 
 @dataclass(frozen=True)
 class Section:
-    """All about one subgraph. place: the number of its environment among the report's, from 1."""
+    """The report's section on one subgraph. subgraph: None if it is unknown here, or was changed. before, after: its
+    graph and the rewritten one. place: the number of its environment, from 1; None: the report has only one."""
 
     number: int
     outcome: Outcome
@@ -117,7 +120,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Content:
-    """The report."""
+    """The whole content of a report."""
 
     version: str
     material: Material
@@ -139,7 +142,7 @@ class Content:
 
 
 def content_of(material: Material) -> Content:
-    """The report of a run; equal material gives equal content."""
+    """Return the content of a run's report. Equal material gives equal content."""
     run, outcomes, bundle = material.run, material.outcomes, material.bundle
     album = Album()
     environments = tuple(dict.fromkeys(each.environment for each in outcomes if each.environment is not None))
@@ -157,7 +160,7 @@ def content_of(material: Material) -> Content:
         if run.solver is SolverKind.INDUCTOR
         else run.label or "unnamed passes",
         facts=(
-            ("devices", ", ".join(dict.fromkeys(each.device for each in environments)) or "none answered"),
+            ("devices", ", ".join(dict.fromkeys(each.device for each in environments)) or "no judge answered"),
             ("passes' digest", run.bundle_digest or "none: TorchInductor"),
             ("author of the passes", bundle.author if bundle else ""),
             *spec_facts(run.spec),
@@ -175,7 +178,7 @@ def content_of(material: Material) -> Content:
 
 
 def _scores(outcomes: Sequence[Outcome]) -> tuple[ScoreReport, ...]:
-    """What can be scored; nothing where an imported figure is none that a clock gives."""
+    """Return the scores; none if an imported run has times that no clock gives, such as negative ones."""
     try:
         return tuple(each for each in score_reports(outcomes) if each.samples)
     except BadInput:
@@ -185,7 +188,7 @@ def _scores(outcomes: Sequence[Outcome]) -> tuple[ScoreReport, ...]:
 def _section(
     number: int, outcome: Outcome, subgraph: Subgraph | None, album: Album, environments: Mapping[Environment, int]
 ) -> Section:
-    # a task that was changed since would draw another graph than the one that was judged
+    # the graph of a subgraph that has changed since is not the one that was judged
     known = subgraph if subgraph is not None and subgraph.digest == outcome.subgraph_digest else None
     before, after = album.before_and_after(known.code, outcome.match) if known else (None, None)
     return Section(
@@ -204,13 +207,13 @@ def _section(
 
 
 def _matches(outcome: Outcome) -> list[tuple[str, str]]:
-    """Per pass its sign and name, and what it matched."""
-    said = []
+    """Return, for each pass, its sign and name, and its matches in words."""
+    rows = []
     for number, each in enumerate(outcome.match.passes if outcome.match else (), 1):
         nodes = "; ".join(", ".join(names) for names in each.matches)
         times = "1 match" if len(each.matches) == 1 else f"{len(each.matches)} matches"
-        said.append((f"{rendering.mark(number)} {each.name}", f"{times}: {nodes}" if each.matches else "no match"))
-    return said
+        rows.append((f"{rendering.mark(number)} {each.name}", f"{times}: {nodes}" if each.matches else "no match"))
+    return rows
 
 
 def _bar(outcome: Outcome) -> TimeBar | None:
@@ -229,7 +232,7 @@ def _on_scale(speedup: float) -> int:
 def _clock_row(outcome: Outcome, clock: Clock) -> ClockRow:
     timings = [each for each in outcome.timings if each.clock is clock]
     samples = [each for timing in timings for each in timing.samples if math.isfinite(each)]
-    # one late sample would squeeze all others together
+    # cut the scale at twice the largest median: one outlier would squeeze all other samples together
     high = min(max(samples, default=1.0), 2 * max(timing.median for timing in timings))
     low = min(min(samples, default=0.0), high)
     return ClockRow(
@@ -250,7 +253,7 @@ def _strip(timing: Timing, low: float, high: float) -> Strip:
     def at(us: float) -> int:
         return round(SCALE * (us - low) / (high - low)) if high > low and math.isfinite(us) else SCALE // 2
 
-    # samples on the same pixel are one tick
+    # samples on the same pixel share a tick
     places = sorted({at(each) for each in timing.samples if each <= high})
     return Strip(
         who=CONTENDER_NAMES[timing.contender],
@@ -262,4 +265,5 @@ def _strip(timing: Timing, low: float, high: float) -> Strip:
 
 
 def level(output: OutputAccuracy) -> str:
+    """Return the output's smallest t in words."""
     return "not even at 0" if output.smallest_t is None else str(output.smallest_t)

@@ -1,4 +1,4 @@
-"""Everything a run's report is made of, fetched from the service."""
+"""Fetch everything that a run's report shows from the service."""
 
 from collections.abc import Iterable
 
@@ -11,12 +11,12 @@ from passnet_core.service import Service
 
 
 def run_report(service: Service, run_id: str) -> str:
-    """The run as the text of one HTML file, as far as it is judged. Raises UnknownItem."""
+    """Return the run's report as HTML, with the outcomes so far. Raises UnknownItem if there is no such run."""
     return written(content_of(material_of(service, run_id)))
 
 
 def material_of(service: Service, run_id: str) -> Material:
-    """What is known of the run here: a task or a bundle that is not is left out. Raises UnknownItem without the run."""
+    """Return what the run's report is made from, without unknown tasks and bundles. Raises UnknownItem for the run."""
     progress = service.progress(run_id)
     run = progress.run
     tasks = _tasks(service.corpus, run.task_ids)
@@ -42,7 +42,7 @@ def _bundle(service: Service, run: Run) -> Bundle | None:
 
 
 def _tasks(corpus: Corpus, task_ids: Iterable[str]) -> list[Task]:
-    """Those of these tasks that the corpus has and can read: an imported run may be of others."""
+    """Return those of the tasks that the corpus has and can read. An imported run may be of other tasks."""
     found = []
     for task_id in task_ids:
         try:

@@ -1,23 +1,25 @@
-"""Where the boxes of a directed graph stand and how its lines run, layer below layer: whole pixels, always the same."""
+"""Lay out a directed graph in layers: the positions of its boxes and the paths of its lines, in whole pixels."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 GAP = 18
-"""Between boxes of a layer."""
+"""Pixels between the boxes of a layer."""
 RISE = 30
-"""Between layers."""
+"""Pixels between layers."""
 PASSING = 8
-"""What a line that passes a layer takes of it."""
+"""The width in pixels that a line takes in a layer that it passes."""
 SWEEPS = 8
+"""How often the layers are improved, down and up in turn."""
 MARGIN = 4
 TIP = 6
+"""The height of an arrow's head in pixels."""
 
 
 @dataclass(frozen=True)
 class PlacedNode:
-    """centres: of each box. lines, tips: the paths of all lines, and of the arrows at their ends, in SVG's form."""
+    """The layout of a graph. centres: of each box. lines, tips: SVG paths of all lines, and of their arrowheads."""
 
     width: int
     height: int
@@ -27,7 +29,10 @@ class PlacedNode:
 
 
 def placed(sizes: Sequence[tuple[int, int]], links: Sequence[tuple[int, int]]) -> PlacedNode:
-    """Boxes of these sizes, each below all that it is linked from. links: (from, to), from always before to."""
+    """Lay out boxes of these sizes, each below every box that links to it.
+
+    sizes: (width, height). links: (from, to), as indices of boxes with from < to. Equal arguments give equal layouts.
+    """
     ranks = _ranks(len(sizes), links)
     cells = [_Cell(rank, width) for rank, (width, _) in zip(ranks, sizes)]
     routes = [_routed(link, ranks, cells) for link in links]
@@ -63,14 +68,15 @@ def placed(sizes: Sequence[tuple[int, int]], links: Sequence[tuple[int, int]]) -
 
 @dataclass(frozen=True)
 class _Cell:
-    """A place in a layer: a box, or a line that passes."""
+    """An item of a layer: a box, or the part of a line that passes the layer."""
 
     rank: int
     width: int
 
 
 def _ranks(count: int, links: Sequence[tuple[int, int]]) -> list[int]:
-    """One below the lowest of those above; what nothing is above stands right above the first that reads it."""
+    """Return each box's layer: one below the lowest box that links to it. A box without such links stands right above
+    the first box that it links to."""
     above, below = _neighbours(count, links)
     ranks = [0] * count
     for each in range(count):
@@ -82,7 +88,7 @@ def _ranks(count: int, links: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def _routed(link: tuple[int, int], ranks: Sequence[int], cells: list[_Cell]) -> list[int]:
-    """The link by way of a new cell in every layer that it passes."""
+    """Return the link's cells: its two boxes, and between them a new cell in every layer that it passes."""
     begin, end = link
     passed = list(range(ranks[begin] + 1, ranks[end]))
     first = len(cells)
@@ -91,7 +97,7 @@ def _routed(link: tuple[int, int], ranks: Sequence[int], cells: list[_Cell]) -> 
 
 
 def _neighbours(count: int, routes: Sequence[Sequence[int]]) -> tuple[list[list[int]], list[list[int]]]:
-    """Per cell those above and those below it."""
+    """Return, for each cell, the cells linked above it and those below it."""
     above: list[list[int]] = [[] for _ in range(count)]
     below: list[list[int]] = [[] for _ in range(count)]
     for route in routes:
@@ -102,7 +108,7 @@ def _neighbours(count: int, routes: Sequence[Sequence[int]]) -> tuple[list[list[
 
 
 def _ordered(layers: list[list[int]], above: Sequence[list[int]], below: Sequence[list[int]]) -> None:
-    """Each cell near the middle of its neighbours, so that few lines cross."""
+    """Sort each layer in place so that every cell is near the middle of its neighbours and few lines cross."""
     place: dict[int, float] = {each: number for layer in layers for number, each in enumerate(layer)}
 
     def mean(near: Sequence[list[int]]) -> Callable[[int], float]:
@@ -112,14 +118,14 @@ def _ordered(layers: list[list[int]], above: Sequence[list[int]], below: Sequenc
         down = sweep % 2 == 0
         for layer in layers if down else reversed(layers):
             layer.sort(key=mean(above if down else below))
-            # as a share of the layer: those of a wide and of a narrow one are comparable
+            # relative to the layer's length, so that wide and narrow layers are comparable
             place.update((each, (number + 0.5) / len(layer)) for number, each in enumerate(layer))
 
 
 def _across(
     layers: Sequence[Sequence[int]], cells: Sequence[_Cell], above: Sequence[list[int]], below: Sequence[list[int]]
 ) -> Mapping[int, int]:
-    """The middle of each cell: as near to its neighbours as the order and the gaps allow."""
+    """Return the horizontal middle of each cell: as near to its neighbours as order and gaps allow."""
     found: dict[int, float] = {}
     for layer in layers:
         found.update(_spaced(layer, cells, dict.fromkeys(layer, 0.0)))
@@ -137,7 +143,7 @@ def _across(
 
 
 def _spaced(layer: Sequence[int], cells: Sequence[_Cell], wanted: Mapping[int, float]) -> dict[int, float]:
-    """Half-way between pushing every cell to the right of the one before it, and to the left of the one after."""
+    """Move cells apart: each to the mean of being pushed right by the cell before it and left by the one after it."""
 
     def apart(one: int, other: int) -> float:
         return (cells[one].width + cells[other].width) / 2 + GAP
@@ -152,7 +158,7 @@ def _spaced(layer: Sequence[int], cells: Sequence[_Cell], wanted: Mapping[int, f
 
 
 def _curve(points: Sequence[tuple[int, int]]) -> str:
-    """A line that leaves and enters every point straight down."""
+    """Return an SVG path through the points that leaves and enters each one vertically."""
     drawn = [f"M{points[0][0]} {points[0][1]}"]
     for (x, y), (to_x, to_y) in pairwise(points):
         middle = (y + to_y) // 2

@@ -1,4 +1,4 @@
-"""The graphs of a report as drawn boxes and lines, and as lists; what many subgraphs share is drawn once."""
+"""The graphs of a report, as pictures of boxes and lines and as lists. Equal graphs share one picture."""
 
 import unicodedata
 from collections.abc import Mapping
@@ -14,15 +14,17 @@ from passnet_core.reports.comparison import only_in
 from passnet_core.reports.layered import placed
 
 MOST = 150
-"""Operations of a picture: a larger graph shows a window of itself."""
+"""The most operations of a picture. Of a larger graph, only a part is shown."""
 LONGEST = 40
+"""The most characters of a line in a box."""
 LETTER, LINE, PAD = 6.7, 15, 9
-"""Of a fixed-width font of 11 pixels."""
+"""The width of a letter, the height of a line and the padding, in pixels, for a fixed-width font of 11 pixels."""
 
 
 @dataclass(frozen=True)
 class Box:
-    """x, y: its upper left corner. kind: "input", "result" or the operator's family; mark: what is said of it."""
+    """A node of a picture. x, y: the upper left corner. kind: "input", "result" or the operator's family. mark: signs
+    for its match, change and nearest miss; empty: none."""
 
     x: int
     y: int
@@ -35,7 +37,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Item:
-    """A node in words: its code, and what is said of it."""
+    """A node of a list: its code, and remarks on it."""
 
     code: str
     said: str
@@ -43,7 +45,8 @@ class Item:
 
 @dataclass(frozen=True)
 class Picture:
-    """A graph, drawn and listed. note: that only a part is shown; empty: all of it."""
+    """A graph as a picture and as a list. operations: of the whole graph. lines, tips: SVG paths. note: which part of
+    the graph is shown; empty: all of it."""
 
     number: int
     operations: int
@@ -57,7 +60,7 @@ class Picture:
 
 
 class Album:
-    """Every picture of a report, each once, numbered from 1."""
+    """Collects the pictures of a report: each different one once, numbered from 1."""
 
     def __init__(self) -> None:
         self.pictures: list[Picture] = []
@@ -65,13 +68,16 @@ class Album:
         self._graphs: dict[str, Graph | None] = {}
 
     def before_and_after(self, code: str, match: MatchReport | None) -> tuple[Picture | None, Picture | None]:
-        """A subgraph with what matched in it, and what it became; None for what is not there or cannot be read."""
+        """Return the pictures of a subgraph with its matches, and of the rewritten graph.
+
+        A picture is None if there is no such graph, or if it cannot be read.
+        """
         graph = self._graph(code)
         after = self._graph(match.rewritten) if match and match.rewritten else None
-        gone = only_in(graph, after) if graph and after else ()
-        come = only_in(after, graph) if graph and after else ()
-        before = replace(rendering.marks_of(match), removed=gone)
-        return self._picture(graph, before), self._picture(after, Marks(added=come))
+        removed = only_in(graph, after) if graph and after else ()
+        added = only_in(after, graph) if graph and after else ()
+        before = replace(rendering.marks_of(match), removed=removed)
+        return self._picture(graph, before), self._picture(after, Marks(added=added))
 
     def _graph(self, code: str) -> Graph | None:
         if code not in self._graphs:
@@ -120,11 +126,11 @@ def _drawn(number: int, graph: Graph, marks: Marks) -> Picture:
 
 
 Undrawn = tuple[str, str, tuple[str, ...]]
-"""Kind, mark and lines of a box."""
+"""The kind, mark and lines of a box that has no position yet."""
 
 
 def _boxes(data: Mapping[str, Any]) -> tuple[list[Undrawn], list[tuple[int, int]]]:
-    """A box per operation and one for the result; an input has one beside each of those that read it."""
+    """Return boxes and links: one box per operation, one for the result, and one per use of an input."""
     nodes = data["nodes"]
     boxes: list[Undrawn] = []
     links: list[tuple[int, int]] = []
@@ -168,7 +174,7 @@ def _said(node: Mapping[str, Any], marks: Marks) -> str:
     said = [
         f"matched by {rendering.mark(number)} {marks.passes[number - 1]}" if number else "",
         {"+": "new after the rewrite", "−": "gone after the rewrite"}.get(node["change"], ""),
-        f"here the nearest miss failed: {marks.reason}" if node["miss"] else "",
+        f"the nearest miss failed here: {marks.reason}" if node["miss"] else "",
     ]
     return "; ".join(each for each in said if each)
 

@@ -1,4 +1,4 @@
-"""The commands that judge a run's subgraphs again as they were judged."""
+"""The commands that judge the subgraphs of a run again in the same way."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,15 +7,15 @@ from passnet_core.records import Outcome, Profile, Run, SolverKind, Stage
 
 PROGRAM = ("python", "-m", "passnet_core")
 FOLDER = "FOLDER"
-"""Stands for the folder that the passes are put into."""
+"""Stands in the commands for the folder with the passes."""
 
 
 def commands(
     run: Run, outcomes: Sequence[Outcome], members: Mapping[str, Sequence[str]], bundle: str = FOLDER
 ) -> tuple[str, ...]:
-    """One command per task, quoted for a shell. members: the subgraphs of each task that is known here.
+    """Return one command per task, quoted for a shell.
 
-    bundle: the folder of the passes, or a reference's name.
+    members: the ids of all subgraphs of each known task. bundle: the folder with the passes, or a reference's name.
     """
     return tuple(
         shlex.join([*PROGRAM, *_asked(run, task_id, bundle), *_chosen(task_id, outcomes, members)])
@@ -32,15 +32,15 @@ def _asked(run: Run, task_id: str, bundle: str) -> Iterator[str]:
         yield from ("--trials", str(spec.trials)) if spec.stage is Stage.MEASURE else ()
         yield from () if spec.seed is None else ("--seed", str(spec.seed))
     yield from ("--device", spec.device.value, "--profile", spec.profile.value, "--deadline", f"{spec.deadline_s:g}")
-    # by PassNet's rules it is 1 anyway
+    # the PassNet profile implies a cap of 1
     if spec.replacement_cap is not None and spec.profile is Profile.STRICT:
         yield from ("--replacement-cap", str(spec.replacement_cap))
-    # what is known would be answered without judging
+    # without it, stored outcomes would be reused
     yield "--fresh"
 
 
 def _chosen(task_id: str, outcomes: Sequence[Outcome], members: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Flags for the subgraphs, where they are not all of the task's."""
+    """Yield the flags that choose the judged subgraphs, unless these are all of the task's."""
     judged = [each.subgraph_id for each in outcomes if each.task_id == task_id]
     if judged != list(members.get(task_id, ())):
         for each in dict.fromkeys(judged):

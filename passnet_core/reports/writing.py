@@ -1,4 +1,4 @@
-"""The report as one HTML file: no script in it, nothing fetched, and every text that comes from outside stays text."""
+"""Write the report as one HTML file. It has no script and fetches nothing, and every text from a run stays text."""
 
 import base64
 import functools
@@ -17,19 +17,19 @@ from passnet_core.settings import ASSETS
 
 FOLDER = ASSETS / "report"
 LONGEST = 20_000
-"""Characters of one text, code aside."""
+"""The most characters that are shown of one text; code is always shown in full."""
 PROFILES = {Profile.STRICT: "strict", Profile.PASSNET: "PassNet's rules"}
 
 
 def written(content: Content) -> str:
-    """The file's text: UTF-8, the same for the same content. Raises InfrastructureError where the template is not."""
+    """Return the HTML, the same for the same content. Raises InfrastructureError if the template cannot be read."""
     style = _style()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return _template().render(
         content=content,
         run=content.material.run,
         style=Markup(style),
-        # the style of this file alone: no script, no picture, no font, no connection, no form, no frame
+        # allow only this file's own style: no script, image, font, connection, form or frame
         policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
         SCALE=SCALE,
         SPAN=SPAN,
@@ -46,7 +46,7 @@ def _asset(name: str) -> str:
         return (FOLDER / name).read_text(encoding="utf-8")
     except OSError as error:
         raise InfrastructureError(
-            f"The report's file {name} cannot be read ({error.strerror}). Start from a whole checkout of the project."
+            f"The report's file {name} cannot be read ({error.strerror}). Use a complete checkout of the project."
         ) from error
 
 
@@ -63,14 +63,14 @@ def _template() -> jinja2.Template:
 
 
 def _shown(value: Any) -> Any:
-    """Text without what cannot be seen: control characters and those that turn the direction are written out."""
+    """Return a text with its invisible characters, such as control and direction marks, as escape sequences."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
     return value if value.isprintable() else "".join(map(_visible, value.replace("\r\n", "\n")))
 
 
 def _brief(text: str) -> str:
-    """The text; where it is very long, its beginning and its end."""
+    """Return the text, or only its beginning and end if it is longer than LONGEST."""
     if len(text) <= LONGEST:
         return text
     half = LONGEST // 2
@@ -82,7 +82,7 @@ def _visible(letter: str) -> str:
 
 
 def _when(moment: str) -> str:
-    """An ISO 8601 time in UTC; text that is no time stays as it is."""
+    """Format an ISO 8601 time in UTC. Other text is returned unchanged."""
     try:
         parsed = datetime.fromisoformat(moment)
     except ValueError:

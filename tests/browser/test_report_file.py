@@ -1,4 +1,4 @@
-"""A report as whoever gets the file opens it: from a disk, in a real browser, without the app."""
+"""A report opened from disk in a real browser, without the app."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ HOSTILE = (
 
 
 def kept(file: RunFile, folder: Path) -> str:
-    """The address of the report in a file."""
+    """Write a report to a file, and return its address."""
     subgraphs = {(each.task_id, each.subgraph_id): task().subgraphs[at] for at, each in enumerate(file.outcomes)}
     material = Material(file.run, len(file.outcomes), "", file.outcomes, file.bundles[0], subgraphs, {})
     path = folder / f"{file.run.id}.html"
@@ -54,7 +54,7 @@ def test_strangers_text_does_nothing_in_a_report(browser: Browser, tmp_path: Pat
     assert drawn is not None
     assert drawn["width"] > 50
     assert drawn["height"] > 100
-    page.get_by_role("link", name="The same as a list").first.click()
+    page.get_by_role("link", name="Show as a list").first.click()
     expect(page.get_by_text("tmp_1 = torch.nn.functional.relu(tmp_0)").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.locator("script, img, iframe, a[href^=javascript]").count() == 0

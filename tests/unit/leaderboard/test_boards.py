@@ -15,11 +15,11 @@ from passnet_core.leaderboard.boards import (
     boards,
     deciding,
     duel,
+    duel_counts,
     duel_words,
     ranked,
     right_at,
     spread,
-    tally,
 )
 from passnet_core.records import LEVELS, Capture, ErrorClass, Profile, SolverKind, Verdict
 from passnet_core.store.rows import ScoreRow
@@ -108,7 +108,7 @@ def test_what_single_subgraphs_decide_makes_up_the_ratio_of_the_scores() -> None
     board = Board("id", "H200", Capture.DIRECT, Profile.STRICT, (), 4, (ours, theirs))
     scores = {line.contestant.name: line.score for line in ranked(board, 0)}
     assert math.prod(each.multiplies for each in found) == pytest.approx(scores["ours"] / scores["theirs"])
-    assert tally(found) == {**dict.fromkeys(Duel, 0), Duel.FASTER: 1, Duel.SAME: 2, Duel.BEATEN: 1}
+    assert duel_counts(found) == {**dict.fromkeys(Duel, 0), Duel.FASTER: 1, Duel.SAME: 2, Duel.BEATEN: 1}
 
 
 def test_a_tolerated_failure_decides_as_much_as_a_speedup_of_one() -> None:
@@ -126,7 +126,7 @@ def test_beside_inductor_what_loses_most_comes_first_and_what_it_did_not_run_las
         ("s0", 2.0, Duel.FASTER),
         ("s3", None, None),
     ]
-    assert sum(tally(found).values()) == 3
+    assert sum(duel_counts(found).values()) == 3
 
 
 def test_inductor_is_looked_for_on_all_boards_of_the_same_ground_and_no_other() -> None:

@@ -147,7 +147,7 @@ def test_any_text_can_be_written(text: str) -> None:
 def test_a_run_that_is_not_whole_says_so() -> None:
     file = measured(REFERENCE, speedup=1.5)
     text = Reader(report(file, outcomes=file.outcomes[:1], problem="The process ended.")).text
-    assert "This run is not whole: 1 of 2 subgraphs have an outcome. The process ended." in text
+    assert "This run is not complete: 1 of 2 subgraphs have an outcome. The process ended." in text
     empty = Reader(report(file, outcomes=())).text
     assert "No subgraph has an outcome." in empty
     assert "No judge answered." in empty
@@ -155,7 +155,7 @@ def test_a_run_that_is_not_whole_says_so() -> None:
 
 def test_what_is_not_known_here_is_said() -> None:
     text = Reader(report(measured(REFERENCE, speedup=1.5), bundle=None, subgraphs={}, members={})).text
-    assert "are not in the store that the report was made with" in text
+    assert "are not in the store of the playground that made the report" in text
     assert "not in the corpus" in text
     assert "--subgraph=float32/48/toy" in text
     file = measured(REFERENCE, speedup=1.5)
@@ -282,7 +282,7 @@ def test_a_large_graph_is_drawn_in_part_and_says_so() -> None:
     assert after is None
     assert before is not None
     assert before.operations == MOST + 50
-    assert f"shown are 1 to {MOST}" in before.note
+    assert f"Shown are operations 1 to {MOST}" in before.note
     assert len(before.boxes) == MOST + 2
 
 

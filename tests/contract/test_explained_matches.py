@@ -1,4 +1,4 @@
-"""The real judge says of a pass that matches nothing all that the page needs to explain it; and what mends it does."""
+"""The real judge explains a pass that matches nothing, and the edit that it proposes makes the pass match."""
 
 import pytest
 
@@ -48,7 +48,7 @@ def test_a_miss_comes_with_its_attempts_and_an_edit_that_makes_it_match(backend:
     assert mended.verdict is Verdict.MATCHED, mended.reason
 
 
-def test_names_that_are_no_plain_code_are_told_as_they_are(backend: LocalBackend) -> None:
+def test_a_report_is_kept_for_names_outside_ascii(backend: LocalBackend) -> None:
     outcome = judged(backend, job(bundle(HOSTILE), Stage.CHECK))
     assert outcome.match is not None
     (found,) = outcome.match.passes

@@ -1,4 +1,4 @@
-"""The templates of the editor, through the real judge: a beginning that is wrong teaches nothing."""
+"""The real judge accepts the editor's templates: a wrong template would teach mistakes."""
 
 import threading
 from pathlib import Path
@@ -31,12 +31,12 @@ def subgraph(name: str) -> Subgraph:
     return Subgraph("float32/0/made", "template", "made here", code, specs)
 
 
-def test_every_template_is_tried_but_the_helper() -> None:
+def test_every_template_except_the_helper_is_tested() -> None:
     assert {file.stem for file in FOLDER.glob("*.py")} == {*SUBGRAPHS, "5_helper"}
 
 
 @pytest.mark.parametrize("name", SUBGRAPHS)
-def test_a_template_keeps_the_rules_and_is_right(backend: LocalBackend, name: str) -> None:
+def test_a_template_breaks_no_rule_and_is_correct(backend: LocalBackend, name: str) -> None:
     code = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
     bundle = Bundle((PassFile("template.py", code),))
     assert not findings(bundle, 1, passnet=False)

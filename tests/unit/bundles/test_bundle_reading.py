@@ -1,4 +1,4 @@
-"""A bundle comes back from its folder as it was written, and every broken one is named with its remedy."""
+"""A bundle is read back from its folder as it was written; a broken one is refused with a remedy."""
 
 import json
 import os
@@ -62,13 +62,13 @@ def test_a_task_folder_stands_for_its_pass_dir(tmp_path: Path) -> None:
         ('["../A"]', "not a plain file name"),
     ],
 )
-def test_a_broken_list_is_said_with_its_remedy(tmp_path: Path, order: str | None, said: str) -> None:
+def test_a_broken_list_is_reported_with_its_remedy(tmp_path: Path, order: str | None, said: str) -> None:
     with pytest.raises(BadInput) as error:
         read_bundle(folder(tmp_path, order))
     assert said in str(error.value)
 
 
-def test_a_folder_that_is_none_is_said(tmp_path: Path) -> None:
+def test_a_path_without_a_bundle_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="does not exist"):
         read_bundle(tmp_path / "gone")
     (tmp_path / "file.py").write_text("")
@@ -79,7 +79,7 @@ def test_a_folder_that_is_none_is_said(tmp_path: Path) -> None:
         read_bundle(tmp_path / "empty")
 
 
-def test_files_that_are_no_text_or_too_large_are_named(tmp_path: Path) -> None:
+def test_files_that_are_too_large_or_not_text_are_named(tmp_path: Path) -> None:
     place = folder(tmp_path, bad=b"\xff\xfe")
     with pytest.raises(BadInput, match=r"bad\.py' is not UTF-8 text"):
         read_bundle(place)
@@ -103,24 +103,24 @@ def test_no_file_is_written_outside_the_folder(tmp_path: Path, name: str) -> Non
     assert not list(tmp_path.rglob("*"))
 
 
-def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
+def test_two_files_with_the_same_name_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"Two files of the bundle are named 'A\.py'"):
         write_bundle(Bundle((PassFile("A.py", "x"),), (PassFile("A.py", "y"),)), tmp_path)
 
 
-def test_python_files_of_others_would_join_the_bundle_and_are_refused(tmp_path: Path) -> None:
+def test_a_folder_with_other_python_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "other.py").write_text("")
     with pytest.raises(BadInput, match=r"already holds other\.py"):
         write_bundle(BUNDLE, tmp_path)
 
 
-def test_a_bundle_may_be_written_again_over_itself(tmp_path: Path) -> None:
+def test_a_bundle_can_overwrite_itself(tmp_path: Path) -> None:
     write_bundle(BUNDLE, tmp_path)
     write_bundle(Bundle(BUNDLE.passes[::-1], BUNDLE.helpers), tmp_path)
     assert json.loads((tmp_path / ORDER_FILE).read_text()) == ["First", "Second"]
 
 
-def test_a_disk_that_refuses_is_the_machines_fault(tmp_path: Path) -> None:
+def test_a_failed_write_is_an_infrastructure_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InfrastructureError, match="could not be written"):
         write_bundle(BUNDLE, tmp_path / "file" / "below")

@@ -1,4 +1,4 @@
-"""A starting point matches the graph that it was made for, breaks no rule, and is complete where it can be."""
+"""A starting point matches its graph, breaks no rule, and has a complete kernel for known operations."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def source(*lines: str, arguments: str = "in_0, in_1") -> str:
 
 
 def pattern_text(*lines: str, arguments: str = "in_0, in_1") -> str:
-    """The lines of the pattern that is proposed for a graph of these lines."""
+    """The pattern of the starting point for a graph with these lines."""
     code = starting_point(parse(source(*lines, arguments=arguments))).passes[0].code
     return code.split("def pattern", 1)[1].split("def replacement_args", 1)[0]
 
@@ -37,7 +37,7 @@ def test_it_matches_the_bundled_task_and_breaks_no_rule(task: str) -> None:
     assert find_matches(pattern, graph).matches
 
 
-def test_it_takes_the_largest_piece_with_one_result() -> None:
+def test_it_takes_the_largest_part_with_one_result() -> None:
     text = pattern_text(
         "a = torch.exp(in_0)",
         "b = torch.matmul(a, in_1)",
@@ -53,12 +53,12 @@ def test_it_takes_the_largest_piece_with_one_result() -> None:
     assert "exp" not in text
 
 
-def test_a_value_that_is_returned_ends_the_piece() -> None:
+def test_a_returned_value_ends_the_part() -> None:
     text = pattern_text("a = in_0 * 2", "b = a + in_1", "return (a, b)")
     assert "b = a + in_1" not in text or "a = in_0 * 2" not in text
 
 
-def test_sizes_and_mutations_are_left_alone() -> None:
+def test_sizes_and_changes_in_place_are_left_out() -> None:
     code = source(
         "n = in_0.size(0)", "m = n * 2", "r = in_0.reshape(m)", "return (r,)", arguments="in_0, s0: torch.SymInt"
     )
@@ -69,7 +69,7 @@ def test_sizes_and_mutations_are_left_alone() -> None:
     assert kernel_code(graph.operations[0]) is None
 
 
-def test_what_cannot_be_written_out_matches_and_says_that_the_kernel_is_missing() -> None:
+def test_without_known_triton_code_the_pass_matches_and_says_that_the_kernel_is_missing() -> None:
     bundle = starting_point(parse(source("a = torch.cumsum(in_0, 0)", "return (a,)")))
     assert "a = torch.cumsum(in_0, 0)" in bundle.passes[0].code
     assert UNWRITTEN in bundle.passes[0].code
@@ -92,5 +92,5 @@ def test_names_of_the_graph_do_not_clash_with_those_of_the_template() -> None:
 @pytest.mark.parametrize(
     "line", ["a = torch.add(in_0, in_1, alpha=2)", "a = torch.div(in_0, in_1, rounding_mode='floor')"]
 )
-def test_keywords_that_change_the_result_are_not_written_out(line: str) -> None:
+def test_keywords_that_change_the_result_have_no_known_triton_code(line: str) -> None:
     assert kernel_code(parse(source(line, "return (a,)")).operations[0]) is None

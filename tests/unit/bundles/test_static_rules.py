@@ -1,4 +1,4 @@
-"""The static rules: what they refuse, where, and what they must let pass."""
+"""The static rules: the code that they refuse, the place that they name, and the code that they must allow."""
 
 import pytest
 
@@ -85,7 +85,7 @@ def found(code: str, helper: str = SHARED, cap: int | None = None) -> tuple[Find
 
 
 def in_frame(body: str = "pass", top: str = "", helper: str = SHARED, passnet: bool = False) -> set[str]:
-    """The fatal rules that refuse a pass with this line in its replacement, or at its top."""
+    """The fatal rules that a pass breaks with this line in its replacement, or at its top level."""
     bundle = Bundle((PassFile("Pass.py", FRAME.format(top=top, body=body)),), (PassFile("shared_kernel.py", helper),))
     return {each.rule for each in findings(bundle, passnet=passnet) if each.fatal}
 
@@ -147,7 +147,7 @@ def test_a_helper_cannot_hide_library_calls_in_a_function_named_pattern() -> Non
     assert TORCH_CALL in in_frame(helper="import torch\ndef pattern(a):\n    return torch.relu(a)\n")
 
 
-def test_names_that_only_look_like_torch_are_free() -> None:
+def test_names_that_only_look_like_torch_are_allowed() -> None:
     assert in_frame("torch = a; torch.exp(b)") == set()
     assert in_frame("exp = a.exp; a.exp().sum()") == set()
     assert in_frame("eval = a.view; eval(1)") == set()
@@ -202,7 +202,7 @@ def test_helpers_may_be_imported_by_their_literal_name() -> None:
     assert in_frame("import importlib; importlib.import_module('shared_kernel').launch(a, b)") == set()
 
 
-def test_a_syntax_error_is_named_with_its_place() -> None:
+def test_a_syntax_error_has_a_file_and_a_line() -> None:
     (finding,) = found("import torch\ndef pattern(a:\n    return a\n")
     assert (finding.file, finding.line, finding.rule) == ("Pass.py", 2, SYNTAX)
     assert found("x = 'a\0b'")[0].rule == SYNTAX
@@ -213,7 +213,7 @@ def test_nesting_that_overflows_the_parser_is_a_finding() -> None:
     assert SYNTAX in {each.rule for each in found("x = " + "(" * 5_000 + ")" * 5_000)}
 
 
-def test_names_bound_to_one_another_take_no_longer() -> None:
+def test_names_bound_to_each_other_many_times_are_checked_quickly() -> None:
     names = [f"n{place}" for place in range(40)]
     tangle = "\n".join(f"{one} = {other}" for one in names for other in [*names, "torch"])
     assert TORCH_CALL in in_frame("n7.relu(a)", top=tangle)
@@ -253,7 +253,7 @@ def test_signatures(old: str, new: str, said: str) -> None:
     assert {each.rule for each in fatal} == {SIGNATURE}
 
 
-def test_swapped_names_are_remarked_but_not_refused() -> None:
+def test_swapped_parameter_names_are_a_warning() -> None:
     (finding,) = found(FRAME.format(top="", body="pass").replace("replacement_args(a, b)", "replacement_args(b, a)"))
     assert finding.rule == SIGNATURE
     assert not finding.fatal
@@ -309,7 +309,7 @@ def test_every_rule_is_described() -> None:
     }
 
 
-# --- what only the strict profile refuses, or allows ------------------------------------------------------------------
+# --- refused or allowed only by the strict profile --------------------------------------------------------------------
 
 HABITS = """\
 import contextlib
@@ -411,7 +411,7 @@ def test_honest_habits_break_no_rule() -> None:
     assert found(HABITS, cap=1) == ()
 
 
-def test_passnets_rule_knows_no_streams() -> None:
+def test_passnets_rule_refuses_streams() -> None:
     bundle = Bundle((PassFile("Pass.py", HABITS),), (PassFile("shared_kernel.py", SHARED),))
     assert {each.rule for each in findings(bundle, passnet=True)} == {TORCH_CALL}
     assert "torch.cuda.Stream" in " ".join(each.message for each in findings(bundle, passnet=True))
@@ -507,14 +507,14 @@ def test_the_strict_profile_refuses(body: str, top: str, rule: str) -> None:
         ("x = f.__globals__", DYNAMIC_CODE, 9, "__globals__"),
     ],
 )
-def test_a_strict_finding_names_its_place(body: str, rule: str, column: int, said: str) -> None:
+def test_a_strict_finding_has_a_line_and_a_column(body: str, rule: str, column: int, said: str) -> None:
     (finding,) = found(FRAME.format(top="", body=body))
     assert (finding.line, finding.column, finding.rule, finding.fatal) == (12, column, rule, True)
     assert said in finding.message
     assert finding.remedy
 
 
-def test_passnets_rule_is_kept_to_the_letter() -> None:
+def test_the_passnet_profile_applies_only_passnets_rule() -> None:
     for body, top, rule in STRICT_ONLY:
         if "torch" not in body + top and "eval" not in body:
             assert in_frame(body, top, passnet=True) == set(), (body, top, rule)

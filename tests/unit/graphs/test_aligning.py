@@ -1,4 +1,4 @@
-"""Which lines belong to which nodes: of sources, rewritten graphs, passes, Inductor's code and what Triton compiles."""
+"""Lines belong to nodes: in sources, rewritten graphs, passes, Inductor's code, Triton IR and PTX."""
 
 from passnet_core.graphs import aligning, panes, traffic
 from passnet_core.graphs.aligning import Place, Span
@@ -78,7 +78,7 @@ BUNDLE = Bundle((PassFile("one.py", PASS),), (PassFile("shared.py", SHARED),))
 MATCH = MatchReport((PassMatches("one", (("a", "b"),)),), REWRITTEN)
 
 
-def test_a_statement_belongs_to_what_it_computes() -> None:
+def test_a_statement_belongs_to_the_nodes_that_it_computes() -> None:
     spans = {each.nodes: (each.first, each.last) for each in aligning.of_source(SOURCE)}
     assert spans[("x", "w")] == (4, 4)
     assert spans[("a",)] == (5, 5)
@@ -87,14 +87,14 @@ def test_a_statement_belongs_to_what_it_computes() -> None:
     assert aligning.of_source("what is this") == ()
 
 
-def test_all_around_a_replacements_call_belongs_to_what_it_replaces() -> None:
+def test_statements_around_a_replacements_call_belong_to_the_replaced_nodes() -> None:
     nodes = {each.first: each.nodes for each in aligning.of_rewritten(REWRITTEN, GRAPH, MATCH)}
     assert nodes[5] == nodes[6] == nodes[7] == ("a", "b"), "its arguments, itself, its results"
     assert nodes[8] == ("sigmoid",)
     assert nodes[10] == ("chunk",)
 
 
-def test_a_patterns_lines_are_told_apart_and_functions_are_blocks() -> None:
+def test_lines_of_a_pattern_are_exact_and_functions_are_blocks() -> None:
     spans = aligning.of_bundle(BUNDLE, GRAPH, MATCH)
     assert spans["one.py"] == (Span(6, 6, ("a",)), Span(7, 7, ("b",)))
     blocks = {(each.first, each.last): each for each in spans["shared.py"]}
@@ -103,7 +103,7 @@ def test_a_patterns_lines_are_told_apart_and_functions_are_blocks() -> None:
     assert aligning.kernel_nodes(BUNDLE, GRAPH, MATCH) == dict.fromkeys(("launch", "kernel", "helper"), ("a", "b"))
 
 
-def test_a_pattern_that_cannot_be_told_apart_is_one_block() -> None:
+def test_a_pattern_with_uncertain_lines_is_one_block() -> None:
     built = PASS.replace(
         "    s = p + q\n    return torch.relu(s)", "    for _ in range(1):\n        s = p + q\n    return s"
     )
@@ -113,7 +113,7 @@ def test_a_pattern_that_cannot_be_told_apart_is_one_block() -> None:
     assert broken["one.py"] == ()
 
 
-def test_equal_operations_are_told_apart_by_what_they_read() -> None:
+def test_equal_operations_are_distinguished_by_their_operands() -> None:
     graph = parse(SOURCE.replace("torch.sigmoid(x) * b", "(x + b) * (b + x)"))
     pattern = parse("def forward(m, n):\n    right = n + m\n    left = m + n\n    return left * right\n")
     names = [node.name for node in graph.operations if node.target in ("operator.add", "operator.mul")][1:]
@@ -122,7 +122,7 @@ def test_equal_operations_are_told_apart_by_what_they_read() -> None:
     assert aligning.paired(pattern, graph, names[:2]) == {}
 
 
-def test_of_a_miss_what_fitted_is_shown_where_it_is_sure() -> None:
+def test_a_nearest_miss_shows_only_certain_pairs() -> None:
     miss = NearestMiss(MissKind.OPERATOR, "relu", "sigmoid", "It differs.", (("add", "a"),))
     missed = MatchReport((PassMatches("one", (), miss),))
     assert aligning.of_bundle(BUNDLE, GRAPH, missed)["one.py"] == (Span(6, 6, ("a",)), Span(7, 7, ("sigmoid",)))
@@ -154,7 +154,7 @@ class Runner:
 '''
 
 
-def test_inductors_kernels_belong_to_what_its_comments_name() -> None:
+def test_inductors_kernels_belong_to_the_nodes_in_its_comments() -> None:
     spans = aligning.of_inductor(INDUCTOR, GRAPH)
     assert Span(2, 7, ("a", "b"), exact=False) in spans
     assert Span(14, 15, ("a", "b")) in spans
@@ -197,7 +197,7 @@ $L__tmp1:
 """
 
 
-def test_lines_that_triton_compiled_come_from_lines_of_the_bundle() -> None:
+def test_lines_of_triton_ir_and_ptx_come_from_lines_of_the_bundle() -> None:
     files = {"shared.py"}
     assert aligning.of_triton_ir(TTIR, files) == (
         Place(5, "shared.py", 5), Place(6, "shared.py", 5), Place(9, "shared.py", 4), Place(10, "shared.py", 4)
@@ -206,7 +206,7 @@ def test_lines_that_triton_compiled_come_from_lines_of_the_bundle() -> None:
     assert aligning.of_ptx(PTX, ()) == aligning.of_triton_ir(TTIR, ()) == ()
 
 
-def test_a_picture_is_plain_data_with_texts_as_they_are() -> None:
+def test_a_picture_is_plain_data_with_unescaped_texts() -> None:
     hostile = "<img src=x onerror=alert(1)>"
     kernel = CompiledKernel(hostile, "9.0", ran=False, launches=1, ptx=PTX)
     shown = [
@@ -214,17 +214,17 @@ def test_a_picture_is_plain_data_with_texts_as_they_are() -> None:
         *panes.of_subgraph(GRAPH, SOURCE, MATCH, {}),
         *panes.of_kernel(0, kernel, BUNDLE, ("a", "b"), hostile),
     ]
-    told = panes.picture(shown, GRAPH, MATCH)
-    assert [each["title"] for each in told["panes"]] == [
+    data = panes.picture(shown, GRAPH, MATCH)
+    assert [each["title"] for each in data["panes"]] == [
         "① one.py", "helper shared.py", "The subgraph, rewritten", "The subgraph, as recorded", f"PTX of {hostile}",
     ]  # fmt: skip
-    assert [node["mark"] for node in told["nodes"]][:4] == ["", "", "①", "①"]
-    first, *_, last = told["panes"]
+    assert [node["mark"] for node in data["nodes"]][:4] == ["", "", "①", "①"]
+    first, *_, last = data["panes"]
     assert (first["spans"][0], first["facts"]) == ([6, 6, [2], True], ["a fact"])
     assert (last["places"][0], last["note"]) == ([4, "shared.py:5"], panes.CLAIMED)
 
 
-def test_bytes_are_those_of_what_is_read_and_written() -> None:
+def test_bytes_count_tensors_read_and_written() -> None:
     forms = traffic.forms_of([TensorSpec(name, (4, 8), "float16") for name in ("x", "w")])
     assert traffic.through(GRAPH, forms) is None, "the results are not known"
     half, whole = TensorForm((4, 4), "float16"), TensorForm((4, 8), "float16")

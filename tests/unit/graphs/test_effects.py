@@ -29,7 +29,7 @@ def graph_of(code: str) -> Graph:
         ("y = x.__and__(z)", []),
     ],
 )
-def test_what_an_operation_changes(line: str, touched: list[str]) -> None:
+def test_an_operation_changes_these_values_in_place(line: str, touched: list[str]) -> None:
     node = graph_of(f"x, z: {line}; return y").operations[0]
     assert changed(node) == tuple(Ref(name) for name in touched)
     assert has_effect(node) == bool(touched)
@@ -46,7 +46,7 @@ def test_what_an_operation_changes(line: str, touched: list[str]) -> None:
         ("torch.relu(x)", False),
     ],
 )
-def test_what_draws_random_numbers(call: str, random: bool) -> None:
+def test_an_operation_draws_random_numbers_or_not(call: str, random: bool) -> None:
     assert is_random(graph_of(f"x: y = {call}; return y").operations[0]) == random
 
 
@@ -60,7 +60,7 @@ def test_reads_and_changes_of_one_memory_keep_their_order() -> None:
     assert "b" not in after
 
 
-def test_nothing_is_ordered_where_nothing_changes() -> None:
+def test_without_changes_no_order_is_required() -> None:
     found = effects(graph_of("x: v = x.view(-1); a = torch.exp(x); b = torch.sin(v); return (a, b)"))
     assert not found.before
     assert not found.after

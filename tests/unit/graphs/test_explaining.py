@@ -1,4 +1,4 @@
-"""Why nothing matches, attempt by attempt, and the edit that mends it, tried as a person would try it."""
+"""Explanations of a pass without a match: its attempts, and an edit that is tried as a person would try it."""
 
 import json
 
@@ -29,15 +29,15 @@ def graph_of(code: str) -> Graph:
     return parse_function(source_of(code), "pattern")
 
 
-def told(pattern: str, graph: str, **options: object) -> PassMatches:
-    """What is said of a pattern in a graph."""
+def report_on(pattern: str, graph: str, **options: object) -> PassMatches:
+    """The report on a pattern in a graph."""
     wanted, found = graph_of(pattern), graph_of(graph)
     matching = find_matches(wanted, found, keep=ATTEMPTS, **options)  # type: ignore[arg-type]
     return explained("p", wanted, found, matching, code=source_of(pattern), bind=plain_bind)
 
 
 def nearest(pattern: str, graph: str, **options: object) -> MatchAttempt:
-    report = told(pattern, graph, **options)
+    report = report_on(pattern, graph, **options)
     assert report.miss is not None
     first = report.attempts[0]
     miss = report.miss
@@ -80,7 +80,7 @@ def nearest(pattern: str, graph: str, **options: object) -> MatchAttempt:
         (MissKind.OTHER, "a: return a", "x: return torch.relu(x)", ("a", None), (), ("a", None)),
     ],
 )  # fmt: skip
-def test_an_attempt_tells_how_far_it_got_and_what_differs(
+def test_an_attempt_records_how_far_it_came_and_the_difference(
     kind: MissKind, pattern: str, graph: str, anchor: object, fitted: object, failed: object
 ) -> None:
     attempt = nearest(pattern, graph)
@@ -90,14 +90,14 @@ def test_an_attempt_tells_how_far_it_got_and_what_differs(
     assert (difference.pattern_node, difference.graph_node) == failed
 
 
-def test_an_attempt_tells_of_nodes_that_are_taken_and_of_inputs_that_mean_nothing() -> None:
+def test_an_attempt_reports_taken_nodes_and_unused_inputs() -> None:
     taken = nearest("a: return torch.relu(a)", "x: y = torch.relu(x); return y", taken={"y": "y is another's"})
     assert (taken.differences[0].kind, taken.anchor) == (MissKind.OVERLAP, ("relu", "y"))
     dead = nearest("a, b: return torch.relu(a)", "x: y = torch.relu(x); return y", needed={"b"})
     assert (dead.differences[0].kind, dead.anchor) == (MissKind.DEAD_INPUT, ("b", None))
 
 
-def test_what_fits_behind_a_difference_is_told_apart() -> None:
+def test_pairs_behind_a_difference_are_kept_separately() -> None:
     attempt = nearest(
         "a: s = torch.f(a); t = torch.g(s, 1); return torch.h(t, 5)",
         "x: p = torch.f(x); q = torch.g(p, 2); r = torch.h(q, 5); return r",
@@ -110,27 +110,27 @@ def test_what_fits_behind_a_difference_is_told_apart() -> None:
 def test_every_anchor_is_tried_and_the_nearest_attempt_comes_first() -> None:
     pattern = "a: s = torch.f(a, 1); return torch.g(s)"
     graph = "x: p = torch.e(x); q = torch.g(p); r = torch.f(q, 3); u = torch.g(r); return u"
-    attempts = told(pattern, graph).attempts
+    attempts = report_on(pattern, graph).attempts
     assert [each.anchor for each in attempts] == [("g", "u"), ("g", "q")]
     assert "torch.e" in attempts[1].differences[0].reason
 
 
-def test_what_is_kept_is_bounded_and_says_so() -> None:
+def test_the_kept_attempts_and_pairs_are_bounded() -> None:
     body = "".join(f"v{n} = torch.f(x, {n}); " for n in range(1, 60))
     results = ", ".join(f"v{n}" for n in range(1, 60))
-    report = told("a: return torch.f(a, 0)", f"x: {body}return ({results})")
+    report = report_on("a: return torch.f(a, 0)", f"x: {body}return ({results})")
     assert (len(report.attempts), report.tried) == (ATTEMPTS, 59)
     chain = "".join(f"a = torch.f(a, {n}); " for n in range(200))
-    long = told(f"a: {chain}return torch.g(a, 1)", f"a: {chain}return torch.g(a, 2)")
+    long = report_on(f"a: {chain}return torch.g(a, 1)", f"a: {chain}return torch.g(a, 2)")
     assert sum(len(each.fitted) + len(each.beyond) for each in long.attempts[:1]) == 60
     huge = "".join(f"a = torch.f(a, {n}); " for n in range(2000))
-    plain = told(f"a: {huge}return torch.g(a, 1)", f"a: {huge}return torch.g(a, 2)")
+    plain = report_on(f"a: {huge}return torch.g(a, 1)", f"a: {huge}return torch.g(a, 2)")
     assert plain.miss is not None
     assert (plain.pattern, plain.attempts, plain.edit) == ("", (), None)
 
 
-def test_pairs_of_a_match_are_told_with_the_values_of_its_inputs() -> None:
-    report = told("a, b: return torch.relu(a + b)", "x: p = x + 1.5; q = torch.relu(p); return q")
+def test_a_match_lists_its_pairs_and_the_values_of_its_inputs() -> None:
+    report = report_on("a, b: return torch.relu(a + b)", "x: p = x + 1.5; q = torch.relu(p); return q")
     (pairing,) = report.pairings
     assert pairing.nodes == (("relu", "q"), ("add", "p"))
     assert pairing.inputs == (("a", "x"), ("b", "1.5"))
@@ -149,7 +149,7 @@ def test_a_pattern_with_any_names_is_kept_exactly_or_not_at_all(name: str) -> No
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"nodes": [1], "result": null}', "[" * 100_000])
-def test_what_is_no_pattern_is_refused(text: str) -> None:
+def test_text_that_is_not_a_pattern_is_refused(text: str) -> None:
     with pytest.raises(BadInput):
         pattern_from_text(text)
 
@@ -165,11 +165,11 @@ def test_a_bundle_of_many_passes_is_explained_up_to_a_bound(monkeypatch: pytest.
     assert all(each.miss for each in reports)
 
 
-# --- edits: applied to the source, read and matched again ---
+# --- edits: applied to the source, which is parsed and matched again ---
 
 
 def edited(pattern: str, graph: str, *, head: str = "") -> tuple[str, int, str]:
-    """The function body after the edit, how often it matches then, and the words."""
+    """The function body after the edit, its number of matches, and the words that describe the edit."""
     code, found = head + source_of(pattern), graph_of(graph)
     wanted = parse_function(code, "pattern")
     matching = find_matches(wanted, found, keep=ATTEMPTS)
@@ -240,13 +240,13 @@ ALONE = [
 
 
 @pytest.mark.parametrize(("pattern", "graph", "after", "words"), ALONE + INPUTS + STATEMENTS)
-def test_each_kind_of_edit_is_told_tried_and_written(pattern: str, graph: str, after: str, words: str) -> None:
+def test_each_kind_of_edit_is_described_tried_and_written(pattern: str, graph: str, after: str, words: str) -> None:
     written, matches, said = edited(pattern, graph)
     assert (written, matches) == (after, 1)
     assert words in said
 
 
-def test_several_things_that_differ_are_mended_together() -> None:
+def test_several_differences_are_mended_together() -> None:
     written, matches, words = edited(
         "a: s = a * 0.5; t = torch.relu(s); return torch.erf(t)",
         "x: p = x * 0.25; u = torch.nn.functional.relu(p); r = torch.erf(u); return (r, u)",
@@ -256,8 +256,8 @@ def test_several_things_that_differ_are_mended_together() -> None:
     assert words.count(".") >= 3
 
 
-def test_an_edit_that_only_brings_it_nearer_says_what_comes_then() -> None:
-    report = told(
+def test_an_edit_that_only_comes_nearer_names_the_next_difference() -> None:
+    report = report_on(
         "a: s = torch.f(a); t = torch.g(s, 1); return torch.h(t)",
         "x: p = torch.e(x); q = torch.g(p, 2); r = torch.h(q); return r",
     )
@@ -267,12 +267,12 @@ def test_an_edit_that_only_brings_it_nearer_says_what_comes_then() -> None:
     assert report.edit.lines[0].new == "    t = torch.g(s, 2)"
 
 
-def test_another_operation_is_no_edit() -> None:
-    assert told("a: return torch.sin(a)", "x: y = torch.cos(x); return y").edit is None
-    assert told("a, b: return torch.relu(a - b)", "x, y: p = x + y; q = torch.relu(p); return q").edit is None
+def test_calling_another_operation_is_not_an_edit() -> None:
+    assert report_on("a: return torch.sin(a)", "x: y = torch.cos(x); return y").edit is None
+    assert report_on("a, b: return torch.relu(a - b)", "x, y: p = x + y; q = torch.relu(p); return q").edit is None
 
 
-def test_an_argument_is_changed_where_the_call_means_it() -> None:
+def test_an_argument_is_changed_where_the_call_passes_it() -> None:
     def bind(node: Node) -> Call:
         if node.target == "torch.softmax":
             named = dict(zip(("self", "dim", "dtype"), node.args)) | dict(node.kwargs)
@@ -299,7 +299,7 @@ def test_an_argument_is_changed_where_the_call_means_it() -> None:
         "\x00",
     ],
 )
-def test_where_the_source_is_not_clear_there_is_the_edit_without_a_line(code: str) -> None:
+def test_an_edit_has_no_lines_if_their_place_is_uncertain(code: str) -> None:
     wanted, found = (
         graph_of("a: s = torch.f(a, 1); return torch.g(s)"),
         graph_of("x: p = torch.f(x, 2); return torch.g(p)"),
@@ -320,7 +320,7 @@ def test_trials_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mending, "find_matches", counted)
     chain = "; ".join(f"a = torch.f(a, {n})" for n in range(30))
     other = "; ".join(f"a = torch.f(a, {n + 100})" for n in range(30))
-    told(f"a: {chain}; return torch.g(a)", f"a: {other}; return torch.g(a)")
+    report_on(f"a: {chain}; return torch.g(a)", f"a: {other}; return torch.g(a)")
     assert 0 < len(asked) <= mending.MOST_TRIALS
 
 
@@ -344,7 +344,7 @@ def program(steps: list[tuple[str, int, int, int]]) -> str:
 
 
 @given(_STEPS, _STEPS)
-def test_explaining_changes_no_answer_and_what_it_says_holds(
+def test_explaining_does_not_change_the_matches_and_is_correct(
     wanted: list[tuple[str, int, int, int]], found: list[tuple[str, int, int, int]]
 ) -> None:
     pattern, graph, code = graph_of(program(wanted)), graph_of(program(found)), source_of(program(wanted))
@@ -387,7 +387,7 @@ def test_a_pattern_whose_literals_alone_differ_is_always_mended(data: st.DataObj
     matching = find_matches(graph_of(pattern), graph_of(graph), keep=ATTEMPTS)
     if matching.matches or all(each.kind is not MissKind.LITERAL for each in matching.attempts[0].differences):
         return
-    report = told(pattern, graph)
+    report = report_on(pattern, graph)
     assert report.edit is not None
     assert report.edit.lines
 
@@ -402,7 +402,7 @@ def test_lines_that_changed_turn_one_text_into_the_other(before: str, after: str
     assert bool(changes) == (before != after)
 
 
-def test_lines_that_are_not_there_any_more_are_not_replaced() -> None:
+def test_lines_that_changed_since_are_not_replaced() -> None:
     changes = lines_changed("a\nb\nc", "a\nx\nc")
     assert patched("a\nb2\nc", changes) is None
     assert patched("", changes) is None

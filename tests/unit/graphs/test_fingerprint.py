@@ -27,7 +27,7 @@ def test_names_do_not_matter() -> None:
         "x, y: a = x.sum(dim=-1); b = a + y; return (b, a)",
     ],
 )
-def test_what_is_computed_matters(other: str) -> None:
+def test_operations_arguments_and_results_matter(other: str) -> None:
     assert digests("x, y: a = torch.sum(x, dim=-1); b = a + y; return (b, a)")[0] != digests(other)[0]
 
 

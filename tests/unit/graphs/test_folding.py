@@ -3,7 +3,7 @@ from passnet_core.graphs.ir import Ref
 from passnet_core.graphs.source import parse_function
 
 
-def test_a_large_graph_is_seen_through_a_window() -> None:
+def test_a_large_graph_is_shown_as_a_window() -> None:
     lines = "".join(f"    v{index + 1} = torch.exp(v{index}) + w\n" for index in range(300))
     graph = parse_function(f"def f(w, v0):\n{lines}    return (v300, v7)\n", "f")
     seen, sentence = window(graph, 100, around=["v200"])
@@ -19,7 +19,7 @@ def test_a_large_graph_is_seen_through_a_window() -> None:
     assert "operations 1 to 200, " in sentence
 
 
-def test_a_chain_ends_where_another_reads_or_another_is_read() -> None:
+def test_a_chain_ends_at_a_second_reader_or_operand() -> None:
     graph = parse_function(
         "def f(x, w):\n"
         "    a = torch.exp(x)\n"

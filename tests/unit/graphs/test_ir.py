@@ -1,4 +1,4 @@
-"""Graphs as data: well-formedness, and their way through JSON."""
+"""Graphs as data: checks that they are well-formed, and the round trip through JSON."""
 
 import json
 
@@ -66,6 +66,6 @@ def test_references_are_found_at_every_depth_and_can_be_replaced() -> None:
         {"nodes": graph_to_json(GRAPH)["nodes"] * 2, "result": None},
     ],
 )
-def test_json_that_is_no_graph_is_refused(broken: object) -> None:
+def test_json_that_is_not_a_graph_is_refused(broken: object) -> None:
     with pytest.raises(BadInput):
         graph_from_json(broken)

@@ -75,7 +75,7 @@ def test_matches_do_not_overlap() -> None:
         ("1", "x", False),
     ],
 )
-def test_literals_are_equal_by_value_and_not_by_spelling(wanted: str, given: str, fits: bool) -> None:
+def test_literals_are_compared_by_value_not_by_spelling(wanted: str, given: str, fits: bool) -> None:
     found = matching(f"a: return torch.f(a, {wanted})", f"x: y = torch.f(x, {given}); return y")
     assert bool(found.matches) == fits
     if not fits:
@@ -84,12 +84,12 @@ def test_literals_are_equal_by_value_and_not_by_spelling(wanted: str, given: str
         assert found.miss.graph_node == "y"
 
 
-def test_a_list_indexes_otherwise_than_a_tuple() -> None:
+def test_a_list_as_an_index_does_not_match_a_tuple() -> None:
     assert matched("a: return a[[0, 1]]", "x: y = x[[0, 1]]; return y") == [("y",)]
     assert missed("a: return a[(0, 1)]", "x: y = x[[0, 1]]; return y")[0] is MissKind.LITERAL
 
 
-def test_a_pattern_input_takes_any_value_but_the_same_everywhere() -> None:
+def test_a_pattern_input_matches_any_value_but_the_same_everywhere() -> None:
     found = matching("a, shape: return a.view(shape)", "x, n: y = x.view((n, -1)); return y")
     assert found.matches[0].inputs == {"a": Ref("x"), "shape": (Ref("n"), -1)}
     assert matched("a: return a * a", "x, y: z = x * x; return z") == [("z",)]
@@ -128,7 +128,7 @@ def test_results_that_share_only_inputs_are_found_together_and_in_order() -> Non
     assert found.matches[1].inputs == {"q": Ref("a"), "c": Ref("d"), "k": Ref("b")}
 
 
-def test_other_operator_is_told() -> None:
+def test_another_operator_is_reported() -> None:
     kind, pattern_node, node, reason = missed(
         "a, b: s = a - b; return torch.relu(s)", "x, y: p = x + y; q = torch.relu(p); return q"
     )
@@ -138,7 +138,7 @@ def test_other_operator_is_told() -> None:
     )
 
 
-def test_the_same_operator_in_another_spelling_is_told() -> None:
+def test_the_same_operator_in_another_spelling_is_reported() -> None:
     kind, _, node, reason = missed("a: return torch.relu(a)", "x: y = torch.nn.functional.relu(x); return y")
     assert (kind, node) == (MissKind.OPERATOR, "y")
     assert reason == (
@@ -148,7 +148,7 @@ def test_the_same_operator_in_another_spelling_is_told() -> None:
     assert "calls the method relu" in missed("a: return torch.relu(a)", "x: y = x.relu(); return y")[3]
 
 
-def test_where_the_graph_goes_on_otherwise_is_told() -> None:
+def test_the_node_after_which_the_graph_differs_is_reported() -> None:
     found = matching(
         "a, b: m = a * 2; s = m + b; return torch.relu(s)",
         "x, y: p = x * 2; q = p + y; r = torch.sigmoid(q); return torch.relu(r)",
@@ -161,7 +161,7 @@ def test_where_the_graph_goes_on_otherwise_is_told() -> None:
     assert found.miss.matched == (("m", "p"), ("s", "q"))
 
 
-def test_a_difference_in_the_middle_is_told_where_the_end_is_missing() -> None:
+def test_a_difference_in_the_middle_is_reported_if_the_end_is_missing() -> None:
     kind, pattern_node, node, reason = missed(
         "a: s = torch.exp(a); t = torch.sum(s, dim=-1); return torch.erf(t)",
         "x: p = torch.exp(x); q = torch.sum(p, dim=0); return q",
@@ -170,7 +170,7 @@ def test_a_difference_in_the_middle_is_told_where_the_end_is_missing() -> None:
     assert reason == "The argument dim of torch.sum is -1 in the pattern, but 0 in the graph (node q)."
 
 
-def test_an_operator_that_is_nowhere_is_told() -> None:
+def test_an_absent_operator_is_reported() -> None:
     assert missed("a: return torch.erf(a)", "x: return torch.relu(x)") == (
         MissKind.ABSENT,
         "erf",
@@ -179,7 +179,7 @@ def test_an_operator_that_is_nowhere_is_told() -> None:
     )
 
 
-def test_other_literal_and_other_argument_are_told() -> None:
+def test_different_arguments_are_reported() -> None:
     kind, pattern_node, node, reason = missed(
         "a: s = torch.sum(a, dim=-1); return s / 2", "x: p = torch.sum(x, dim=1); q = p / 2; return q"
     )
@@ -193,7 +193,7 @@ def test_other_literal_and_other_argument_are_told() -> None:
     assert reason == "In the pattern, argument 1 of torch.add comes from torch.exp; in the graph it is the input x."
 
 
-def test_swapped_operands_are_told() -> None:
+def test_swapped_operands_are_reported() -> None:
     kind, _, node, reason = missed("a: return a * 2", "x: y = 2 * x; return y")
     assert (kind, node) == (MissKind.LITERAL, "y")
     assert reason == (
@@ -213,7 +213,7 @@ def test_a_value_used_outside_must_be_returned() -> None:
     assert "the graph returns it" in missed(pattern, "x, y: p = x + y; q = torch.relu(p); return (q, p)")[3]
 
 
-def test_the_number_of_uses_is_told() -> None:
+def test_a_different_number_of_uses_is_reported() -> None:
     once = "a: s = torch.exp(a); return s * s"
     kind, _, node, reason = missed(once, "x: p = torch.exp(x); q = torch.exp(x); r = p * q; return r")
     assert (kind, node) == (MissKind.USES, "q")
@@ -227,7 +227,7 @@ def test_the_number_of_uses_is_told() -> None:
     assert reason.endswith("the graph uses p once more than the pattern uses s.")
 
 
-def test_an_unused_pattern_input_matters_only_where_the_replacement_reads_it() -> None:
+def test_an_unused_pattern_input_matters_only_if_the_replacement_reads_it() -> None:
     pattern, graph = "a, b: return torch.relu(a)", "x: y = torch.relu(x); return y"
     assert matched(pattern, graph) == [("y",)]
     assert [match.names for match in matching(pattern, graph, needed={"a"}).matches] == [("y",)]
@@ -240,7 +240,7 @@ def test_unused_operations_of_a_pattern_do_not_matter() -> None:
     assert matched("a: b = torch.exp(a); return torch.relu(a)", "x: y = torch.relu(x); return y") == [("y",)]
 
 
-def test_what_lies_between_the_matched_operations_is_told() -> None:
+def test_an_operation_between_the_matched_ones_is_reported() -> None:
     kind, _, node, reason = missed(
         "a, b: s = torch.exp(a); return s, s * b",
         "x: p = torch.exp(x); q = torch.sin(p); r = p * q; return r",
@@ -249,7 +249,7 @@ def test_what_lies_between_the_matched_operations_is_told() -> None:
     assert reason.startswith("q lies between the matched operations")
 
 
-def test_two_matches_that_need_each_other_are_not_both_taken() -> None:
+def test_two_matches_that_depend_on_each_other_are_not_both_accepted() -> None:
     pattern = "a, b: return torch.exp(a), torch.sin(b)"
     graph = "x: p = torch.exp(x); q = torch.sin(p); r = torch.exp(x); t = torch.sin(r); return (q, t)"
     assert matched(pattern, graph) == [("p", "t")]
@@ -287,7 +287,7 @@ def test_a_changed_value_must_not_be_read_by_its_old_name() -> None:
     assert "the result of the graph reads it" in missed(pattern, graph + "return (r, p)")[3]
 
 
-def test_taken_nodes_are_told() -> None:
+def test_taken_nodes_are_reported() -> None:
     kind, _, node, reason = missed(
         "a: return torch.relu(a)", "x: y = torch.relu(x); return y", taken={"y": "y belongs to the first pass"}
     )
@@ -324,7 +324,7 @@ def test_a_large_graph_is_searched_quickly() -> None:
     assert time.monotonic() - began < 60
 
 
-def test_equal_literals_of_other_types_do_not_confuse_the_reading() -> None:
+def test_equal_literals_of_different_types_stay_distinct() -> None:
     nodes = (
         Node("x", NodeKind.INPUT, ""),
         Node("a", NodeKind.CALL, "torch.f", (Ref("x"), True)),

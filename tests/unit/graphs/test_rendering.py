@@ -14,8 +14,8 @@ GRAPH = parse_function(
 )
 
 
-def drawn(text: str) -> str:
-    """What a viewer shows: the layout program's reading of the text."""
+def laid_out(text: str) -> str:
+    """The SVG that graphviz makes of the text."""
     dot_program = shutil.which("dot")
     if dot_program is None:
         pytest.skip("no graphviz program: apt-get install graphviz")
@@ -24,8 +24,8 @@ def drawn(text: str) -> str:
     return done.stdout
 
 
-def test_a_drawing_has_every_operation_with_its_literals() -> None:
-    svg = drawn(dot(GRAPH, title="before"))
+def test_dot_has_every_operation_with_its_literals() -> None:
+    svg = laid_out(dot(GRAPH, title="before"))
     for text in (">before<", ">add<", ">sum<", ">&#45;1, keepdim=True<", ">getitem<", ">(:, 0)<", ">p<", ">return<"):
         assert text in svg
     assert svg.count('class="edge"') == 6
@@ -34,7 +34,7 @@ def test_a_drawing_has_every_operation_with_its_literals() -> None:
 
 def test_marks_say_what_colours_say() -> None:
     text = dot(GRAPH, groups={"p": 1, "q": 2}, miss="r", added=["q"], removed=["p"], details={"q": "float16 [2, 1]"})
-    svg = drawn(text)
+    svg = laid_out(text)
     for shown in (">① − add<", ">② + sum<", ">✗ nearest miss getitem<", "float16 [2, 1]"):
         assert shown in svg
     assert [mark(1), mark(20), mark(21)] == ["①", "⑳", "(21)"]
@@ -53,7 +53,7 @@ def test_hostile_names_are_shown_as_text(name: str) -> None:
     graph = Graph(
         (Node("x", NodeKind.INPUT, ""), Node(name, NodeKind.CALL, f"torch.{name}", (Ref("x"), name))), (Ref(name),)
     )
-    svg = drawn(dot(graph, title=name, details={name: name}))
+    svg = laid_out(dot(graph, title=name, details={name: name}))
     assert svg.count('class="node"') == 3
     assert "<b>" not in svg
     if name == "<b>bold</b>":
@@ -69,39 +69,39 @@ def test_every_family_has_a_colour() -> None:
     assert families(GRAPH) == ("pointwise", "reduction", "indexing")
 
 
-def test_a_picture_is_plain_data_that_says_all_of_a_node() -> None:
-    told = picture(GRAPH, Marks({"q": 2}, ["First", "Second"], "r", "why", ["p"]), values={"x": ((2, 3), "float16")})
-    assert json.loads(json.dumps(told))["nodes"] == told["nodes"]
-    nodes = {node["name"]: node for node in told["nodes"]}
+def test_a_picture_is_plain_data_with_all_facts_about_a_node() -> None:
+    data = picture(GRAPH, Marks({"q": 2}, ["First", "Second"], "r", "why", ["p"]), values={"x": ((2, 3), "float16")})
+    assert json.loads(json.dumps(data))["nodes"] == data["nodes"]
+    nodes = {node["name"]: node for node in data["nodes"]}
     assert nodes["x"]["value"] == {"shape": [2, 3], "dtype": "float16", "bytes": 12}
     assert nodes["q"] == {
         "name": "q", "operator": "sum", "family": "reduction", "literals": "-1, keepdim=True",
         "code": "q = torch.sum(p, -1, keepdim=True)", "line": 3, "inputs": [2], "value": None, "group": 2, "change": "",
         "miss": False, "pair": None, "faint": False,
     }  # fmt: skip
-    assert (nodes["p"]["change"], nodes["r"]["miss"], told["reason"]) == ("+", True, "why")
-    assert told["result"] == {"code": "return (r, p)", "inputs": [4, 2]}
-    assert [(each["mark"], each["name"]) for each in told["groups"]] == [("②", "Second")]
-    assert [each["name"] for each in told["families"]] == ["pointwise", "reduction", "indexing"]
-    assert not told["folded"]
+    assert (nodes["p"]["change"], nodes["r"]["miss"], data["reason"]) == ("+", True, "why")
+    assert data["result"] == {"code": "return (r, p)", "inputs": [4, 2]}
+    assert [(each["mark"], each["name"]) for each in data["groups"]] == [("②", "Second")]
+    assert [each["name"] for each in data["families"]] == ["pointwise", "reduction", "indexing"]
+    assert not data["folded"]
 
 
-def test_pairs_faint_nodes_and_what_is_to_be_seen_are_data() -> None:
+def test_pairs_faint_nodes_and_focus_are_in_the_data() -> None:
     marks = Marks(
         {"p": 1}, ["First"], pairs={"q": PairMark("1", "the pattern's sum", 3)}, faint={"p"}, focus=["q", "gone"]
     )
-    told = picture(GRAPH, marks)
-    nodes = {node["name"]: node for node in told["nodes"]}
+    data = picture(GRAPH, marks)
+    nodes = {node["name"]: node for node in data["nodes"]}
     assert nodes["q"]["pair"] == {"mark": "1", "with": "the pattern's sum", "group": 3}
     assert (nodes["p"]["faint"], nodes["q"]["faint"], nodes["x"]["pair"]) == (True, False, None)
-    assert [told["nodes"][index]["name"] for index in told["focus"]] == ["q"]
-    assert [each["number"] for each in told["groups"]] == [1, 3]
+    assert [data["nodes"][index]["name"] for index in data["focus"]] == ["q"]
+    assert [each["number"] for each in data["groups"]] == [1, 3]
     assert Marks(apart=["x"]).nodes == {"x"}
 
 
-def test_a_size_is_told_only_where_the_dtype_has_one() -> None:
-    told = picture(GRAPH, values={"x": ((), "bool"), "y": ((2,), "mystery")})
-    assert [node["value"] and node["value"]["bytes"] for node in told["nodes"][:3]] == [1, None, None]
+def test_a_value_has_bytes_only_for_a_known_dtype() -> None:
+    data = picture(GRAPH, values={"x": ((), "bool"), "y": ((2,), "mystery")})
+    assert [node["value"] and node["value"]["bytes"] for node in data["nodes"][:3]] == [1, None, None]
 
 
 def test_marked_nodes_are_in_no_folded_chain() -> None:
@@ -113,10 +113,10 @@ def test_marked_nodes_are_in_no_folded_chain() -> None:
 
 
 @pytest.mark.parametrize("name", ["<b>bold</b>", 'a"b', "\0", "é" * 9999])
-def test_a_picture_leaves_hostile_names_as_they_are(name: str) -> None:
+def test_a_picture_does_not_escape_hostile_names(name: str) -> None:
     graph = Graph(
         (Node("x", NodeKind.INPUT, ""), Node(name, NodeKind.CALL, f"torch.{name}", (Ref("x"), name))), (Ref(name),)
     )
-    told = picture(graph)["nodes"][1]
-    assert told["name"] == name
-    assert len(told["code"]) <= 2000
+    data = picture(graph)["nodes"][1]
+    assert data["name"] == name
+    assert len(data["code"]) <= 2000

@@ -60,7 +60,7 @@ def test_nested_results_and_unread_results() -> None:
         "x: p = torch.exp(x); q = torch.sin(p); r = torch.cos(q); return r",
         traced("a: p = torch.exp(a); q = torch.sin(p); return a, (p, [torch.cos(q)], 1)"),
     )
-    # what nobody reads is not taken out of the tuple
+    # results that nothing reads are not unpacked
     assert body(result) == [
         "fused = replacement_0(x)",
         "fused_part = fused[1]",
@@ -70,7 +70,7 @@ def test_nested_results_and_unread_results() -> None:
     ]
 
 
-def test_users_of_an_early_result_move_behind_the_call() -> None:
+def test_readers_of_an_early_result_come_after_the_call() -> None:
     result = rewritten(
         "x, y: p = x + y; r = p * 2; q = torch.relu(p); return (q, r)",
         traced("a, b: s = a + b; return torch.relu(s), s"),
@@ -97,7 +97,7 @@ def test_arguments_that_are_not_a_tuple() -> None:
     assert body(rewritten(graph, traced(pattern, "a: return a")))[0] == "y = replacement_0(x)"
 
 
-def test_arguments_are_bound_by_their_place() -> None:
+def test_arguments_are_bound_by_position() -> None:
     result = rewritten(
         "x, y: z = x - y; return z", traced("a, b: return a - b", "first, second: return (second, first)")
     )
@@ -106,7 +106,7 @@ def test_arguments_are_bound_by_their_place() -> None:
         rewritten("x, y: z = x - y; return z", traced("a, b: return a - b", "a: return (a,)"))
 
 
-def test_what_only_the_match_needed_goes() -> None:
+def test_nodes_that_only_the_match_read_are_removed() -> None:
     result = rewritten(
         "x: m = torch.exp(x); n = torch.sin(m); o = torch.sin(x); y = torch.f(o, n); return y",
         traced("a, b: return torch.f(a, b)", "a, b: return (a,)"),
@@ -144,7 +144,7 @@ def test_passes_apply_in_order_each_to_all_its_matches() -> None:
     assert result.reports[2].miss.kind is MissKind.ABSENT
 
 
-def test_a_pass_that_comes_too_late_is_told_who_was_first() -> None:
+def test_a_miss_names_the_earlier_pass_that_replaced_the_nodes() -> None:
     result = rewritten(
         "x: a = torch.exp(x); b = torch.relu(a); return b",
         traced("a: p = torch.exp(a); return torch.relu(p)", number=0),
@@ -156,7 +156,7 @@ def test_a_pass_that_comes_too_late_is_told_who_was_first() -> None:
     assert miss.reason.startswith("The earlier pass pass_0 has already replaced b.")
 
 
-def test_a_miss_is_told_of_the_graph_as_it_was_where_passes_emptied_it() -> None:
+def test_a_miss_is_explained_by_the_original_graph_if_passes_replaced_the_nodes() -> None:
     result = rewritten(
         "x: a = torch.exp(x); b = a * 2; return b",
         traced("a: p = torch.exp(a); return p * 2", number=0),
@@ -180,7 +180,7 @@ def test_an_input_that_is_returned_stays_itself() -> None:
     assert body(result) == ["fused = replacement_0(x, y)", "p = fused[1]", "q = p * x", "return q"]
 
 
-def test_reads_stay_on_their_side_of_changes_in_place() -> None:
+def test_reads_do_not_move_across_changes_in_place() -> None:
     result = rewritten(
         "x, y: v = y.view(-1); p = torch.exp(x); y += 1; q = torch.sin(p); r = torch.cos(v); return (q, r)",
         traced("a: p = torch.exp(a); return torch.sin(p)"),
@@ -191,8 +191,8 @@ def test_reads_stay_on_their_side_of_changes_in_place() -> None:
     assert body(result) == ["w = replacement_0(x, y)", "return w"]
 
 
-def test_random_graphs_stay_well_formed_and_keep_their_meaning() -> None:
-    """Runs graphs of integers before and after rewriting with a replacement that computes what its pattern does."""
+def test_random_graphs_stay_well_formed_and_compute_the_same() -> None:
+    """Run integer graphs before and after a rewrite whose replacements compute the same as their patterns."""
     dice = random.Random(7)
     replaced = 0
     two_results = traced("a, b: s = a + b; return s * 3, s")

@@ -20,12 +20,12 @@ def module(
 
 
 def one(line: str) -> Node:
-    """The last operation of a module of this line."""
+    """The last operation of a module with this line."""
     return parse(module(line, "return (y,)")).operations[-1]
 
 
 def facts(graph: Graph) -> object:
-    """Everything but lines; unlike ==, this tells 1, 1.0 and True apart."""
+    """Everything except line numbers; unlike ==, this distinguishes 1, 1.0 and True."""
     data = graph_to_json(graph)
     for node in data["nodes"]:
         node["line"] = None
@@ -81,7 +81,7 @@ def test_a_recorded_module_becomes_one_node_per_operation() -> None:
         ("y = replacement_0(in_0, 'left')", "replacement_0", (Ref("in_0"), "left")),
     ],
 )
-def test_each_form_of_an_operation_is_read(line: str, target: str, args: tuple[object, ...]) -> None:
+def test_each_form_of_an_operation_is_parsed(line: str, target: str, args: tuple[object, ...]) -> None:
     node = one(line)
     assert node.target == target
     assert node.args == args
@@ -115,7 +115,7 @@ def test_clean_up_lines_aliases_and_annotations_leave_no_nodes() -> None:
     assert graph.result == (Ref("relu"),)
 
 
-def test_a_size_input_is_told_from_a_tensor() -> None:
+def test_a_size_input_is_not_a_tensor() -> None:
     code = module("y = in_0.view(s1, -1)", "return (y,)", arguments="self, in_0, s1: torch.SymInt")
     graph = parse(code)
     assert [node.target for node in graph.inputs] == ["", "torch.SymInt"]
@@ -134,7 +134,7 @@ def test_inner_calls_become_nodes_of_their_own() -> None:
     ]
 
 
-def test_results_are_taken_apart() -> None:
+def test_results_are_unpacked() -> None:
     graph = parse(module("a, (b, _) = torch.f(in_0)", "c, d = b, a", "return (c, d)"))
     assert [(node.name, node.args) for node in graph.operations[1:]] == [
         ("a", (Ref("f"), 0)),
@@ -210,7 +210,7 @@ def test_a_change_in_place_is_emitted_as_a_call_where_the_old_name_is_read_later
         (["y = in_0 + 1"], "Line 6: forward returns nothing"),
     ],
 )
-def test_what_is_no_recorded_computation_is_refused_with_its_line(lines: list[str], message: str) -> None:
+def test_other_code_is_refused_with_its_line(lines: list[str], message: str) -> None:
     with pytest.raises(BadInput) as caught:
         parse(module(*lines))
     assert str(caught.value).startswith(message)
@@ -227,13 +227,13 @@ def test_what_is_no_recorded_computation_is_refused_with_its_line(lines: list[st
         ("def forward(*x):\n    return x", "Line 1: *args and **kwargs cannot be inputs"),
     ],
 )
-def test_a_file_that_is_no_module_is_refused(code: str, message: str) -> None:
+def test_a_file_without_a_module_is_refused(code: str, message: str) -> None:
     with pytest.raises(BadInput) as caught:
         parse(code)
     assert message in str(caught.value)
 
 
-def test_one_function_of_a_pass_is_read_alone() -> None:
+def test_one_function_of_a_pass_is_parsed_alone() -> None:
     code = "import torch\nimport triton\n\ndef pattern(a, b):\n    return torch.relu(a + b), a\n\nx = triton.jit(1)\n"
     assert parse_function(code, "pattern").result == (Ref("relu"), Ref("a"))
     with pytest.raises(BadInput, match="no function 'replacement_args'"):
@@ -254,7 +254,7 @@ def test_emitted_source_has_the_shape_of_a_recorded_module() -> None:
     assert emit(parse(code)) == code
 
 
-def test_values_can_be_released_after_their_last_use() -> None:
+def test_values_can_be_freed_after_their_last_use() -> None:
     code = module("a = torch.relu(in_0)", "a += in_1", "b = a", "c = b * b", "return (c, in_1)")
     source = emit(parse(code), release=True)
     assert "a = torch.relu(in_0);  in_0 = None" in source
@@ -297,7 +297,7 @@ def test_a_hostile_graph_cannot_write_source(node: Node) -> None:
         emit(graph)
 
 
-def test_an_expression_stands_alone() -> None:
+def test_one_operation_can_be_written_alone() -> None:
     assert expression(Node("y", NodeKind.METHOD, "view", (Ref("x"), 2, -1))) == "x.view(2, -1)"
     assert expression(Node("y", NodeKind.CALL, "operator.mul", (0.5, Ref("x")))) == "0.5 * x"
 

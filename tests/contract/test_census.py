@@ -93,9 +93,9 @@ LIBRARY = {
     "in the grid": (["out = torch.empty_like(a)", "c = []",
                      "add_relu_kernel[lambda named: c.append((a + b).clamp(min=0)) or (1,)](a, b, out, 0, BLOCK=16)",
                      "return c[0]"], "aten::add.Tensor"),
-    "conversion": (["return own(a.double(), b.double()).float()"], "aten::_to_copy, which converts the type"),
+    "conversion": (["return own(a.double(), b.double()).float()"], "aten::_to_copy, which converts the dtype"),
     "conversion by a copy": (["wide = torch.empty(a.shape, dtype=torch.float64)", "wide.copy_(a)",
-                              "return own(a, b)"], "aten::copy_, which converts the type"),
+                              "return own(a, b)"], "aten::copy_, which converts the dtype"),
     "numpy": (["import numpy as np", "return torch.as_tensor(np.maximum(a.numpy() + b.numpy(), 0))"],
               "takes values out of a tensor with numpy"),
     "numpy after a decoy": (["import numpy as np", "out = own(a, b)",
@@ -262,8 +262,8 @@ KEYS = {"replacement_0": "the replacement of pass_0"}
 
 def concluded(*seen: Seen, device: Device = Device.CUDA, fresh: int = 1) -> census.Census:
     launches = sum(each.count for each in seen if each.kind == "kernel")
-    tallies = [Launches("replacement_0", 1, fresh, launches, seen)]
-    return census.judged(bundle(RIGHT), device, tallies, GRAPH, GRAPH, KEYS)
+    recorded = [Launches("replacement_0", 1, fresh, launches, seen)]
+    return census.judged(bundle(RIGHT), device, recorded, GRAPH, GRAPH, KEYS)
 
 
 def launch(name: str = "add_relu_kernel", count: int = 1) -> Seen:
@@ -305,7 +305,7 @@ def test_a_trace_sees_what_the_modes_do_not() -> None:
     added = Seen("trace", "aten::add", "", "", 1)
     hidden = concluded(launch(), added, Seen("trace", "aten::empty", "", "", 1), device=Device.CPU)
     assert hidden.verdict is Verdict.LIBRARY
-    assert "where it is not watched" in hidden.reason
+    assert "the launch recorder does not see" in hidden.reason
     watched = concluded(launch(), added, Seen("operation", "aten::add.Tensor", "pass_0.py:3", "", 1), device=Device.CPU)
     assert "calls aten::add.Tensor at pass_0.py:3." in watched.reason
 
@@ -322,7 +322,7 @@ def test_a_result_that_nothing_explains_is_foreign() -> None:
     allocated = Seen("operation", "aten::empty_like", "pass_0.py:3", "", 1)
     found = concluded(allocated, device=Device.CPU)
     assert found.verdict is Verdict.LIBRARY
-    assert "nothing that was seen computes" in found.reason
+    assert "nothing that was recorded computes" in found.reason
     filled = Seen("operation", "aten::zeros_like", "pass_0.py:3", "", 1)
     assert concluded(filled, device=Device.CPU).verdict is Verdict.VALUES_ONLY
     assert concluded(device=Device.CPU, fresh=0).verdict is Verdict.VALUES_ONLY

@@ -1,13 +1,13 @@
-"""Whose work it was: from the list of what the replacement functions launched, which of it is the bundle's own.
+"""The kernel census: decide whether the bundle's own kernels did the work, or a library's.
 
-Its own are the Triton kernels that stand in its sources, read here and not told by the candidate. Allowed besides are
-allocations, fills, views and copies; everything else that computes is a library's, and makes the pass a *library* pass.
+Own kernels are the Triton functions in the bundle's sources, which the referee reads itself. Allocations, fills, views
+and copies are allowed too; anything else that computes gives the verdict LIBRARY.
 
-The lists come from the candidate's process (tally.py), where a bundle that knows of it can falsify them. What holds
-against that: two calls are watched by different means; a kernel counts as own only under a name from the sources; in
-the device trace it may not run more often than it was launched; and a replacement whose result nothing explains is a
-library's all the same. What computes in replacement_args, outside of the replacement functions, is read from the graph
-as the referee rewrote it.
+The lists of launches come from the launch recorder in the candidate worker, where a bundle that knows the recorder can
+falsify them. Four rules make that hard: two calls are recorded by different means; only a name from the sources counts
+as an own kernel; a kernel may not run more often in the device trace than it was launched; and a result that no
+recorded work explains counts as a library's. Work in replacement_args, outside the replacement functions, is read from
+the graph that the referee rewrote.
 """
 
 import ast
@@ -22,6 +22,7 @@ from passnet_core.judge.stages.findings import Census
 from passnet_core.records import LAUNCHED, Bundle, Device, Evidence, Verdict
 
 MOST_LINES = 60
+"""How many lines of evidence list what was launched."""
 
 ALLOCATIONS = frozenset(
     {
@@ -35,7 +36,7 @@ FILLS = frozenset(
         "fill_", "zero", "zero_", "scalar_tensor", "lift", "lift_fresh", "lift_fresh_copy",
     }
 )  # fmt: skip
-LOOKS = frozenset(
+VIEWS_AND_QUERIES = frozenset(
     {
         "alias", "as_strided", "as_strided_", "detach", "detach_", "diagonal", "expand", "permute", "select", "slice",
         "split", "split_with_sizes", "squeeze", "squeeze_", "t", "t_", "transpose", "transpose_", "unbind", "unfold",
@@ -44,13 +45,13 @@ LOOKS = frozenset(
         "sym_storage_offset", "dim", "numel", "record_stream", "is_pinned", "resolve_conj", "resolve_neg",
     }
 )  # fmt: skip
-"""Views, and questions about a tensor's form."""
+"""Views, and operations that ask for a tensor's shape, strides or storage."""
 MOVES = frozenset({"clone", "copy", "copy_", "_to_copy", "contiguous", "cat", "_reshape_copy", "_pin_memory"})
-"""Copies of the same numbers to another place."""
+"""Operations that copy the same numbers to another place."""
 NUMBERS = frozenset({"_local_scalar_dense", "item"})
-"""Reads one number into Python."""
+"""Operations that read one number into Python."""
 IDLE = frozenset({"to", "expand_as", "view_as", "type_as", "flatten", "unflatten", "narrow", "chunk", "movedim"})
-"""Seen in a trace where there was nothing to do; else what they call is seen."""
+"""Operations that a trace shows alone only if they had nothing to do; otherwise it shows what they call."""
 
 DEVICE_FILLS = ("Memset", "FillFunctor")
 DEVICE_MOVES = ("Memcpy", "direct_copy_kernel", "CatArrayBatchedCopy", "copy_device_to_device", "copy_kernel_cuda")
@@ -60,33 +61,35 @@ FORMS = VIEWS | {
     "storage_offset", "is_contiguous", "reshape", "flatten", "contiguous", "data", "len", "requires_grad", "is_cuda",
     "view_as_real", "ravel", "get_device", "itemsize", "nbytes", "swapdims", "moveaxis", "hsplit", "vsplit",
 }  # fmt: skip
-"""What replacement_args may ask of a tensor."""
+"""What replacement_args may call on a tensor: views, copies and questions about its form."""
 SIZES = frozenset(
     {
         "size", "shape", "stride", "dim", "ndim", "numel", "nelement", "dtype", "device", "layout", "element_size",
         "storage_offset", "is_contiguous", "len", "requires_grad", "is_cuda", "get_device", "itemsize", "nbytes",
     }
 )  # fmt: skip
-"""Those that answer with numbers, with which Python may calculate."""
+"""Those of FORMS that return numbers, with which replacement_args may calculate."""
 
 KERNEL_DECORATORS = frozenset({"jit", "autotune", "heuristics"})
 
 
-class Whose(StrEnum):
+class WorkClass(StrEnum):
+    """How the census classifies a kernel, operation or read."""
+
     OWN = "the bundle's own"
     FORM = "allocation, fill or view"
     MOVE = "data movement"
-    TOLD = "reported only"
+    REPORTED = "reported only"
     LIBRARY = "library"
 
 
 def kernels_of(bundle: Bundle) -> dict[str, str]:
-    """Names of the Triton functions that the bundle's sources define, each with its file."""
+    """Map the name of each Triton function in the bundle's sources to its file."""
     return {name: file for name, (file, _) in _jitted(bundle).items()}
 
 
 def launchable(bundle: Bundle) -> dict[str, str]:
-    """Those that no other kernel of the bundle calls, and that are therefore meant to be launched."""
+    """Like kernels_of, without kernels that another kernel of the bundle calls: what is meant to be launched."""
     found = _jitted(bundle)
     called = {
         node.id
@@ -103,13 +106,14 @@ def launchable(bundle: Bundle) -> dict[str, str]:
 
 
 def _jitted(bundle: Bundle) -> dict[str, tuple[str, ast.FunctionDef]]:
+    """Find every function that is decorated with triton.jit or the like, or passed to it."""
     found: dict[str, tuple[str, ast.FunctionDef]] = {}
     for file in bundle.files:
         try:
             tree = ast.parse(file.code)
         except (SyntaxError, ValueError, RecursionError):
             continue
-        handed = {
+        passed_to_jit = {
             node.args[0].id
             for node in ast.walk(tree)
             if isinstance(node, ast.Call)
@@ -119,14 +123,14 @@ def _jitted(bundle: Bundle) -> dict[str, tuple[str, ast.FunctionDef]]:
         }
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef) and (
-                node.name in handed or any(_last(each) in KERNEL_DECORATORS for each in node.decorator_list)
+                node.name in passed_to_jit or any(_last(each) in KERNEL_DECORATORS for each in node.decorator_list)
             ):
                 found[node.name] = (file.name, node)
     return found
 
 
 def _last(node: ast.expr) -> str:
-    """ "jit" of triton.jit, of jit, and of triton.jit(…)."""
+    """The last name of an expression: "jit" for triton.jit, jit and triton.jit(…)."""
     match node:
         case ast.Call(func=function):
             return _last(function)
@@ -141,44 +145,44 @@ def _last(node: ast.expr) -> str:
 def judged(
     bundle: Bundle,
     device: Device,
-    tallies: Iterable[Launches],
+    recorded: Iterable[Launches],
     graph: Graph,
     rewritten: Graph,
-    keys: Mapping[str, str],
+    names: Mapping[str, str],
 ) -> Census:
-    """LIBRARY where something foreign computed, else VALUES_ONLY. keys: replacement key, how people call it.
+    """Return LIBRARY if anything but the bundle's own kernels computed, else VALUES_ONLY.
 
-    graph, rewritten: the subgraph before and after its passes, as the referee rewrote it.
+    graph, rewritten: the subgraph before and after its passes, as the referee rewrote it. names: what to call each
+    replacement function in messages, by its key.
     """
     own = kernels_of(bundle)
-    tallies = tuple(tallies)
+    recorded = tuple(recorded)
     lines: list[str] = []
     foreign: list[str] = []
     warnings: list[str] = []
     launched: set[str] = set()
-    for tally in tallies:
-        who = keys.get(tally.function, tally.function)
-        whose = {seen: whose_is(seen, own) for seen in tally.seen}
-        whose.update(_too_often(tally, own))
-        whose = _told_once(whose)
-        lines += [_line(seen, each, who) for seen, each in whose.items()]
-        foreign += [_accusation(seen, who) for seen, each in whose.items() if each is Whose.LIBRARY]
-        launches = sum(seen.count for seen in tally.seen if seen.kind == "kernel")
-        if launches != tally.launches:
-            warnings.append(
-                f"{who[:1].upper()}{who[1:]} launched {launches} kernels in one call and {tally.launches} in the next."
-            )
-        launched |= {seen.name for seen, each in whose.items() if each is Whose.OWN}
-        foreign += _unexplained(tally, whose, who)
-        if any(seen.name == "data_ptr" and seen.kind == "read" for seen in tally.seen):
-            warnings.append(f"{who} reads addresses of tensors outside of a kernel launch.")
-        if device is Device.CUDA and _kernels(tally, "kernel") and not _kernels(tally, "device"):
-            warnings.append(f"The device trace saw nothing of {who}; only what was launched by name is known.")
-    work = argument_work(graph, rewritten, keys)
-    lines += [f"{node.target} in replacement_args: {Whose.LIBRARY.value}" for node in work]
-    foreign += [f"replacement_args computes {last_part(node)}, outside of any kernel of the bundle" for node in work]
-    if not any(tally.calls for tally in tallies):
-        warnings.append("No replacement function was called in the census.")
+    for launches in recorded:
+        who = names.get(launches.function, launches.function)
+        classes = {seen: class_of(seen, own) for seen in launches.seen}
+        classes.update(_too_often(launches, own))
+        classes = _without_repeats(classes)
+        lines += [_line(seen, each, who) for seen, each in classes.items()]
+        foreign += [_accused(seen, who) for seen, each in classes.items() if each is WorkClass.LIBRARY]
+        subject = f"{who[:1].upper()}{who[1:]}"
+        count = sum(seen.count for seen in launches.seen if seen.kind == "kernel")
+        if count != launches.launches:
+            warnings.append(f"{subject} launched {count} kernels in one call and {launches.launches} in the next.")
+        launched |= {seen.name for seen, each in classes.items() if each is WorkClass.OWN}
+        foreign += _unexplained(launches, classes, who)
+        if any(seen.name == "data_ptr" and seen.kind == "read" for seen in launches.seen):
+            warnings.append(f"{subject} reads addresses of tensors outside a kernel launch.")
+        if device is Device.CUDA and _has_kind(launches, "kernel") and not _has_kind(launches, "device"):
+            warnings.append(f"The device trace saw nothing of {who}; only the kernels launched by name are known.")
+    work = argument_work(graph, rewritten, names)
+    lines += [f"{node.target} in replacement_args: {WorkClass.LIBRARY.value}" for node in work]
+    foreign += [f"replacement_args computes {last_part(node)}, outside the bundle's kernels" for node in work]
+    if not any(launches.calls for launches in recorded):
+        warnings.append("The census recorded no call of a replacement function.")
     idle = [name for name in launchable(bundle) if name not in launched]
     if idle:
         shown = ", ".join(f"{name} ({own[name]})" for name in sorted(idle)[:8]) + (" …" if len(idle) > 8 else "")
@@ -187,101 +191,101 @@ def judged(
     if not foreign:
         return Census(Verdict.VALUES_ONLY, "", tuple(warnings), (evidence,))
     more = f" ({len(foreign) - 1} more)" if len(foreign) > 1 else ""
-    reason = f"Right, but not by kernels of its own: {foreign[0]}{more}."
+    reason = f"The values are right, but the bundle's own kernels did not compute them alone: {foreign[0]}{more}."
     return Census(Verdict.LIBRARY, reason, tuple(warnings), (evidence,))
 
 
-def whose_is(seen: Seen, own: Mapping[str, str]) -> Whose:
-    """To whom one thing that was seen belongs. own: kernels in the bundle's sources."""
+def class_of(seen: Seen, own: Mapping[str, str]) -> WorkClass:
+    """Classify one recorded kernel, operation or read. own: the kernels in the bundle's sources."""
     match seen.kind:
         case "kernel":
-            return Whose.OWN if seen.name in own else Whose.LIBRARY
+            return WorkClass.OWN if seen.name in own else WorkClass.LIBRARY
         case "device":
             return _on_device(seen.name, own)
         case "operation" | "trace":
             return _operation(seen)
         case "read":
             if seen.name == "data_ptr" or seen.remark == "one number":
-                return Whose.TOLD
-    return Whose.LIBRARY
+                return WorkClass.REPORTED
+    return WorkClass.LIBRARY
 
 
-def _operation(seen: Seen) -> Whose:
+def _operation(seen: Seen) -> WorkClass:
     space = seen.name.partition("::")[0]
     name = _bare(seen.name)
     if space != "aten":
-        return Whose.LIBRARY
-    if name in ALLOCATIONS | FILLS | LOOKS or (seen.kind == "trace" and name in IDLE | NUMBERS):
-        return Whose.FORM
+        return WorkClass.LIBRARY
+    if name in ALLOCATIONS | FILLS | VIEWS_AND_QUERIES or (seen.kind == "trace" and name in IDLE | NUMBERS):
+        return WorkClass.FORM
     if name in MOVES:
-        return Whose.LIBRARY if seen.remark == "converts" else Whose.MOVE
+        return WorkClass.LIBRARY if seen.remark == "converts" else WorkClass.MOVE
     if name in NUMBERS:
-        return Whose.TOLD if seen.remark == "one number" else Whose.LIBRARY
-    return Whose.LIBRARY
+        return WorkClass.REPORTED if seen.remark == "one number" else WorkClass.LIBRARY
+    return WorkClass.LIBRARY
 
 
-def _on_device(name: str, own: Mapping[str, str]) -> Whose:
+def _on_device(name: str, own: Mapping[str, str]) -> WorkClass:
     if name in own:
-        return Whose.OWN
+        return WorkClass.OWN
     if any(each in name for each in DEVICE_FILLS):
-        return Whose.FORM
+        return WorkClass.FORM
     if any(each in name for each in DEVICE_MOVES):
-        return Whose.MOVE
-    return Whose.LIBRARY
+        return WorkClass.MOVE
+    return WorkClass.LIBRARY
 
 
-def _told_once(whose: Mapping[Seen, Whose]) -> dict[Seen, Whose]:
-    """Without what a trace saw and the modes saw as well, which know the line; and without what is harmless in it."""
-    known = {_bare(seen.name) for seen in whose if seen.kind == "operation"}
+def _without_repeats(classes: Mapping[Seen, WorkClass]) -> dict[Seen, WorkClass]:
+    """Drop from the trace what is harmless, and what was recorded as an operation too, with its line in the bundle."""
+    known = {_bare(seen.name) for seen in classes if seen.kind == "operation"}
     return {
         seen: each
-        for seen, each in whose.items()
-        if seen.kind != "trace" or (each is Whose.LIBRARY and _bare(seen.name) not in known)
+        for seen, each in classes.items()
+        if seen.kind != "trace" or (each is WorkClass.LIBRARY and _bare(seen.name) not in known)
     }
 
 
 def _bare(name: str) -> str:
-    """ "add" of aten::add.Tensor; in-place and other forms have names of their own."""
+    """The plain name of an operation: "add" for aten::add.Tensor."""
     return name.partition("::")[2].partition(".")[0]
 
 
-def _too_often(tally: Launches, own: Mapping[str, str]) -> dict[Seen, Whose]:
-    """Kernels in the device trace under a name of the bundle's that ran more often than they were launched."""
-    launches = Counter[str]()
-    for seen in tally.seen:
+def _too_often(launches: Launches, own: Mapping[str, str]) -> dict[Seen, WorkClass]:
+    """Reclassify as LIBRARY every kernel with an own kernel's name that ran more often than it was launched."""
+    launched = Counter[str]()
+    for seen in launches.seen:
         if seen.kind == "kernel":
-            launches[seen.name] += seen.count
+            launched[seen.name] += seen.count
     return {
-        seen: Whose.LIBRARY
-        for seen in tally.seen
-        if seen.kind == "device" and seen.name in own and seen.count > launches[seen.name]
+        seen: WorkClass.LIBRARY
+        for seen in launches.seen
+        if seen.kind == "device" and seen.name in own and seen.count > launched[seen.name]
     }
 
 
-def _unexplained(tally: Launches, whose: Mapping[Seen, Whose], who: str) -> list[str]:
-    """What speaks against a function that launches no kernel of its own, and yet gives right values."""
-    if not tally.fresh or any(each in (Whose.OWN, Whose.LIBRARY) for each in whose.values()):
+def _unexplained(launches: Launches, classes: Mapping[Seen, WorkClass], who: str) -> list[str]:
+    """Accuse a function that launches no kernel and still returns a new tensor, unless fills explain the result."""
+    if not launches.fresh or any(each in (WorkClass.OWN, WorkClass.LIBRARY) for each in classes.values()):
         return []
-    moves = [seen for seen, each in whose.items() if each is Whose.MOVE and seen.kind == "operation"]
+    moves = [seen for seen, each in classes.items() if each is WorkClass.MOVE and seen.kind == "operation"]
     if moves:
         return [f"{who} launches no kernel, {moves[0].name} does its work{_at(moves[0])}"]
-    filled = any(_bare(seen.name) in FILLS for seen in tally.seen)
-    return [] if filled else [f"{who} launches no kernel, and nothing that was seen computes its result"]
+    filled = any(_bare(seen.name) in FILLS for seen in launches.seen)
+    return [] if filled else [f"{who} launches no kernel, and nothing that was recorded computes its result"]
 
 
-def _kernels(tally: Launches, kind: str) -> bool:
-    return any(seen.kind == kind for seen in tally.seen)
+def _has_kind(launches: Launches, kind: str) -> bool:
+    return any(seen.kind == kind for seen in launches.seen)
 
 
-def _accusation(seen: Seen, who: str) -> str:
+def _accused(seen: Seen, who: str) -> str:
     what = {
         "kernel": f"launches the Triton kernel {seen.name}, which is not in the bundle",
         "operation": f"calls {seen.name}",
-        "trace": f"has {seen.name} computed where it is not watched",
+        "trace": f"computes {seen.name} where the launch recorder does not see it",
         "device": f"runs {_short(seen.name)} on the device",
         "read": f"takes values out of a tensor with {seen.name}",
     }.get(seen.kind, seen.name)
-    converting = ", which converts the type" if seen.remark == "converts" else ""
+    converting = ", which converts the dtype" if seen.remark == "converts" else ""
     return f"{who} {what}{converting}{_at(seen)}"
 
 
@@ -289,9 +293,9 @@ def _at(seen: Seen) -> str:
     return f" at {seen.where}" if seen.where else ""
 
 
-def _line(seen: Seen, whose: Whose, who: str) -> str:
+def _line(seen: Seen, work: WorkClass, who: str) -> str:
     place = f"{seen.kind} trace" if seen.kind == "device" else seen.kind
-    return f"{seen.count} × {_short(seen.name)} ({place}, {who}{_at(seen)}): {whose.value}"
+    return f"{seen.count} × {_short(seen.name)} ({place}, {who}{_at(seen)}): {work.value}"
 
 
 def _short(name: str) -> str:
@@ -306,7 +310,7 @@ def _cut(lines: list[str]) -> list[str]:
 
 
 def argument_work(graph: Graph, rewritten: Graph, replacements: Iterable[str]) -> tuple[Node, ...]:
-    """The operations that replacement_args added to the graph and that compute with tensors."""
+    """Find the operations that replacement_args added to the graph and that compute with tensors."""
     keys = set(replacements)
     numbers: set[str] = set()
     found = []
@@ -315,13 +319,13 @@ def argument_work(graph: Graph, rewritten: Graph, replacements: Iterable[str]) -
         from_numbers = calculates and numbers.issuperset(node.inputs)
         if from_numbers or last_part(node) in SIZES:
             numbers.add(node.name)
-        elif node.name not in graph.by_name and node.target not in keys and not _shapes(node, numbers):
+        elif node.name not in graph.by_name and node.target not in keys and not _only_views(node, numbers):
             found.append(node)
     return tuple(found)
 
 
-def _shapes(node: Node, numbers: set[str]) -> bool:
-    """Whether it only looks at a tensor, or copies it: indexing by a tensor gathers, which a kernel has to do."""
+def _only_views(node: Node, numbers: set[str]) -> bool:
+    """Whether a node only views, copies or queries a tensor. Indexing by a tensor gathers, which a kernel has to do."""
     if node.target == "operator.getitem":
         return numbers.issuperset(references(node.args[1:]))
     return last_part(node) in FORMS

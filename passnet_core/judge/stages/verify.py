@@ -1,6 +1,6 @@
-"""VERIFY: the same inputs to eager and to the candidate, for each input draw, and what the checks say of each call.
+"""VERIFY: give the same inputs to eager and to the candidate, for each input draw, and check each call.
 
-Some draws lie at new addresses, others in the very tensors of the call before: which, the seed decides.
+Some input draws lie at new addresses, others in the same tensors as the call before; the seed decides which.
 """
 
 from collections.abc import Callable
@@ -43,26 +43,26 @@ EACH_CALL: tuple[Check, ...] = (
     late_results,
     other_layout,
 )
-"""What is said of every call. Of an output the first that objects counts; of all calls the gravest objection."""
+"""The checks of every call. The first that objects to an output counts; of all calls, the gravest objection."""
 
 EACH_DRAW: tuple[Check, ...] = (negative_controls, exchanged_in_place, relocated)
-"""What follows the call on an input draw: what could pass for it, and calls on inputs that are nearly the same."""
+"""The checks after the call on an input draw: negative controls, and further calls on almost the same inputs."""
 
 CHECKS = (*EACH_CALL, *EACH_DRAW)
 
 
 def verify(asked: PreparedJob, compiling: Callable[[], AbstractContextManager[None]] = nullcontext) -> Verification:
-    """Compares the candidate with eager on every input draw of the job's profile. compiling: entered for a first call,
-    which compiles and may take long.
+    """Compare the candidate with eager on every input draw of the job's profile.
 
-    The candidate's faults pass through as CandidateEnd; eager's become the verdict EAGER_FAILED.
+    compiling: entered for a first call, which compiles and may take long. Raises CandidateEnd if the candidate failed;
+    if eager failed, the verdict is EAGER_FAILED.
     """
     problem = subgraph_problem(asked.job.subgraph, asked.graph)
     if problem:
         return Verification(Verdict.EAGER_FAILED, f"Eager cannot run this subgraph: {problem}", None)
     session = VerifySession(asked, EACH_CALL, compiling)
     try:
-        _try(session)
+        _call_each_draw(session)
     except Decided as decided:
         return decided.verification
     except EagerFailed as failure:
@@ -70,16 +70,16 @@ def verify(asked: PreparedJob, compiling: Callable[[], AbstractContextManager[No
     return concluded(session)
 
 
-def _try(session: VerifySession) -> None:
-    """Has every input draw called and checked, as long as time lasts."""
+def _call_each_draw(session: VerifySession) -> None:
+    """Call and check every input draw, until Triton's interpreter has used up its time."""
     session.prepare_eager()
     session.choose_sizes(EXTRA_CALLS)
-    for turn, drawing in enumerate(session.drawings):
-        session.asked.report(f"comparing {drawing} inputs ({turn + 1} of {len(session.drawings)})")
+    for turn, input_draw in enumerate(session.input_draws):
+        session.asked.report(f"comparing {input_draw} inputs ({turn + 1} of {len(session.input_draws)})")
         session.pace.begin()
-        if session.draw(drawing):
-            call = session.call(drawing, fresh=session.fresh[drawing])
-            session.compared.append(drawing)
+        if session.draw(input_draw):
+            call = session.call(input_draw, fresh=session.fresh[input_draw])
+            session.compared.append(input_draw)
             for check in EACH_DRAW:
                 session.add(call, check(session, call))
         if session.pace.ended():
@@ -88,13 +88,13 @@ def _try(session: VerifySession) -> None:
 
 
 def subgraph_problem(subgraph: Subgraph, graph: Graph) -> str:
-    """Why this graph of a subgraph cannot be run; empty: it can."""
+    """Say why this graph of the subgraph cannot be run, or return an empty string."""
     problem = signatures.refusal(graph)
     if problem:
         return problem
     names = [node.name for node in graph.inputs]
     if names != [spec.name for spec in subgraph.inputs]:
-        return f"its metadata describes {len(subgraph.inputs)} inputs, forward takes {', '.join(names) or 'none'}."
+        return f"its metadata describes {len(subgraph.inputs)} inputs, but forward takes {', '.join(names) or 'none'}."
     try:
         for spec in subgraph.inputs:
             dtype_of(spec)

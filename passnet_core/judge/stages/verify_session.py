@@ -1,4 +1,4 @@
-"""One verification under way: the calls it makes, what the checks say of each, and what is known so far."""
+"""A verification in progress: its calls, what the checks object to in each, and what is known so far."""
 
 import random
 import time
@@ -34,11 +34,11 @@ T = TypeVar("T")
 
 
 class EagerFailed(Exception):
-    """Eager, not the candidate, could not compute."""
+    """Eager failed, not the candidate."""
 
 
 class Decided(Exception):
-    """A check that leaves nothing to be compared, with the verdict."""
+    """Raised by a check that ends the verification. verification: its result."""
 
     def __init__(self, verification: Verification) -> None:
         super().__init__(verification.reason)
@@ -47,8 +47,11 @@ class Decided(Exception):
 
 @dataclass(frozen=True)
 class Objection:
-    """What a check says against a call. An output has the first one only, in the order of CHECKS; what has a subject of
-    its own stands beside it, with output 0. hint: what to do about it, where that shows."""
+    """A check's objection to a call. Of the objections to one output, only the first in the order of CHECKS counts.
+
+    An objection to anything else than an output names it in difference.subject; all of those count, under output 0.
+    hint: a sentence that says how to mend it, or empty.
+    """
 
     output: int
     difference: OutputDifference
@@ -57,38 +60,39 @@ class Objection:
 
 @dataclass(frozen=True)
 class ComparedCall:
-    """One call that was compared. inputs: on which. returned: None for Inductor's, which never leaves the witness."""
+    """A call and its comparison with eager. inputs: the words for its inputs. returned: None for Inductor, whose
+    outputs stay in the witness."""
 
     inputs: str
     returned: Returned | None
     judged: Judged
 
-    def valued(self, *verdicts: Verdict) -> Iterator[Objection]:
-        """Objects to the outputs of whose values the comparison says one of these."""
+    def objections(self, *verdicts: Verdict) -> Iterator[Objection]:
+        """Object to the outputs for which the comparison with eager gave one of these verdicts."""
         for output, found in enumerate(self.judged.values):
             if found.verdict in verdicts:
                 yield Objection(output, found)
 
     def outputs(self) -> Iterator[tuple[int, Layout, Produced]]:
-        """Where eager's outputs lie and the candidate's; none of Inductor's."""
+        """Each output with eager's memory layout and the candidate's; nothing for Inductor."""
         if self.returned is not None:
             pairs = zip(self.judged.layouts, self.returned.outputs, strict=True)
             yield from ((output, eager, actual) for output, (eager, actual) in enumerate(pairs))
 
-    def against(self, output: int, verdict: Verdict, problem: str) -> Objection:
-        """Objects to a whole output, which is then close at no t."""
+    def objection(self, output: int, verdict: Verdict, problem: str) -> Objection:
+        """Object to a whole output, which then is close at no tolerance."""
         return Objection(output, self.judged.values[output].unlike(verdict, problem))
 
-    def beside(self, subject: str, problem: str, *, wrong_fraction: float = 1.0) -> Iterator[Objection]:
-        """Objects to what is no output, as wrong values; to nothing where there is no output to stand beside."""
+    def objections_to(self, subject: str, problem: str, *, wrong_fraction: float = 1.0) -> Iterator[Objection]:
+        """Object to anything else than an output, as wrong values; nothing if the call has no outputs."""
         for first in self.judged.values[:1]:
             unlike = first.unlike(Verdict.WRONG_VALUES, problem)
             yield Objection(0, replace(unlike, subject=subject, wrong_fraction=wrong_fraction))
 
 
 @dataclass(frozen=True)
-class CheckedOutputs:
-    """How one output of one call differs: its values, or what a check objected to it."""
+class CheckedOutput:
+    """How one output of one call differs from eager's, or what a check objected to it."""
 
     inputs: str
     difference: OutputDifference
@@ -97,14 +101,17 @@ class CheckedOutputs:
 
 @dataclass(frozen=True)
 class Doubt:
-    """Why right values would say nothing."""
+    """Why this subgraph cannot tell right values from wrong ones, with its evidence."""
 
     reason: str
     evidence: Evidence
 
 
 class VerifySession:
-    """What checks ask and what they leave. strict: by the judge's own profile, not PassNet's."""
+    """Makes the calls of one verification, runs the checks of each, and keeps what they find.
+
+    compiling: entered for a first call, which compiles.
+    """
 
     def __init__(
         self, asked: PreparedJob, each_call: "Sequence[Check]", compiling: Callable[[], AbstractContextManager[None]]
@@ -114,20 +121,21 @@ class VerifySession:
         self.name = CALLABLES[asked.solver]
         self.specs = asked.job.subgraph.inputs
         self.roles = roles(asked.graph, self.specs)
-        self.drawings = PROFILES[asked.job.spec.profile]
+        self.input_draws = PROFILES[asked.job.spec.profile]
         self.strict = asked.job.spec.profile is Profile.STRICT
-        self.fresh = placements(self.drawings, asked.seed)
+        self.fresh = placements(self.input_draws, asked.seed)
         self.bench = self._bench()
         on_cpu = asked.job.spec.device is Device.CPU
-        self.pace = Pace(self.specs, self.drawings, interpreted=on_cpu and self.is_candidate)
-        self.drawing = ""
+        self.pace = Pace(self.specs, self.input_draws, interpreted=on_cpu and self.is_candidate)
+        self.input_draw = ""
+        """The name of the input draw that is being compared."""
         self.settled = False
-        """Whether the bench has inputs with their references, and the candidate the same inputs."""
-        self.held: dict[int, list[CheckedOutputs]] = {}
+        """Whether the bench has references for its inputs, and the candidate has the same inputs."""
+        self.differences: dict[int, list[CheckedOutput]] = {}
         self.compared: list[str] = []
         self.warnings: list[str] = []
         self.remarks: dict[int, dict[str, Evidence]] = {}
-        """Of outputs that are right: warnings, each with its evidence."""
+        """For each output: warnings, each with its evidence."""
         self.doubt: Doubt | None = None
         self.exact_problem = ""
         self.prepared_for: Shapes | None = None
@@ -146,7 +154,7 @@ class VerifySession:
     # --- what is computed ---
 
     def prepare_eager(self) -> None:
-        """Raises EagerFailed."""
+        """Have the witness prepare eager and, under the strict profile, its float64 form. Raises EagerFailed."""
         witness, preparations = self.asked.witness, self.asked.preparations
         self._witnessed(lambda: witness.prepare(CallableName.EAGER, preparations[CallableName.EAGER]))
         if not self.strict:
@@ -157,7 +165,10 @@ class VerifySession:
             self.exact_problem = fault.text
 
     def choose_sizes(self, extra_calls: int) -> None:
-        """Has the interpreter run on small inputs, where the recorded sizes may take too long."""
+        """Reduce the sizes if Triton's interpreter would take too long on the recorded ones, judged by one small call.
+
+        extra_calls: how many calls the strict profile makes besides one per input draw.
+        """
         probe = self.pace.consider(self.asked.graph, self.roles)
         if probe is None:
             return
@@ -171,25 +182,28 @@ class VerifySession:
             start = time.monotonic()
             candidate.run(self.name)
         except (EagerFailed, CandidateFault):
-            # a pass for the recorded sizes alone may be right: let the recorded sizes speak
+            # a pass made for the recorded sizes alone may be right: compare it at those
             return
         per_element_s = (time.monotonic() - start) / probe.elements
-        self.pace.choose(per_element_s, len(self.drawings) + (extra_calls if self.strict else 0))
+        self.pace.choose(per_element_s, len(self.input_draws) + (extra_calls if self.strict else 0))
 
-    def draw(self, drawing: str) -> bool:
-        """Has new inputs drawn and given; whether eager can compute on them. Raises EagerFailed where it never can."""
-        self.drawing, self.settled = drawing, False
+    def draw(self, input_draw: str) -> bool:
+        """Draw new inputs and give them to the candidate. Return whether eager can compute on them.
+
+        Raises EagerFailed if eager fails on the first input draw.
+        """
+        self.input_draw, self.settled = input_draw, False
         try:
-            self.bench.draw(drawing, self.pace.shapes)
+            self.bench.draw(input_draw, self.pace.shapes)
             self.refer()
         except EagerFailed as failure:
-            if not self.compared and drawing == self.drawings[0]:
+            if not self.compared and input_draw == self.input_draws[0]:
                 raise
-            self.warnings.append(f"Eager fails on {drawing} inputs, which were left out: {failure}")
+            self.warnings.append(f"Eager fails on {input_draw} inputs, so they were left out: {failure}")
         return self.settled
 
     def refer(self) -> None:
-        """Has eager compute on the bench's inputs, and its float64 form, and gives them. Raises EagerFailed."""
+        """Compute the references on the bench's inputs, and give these inputs to the candidate. Raises EagerFailed."""
         self.settled = False
         wanted = self.strict and not self.exact_problem
         problem = self._witnessed(lambda: self.bench.refer(exact=wanted))
@@ -199,7 +213,10 @@ class VerifySession:
         self.settled = True
 
     def call(self, inputs: str, *, fresh: bool) -> ComparedCall:
-        """Calls what is judged, and walks the checks of each call. inputs: what people call them. Raises Decided."""
+        """Call the callable that is judged, compare the outputs, and run the checks of each call.
+
+        inputs: the words for the inputs, for reasons. fresh: put them at new addresses. Raises Decided.
+        """
         shapes = self.pace.shapes
         if self.is_candidate:
             returned = self._run(shapes, fresh=fresh)
@@ -214,20 +231,21 @@ class VerifySession:
         return call
 
     def add(self, call: ComparedCall, objections: Iterable[Objection]) -> None:
-        """Holds what was found after a call beside what its outputs are."""
+        """Keep objections that were made after a call, in addition to those made to it."""
         for each in objections:
-            self.held.setdefault(each.output, []).append(CheckedOutputs(call.inputs, each.difference, each.hint))
+            self.differences.setdefault(each.output, []).append(CheckedOutput(call.inputs, each.difference, each.hint))
 
     def _keep(self, call: ComparedCall, objections: Sequence[Objection]) -> None:
+        """Keep for each output the first objection, or else its comparison; keep all objections to other things."""
         for output, values in enumerate(call.judged.values):
             found = [each for each in objections if each.output == output]
             own = [each for each in found if not each.difference.subject] or [Objection(output, values)]
             beside = [each for each in found if each.difference.subject]
-            kept = self.held.setdefault(output, [])
-            kept += [CheckedOutputs(call.inputs, each.difference, each.hint) for each in (own[0], *beside)]
+            kept = self.differences.setdefault(output, [])
+            kept += [CheckedOutput(call.inputs, each.difference, each.hint) for each in (own[0], *beside)]
 
     def _prepared(self, shapes: Shapes) -> bool:
-        """Whether it is ready for calls. Compiled callables hold for the shapes of their first call."""
+        """Whether the callable is ready for these shapes. A compiled one serves only the shapes of its first call."""
         bound = not self.is_candidate or self.asked.preparations[self.name].capture is Capture.COMPILED
         return self.prepared_for is not None and not (bound and shapes != self.prepared_for)
 
@@ -236,6 +254,7 @@ class VerifySession:
         self.prepared_for = shapes
 
     def _run(self, shapes: Shapes, *, fresh: bool) -> Returned:
+        """Run the candidate's callable, and prepare it first if it is not ready for these shapes."""
         if self._prepared(shapes):
             return self.asked.candidate.run(self.name, fresh=fresh)
         with self.compiling():
@@ -243,6 +262,7 @@ class VerifySession:
             return self.asked.candidate.run(self.name, fresh=fresh)
 
     def _witnessed(self, ask: Callable[[], T]) -> T:
+        """Ask the witness. Its faults and crashes become EagerFailed; a kill (-9) and an orderly end do not."""
         try:
             return ask()
         except (CandidateFault, CandidateGone) as end:
@@ -252,12 +272,12 @@ class VerifySession:
 
 
 Check: TypeAlias = Callable[[VerifySession, ComparedCall], Iterable[Objection]]
-"""Looks at a call, or makes more of them, and gives what it objects to. Raises Decided where nothing can be compared,
-CandidateFault where nothing was called."""
+"""Looks at a call, or makes more calls, and returns its objections. Raises Decided if the outputs cannot be compared,
+and CandidateFault if no pass was called."""
 
 
-def placements(drawings: Sequence[str], seed: int) -> dict[str, bool]:
-    """Which drawings lie at new addresses: the first, and at random less than half of the others."""
-    others = list(drawings[1:])
+def placements(input_draws: Sequence[str], seed: int) -> dict[str, bool]:
+    """Choose which input draws lie at new addresses: the first, and at random two fifths of the others."""
+    others = list(input_draws[1:])
     new = set(random.Random(seed).sample(others, k=len(others) * 2 // 5))
-    return {drawing: drawing not in others or drawing in new for drawing in drawings}
+    return {each: each not in others or each in new for each in input_draws}

@@ -1,1 +1,1 @@
-"""The checks of VERIFY, one a file: each names the cheat or slip it catches. CHECKS in verify.py is their order."""
+"""The checks of VERIFY, one per file. Each names the cheat or slip that it catches; verify.py lists their order."""

@@ -7,12 +7,12 @@ from passnet_core.records import Accuracy, Verdict
 
 
 def form(session: VerifySession, call: ComparedCall) -> Iterable[Objection]:
-    """Catches returns that only resemble eager's: another number of values, a bare value for a tuple, a subclass for a
-    tensor, a wider dtype, a shape that merely broadcasts, another device."""
+    """Catches returns of another form than eager's: another number of values, a bare value instead of a tuple, a tensor
+    subclass, a wider dtype, a shape that merely broadcasts, another device."""
     judged = call.judged
     if judged.problem:
         outputs = (comparing.gather([(call.inputs, each)], index) for index, each in enumerate(judged.values))
         accuracy = Accuracy(tuple(outputs), (call.inputs,))
         reason = f"The result has the wrong form: {judged.problem}."
         raise Decided(Verification(Verdict.WRONG_TYPE, reason, accuracy))
-    return call.valued(Verdict.WRONG_TYPE, Verdict.WRONG_SHAPE)
+    return call.objections(Verdict.WRONG_TYPE, Verdict.WRONG_SHAPE)

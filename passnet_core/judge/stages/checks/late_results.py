@@ -4,12 +4,12 @@ from passnet_core.judge.stages.verify_session import ComparedCall, Objection, Ve
 
 
 def late_results(session: VerifySession, call: ComparedCall) -> Iterable[Objection]:
-    """Catches work on a side stream that is not joined before returning: the outputs are not there yet when the stream
-    of the call is done. CUDA only."""
+    """Catches work on a side stream that is not joined before returning, so the outputs are unfinished when the stream of
+    the call is done. CUDA only."""
     if session.strict and call.returned is not None:
         for output in call.returned.late:
             problem = (
-                "it was not there yet when the stream of the call had done all its work:"
-                " wait for other streams before returning"
+                "it was not there yet when the stream of the call had finished:"
+                " wait for all other streams before returning"
             )
-            yield from call.beside(f"Output {output}", problem)
+            yield from call.objections_to(f"Output {output}", problem)

@@ -6,11 +6,11 @@ from passnet_core.records import Evidence
 
 
 def other_layout(session: VerifySession, call: ComparedCall) -> Iterable[Objection]:
-    """Tells of strides other than eager's, which a consumer may slip on. A warning, no objection: layouts are an
-    optimiser's to choose."""
+    """Tells of strides other than eager's, which a consumer may not expect. This is a warning, not an objection: an
+    optimiser may choose the layout."""
     for output, eager, actual in call.outputs():
         if strides := comparing.other_strides(eager, actual):
-            warning = f"Output {output} is laid out otherwise than eager's."
+            warning = f"Output {output} has other strides than eager's."
             session.remarks.setdefault(output, {}).setdefault(
                 warning, Evidence("strides", f"Output {output}: {strides}.")
             )

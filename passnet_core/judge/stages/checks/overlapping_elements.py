@@ -6,8 +6,8 @@ from passnet_core.records import Verdict
 
 
 def overlapping_elements(session: VerifySession, call: ComparedCall) -> Iterable[Objection]:
-    """Catches an expanded row in place of a full output: its elements lie at one address, and a consumer that writes
-    one of them changes them all."""
+    """Catches an expanded row instead of a full output: its elements share addresses, so a consumer that writes to one
+    of them changes others."""
     for output, eager, actual in call.outputs() if session.strict else ():
         if problem := comparing.overlap_problem(eager, actual):
-            yield call.against(output, Verdict.WRONG_SHAPE, problem)
+            yield call.objection(output, Verdict.WRONG_SHAPE, problem)

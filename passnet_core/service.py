@@ -1,4 +1,4 @@
-"""What the pages and the command line call: jobs, known already or judged by a backend, kept in the store."""
+"""The facade that pages and the command line call. It has jobs judged, and keeps their outcomes in the store."""
 
 import atexit
 import contextlib
@@ -51,14 +51,15 @@ if TYPE_CHECKING:  # numpy and DuckDB load only where scores and a store are ask
     from passnet_core.store.base import Store
 
 OnOutcome = Callable[[int, Outcome], None]
-"""Called with the place in the run, from 0, and the outcome, after it is stored."""
+"""Called with an outcome's position in the run, from 0, and the outcome, once it is stored."""
 
 RECORDED_AT_ONCE = 20
+"""How many recorded runs are imported per transaction."""
 
 
 @dataclass(frozen=True)
 class ReferenceBundle:
-    """A bundle that comes with the playground."""
+    """A bundle that comes with the playground. name: its folder. task_ids: the tasks for which it was written."""
 
     name: str
     title: str
@@ -68,7 +69,7 @@ class ReferenceBundle:
 
 
 def open_service(settings: Settings, *, keep_warm: bool = False, backend: Backend | None = None) -> "Service":
-    """The service over the settings' store and data; without a backend, jobs run on this machine.
+    """Open the service on the settings' store and data. Without a backend, jobs run on this machine.
 
     keep_warm: start judge processes before the first job needs them. Raises StoreError, BadInput.
     """
@@ -87,15 +88,15 @@ def open_service(settings: Settings, *, keep_warm: bool = False, backend: Backen
 
 
 def _warm_up(service: "Service", backend: LocalBackend) -> None:
-    # finding out what this machine is takes a moment that nobody need wait for
+    # describing this machine takes a moment; have the answer ready
     backend.capacity()
-    # loading torch several times over would take the cores from who waits for the first page
+    # loading torch several times would take the cores from whoever waits for the first page
     service.wait_until_taken_in()
     backend.prepare()
 
 
 class Service:
-    """All that a person can ask for. Safe to share by threads; close() it at the end."""
+    """Everything that pages and commands can do. Safe to share between threads; call close() at the end."""
 
     def __init__(self, settings: Settings, store: "Store", backend: Backend) -> None:
         self.settings = settings
@@ -117,22 +118,21 @@ class Service:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What could not be read of the tasks, bundles and recorded runs, one sentence each; nothing of it is fatal."""
+        """The tasks, bundles and recorded runs that could not be read, one sentence each. None is fatal."""
         self.wait_until_taken_in()
         return self.corpus.problems + self._reference_problems + self._recorded_problems
 
     @property
     def taking_in(self) -> bool:
-        """Whether the recorded runs are still being taken in, once for a new store: whoever asks for runs, scores or
-        problems has to wait until then."""
+        """Whether recorded runs are still being imported, as for a new store. Until then runs and scores block."""
         return self._loading.is_alive()
 
     def wait_until_taken_in(self) -> None:
-        """Returns when all recorded runs are here."""
+        """Wait until all recorded runs are imported."""
         self._loading.join()
 
     def device(self) -> DeviceInfo:
-        """Where jobs run."""
+        """The device on which jobs run."""
         return self._scheduler.here
 
     def reference_bundles(self) -> tuple[ReferenceBundle, ...]:
@@ -151,14 +151,13 @@ class Service:
         fresh: bool = False,
         owner: str = NOBODY,
     ) -> str:
-        """Starts a run in the background and returns its id; without a bundle the solver is Inductor.
+        """Start a run in the background and return its id. Without a bundle, TorchInductor is judged.
 
-        subgraph_ids None: all of the task's. fresh: judge anew even where the answer is known. owner: who takes turns
-        with others at the judge. Raises UnknownItem for a subgraph that the task has not, StoreError where the run
-        cannot be kept.
+        subgraph_ids: None for all. fresh: judge even jobs whose outcome is known. owner: who takes turns with others at
+        the judge. Raises UnknownItem if the task lacks a subgraph, StoreError if the run cannot be stored.
         """
         if self._closing.is_set():
-            raise StoreRefusal("The playground is shutting down. Start it again, then run this once more.")
+            raise StoreRefusal("The playground is shutting down. Start it again, then start the run again.")
         jobs = jobs_of(task, bundle, spec, subgraph_ids)
         run = new_run(jobs, label=label)
         if bundle is not None:
@@ -168,12 +167,12 @@ class Service:
         return run.id
 
     def progress(self, run_id: str) -> Progress:
-        """How far a run is, live or kept. Raises UnknownItem."""
+        """How far a run has come, live or stored. Raises UnknownItem."""
         if (here := self._runs.find(run_id)) is not None:
             return self._runs.progress(here)
         run = self.run(run_id)
         outcomes = self._store.outcomes(run_id)
-        # another process of this store may be judging it
+        # another process that shares this store may be judging it
         working = self._store.unfinished(run_id)
         elsewhere = any(store_owner.alive(each.owner) for each in working)
         return Progress(
@@ -188,23 +187,23 @@ class Service:
             finished=not elsewhere,
             cancelled=any(outcome.verdict is Verdict.CANCELLED for outcome in outcomes),
             outcomes=outcomes,
-            problem="" if elsewhere or not working else "The process that judged this run ended before its last job.",
+            problem="" if elsewhere or not working else "The process that judged this run ended before the last job.",
             elsewhere=elsewhere,
         )
 
     def cancel(self, run_id: str) -> None:
-        """Ends a run of this process: each job still without an outcome gets "cancelled". Raises UnknownItem."""
+        """Cancel a run of this process: its open jobs end as "cancelled". Raises UnknownItem, StoreRefusal."""
         if (here := self._runs.find(run_id)) is not None:
             here.cancelled.set()
         elif self._store.unfinished(run_id):
-            raise StoreRefusal(f"Run {run_id!r} is judged by another process. Cancel it there.")
+            raise StoreRefusal(f"Run {run_id!r} is being judged by another process. Cancel it there.")
         else:
             self.run(run_id)
 
     def wait(self, run_id: str, on_outcome: OnOutcome | None = None) -> tuple[Outcome, ...]:
-        """The outcomes of a run of this process, once it has finished; on_outcome sees each as it comes.
+        """Wait for a run of this process, and return its outcomes. on_outcome gets each outcome as it arrives.
 
-        Raises UnknownItem, and StoreError where an outcome could not be kept.
+        Raises UnknownItem, and StoreError if an outcome could not be stored.
         """
         here = self._runs.find(run_id)
         if here is None:
@@ -219,38 +218,37 @@ class Service:
         return here.progress(None).outcomes
 
     def check(self, task: Task, bundle: Bundle, subgraph_id: str, *, device: Device | None = None) -> Outcome:
-        """Static rules and matching on one subgraph, now."""
+        """Apply the static rules and match the bundle in one subgraph, and wait for the outcome."""
         spec = EvalSpec(stage=Stage.CHECK, device=device or self.device().device)
         known = self._known(jobs_of(task, bundle, spec, [subgraph_id])[0])
         return known or self.evaluate(task, bundle, spec, subgraph_ids=[subgraph_id], fresh=True)[0]
 
     def survey(self, bundle: Bundle, task_ids: Sequence[str]) -> Iterator[TaskMatches]:
-        """In how many subgraphs of each of these tasks the bundle matches, one after the other. Nothing of it is kept.
-        Raises BadInput where the bundle cannot be loaded, InfrastructureError where nothing judges."""
+        """Yield in how many subgraphs of each task the bundle matches. Stores nothing. Raises like surveyed()."""
         return surveyed(self._scheduler, self.corpus, bundle, task_ids, self.device().device)
 
     def inspect(
         self, subgraph: Subgraph, *, with_code: bool = True, cancelled: threading.Event | None = None
     ) -> Inspection:
-        """What the nodes of a subgraph give where jobs run, and TorchInductor's code for it. Takes seconds the first
-        time, and waits for the job under way; it is remembered.
+        """Inspect a subgraph: shapes and dtypes of its nodes, and TorchInductor's code for it.
 
-        Raises BadInput for a subgraph that cannot be run, InfrastructureError where nobody can say, or when cancelled.
+        The first time, it waits for the running job and takes seconds; then it is remembered. Raises BadInput if the
+        subgraph cannot be run, InfrastructureError if no judge answers or when cancelled.
         """
         return self._inspections.of(subgraph, self.device().device, with_code=with_code, cancelled=cancelled)
 
     def inspection(self, subgraph: Subgraph) -> Inspection | None:
-        """The same, as far as it is known; None: it is being found out. Raises, once, what that failed with."""
+        """The inspection if it is known; otherwise None, and it is made in the background. Raises its error, once."""
         return self._inspections.known(subgraph, self.device().device)
 
     def kernels(self, subgraph: Subgraph, bundle: Bundle) -> PassKernels | None:
-        """What Triton makes of the kernels that a bundle launches on a subgraph, in the same way."""
+        """What Triton compiles for the kernels that a bundle launches on a subgraph; None until it is known."""
         return self._inspections.kernels(subgraph, bundle, self.device().device)
 
     def inspect_within(
         self, subgraphs: Sequence[Subgraph], seconds: float, cancelled: threading.Event
     ) -> Mapping[str, Inspection]:
-        """By subgraph id, what is known of these after so many seconds, without code."""
+        """The inspections that are ready within so many seconds, by subgraph id, without code."""
         return self._inspections.within(subgraphs, self.device().device, seconds, cancelled)
 
     def evaluate(
@@ -266,7 +264,7 @@ class Service:
         owner: str = NOBODY,
         on_run: Callable[[str], None] | None = None,
     ) -> tuple[Outcome, ...]:
-        """Like submit, but waits for the outcomes; on_run is told the run's id first. An interrupt cancels the run."""
+        """Submit a run, and wait for its outcomes. on_run gets the run's id first. An interrupt cancels the run."""
         run_id = self.submit(task, bundle, spec, subgraph_ids=subgraph_ids, label=label, fresh=fresh, owner=owner)
         with contextlib.ExitStack() as undoing:
             undoing.callback(self.cancel, run_id)
@@ -279,7 +277,7 @@ class Service:
     # --- what was judged ---
 
     def run(self, run_id: str) -> Run:
-        """Raises UnknownItem."""
+        """A run, live or stored. Raises UnknownItem."""
         if (here := self._runs.find(run_id)) is not None:
             return here.run
         run = self._store.run(run_id)
@@ -287,27 +285,27 @@ class Service:
             self.wait_until_taken_in()
             run = self._store.run(run_id)
         if run is None:
-            raise UnknownItem(f"There is no run {run_id!r} here. See them with: python -m passnet_core runs list")
+            raise UnknownItem(f"There is no run {run_id!r} here. List the runs with: python -m passnet_core runs list")
         return run
 
     def runs(
         self, limit: int = 200, task_id: str | None = None, solver: SolverKind | None = None, *, checks: bool = False
     ) -> tuple[RunSummary, ...]:
-        """Newest first. checks: also the runs that only checked."""
+        """The newest runs first. checks: include runs of stage CHECK."""
         self.wait_until_taken_in()
         return self._store.runs(limit, task_id, solver, checks)
 
     def under_way(self) -> int:
-        """How many of the latest runs are not finished. Recorded ones always are: they are not waited for."""
+        """How many of the latest 20 runs are unfinished. Does not wait for recorded runs, which are all finished."""
         return sum(each.done < each.total for each in self._store.runs(20, None, None, True))
 
     def outcomes(self, run_id: str) -> tuple[Outcome, ...]:
-        """In the order of the jobs; fewer than jobs while the run lasts. Raises UnknownItem."""
+        """The outcomes of a run so far, in the order of the jobs. Raises UnknownItem."""
         self.run(run_id)
         return self._store.outcomes(run_id)
 
     def bundle(self, digest: str) -> Bundle:
-        """Raises UnknownItem."""
+        """A stored bundle. Raises UnknownItem."""
         bundle = self._store.bundle(digest)
         if bundle is None:
             self.wait_until_taken_in()
@@ -317,17 +315,17 @@ class Service:
         return bundle
 
     def revision(self) -> int:
-        """Equal as long as boards, baseline rows and standings stay as they are."""
+        """A number that changes whenever boards, baseline rows or standings may change."""
         self.wait_until_taken_in()
         return self._store.revision()
 
     def score_rows(self, task_id: str | None = None) -> tuple[ScoreRow, ...]:
-        """What scores are made of: the newest sample per solver, subgraph, device, capture and profile."""
+        """The newest sample per solver, subgraph, device, capture and profile, from which scores are computed."""
         self.wait_until_taken_in()
         return self._store.score_rows(task_id)
 
     def samples(self, run_id: str | None = None) -> "SampleTable":
-        """The scored outcomes of one run, or of all, ready for scoring.scores. Raises UnknownItem, EmptyScore."""
+        """The scored outcomes of one run, or of all, as input for scoring.scores. Raises UnknownItem, EmptyScore."""
         from passnet_core.leaderboard.boards import table_of
 
         if run_id is not None:
@@ -335,7 +333,7 @@ class Service:
         return table_of(self._store.samples(run_id))
 
     def boards(self, task_id: str | None = None) -> "tuple[Board, ...]":
-        """What may be ranked together (scores_view says how), of one task or of all."""
+        """The leaderboards of one task or of all. Only comparable results are ranked together."""
         from passnet_core.leaderboard.boards import boards
 
         names = {each.bundle.digest: each.title for each in self._references}
@@ -343,35 +341,35 @@ class Service:
         return boards(self.score_rows(task_id), names=names, totals=totals)
 
     def baseline_rows(self) -> tuple[BaselineRow, ...]:
-        """How TorchInductor stands against eager, on every device and capture that was measured."""
+        """TorchInductor's measured results against eager, for every device and capture."""
         self.wait_until_taken_in()
         return self._store.baseline_rows()
 
     def standings(self) -> tuple[Standing, ...]:
-        """Per subgraph that was ever judged: attempts, and the best and Inductor's speedup."""
+        """For every judged subgraph, the number of attempts, the best speedup, and Inductor's speedup."""
         self.wait_until_taken_in()
         return self._store.standings()
 
     def export_run(self, run_id: str) -> str:
-        """The run as the text of one JSONL file. Raises UnknownItem, StoreRefusal while it is not finished."""
+        """The run as the text of a JSONL file. Raises UnknownItem, and StoreRefusal while it is unfinished."""
         run = self.run(run_id)
         outcomes = self._store.outcomes(run_id)
         if len(outcomes) != len(run.job_digests):
             raise StoreRefusal(
                 f"Run {run_id!r} has {len(outcomes)} of {len(run.job_digests)} outcomes. "
-                "Export it when it has finished."
+                "Export it once it has finished."
             )
         bundles = () if run.bundle_digest is None else (self.bundle(run.bundle_digest),)
         return exchange.written(exchange.RunFile(run, bundles, outcomes))
 
     def import_run(self, text: str) -> str:
-        """Keeps the run of an exported file, marked as recorded elsewhere, and returns its id; all of it or nothing.
+        """Import an exported run, marked as recorded elsewhere, and return its id. Imports all of it or nothing.
 
-        Raises BadInput naming the line, StoreRefusal where another run has that id.
+        Raises BadInput, which names the line, and StoreRefusal if another run has that id.
         """
         files = tuple(exchange.read(text.splitlines()))
         if len(files) != 1:
-            raise BadInput(f"A run file holds one run, this one {len(files)}. Import them one file at a time.")
+            raise BadInput(f"A run file must hold one run; this one holds {len(files)}. Write one file per run.")
         file = files[0]
         if not file.run.recorded:
             file = replace(file, run=replace(file.run, recorded=exchange.origin(file)))
@@ -381,7 +379,7 @@ class Service:
     # --- drafts ---
 
     def save_draft(self, task_id: str, slot: str, bundle: Bundle) -> None:
-        """Keeps what a person has written; one per task and slot counts, the last."""
+        """Save what a person has written. Only the last draft per task and slot is kept."""
         if self._store.draft(task_id, slot) != bundle:
             self._store.save_draft(task_id, slot, bundle)
 
@@ -389,11 +387,11 @@ class Service:
         return self._store.draft(task_id, slot)
 
     def drafts(self) -> tuple[Draft, ...]:
-        """Newest first."""
+        """All drafts, newest first."""
         return self._store.drafts()
 
     def close(self) -> None:
-        """Cancels what runs, ends the judge's processes and releases the store. May be called twice."""
+        """Cancel all runs, end the judge's processes and release the store. May be called twice."""
         if self._closing.is_set():
             return
         self._closing.set()
@@ -408,7 +406,7 @@ class Service:
     # --- inside ---
 
     def _known(self, job: Job) -> Outcome | None:
-        """The answer to an equal job in the environment that would judge it now, under this job's names."""
+        """The stored outcome of an equal job in the current environment, with this job's task and subgraph ids."""
         info = self.device()
         if info.environment is None or info.device is not job.spec.device:
             return None
@@ -418,7 +416,7 @@ class Service:
         return replace(known, task_id=job.subgraph.task_id, subgraph_id=job.subgraph.id)
 
     def _close_orphans(self) -> None:
-        """Runs whose process is gone: the jobs it left get their outcome now."""
+        """Give the unfinished jobs of dead processes their outcome."""
         for left in self._store.unfinished(None):
             if store_owner.alive(left.owner):
                 continue
@@ -441,14 +439,14 @@ class Service:
                 self._store.append(left.run.id, position, outcome)
 
     def _load_recorded(self) -> None:
-        """Takes in the recorded runs that come with the playground, each file once."""
+        """Import the recorded runs and conversations that come with the playground, each file once."""
         problems = []
         known = set(self._store.recorded_files())
         for path in sorted((self.settings.data / "baselines").glob("*.jsonl.gz")):
             try:
                 digest, files = exchange.read_file(path, known)
                 for start in range(0, len(files), RECORDED_AT_ONCE):
-                    # a few at a time: others write meanwhile, and what is here already is passed over
+                    # a few at a time, so that others can write in between; runs that are here already are skipped
                     self._store.import_runs("", tuple(files[start : start + RECORDED_AT_ONCE]))
                 if digest not in known:
                     self._store.import_runs(digest, ())
@@ -466,12 +464,12 @@ class Service:
 
 
 def corpus_of(settings: Settings) -> Corpus:
-    """The bundled tasks, and those imported."""
+    """The bundled and the imported tasks."""
     return Corpus([settings.data / "tasks", settings.home / "tasks"])
 
 
 def read_references(folder: Path) -> tuple[tuple[ReferenceBundle, ...], tuple[str, ...]]:
-    """The bundles in a folder, by name, and what could not be read."""
+    """The reference bundles in a folder, ordered by name, and a sentence for each that could not be read."""
     references, problems = [], []
     for place in sorted(folder.glob("*/about.json")):
         try:

@@ -1,4 +1,4 @@
-"""What the environment decides, read once."""
+"""The settings of the playground, read once from environment variables."""
 
 import math
 import os
@@ -14,8 +14,7 @@ PACKAGE = Path(__file__).resolve().parent
 
 
 def _root() -> Path:
-    """Where app.py, pages, assets and data lie: beside the package in a checkout, below it where a wheel was installed
-    (setup.py puts them there)."""
+    """The folder of app.py, pages, assets and data. When it builds a wheel, setup.py puts them inside the package."""
     installed = PACKAGE / "_app"
     return installed if installed.is_dir() else PACKAGE.parent
 
@@ -26,18 +25,20 @@ BUNDLED_DATA = ROOT / "data"
 
 
 class IsolationChoice(StrEnum):
-    """What PASSNET_ISOLATION may say."""
+    """The values of PASSNET_ISOLATION."""
 
     AUTO = "auto"
-    """Sandboxed where the machine can, else process."""
+    """Sandboxed if the machine supports it, otherwise process."""
     SANDBOXED = "sandboxed"
     PROCESS = "process"
 
 
 @dataclass(frozen=True)
 class ModelSettings:
-    """Where language models answer: up to and with /v1, empty for OpenAI's own; the key, shown nowhere; and which.
-    prices: by model, of a million tokens put to it and of a million that it answers."""
+    """The server of the language models. base_url: up to and with /v1; empty for OpenAI's own. key: never shown.
+
+    prices: per million tokens read and per million tokens written, by model.
+    """
 
     base_url: str = ""
     key: str = field(default="", repr=False)
@@ -50,7 +51,7 @@ class ModelSettings:
 
 @dataclass(frozen=True)
 class Settings:
-    """home: the store, drafts and scratch folders. data: bundled tasks. python: the interpreter that judges."""
+    """home: folder of the store, drafts and scratch files. data: bundled data. python: the judge's interpreter."""
 
     home: Path
     data: Path
@@ -60,11 +61,11 @@ class Settings:
 
 
 def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
-    """The settings of this environment. Raises BadInput naming the variable; creates nothing."""
+    """Read the settings. Creates nothing. Raises BadInput, which names the variable that is wrong."""
     values = os.environ if environ is None else environ
     home = _folder(values, "PASSNET_HOME", Path.home() / ".local" / "share" / "passnet")
     if home.exists() and not home.is_dir():
-        raise BadInput(f"PASSNET_HOME is {home}, which is not a folder. Name a folder, or one that may be created.")
+        raise BadInput(f"PASSNET_HOME is {home}, which is not a folder. Name a folder; it need not exist yet.")
     return Settings(
         home=home,
         data=_existing_folder(values, "PASSNET_DATA", BUNDLED_DATA),
@@ -80,7 +81,7 @@ def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
 
 
 def _prices(text: str) -> dict[str, tuple[float, float]]:
-    """From "a-model=1.25/10, another=0.3/1.2"."""
+    """Parse "a-model=1.25/10, another=0.3/1.2"."""
     found = {}
     for each in filter(None, map(str.strip, text.split(","))):
         name, _, figures = each.rpartition("=")
@@ -90,8 +91,8 @@ def _prices(text: str) -> dict[str, tuple[float, float]]:
             prompt = reply = -1.0
         if not name or not (0 <= prompt < math.inf and 0 <= reply < math.inf):
             raise BadInput(
-                f"PASSNET_PRICES has {each!r}. Write NAME=PROMPT/REPLY, what a million tokens cost, and a comma between"
-                " models."
+                f"PASSNET_PRICES contains {each!r}. Write NAME=READ/WRITTEN, the prices per million tokens, and commas"
+                " between models."
             )
         found[name.strip()] = (prompt, reply)
     return found
@@ -109,7 +110,7 @@ def _existing_folder(values: Mapping[str, str], name: str, default: Path) -> Pat
 
 
 def _interpreter(values: Mapping[str, str]) -> Path:
-    # the path stays as it is: an environment's interpreter is a link, and followed it would lose its packages
+    # do not resolve links: the interpreter of a virtual environment is one, and its target lacks the packages
     python = Path(values.get("PASSNET_PYTHON") or sys.executable).expanduser().absolute()
     if not os.access(python, os.X_OK) or python.is_dir():
         raise BadInput(f"PASSNET_PYTHON is {python}, which is not a program. Name a Python with torch and triton.")

@@ -1,1 +1,1 @@
-"""Where and when jobs run: one queue before a backend, and the runs that are under way."""
+"""Where and when jobs run: backends, the one queue before them, and the runs in progress."""

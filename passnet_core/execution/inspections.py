@@ -1,4 +1,4 @@
-"""What eager, TorchInductor and Triton make of a subgraph and its passes, remembered: values and generated code."""
+"""A cache of inspections: shapes and dtypes of a subgraph's nodes, TorchInductor's code, and Triton's kernels."""
 
 import math
 import threading
@@ -15,27 +15,28 @@ from passnet_core.execution.scheduler import Scheduler
 from passnet_core.records import Bundle, Device, Inspection, PassKernels, Subgraph
 
 KEPT = 200
+"""How many inspections of subgraphs are remembered."""
 KEPT_KERNELS = 20
-"""Their texts are long."""
+"""How many inspections of kernels are remembered; their texts are long."""
 LOOK_EVERY_S = 0.05
 
 T = TypeVar("T")
 _Key = tuple[str, Device, str, bool | str]
-"""Of a subgraph, where, and what is asked: with code or without, or the digest of a bundle."""
+"""Subgraph digest, device, environment digest, and the question: whether with code, or the digest of a bundle."""
 
 
 class Inspections:
-    """Asks for inspections, each once as long as it is remembered. Safe to share by threads; close() it at the end."""
+    """Requests inspections and remembers the answers. Safe to share between threads; call close() at the end."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
         self._lock = threading.Lock()
         self._known: OrderedDict[_Key, Future[Inspection]] = OrderedDict()
-        """Those that are there, and those that somebody waits for."""
+        """Inspections of subgraphs, finished or requested; the least recently used first."""
         self._compiled: OrderedDict[_Key, Future[PassKernels]] = OrderedDict()
-        """Those of kernels."""
+        """Inspections of kernels, in the same order."""
         self._failed: dict[_Key, PlaygroundError] = {}
-        """Why an inspection failed that nobody has heard of yet."""
+        """Errors of failed inspections that known() and kernels() have yet to raise."""
         self._closed = threading.Event()
 
     def of(
@@ -46,15 +47,15 @@ class Inspections:
         with_code: bool = True,
         cancelled: threading.Event | None = None,
     ) -> Inspection:
-        """Waits for it, behind the jobs that values and times are judged for. with_code: TorchInductor's code too,
-        which takes seconds. Raises BadInput for a subgraph that cannot be run, InfrastructureError where nobody says.
+        """Inspect a subgraph, and wait for its turn behind the jobs. with_code: with TorchInductor's code, in seconds.
 
-        What is cancelled goes on in the background: the next that asks finds it done.
+        When cancelled, the inspection continues in the background, and the next caller finds its result. Raises
+        BadInput if the subgraph cannot be run, InfrastructureError if no judge answers or when cancelled.
         """
         future = self._asked([subgraph], device, with_code)[0]
         self._wait([future], math.inf, cancelled)
         if not future.done():
-            raise InfrastructureError("Nobody waits for this inspection any more. Ask again.")
+            raise InfrastructureError("The wait for this inspection was cancelled. Ask for it again.")
         return future.result()
 
     def within(
@@ -64,15 +65,14 @@ class Inspections:
         seconds: float,
         cancelled: threading.Event,
     ) -> Mapping[str, Inspection]:
-        """By subgraph id, those that are known after so many seconds, without code. The others go on to be found in the
-        background."""
+        """The inspections that are ready within so many seconds, by subgraph id, without code. The others continue."""
         futures = self._asked(subgraphs, device, False)
         self._wait(futures, seconds, cancelled)
         found = zip(subgraphs, futures, strict=True)
         return {each.id: future.result() for each, future in found if future.done() and future.exception() is None}
 
     def known(self, subgraph: Subgraph, device: Device, *, with_code: bool = True) -> Inspection | None:
-        """What is known by now; None: it goes on to be found in the background. Raises, once, what it failed with."""
+        """The inspection if it is known; otherwise None, and it is made in the background. Raises its error, once."""
         with self._lock:
             failed = self._failed.pop(self._key(subgraph, device, with_code), None)
         if failed is not None:
@@ -81,7 +81,7 @@ class Inspections:
         return future.result() if future.done() else None
 
     def kernels(self, subgraph: Subgraph, bundle: Bundle, device: Device) -> PassKernels | None:
-        """What Triton makes of a bundle's kernels on a subgraph, as far as it is known, in the same way."""
+        """What Triton compiles of a bundle's kernels on a subgraph. Like known(): None until it is available."""
         key = self._key(subgraph, device, bundle.digest)
         with self._lock:
             if (failed := self._failed.pop(key, None)) is not None:
@@ -98,7 +98,7 @@ class Inspections:
         return future.result() if future.done() and future.exception() is None else None
 
     def close(self) -> None:
-        """Ends what is being asked."""
+        """Cancel all inspections."""
         self._closed.set()
 
     def _wait(self, futures: Sequence["Future[Inspection]"], seconds: float, cancelled: threading.Event | None) -> None:
@@ -109,13 +109,13 @@ class Inspections:
             wait(futures, min(LOOK_EVERY_S, left))
 
     def _asked(self, subgraphs: Sequence[Subgraph], device: Device, with_code: bool) -> list["Future[Inspection]"]:
-        """Those that nobody has asked for are asked for, one after the other."""
+        """The futures of these inspections. A thread requests the missing ones, one after another."""
         found = []
         new: list[tuple[Subgraph, Future[Inspection]]] = []
         with self._lock:
             for subgraph in subgraphs:
                 keys = [self._key(subgraph, device, code) for code in (with_code, True)]
-                # one with code takes longer: who wants none does not wait for it
+                # an inspection with code takes longer: use it for a caller without only if it is done
                 known = [key for key in keys if key in self._known and (key is keys[0] or self._known[key].done())]
                 if known:
                     self._known.move_to_end(known[0])
@@ -139,7 +139,7 @@ class Inspections:
     def _ask(self, asked: "MutableMapping[_Key, Future[T]]", future: "Future[T]", inspect: Callable[[], T]) -> None:
         try:
             future.set_result(inspect())
-        except Exception as error:  # whatever a backend meets, who waits hears of it, and the next may ask again
+        except Exception as error:  # whatever fails in a backend: tell those who wait, and let the next caller retry
             told = _in_a_sentence(error)
             with self._lock:
                 for key in [key for key, each in asked.items() if each is future]:
@@ -157,4 +157,4 @@ class Inspections:
 def _in_a_sentence(error: Exception) -> PlaygroundError:
     if isinstance(error, PlaygroundError):
         return error
-    return InfrastructureError(f"The place where jobs run failed: {type(error).__name__}: {error}")
+    return InfrastructureError(f"The backend failed: {type(error).__name__}: {error}")

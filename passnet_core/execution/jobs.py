@@ -1,4 +1,4 @@
-"""What is judged for a request: one job per subgraph, and the run that they make up."""
+"""The jobs of a request, one per subgraph, and the run that they form."""
 
 import secrets
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from passnet_core.records import Bundle, EvalSpec, Job, Run, Task
 def jobs_of(
     task: Task, bundle: Bundle | None, spec: EvalSpec, subgraph_ids: Sequence[str] | None = None
 ) -> tuple[Job, ...]:
-    """One job per subgraph. Raises UnknownItem for a subgraph that the task has not, BadInput where none is left."""
+    """One job per subgraph. Raises UnknownItem if the task lacks a given subgraph, BadInput if there is none."""
     subgraphs = task.subgraphs if subgraph_ids is None else [task.subgraph(each) for each in subgraph_ids]
     if not subgraphs:
         raise BadInput(f"Task {task.id!r} has no subgraph to judge. Choose another task.")
@@ -19,7 +19,7 @@ def jobs_of(
 
 
 def new_run(jobs: Sequence[Job], *, label: str = "", recorded: str = "") -> Run:
-    """A run of these jobs, which share bundle and spec, starting now."""
+    """A run, started now, of these jobs, which share their bundle and spec."""
     first = jobs[0]
     return Run(
         id=f"{datetime.now(UTC):%y%m%d}-{secrets.token_hex(4)}",
@@ -35,5 +35,5 @@ def new_run(jobs: Sequence[Job], *, label: str = "", recorded: str = "") -> Run:
 
 
 def now() -> str:
-    """UTC, ISO 8601."""
+    """The current time in UTC, ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

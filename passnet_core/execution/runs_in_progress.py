@@ -1,4 +1,4 @@
-"""The runs of this process that are under way: their jobs go to the scheduler, their outcomes to whoever keeps them."""
+"""The runs in progress of this process. Their jobs go to the scheduler, and their outcomes to the store."""
 
 import contextlib
 import threading
@@ -13,23 +13,23 @@ from passnet_core.execution.scheduler import NOBODY, Scheduler, Work, is_light
 from passnet_core.records import Job, Outcome, Phase, Run, Subgraph, Verdict
 
 Append = Callable[[str, int, Outcome], None]
-"""Keeps an outcome: the run's id, the job's place in it from 0. Raises StoreError."""
+"""Stores an outcome, given the run's id and the job's position in it, from 0. Raises StoreError."""
 Known = Callable[[Job], Outcome | None]
-"""The answer to an equal job, if there is one."""
+"""The stored outcome of an equal job, if there is one."""
 
 LOG_TAIL_CHARACTERS = 8_000
 KEPT = 50
-"""Finished runs that are remembered here; all of them are in the store."""
+"""How many finished runs stay in memory; the store has all of them."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is. finished: nothing more will come.
+    """How far a run has come. finished: no more outcomes will arrive.
 
-    done: jobs with an outcome; outcomes: those, in the order of the jobs. phase, detail (a sentence), subgraph_id,
-    log_tail: of the job that was heard of last. elapsed_s: since its first job began. queue_position: runs ahead of it,
-    None unless it waits. elsewhere: another process judges it. problem: why it ended before its last outcome; empty
-    otherwise.
+    done: number of jobs with an outcome. outcomes: these outcomes, in the order of the jobs. phase, subgraph_id,
+    log_tail, detail (a sentence): of the job that reported last. elapsed_s: seconds since the first job began.
+    queue_position: number of runs ahead of it, None unless it waits. elsewhere: another process judges it. problem: why
+    it ended before its last outcome, otherwise empty.
     """
 
     run: Run
@@ -49,7 +49,7 @@ class Progress:
 
 
 class RunsInProgress:
-    """Gives every job of every run its one outcome, kept before it is shown. Safe to share by threads."""
+    """Gets every job of every run its one outcome, and stores it before showing it. Safe to share between threads."""
 
     def __init__(self, scheduler: Scheduler, append: Append, known: Known) -> None:
         self._scheduler = scheduler
@@ -59,7 +59,7 @@ class RunsInProgress:
         self._runs: dict[str, RunInProgress] = {}
 
     def start(self, run: Run, jobs: tuple[Job, ...], *, fresh: bool, owner: str = NOBODY) -> None:
-        """Judges these jobs in the background. fresh: also those whose answer is known."""
+        """Judge these jobs in the background. fresh: judge even jobs whose outcome is known."""
         started = RunInProgress(run, jobs)
         with self._lock:
             self._runs[run.id] = started
@@ -77,7 +77,7 @@ class RunsInProgress:
         return started.progress(self._scheduler.ahead_of(started.run.id))
 
     def cancel_all(self) -> None:
-        """Returns when each job has its outcome: cancelled, unless it has another."""
+        """Cancel all runs, and return once every job has its outcome."""
         for started in tuple(self._runs.values()):
             started.cancelled.set()
         for started in tuple(self._runs.values()):
@@ -86,10 +86,10 @@ class RunsInProgress:
     def _judge(self, started: "RunInProgress", position: int, job: Job, fresh: bool) -> None:
         if started.finished:
             return
-        mistake = StoreRefusal("The run ended by a mistake of the playground's own; its log says more.")
+        bug = StoreRefusal("An error in the playground ended the run; its log has the details.")
         with contextlib.ExitStack() as unless_settled:
-            # who waits for the run must not wait for ever
-            unless_settled.callback(started.fail, mistake)
+            # whatever happens, those who wait for the run must not wait forever
+            unless_settled.callback(started.fail, bug)
             try:
                 outcome = self._outcome(started, job, fresh)
                 self._append(started.run.id, position, outcome)
@@ -108,7 +108,7 @@ class RunsInProgress:
 
 
 class RunInProgress:
-    """A run of this process, as the scheduler's threads fill it and others look at it."""
+    """The state of a run of this process, written by the scheduler's threads and read by others."""
 
     def __init__(self, run: Run, jobs: tuple[Job, ...]) -> None:
         self.run = run
@@ -157,7 +157,7 @@ class RunInProgress:
         self._detail, self._ended, self.finished = "", time.monotonic(), True
 
     def arriving(self) -> Iterator[tuple[int, Outcome]]:
-        """Each outcome with its place, in the order of the jobs, as they come, until the run has finished."""
+        """Yield each outcome with its position, in the order of the jobs, as it arrives, until the run has finished."""
         for position in range(len(self.jobs)):
             with self._changed:
                 while position not in self._outcomes and not self.finished:

@@ -1,6 +1,6 @@
-"""The one queue before a backend: fair by owner, as wide as the backend's capacity.
+"""The one queue before a backend, in which owners take turns. It runs as many jobs at once as the backend can take.
 
-The page, the command line, solvers and recorders all hand their jobs to a Scheduler; nobody else calls a backend.
+Pages, the command line, solvers and recorders all give their jobs to a Scheduler; nothing else calls a backend.
 """
 
 import sys
@@ -27,15 +27,15 @@ from passnet_core.records import Job, Outcome, Phase, Stage, Verdict
 T = TypeVar("T")
 
 TURN_S = 15.0
-"""How long an owner keeps a judge while others wait: changing to another bundle costs a judge seconds."""
+"""How many seconds an owner keeps a judge while others wait: switching to another bundle costs a judge seconds."""
 LOOK_EVERY_S = 0.1
 NOBODY = ""
-"""The owner of what is asked on behalf of no particular person."""
+"""The owner of work that is done for no particular person."""
 
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """One thing to do, once. owner: who takes turns with others. group: the run that it belongs to, if to any."""
+    """One piece of work. owner: who takes turns with other owners. group: the run that it belongs to, if any."""
 
     owner: str
     group: str | None
@@ -43,7 +43,7 @@ class Work:
 
 
 class FairQueue:
-    """First come, first served for each owner; owners take turns of TURN_S. Not safe to share by threads."""
+    """First come, first served within an owner; owners take turns. Not safe to share between threads."""
 
     def __init__(self) -> None:
         self._waiting: OrderedDict[str, deque[Work]] = OrderedDict()
@@ -55,7 +55,7 @@ class FairQueue:
         self._waiting.setdefault(work.owner, deque()).append(work)
 
     def take(self, last: str | None = None, *, goes_on: bool = False) -> Work:
-        """The next one. last: who had the turn before; it goes on, or the others come first. Raises IndexError."""
+        """Take the next piece. last: the previous owner, who continues or lets others go first. Raises IndexError."""
         if not self._waiting:
             raise IndexError("nothing is waiting")
         if last is not None and last in self._waiting:
@@ -68,7 +68,7 @@ class FairQueue:
         return work
 
     def remove(self, work: Work) -> bool:
-        """Whether it was still waiting."""
+        """Remove a piece of work, and tell whether it was still waiting."""
         waiting = self._waiting.get(work.owner, deque())
         if work not in waiting:
             return False
@@ -78,7 +78,7 @@ class FairQueue:
         return True
 
     def in_order(self) -> Iterator[Work]:
-        """As they would be taken, if each turn were one piece of work."""
+        """The order in which the work would be taken if each turn were one piece."""
         left = [deque(each) for each in self._waiting.values()]
         while left:
             for each in left:
@@ -88,14 +88,14 @@ class FairQueue:
 
 @dataclass
 class _Line:
-    """The queue before some judges that do the same kind of work, and what they are doing."""
+    """The queue before the judges of one kind, and the work that they are doing."""
 
     threads: int
     queue: FairQueue = field(default_factory=FairQueue)
     under_way: list[Work] = field(default_factory=list)
 
     def ahead_of(self, group: str) -> int | None:
-        """Groups before the first work of this one; None where it has begun, or nothing of it waits."""
+        """The number of groups ahead of this one; None if it has begun, or if none of its work is waiting."""
         if any(each.group == group for each in self.under_way):
             return None
         before = {each.group for each in self.under_way}
@@ -107,14 +107,14 @@ class _Line:
 
 
 class Scheduler:
-    """Has a backend do what it is given. Safe to share by threads; close() it at the end, which closes the backend."""
+    """Runs work on a backend in turn. Safe to share between threads; close() also closes the backend."""
 
     def __init__(self, backend: Backend, *, now: Callable[[], float] = time.monotonic) -> None:
         self.backend = backend
         self._now = now
         self._changed = threading.Condition()
         self._lines: tuple[_Line, ...] = ()
-        """Of the judges, then of the checkers where there are any; empty until the first work comes."""
+        """The lines of the judges and, if there are any, of the checkers; empty until the first work arrives."""
         self._threads: list[threading.Thread] = []
         self._closing = False
 
@@ -123,11 +123,11 @@ class Scheduler:
 
     @property
     def here(self) -> DeviceInfo:
-        """Where jobs run that ask for no other place."""
+        """The device on which jobs run by default."""
         return self.capacity().devices[0]
 
     def put(self, work: Work, *, light: bool) -> None:
-        """Does it when its turn comes, in a thread that lives as long as this scheduler. light: a checker may do it."""
+        """Queue work, which runs in a thread of this scheduler. light: a checker may do it."""
         capacity = self.capacity() if not self._lines else None
         with self._changed:
             if capacity is not None and not self._lines:
@@ -136,9 +136,9 @@ class Scheduler:
             self._changed.notify_all()
 
     def judge(self, job: Job, listen: Listen, cancelled: threading.Event, *, owner: str = NOBODY) -> Outcome:
-        """The job's one outcome, once its turn has come; CANCELLED soon after the event is set."""
+        """Wait for the job's turn, and return its one outcome; CANCELLED soon after the event is set."""
         if self._busy(is_light(job)):
-            listen(JobEvent(Phase.QUEUED, "Waiting for the job before it."))
+            listen(JobEvent(Phase.QUEUED, "Waiting for other jobs."))
         return self._waited(
             owner,
             lambda: self.run_now(job, listen, cancelled),
@@ -148,18 +148,17 @@ class Scheduler:
         )
 
     def run_now(self, job: Job, listen: Listen, cancelled: threading.Event) -> Outcome:
-        """The backend's outcome; one that breaks its promise of one gives an infrastructure error. For work whose turn
-        has come."""
+        """Run a job whose turn has come. A backend that raises gives an infrastructure error as the outcome."""
         if self._closing:
             return outcome_without_judge(job, Verdict.CANCELLED, "The judge is closed.")
         try:
             return self.backend.run(job, listen, cancelled)
-        except Exception as error:  # whatever a backend meets, its job has one outcome and the queue goes on
-            reason = f"The place where jobs run failed: {type(error).__name__}: {error}"
+        except Exception as error:  # whatever fails in a backend, the job has one outcome and the queue continues
+            reason = f"The backend failed: {type(error).__name__}: {error}"
             return outcome_without_judge(job, Verdict.INFRASTRUCTURE, reason)
 
     def inspect(self, question: Question[T], cancelled: threading.Event, *, owner: str = NOBODY) -> T:
-        """The answer, once its turn has come. Raises BadInput, and InfrastructureError, also when cancelled."""
+        """Wait for the turn of a question, and return the answer. Raises like Backend.inspect."""
 
         def refuse() -> T:
             raise InfrastructureError("The inspection was cancelled before it started.")
@@ -173,13 +172,12 @@ class Scheduler:
         )
 
     def ahead_of(self, group: str) -> int | None:
-        """How many groups of work come before the first of this one; None where its turn has come."""
+        """The number of groups ahead of this one; None if its turn has come."""
         with self._changed:
             return next((found for line in self._lines if (found := line.ahead_of(group)) is not None), None)
 
     def close(self) -> None:
-        """Returns when what is queued has been done, as cancelled where nobody did so before, and closes the
-        backend."""
+        """Close the backend, and return once all queued work has ended; queued jobs end as cancelled."""
         self._closing = True
         with self._changed:
             self._changed.notify_all()
@@ -190,7 +188,7 @@ class Scheduler:
     # --- inside ---
 
     def _busy(self, light: bool) -> bool:
-        """Whether what comes now has to wait."""
+        """Whether new work would have to wait."""
         with self._changed:
             line = self._line(light) if self._lines else None
             return line is not None and (len(line.queue) + len(line.under_way) >= line.threads)
@@ -238,7 +236,7 @@ class Scheduler:
         light: bool,
         otherwise: Callable[[], T],
     ) -> T:
-        """What do() returns or raises when its turn has come; otherwise() where it is cancelled before that."""
+        """The result of do() when its turn has come, or of otherwise() if it is cancelled before that."""
         answer: Future[T] = Future()
 
         def settle() -> None:
@@ -259,5 +257,5 @@ class Scheduler:
 
 
 def is_light(job: Job) -> bool:
-    """Whether rules and matching are all that it asks for."""
+    """Whether the job needs only rules and matching, and no values."""
     return job.spec.stage is Stage.CHECK

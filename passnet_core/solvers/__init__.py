@@ -1,1 +1,1 @@
-"""What writes passes: language models, TorchInductor, and how they are run over tasks."""
+"""Solvers (language models, TorchInductor), and running them over tasks."""

@@ -1,4 +1,4 @@
-"""What every attempt has, whoever drives it: its bench, and the first and last line of its record."""
+"""What every attempt needs, in a batch and in a conversation: a bench, and the opening and ending of its record."""
 
 import secrets
 import threading
@@ -15,11 +15,11 @@ from passnet_core.records.trajectories import Ending, Opening
 from passnet_core.solvers.base import Attempt, Solver, Surroundings
 
 Judge = Callable[[Bundle | None, EvalSpec, threading.Event], tuple[Outcome, ...]]
-"""Judges a bundle, or TorchInductor, on all subgraphs of a task, and returns what it has when cancelled."""
+"""Judges a bundle, or TorchInductor, on all subgraphs of a task. When cancelled, returns the outcomes so far."""
 
 
 class JudgeBench:
-    """A Bench for one task and one spec. here: what jobs run on."""
+    """A Bench for one task and one spec. here: the device on which jobs run by default."""
 
     def __init__(self, task: Task, spec: EvalSpec, judge: Judge, inspections: Inspections, here: DeviceInfo) -> None:
         self._task, self._spec, self._judge, self._inspections, self._here = task, spec, judge, inspections, here
@@ -44,9 +44,9 @@ class JudgeBench:
 def opening_of(
     task: Task, solver: Solver, spec: EvalSpec, number: int, branched_from: tuple[str, int] = ("", 0)
 ) -> Opening:
-    """The opening of an attempt that starts now. number: which of several at this task, from 1.
+    """The opening of an attempt that starts now. number: the attempt's number at this task, from 1.
 
-    branched_from: the id of the conversation that this one continues, and how many of its turns it takes over.
+    branched_from: the id of the conversation that this one continues, and the number of turns that it takes over.
     """
     options = solver.options
     return Opening(
@@ -69,7 +69,7 @@ def opening_of(
 
 
 def ending_of(attempt: Attempt, total: int) -> Ending:
-    """The ending of an attempt at a task of so many subgraphs."""
+    """The ending of an attempt. total: the number of subgraphs of its task."""
     verdicts: dict[Verdict, int] = {}
     for outcome in attempt.outcomes:
         verdicts[outcome.verdict] = verdicts.get(outcome.verdict, 0) + 1

@@ -1,4 +1,16 @@
-"""What a solver is: it writes bundles for a task, asks the judge about them, and hands in the best."""
+"""The interface of a solver: given a task, it writes bundles, asks the judge about them, and returns the best one.
+
+To write a solver, make a class with `name`, `options` and `solve`:
+
+    def solve(self, task: Task, bench: Bench, watch: Watch) -> Attempt:
+        bundle = Bundle((PassFile("fused.py", code_for(task)),))
+        outcomes = bench.evaluate(bundle, watch.cancelled)
+        score = Score.of(outcomes, len(task.subgraphs))
+        return Attempt(End.FINISHED, best=bundle, score=score, outcomes=outcomes)
+
+inductor.py is the smallest solver, llm/conversation.py the largest. `solve` of batch.py runs a solver over many tasks
+and keeps its attempts.
+"""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -11,10 +23,7 @@ from passnet_core.records.trajectories import DEFAULT_BUDGET, FREE, Budget, End,
 
 @dataclass(frozen=True)
 class Surroundings:
-    """The machine that judges, and what was found there. environment: None where nothing is known of it.
-
-    inspections: by subgraph id, for the subgraphs that have been inspected.
-    """
+    """The machine that judges. environment: None if it is not known. inspections: by subgraph id, as far as known."""
 
     device: Device
     environment: Environment | None = None
@@ -22,24 +31,31 @@ class Surroundings:
 
 
 class Bench(Protocol):
-    """The judge as a solver sees it, for all subgraphs of one task. When cancelled, it returns what it has by then."""
+    """The judge, as a solver may use it: for all subgraphs of one task.
+
+    Each method blocks. Once `cancelled` is set, it soon returns what it has, or raises as stated.
+    """
 
     def check(self, bundle: Bundle, cancelled: threading.Event) -> tuple[Outcome, ...]:
-        """Runs the static rules and matching."""
+        """Apply the static rules and match the passes. Fast, and needs no GPU."""
 
     def evaluate(self, bundle: Bundle | None, cancelled: threading.Event) -> tuple[Outcome, ...]:
-        """Judges as far as the spec says: values, or values and time. None stands for TorchInductor."""
+        """Judge values and, if the spec asks for it, time; one outcome per subgraph. None stands for TorchInductor."""
 
     def inspect(self, subgraph_id: str, cancelled: threading.Event) -> Inspection:
-        """Returns shapes, dtypes and TorchInductor's code. Raises PlaygroundError where they cannot be had."""
+        """Return shapes, dtypes and TorchInductor's code. Raises PlaygroundError if they are not available."""
 
     def surroundings(self, subgraphs: Sequence[Subgraph], within_s: float, cancelled: threading.Event) -> Surroundings:
-        """Describes the machine, with those inspections of these subgraphs that are known after so many seconds."""
+        """Describe the machine, with the inspections of these subgraphs that are known within so many seconds."""
 
 
 @dataclass(frozen=True)
 class Watch:
-    """How somebody follows an attempt and ends it. on_text: gets all of the answer that is being written."""
+    """How the caller follows an attempt, and stops it. A solver without turns may ignore both callbacks.
+
+    cancelled: when set, the solver returns soon, with End.STOPPED. on_turn: call it with each turn as it ends.
+    on_text: call it with the whole text so far of the answer in progress.
+    """
 
     cancelled: threading.Event = field(default_factory=threading.Event)
     on_turn: Callable[[Turn], None] = lambda turn: None
@@ -48,9 +64,9 @@ class Watch:
 
 @dataclass(frozen=True)
 class Options:
-    """What a solver was told, as the record of an attempt keeps it. start: a bundle to repair or improve.
+    """The settings of a solver, which the record of each attempt keeps. The defaults suit one without settings.
 
-    prompts: the digest of what a language model is told, empty for other solvers.
+    start: a bundle to repair or improve. prompts: digest of a language model's prompts; empty for other solvers.
     """
 
     budget: Budget = DEFAULT_BUDGET
@@ -61,9 +77,10 @@ class Options:
 
 @dataclass(frozen=True)
 class Attempt:
-    """What a solver arrived at. outcomes: those of the best bundle. reason: one sentence where the solver failed.
+    """The result of a solver on a task. best: the best evaluated bundle; None if there is none, and for TorchInductor.
 
-    A best bundle from before a branch point has no outcomes here. TorchInductor has outcomes and no bundle.
+    turns: the turns of this attempt only. outcomes: those of `best` or of TorchInductor; empty if `best` comes from a
+    conversation that this one continues. reason: one sentence for End.FAILED, otherwise empty.
     """
 
     end: End
@@ -83,7 +100,7 @@ class Attempt:
 
 
 class Solver(Protocol):
-    """A language model, a set of rules, TorchInductor."""
+    """A language model, a set of rules, TorchInductor. solve() must be safe to call from several threads at once."""
 
     @property
     def name(self) -> str:
@@ -91,7 +108,7 @@ class Solver(Protocol):
 
     @property
     def options(self) -> Options:
-        """What it was told."""
+        """Its settings."""
 
     def solve(self, task: Task, bench: Bench, watch: Watch) -> Attempt:
-        """Makes one attempt. What goes wrong in a model or a bundle is part of the attempt, and raises nothing."""
+        """Make one attempt. Faults of a model or a bundle belong in the attempt: they raise nothing."""

@@ -1,6 +1,6 @@
-"""A solver over many tasks: each attempt is a folder with everything it said, so that a batch can be continued.
+"""Run a solver over many tasks. Each attempt has its own folder, so that an interrupted batch can be continued.
 
-FOLDER/TASK/NUMBER/trajectory.jsonl   the opening, a line per turn as it ends, and the ending
+FOLDER/TASK/NUMBER/trajectory.jsonl   the opening, a line per turn, written as it ends, and the ending
 FOLDER/TASK/NUMBER/best/              the best bundle that was evaluated
 FOLDER/outcomes.jsonl                 the outcomes of the best bundles, for `score --outcomes`
 """
@@ -31,7 +31,7 @@ from passnet_core.store.rows import RunFile
 
 @dataclass(frozen=True)
 class Solved:
-    """One attempt at a task that has ended, as its folder records it."""
+    """A finished attempt, as its folder records it."""
 
     task_id: str
     number: int
@@ -54,10 +54,10 @@ def solve(
     on_turn: OnTurn = lambda task, number, turn: None,
     on_attempt: OnAttempt = lambda task, trajectory, attempt: None,
 ) -> tuple[Solved, ...]:
-    """Makes the attempts that have not ended in the folder yet, one per judge at a time, and returns all of them.
+    """Make the attempts that the folder lacks, as many at a time as there are judges, and return all finished ones.
 
-    An attempt that was interrupted, or in which the model failed, starts again. attempts: per task. Both callbacks run
-    on several threads. Raises InfrastructureError where the folder cannot be written.
+    An attempt that was interrupted, or that ended with End.FAILED, starts again. attempts: the number per task. Both
+    callbacks are called from several threads. Raises InfrastructureError if the folder cannot be written.
     """
     wanted = [(task, number) for task in tasks for number in range(1, attempts + 1)]
     left = [each for each in wanted if (found := _ended(folder, *each)) is None or found.ending.end is End.FAILED]
@@ -83,7 +83,7 @@ def solve(
 
             attempt = solver.solve(task, bench, Watch(cancelled, told))
             if attempt.end is End.STOPPED:
-                return  # not ended: the same command starts it again
+                return  # no ending is written: the same command makes this attempt again
             if attempt.best is not None:
                 write_bundle(attempt.best, place / "best")
             with lock, (folder / "outcomes.jsonl").open("a", encoding="utf-8") as outcomes:
@@ -97,7 +97,7 @@ def solve(
         ThreadPoolExecutor(scheduler.capacity().judges) as threads,
         contextlib.ExitStack() as unless_done,
     ):
-        # if one attempt fails, or a person interrupts, the others stop before this waits for them
+        # if one attempt raises, or a person interrupts, stop the others before waiting for them
         unless_done.callback(cancelled.set)
         for future in [threads.submit(make, *each) for each in left]:
             future.result()
@@ -108,7 +108,7 @@ def solve(
 
 @contextlib.contextmanager
 def _written(place: Path) -> Iterator[tuple[Path, Callable[..., None]]]:
-    """The folder of a new attempt, and what writes one line of its record, which is on the disk at once."""
+    """The folder of a new attempt, and a function that appends a line to its record and flushes it."""
     try:
         place.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(place / "best", ignore_errors=True)
@@ -121,12 +121,12 @@ def _written(place: Path) -> Iterator[tuple[Path, Callable[..., None]]]:
             yield place, write
     except OSError as error:
         raise InfrastructureError(
-            f"{place} cannot be written: {error.strerror}. Make room, then run the same command again."
+            f"{place} cannot be written: {error.strerror}. Free disk space, then run the same command again."
         ) from error
 
 
 def _ended(folder: Path, task: Task, number: int) -> Solved | None:
-    """The attempt, if it has ended."""
+    """The attempt in this folder, or None if it has not ended."""
     try:
         found = read_trajectory(folder / task.id / str(number) / "trajectory.jsonl")
         return None if found.ending is None else Solved(task.id, number, found.ending)
@@ -135,7 +135,7 @@ def _ended(folder: Path, task: Task, number: int) -> Solved | None:
 
 
 def keep(store: Store, task: Task, trajectory: Trajectory, attempt: Attempt) -> None:
-    """Stores an attempt, and the outcomes of its best bundle as a run."""
+    """Store an attempt, and the outcomes of its best bundle, or of TorchInductor, as a run."""
     store.import_trajectory("", trajectory)
     if attempt.outcomes:
         opening = trajectory.opening

@@ -1,5 +1,7 @@
-"""Conversations with language models, in the background: each turn is in the store before it is shown, so that none is
-lost with the page or the app. What a model has evaluated is a run like any other."""
+"""Conversations with language models, held in background threads.
+
+Each turn is stored before it is shown, so that none is lost. Everything that a model evaluates is a run like any other.
+"""
 
 import threading
 import time
@@ -24,16 +26,18 @@ from passnet_core.store.rows import TrajectorySummary
 
 LOOK_EVERY_S = 0.05
 SHOWN_WITHIN_S = 1.0
-"""How long a page that shows the first message waits for what the judge finds of the subgraphs."""
+"""How many seconds a page that shows the first messages waits for inspections of the subgraphs."""
 END_WITHIN_S = 10.0
+"""How many seconds close() waits for all conversations together."""
 LIVE_KEPT = 50
+"""How many finished conversations stay in memory; the store has all of them."""
 MOST_LISTED = 10_000
 SHOWN_CHARACTERS = 8_000
-"""Of what is being written just now, its end."""
+"""How many characters of the answer in progress are kept; the end is kept, not the beginning."""
 
 
 class Runs(Protocol):
-    """What judges: passnet_core.service.Service."""
+    """The part of passnet_core.service.Service that conversations use."""
 
     def submit(self, task: Task, bundle: Bundle | None, spec: EvalSpec, *, label: str = "", owner: str = "") -> str: ...
 
@@ -46,8 +50,10 @@ class Runs(Protocol):
 
 @dataclass(frozen=True)
 class ConversationOrder:
-    """What is asked of a model. attempt: which of several at this task. start: a person's bundle, to be repaired.
-    after: the conversation and how many of its turns this goes on from. note: what a person says to it."""
+    """What to ask of a model. attempt: the attempt's number at this task. start: a person's bundle to repair.
+
+    after: the conversation to continue, and how many of its turns to take over. note: what a person adds.
+    """
 
     spec: EvalSpec
     budget: Budget
@@ -60,8 +66,11 @@ class ConversationOrder:
 
 @dataclass(frozen=True)
 class ConversationStanding:
-    """How a conversation stands. doing: a few words, empty when it is over; writing: what the model has written of its
-    next answer; run_id: of what is being judged for it. problem: why its turns could not be kept."""
+    """The current state of a conversation. doing: what it is doing, in a few words; empty once it has finished.
+
+    writing: the answer in progress. run_id: the run that is judged for it now. problem: why it failed, other than by
+    the model's fault: for example, its turns could not be stored.
+    """
 
     trajectory: Trajectory
     doing: str
@@ -73,7 +82,7 @@ class ConversationStanding:
 
 
 class Conversations:
-    """All conversations of a store: those of this process, which go on without a page, and those kept."""
+    """All conversations of a store: the live ones of this process, which need no page, and the stored ones."""
 
     def __init__(self, runs: Runs, inspections: Inspections, store: Store) -> None:
         self._runs, self._inspections, self._store = runs, inspections, store
@@ -83,8 +92,10 @@ class Conversations:
         self._closing = False
 
     def start(self, model: Model, task: Task, order: ConversationOrder) -> str:
-        """Begins one in the background and returns its id. Raises UnknownItem for what it is to go on from,
-        BadInput, StoreError."""
+        """Start a conversation in the background and return its id.
+
+        Raises UnknownItem if the conversation or turn to continue does not exist, BadInput while closing, StoreError.
+        """
         history: tuple[Turn, ...] = ()
         start = order.start
         if order.after is not None:
@@ -98,7 +109,7 @@ class Conversations:
         live = _Live(Trajectory(began, history, None))
         with self._lock:
             if self._closing:
-                raise BadInput("The playground is shutting down. Start it again, then do this once more.")
+                raise BadInput("The playground is shutting down. Start it again, then start the conversation again.")
             if start is not None:
                 self._store.add_bundle(start)
             self._store.start_trajectory(began, self._process)
@@ -107,31 +118,31 @@ class Conversations:
             self._live[began.id] = live
             for old in [key for key, each in self._live.items() if each.over.is_set()][:-LIVE_KEPT]:
                 del self._live[old]
-        threading.Thread(target=self._hold, args=(live, solver, task), name="passnet-talk", daemon=True).start()
+        threading.Thread(target=self._converse, args=(live, solver, task), name="passnet-talk", daemon=True).start()
         return began.id
 
     def standing(self, conversation_id: str) -> ConversationStanding:
-        """Raises UnknownItem."""
+        """The current state of a conversation, live or stored. Raises UnknownItem."""
         live = self._live.get(conversation_id)
         if live is not None:
             return live.standing()
         found, by = self._kept(conversation_id)
-        going_on = found.ending is None and owner.alive(by)
+        elsewhere = found.ending is None and owner.alive(by)
         return ConversationStanding(
-            trajectory=found if going_on else _ended(found),
-            doing="held by another process" if going_on else "",
+            trajectory=found if elsewhere else _ended(found),
+            doing="running in another process" if elsewhere else "",
             writing="",
             run_id=None,
             elapsed_s=sum(turn.seconds for turn in found.own),
-            finished=not going_on,
+            finished=not elsewhere,
         )
 
     def trajectory(self, conversation_id: str) -> Trajectory:
-        """As far as it is. Raises UnknownItem."""
+        """Everything said in a conversation so far. Raises UnknownItem."""
         return self.standing(conversation_id).trajectory
 
     def stop(self, conversation_id: str) -> None:
-        """Ends one of this process, within a second; what it has said stays. Raises UnknownItem."""
+        """Stop a conversation of this process within a second; its turns are kept. Raises UnknownItem."""
         live = self._live.get(conversation_id)
         if live is None:
             self._kept(conversation_id)
@@ -139,7 +150,7 @@ class Conversations:
             live.cancelled.set()
 
     def wait(self, conversation_id: str) -> Trajectory:
-        """Returns when one of this process is over. Raises UnknownItem."""
+        """Wait until a conversation of this process has finished, and return it. Raises UnknownItem."""
         if live := self._live.get(conversation_id):
             live.over.wait()
         return self.trajectory(conversation_id)
@@ -149,7 +160,7 @@ class Conversations:
         return self._stored(task_id)[:limit]
 
     def close(self) -> None:
-        """Stops all of this process, and waits for them a little."""
+        """Stop all conversations of this process, and wait up to END_WITHIN_S seconds for them."""
         with self._lock:
             self._closing = True
         for live in self._live.values():
@@ -168,12 +179,11 @@ class Conversations:
 
     @staticmethod
     def in_progress(summary: TrajectorySummary) -> bool:
-        """Whether it goes on, here or in another process."""
+        """Whether the conversation continues, in this process or another."""
         return summary.ending is None and owner.alive(summary.owner)
 
     def first_messages(self, task: Task) -> tuple[Message, ...]:
-        """Exactly what a conversation about this task begins with, for a model that knows tools; what the judge has yet
-        to find of its subgraphs is not waited for long."""
+        """The exact first messages about this task to a model that supports tool calls. Waits up to SHOWN_WITHIN_S."""
         pages = guide()
         bench = self._bench(task, EvalSpec(device=self._runs.device().device))
         surroundings = bench.surroundings(first_of_sources(task.subgraphs), SHOWN_WITHIN_S, threading.Event())
@@ -186,10 +196,10 @@ class Conversations:
         return tuple(each for each in self._store.trajectories(MOST_LISTED, task_id) if each.opening.prompts)
 
     def _bench(self, task: Task, spec: EvalSpec, live: "_Live | None" = None) -> JudgeBench:
-        """Each check and evaluation of a live conversation is a run, which the page can show while it goes on."""
+        """A bench that makes each check and evaluation of a live conversation a run, which the page can show."""
 
         def judge(bundle: Bundle | None, spec: EvalSpec, cancelled: threading.Event) -> tuple[Outcome, ...]:
-            assert live is not None, "only a conversation asks for outcomes"
+            assert live is not None, "only a live conversation judges bundles"
             return self._judged(live, task, bundle, spec, cancelled)
 
         return JudgeBench(task, spec, judge, self._inspections, self._runs.device())
@@ -212,10 +222,10 @@ class Conversations:
     def _kept(self, conversation_id: str) -> tuple[Trajectory, str]:
         kept = self._store.trajectory(conversation_id)
         if kept is None:
-            raise UnknownItem(f"There is no conversation {conversation_id!r} here.")
+            raise UnknownItem(f"There is no conversation {conversation_id!r} here. Open one in the Workbench.")
         return kept.trajectory, kept.owner
 
-    def _hold(self, live: "_Live", solver: LanguageModel, task: Task) -> None:
+    def _converse(self, live: "_Live", solver: LanguageModel, task: Task) -> None:
         began = live.trajectory.opening
 
         def told(turn: Turn) -> None:
@@ -231,12 +241,12 @@ class Conversations:
         except PlaygroundError as error:
             live.fail(str(error))
         finally:
-            live.fail("It ended by a mistake of the playground's own; its log says more.")
+            live.fail("An error in the playground ended the conversation; its log has the details.")
             live.over.set()
 
 
 class _Live:
-    """A conversation of this process, as its thread fills it and others look at it."""
+    """The state of a conversation of this process, written by its own thread and read by others."""
 
     def __init__(self, trajectory: Trajectory) -> None:
         self.trajectory = trajectory
@@ -268,7 +278,7 @@ class _Live:
             self._writing, self._ended = "", time.monotonic()
 
     def fail(self, problem: str) -> None:
-        """Ends it, unless it has ended."""
+        """End the conversation with a problem, unless it has ended already."""
         with self._lock:
             if self._ended is not None:
                 return
@@ -297,7 +307,7 @@ class _Live:
 
 
 def _ended(trajectory: Trajectory) -> Trajectory:
-    """With an ending, also where the process that held it did not live to write one."""
+    """Add the ending that a killed process could not write."""
     return trajectory if trajectory.ending else replace(trajectory, ending=_interrupted(trajectory))
 
 

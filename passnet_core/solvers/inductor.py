@@ -1,4 +1,4 @@
-"""TorchInductor as a solver: it needs no bundle, and its one answer is judged like any other."""
+"""TorchInductor as a solver. It writes no bundle, and its result is judged like that of a bundle."""
 
 from dataclasses import dataclass, field
 
@@ -9,13 +9,13 @@ from passnet_core.solvers.base import Attempt, Bench, Options, Watch
 
 @dataclass(frozen=True)
 class Inductor:
-    """The compiler that passes are compared with."""
+    """The compiler with which passes are compared."""
 
     name: str = CONTENDER_NAMES[Contender.BASELINE]
     options: Options = field(default_factory=Options)
 
     def solve(self, task: Task, bench: Bench, watch: Watch) -> Attempt:
-        """Has every subgraph judged once, compiled by TorchInductor."""
+        """Have the judge compile every subgraph with TorchInductor, once."""
         outcomes = bench.evaluate(None, watch.cancelled)
         end = End.STOPPED if watch.cancelled.is_set() else End.FINISHED
         return Attempt(end, score=Score.of(outcomes, len(task.subgraphs)), outcomes=outcomes)

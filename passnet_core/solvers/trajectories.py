@@ -1,4 +1,4 @@
-"""The attempts that a batch left in a folder: reading them, and choosing and writing examples for training."""
+"""Reading the attempts in a batch's folder, and turning accepted ones into examples for training."""
 
 import contextlib
 from collections.abc import Collection, Iterable, Iterator
@@ -13,7 +13,7 @@ from passnet_core.solvers.llm.tools import TOOLS
 
 
 def trajectories(folder: Path) -> Iterator[tuple[Path, Trajectory]]:
-    """Every readable trajectory of a batch, with its file, ordered by name."""
+    """Every readable trajectory of a batch with its file, ordered by file name."""
     for path in sorted(folder.glob("*/*/trajectory.jsonl")):
         with contextlib.suppress(BadInput):
             yield path, read_trajectory(path)
@@ -22,10 +22,10 @@ def trajectories(folder: Path) -> Iterator[tuple[Path, Trajectory]]:
 def accepted(
     found: Iterable[Trajectory], split: str, held_back: Collection[tuple[str, ...]], at_least: float
 ) -> Iterator[Trajectory]:
-    """The trajectories worth training on: they ended, and their best bundle was accepted on enough subgraphs.
+    """The trajectories to train on: they have turns and an ending, and their best bundle was accepted often enough.
 
-    split: only tasks of this split. held_back: operator sequences that must not occur, such as those of the eval
-    tasks. at_least: the share of a task's subgraphs, above 0 and up to 1. Each bundle occurs once.
+    split: only tasks of this split. held_back: operator sequences to leave out, such as those of the eval tasks.
+    at_least: the least share of accepted subgraphs, above 0 and at most 1. Of equal bundles, only the first is kept.
     """
     seen: set[str] = set()
     for each in found:
@@ -41,7 +41,7 @@ def accepted(
 
 
 def example(trajectory: Trajectory) -> dict[str, Any]:
-    """A trajectory that has ended as a training example, in OpenAI's chat format with tools."""
+    """A finished trajectory as a training example, in OpenAI's chat format with tools."""
     opening, end = trajectory.opening, trajectory.ending
     messages = [written(message) for turn in trajectory.turns for message in (*turn.said, turn.answer)]
     return {

@@ -351,7 +351,7 @@ def test_runs_are_listed_exported_and_imported(playground: Playground) -> None:
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (("corpus", "show", "gone"), "'gone' is neither a task of this corpus nor a folder. See the tasks with"),
+        (("corpus", "show", "gone"), "'gone' is neither a task of this corpus nor a folder. List the tasks with"),
         (("corpus", "export", "gone", "out"), "Task 'gone' is not in this corpus."),
         (("corpus", "import", "{folder}/gone"), "There is no folder"),
         (("check", "relu", "--bundle", "{folder}/gone"), "does not exist. Name the folder that holds"),
@@ -438,3 +438,13 @@ def test_an_interrupt_is_told_in_a_word(playground: Playground) -> None:
 
 def test_names_of_strangers_do_not_steer_the_terminal() -> None:
     assert printable("a\x1b[31mred\nünï\x00") == "a\\x1b[31mred\nünï\\x00"
+
+
+@pytest.mark.parametrize(("started", "said"), [("/usr/bin/passnet", "passnet"), ("main.py", "python -m passnet_core")])
+def test_the_usage_names_the_program_as_it_was_started(started: str, said: str) -> None:
+    code = "import sys; sys.argv[0] = sys.argv.pop(1); from passnet_core.cli.main import main; main()"
+    asked = subprocess.run(
+        [sys.executable, "-c", code, started, "corpus", "list", "--help"],
+        cwd=PROJECT, capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert asked.stdout.startswith(f"usage: {said} corpus list ")

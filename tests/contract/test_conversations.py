@@ -169,11 +169,11 @@ def test_a_model_is_told_the_machine_and_shapes_and_reads_inductors_code(service
     found = held(service, server)
     heard = server.asked[0][1]["messages"][1]["content"]
     assert "The machine: fake device, with torch 0 and triton 0." in heard
-    assert "What its nodes give for float32/0:\n- float32 [4, 33]: tmp_0" in heard
+    assert "Shapes and dtypes of its nodes in float32/0:\n- float32 [4, 33]: tmp_0" in heard
     shown = service.conversations.first_messages(service.corpus.task("add-relu"))
     assert [each.text for each in shown] == [each["content"] for each in server.asked[0][1]["messages"]]
     code, unknown = found.turns[0].results
-    assert code.startswith("TorchInductor's code for float32/0 on fake device, torch 0: 1 kernel launch in a call.")
+    assert code.startswith("TorchInductor's code for float32/0 on fake device, torch 0: 1 kernel launch per call.")
     assert HOSTILE.strip() in code
     assert unknown.startswith("Not done: Task 'add-relu' has no subgraph 'float32/9'.")
     assert [turn.score and turn.score.accepted for turn in found.turns] == [None, 1, None]
@@ -203,7 +203,7 @@ def test_where_nothing_can_be_inspected_the_conversation_goes_on(service: Servic
     service._scheduler.backend.inspection = nothing
     server.models["scripted"] = saying(Said("", [("inductor_code", '{"subgraph": "float32/0"}')]), FINISH)
     found = held(service, server)
-    assert "nodes give" not in server.asked[0][1]["messages"][1]["content"]
+    assert "its nodes" not in server.asked[0][1]["messages"][1]["content"]
     assert found.turns[0].results == ("Not done: This backend cannot look at subgraphs.",)
 
 
@@ -299,7 +299,7 @@ def test_a_killed_app_loses_no_finished_turn(service: Service, server: ModelServ
         # another process of the same store sees it going on
         watching = open_service(Settings(home, data, Path(sys.executable)), backend=FakeBackend(by_its_text))
         standing = watching.conversations.standing(talk)
-        assert (standing.finished, standing.doing) == (False, "held by another process")
+        assert (standing.finished, standing.doing) == (False, "running in another process")
         assert len(standing.trajectory.turns) == 2
         watching.close()
         os.kill(process.pid, signal.SIGKILL)
@@ -335,4 +335,4 @@ def test_a_mistake_of_the_playgrounds_own_ends_the_conversation_and_is_said(
     assert found.ending.end is End.INTERRUPTED
     standing = talks.standing(talk)
     assert standing.finished
-    assert "mistake of the playground's own" in standing.problem
+    assert "An error in the playground ended the conversation" in standing.problem

@@ -124,18 +124,18 @@ def test_servers_that_know_other_words_are_asked_in_theirs(server: ModelServer) 
     [
         (Said(f"Incorrect API key provided: {KEY}", status=401), Trouble.WRONG_KEY, "refuses the key"),
         (Said("no", status=403), Trouble.WRONG_KEY, "refuses the key"),
-        (Said("Too many requests", status=429), Trouble.BUSY, "also after waiting: Too many requests."),
-        (Said("It broke", status=500), Trouble.DOWN, "failed, also when asked again: It broke."),
+        (Said("Too many requests", status=429), Trouble.BUSY, "even after waiting: Too many requests."),
+        (Said("It broke", status=500), Trouble.DOWN, "failed, even after retries: It broke."),
         (Said("Input is too long: 9000 tokens", status=400), Trouble.TOO_LONG, "conversation is too long for scripted"),
         (Said(f"Bad word {KEY}", status=400), Trouble.REJECTED, "rejects the request: Bad word …"),
         (Said("Well", finish="content_filter"), Trouble.REFUSED, "refuses to answer"),
-        (Said(raw=b"<html>It works!</html>"), Trouble.MALFORMED, "no chat completion"),
+        (Said(raw=b"<html>It works!</html>"), Trouble.MALFORMED, "did not answer with a chat completion"),
         (
             Said(raw=b"data: {nonsense\n\n", headers=(("Content-Type", "text/event-stream"),)),
             Trouble.MALFORMED,
-            "no chat",
+            "did not answer with a chat",
         ),
-        (Said(LONG, dropped=24), Trouble.DOWN, "drops the line"),
+        (Said(LONG, dropped=24), Trouble.DOWN, "breaks the connection"),
     ],
     ids=lambda value: value.name if isinstance(value, Trouble) else None,
 )

@@ -312,7 +312,7 @@ def test_an_exported_run_is_imported_elsewhere_as_recorded(opened: Opening, tmp_
     assert other.run(run_id).recorded.startswith("fake device, 20")
     assert other.bundle(BUNDLE.digest) == BUNDLE
     assert other.progress(run_id).finished
-    with pytest.raises(BadInput, match="holds one run, this one 2"):
+    with pytest.raises(BadInput, match="must hold one run; this one holds 2"):
         other.import_run(text + text)
     other.close()
 

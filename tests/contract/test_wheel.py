@@ -111,7 +111,7 @@ def test_the_command_line_answers_from_the_installed_files(installed: Installed)
         assert Path(path).is_relative_to(installed.scripts.parent)
     tasks = json.loads(installed.command("passnet", "corpus", "list", "--json"))
     assert len(tasks) > 400
-    assert "usage: " in installed.command("passnet", "app", "--help")
+    assert "usage: passnet app " in installed.command("passnet", "app", "--help")
 
 
 def test_a_reference_bundle_is_checked(installed: Installed) -> None:

@@ -1,1 +1,1 @@
-"""Where a job runs: one method, behind which there is this machine or a stand-in."""
+"""Where jobs run: this machine, or a fake for tests."""

@@ -1,4 +1,4 @@
-"""The seam between the scheduler and whatever judges: a job goes in, exactly one outcome comes out."""
+"""The interface of a backend: a job goes in, exactly one outcome comes out."""
 
 import threading
 from collections.abc import Callable
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class JobEvent:
-    """What happens to a job meanwhile, in a sentence; of the phase LOG, the end of what the candidate has printed."""
+    """Progress of a job, as a sentence. In the phase LOG, text is the end of what the candidate has printed."""
 
     phase: Phase
     text: str
@@ -37,7 +37,7 @@ Listen = Callable[[JobEvent], None]
 
 @dataclass(frozen=True)
 class DeviceInfo:
-    """Where jobs run. environment None: it could not be found out. problem: why nothing can be judged here."""
+    """The device on which jobs run. environment: None if unknown. problem: why nothing can be judged here, or empty."""
 
     device: Device
     label: str
@@ -48,9 +48,11 @@ class DeviceInfo:
 
 @dataclass(frozen=True)
 class Capacity:
-    """What a backend does at once: so many jobs, each in a judge of its own, on these devices (the first is the
-    default). checkers: judges that take only what needs no values and no clock, so that a check never waits for a
-    measurement; with none, the judges take that too."""
+    """How much a backend does at once. devices: where jobs can run; the first is the default.
+
+    judges: number of jobs of any kind at once. checkers: number of further judges, which take only work without values
+    and clocks, so that a check never waits for a measurement. Without checkers, the judges take that work too.
+    """
 
     devices: tuple[DeviceInfo, ...]
     judges: int = 1
@@ -59,9 +61,9 @@ class Capacity:
 
 @dataclass(frozen=True)
 class Question(Generic[T]):
-    """Something to be found out about a subgraph, for which nothing is judged. T is what answers it.
+    """A question about a subgraph that needs no verdict. T is the type of the answer.
 
-    light: it needs no values and no clock.
+    light: answering needs no values and no clock.
     """
 
     light = False
@@ -69,7 +71,7 @@ class Question(Generic[T]):
 
 @dataclass(frozen=True)
 class InspectSubgraph(Question[Inspection]):
-    """What eager and, with_code, TorchInductor make of a subgraph."""
+    """Which shapes and dtypes do a subgraph's nodes give and, with_code, which code does TorchInductor generate?"""
 
     subgraph: Subgraph
     device: Device
@@ -78,7 +80,7 @@ class InspectSubgraph(Question[Inspection]):
 
 @dataclass(frozen=True)
 class CompileKernels(Question[PassKernels]):
-    """What Triton makes of the kernels that a bundle launches on a subgraph."""
+    """What does Triton compile for the kernels that a bundle launches on a subgraph?"""
 
     subgraph: Subgraph
     bundle: Bundle
@@ -87,8 +89,7 @@ class CompileKernels(Question[PassKernels]):
 
 @dataclass(frozen=True)
 class MatchSources(Question["SourceMatches"]):
-    """How often a bundle matches in the sources of other subgraphs, which takes milliseconds for each. job: a CHECK
-    job, with which the bundle is loaded."""
+    """How often does a bundle match in each of these sources? job: a CHECK job that loads the bundle."""
 
     job: Job
     sources: tuple[str, ...]
@@ -97,31 +98,33 @@ class MatchSources(Question["SourceMatches"]):
 
 @dataclass(frozen=True)
 class SourceMatches:
-    """What MatchSources found. outcome: of its job. counts: matches in each source, None where it cannot be read or
-    rewritten; empty where the passes could not be loaded, which the outcome explains."""
+    """The answer to MatchSources. outcome: the outcome of its job.
+
+    counts: number of matches per source, None if it cannot be read or rewritten. Empty if the passes do not load; the
+    outcome says why.
+    """
 
     outcome: Outcome
     counts: tuple[int | None, ...] = ()
 
 
 class Backend(Protocol):
-    """Where jobs run. Safe to call from as many threads at once as its capacity has judges and checkers."""
+    """Runs jobs. Safe to call from as many threads at once as its capacity has judges and checkers."""
 
     def capacity(self) -> Capacity:
-        """Quick after the first time, and the same each time, unless it is in trouble."""
+        """How much this backend can do. Quick after the first call, and constant unless there is a problem."""
         ...
 
     def run(self, job: Job, listen: Listen, cancelled: threading.Event) -> Outcome:
-        """Judges the job and returns its one outcome, whatever happens; CANCELLED soon after the event is set."""
+        """Judge the job and return its one outcome, whatever happens; CANCELLED soon after the event is set."""
         ...
 
     def inspect(self, question: Question[T], cancelled: threading.Event) -> T:
-        """Raises BadInput for what cannot be asked, InfrastructureError where this backend cannot say, also when
-        cancelled."""
+        """Answer a question. Raises BadInput if it is invalid, InfrastructureError on failure or if cancelled."""
         ...
 
     def close(self) -> None:
-        """Ends all that it has started, for good. A job under way ends as cancelled. May be called twice."""
+        """End all processes for good. A running job ends as cancelled. May be called twice."""
         ...
 
 
@@ -135,7 +138,7 @@ def outcome_without_judge(
     evidence: tuple[Evidence, ...] = (),
     log_tail: str = "",
 ) -> Outcome:
-    """The outcome of a job that no judge could finish: an infrastructure error, or cancelled."""
+    """The outcome of a job that no judge finished: an infrastructure error, or cancelled."""
     return Outcome(
         **job.outcome_fields,
         verdict=verdict,

@@ -1,4 +1,4 @@
-"""A backend for tests of everything but judging: answers come from functions."""
+"""A backend for tests of everything but judging. Functions give its answers."""
 
 import threading
 from collections.abc import Callable
@@ -42,18 +42,17 @@ FAKE_ENVIRONMENT = Environment(
 
 
 def uninspected(subgraph: Subgraph) -> Inspection:
-    """An inspection that found nothing."""
+    """An inspection without results."""
     return Inspection(subgraph.digest, FAKE_ENVIRONMENT, code_problem="The fake judge has no compiler.")
 
 
 def uncompiled(subgraph: Subgraph, bundle: Bundle) -> PassKernels:
-    """Kernels of which nothing is known."""
+    """An inspection of kernels without results."""
     return PassKernels(subgraph.digest, bundle.digest, FAKE_ENVIRONMENT, problem="The fake judge compiles no kernel.")
 
 
 class FakeBackend:
-    """Answers each job with answer(job), and remembers in order what it was asked. matches: how many matches a source
-    has. inspection: what is said of a subgraph; compiling: of a bundle's kernels on one."""
+    """Answers a job with answer(job), and questions with the other functions. Records all requests in order."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Judging on this machine: one referee process for each judge."""
+"""The backend on this machine: one referee process per judge."""
 
 import contextlib
 import json
@@ -47,23 +47,23 @@ PASSED_ON = (
     "PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ",
     "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "TRITON_LIBCUDA_PATH", "CC",
 )  # fmt: skip
-"""The only variables that a referee gets: keys in the environment stay in the app."""
+"""The only variables that a referee inherits: keys in the environment stay in the app."""
 
 INSPECTION_LIMIT_S = 60.0
-"""What it may take to find the shapes in a subgraph, and for TorchInductor to write its code."""
+"""How many seconds a referee may take to find the shapes in a subgraph and to have TorchInductor generate code."""
 COMPILING_LIMIT_S = 90.0
-"""What a candidate may take to be loaded, and Triton to compile its kernels."""
+"""How many seconds a referee may take to load a candidate and to have Triton compile its kernels."""
 GRACE_S = 240.0
-"""Silence beyond the deadline that a referee is allowed: starting its processes on a busy machine."""
+"""How many seconds a referee may be silent beyond the deadline, for starting processes on a busy machine."""
 UNAVAILABLE = 3
-"""Exit code of a confined program where there is no place for it."""
+"""Exit code of a confined program if the machine cannot confine it."""
 
 
 class LocalBackend:
     """Judges on this machine. Safe to call from as many threads as it has judges and checkers; more would wait.
 
-    judges: referees that take anything. checkers: referees for CHECK jobs and matching alone; with none, judges take
-    those too. keep_warm: a referee that had to be killed is started again at once.
+    judges: number of referees for any work. checkers: number of referees for CHECK jobs and matching only; without any,
+    the judges do that too. keep_warm: restart a referee at once if it had to be killed.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class LocalBackend:
 
         self._referees = {False: referees(judges, witness=True), True: referees(checkers, witness=False)}
         self._free: dict[bool, LifoQueue[Referee]] = {}
-        """By whether they take light work alone, those that have nothing to do; the one that has just worked first."""
+        """The idle referees, by whether they take only light work; the one that worked last is used first."""
         for light, each in self._referees.items():
             self._free[light] = LifoQueue()
             for referee in reversed(each):
@@ -105,15 +105,14 @@ class LocalBackend:
         return Capacity((self.info(),), self.judges, self.checkers)
 
     def run(self, job: Job, listen: Listen, cancelled: threading.Event) -> Outcome:
-        """Judges the job and returns its one outcome, whatever happens."""
+        """Judge the job and return its one outcome, whatever happens."""
         if problem := self.info().problem:
             return outcome_without_judge(job, Verdict.INFRASTRUCTURE, problem)
         with self._referee(light=job.spec.stage is Stage.CHECK) as referee:
             return referee.run(job, listen, cancelled)
 
     def inspect(self, question: Question[T], cancelled: threading.Event) -> T:
-        """The answer of a judge whose reference worker stands ready, where it disturbs no clock. Raises BadInput,
-        InfrastructureError."""
+        """Have a referee answer a question between jobs, so that no clock is disturbed. Raises like Backend.inspect."""
         problem = self.info().problem
         if problem and not isinstance(question, MatchSources):
             raise InfrastructureError(problem)
@@ -135,24 +134,24 @@ class LocalBackend:
                     return SourceMatches(outcome_without_judge(job, Verdict.INFRASTRUCTURE, problem))
                 survey = {"survey": {"job": to_json(job), "codes": list(sources)}}
                 return referee.answered(job, survey, lambda event: None, cancelled)
-        raise BadInput(f"The local judge has no answer to a {type(question).__name__}.")
+        raise BadInput(f"The local judge cannot answer a {type(question).__name__}.")
 
     def info(self) -> DeviceInfo:
-        """The best device of this machine, asked of a judge process that loads no torch; once, unless in trouble."""
+        """The best device of this machine, found out once by a judge process, and again if it reported a problem."""
         with self._info_lock:
             if self._info is None or self._info.problem:
                 self._info = self._described()
             return self._info
 
     def prepare(self) -> None:
-        """Starts all referees, and does not wait for them: the next job finds them warm."""
+        """Start all referees without waiting for them, so that the next job finds them warm."""
         info = self.info()
         if not info.problem:
             for referee in self._all():
                 referee.warm_up(info.device)
 
     def close(self) -> None:
-        """Ends all processes, for good. A job under way ends as cancelled."""
+        """End all processes for good. A running job ends as cancelled."""
         for referee in self._all():
             referee.close()
 
@@ -161,7 +160,7 @@ class LocalBackend:
 
     @contextlib.contextmanager
     def _referee(self, *, light: bool) -> Iterator[Referee]:
-        """One that is free; it is waited for, should more be asked of this backend than its capacity."""
+        """An idle referee. Waits for one if there are more callers than the capacity allows."""
         free = self._free[light and self.checkers > 0]
         referee = free.get()
         try:
@@ -170,8 +169,10 @@ class LocalBackend:
             free.put(referee)
 
     def program(self, module: str, given: bytes, limit_s: float) -> bytes:
-        """What a program of this package writes to its standard output, run where candidate code runs, on what it is
-        given. Raises BadInput with its last words where it refuses that, and where it takes longer than limit_s."""
+        """Run a program of this package, isolated like candidate code, and return its standard output.
+
+        given: its standard input. Raises BadInput, with its last words, if it fails or exceeds limit_s seconds.
+        """
         with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as said:
             asked.write(given)
             asked.seek(0)
@@ -186,7 +187,7 @@ class LocalBackend:
             try:
                 code = process.wait(limit_s)
             except subprocess.TimeoutExpired:
-                raise BadInput(f"It took longer than {limit_s:.0f} s.") from None
+                raise BadInput(f"The time limit of {limit_s:.0f} s was exceeded.") from None
             finally:
                 if process.poll() is None:
                     with contextlib.suppress(ProcessLookupError):
@@ -194,7 +195,7 @@ class LocalBackend:
                     process.wait()
             answer.seek(0)
             said.seek(max(0, said.seek(0, os.SEEK_END) - 2000))
-            words = said.read().decode(errors="replace").strip() or f"It ended with exit code {code}."
+            words = said.read().decode(errors="replace").strip() or f"The program ended with exit code {code}."
             if code == UNAVAILABLE:
                 raise InfrastructureError(words)
             if code:
@@ -228,10 +229,8 @@ class LocalBackend:
                 problem=told["problem"],
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            problem = f"The judge's Python, {self.python}, cannot be started: {error}. Set PASSNET_PYTHON."
+            problem = f"The judge's Python, {self.python}, cannot be started: {error}. Set PASSNET_PYTHON to another."
         except (ValueError, KeyError, TypeError, BadInput):
             said = asked.stderr.strip().rpartition("\n")[2][:300]
-            problem = (
-                f"The judge cannot be started with {self.python}: {said or 'it says nothing'}. Set PASSNET_PYTHON."
-            )
+            problem = f"The judge cannot be started with {self.python}: {said or 'no output'}. Set PASSNET_PYTHON."
         return DeviceInfo(Device.CPU, "no judge", Isolation.PROCESS, None, problem)

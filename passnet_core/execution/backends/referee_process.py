@@ -1,6 +1,6 @@
-"""One referee process, as the backend sees it: started on demand, kept from job to job, killed when it must be.
+"""The backend's side of a referee process: it is started on demand, kept from job to job, and killed after a fault.
 
-This side never loads torch and never runs candidate code: jobs and outcomes cross a private channel as JSON lines.
+This side never loads torch and never runs candidate code. Jobs and outcomes cross a private channel as JSON lines.
 """
 
 import contextlib
@@ -44,8 +44,10 @@ LEAVE_WITHIN_S = 5.0
 
 @dataclass(frozen=True)
 class RefereeProgram:
-    """How a referee is started. home: for its scratch folders. witness: it will be asked for values, so that a
-    reference worker is worth having ready. grace_s: silence beyond the deadline that it is allowed."""
+    """How to start a referee. home: the folder of its scratch folders. witness: keep a reference worker ready.
+
+    grace_s: how many seconds it may be silent beyond the deadline. keep_warm: restart it at once if it was killed.
+    """
 
     command: Callable[[int], Sequence[str]]
     environment: Callable[[], Mapping[str, str]]
@@ -56,7 +58,7 @@ class RefereeProgram:
 
 
 class Referee:
-    """A referee process for one job at a time. Use it from one thread at a time; close() may come from any."""
+    """A referee process, which does one job at a time. Use it from one thread at a time; any may call close()."""
 
     def __init__(self, program: RefereeProgram) -> None:
         self.program = program
@@ -65,15 +67,15 @@ class Referee:
         self.process: subprocess.Popen[bytes] | None = None
         self.channel: socket.socket | None = None
         self.said: IO[bytes] | None = None
-        self.rest = b""
+        self.unread = b""
         self.idle = True
-        """Whether nothing is under way on the channel."""
+        """Whether no request on the channel is unanswered."""
 
     def run(self, job: Job, listen: Listen, cancelled: threading.Event) -> Outcome:
         return self.answered(job, {"job": to_json(job)}, listen, cancelled).outcome
 
     def answered(self, job: Job, asked: dict[str, Any], listen: Listen, cancelled: threading.Event) -> SourceMatches:
-        """What it says of a job, whatever happens to it."""
+        """Send a request about a job, and return the answer, whatever happens to the process."""
         start = time.monotonic()
 
         def without(verdict: Verdict, reason: str, *evidence: Evidence) -> SourceMatches:
@@ -89,8 +91,8 @@ class Referee:
                 words = "Starting the judge." if self.process is None else "Handing over the job."
                 listen(JobEvent(Phase.START, words))
                 self._start()
-                self._tell(asked)
-                return self._heard(job, listen, cancelled)
+                self._send(asked)
+                return self._outcome(job, listen, cancelled)
             except _Cancelled:
                 return without(Verdict.CANCELLED, "Cancelled while it ran.")
             except InfrastructureError as error:
@@ -101,26 +103,26 @@ class Referee:
                     Verdict.INFRASTRUCTURE, str(error), *([Evidence("what the judge said last", said)] if said else [])
                 )
             finally:
-                self._leave(job.spec.device)
+                self._stop_unless_idle(job.spec.device)
 
     def inspected(
         self, kind: type[T], asked: dict[str, Any], device: Device, limit_s: float, cancelled: threading.Event
     ) -> T:
-        """Asks for what nothing is judged for. Raises BadInput, InfrastructureError."""
+        """Send a request without a job, and return the answer as a `kind`. Raises BadInput, InfrastructureError."""
         with self.busy:
             if self.closing or cancelled.is_set():
                 raise InfrastructureError("The inspection was cancelled before it started.")
             try:
                 self._start()
-                self._tell(asked)
+                self._send(asked)
                 return self._inspection(kind, limit_s, cancelled)
             except _Cancelled:
                 raise InfrastructureError("The inspection was cancelled.") from None
             finally:
-                self._leave(device)
+                self._stop_unless_idle(device)
 
     def _inspection(self, kind: type[T], limit_s: float, cancelled: threading.Event) -> T:
-        """Listens until it comes. Raises BadInput, InfrastructureError."""
+        """Wait for the answer to such a request. Raises BadInput, InfrastructureError."""
         for told in self._lines(limit_s + self.program.grace_s, cancelled):
             self.idle = True
             if "problem" in told:
@@ -131,16 +133,15 @@ class Referee:
                 raise InfrastructureError(f"The judge's inspection cannot be read: {error}") from error
         raise InfrastructureError("The judge's process ended without an answer. Ask again.")
 
-    def _leave(self, device: Device) -> None:
-        """Ends the referee unless all is said. Whatever is half said on the channel belongs to the job that was under
-        way: only a clean end leaves the referee as it is."""
+    def _stop_unless_idle(self, device: Device) -> None:
+        """Stop the referee unless it has answered: what is left on the channel would belong to the wrong job."""
         if self.process is not None and not self.idle:
             self._stop()
             if self.program.keep_warm and not self.closing:
                 self._warm(device)
 
-    def _heard(self, job: Job, listen: Listen, cancelled: threading.Event) -> SourceMatches:
-        """Listens until the outcome comes. Raises InfrastructureError where none can be expected any more."""
+    def _outcome(self, job: Job, listen: Listen, cancelled: threading.Event) -> SourceMatches:
+        """Wait for the outcome. Raises InfrastructureError if none will come."""
         patience_s = job.spec.deadline_s + self.program.grace_s
         for told in self._lines(patience_s, cancelled):
             if "event" in told:
@@ -157,22 +158,24 @@ class Referee:
         raise InfrastructureError("The judge's process ended without an answer. Run the job again.")
 
     def _lines(self, patience_s: float, cancelled: threading.Event) -> Iterator[dict[str, Any]]:
-        """What the referee says, until it ends."""
+        """Yield its messages until it ends. Raises InfrastructureError after patience_s seconds of silence."""
         heard_at = time.monotonic()
         while True:
-            line, newline, rest = self.rest.partition(b"\n")
+            line, newline, rest = self.unread.partition(b"\n")
             if newline:
-                self.rest = rest
+                self.unread = rest
                 heard_at = time.monotonic()
                 try:
                     yield json.loads(line)
                 except ValueError as error:
-                    raise InfrastructureError(f"The judge said something that is no JSON: {error}") from error
+                    raise InfrastructureError(f"The judge sent a message that is not JSON: {error}") from error
                 continue
             if cancelled.is_set():
                 raise _Cancelled
             if time.monotonic() - heard_at > patience_s:
-                raise InfrastructureError(f"The judge was silent for {patience_s:.0f} s, and was ended.")
+                raise InfrastructureError(
+                    f"The judge was silent for {patience_s:.0f} s and was ended. Run the job again."
+                )
             channel = self.channel
             if channel is None:
                 return
@@ -181,13 +184,13 @@ class Referee:
                     data = channel.recv(1 << 20)
                     if not data:
                         return
-                    self.rest += data
+                    self.unread += data
             except (OSError, ValueError):
                 # close() took the channel away
                 return
 
     def warm_up(self, device: Device) -> None:
-        """Starts the referee, unless a job is doing so already."""
+        """Start the referee, unless a job uses it already."""
         if self.busy.acquire(blocking=False):
             try:
                 if not self.closing:
@@ -196,41 +199,40 @@ class Referee:
                 self.busy.release()
 
     def _warm(self, device: Device) -> None:
-        with contextlib.suppress(InfrastructureError):
-            # the next job will meet the same problem and say so
+        with contextlib.suppress(InfrastructureError):  # the next job will meet and report the same problem
             self._start()
-            self._tell({"warm": {"device": device.value, "witness": self.program.witness}})
+            self._send({"warm": {"device": device.value, "witness": self.program.witness}})
             self.idle = True
 
     def _start(self) -> None:
-        """Makes sure that a living referee is there."""
+        """Make sure that the referee runs."""
         if self.process is not None and self.process.poll() is not None:
             self._stop()
         self.idle = False
         if self.process is not None:
             return
-        ours, theirs = socket.socketpair()
+        near, far = socket.socketpair()
         said = tempfile.TemporaryFile()  # noqa: SIM115
         try:
             self.program.home.mkdir(parents=True, exist_ok=True)
             self.process = subprocess.Popen(
-                self.program.command(theirs.fileno()),
+                self.program.command(far.fileno()),
                 stdin=subprocess.DEVNULL,
                 stdout=said,
                 stderr=said,
                 env=self.program.environment(),
-                pass_fds=(theirs.fileno(),),
+                pass_fds=(far.fileno(),),
                 start_new_session=True,
             )
         except OSError as error:
-            ours.close()
+            near.close()
             said.close()
             raise InfrastructureError(f"The judge cannot be started: {error}") from error
         finally:
-            theirs.close()
-        self.channel, self.said, self.rest = ours, said, b""
+            far.close()
+        self.channel, self.said, self.unread = near, said, b""
 
-    def _tell(self, words: dict[str, Any]) -> None:
+    def _send(self, words: dict[str, Any]) -> None:
         assert self.channel is not None
         try:
             self.channel.sendall(json.dumps(words, allow_nan=False).encode() + b"\n")
@@ -247,7 +249,7 @@ class Referee:
         return ""
 
     def _stop(self) -> None:
-        """Ends the referee with all its processes: first asked to, then made to."""
+        """End the referee with all its processes: terminate it, then kill it."""
         process, channel, said = self.process, self.channel, self.said
         self.process = self.channel = self.said = None
         if process is not None:
@@ -266,11 +268,11 @@ class Referee:
         self.closing = True
         with contextlib.suppress(OSError):
             if self.channel is not None:
-                # wakes the thread that listens; it stops the process
+                # wakes the listening thread, which stops the process
                 self.channel.shutdown(socket.SHUT_RDWR)
         with self.busy:
             self._stop()
 
 
 class _Cancelled(Exception):
-    """The caller does not want the outcome any more."""
+    """The caller has cancelled the request."""

@@ -1,1 +1,1 @@
-"""Language models that write passes: the client, the conversation, the tools, and what a good colleague would say."""
+"""Language models as solvers: the client, the conversation, the tools, the prompts, and feedback on outcomes."""

@@ -1,4 +1,4 @@
-"""What is said between the playground and a language model, as plain data, and the seam to whatever answers."""
+"""Requests to a language model and its replies, as plain data, and the interface of a model."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from passnet_core.records.trajectories import Message, Role
 
 @dataclass(frozen=True)
 class Tool:
-    """Something that the model may ask for. parameters: a JSON schema of an object."""
+    """A tool that the model may call. parameters: a JSON schema of an object."""
 
     name: str
     description: str
@@ -20,7 +20,7 @@ class Tool:
 
 
 def written(message: Message) -> dict[str, Any]:
-    """The message in the form of OpenAI's protocol."""
+    """The message as OpenAI's protocol spells it."""
     if message.role is Role.TOOL:
         return {"role": "tool", "tool_call_id": message.answers, "content": message.text}
     form: dict[str, Any] = {"role": message.role.value, "content": message.text}
@@ -33,7 +33,7 @@ def written(message: Message) -> dict[str, Any]:
 
 
 def described(tool: Tool) -> dict[str, Any]:
-    """The tool in the same form."""
+    """The tool as OpenAI's protocol spells it."""
     return {
         "type": "function",
         "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
@@ -42,8 +42,11 @@ def described(tool: Tool) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back. finish: "stop", "length" (cut off at the limit) or "tool_calls". Tokens as the server counts
-    them; None where it does not say. restarts: how often the line dropped, so that all was asked again."""
+    """A model's answer. finish: "stop", "length" (cut off at the token limit) or "tool_calls".
+
+    prompt_tokens, reply_tokens: as the server counts them, None if it does not. restarts: how often the connection
+    broke during the answer, so that the whole request was sent again.
+    """
 
     message: Message
     finish: str
@@ -55,7 +58,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class ChatServer:
-    """Where models answer. base_url: up to and with /v1; empty: OpenAI's own. key: shown nowhere."""
+    """The server of a model. base_url: up to and with /v1; empty for OpenAI's own server. key: never shown."""
 
     base_url: str = ""
     key: str = field(default="", repr=False)
@@ -74,18 +77,18 @@ class Trouble(StrEnum):
     TOO_LONG = "too long"
     REFUSED = "refused"
     NO_TOOLS = "no tools"
-    """It knows no tool calls: talk in plain text."""
+    """The model does not support tool calls: use plain text."""
     MALFORMED = "malformed answer"
     BUSY = "busy"
-    """Too many requests, or the account is used up, also after waiting."""
+    """Too many requests, or no credit left; waiting did not help."""
     DOWN = "down"
-    """No connection, no answer in time, or the server failed, also when asked again."""
+    """No connection, no answer in time, or a failing server; asking again did not help."""
     REJECTED = "rejected"
-    """The server finds the request wrong, for another reason."""
+    """The server rejects the request for another reason."""
 
 
 class ModelError(PlaygroundError):
-    """The model did not answer. The message says why, whose fault it is, and what to do; it never holds a key."""
+    """The model did not answer. The message says why and what to do; it never contains a key."""
 
     def __init__(self, trouble: Trouble, text: str) -> None:
         super().__init__(text)
@@ -93,11 +96,11 @@ class ModelError(PlaygroundError):
 
 
 class Stopped(PlaygroundError):
-    """A person stopped it."""
+    """The answer was cancelled: a person stopped it, or its time was over."""
 
 
 class Model(Protocol):
-    """Whatever answers. name: of the model, as told to the server and in every record."""
+    """A language model. name: as the server and every record know it."""
 
     name: str
 
@@ -110,8 +113,8 @@ class Model(Protocol):
         on_text: Callable[[str], None] = lambda text: None,
         most_tokens: int | None = None,
     ) -> Reply:
-        """The answer to a conversation. on_text: told all that was written so far, whenever there is more of it.
+        """Answer a conversation. on_text: called with the whole text so far, whenever there is more of it.
 
-        Raises ModelError, and Stopped within a second after the event is set.
+        Raises ModelError, and Stopped within a second after `cancelled` is set.
         """
         ...

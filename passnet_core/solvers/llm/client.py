@@ -1,6 +1,6 @@
-"""Any server that speaks the OpenAI protocol, through its own client. The key goes nowhere else.
+"""A client for any server that speaks the OpenAI protocol, on top of OpenAI's own. The key goes to that server only.
 
-Each answer is streamed on an event loop of its own, so that stopping does not wait for the server.
+Each answer is streamed in an event loop of its own, so that cancelling does not wait for the server.
 """
 
 import asyncio
@@ -17,21 +17,21 @@ from passnet_core.records.trajectories import Message, Role, ToolCall
 from passnet_core.solvers.llm.chat import ChatServer, ModelError, Reply, Stopped, Tool, Trouble, described, written
 
 RETRIES = 5
-"""Before anything of an answer has come: on 408, 409, 429, 5xx and broken connections, after ever longer pauses."""
+"""How often a request is repeated before any answer has begun: on 408, 409, 429, 5xx and broken connections."""
 RESTARTS = 3
-"""After something has come: a stream that drops cannot be taken up, so all is asked again."""
+"""How often a request is repeated after an answer broke off: a broken stream cannot be resumed."""
 RESTART_PAUSE_S = 0.5
 TIMEOUT_S = 300.0
-"""Of silence."""
+"""How many seconds a server may be silent."""
 CONNECT_S = 10.0
 LOOK_EVERY_S = 0.05
 
 NO_KEY = "none"
-"""What local servers that ask for no key are sent."""
+"""What is sent as the key to servers that need none."""
 
 
 class ChatModel:
-    """A model of a server, as a Model."""
+    """A Model that runs on a server."""
 
     def __init__(
         self,
@@ -42,14 +42,14 @@ class ChatModel:
         retries: int = RETRIES,
         temperature: float | None = None,
     ) -> None:
-        """Raises ModelError where there is no key and the server needs one."""
+        """Raises ModelError if no model is named, or if there is neither a key nor a server that needs none."""
         if not server.key and not server.base_url:
             raise ModelError(
                 Trouble.NO_KEY,
-                "There is no key. Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own that needs none.",
+                "There is no key. Set OPENAI_API_KEY, or set OPENAI_BASE_URL to a server of your own that needs none.",
             )
         if not name:
-            raise ModelError(Trouble.UNKNOWN_MODEL, "No model was named.")
+            raise ModelError(Trouble.UNKNOWN_MODEL, "No model was named. Set PASSNET_MODEL, or name one with --model.")
         self.name = name
         self._server = server
         self._timeout = openai.Timeout(timeout_s, connect=CONNECT_S)
@@ -72,20 +72,20 @@ class ChatModel:
             asked["max_completion_tokens"] = most_tokens
         if self._temperature is not None:
             asked["temperature"] = self._temperature
-        answering = self._unless_cancelled(asked, on_text, cancelled)
-        if not _amid_a_loop():
+        answering = self._answered_unless_cancelled(asked, on_text, cancelled)
+        if not _in_event_loop():
             return asyncio.run(answering)
         with ThreadPoolExecutor(1) as thread:
             return thread.submit(asyncio.run, answering).result()
 
-    async def _unless_cancelled(
+    async def _answered_unless_cancelled(
         self, asked: dict[str, Any], on_text: Callable[[str], None], cancelled: threading.Event
     ) -> Reply:
         answering = asyncio.ensure_future(self._answered(asked, on_text))
         try:
             while not answering.done():
                 if cancelled.is_set():
-                    raise Stopped("It was stopped.")
+                    raise Stopped("The answer was cancelled.")
                 await asyncio.wait({answering}, timeout=LOOK_EVERY_S)
             return answering.result()
         finally:
@@ -115,13 +115,13 @@ class ChatModel:
                 except openai.APIConnectionError as error:
                     problem = error
                 except openai.APIStatusError as error:
-                    other = _otherwise(asked, error)
+                    other = _without_unsupported(asked, error)
                     if other is None:
                         raise self._explained(error, asked) from error
                     asked = other
                     continue
                 except (openai.OpenAIError, json.JSONDecodeError) as error:
-                    if type(error) is not openai.APIError:  # which is what a server tells amid a stream
+                    if type(error) is not openai.APIError:  # a plain APIError is an error sent within a stream
                         raise self._explained(error, asked) from error
                     problem = error
                 if restarts == RESTARTS or not answer.begun:
@@ -130,51 +130,56 @@ class ChatModel:
                 await asyncio.sleep(RESTART_PAUSE_S * 2**restarts)
 
     def _explained(self, error: Exception | None, asked: dict[str, Any]) -> ModelError:
-        """Why there is no answer, and what to do. Of the server's own words only what cannot hold a key."""
+        """Translate an error: why there is no answer, and what to do. The key is cut out of the server's words."""
         place, name = self._server.place, self.name
         words = self._words(error)
         match error:
             case None | json.JSONDecodeError() | openai.APIResponseValidationError():
-                text = f"{place} answered with something that is no chat completion. Is it an OpenAI-compatible server?"
+                text = f"{place} did not answer with a chat completion. Check that it is an OpenAI-compatible server."
                 return ModelError(Trouble.MALFORMED, text)
             case openai.APITimeoutError():
-                return ModelError(Trouble.DOWN, f"{place} did not answer in time, also when asked again. Try later.")
+                return ModelError(Trouble.DOWN, f"{place} did not answer in time, even after retries. Try later.")
             case openai.APIConnectionError():
                 return ModelError(
-                    Trouble.DOWN, f"{place} cannot be reached, or drops the line. Is it running, and the address right?"
+                    Trouble.DOWN,
+                    f"{place} cannot be reached, or breaks the connection. Check that it runs at this address.",
                 )
             case openai.AuthenticationError() | openai.PermissionDeniedError():
-                return ModelError(Trouble.WRONG_KEY, f"{place} refuses the key. Check it, and what it may be used for.")
+                return ModelError(Trouble.WRONG_KEY, f"{place} refuses the key. Check the key and its permissions.")
             case openai.RateLimitError():
-                waited = f"{place} takes no more requests now, also after waiting: {words}"
-                return ModelError(Trouble.BUSY, f"{waited} Try later, or fewer at once.")
+                waited = f"{place} accepts no more requests now, even after waiting: {words}"
+                return ModelError(Trouble.BUSY, f"{waited} Try later, or make fewer attempts at once.")
             case openai.InternalServerError():
-                return ModelError(Trouble.DOWN, f"{place} failed, also when asked again: {words} Try later.")
+                return ModelError(Trouble.DOWN, f"{place} failed, even after retries: {words} Try later.")
             case openai.APIStatusError() if "tools" in asked and _says(words, "tool", "function call"):
-                return ModelError(Trouble.NO_TOOLS, f"{name} at {place} knows no tool calls: {words}")
+                return ModelError(Trouble.NO_TOOLS, f"{name} at {place} does not support tool calls: {words}")
             case openai.NotFoundError():
-                return ModelError(Trouble.UNKNOWN_MODEL, f"{place} has no model {name!r}, or nothing at this address.")
+                return ModelError(
+                    Trouble.UNKNOWN_MODEL, f"{place} has no model {name!r}, or serves nothing at this address."
+                )
             case openai.APIStatusError() if _says(words, "context length", "context window", "too long", "max_tokens"):
                 said = f"The conversation is too long for {name}: {words}"
-                return ModelError(Trouble.TOO_LONG, f"{said} Start anew, or take a model that reads more.")
+                return ModelError(
+                    Trouble.TOO_LONG, f"{said} Start a new conversation, or choose a model with a longer context."
+                )
             case _Refusal():
                 return ModelError(Trouble.REFUSED, f"{name} refuses to answer: {words}")
             case openai.APIError() if type(error) is openai.APIError:
-                return ModelError(Trouble.DOWN, f"{place} failed amid its answer, also when asked again: {words}")
+                return ModelError(Trouble.DOWN, f"{place} failed during its answer, even after retries: {words}")
         return ModelError(Trouble.REJECTED, f"{place} rejects the request: {words}")
 
     def _words(self, error: Exception | None) -> str:
-        """The server's own, cut, as a sentence."""
+        """The server's own message, shortened to a sentence."""
         body = getattr(error, "body", None)
         told = body.get("message") if isinstance(body, dict) else None
-        words = " ".join(str(told or error or "it says nothing").split())[:300]
+        words = " ".join(str(told or error or "no reason given").split())[:300]
         if self._server.key:
             words = words.replace(self._server.key, "…")
         return words if words.endswith((".", "!", "?", "…")) else f"{words}."
 
 
-def _amid_a_loop() -> bool:
-    """Whether this thread runs an event loop already, beside which it can run no other."""
+def _in_event_loop() -> bool:
+    """Whether this thread already runs an event loop; it cannot run a second one."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -183,11 +188,11 @@ def _amid_a_loop() -> bool:
 
 
 class _Refusal(openai.OpenAIError):
-    """The model, or a filter behind it, will not answer."""
+    """The model, or a filter on the server, refuses to answer."""
 
 
 class _Answer:
-    """What has come of an answer so far."""
+    """The part of a streamed answer that has arrived."""
 
     def __init__(self, on_text: Callable[[str], None]) -> None:
         self._on_text = on_text
@@ -219,7 +224,7 @@ class _Answer:
 
     def reply(self, seconds: float, restarts: int) -> Reply:
         if self._refusal or self._finish == "content_filter":
-            raise _Refusal(self._refusal or "a filter held its answer back")
+            raise _Refusal(self._refusal or "a filter withheld the answer")
         calls = tuple(
             ToolCall(parts[0] or f"call_{index}", parts[1], parts[2]) for index, parts in sorted(self._calls.items())
         )
@@ -233,8 +238,8 @@ class _Answer:
         )
 
 
-def _otherwise(asked: dict[str, Any], error: Exception) -> dict[str, Any] | None:
-    """The request spelled for servers that do not know a newer word for it; None where that is not what is wrong."""
+def _without_unsupported(asked: dict[str, Any], error: Exception) -> dict[str, Any] | None:
+    """The request without the parameter that the server does not support; None if the error has another cause."""
     if "max_completion_tokens" in asked and "max_completion_tokens" in str(error):
         rest = {name: value for name, value in asked.items() if name != "max_completion_tokens"}
         return {**rest, "max_tokens": asked["max_completion_tokens"]}

@@ -1,6 +1,6 @@
-"""A model writes a bundle for a task: it is asked, does something, hears what came of it, and is asked again.
+"""A conversation in which a language model writes a bundle: it calls tools, reads the results, and calls again.
 
-What is kept is the best bundle that was evaluated. Every turn is told as it ends, so that none is lost.
+The best evaluated bundle is the result. Every turn is reported as it ends, so that none is lost.
 """
 
 import math
@@ -32,19 +32,20 @@ from passnet_core.solvers.llm.tools import TOOLS, Done, Workplace, calls_in
 GUIDE = ASSETS / "help"
 PAGES = ("contract", "verdicts", "judge", "limits", "glossary")
 INSPECT_WITHIN_S = 5.0
-"""How long the first message to a model waits for what the judge finds of the subgraphs."""
+"""How many seconds the first message waits for the judge to inspect the subgraphs."""
 
 MOST_NUDGES = 2
-NUDGE = "Use a tool to go on, or finish."
-CUT_OFF = "Your answer was cut off at its limit of length, and nothing in it was done. Write less at once."
+"""How many answers in a row may lack a tool call; one more ends the conversation."""
+NUDGE = "Call a tool to continue, or call finish."
+CUT_OFF = "Your answer was cut off at its length limit, and none of its calls was executed. Write less at once."
 
 
 @dataclass(frozen=True)
 class LanguageModel:
-    """A language model as a solver: an attempt is one conversation, until the model finishes or the budget is spent.
+    """A language model as a solver. An attempt is one conversation, until the model finishes or the budget is spent.
 
-    start: a bundle to repair or improve. history: turns of an earlier conversation to continue from, with the files as
-    they were then. note: what a person tells the model before it goes on.
+    start: a bundle to repair or improve. history: the turns of an earlier conversation to continue; the files are as
+    after these turns. note: what a person tells the model before it answers.
     """
 
     model: Model
@@ -66,14 +67,14 @@ class LanguageModel:
         workplace = Workplace(bench, guide(), self.name)
         if self.start is not None:
             workplace.take(self.start)
-        # a conversation that is continued has been told already
+        # a continued conversation has its first messages already
         wait_s = 0.0 if self.history else INSPECT_WITHIN_S
         surroundings = bench.surroundings(first_of_sources(task.subgraphs), wait_s, watch.cancelled)
-        return _Conversation(self, task, workplace, surroundings, watch).held()
+        return _Conversation(self, task, workplace, surroundings, watch).hold()
 
 
 class _Deadline(threading.Event):
-    """Set when another event is, or when the time is over."""
+    """An event that is set when another event is set, or when the time is over."""
 
     def __init__(self, event: threading.Event, seconds: float | None) -> None:
         super().__init__()
@@ -97,10 +98,10 @@ class _Conversation:
         self.before = 0
         self.best: tuple[Score, Bundle, tuple[Outcome, ...]] | None = None
 
-    def held(self) -> Attempt:
+    def hold(self) -> Attempt:
         note = self.solver.note
         if self.solver.history:
-            fresh = self._taken_up(self.solver.history)
+            fresh = self._resumed(self.solver.history)
         else:
             self._open()
             fresh = tuple(self.messages)
@@ -113,9 +114,9 @@ class _Conversation:
             if end := self._over():
                 return self._attempt(end)
             try:
-                reply = self._asked()
+                reply = self._ask()
             except Stopped:
-                continue  # it is over then
+                continue  # _over() says why
             except ModelError as error:
                 if error.trouble is Trouble.NO_TOOLS and not self.in_text:
                     self.in_text = True
@@ -123,7 +124,7 @@ class _Conversation:
                     fresh = tuple(self.messages)
                     continue
                 return self._attempt(End.FAILED, str(error))
-            turn, said, finished = self._taken(reply, fresh)
+            turn, said, finished = self._executed(reply, fresh)
             self.turns.append(turn)
             self.watch.on_turn(turn)
             if finished:
@@ -140,10 +141,10 @@ class _Conversation:
         self.messages = list(opening(self.task, self.surroundings, contract, pages, TOOLS if self.in_text else ()))
         if self.workplace.files:
             shown = "\n\n".join(f"{name}:\n```python\n{code}\n```" for name, code in self.workplace.files.items())
-            self.messages.append(Message(Role.USER, f"This bundle is there already. Repair or improve it.\n\n{shown}"))
+            self.messages.append(Message(Role.USER, f"There is a bundle already. Repair or improve it.\n\n{shown}"))
 
-    def _taken_up(self, history: Sequence[Turn]) -> tuple[Message, ...]:
-        """Puts all where these turns left it; what the model has not answered yet."""
+    def _resumed(self, history: Sequence[Turn]) -> tuple[Message, ...]:
+        """Restore the state after these turns, and return the messages that the model has not answered yet."""
         self.turns, self.before = list(history), len(history)
         self.in_text = not any(turn.answer.calls for turn in history) and any(turn.results for turn in history)
         for turn in history:
@@ -153,12 +154,12 @@ class _Conversation:
             if turn.score and turn.bundle and (self.best is None or turn.score.order > self.best[0].order):
                 self.best = (turn.score, turn.bundle, ())
         last = history[-1]
-        said = self._heard(calls_in(last.answer.text) if self.in_text else last.answer.calls, last.results, NUDGE)
+        said = self._answers(calls_in(last.answer.text) if self.in_text else last.answer.calls, last.results, NUDGE)
         self.messages += said
         return said
 
     def _over(self) -> End | None:
-        """Which part of the budget is used up."""
+        """Why the conversation has to end now: it was stopped, or a part of its budget is used up."""
         budget, own = self.solver.budget, self.turns[self.before :]
         if self.watch.cancelled.is_set():
             return End.STOPPED
@@ -170,7 +171,7 @@ class _Conversation:
             return End.MONEY
         return End.TIME if self.ended.is_set() else None
 
-    def _asked(self) -> Reply:
+    def _ask(self) -> Reply:
         return self.solver.model.complete(
             self.messages,
             () if self.in_text else TOOLS,
@@ -179,14 +180,14 @@ class _Conversation:
             most_tokens=self.solver.budget.reply_tokens,
         )
 
-    def _taken(self, reply: Reply, fresh: tuple[Message, ...]) -> tuple[Turn, tuple[Message, ...], bool]:
-        """The turn, what the model hears next, and whether it has finished."""
+    def _executed(self, reply: Reply, fresh: tuple[Message, ...]) -> tuple[Turn, tuple[Message, ...], bool]:
+        """Execute the calls of a reply. Returns the turn, the next messages, and whether the model has finished."""
         self.messages.append(reply.message)
         calls = calls_in(reply.message.text) if self.in_text else reply.message.calls
         cut_off = reply.finish == "length"
         done = [Done(CUT_OFF) if cut_off else self.workplace.do(call, self.ended) for call in calls]
-        scores = [self._kept(*each.evaluated) for each in done if each.evaluated is not None]
-        said = self._heard(calls, [each.text for each in done], CUT_OFF if cut_off else NUDGE)
+        scores = [self._scored(*each.evaluated) for each in done if each.evaluated is not None]
+        said = self._answers(calls, [each.text for each in done], CUT_OFF if cut_off else NUDGE)
         prompt_tokens = _estimated(self.messages[:-1]) if reply.prompt_tokens is None else reply.prompt_tokens
         reply_tokens = _estimated([reply.message]) if reply.reply_tokens is None else reply.reply_tokens
         turn = Turn(
@@ -205,15 +206,15 @@ class _Conversation:
         )
         return turn, said, any(each.finished for each in done)
 
-    def _heard(self, calls: Sequence[ToolCall], results: Sequence[str], nudge: str) -> tuple[Message, ...]:
-        """What the model hears of its calls; the nudge where it made none."""
+    def _answers(self, calls: Sequence[ToolCall], results: Sequence[str], nudge: str) -> tuple[Message, ...]:
+        """The messages with the results of the model's calls, or the nudge if it made none."""
         if self.in_text or not calls:
             words = "\n\n".join(f"{call.name}: {text}" for call, text in zip(calls, results, strict=True))
             return (Message(Role.USER, words or nudge),)
         return tuple(Message(Role.TOOL, text, answers=call.id) for call, text in zip(calls, results, strict=True))
 
-    def _kept(self, bundle: Bundle, outcomes: tuple[Outcome, ...]) -> Score:
-        """The bundle's score; it is remembered where none before was better, and it was judged to the end."""
+    def _scored(self, bundle: Bundle, outcomes: tuple[Outcome, ...]) -> Score:
+        """Score an evaluated bundle, and remember it if it was judged completely and is better than all before."""
         found = Score.of(outcomes, len(self.task.subgraphs))
         whole = all(outcome.verdict.judged for outcome in outcomes)
         if whole and (self.best is None or found.order > self.best[0].order):
@@ -226,12 +227,12 @@ class _Conversation:
 
 
 def _estimated(messages: Sequence[Message]) -> int:
-    """Tokens, for a server that does not count them: about four characters each."""
+    """Estimate the tokens, at four characters each, for a server that does not count them."""
     return sum(len(each.text) + sum(len(call.arguments) for call in each.calls) for each in messages) // 4
 
 
 def guide() -> Mapping[str, str]:
-    """The help pages that a model may read, by name. Raises BadInput where one is missing."""
+    """The help pages that a model may read, by name. Raises BadInput if one is missing."""
     try:
         return {page: (GUIDE / f"{page}.md").read_text(encoding="utf-8") for page in PAGES}
     except OSError as error:

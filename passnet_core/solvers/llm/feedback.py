@@ -1,4 +1,4 @@
-"""What the judge found, as a good colleague would say it: what is wrong, where, by how much, and what to do. Pure."""
+"""The judge's outcomes in words for a language model: what is wrong, where, by how much, and what to do."""
 
 from collections.abc import Sequence
 
@@ -22,18 +22,19 @@ from passnet_core.records import (
 
 MOST_FINDINGS = 8
 TRACE_LINES = 12
+"""How many lines of a piece of evidence are shown, from its end."""
 MOST_OF_CODE = 12_000
-"""Characters of Inductor's code."""
+"""How many characters of Inductor's code are shown."""
 RUN_BY_HAND = "\n\ndef get_args():"
-"""Where the part of Inductor's code begins that is for people who run it by hand."""
+"""The start of the part of Inductor's code that only serves to run it by hand."""
 EVIDENCE = (LAUNCHED, TIMED_CALLS, MEMORY_FLOOR, NOISE_FLOOR)
 
 NAMES = {Contender.EAGER: "eager", Contender.BASELINE: "Inductor", Contender.PASSES: "yours"}
-"""As the model reads them, whose passes are meant."""
+"""The contenders as the model reads about them; the passes are its own."""
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
-    """All subgraphs of a task: how many got which verdict, and of each verdict the first in full."""
+    """Describe the outcomes of a task: the number of subgraphs per verdict, and the first outcome of each in full."""
     counts: dict[Verdict, int] = {}
     firsts: dict[Verdict, Outcome] = {}
     for outcome in outcomes:
@@ -44,19 +45,19 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     lines = []
     if len(outcomes) > 1:
         lines.append("; ".join(f"{count} of {len(outcomes)}: {verdict}" for verdict, count in counts.items()) + ".")
-    # what is wrong comes first
+    # failures first
     for verdict in sorted(firsts, key=lambda each: each.accepted):
         lines.append(f"{firsts[verdict].subgraph_id}: {explained(firsts[verdict])}")
     return "\n\n".join(lines)
 
 
 def explained(outcome: Outcome) -> str:
-    """One outcome: its reason, and what there is to see."""
+    """Describe one outcome: its verdict, reason, matches, values, times and evidence, as far as they matter."""
     misses = [_miss(each) for each in outcome.match.passes if each.miss is not None] if outcome.match else []
     if outcome.verdict is Verdict.REJECTED:
         parts = [f"{outcome.verdict}:", *map(_finding, outcome.findings[:MOST_FINDINGS])]
     elif outcome.verdict is Verdict.NO_MATCH and misses:
-        parts = [f"{outcome.verdict}. The nearest:", *misses]
+        parts = [f"{outcome.verdict}. The nearest misses:", *misses]
     else:
         parts = [f"{outcome.verdict}. {outcome.reason}"]
     if outcome.verdict is Verdict.MATCHED and outcome.match is not None and outcome.match.rewritten:
@@ -72,20 +73,20 @@ def explained(outcome: Outcome) -> str:
 
 
 def inductor_code(subgraph: str, inspection: Inspection) -> str:
-    """What TorchInductor generates for a subgraph, cut to what a model can read, or why it generates nothing."""
+    """The code that TorchInductor generates for a subgraph, shortened for a model, or why there is none."""
     if inspection.code is None:
         return inspection.code_problem
     code = inspection.code
     place = f"{inspection.environment.device}, torch {inspection.environment.torch}"
     launches = f"{code.launches} kernel {'launch' if code.launches == 1 else 'launches'}"
     calls = f" and {code.library_calls} library {'call' if code.library_calls == 1 else 'calls'}"
-    head = f"TorchInductor's code for {subgraph} on {place}: {launches}{calls if code.library_calls else ''} in a call."
+    head = f"TorchInductor's code for {subgraph} on {place}: {launches}{calls if code.library_calls else ''} per call."
     text, found, by_hand = code.text.partition(RUN_BY_HAND)
     if len(text) > MOST_OF_CODE:
-        left_out = f"\n[… {len(text) - MOST_OF_CODE} characters are left out …]\n"
-        # the kernels come first, what calls them last
+        left_out = f"\n[… {len(text) - MOST_OF_CODE} characters left out …]\n"
+        # keep both ends: the kernels come first, the code that calls them last
         text = text[: MOST_OF_CODE // 2] + left_out + text[-MOST_OF_CODE // 2 :]
-    end = f"\n[{len(found + by_hand)} more characters only run it by hand: left out.]" if found else ""
+    end = f"\n[{len(found + by_hand)} characters left out: they only run this code by hand.]" if found else ""
     return f"{head}\n\n{text.strip()}{end}"
 
 
@@ -97,7 +98,7 @@ def _miss(found: PassMatches) -> str:
     if found.miss is None:
         return f"- {found.name} matches nothing."
     matched = ", ".join(f"{pattern} = {node}" for pattern, node in found.miss.matched) or "nothing"
-    return f"- {found.name}: {found.miss.reason} Matched before that: {matched}."
+    return f"- {found.name}: {found.miss.reason} Matched up to there: {matched}."
 
 
 def _values(accuracy: Accuracy) -> list[str]:
@@ -110,16 +111,16 @@ def _output(output: OutputAccuracy) -> str:
     if output.problem:
         parts.append(f"{output.problem}.")
     if output.index is not None:
-        place = f"worst at {list(output.index)}, where {output.expected} is expected and {output.actual} is given"
-        parts.append(f"{place} (inputs drawn as {output.profile!r}).")
+        place = f"worst element {list(output.index)}: expected {output.expected}, got {output.actual}"
+        parts.append(f"{place} (input draw {output.profile!r}).")
     if output.max_error is not None:
-        parts.append(f"Largest error {output.max_error:.3g}, mean {output.mean_error or 0.0:.3g};")
+        parts.append(f"Largest error {output.max_error:.3g}, mean error {output.mean_error or 0.0:.3g};")
         parts.append(f"{output.wrong_fraction:.1%} of the elements are wrong.")
     return " ".join(parts)
 
 
 def _times(outcome: Outcome) -> str:
-    """The clocks of everybody, with the noise."""
+    """The times of all contenders by all clocks, with the noise floor."""
     lines = []
     for clock in Clock:
         told = [
@@ -129,8 +130,8 @@ def _times(outcome: Outcome) -> str:
         ]
         if told:
             lines.append(f"- {clock.value}: {', '.join(told)}")
-    noise = "" if outcome.noise is None else f" Eager differs from eager by up to {outcome.noise:.0%}."
-    return "Median times of a call:\n" + "\n".join(lines) + noise
+    noise = "" if outcome.noise is None else f" Noise floor: eager differs from itself by up to {outcome.noise:.0%}."
+    return "Median time per call:\n" + "\n".join(lines) + noise
 
 
 def _is_shown(evidence: Evidence, verdict: Verdict) -> bool:

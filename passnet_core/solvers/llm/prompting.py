@@ -1,4 +1,4 @@
-"""The prompts, which are files, filled in for a task. Their digest is kept with every turn."""
+"""Fills in the prompt files for a task. Every turn records the digest of these files."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,25 +11,25 @@ from passnet_core.solvers.llm.chat import Tool
 
 FOLDER = Path(__file__).with_name("prompts")
 MOST_SOURCES = 4
-"""Different sources that are shown in full; all shapes of inputs are."""
+"""How many different sources are shown in full. The inputs of all subgraphs are shown."""
 MOST_OF_VALUES = 4_000
-"""Characters that say what the nodes of a subgraph give."""
+"""How many characters describe the values of a subgraph's nodes."""
 
 
 def digest() -> str:
-    """Of all prompt files."""
+    """The digest of all prompt files."""
     return digest_of({path.name: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.md"))})
 
 
 def first_of_sources(subgraphs: Sequence[Subgraph]) -> tuple[Subgraph, ...]:
-    """Of each source that is shown, the subgraph whose inspection is."""
+    """The subgraph whose inspection is shown, for each source that is shown."""
     return tuple(members[0] for members in tuple(_by_source(subgraphs).values())[:MOST_SOURCES])
 
 
 def opening(
     task: Task, surroundings: Surroundings, contract: str, pages: Sequence[str], tools_in_text: Sequence[Tool] = ()
 ) -> tuple[Message, ...]:
-    """What a conversation begins with. tools_in_text: for a model that knows no tool calls."""
+    """The first messages of a conversation. tools_in_text: the tools, for a model that does not support tool calls."""
     device = surroundings.device
     system = _filled("system.md", contract=contract.strip())
     if tools_in_text:
@@ -38,7 +38,7 @@ def opening(
         "task.md",
         task=task.id,
         count=str(len(task.subgraphs)),
-        device="a GPU (CUDA)" if device is Device.CUDA else "a CPU with Triton's interpreter: values only, no times",
+        device="a GPU (CUDA)" if device is Device.CUDA else "a CPU, with Triton's interpreter: values only, no times",
         machine=_machine(surroundings),
         subgraphs=_subgraphs(task.subgraphs, surroundings.inspections),
         pages=", ".join(pages),
@@ -57,10 +57,10 @@ def _in_text(tool: Tool) -> str:
 
 
 def _machine(surroundings: Surroundings) -> str:
-    """The judge's machine."""
+    """Describe the judge's machine."""
     known = surroundings.environment
     if known is None:
-        return "Nothing more is known of the machine."
+        return "Nothing else is known about the machine."
     told = _filled("machine.md", device=known.device, torch=known.torch, triton=known.triton)
     gpu = next((each.accelerator for each in surroundings.inspections.values() if each.accelerator), None)
     if gpu is not None:
@@ -83,11 +83,15 @@ def _by_source(subgraphs: Sequence[Subgraph]) -> dict[str, list[Subgraph]]:
 
 
 def _subgraphs(subgraphs: Sequence[Subgraph], inspections: Mapping[str, Inspection]) -> str:
-    """Every source once, with the inputs of each subgraph that has it, and what its nodes give for the first."""
+    """Each source once, with the inputs of all its subgraphs, and the values of its nodes in the first of them."""
     parts = []
     for number, (code, members) in enumerate(_by_source(subgraphs).items()):
         inputs = "\n".join(f"- {each.id}: {', '.join(map(_input, each.inputs))}" for each in members)
-        source = f"```python\n{code.strip()}\n```\n" if number < MOST_SOURCES else "Another source, much like these:\n"
+        source = (
+            f"```python\n{code.strip()}\n```\n"
+            if number < MOST_SOURCES
+            else "A further source, similar to those above:\n"
+        )
         parts.append(source + inputs)
         found = inspections.get(members[0].id) if number < MOST_SOURCES else None
         if found is not None and (values := _values(found, members[0])):
@@ -96,7 +100,7 @@ def _subgraphs(subgraphs: Sequence[Subgraph], inspections: Mapping[str, Inspecti
 
 
 def _values(inspection: Inspection, subgraph: Subgraph) -> str:
-    """What the nodes give, the inputs left out, a line for all with the same shapes and dtypes."""
+    """Shapes and dtypes of all nodes except inputs, one line for all nodes that have the same ones."""
     inputs = {spec.name for spec in subgraph.inputs}
     alike: dict[str, list[str]] = {}
     for value in inspection.values:

@@ -1,4 +1,4 @@
-"""What a model may do while it writes a bundle, whether it asks by tool calls or in plain text."""
+"""The tools with which a language model writes a bundle, called by tool calls or in plain text."""
 
 import json
 import re
@@ -17,9 +17,10 @@ from passnet_core.solvers.llm.feedback import explained, inductor_code, summary
 FILE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\.py")
 IS_PASS = re.compile(r"^def pattern\s*\(", re.MULTILINE)
 MOST_FILES, LARGEST_FILE = 16, 100_000
+"""How many files a bundle may have, and how many characters a file."""
 LONGEST_PROBLEM = 500
 
-_NAME = {"type": "string", "description": "file name, such as fused_gelu.py"}
+_NAME = {"type": "string", "description": "a file name, such as fused_gelu.py"}
 
 
 def _tool(name: str, description: str, /, **properties: Any) -> Tool:
@@ -30,40 +31,40 @@ def _tool(name: str, description: str, /, **properties: Any) -> Tool:
 TOOLS = (
     _tool(
         "write_file",
-        "Writes a file of the bundle, new or in the place of the old one. A file that defines pattern() is a pass;"
-        " passes are applied in the order in which they were first written. Other files are helpers.",
+        "Writes a file of the bundle, and replaces an existing one. A file that defines pattern() is a pass; passes"
+        " are applied in the order in which they were first written. All other files are helpers.",
         name=_NAME,
         code={"type": "string", "description": "the whole file"},
     ),
     _tool(
         "patch_file",
-        "Replaces a piece of a file.",
+        "Replaces one passage of a file.",
         name=_NAME,
-        old={"type": "string", "description": "what is there now: exactly one place"},
-        new={"type": "string", "description": "what is to be there"},
+        old={"type": "string", "description": "the passage to replace, which must occur exactly once"},
+        new={"type": "string", "description": "the text that replaces it"},
     ),
-    _tool("delete_file", "Takes a file out of the bundle.", name=_NAME),
-    _tool("check", "Static rules and matching, on every subgraph. Quick, and needs no GPU."),
-    _tool("evaluate", "Judges values, and on a GPU time, on every subgraph. What it says is what counts."),
+    _tool("delete_file", "Removes a file from the bundle.", name=_NAME),
+    _tool("check", "Applies the static rules and matches the passes on every subgraph. Fast, and needs no GPU."),
+    _tool("evaluate", "Judges values, and on a GPU time, on every subgraph. Only these results count."),
     _tool(
         "explain",
-        "Everything the last check or evaluation found on one subgraph.",
+        "Tells everything that the last check or evaluation found on one subgraph.",
         subgraph={"type": "string", "description": "its name, such as float16/0/bert_op12"},
     ),
     _tool(
         "inductor_code",
-        "The code that TorchInductor generates for one subgraph, and how many kernels it launches.",
+        "Shows the code that TorchInductor generates for one subgraph, and how many kernels it launches.",
         subgraph={"type": "string", "description": "its name, such as float16/0/bert_op12"},
     ),
-    _tool("read_guide", "A page of the guide.", page={"type": "string", "description": "its name"}),
-    _tool("finish", "Ends the work. The best bundle that was evaluated counts, not the last."),
+    _tool("read_guide", "Shows a page of the guide.", page={"type": "string", "description": "the page's name"}),
+    _tool("finish", "Ends the conversation. The best evaluated bundle counts, not the last."),
 )
-"""All of them, in the order in which they are told."""
+"""All tools, in the order in which the model reads about them."""
 
 
 @dataclass(frozen=True)
 class Done:
-    """What a tool call came to. evaluated: what evaluate() found, and of which bundle."""
+    """The result of a tool call. evaluated: the bundle that was evaluated, and its outcomes."""
 
     text: str
     finished: bool = False
@@ -71,12 +72,12 @@ class Done:
 
 
 class ToolProblem(Exception):
-    """A call that cannot be done, in words for the model."""
+    """A tool call cannot be executed. The message tells the model why."""
 
 
 @dataclass
 class Workplace:
-    """The files that a model works on. guide: pages by name."""
+    """The files on which a model works. guide: pages by name. last: outcomes of the last check or evaluation, by id."""
 
     bench: Bench
     guide: Mapping[str, str]
@@ -85,11 +86,11 @@ class Workplace:
     last: dict[str, Outcome] = field(default_factory=dict)
 
     def take(self, bundle: Bundle) -> None:
-        """Puts a person's bundle there."""
+        """Start from the files of a person's bundle."""
         self.files = {file.name: file.code for file in bundle.files}
 
     def bundle(self) -> Bundle:
-        """Raises ToolProblem where there is no pass yet."""
+        """The bundle that the files make up. Raises ToolProblem if there is no pass yet."""
         passes = [PassFile(name, code) for name, code in self.files.items() if IS_PASS.search(code)]
         helpers = [PassFile(name, code) for name, code in self.files.items() if not IS_PASS.search(code)]
         if not passes:
@@ -97,7 +98,7 @@ class Workplace:
         return Bundle(tuple(passes), tuple(helpers), self.author)
 
     def do(self, call: ToolCall, cancelled: threading.Event) -> Done:
-        """Does what was asked, or says why it cannot be done."""
+        """Execute a tool call. The result says so if it cannot be executed."""
         doing: dict[str, Callable[..., Done]] = {
             "write_file": self._write,
             "patch_file": self._patch,
@@ -116,13 +117,13 @@ class Workplace:
             if call.name == "inductor_code":
                 return self._inductor_code(arguments["subgraph"], cancelled)
             if call.name == "finish":
-                return Done("The work is over.", finished=True)
+                return Done("The conversation has ended.", finished=True)
             return doing[call.name](**arguments)
         except ToolProblem as problem:
             return Done(f"Not done: {problem}")
 
     def redo(self, call: ToolCall) -> None:
-        """Does again what a call did to the files, and nothing else."""
+        """Repeat what a call did to the files, and nothing else."""
         if call.name in ("write_file", "patch_file", "delete_file"):
             self.do(call, threading.Event())
 
@@ -132,41 +133,41 @@ class Workplace:
 
     def _write(self, name: str, code: str) -> Done:
         if not FILE_NAME.fullmatch(name):
-            raise ToolProblem(f"{name[:80]!r} is no name for a file: letters, digits and _, then .py.")
+            raise ToolProblem(f"{name[:80]!r} is not a valid file name. Use letters, digits and _, then .py.")
         if len(code) > LARGEST_FILE:
-            raise ToolProblem(f"A file may have {LARGEST_FILE} characters; this one has {len(code)}.")
+            raise ToolProblem(f"A file may have at most {LARGEST_FILE} characters; this one has {len(code)}.")
         if code.encode(errors="replace").decode() != code:
-            raise ToolProblem(f"The code of {name} holds characters that are none.")
+            raise ToolProblem(f"The code of {name} contains characters that are not valid Unicode.")
         if name not in self.files and len(self.files) >= MOST_FILES:
-            raise ToolProblem(f"A bundle may have {MOST_FILES} files. Delete one first.")
+            raise ToolProblem(f"A bundle may have at most {MOST_FILES} files. Delete one first.")
         self.files[name] = code
         kind = "a pass" if IS_PASS.search(code) else "a helper, since it defines no pattern()"
-        return Done(f"{name} is written: {kind}.")
+        return Done(f"Wrote {name}: {kind}.")
 
     def _patch(self, name: str, old: str, new: str) -> Done:
         code = self._file(name)
         count = code.count(old) if old else 0
         if count != 1:
-            raise ToolProblem(f"What is to be replaced is in {name} {count} times; it has to be there once.")
+            raise ToolProblem(f"The passage to replace occurs {count} times in {name}; it must occur exactly once.")
         self.files[name] = code.replace(old, new)
-        return Done(f"{name} is changed.")
+        return Done(f"Changed {name}.")
 
     def _delete(self, name: str) -> Done:
         self._file(name)
         del self.files[name]
-        return Done(f"{name} is gone.")
+        return Done(f"Deleted {name}.")
 
     def _explain(self, subgraph: str) -> Done:
         if subgraph not in self.last:
-            known = ", ".join(self.last) or "nothing was checked yet"
-            raise ToolProblem(f"There is no subgraph {subgraph[:80]!r}. There are: {known}.")
+            known = f"It has: {', '.join(self.last)}." if self.last else "Nothing was checked yet."
+            raise ToolProblem(f"The last check has no subgraph {subgraph[:80]!r}. {known}")
         return Done(explained(self.last[subgraph]))
 
     def _inductor_code(self, subgraph: str, cancelled: threading.Event) -> Done:
         try:
             return Done(inductor_code(subgraph, self.bench.inspect(subgraph, cancelled)))
         except PlaygroundError as error:
-            # it may repeat the name it was given
+            # the message may repeat the name that the model gave
             raise ToolProblem(str(error)[:LONGEST_PROBLEM]) from error
 
     def _read(self, page: str) -> Done:
@@ -181,7 +182,7 @@ class Workplace:
 
 
 def _arguments(call: ToolCall) -> dict[str, str]:
-    """The arguments, if they are what the tool takes. Raises ToolProblem."""
+    """The arguments of a call. Raises ToolProblem if the tool does not take them."""
     tool = next((each for each in TOOLS if each.name == call.name), None)
     if tool is None:
         known = ", ".join(each.name for each in TOOLS)
@@ -192,21 +193,20 @@ def _arguments(call: ToolCall) -> dict[str, str]:
         raise ToolProblem(f"The arguments of {call.name} are not JSON: {error}.") from error
     wanted = list(tool.parameters["properties"])
     if not isinstance(given, dict) or sorted(given) != sorted(wanted):
-        raise ToolProblem(f"{call.name} takes exactly these arguments: {', '.join(wanted) or 'none'}.")
+        raise ToolProblem(f"{call.name} takes these arguments, and no others: {', '.join(wanted) or 'none'}.")
     if wrong := [name for name, value in given.items() if not isinstance(value, str)]:
-        raise ToolProblem(f"{', '.join(wrong)} of {call.name} must be text.")
+        raise ToolProblem(f"The arguments {', '.join(wrong)} of {call.name} must be strings.")
     return given
 
 
-# --- plain text, for models that know no tool calls ---
+# --- plain text, for models that do not support tool calls ---
 
 HEADING = re.compile(r"^###\s+(\w+)[ \t]*(\S*)[ \t]*$", re.MULTILINE)
 BLOCK = re.compile(r"^(`{3,})[^\n]*\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 
 
 def calls_in(text: str) -> tuple[ToolCall, ...]:
-    """The tool calls that are written in plain text: a heading "### tool argument" each, and below it a code block for
-    every further argument. Headings within code blocks are none."""
+    """The calls in plain text: headings "### tool argument" outside code blocks, and a block per further argument."""
     blocks = [match.span() for match in BLOCK.finditer(text)]
     known = {tool.name: list(tool.parameters["properties"]) for tool in TOOLS}
     headings = [

@@ -36,7 +36,7 @@ def test_the_nearest_miss_is_told_with_what_matched_before_it() -> None:
     miss = NearestMiss(MissKind.LITERAL, "mul", "tmp_0", "1.71 in the pattern, but 1.702.", (("sigmoid", "tmp_1"),))
     report = MatchReport((PassMatches("gelu", (), miss),))
     told = explained(replace(outcome(job(), Verdict.NO_MATCH), match=report))
-    assert "gelu: 1.71 in the pattern, but 1.702. Matched before that: sigmoid = tmp_1." in told
+    assert "gelu: 1.71 in the pattern, but 1.702. Matched up to there: sigmoid = tmp_1." in told
 
 
 def test_the_first_wrong_output_is_told_with_place_and_size() -> None:
@@ -45,8 +45,8 @@ def test_the_first_wrong_output_is_told_with_place_and_size() -> None:
         1, (4, 33), "float16", None, (), 3.5, 0.25, (2, 8), 1.0, 4.5, profile="wide", wrong_fraction=0.125
     )
     told = explained(replace(outcome(job(), Verdict.WRONG_VALUES), accuracy=Accuracy((good, bad), ("wide",))))
-    assert "Output 1, float16 [4, 33]: worst at [2, 8], where 1.0 is expected and 4.5 is given" in told
-    assert "(inputs drawn as 'wide'). Largest error 3.5, mean 0.25; 12.5% of the elements are wrong." in told
+    assert "Output 1, float16 [4, 33]: worst element [2, 8]: expected 1.0, got 4.5" in told
+    assert "(input draw 'wide'). Largest error 3.5, mean error 0.25; 12.5% of the elements are wrong." in told
     assert "Output 0" not in told
 
 
@@ -59,7 +59,7 @@ def test_clocks_are_told_for_everybody_with_the_noise() -> None:
     told = explained(replace(outcome(job(), Verdict.FASTER), timings=timings, noise=0.031))
     assert "- end to end: eager 30.0 µs, Inductor 40.0 µs, yours 20.0 µs" in told
     assert "- kernel: eager 30.0 µs" in told
-    assert "Eager differs from eager by up to 3%." in told
+    assert "Noise floor: eager differs from itself by up to 3%." in told
 
 
 def test_evidence_is_told_where_nobody_need_believe_without_and_traces_are_cut() -> None:
@@ -95,18 +95,18 @@ def test_inductors_code_is_cut_amid_and_what_runs_it_by_hand_is_left_out() -> No
     by_hand = "\n\ndef get_args():\n    pass\n"
     assert (
         told("kernel\ncall")
-        == "TorchInductor's code for a on fake device, torch 0: 1 kernel launch in a call.\n\nkernel\ncall"
+        == "TorchInductor's code for a on fake device, torch 0: 1 kernel launch per call.\n\nkernel\ncall"
     )
     assert told(f"kernel\ncall\n{by_hand}", 2, 1).splitlines() == [
-        "TorchInductor's code for a on fake device, torch 0: 2 kernel launches and 1 library call in a call.",
+        "TorchInductor's code for a on fake device, torch 0: 2 kernel launches and 1 library call per call.",
         "",
         "kernel",
         "call",
-        "[27 more characters only run it by hand: left out.]",
+        "[27 characters left out: they only run this code by hand.]",
     ]
     long = told("kernel" + "x" * 50_000 + "call" + by_hand)
     assert len(long) < MOST_OF_CODE + 300
-    assert "[… 38010 characters are left out …]" in long
+    assert "[… 38010 characters left out …]" in long
     assert long.index("kernel") < long.index("left out …") < long.index("call\n[")
 
 

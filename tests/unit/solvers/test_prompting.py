@@ -35,12 +35,13 @@ def test_the_machine_and_what_nodes_give_are_told_where_they_are_known() -> None
     )
     found = Inspection("digest", FAKE_ENVIRONMENT, values, accelerator=H200)
     text = told(Surroundings(Device.CUDA, FAKE_ENVIRONMENT, {"float16/0": found}), subgraph(0), subgraph(1))
-    assert "The task is add: 2 subgraphs, to be judged on a GPU (CUDA)." in text
+    assert "The task is add: 2 subgraphs, judged on a GPU (CUDA)." in text
     assert "The machine: fake device, with torch 0 and triton 0." in text
     assert "compute capability 9.0, 132 multiprocessors, 150 GiB of memory" in text
-    assert "moves 4012 GB/s, read and written (measured), and 60 MiB of L2 cache." in text
+    assert "4012 GB/s of copy bandwidth (bytes read and written, measured), and 60 MiB of L2 cache." in text
     assert (
-        "What its nodes give for float16/0:\n- float16 [4, 1], int64 [4, 1]: tmp_0\n- float32 [4, 2]: tmp_1, tmp_2\n"
+        "Shapes and dtypes of its nodes in float16/0:\n"
+        "- float16 [4, 1], int64 [4, 1]: tmp_0\n- float32 [4, 2]: tmp_1, tmp_2\n"
     ) in text
     assert "$" not in text
 
@@ -49,8 +50,8 @@ def test_what_is_not_known_is_left_out() -> None:
     text = told(Surroundings(Device.CPU, FAKE_ENVIRONMENT), subgraph(0))
     assert "The machine: fake device" in text
     assert "GPU" not in text
-    assert "nodes give" not in text
-    assert "Nothing more is known of the machine." in told(Surroundings(Device.CPU), subgraph(0))
+    assert "its nodes" not in text
+    assert "Nothing else is known about the machine." in told(Surroundings(Device.CPU), subgraph(0))
 
 
 def test_one_subgraph_of_each_source_that_is_shown_is_inspected() -> None:

@@ -1,4 +1,4 @@
-"""Write a first pass for a subgraph. It is complete if the subgraph has pointwise operations known in Triton."""
+"""Write a first pass for a subgraph. It is complete if pointwise operations of the subgraph have known Triton code."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -140,7 +140,7 @@ def _piece(graph: Graph, last: Node, usable: set[str]) -> list[Node]:
 
 def _first_operation(graph: Graph) -> _Part | None:
     reading = [node for node in graph.operations if node.inputs]
-    # a shape written out in the pattern would match the subgraphs of that one size only
+    # a pattern with a literal shape would match only subgraphs of that size
     anywhere = [node for node in reading if node.target not in _SHAPED]
     first = next(iter(anywhere or reading), None)
     return None if first is None else _part([first], supported=False)

@@ -52,7 +52,7 @@ def changed(node: Node) -> tuple[Ref, ...]:
     return tuple(each for each in touched if isinstance(each, Ref))
 
 
-# functions whose last positional parameter is inplace, so that a bare True there asks for it
+# functions whose last positional parameter is inplace: a bare True in that position sets it
 _INPLACE_LAST = frozenset(
     {"relu", "relu6", "silu", "mish", "hardswish", "hardsigmoid", "selu", "elu", "celu", "leaky_relu", "hardtanh",
      "threshold", "dropout", "dropout2d", "dropout3d", "alpha_dropout"}

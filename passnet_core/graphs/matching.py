@@ -96,7 +96,7 @@ def find_matches(
 
     bind: reads a node in canonical form, for both graphs unless pattern_bind is given.
     needed: pattern inputs that the replacement reads, so a match must give them a value; None: no requirement.
-    taken: nodes that no match may contain -> the reason, as the start of a sentence.
+    taken: node that no match may contain -> the reason, as a sentence without its full stop.
     keep: number of failed attempts to report if nothing matches; it affects nothing else.
     budget: most steps of the search; None: BUDGET.
     """

@@ -59,7 +59,7 @@ class TopologicalOrder:
         return None
 
     def late_read(self, names: Collection[str]) -> LateRead | None:
-        """Return a read outside of memory that one of the names changed before, by an older name of that memory."""
+        """Find a read, outside the names, of memory that one of them changed before, but not through their results."""
         storage = self.effects.storage
         for changer in sorted(names, key=self.position.__getitem__):
             for value in changed(self.graph.by_name[changer]):

@@ -229,7 +229,7 @@ class _Source:
         return self._replaced((statement, f"{changing}{self._line_end(statement)}{name} = {owner}"))
 
     def _with_result(self, name: str) -> str:
-        """Return the value too: by its name, or by a new one that is assigned before its statement."""
+        """Add the value to the pattern's results: by its name, or by a new one assigned before its statement."""
         place = self._place(name)
         returns = [each for each in self.function.body if isinstance(each, ast.Return)]
         if len(returns) != 1 or returns[0].value is None or isinstance(returns[0].value, ast.List):

@@ -46,7 +46,7 @@ class TimedCalls(Protocol):
 
 
 class Computing(Protocol):
-    """A computer of references: a client of the witness, or the witness itself. Its methods are CandidateClient's."""
+    """Computes references: a client of the witness, or the witness itself. Its methods are those of CandidateClient."""
 
     def give(self, inputs: "Sequence[torch.Tensor | int]") -> None: ...
 
@@ -127,7 +127,7 @@ class CandidateClient(Protocol):
         ...
 
     def propagate(self, source: str, given: Sequence[Given]) -> Propagated:
-        """Find the shape and dtype of each node of this source, placed on the device, for such inputs. Witness only."""
+        """Find the shape and dtype of each node of this source, given those of the inputs. Witness only."""
         ...
 
     def compiled(self, name: str) -> tuple[CompiledKernel, ...]:

@@ -227,7 +227,7 @@ def pack_inputs(inputs: Sequence["torch.Tensor | int | float | bool"]) -> tuple[
 
 
 def unpack_inputs(entries: Sequence[Any], tensors: Sequence[torch.Tensor]) -> list[Any]:
-    """The inverse of pack_inputs. Strides are restored, too."""
+    """The inverse of pack_inputs. It restores the strides, too."""
     inputs: list[Any] = []
     for entry in entries:
         if "number" in entry:

@@ -143,7 +143,7 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Seen:
-    """A kernel, operation or read that the launch recorder saw, and how often. kind: "kernel", "operation", "read",
+    """A kernel, operation or read that the launch recorder saw, with its count. kind: "kernel", "operation", "read",
     "trace" or "device". where: the bundle's line, "file.py:12". remark: "converts", "one number" or empty."""
 
     kind: str
@@ -175,7 +175,7 @@ class CandidateEnd(Exception):
 
 
 class CandidateFault(CandidateEnd):
-    """A worker failed in one of these kinds: load, pattern, compile, runtime, memory, protocol, restless."""
+    """A worker failed. kind: "load", "pattern", "compile", "runtime", "memory", "protocol" or "restless"."""
 
     def __init__(self, kind: str, text: str, trace: str = "") -> None:
         super().__init__(text)
@@ -197,6 +197,6 @@ class CandidateTimeout(CandidateEnd):
     """The worker did not answer within the deadline and was killed."""
 
     def __init__(self, seconds: float, doing: str) -> None:
-        super().__init__(f"No answer within {seconds:.0f} s while it had to {doing}.")
+        super().__init__(f"The worker did not {doing} within {seconds:.0f} s.")
         self.seconds = seconds
         self.doing = doing

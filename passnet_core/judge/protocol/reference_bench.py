@@ -130,7 +130,7 @@ class ReferenceBench(Protocol):
         ...
 
     def control(self) -> str:
-        """Try the negative controls on the inputs. Return which of them no output has told from a computation yet, or
+        """Compare the negative controls with eager on the inputs. Return which of them still pass for every output, or
         an empty string."""
         ...
 

@@ -299,7 +299,7 @@ def _symbols(value: Any) -> Iterator[Symbol]:
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of an overload. default counts only if the parameter is not required; None is then literal."""
+    """One parameter of an overload. default: counts only if required is false, and is then literal, even None."""
 
     name: str
     required: bool

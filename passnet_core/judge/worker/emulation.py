@@ -162,8 +162,8 @@ def _round_results(handle: Any) -> None:
 
 
 def _mend_speed() -> None:
-    """Patch the language once per launch. Triton does it again at each call of tl.sigmoid, or of any other function
-    written in Triton, in each program, which takes longer than the computation."""
+    """Patch the language once per launch. Unpatched, the interpreter does so at each call of a function written in
+    Triton, such as tl.sigmoid, in each program, which takes longer than the computation."""
     if not hasattr(interpreter, "_LangPatchScope"):
         return
     patch = interpreter._patch_lang

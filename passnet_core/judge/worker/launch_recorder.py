@@ -316,7 +316,7 @@ MACHINERY = frozenset(
 
 
 def _calling_file() -> str:
-    """The innermost file on the stack that is neither this module nor a part of torch. Code compiled from a string is
+    """The innermost file on the stack that is neither this module nor a part of torch. Code made from a string is
     skipped, since Triton binds the arguments of launches with such code."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:

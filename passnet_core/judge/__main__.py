@@ -1,11 +1,12 @@
-"""The programs of the judge, started by a backend and by each other; not for people."""
+"""The programs of the judge. Backends start them, and they start each other; people do not."""
 
 import sys
 from pathlib import Path
 
 
 def main(arguments: list[str]) -> None:
-    """describe ISOLATION | referee CHANNEL ISOLATION HOME | fork-server CONTROL DEVICE SCRATCH WHO |
+    """Run one of these programs:
+    describe ISOLATION | referee CHANNEL ISOLATION HOME | fork-server CONTROL DEVICE SCRATCH WHO |
     confined ISOLATION MODULE SECONDS | inside MODULE SECONDS | compile FOLDER QUESTION ANSWER."""
     match arguments:
         case ["describe", isolation]:

@@ -1,8 +1,9 @@
-"""The referee: takes jobs from a backend, has children do the dangerous work, and says of each job what is true.
+"""The referee: takes jobs from a backend, has workers compute, and answers each job with exactly one outcome.
 
-It runs no candidate code, holds references and verdicts, and answers every job with exactly one outcome. It talks over
-a private channel, one JSON object a line: {"job": …} or {"warm": …} come in, {"event": …} and {"outcome": …} go out.
-{"inspect": …} and {"compile": …} judge nothing; {"inspection": …} answers them, or {"problem": …}.
+It runs no candidate code, and owns seeds, clock and verdict. Its private channel carries one JSON object per line. A
+{"job": …} is answered by {"event": …} lines and an {"outcome": …}; {"survey": …} is a job with more sources in which to
+count matches. {"inspect": …} and {"compile": …} judge nothing; they are answered by {"inspection": …} or
+{"problem": …}. {"warm": …} starts what jobs will need, and has no answer.
 """
 
 import contextlib
@@ -42,12 +43,16 @@ from passnet_core.records import (
 )
 
 M_MMAP_MAX, M_TRIM_THRESHOLD = -4, -1
+"""Parameters of mallopt in GNU's C library."""
 
 
 def main(descriptor: int, isolation: str, home: Path) -> None:
-    """Serves until the channel closes or SIGTERM comes. To be run as a program of its own."""
+    """Answer requests until the channel closes or SIGTERM arrives. Runs as a program of its own.
+
+    descriptor: the channel's socket. isolation: a name, or "auto". home: the folder of scratch files and locks.
+    """
     signal.signal(signal.SIGTERM, _leave)
-    # comparing gains nothing from more, and waits for every core that a new process keeps busy
+    # more threads do not speed up comparing, and each would wait for a core that a starting process keeps busy
     os.environ.setdefault("OMP_NUM_THREADS", str(min(4, os.cpu_count() or 1)))
     _keep_freed_memory()
     channel = socket.socket(fileno=descriptor)
@@ -73,14 +78,15 @@ def main(descriptor: int, isolation: str, home: Path) -> None:
     except (BrokenPipeError, ConnectionResetError):
         return
     finally:
-        # the end of the channel may have come first
+        # the channel may have closed first: SIGTERM must not interrupt this
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         pool.close()
         shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _keep_freed_memory() -> None:
-    """Comparing large tensors would else spend most of its time on pages that come and go. GNU's C library only."""
+    """Keep freed memory in the process, or comparing large tensors spends most of its time on page faults. Only with
+    GNU's C library."""
     with contextlib.suppress(OSError, AttributeError):
         library = ctypes.CDLL(None)
         library.mallopt(M_MMAP_MAX, 0)
@@ -88,12 +94,13 @@ def _keep_freed_memory() -> None:
 
 
 def _return_freed_memory() -> None:
+    """Return freed memory to the system after a job. Only with GNU's C library."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def _own_scratch(folder: Path) -> Path:
-    """A folder of this process alone, after the folders of referees that were killed have been removed."""
+    """Make a folder for this process alone, and remove the folders of referees that were killed."""
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.iterdir():
         if left.name.isdigit() and not Path("/proc", left.name).exists():
@@ -104,20 +111,20 @@ def _own_scratch(folder: Path) -> Path:
 
 
 def _load_torch() -> None:
-    """Import what jobs need and what loads torch: before the first job, and while the fork servers start."""
+    """Import the modules that load torch: before the first job, while the fork servers start."""
     from passnet_core.judge.stages import inspection, measure, verify  # noqa: F401
     from passnet_core.judge.supervisor import child  # noqa: F401
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    # the backend and the end of its channel may both ask: the second must not break off the cleaning up
+    # the backend and its closed channel may both send SIGTERM: the second must not interrupt the clean-up
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     sys.exit(0)
 
 
 def _leave_when_alone(channel: socket.socket) -> None:
-    """Ends this process when the backend is gone, also amid a job. (A death signal would come with the thread that
-    started this process, which may end long before its program.)"""
+    """End this process when the backend is gone, even during a job. A parent-death signal would not do: it follows the
+    thread that started this process, which may end long before the backend does."""
     poll = select.poll()
     poll.register(channel, select.POLLRDHUP)
     poll.poll()

@@ -286,7 +286,7 @@ def test_three_contenders_on_every_clock_in_alternating_order() -> None:
     topics = {each.topic for each in found.evidence}
     assert {"noise floor", "the judge's own clock", "timed calls", REPLAY} <= topics
     replays = next(each for each in found.evidence if each.topic == REPLAY)
-    assert replays.text == "eager cannot be captured, baseline 40.0 µs, passes 25.0 µs."
+    assert replays.text == "eager cannot be captured, TorchInductor 40.0 µs, passes 25.0 µs."
     assert replays.figures == (("inductor", 40.0), ("passes", 25.0))
 
 

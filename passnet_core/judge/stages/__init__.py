@@ -1,1 +1,1 @@
-"""What the referee does with a job, one file a stage: check, verify, census, measure, and the verdict."""
+"""The stages of a job, one file each: check, verify, census, measure, verdict. pipeline.py runs a job through them."""

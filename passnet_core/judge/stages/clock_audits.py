@@ -1,37 +1,37 @@
-"""What a clock is held against: the referee's own, over each step around a timed call, beyond what eager does."""
+"""Audits of clocks: a candidate's steps around its timed calls, by the referee's own clock, compared with eager's."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import median
 
-from passnet_core.judge.protocol.messages import CALLABLES, TimedCall
+from passnet_core.judge.protocol.messages import TimedCall
 from passnet_core.judge.stages.timed_blocks import APART, Block, Timed, pooled, spread_out
-from passnet_core.records import OWN_CLOCK, Clock, Contender, Evidence, Verdict
+from passnet_core.records import CONTENDER_NAMES, OWN_CLOCK, Clock, Contender, Evidence, Verdict
 from passnet_core.scoring.intervals import Interval, median_interval
 
 
 @dataclass(frozen=True)
 class Audit:
-    """The candidate's steps around a call are held against eager's. lenience: how many times as much may lie beside the
-    claim as STEPS allow."""
+    """The candidate's steps around a call are compared with eager's. lenience: multiplies the differences that STEPS
+    allow."""
 
     lenience: float
 
 
 @dataclass(frozen=True)
 class NotAudited:
-    """Claims are taken as they are told."""
+    """The claimed times are taken as they are. why: the reason."""
 
     why: str
 
 
 @dataclass(frozen=True)
 class ClockSpec:
-    """A clock of MEASURE. audited has no default: nobody adds a clock without saying what guards it.
+    """A clock of MEASURE. audited has no default, so that whoever adds a clock says what guards it.
 
-    budget_s: more blocks than asked for are taken until this is spent; None: it is no clock of timed calls, but a trace
-    of others. scored: the verdict rests on it, so that its times must be steady, eager is timed against itself, and
-    copies tell whether the device is busy. passnet: it is one of PassNet's protocol too.
+    budget_s: how many seconds may go to more blocks than asked for; None: this is a trace, not a clock of timed calls.
+    scored: the verdict rests on this clock, so its times must be steady, eager is timed against itself, and copies show
+    whether the device is busy. passnet: PassNet's protocol has this clock too.
     """
 
     clock: Clock
@@ -43,10 +43,10 @@ class ClockSpec:
 
 @dataclass(frozen=True)
 class ClockStep:
-    """One of the steps around a timed call, by the referee's clock. taken: microseconds beyond what was claimed.
+    """A step around a timed call, by the referee's clock. taken: its microseconds, without the claimed ones.
 
-    Compared with eager's, these may be longer or shorter by so many microseconds, this share of eager's time for a
-    call, and this share of what the step takes for eager.
+    It may differ from eager's step by microseconds, plus share of eager's time for a call, plus noise of the time that
+    the step takes for eager. more, less: words for a longer and a shorter step; without less, it may be shorter.
     """
 
     name: str
@@ -58,7 +58,7 @@ class ClockStep:
     less: str = ""
 
     def of(self, block: Block) -> float:
-        """Microseconds of the step in the median call."""
+        """Microseconds of the step in the block's median call."""
         return median(self.taken(call) for call in block.calls)
 
 
@@ -80,7 +80,7 @@ STEPS = (
 
 @dataclass(frozen=True)
 class Excess:
-    """By how many microseconds a step around the candidate's calls is longer than eager's, and may be."""
+    """How much longer a step takes for the candidate than for eager. more, allowed: microseconds."""
 
     step: ClockStep
     more: Interval
@@ -88,33 +88,37 @@ class Excess:
 
     @property
     def within(self) -> bool:
-        """Surely no more than is allowed, and no less."""
+        """Whether the whole interval is allowed."""
         return self.more.high <= self.allowed and (not self.step.less or self.more.low >= -self.allowed)
 
     @property
     def beyond(self) -> bool:
+        """Whether the difference itself is not allowed."""
         return self.more.value > self.allowed or (bool(self.step.less) and self.more.value < -self.allowed)
 
     @property
     def certain(self) -> bool:
-        """So is the whole interval."""
+        """Whether no part of the interval is allowed."""
         return self.more.low > self.allowed or self.more.high < -self.allowed
 
     @property
     def words(self) -> str:
+        """The difference, as part of a sentence about the candidate's process."""
         return (self.step.more if self.more.value > 0 else self.step.less).format(f"{abs(self.more.value):.1f}")
 
 
 def doubt(timed: Timed, spec: ClockSpec) -> Excess | None:
-    """The surest sign that the candidate takes longer than it claims, beyond what eager does, or does more or less
-    around its calls. Work outside the device events shows in the same calls."""
+    """The surest sign that the candidate takes longer than it claims, or does more or less around its calls than eager.
+
+    Work outside the device events shows too, because the host's clock covers the same calls.
+    """
     found = [each for each in _excesses(timed, spec) if each.beyond]
     return max(found, key=lambda each: each.certain, default=None)
 
 
 def settled(timed: Timed, spec: ClockSpec) -> bool:
-    """Whether more blocks would tell nothing: each ratio is known as closely as processes are alike, and no step of the
-    candidate's can be longer or shorter than it may be."""
+    """Whether more blocks would tell nothing new: each ratio is known to within APART, calls do not spread, and every
+    step around the candidate's calls is allowed for certain."""
     if any(each is None or each.high > APART * each.low for each in timed.ratios(spec.clock)):
         return False
     if any(spread_out(blocks) for blocks in timed.claimed.values()):
@@ -123,7 +127,7 @@ def settled(timed: Timed, spec: ClockSpec) -> bool:
 
 
 def _excesses(timed: Timed, spec: ClockSpec) -> Iterator[Excess]:
-    """Of each step around the candidate's calls; of none where there is no candidate, or no audit."""
+    """The excess of each step around the candidate's calls; nothing for Inductor, or if the clock is not audited."""
     if Contender.PASSES not in timed.blocks or not isinstance(spec.audited, Audit):
         return
     eager, candidate = timed.blocks[Contender.EAGER], timed.blocks[Contender.PASSES]
@@ -136,8 +140,8 @@ def _excesses(timed: Timed, spec: ClockSpec) -> Iterator[Excess]:
 
 
 def disagreement(found: Excess, timed: Timed, clock: Clock, *, one_core: bool) -> tuple[Verdict, str]:
-    """What a certain doubt means. one_core: the children's calls run on the same core; else one of them may just have
-    had the slower one."""
+    """The verdict and reason for clocks that disagree for certain. one_core: all timed calls ran on the same core; else
+    one worker may just have had the slower core."""
     claim = median(pooled(timed.claimed[Contender.PASSES]))
     facts = (
         f"its process claims {claim:.1f} µs a call ({clock.value}), but by the judge's own clock {found.words},"
@@ -150,8 +154,9 @@ def disagreement(found: Excess, timed: Timed, clock: Clock, *, one_core: bool) -
 
 
 def clock_evidence(timed: Timed, solver: Contender) -> Evidence:
+    """The time of each step around a call, for eager and for the solver, as evidence."""
     words = []
     for step in STEPS:
         eager, solved = (median(step.of(each) for each in timed.blocks[who]) for who in (Contender.EAGER, solver))
-        words.append(f"{step.name} {eager:.1f} µs for eager and {solved:.1f} µs for {CALLABLES[solver]}")
-    return Evidence(OWN_CLOCK, f"Beyond what is claimed for a call: {', '.join(words)}.")
+        words.append(f"{step.name} {eager:.1f} µs for eager and {solved:.1f} µs for {CONTENDER_NAMES[solver]}")
+    return Evidence(OWN_CLOCK, f"Besides the claimed time, the judge's own clock shows per call: {', '.join(words)}.")

@@ -1,4 +1,4 @@
-"""What each stage found of a job, as data: the verdict is made of these."""
+"""The findings of each stage of a job, as records. The verdict is made from these."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,8 @@ from passnet_core.records import (
 
 @dataclass(frozen=True)
 class Verification:
-    """What VERIFY found. verdict: VALUES_ONLY where all is right, else one of WRONG, or EAGER_FAILED."""
+    """The findings of VERIFY. verdict: VALUES_ONLY if every output is right, INCONCLUSIVE, one of WRONG, or
+    EAGER_FAILED."""
 
     verdict: Verdict
     reason: str
@@ -27,7 +28,7 @@ class Verification:
 
 @dataclass(frozen=True)
 class Census:
-    """What the census found. verdict: LIBRARY, or VALUES_ONLY where nothing foreign computed."""
+    """The findings of the kernel census. verdict: LIBRARY, or VALUES_ONLY if only own kernels computed."""
 
     verdict: Verdict
     reason: str
@@ -37,7 +38,8 @@ class Census:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What MEASURE found. verdict: SLOWER, NO_DIFFERENCE or FASTER, or VALUES_ONLY where it cannot be timed."""
+    """The findings of MEASURE. verdict: SLOWER, NO_DIFFERENCE or FASTER; INCONCLUSIVE, CHEAT or one of WRONG; or
+    VALUES_ONLY without a GPU."""
 
     verdict: Verdict
     reason: str
@@ -46,12 +48,12 @@ class Measurement:
     warnings: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     noise: float | None = None
-    """As in Outcome; None where eager was not timed against itself."""
+    """As in Outcome. None: eager was not timed against itself."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """All that the referee knows when a job is over. during: the stage in which the end came."""
+    """All that the referee knows when a job is over."""
 
     findings: tuple[Finding, ...] = ()
     match: MatchReport | None = None
@@ -59,11 +61,12 @@ class Facts:
     census: Census | None = None
     measurement: Measurement | None = None
     end: CandidateEnd | None = None
+    """How a worker ended, if one ended early."""
     during: str = ""
-    """ "load", "rewrite", "prepare", "verify", "census" or "measure"."""
+    """The phase in which the job ended, a value of Phase; empty before the first."""
     problem: str = ""
-    """A failure of the judge or the machine: an infrastructure error whatever else is known."""
+    """A failure of the judge or the machine. It makes the job an infrastructure error, whatever else is known."""
     rewrite_problem: str = ""
-    """Why the matched graph could not be rewritten."""
+    """Why the matches could not be replaced in the graph, or empty."""
     warnings: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()

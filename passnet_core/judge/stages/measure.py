@@ -1,13 +1,13 @@
-"""MEASURE: eager, Inductor and the passes on the same clocks, block against block, in calls that are checked.
+"""MEASURE: time eager, Inductor and the passes on the same clocks, in alternating blocks of calls that are checked.
 
-The children time their own calls. What makes their claims worth something is here: each call's inputs come from a seed
-that nobody knew before, the referee's own clock must agree, and calls picked afterwards must have returned the truth.
+The workers time their own calls. Their claims count because the inputs of each call come from a seed that nobody knew
+before, the referee's own clock must agree, and calls picked at random must have returned the right values.
 """
 
 from passnet_core.judge.numerics import timed_inputs
 from passnet_core.judge.numerics.input_draws import roles
 from passnet_core.judge.protocol.clients import CandidateClient
-from passnet_core.judge.protocol.messages import CALLABLES, CallableName, CandidateFault, Preparation
+from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Preparation
 from passnet_core.judge.stages import checked_calls, clock_audits, timed_blocks
 from passnet_core.judge.stages.clock_audits import Audit, ClockSpec, Excess, NotAudited
 from passnet_core.judge.stages.findings import Measurement
@@ -15,37 +15,55 @@ from passnet_core.judge.stages.prepared_job import PASSNET_SEED, PreparedJob
 from passnet_core.judge.stages.timed_blocks import Timed
 from passnet_core.judge.stages.timing_session import Contest, Runner, TimingSession
 from passnet_core.judge.supervisor.device_lock import steady_core
-from passnet_core.records import NOISE_FLOOR, TIMED_CALLS, Clock, Contender, Device, Evidence, Profile, Verdict
+from passnet_core.records import (
+    CONTENDER_NAMES,
+    NOISE_FLOOR,
+    TIMED_CALLS,
+    Clock,
+    Contender,
+    Device,
+    Evidence,
+    Profile,
+    Verdict,
+)
 
 CLOCKS: tuple[ClockSpec, ...] = (
     ClockSpec(Clock.END_TO_END, audited=Audit(lenience=1.0), budget_s=0.8, scored=True, passnet=True),
-    # events lie on the device, a little later than the call begins
+    # the device records events a little later than the host begins the call
     ClockSpec(Clock.EVENT, audited=Audit(lenience=2.0), budget_s=0.2, passnet=True),
     ClockSpec(Clock.COLD, audited=NotAudited("shown beside the event clock, for the same calls"), budget_s=0.2),
     ClockSpec(Clock.KERNEL, audited=NotAudited("shown only: a trace of calls that are not timed"), budget_s=None),
 )
-"""The clocks, in the order in which they are read."""
+"""The clocks, in the order in which calls are timed by them."""
 
 PATIENCE = 8
-"""How many times a clock's budget is spent where a few blocks tell too little: the end-to-end times were unsteady, or
-the clocks seem to disagree by less than the blocks do."""
+"""By how much a clock's budget is multiplied when it is timed again, because times were unsteady, the device was busy,
+or the clocks may disagree."""
 
 BUSY = 1.3
-"""How many times as long copying memory may take, while the candidate rests, as it does at best."""
+"""How many times as long as at best a copy may take while the candidate rests. Beyond that the device counts as
+busy."""
 
 WARM_UP_S = 0.1
+"""For how many seconds each contender is called before it is timed."""
 
 PASSNET_WARM_UP, PASSNET_CALLS = 25, 100
+"""How many calls PassNet's protocol makes before it times any, and how many it times."""
 PASSNET_CHUNK = 10
+"""How many of PassNet's timed calls count as one block."""
 
 VALUES_ONLY = "values only: no GPU, no speedup"
 
 
 def measure(asked: PreparedJob) -> Measurement:
-    """Times every contender in alternating blocks. Values were verified before, with the same callables; the seeds of
-    timed calls are drawn anew."""
+    """Time every contender. VERIFY must have found the values right, with the same callables; the seeds of timed calls
+    are new."""
     if asked.job.spec.device is Device.CPU:
-        return Measurement(Verdict.VALUES_ONLY, "The values are right; times need a GPU.", warnings=(VALUES_ONLY,))
+        return Measurement(
+            Verdict.VALUES_ONLY,
+            "The values are right. Times need a GPU, and this job ran on the CPU.",
+            warnings=(VALUES_ONLY,),
+        )
     warnings: list[str] = []
     contest = _warmed_up(asked, warnings)
     with steady_core() as core:
@@ -57,7 +75,7 @@ def measure(asked: PreparedJob) -> Measurement:
 
 
 def strictly(session: TimingSession) -> Measurement:
-    """Every clock in turn, each audited as it says; then calls that were picked; then the trace."""
+    """Time by every clock in turn and audit it, then check the picked calls, then trace kernels."""
     session.plan()
     shaky: list[Contender] = []
     unsure, busy, factor = "", 1.0, 1.0
@@ -89,32 +107,36 @@ def strictly(session: TimingSession) -> Measurement:
 def _until_clear(
     session: TimingSession, spec: ClockSpec, *, patient: bool
 ) -> tuple[Timed, list[Contender], Excess | None]:
-    """Blocks on one clock, again where they are unclear, and once more where a doubt stays; whose are unsteady."""
+    """Time blocks by one clock: again if they are unclear, and once more if the clocks may disagree.
+
+    Returns the blocks, the contenders whose times are unsteady, and the step by which the clocks disagree, if any.
+    """
     session.asked.report(f"timing, {spec.clock.value} clock")
     timed = session.timed(spec, patience=PATIENCE if patient else 1)
     unsteady, doubt = _unclear(timed, spec)
     crowded = session.busy(timed) > BUSY
     if unsteady or doubt or crowded:
-        names = " and ".join(CALLABLES[each] for each in unsteady)
+        names = " and ".join(CONTENDER_NAMES[each] for each in unsteady)
         why = f"the times of {names} were unsteady" if unsteady else "the clocks disagree"
-        session.asked.report(f"timing again, since {'the device was busy' if crowded else why}")
+        session.asked.report(f"timing again, because {'the device was busy' if crowded else why}")
         patient = bool(crowded or unsteady or patient or (doubt and not doubt.certain))
         timed = session.timed(spec, patience=PATIENCE if patient else 1)
         unsteady, doubt = _unclear(timed, spec)
     if doubt and not doubt.certain:
-        session.asked.report("timing once more, since the clocks may disagree")
+        session.asked.report("timing once more, because the clocks may disagree")
         timed = timed.with_more(session.timed(spec, patience=PATIENCE))
         unsteady, doubt = _unclear(timed, spec)
     return timed, unsteady, doubt
 
 
 def _unclear(timed: Timed, spec: ClockSpec) -> tuple[list[Contender], Excess | None]:
-    """Whose scored times say too little, and what the referee's own clock says against the claims."""
+    """The contenders whose scored times are unsteady, and how the referee's own clock disagrees with the claims, if
+    so."""
     return timed_blocks.unsteady(timed.claimed) if spec.scored else [], clock_audits.doubt(timed, spec)
 
 
 def _note_noise(session: TimingSession, timed: Timed, factor: float) -> None:
-    """Keeps what the scored clock says of the machine."""
+    """Keep the noise of the machine, as the scored clock shows it, with its evidence."""
     session.noise = factor - 1
     sentence = timed_blocks.floor_sentence(timed.floor, session.twin.client is session.witness)
     session.evidence += [Evidence(NOISE_FLOOR, sentence), clock_audits.clock_evidence(timed, session.asked.solver)]
@@ -125,14 +147,14 @@ def _note_noise(session: TimingSession, timed: Timed, factor: float) -> None:
 
 
 def _problem_of_picked_calls(session: TimingSession) -> tuple[Verdict, str] | None:
-    """What is wrong with the timed calls that were picked: their values, or the time that they claim."""
+    """Check the values and the claimed times of the picked calls. Return a verdict and reason if one is wrong."""
     picked = session.picked
     if session.asked.is_candidate:
-        session.asked.report(f"comparing what {len(picked)} of the timed calls returned")
+        session.asked.report(f"comparing the outputs of {len(picked)} timed calls with eager")
         problem = checked_calls.wrong_call(session.witness, session.fills, picked)
         if problem is not None:
             return problem
-        said = f"{len(picked)} of them, picked at random, were compared with eager: right."
+        said = f"{len(picked)} timed calls, picked at random, were compared with eager: all were right."
         session.evidence.append(Evidence(TIMED_CALLS, said))
     floor = checked_calls.memory_floor(session.witness, session.fills, picked)
     if floor is None:
@@ -146,19 +168,21 @@ def _problem_of_picked_calls(session: TimingSession) -> tuple[Verdict, str] | No
 
 
 def _inconclusive(shaky: list[Contender], unsure: str, busy: float) -> str:
-    """Why right values get no speedup; empty: they do."""
+    """Say why right values get no speedup, or return an empty string."""
     if shaky:
-        names = ", ".join(CALLABLES[each] for each in shaky)
-        return f"Right, but too unsteady to time, also when repeated: {names}. Run it again on a quiet machine."
+        names = ", ".join(CONTENDER_NAMES[each] for each in shaky)
+        return (
+            f"Right, but the times of {names} were too unsteady, also when repeated. Run it again on a quiet machine."
+        )
     if unsure:
         return (
-            f"Right, but the clocks may disagree: by the judge's own clock {unsure}, and timing it three times did"
-            " not make it certain. Run it again on a quiet machine."
+            f"Right, but the clocks may disagree: by the judge's own clock {unsure}. Timing it three times did not"
+            " settle that. Run it again on a quiet machine."
         )
     if busy > BUSY:
         return (
             "Right, but something kept the device busy while eager and Inductor were timed, also when repeated:"
-            f" copying memory took {busy:.1f} times as long as it can. Run it again on a quiet machine."
+            f" copying memory took {busy:.1f} times as long as at best. Run it again on a quiet machine."
         )
     return ""
 
@@ -167,7 +191,7 @@ def _inconclusive(shaky: list[Contender], unsure: str, busy: float) -> str:
 
 
 def as_passnet(session: TimingSession) -> Measurement:
-    """25 calls of warm-up and 100 timed ones on one drawing, the solver first; nothing is checked."""
+    """Make 25 calls to warm up and 100 timed calls on one input draw, the solver first. Nothing is checked."""
     shaky: list[Contender] = []
     for spec in CLOCKS:
         if not spec.passnet:
@@ -179,8 +203,8 @@ def as_passnet(session: TimingSession) -> Measurement:
             unstable = timed_blocks.UNSTABLE
             shaky = [who for who, each in blocks.items() if timed_blocks.spread(timed_blocks.pooled(each)) > unstable]
     if shaky:
-        names = ", ".join(CALLABLES[each] for each in shaky)
-        reason = f"PassNet's protocol aborts: unsteady {names}."
+        names = ", ".join(CONTENDER_NAMES[each] for each in shaky)
+        reason = f"Right, but PassNet's protocol aborts, because the times of {names} are unsteady."
         return session.measurement(Verdict.INCONCLUSIVE, reason, scored=False)
     return session.measurement(*timed_blocks.judged(session.scored_speedup(), 1.0))
 
@@ -198,7 +222,7 @@ def _series(session: TimingSession, runner: Runner, clock: Clock) -> list[list[f
 
 
 def _warmed_up(asked: PreparedJob, warnings: list[str]) -> Contest:
-    """Every contender compiled and warmed up where it lives."""
+    """Prepare and warm up every contender in its worker."""
     specs, candidate, witness = asked.job.subgraph.inputs, asked.candidate, asked.witness
     drawn = timed_inputs.fills(specs, roles(asked.graph, specs), asked.job.spec.profile)
     fills = timed_inputs.fixing(drawn, specs, asked.preparations[CallableName.PASSES].weights)
@@ -208,22 +232,22 @@ def _warmed_up(asked: PreparedJob, warnings: list[str]) -> Contest:
         asked.report("compiling with Inductor")
         problem = _prepare_baseline(asked.preparations[CallableName.BASELINE], witness)
         if problem:
-            warnings.append(f"Inductor fails on this subgraph and was not timed: {problem}")
+            warnings.append(f"Inductor fails on this subgraph, so it was not timed: {problem}")
         else:
             runners.append(Runner(Contender.BASELINE, witness))
     runners.append(Runner(asked.solver, candidate))
     for runner in runners:
-        asked.report(f"warming up {runner.name}")
+        asked.report(f"warming up {CONTENDER_NAMES[runner.contender]}")
         runner.client.warm_up(runner.name, fills, WARM_UP_S)
     contest = Contest(runners, runners[0], fills)
     if not asked.is_candidate or asked.job.spec.profile is not Profile.STRICT:
         return contest
-    asked.report("warming up eager in the process of the passes")
+    asked.report("warming up eager in the candidate worker")
     return _with_twin(contest, candidate, asked.preparations[CallableName.EAGER], warnings)
 
 
 def _with_twin(contest: Contest, candidate: CandidateClient, eager: Preparation, warnings: list[str]) -> Contest:
-    """With eager in the candidate, warmed up; without, where the device has too little memory for it."""
+    """Add eager in the candidate worker, for the noise floor between processes, unless the device lacks the memory."""
     twin = Runner(Contender.EAGER, candidate)
     try:
         candidate.prepare(twin.name, eager)
@@ -231,13 +255,15 @@ def _with_twin(contest: Contest, candidate: CandidateClient, eager: Preparation,
     except CandidateFault as fault:
         if fault.kind != "memory":
             raise
-        warnings.append("There is no memory for eager in the process of the passes: the noise floor is that of one.")
+        warnings.append(
+            "There is no memory for eager in the candidate worker, so the noise floor leaves out how processes differ."
+        )
         return contest
     return Contest(contest.runners, twin, contest.fills)
 
 
 def _prepare_baseline(preparation: Preparation, witness: CandidateClient) -> str:
-    """Compiles Inductor's form; why it could not, or empty."""
+    """Compile the subgraph with Inductor. Return why that failed, or an empty string."""
     try:
         witness.prepare(CallableName.BASELINE, preparation)
         witness.run(CallableName.BASELINE)

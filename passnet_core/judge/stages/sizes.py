@@ -1,6 +1,6 @@
-"""Sizes for Triton's interpreter: where the recorded ones would take too long, axes shrink together.
+"""Sizes for Triton's interpreter: if the recorded sizes would take too long, axes shrink together.
 
-This is no check of VERIFY: it decides at which sizes the checks are made, and when time has run out.
+This is not a check. It decides at which sizes VERIFY makes its checks, and when its time has run out.
 """
 
 import math
@@ -21,34 +21,38 @@ from passnet_core.records import TensorSpec
 Shapes = tuple[tuple[int, ...], ...]
 
 INTERPRETER_BUDGET_S = 20.0
-"""What all drawings together may take in the interpreter at the recorded sizes, by estimate; else they are reduced."""
+"""How many seconds all input draws together may take in the interpreter, by estimate, before sizes are reduced."""
 
 PROBE_ELEMENTS = 32_768
-"""The estimate comes from a run on about so many input elements; smaller subgraphs need none."""
+"""About how many input elements the call has that the estimate is made from. Smaller subgraphs need no estimate."""
 
 MISFITS = (
     RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError, AssertionError, ArithmeticError,
 )  # fmt: skip
-"""What torch raises where sizes do not fit an operation."""
+"""The exceptions that torch raises if sizes do not fit an operation."""
 
 LEAST_SIZE = 2
+"""No axis shrinks below this size."""
 MOST_STEPS = 40
+"""How many ever smaller choices of sizes there are at most."""
 
 
 @dataclass(frozen=True)
 class SizeStep:
-    """One choice of sizes. elements: of all inputs together."""
+    """One choice of sizes. shapes: per input. elements: in all inputs together."""
 
     shapes: Shapes
     elements: int
 
 
 class Pace:
-    """The sizes at which a verification goes on, by the time that its draws have taken. interpreted: whether kernels
-    run in the interpreter; else the recorded sizes stay and time does not matter."""
+    """Chooses the sizes of a verification by the time that its input draws have taken.
 
-    def __init__(self, specs: Sequence[TensorSpec], drawings: Sequence[str], *, interpreted: bool) -> None:
-        self.specs, self.drawings, self.interpreted = specs, drawings, interpreted
+    interpreted: whether kernels run in Triton's interpreter; if not, the recorded sizes stay and time does not matter.
+    """
+
+    def __init__(self, specs: Sequence[TensorSpec], input_draws: Sequence[str], *, interpreted: bool) -> None:
+        self.specs, self.input_draws, self.interpreted = specs, input_draws, interpreted
         recorded: Shapes = tuple(spec.shape for spec in specs)
         self.steps: tuple[SizeStep, ...] = (SizeStep(recorded, _elements(recorded)),)
         self.at = 0
@@ -56,14 +60,16 @@ class Pace:
         self.spent = self.began = 0.0
         self.last: float | None = None
         self.reduced = ""
-        """What was reduced or left out, as a sentence; empty: nothing."""
+        """A sentence that says what was reduced or left out, or empty."""
 
     @property
     def shapes(self) -> Shapes:
+        """The shape of each input, at the sizes chosen now."""
         return self.steps[self.at].shapes
 
     def consider(self, graph: Graph, known_roles: Mapping[str, InputRole]) -> SizeStep | None:
-        """Looks for smaller sizes, where the interpreter may need them; the sizes of the run that tells."""
+        """Find smaller sizes, if the interpreter may need them, and return those for the call that is timed. None: not
+        needed."""
         if self.interpreted and self.steps[0].elements > PROBE_ELEMENTS:
             self.steps = (*self.steps, *smaller(graph, self.specs, known_roles))
         if len(self.steps) == 1:
@@ -71,40 +77,43 @@ class Pace:
         return next((step for step in self.steps if step.elements <= PROBE_ELEMENTS), self.steps[-1])
 
     def choose(self, per_element_s: float, calls: int) -> None:
-        """Starts at the largest sizes that so many calls should finish in time."""
+        """Choose the largest sizes at which so many calls should finish in time. per_element_s: seconds per input
+        element."""
         affordable = INTERPRETER_BUDGET_S / calls
         fitting = (index for index, step in enumerate(self.steps) if per_element_s * step.elements <= affordable)
         self.at = next(fitting, len(self.steps) - 1)
 
     def begin(self) -> None:
-        """A draw begins."""
+        """Start the clock for the next input draw."""
         self.began, self.last = time.monotonic(), None
 
     def affords(self, extra: int) -> bool:
-        """Whether so many calls more, of what this draw has taken, leave time for the draws to come."""
+        """Whether this many extra calls, each as long as this input draw took, leave time for the input draws to
+        come."""
         last = self._lap()
-        calls = extra + len(self.drawings) - self.done - 1
+        calls = extra + len(self.input_draws) - self.done - 1
         return not (self.interpreted and self.spent + last * (1 + calls) > 2 * INTERPRETER_BUDGET_S)
 
     def ended(self) -> bool:
-        """Counts a draw; where time runs short sizes shrink, or True: they cannot, and the other draws are left out."""
+        """Count an input draw. If time runs short, shrink the sizes, or return True to leave out the other input
+        draws."""
         last = self._lap()
         self.spent += time.monotonic() - self.began
         self.done += 1
-        left = len(self.drawings) - self.done
+        left = len(self.input_draws) - self.done
         if not (self.interpreted and left and self.spent + left * last > 2 * INTERPRETER_BUDGET_S):
             return False
         if self.at + 1 < len(self.steps):
             self.at += 1
             return False
         self.reduced = (
-            f"{self.spent:.0f} s of Triton's interpreter were spent and the sizes cannot be reduced further, so these"
-            f" drawings were left out: {', '.join(self.drawings[self.done :])}."
+            f"Triton's interpreter has taken {self.spent:.0f} s and the sizes cannot be reduced further, so these input"
+            f" draws were left out: {', '.join(self.input_draws[self.done :])}."
         )
         return True
 
     def conclude(self) -> None:
-        """Says to what the sizes were reduced, if they were."""
+        """Write down to which sizes the inputs were reduced, if they were."""
         if not self.at or self.reduced:
             return
         changed = [
@@ -119,16 +128,18 @@ class Pace:
         )
 
     def _lap(self) -> float:
-        """What the draw took when it was first asked: its call and its controls, not what followed them."""
+        """Seconds that this input draw had taken when first asked: its call and negative controls, not the extra
+        calls."""
         if self.last is None:
             self.last = time.monotonic() - self.began
         return self.last
 
 
 def smaller(graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping[str, InputRole]) -> tuple[SizeStep, ...]:
-    """Ever smaller sizes at which the subgraph still computes the same kind of thing, down to PROBE_ELEMENTS or so.
+    """Find ever smaller sizes, down to about PROBE_ELEMENTS, at which the subgraph still has outputs of the same form.
 
-    All axes of one recorded size shrink together, leading axes first; the source's own literals decide what may shrink.
+    All axes of the same recorded size shrink together, leading axes first. Sizes that the source has as literals cannot
+    shrink, because then the subgraph does not run.
     """
     probe = _Probe(graph, specs, known_roles)
     recorded: Shapes = tuple(spec.shape for spec in specs)
@@ -150,7 +161,7 @@ def smaller(graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping[str,
 
 
 def _sizes(shapes: Shapes) -> list[int]:
-    """Distinct sizes that can shrink: those of leading axes first, of the same axis the largest first."""
+    """The distinct sizes that can shrink, ordered by axis, leading axes first, and then from large to small."""
     places: dict[int, int] = {}
     for shape in shapes:
         for axis, size in enumerate(shape):
@@ -164,7 +175,7 @@ def _elements(shapes: Sequence[Sequence[int]]) -> int:
 
 
 class _Probe:
-    """Runs the subgraph on tensors without content, to see whether sizes fit."""
+    """Runs the subgraph on meta tensors, to see whether sizes fit."""
 
     def __init__(self, graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping[str, InputRole]) -> None:
         self.module = building.module_of(placed(graph, "meta"), {})
@@ -172,14 +183,14 @@ class _Probe:
         self.numbers = {spec.name for spec in specs if known_roles.get(spec.name, InputRole()).number}
 
     def form(self, shapes: Shapes) -> tuple[Any, ...] | None:
-        """Rank and dtype of every output; None where it does not run."""
+        """The rank and dtype of every output, or None if the subgraph does not run at these sizes."""
         try:
             with torch.device("meta"), torch.no_grad():
                 result = self.module(*(self._input(spec, shape) for spec, shape in zip(self.specs, shapes)))
         except MISFITS:
             return None
         finally:
-            # a subgraph may switch gradients off for good
+            # the subgraph may have switched gradients off
             torch.set_grad_enabled(True)
         outputs = result if isinstance(result, tuple | list) else (result,)
         return tuple((each.dim(), each.dtype) if isinstance(each, torch.Tensor) else type(each) for each in outputs)

@@ -1,4 +1,4 @@
-"""What blocks of timed calls say: timings, speedups with their intervals, the noise floor, and what is too unsteady."""
+"""Statistics of timed blocks: timings, speedups with their intervals, the noise floor, and unsteady times."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,35 +9,39 @@ from passnet_core.records import Clock, Contender, Evidence, Speedup, Timing, Ve
 from passnet_core.scoring.intervals import Interval, median_interval
 
 UNSTABLE = 0.2
-"""Interquartile range over median from which PassNet aborts: for it, of all calls; here, within the median block."""
+"""The interquartile range over the median beyond which times are unsteady. PassNet, which aborts then, takes all calls;
+this judge takes the median block."""
 UNSURE = 1.3
-"""Ratio of the ends of the interval of an end-to-end speedup from which it says too little."""
+"""The ratio between the ends of a speedup's interval, end to end, beyond which the times are unsteady."""
 
 APART = 1.04
-"""The least factor that counts as a difference: two processes that run the same code often differ by as much, steadily
-(docs/figures.md), and by how much these two do is known no better."""
+"""The least factor that counts as a difference: two processes that run the same code often differ by this much,
+steadily (docs/figures.md)."""
 
 Blocks = dict[Contender, list[list[float]]]
 
 
 @dataclass(frozen=True)
 class Block:
-    """The calls of a block."""
+    """The timed calls of one block. begun_us: microseconds to begin it, by the referee's clock."""
 
     calls: list[TimedCall]
     begun_us: float = 0.0
 
     @property
     def claimed(self) -> list[float]:
-        """Microseconds of each call by the child's clock."""
+        """Microseconds of each call, by the worker's own clock."""
         return [call.claimed_us for call in self.calls]
 
 
 @dataclass
 class Timed:
-    """All blocks on one clock. again: end to end, eager's second block of each turn, a measure of noise: in the process
-    of the passes, where there are some, for processes that run the same code differ. copying: bytes per microsecond
-    that a copy moved, whenever the candidate had come to rest."""
+    """All blocks by one clock.
+
+    again: eager's second block of each turn, for the noise floor. It runs in the candidate worker if eager fits there,
+    because processes that run the same code differ. copying: bytes per microsecond that a copy moved, each time the
+    candidate had come to rest.
+    """
 
     blocks: dict[Contender, list[Block]] = field(default_factory=dict)
     again: list[Block] = field(default_factory=list)
@@ -45,21 +49,22 @@ class Timed:
 
     @property
     def claimed(self) -> Blocks:
+        """Microseconds of each call in each block, by the workers' own clocks."""
         return {contender: [block.claimed for block in blocks] for contender, blocks in self.blocks.items()}
 
     @property
     def floor(self) -> Interval:
-        """Eager against eager, turn by turn."""
+        """The ratio of eager to eager again, turn by turn: the noise floor."""
         pairs = zip(self.blocks[Contender.EAGER], self.again)
         return median_interval([median(first.claimed) / median(second.claimed) for first, second in pairs])
 
     def with_more(self, other: "Timed") -> "Timed":
-        """These blocks and those of another time."""
+        """These blocks together with those of another series."""
         blocks = {contender: found + other.blocks[contender] for contender, found in self.blocks.items()}
         return Timed(blocks, self.again + other.again, self.copying + other.copying)
 
     def ratios(self, clock: Clock) -> Iterator[Speedup | Interval | None]:
-        """Every ratio that more blocks would make surer."""
+        """Every ratio whose interval more blocks would narrow: the speedups, and the noise floor."""
         claimed = self.claimed
         yield from (speedup(each, clock, claimed) for each in claimed if each is not Contender.EAGER)
         if self.again:
@@ -67,13 +72,14 @@ class Timed:
 
 
 def pooled(blocks: Sequence[Sequence[float]]) -> list[float]:
+    """The samples of all blocks."""
     return [sample for block in blocks for sample in block]
 
 
 def unsteady(blocks: Mapping[Contender, Sequence[Sequence[float]]]) -> list[Contender]:
-    """Whose times say too little: calls spread within a block, or block ratios to eager differ.
+    """The contenders with unsteady times: their calls spread within a block, or their ratios to eager differ by block.
 
-    A drift of the whole machine from block to block is not counted: it is the same for all.
+    A drift of the whole machine from block to block does not count, because it is the same for all contenders.
     """
     found = []
     for contender, each in blocks.items():
@@ -85,11 +91,12 @@ def unsteady(blocks: Mapping[Contender, Sequence[Sequence[float]]]) -> list[Cont
 
 
 def spread_out(blocks: Sequence[Sequence[float]]) -> bool:
+    """Whether the calls of the median block spread too widely."""
     return median(spread(block) for block in blocks) > UNSTABLE
 
 
 def spread(block: Sequence[float]) -> float:
-    """Interquartile range over median."""
+    """The interquartile range over the median; 0 if the median is 0."""
     low, middle, high = quantiles(block, n=4)
     return (high - low) / middle if middle > 0 else 0.0
 
@@ -102,7 +109,7 @@ def timing(contender: Contender, clock: Clock, blocks: Sequence[Sequence[float]]
 def speedup(
     contender: Contender, clock: Clock, blocks: Mapping[Contender, Sequence[Sequence[float]]]
 ) -> Speedup | None:
-    """Eager's block medians over the contender's, block by block; None where a clock saw nothing at all."""
+    """The speedup over eager, from the ratios of block medians. None: a clock saw nothing at all."""
     pairs = [(median(eager), median(other)) for eager, other in zip(blocks[Contender.EAGER], blocks[contender])]
     ratios = [eager / other for eager, other in pairs if eager > 0 and other > 0]
     if not ratios:
@@ -112,7 +119,7 @@ def speedup(
 
 
 def judged(found: Speedup, floor: float) -> tuple[Verdict, str]:
-    """The verdict that an end-to-end speedup and its interval stand for. floor: the factor that means nothing."""
+    """The verdict and reason for an end-to-end speedup. floor: a factor up to this means nothing."""
     shown = f"{found.value:.2f} times eager's speed end to end (95% interval {found.low:.2f} to {found.high:.2f})"
     if found.low > 1 and found.value > floor:
         return Verdict.FASTER, f"Right, and faster: {shown}."
@@ -124,12 +131,13 @@ def judged(found: Speedup, floor: float) -> tuple[Verdict, str]:
 
 
 def noise(floor: Interval) -> float:
-    """The factor that means nothing. floor: of eager against eager."""
+    """The factor up to which a speedup means nothing. floor: the ratio of eager to eager."""
     return max(floor.high, 1 / floor.low, APART)
 
 
 def floor_sentence(interval: Interval, same_process: bool) -> str:
-    which = "itself" if same_process else "eager in the process of the passes"
+    """The noise floor as evidence. same_process: eager was timed twice in the witness."""
+    which = "itself" if same_process else "eager in the candidate worker"
     return (
         f"Eager against {which}, end to end: {interval.value:.3f} ({interval.low:.3f} to {interval.high:.3f});"
         f" less than {APART - 1:.0%} never counts as a difference."
@@ -137,7 +145,7 @@ def floor_sentence(interval: Interval, same_process: bool) -> str:
 
 
 def busy_evidence(busy: float) -> Evidence:
-    text = f"While eager and Inductor were timed, copying memory took {busy:.2f} times as long as it does at best."
+    text = f"While eager and Inductor were timed, copying memory took {busy:.2f} times as long as at best."
     return Evidence("the device beside the pass", text)
 
 
@@ -145,6 +153,6 @@ def preparing_evidence(timed: Timed, solver: Contender) -> Evidence:
     eager, solved = (median(each.begun_us for each in timed.blocks[who]) for who in (Contender.EAGER, solver))
     return Evidence(
         "prepare(weights)",
-        f"Beginning with new weights takes {solved:.0f} µs, and {eager:.0f} µs for eager, by the judge's own clock. It"
-        " is done once for a block of calls, and is no part of their time.",
+        f"Preparing new weights takes {solved:.0f} µs, and {eager:.0f} µs for eager, by the judge's own clock. That"
+        " happens once per block of calls and is not part of their time.",
     )

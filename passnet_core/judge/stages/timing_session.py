@@ -1,4 +1,4 @@
-"""A measurement under way: contenders in their workers, called in alternating blocks, and what is known so far."""
+"""A measurement in progress: contenders in their workers, called in alternating blocks, and what is known so far."""
 
 import random
 import secrets
@@ -15,37 +15,41 @@ from passnet_core.judge.stages.clock_audits import ClockSpec
 from passnet_core.judge.stages.findings import Measurement
 from passnet_core.judge.stages.prepared_job import PreparedJob
 from passnet_core.judge.stages.timed_blocks import Block, Blocks, Timed, speedup, timing
-from passnet_core.records import REPLAY, Clock, Contender, Evidence, Speedup, Timing, Verdict
+from passnet_core.records import CONTENDER_NAMES, REPLAY, Clock, Contender, Evidence, Speedup, Timing, Verdict
 
 CALLS = 40
-"""Timed calls per block, as long as a block stays below LONGEST_BLOCK_S."""
+"""How many timed calls a block has, if it takes less than LONGEST_BLOCK_S."""
 LEAST_CALLS = 5
+"""How many timed calls a block has at least."""
 LONGEST_BLOCK_S = 0.05
 LEAD_US = 2_000.0
+"""For how long a block is called before its calls count, because another process had the device until then."""
 LEAD_CALLS = (2, 40)
-"""Calls at the start of a block that do not count, for about so long: another process had the device until now."""
+"""The least and the most calls of a block that do not count."""
 MOST_BLOCKS = 25
 SETTLED = (8, 4)
-"""From so many blocks on, and then after every so many, no more are taken where all is settled."""
+"""After how many blocks the timing may stop early, and after how many more it may stop again."""
 TRACED_BLOCKS, TRACED_CALLS = 2, 20
+"""How many blocks of how many calls are traced for each contender."""
 
 
 @dataclass(frozen=True)
 class Runner:
-    """One contender where it lives."""
+    """A contender and the worker that runs it."""
 
     contender: Contender
     client: CandidateClient
 
     @property
     def name(self) -> CallableName:
+        """The name of the contender's callable in the worker."""
         return CALLABLES[self.contender]
 
 
 @dataclass(frozen=True)
 class Contest:
-    """Who is timed. runners: each contender. twin: eager beside the candidate, or else the first of them. fills: how
-    their inputs are drawn."""
+    """What is timed. runners: one per contender. twin: eager in the candidate worker, if it fits there, or in the
+    witness. fills: how the inputs are drawn."""
 
     runners: Sequence[Runner]
     twin: Runner
@@ -53,7 +57,7 @@ class Contest:
 
 
 class TimingSession:
-    """The measurement of one job. core: the one on which timed calls run; None: any."""
+    """Times the contenders of one job and keeps the results. core: the CPU core of timed calls; None: any."""
 
     def __init__(self, asked: PreparedJob, contest: Contest, warnings: list[str], core: int | None) -> None:
         self.asked, self.core, self.warnings = asked, core, warnings
@@ -70,7 +74,8 @@ class TimingSession:
         self.cost_us, self.calls = 0.0, CALLS
 
     def plan(self) -> None:
-        """Finds out what a timed call costs in all, by the slowest contender, and how many make a block."""
+        """Measure what a timed call takes in all, for the slowest contender, and choose the number of calls in a
+        block."""
         costs = []
         for runner in self.runners:
             self.rest(runner)
@@ -79,11 +84,13 @@ class TimingSession:
         self.cost_us = max(costs)
         self.calls = max(LEAST_CALLS, min(CALLS, int(LONGEST_BLOCK_S * 1e6 / max(self.cost_us, 1.0))))
         if self.calls < CALLS:
-            self.warnings.append(f"One call is slow: blocks of {self.calls} calls instead of {CALLS}.")
+            self.warnings.append(f"One call takes so long that blocks have {self.calls} calls instead of {CALLS}.")
 
     def timed(self, spec: ClockSpec, *, patience: int = 1) -> Timed:
-        """Blocks in ABBA order: as many as were asked for, and more while they are cheap and tell more. patience: how
-        many times the budget of the clock."""
+        """Time blocks in ABBA order: as many as the job asks for, and more while the budget lasts and they are needed.
+
+        patience: by how much the clock's budget is multiplied.
+        """
         assert spec.budget_s is not None
         timed = Timed({runner.contender: [] for runner in self.runners})
         lead = max(LEAD_CALLS[0], min(LEAD_CALLS[1], int(LEAD_US / max(self.cost_us, 1.0))))
@@ -104,7 +111,7 @@ class TimingSession:
         return timed
 
     def _block(self, runner: Runner, clock: Clock, calls: int, lead: int) -> Block:
-        """One block of calls; at random, some of the solver's are remembered to be checked."""
+        """Time one block of calls. Of the passes' blocks, some have a call picked at random, to be checked later."""
         picked = self._picked(runner, calls + lead)
         weights = self.chance.getrandbits(62)
         series = runner.client.timed_calls(runner.name, clock, self.fills, self.core, weights)
@@ -122,7 +129,7 @@ class TimingSession:
         return block
 
     def rest(self, runner: Runner) -> bool:
-        """Has the candidate rest while another's calls are timed; whether it has just come to rest."""
+        """Stop the candidate worker while the witness is timed. Return whether it was stopped just now."""
         trusted = runner.client is self.witness
         came_to_rest = trusted and not self.resting and self.candidate is not self.witness
         if came_to_rest:
@@ -131,21 +138,22 @@ class TimingSession:
         return came_to_rest
 
     def busy(self, timed: Timed) -> float:
-        """How many times as long copying memory took, while the candidate rested, as it does at best: what that had
-        left to the device goes on, and shares it with whoever is timed."""
+        """How many times as long as at best a copy took while the candidate rested. Work that the candidate has left on
+        the device goes on, and slows whatever is timed."""
         if not timed.copying:
             return 1.0
         speed = self.witness.facts().get("bytes_per_us")
         return speed / median(timed.copying) if isinstance(speed, float) else 1.0
 
     def _picked(self, runner: Runner, calls: int) -> set[int]:
-        """Which calls of this block will be asked for: at most one in a block, in about half of the first blocks."""
+        """Pick calls of this block to be checked: one call in about half of the blocks, until there are enough."""
         if runner.contender is not Contender.PASSES or len(self.picked) >= self.wanted or self.chance.random() < 0.5:
             return set()
         return {self.chance.randrange(calls)}
 
     def _inputs(self, count: int) -> Iterator[tuple[int, int]]:
-        """Seeds and slots: ever new content in the same places, and now and then the same content in another."""
+        """Seeds and slots of a block's calls. Mostly new content in a known place, sometimes the same content in
+        another."""
         seed, slot = self.chance.getrandbits(62), 0
         for _ in range(count):
             if self.chance.random() < 7 / 8:
@@ -154,6 +162,7 @@ class TimingSession:
             yield seed, slot
 
     def traced(self) -> Blocks:
+        """Microseconds in kernels for each traced call, from the device trace."""
         blocks: Blocks = {runner.contender: [] for runner in self.runners}
         for turn in range(TRACED_BLOCKS):
             for runner in self.runners if turn % 2 == 0 else self.runners[::-1]:
@@ -163,7 +172,8 @@ class TimingSession:
         return blocks
 
     def replay(self) -> None:
-        """The replay of each as a CUDA graph, where it captures: what is left without launch and dispatch."""
+        """Time each contender's call replayed as a CUDA graph, if it can be captured: the time without launch and
+        dispatch."""
         words, figures = [], []
         for runner in self.runners:
             self.rest(runner)
@@ -171,7 +181,8 @@ class TimingSession:
                 found = runner.client.replay(runner.name, self.fills, self.chance.getrandbits(62))
             except CandidateFault:
                 found = None
-            words.append(f"{runner.name} {f'{found:.1f} µs' if found is not None else 'cannot be captured'}")
+            told = f"{found:.1f} µs" if found is not None else "cannot be captured"
+            words.append(f"{CONTENDER_NAMES[runner.contender]} {told}")
             if found is not None:
                 figures.append((runner.contender.value, found))
         self.evidence.append(Evidence(REPLAY, ", ".join(words) + ".", tuple(figures)))
@@ -179,6 +190,7 @@ class TimingSession:
     # --- results ---
 
     def keep(self, clock: Clock, blocks: Blocks) -> None:
+        """Keep the timings and speedups of these blocks."""
         self.timings += [timing(contender, clock, found) for contender, found in blocks.items()]
         for contender in blocks:
             if contender is not Contender.EAGER:
@@ -186,11 +198,12 @@ class TimingSession:
                 self.speedups += [found] if found is not None else []
 
     def scored_speedup(self) -> Speedup:
-        """The one that the verdict rests on."""
+        """The speedup that the verdict rests on."""
         solver = self.asked.solver
         return next(each for each in self.speedups if each.contender is solver and each.clock is Clock.END_TO_END)
 
     def measurement(self, verdict: Verdict, reason: str, *, scored: bool = True) -> Measurement:
+        """The findings of MEASURE. scored: whether the speedups count."""
         return Measurement(
             verdict,
             reason,

@@ -1,4 +1,4 @@
-"""From facts to the one outcome of a job: the order of precedence, and the sentence that gives the reason."""
+"""Make the one outcome of a job from its facts: which finding takes precedence, and the reason in a sentence."""
 
 from collections.abc import Mapping
 
@@ -28,14 +28,14 @@ FAULTS: Mapping[str, tuple[Verdict, str]] = {
     "compile": (Verdict.COMPILE_FAILED, "It does not compile"),
     "runtime": (Verdict.CRASHED, "It raised an exception"),
     "memory": (Verdict.CRASHED, "It ran out of memory"),
-    "protocol": (Verdict.CRASHED, "Its process gave no sensible answer"),
-    "restless": (Verdict.CHEAT, "It did not rest while others were timed"),
+    "protocol": (Verdict.CRASHED, "Its process sent an invalid answer"),
+    "restless": (Verdict.CHEAT, "Its process did not stop while others were timed"),
 }
-"""Verdict and first words for each kind of fault of the candidate."""
+"""For each kind of fault of the candidate: the verdict, and the first words of the reason."""
 
 
 DOUBTS = (Verdict.CHEAT, Verdict.LIBRARY, Verdict.INCONCLUSIVE)
-"""Why right values are not ranked, whichever stage found it, the gravest first."""
+"""The verdicts that keep right values from being ranked, whichever stage found them, the gravest first."""
 
 
 def outcome(
@@ -47,10 +47,14 @@ def outcome(
     finished_at: str,
     log_tail: str,
 ) -> Outcome:
-    """The outcome that these facts stand for. finished_at: UTC, ISO 8601."""
+    """The outcome of a job with these facts. finished_at: UTC, as in ISO 8601. log_tail: the end of the candidate's
+    log."""
     verdict, reason = decide(job, facts)
     if environment is None and verdict.judged:
-        verdict, reason = Verdict.INFRASTRUCTURE, f"The judge could not tell where it ran. It would have said: {reason}"
+        verdict, reason = (
+            Verdict.INFRASTRUCTURE,
+            f"The judge could not find out which machine it ran on. Its reason would have been: {reason}",
+        )
     measurement = facts.measurement
     shown = measurement is not None and verdict in TIMED | {Verdict.INCONCLUSIVE, Verdict.CHEAT}
     accuracy = facts.verification.accuracy if facts.verification else None
@@ -74,13 +78,13 @@ def outcome(
 
 
 def decide(job: Job, facts: Facts) -> tuple[Verdict, str]:
-    """The verdict, with its reason as one or two sentences for a person."""
+    """The verdict, and its reason as one or two sentences for people."""
     fatal = [finding for finding in facts.findings if finding.fatal]
     verification, measurement, match = facts.verification, facts.measurement, facts.match
     if facts.problem:
         return Verdict.INFRASTRUCTURE, facts.problem
     if facts.end is not None and facts.end.who == "witness" and job.solver is SolverKind.PASSES:
-        return Verdict.INFRASTRUCTURE, f"The process that computes eager ended: {_sentence(facts.end)}"
+        return Verdict.INFRASTRUCTURE, f"The process that computes eager (the witness) ended: {_sentence(facts.end)}"
     if verification is not None and verification.verdict is Verdict.EAGER_FAILED:
         return verification.verdict, verification.reason
     if fatal:
@@ -90,7 +94,7 @@ def decide(job: Job, facts: Facts) -> tuple[Verdict, str]:
     if facts.rewrite_problem:
         return Verdict.REWRITE_FAILED, f"The graph cannot be rewritten: {facts.rewrite_problem}"
     if job.solver is SolverKind.PASSES and match is None:
-        return Verdict.INFRASTRUCTURE, "The judge stopped before it matched the passes."
+        return Verdict.INFRASTRUCTURE, "The judge stopped before it matched the passes. Run the job again."
     if match is not None and not match.count:
         return Verdict.NO_MATCH, _no_match(match)
     if facts.end is not None:
@@ -104,7 +108,7 @@ def decide(job: Job, facts: Facts) -> tuple[Verdict, str]:
             else (Verdict.INFRASTRUCTURE, "Inductor has no passes to check.")
         )
     if verification is None:
-        return Verdict.INFRASTRUCTURE, "The judge stopped before it compared values."
+        return Verdict.INFRASTRUCTURE, "The judge stopped before it compared values. Run the job again."
     parts = (verification, facts.census, measurement)
     doubt = min(
         (part for part in parts if part is not None and part.verdict in DOUBTS),
@@ -116,20 +120,25 @@ def decide(job: Job, facts: Facts) -> tuple[Verdict, str]:
     if measurement is not None and job.spec.stage is Stage.MEASURE:
         return measurement.verdict, measurement.reason
     if job.spec.stage is Stage.MEASURE:
-        return Verdict.INFRASTRUCTURE, "The values are right, but the judge stopped before it took times."
+        return (
+            Verdict.INFRASTRUCTURE,
+            "The values are right, but the judge stopped before it took times. Run the job again.",
+        )
     assert verification.verdict in RIGHT
     return verification.verdict, verification.reason
 
 
 def _rejected(fatal: list[Finding]) -> str:
+    """The first fatal finding, and how many more there are."""
     first, more = fatal[0], len(fatal) - 1
     rest = f" ({more} more)" if more else ""
     return f"{first.file} line {first.line}, rule {first.rule}: {first.message}{rest}"
 
 
 def _no_match(match: MatchReport) -> str:
+    """Why no pass matches: the pass that came nearest, and what stopped it."""
     if not match.passes:
-        return "The bundle holds no pass."
+        return "The bundle contains no pass."
     missed = [each for each in match.passes if each.miss is not None]
     if not missed:
         return "No pass matches this subgraph."
@@ -151,7 +160,7 @@ def _matched(match: MatchReport) -> str:
 
 
 def _ended(end: CandidateEnd, during: str) -> tuple[Verdict, str]:
-    """What the end of the candidate's process means."""
+    """The verdict and reason for a candidate worker that ended early."""
     match end:
         case CandidateTimeout():
             return Verdict.TIMED_OUT, _sentence(end)

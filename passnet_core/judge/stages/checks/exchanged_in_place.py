@@ -12,8 +12,8 @@ EXTRA_CALLS = EXCHANGES + 1
 
 
 def exchanged_in_place(session: VerifySession, call: ComparedCall) -> Iterable[Objection]:
-    """Catches results remembered by address, shape, version or a fingerprint of the content: two elements of each typical
-    input change places in the same tensor, so sums and extremes stay."""
+    """Catches results remembered by address, shape, version or a fingerprint of the content: two elements of each
+    typical input change places in the same tensor, so sums and extremes stay."""
     if not (session.strict and session.is_candidate) or session.input_draw != "typical":
         return ()
     if not session.pace.affords(EXTRA_CALLS):

@@ -4,8 +4,8 @@ from passnet_core.judge.stages.verify_session import ComparedCall, Objection, Ve
 
 
 def late_results(session: VerifySession, call: ComparedCall) -> Iterable[Objection]:
-    """Catches work on a side stream that is not joined before returning, so the outputs are unfinished when the stream of
-    the call is done. CUDA only."""
+    """Catches work on a side stream that is not joined before returning, so the outputs are unfinished when the stream
+    of the call is done. CUDA only."""
     if session.strict and call.returned is not None:
         for output in call.returned.late:
             problem = (

@@ -6,8 +6,8 @@ from passnet_core.records import Verdict
 
 
 def shared_memory(session: VerifySession, call: ComparedCall) -> Iterable[Objection]:
-    """Catches an output in the memory of an input or of another output, unless eager does the same: a later change of one
-    changes both."""
+    """Catches an output in the memory of an input or of another output, unless eager does the same: a later change of
+    one changes both."""
     for output, eager, actual in call.outputs() if session.strict else ():
         if problem := comparing.sharing_problem(eager, actual):
             yield call.objection(output, Verdict.WRONG_VALUES, problem)

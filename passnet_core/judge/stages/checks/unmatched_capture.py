@@ -5,8 +5,8 @@ from passnet_core.judge.stages.verify_session import ComparedCall, Objection, Ve
 
 
 def unmatched_capture(session: VerifySession, call: ComparedCall) -> Iterable[Objection]:
-    """Catches passes that match the recorded graph, but nothing in what torch.compile captured: the outputs are right only
-    because PyTorch's own operations computed them."""
+    """Catches passes that match the recorded graph, but nothing in what torch.compile captured: the outputs are right
+    only because PyTorch's own operations computed them."""
     if call.returned is not None and call.returned.matches == 0:
         raise CandidateFault(
             "rewrite",

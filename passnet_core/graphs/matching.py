@@ -349,9 +349,8 @@ class _Search:
             case _ if same(wanted, found):
                 return None, ()
         in_graph = f"the value of {found.name}" if isinstance(found, Ref) else shown(found)
-        reason = (
-            f"{place.words} is {shown(wanted)} in the pattern, but {in_graph} in the graph (node {place.graph.name})."
-        )
+        where = f"in the graph (node {place.graph.name})"
+        reason = f"{place.words} is {shown(wanted)} in the pattern, but {in_graph} {where}."
         return Difference(MissKind.LITERAL, place.pattern.name, place.graph.name, _capital(reason)), ()
 
     def _input(self, fit: _Fit, node: Node, found: Value, place: _Place | None) -> Difference | None:

@@ -171,19 +171,16 @@ class _Trials:
 
     def _given(self, node: Node, key: str, value: Value) -> Iterator[Change]:
         """Yield the change after which the call passes this value for the argument."""
+        call = _named(node)
         for place, old in _literals(node):
             for spelled in (*_spelled_like(old, value), value):
-                words = (
-                    f"Write {shown(spelled)} instead of {shown(old)} as {_which(place, node, key)} of {_named(node)}."
-                )
+                words = f"Write {shown(spelled)} instead of {shown(old)} as {_which(place, node, key)} of {call}."
                 change = ArgumentChange(node.name, place, spelled, words)
                 if self._sets(node, change, key, value):
                     yield change
                     return
         if key.isidentifier():
-            change = ArgumentChange(
-                node.name, key, value, f"Add {key}={shown(value)} to the arguments of {_named(node)}."
-            )
+            change = ArgumentChange(node.name, key, value, f"Add {key}={shown(value)} to the arguments of {call}.")
             if self._sets(node, change, key, value):
                 yield change
 

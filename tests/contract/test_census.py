@@ -1,4 +1,4 @@
-"""Whose kernels did the work: own ones are accepted, a library's are named, with the line that asked for them."""
+"""The kernel census: own kernels are accepted; library kernels are named, with the line that launched them."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ def add_relu""",
 
 
 def replacing(*lines: str, top: str = "", pattern: str = PATTERN, arguments: str = "a, b") -> str:
-    """A pass whose replacement has these lines, with the kernel add_relu_kernel at hand."""
+    """A pass whose replacement has these lines and may launch add_relu_kernel."""
     kernel = KERNEL.replace("RESULT", "tl.where(total > 0, total, 0.0)").split("@torch.fx.wrap")[0]
     body = "\n    ".join(lines)
     return (
@@ -45,7 +45,7 @@ def launched(outcome: Outcome) -> str:
     return found
 
 
-def test_kernels_of_the_bundle_are_its_own_and_idle_ones_are_named(backend: LocalBackend) -> None:
+def test_the_bundles_kernels_are_own_kernels_and_unused_ones_are_named(backend: LocalBackend) -> None:
     outcome = judged(backend, job(OWN))
     assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
     assert "1 × add_relu_kernel (kernel, the replacement of pass_0 at pass_0.py:" in launched(outcome)
@@ -81,7 +81,7 @@ def test_honest_habits_are_accepted(backend: LocalBackend, lines: list[str]) -> 
     assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
 
 
-def test_addresses_that_are_read_are_told(backend: LocalBackend) -> None:
+def test_reading_addresses_is_a_warning(backend: LocalBackend) -> None:
     outcome = judged(backend, job(replacing(*HONEST["questions"])))
     assert any("reads addresses" in warning for warning in outcome.warnings)
 
@@ -112,11 +112,11 @@ LIBRARY = {
 
 
 @pytest.mark.parametrize(("lines", "said"), LIBRARY.values(), ids=list(LIBRARY))
-def test_what_a_library_computes_is_named_with_its_line(backend: LocalBackend, lines: list[str], said: str) -> None:
+def test_library_work_is_named_with_its_line(backend: LocalBackend, lines: list[str], said: str) -> None:
     code = replacing(*lines)
     outcome = judged(backend, job(code))
     if outcome.verdict is Verdict.REJECTED:
-        # the rules know this one already: what matters here is what runs
+        # the static rules reject this one already; here only the launched kernels matter
         pytest.fail(outcome.reason)
     assert outcome.verdict is Verdict.LIBRARY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
     assert said in outcome.reason + launched(outcome), outcome.reason
@@ -203,7 +203,9 @@ OFF = "_disable" + "_current_modes"
     ],
     ids=["modes switched off", "modes looked for", "profiler looked for", "another thread"],
 )  # fmt: skip
-def test_who_sees_by_what_it_is_watched_is_caught_by_the_other_means(backend: LocalBackend, lines: list[str]) -> None:
+def test_code_that_detects_one_means_of_recording_is_caught_by_the_other(
+    backend: LocalBackend, lines: list[str]
+) -> None:
     top = """
 def torch_of(module, parts=("sy" + "s", "modu" + "les")):
     import functools, os
@@ -221,7 +223,7 @@ def functions():
     assert outcome.verdict is Verdict.LIBRARY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
 
 
-def test_what_replacement_args_computes_counts(backend: LocalBackend) -> None:
+def test_work_in_replacement_args_counts(backend: LocalBackend) -> None:
     pattern = PATTERN.replace("return (a, b)", "return (torch.nn.functional.relu(a + b), b[:, :].reshape(-1))")
     outcome = judged(backend, job(replacing("return own(a, a.new_zeros(a.shape))", pattern=pattern)))
     assert outcome.verdict is Verdict.LIBRARY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
@@ -254,7 +256,7 @@ def test_a_call_that_fails_only_in_the_census_is_a_crash(backend: LocalBackend) 
     assert "enough" in outcome.reason
 
 
-# --- what the referee concludes, without processes --------------------------------------------------------------------
+# --- the referee's conclusions, without processes --------------------------------------------------------------------
 
 GRAPH = parse(TRANSPOSED)
 KEYS = {"replacement_0": "the replacement of pass_0"}
@@ -274,7 +276,7 @@ def device(name: str = "add_relu_kernel", count: int = 1) -> Seen:
     return Seen("device", name, "", "", count)
 
 
-def test_the_device_trace_names_what_is_foreign() -> None:
+def test_the_device_trace_names_library_kernels() -> None:
     fine = concluded(
         launch(),
         device(),
@@ -295,13 +297,13 @@ def test_a_librarys_kernel_cannot_borrow_the_name_of_one_of_the_bundles() -> Non
     assert concluded(launch(count=2), device(count=4)).verdict is Verdict.LIBRARY
 
 
-def test_a_triton_kernel_from_elsewhere_is_foreign() -> None:
+def test_a_triton_kernel_from_elsewhere_is_a_library_kernel() -> None:
     found = concluded(launch("_flash_attention"), device("_flash_attention"))
     assert found.verdict is Verdict.LIBRARY
     assert "not in the bundle" in found.reason
 
 
-def test_a_trace_sees_what_the_modes_do_not() -> None:
+def test_the_trace_shows_operations_that_the_modes_do_not_see() -> None:
     added = Seen("trace", "aten::add", "", "", 1)
     hidden = concluded(launch(), added, Seen("trace", "aten::empty", "", "", 1), device=Device.CPU)
     assert hidden.verdict is Verdict.LIBRARY
@@ -310,7 +312,7 @@ def test_a_trace_sees_what_the_modes_do_not() -> None:
     assert "calls aten::add.Tensor at pass_0.py:3." in watched.reason
 
 
-def test_another_number_of_launches_under_other_means_is_told() -> None:
+def test_another_number_of_launches_under_other_means_is_a_warning() -> None:
     even = concluded(launch(count=2), device=Device.CPU).warnings
     assert not any("in the next" in each for each in even)
     uneven = [Launches("replacement_0", 1, 1, 1, (launch(count=2),))]
@@ -318,7 +320,7 @@ def test_another_number_of_launches_under_other_means_is_told() -> None:
     assert "The replacement of pass_0 launched 2 kernels in one call and 1 in the next." in warnings
 
 
-def test_a_result_that_nothing_explains_is_foreign() -> None:
+def test_a_result_that_nothing_explains_is_a_librarys() -> None:
     allocated = Seen("operation", "aten::empty_like", "pass_0.py:3", "", 1)
     found = concluded(allocated, device=Device.CPU)
     assert found.verdict is Verdict.LIBRARY
@@ -328,7 +330,7 @@ def test_a_result_that_nothing_explains_is_foreign() -> None:
     assert concluded(device=Device.CPU, fresh=0).verdict is Verdict.VALUES_ONLY
 
 
-def test_a_device_trace_that_saw_nothing_is_told() -> None:
+def test_a_device_trace_that_saw_nothing_is_a_warning() -> None:
     assert any("device trace saw nothing" in each for each in concluded(launch()).warnings)
 
 

@@ -1,9 +1,10 @@
-"""MEASURE with given times: order, speedups, verdicts, and what it takes for evidence of a cheat."""
+"""MEASURE with given times: order, speedups, verdicts, and the evidence of a cheat."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 import torch
@@ -12,7 +13,16 @@ from passnet_core.graphs.source import parse
 from passnet_core.judge.numerics import output_digest, rechecking, timed_inputs
 from passnet_core.judge.numerics.input_draws import draw, roles
 from passnet_core.judge.protocol import reference_bench
-from passnet_core.judge.protocol.messages import CandidateFault, Fills, Preparation, Produced, Returned, TimedCall
+from passnet_core.judge.protocol.clients import CandidateClient
+from passnet_core.judge.protocol.messages import (
+    CallableName,
+    CandidateFault,
+    Fills,
+    Preparation,
+    Produced,
+    Returned,
+    TimedCall,
+)
 from passnet_core.judge.stages import measure, timed_blocks, timing_session
 from passnet_core.judge.stages.findings import Measurement
 from passnet_core.judge.stages.prepared_job import PreparedJob
@@ -38,6 +48,7 @@ from tests.contract.judging import ADD_RELU, bundle, subgraph
 DRAWING_US, GOING_US, DIGESTING_US = 60.0, 12.0, 40.0
 
 Log = list[tuple[str, Clock]]
+Function = Callable[[Sequence[torch.Tensor]], tuple[torch.Tensor, ...]]
 
 
 def relu_of_sum(inputs: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
@@ -63,7 +74,7 @@ def returned(outputs: Sequence[torch.Tensor]) -> Returned:
 
 
 class Timed:
-    """A client whose calls take what the test says, and return what its function computes.
+    """A client whose calls take the given times, and return what the given function computes.
 
     hidden: microseconds that a call takes beyond what it claims; before and after: that it takes beside it; wander:
     that all calls of a block take more or less, block by block. lies: it sends the digest of something else. within:
@@ -71,14 +82,14 @@ class Timed:
     full: there is no memory for eager.
     """
 
-    def __init__(self, times: dict[str, float], log: Log, **behaviour) -> None:
+    def __init__(self, times: dict[str, float], log: Log, **behaviour: Any) -> None:
         self.times, self.log = times, log
         self.fails: str = behaviour.pop("fails", "")
         self.hidden: float = behaviour.pop("hidden", 0.0)
         self.before: float = behaviour.pop("before", 0.0)
         self.after: float = behaviour.pop("after", 0.0)
         self.lies: bool = behaviour.pop("lies", False)
-        self.function = behaviour.pop("function", relu_of_sum)
+        self.function: Function = behaviour.pop("function", relu_of_sum)
         self.within: float = behaviour.pop("within", 1.0)
         self.speed: float = behaviour.pop("speed", 1000.0)
         self.busy: float = behaviour.pop("busy", 1.0)
@@ -97,12 +108,14 @@ class Timed:
     def give(self, inputs: Sequence[torch.Tensor]) -> None:
         self.inputs = inputs
 
-    def run(self, name: str) -> Returned:
+    def run(self, name: str, *, fresh: bool = True) -> Returned:
         return returned(self.computed(name, self.inputs)) if name == "float64" else Returned((), "tuple", 0.0)
 
     def computed(self, name: str, inputs: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
-        """What this name stands for, of these inputs; no name stands for the inputs."""
-        return self.function([each.double() for each in inputs] if name == "float64" else inputs) if name else inputs
+        """The outputs of the callable of this name; without a name, the inputs."""
+        if not name:
+            return tuple(inputs)
+        return self.function([each.double() for each in inputs] if name == "float64" else inputs)
 
     def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
         assert seconds > 0
@@ -187,12 +200,12 @@ def measured(
     profile: Profile = Profile.STRICT,
     device: Device = Device.CUDA,
     inductor: bool = False,
-    witness: dict | None = None,
+    witness: dict[str, Any] | None = None,
     weights: tuple[str, ...] = (),
     asked_of: Subgraph | None = None,
     trials: int = 5,
     apart: float = 1.0,
-    **candidate,
+    **candidate: Any,
 ) -> tuple[Measurement, Log]:
     log: Log = []
     spec = EvalSpec(stage=Stage.MEASURE, device=device, trials=trials, profile=profile)
@@ -201,17 +214,17 @@ def measured(
     tried = trusted if inductor else Timed({"passes": passes, "eager": eager * apart}, log, **candidate)
     trusted.beside = None if inductor else tried
     asked = {
-        "eager": Preparation(Contender.EAGER, ADD_RELU, Capture.DIRECT, device),
-        "baseline": Preparation(Contender.BASELINE, ADD_RELU, Capture.DIRECT, device),
-        "passes": Preparation(Contender.PASSES, ADD_RELU, Capture.DIRECT, device, weights=weights),
+        CallableName.EAGER: Preparation(Contender.EAGER, ADD_RELU, Capture.DIRECT, device),
+        CallableName.BASELINE: Preparation(Contender.BASELINE, ADD_RELU, Capture.DIRECT, device),
+        CallableName.PASSES: Preparation(Contender.PASSES, ADD_RELU, Capture.DIRECT, device, weights=weights),
     }
-    found = measure.measure(PreparedJob(job, parse(ADD_RELU), asked, tried, trusted, seed=1))
-    return found, log
+    clients = cast(CandidateClient, tried), cast(CandidateClient, trusted)
+    return measure.measure(PreparedJob(job, parse(ADD_RELU), asked, *clients, seed=1)), log
 
 
 @pytest.fixture(autouse=True)
 def _few_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many as were asked for."""
+    """Only as many blocks as were asked for."""
     monkeypatch.setattr(timing_session, "MOST_BLOCKS", 0)
 
 
@@ -227,17 +240,17 @@ def test_the_verdict_is_that_of_the_end_to_end_interval(passes: float, verdict: 
 
 
 @pytest.mark.parametrize(("apart", "passes"), [(1.07, 107.0), (0.92, 92.0)])
-def test_what_eager_takes_as_well_in_the_process_of_the_passes_is_no_difference(apart: float, passes: float) -> None:
+def test_a_speedup_that_eager_has_too_in_the_candidate_worker_is_no_difference(apart: float, passes: float) -> None:
     found, _ = measured(100.0, 80.0, passes, apart=apart)
     assert found.verdict is Verdict.NO_DIFFERENCE, found.reason
     assert "eager differs from eager by up to" in found.reason
     assert measured(100.0, 80.0, passes)[0].verdict is not Verdict.NO_DIFFERENCE, "in processes that are alike"
     (floor,) = [each.text for each in found.evidence if each.topic == "noise floor"]
-    assert "in the process of the passes" in floor
+    assert "in the candidate worker" in floor
     assert found.noise == pytest.approx(abs(apart - 1), abs=0.02)
 
 
-def test_without_memory_for_eager_beside_the_passes_the_floor_is_that_of_one_process() -> None:
+def test_without_memory_for_eager_in_the_candidate_worker_the_floor_is_that_of_one_process() -> None:
     found, _ = measured(100.0, 80.0, 50.0, apart=1.5, full=True)
     assert found.verdict is Verdict.FASTER
     assert any("no memory for eager" in each for each in found.warnings)
@@ -290,7 +303,7 @@ def test_three_contenders_on_every_clock_in_alternating_order() -> None:
     assert replays.figures == (("inductor", 40.0), ("passes", 25.0))
 
 
-def test_weights_that_are_prepared_stay_the_same_in_a_block_and_are_timed_apart() -> None:
+def test_prepared_weights_stay_the_same_in_a_block_and_are_timed_separately() -> None:
     seen: list[tuple[float, float]] = []
 
     def noted(inputs: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
@@ -320,7 +333,7 @@ def test_inductor_as_the_solver_is_timed_against_eager() -> None:
     assert {each.contender for each in found.speedups} == {Contender.BASELINE}
 
 
-def test_slow_calls_make_smaller_blocks_and_are_told_so() -> None:
+def test_slow_calls_make_smaller_blocks_with_a_warning() -> None:
     found, _ = measured(100_000.0, 90_000.0, 95_000.0)
     assert len(found.timings[-1].samples) < 5 * timing_session.CALLS
     assert any(f"instead of {timing_session.CALLS}" in warning for warning in found.warnings)
@@ -335,8 +348,8 @@ def test_slow_calls_make_smaller_blocks_and_are_told_so() -> None:
     ],
     ids=["all alike", "unsteady", "near what is allowed"],
 )
-def test_no_more_blocks_are_taken_than_tell_something(
-    monkeypatch: pytest.MonkeyPatch, behaviour: dict, settled: bool
+def test_timing_stops_when_more_blocks_would_tell_nothing_new(
+    monkeypatch: pytest.MonkeyPatch, behaviour: dict[str, Any], settled: bool
 ) -> None:
     monkeypatch.setattr(timing_session, "MOST_BLOCKS", 25)
     monkeypatch.setattr(measure, "steady_core", lambda: nullcontext(3))
@@ -345,7 +358,7 @@ def test_no_more_blocks_are_taken_than_tell_something(
     assert taken == 8 if settled else taken > 12
 
 
-def test_as_many_blocks_as_were_asked_for_are_taken_at_least(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_at_least_as_many_blocks_as_asked_for_are_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing_session, "MOST_BLOCKS", 25)
     _, log = measured(100.0, 80.0, 50.0, trials=13)
     assert log.count(("passes", Clock.END_TO_END)) == 1 + 16
@@ -357,7 +370,7 @@ def test_without_a_gpu_there_are_values_only() -> None:
     assert "values only: no GPU, no speedup" in found.warnings
 
 
-# --- what does not fit together --------------------------------------------------------------------------------------
+# --- contradictions and doubts --------------------------------------------------------------------------------------
 
 
 def test_calls_that_take_longer_than_they_claim_are_a_cheat(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -385,8 +398,8 @@ def test_clocks_that_disagree_a_little_on_few_cores_are_inconclusive(monkeypatch
         ({"after": -30.0}, "it reads what was returned in 30.0 µs less"),
     ],
 )
-def test_every_step_around_a_call_is_held_against_eagers(
-    monkeypatch: pytest.MonkeyPatch, behaviour: dict[str, float], words: str
+def test_every_step_around_a_call_is_compared_with_eagers(
+    monkeypatch: pytest.MonkeyPatch, behaviour: dict[str, Any], words: str
 ) -> None:
     monkeypatch.setattr(measure, "steady_core", lambda: nullcontext(3))
     found, _ = measured(100.0, 80.0, 50.0, **behaviour)
@@ -396,7 +409,7 @@ def test_every_step_around_a_call_is_held_against_eagers(
     assert small.verdict is Verdict.FASTER, "as honest processes differ"
 
 
-def test_a_timed_call_that_returned_something_wrong_is_no_figure() -> None:
+def test_a_timed_call_that_returned_wrong_values_gives_no_speedup() -> None:
     found, _ = measured(100.0, 80.0, 50.0, function=lambda inputs: (inputs[0] + inputs[1],))
     assert found.verdict is Verdict.WRONG_VALUES
     assert "timed call" in found.reason
@@ -404,7 +417,7 @@ def test_a_timed_call_that_returned_something_wrong_is_no_figure() -> None:
 
 
 def test_a_timed_call_may_round_what_is_left_of_a_cancellation() -> None:
-    # most are as large as may be, so that most are differences of equal products
+    # most inputs have the largest magnitude, so most outputs are differences of equal products
     large = TensorSpec("in_0", (64, 512), "bfloat16", mean=3.0, std=1.0, low=-1.8, high=1.8)
     half = replace(subgraph(), inputs=(large, replace(large, name="in_1")))
 
@@ -412,7 +425,7 @@ def test_a_timed_call_may_round_what_is_left_of_a_cancellation() -> None:
         return (inputs[0] * 1.7 - inputs[1] * 1.7,)
 
     def fused(inputs: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
-        # one product is rounded, and the other one multiplied and added in one step
+        # one product is rounded, the other is multiplied and added in one step
         return ((inputs[0].double() * 1.7 - (inputs[1] * 1.7).double()).bfloat16(),)
 
     def sloppy(inputs: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
@@ -427,13 +440,13 @@ def test_a_timed_call_may_round_what_is_left_of_a_cancellation() -> None:
     assert "timed call" in found.reason
 
 
-def test_what_was_computed_after_the_answer_is_a_cheat() -> None:
+def test_values_computed_after_the_answer_are_a_cheat() -> None:
     found, _ = measured(100.0, 80.0, 50.0, lies=True)
     assert found.verdict is Verdict.CHEAT
     assert "digest" in found.reason
 
 
-def test_what_cannot_even_be_written_in_the_time_is_a_cheat() -> None:
+def test_claiming_less_time_than_writing_the_outputs_takes_is_a_cheat() -> None:
     # 4 × 33 numbers of 4 bytes at 5 bytes a microsecond: 105.6
     found, _ = measured(100.0, 80.0, 45.0, witness={"speed": 5.0})
     assert found.verdict is Verdict.CHEAT
@@ -463,15 +476,15 @@ def test_an_unsteady_machine_is_inconclusive_and_nobodys_failure() -> None:
 def test_a_loaded_machine_hides_no_work_outside_the_events(
     jitter: tuple[float, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A few blocks in which every fifth is off by as much tell nothing: more are taken."""
+    """Every fifth block is off by this much. A few blocks show no excess then, so more are timed."""
     monkeypatch.setattr(timing_session, "MOST_BLOCKS", 25)
     found, _ = measured(400.0, 320.0, 400.0, jitter=jitter, within=0.25, wander=(0.0, -350.0, 0.0, 0.0, 0.0))
     assert found.verdict is Verdict.CHEAT, found.reason
     assert "(event)" in found.reason
 
 
-def test_a_doubt_that_stays_is_no_speedup(monkeypatch: pytest.MonkeyPatch) -> None:
-    """More than half of the blocks are off, but too few to be certain: it is timed thrice, and passes for nothing."""
+def test_a_doubt_that_remains_gives_no_speedup(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than half of the blocks are off, but too few to be certain: after three series the job is inconclusive."""
     monkeypatch.setattr(measure, "steady_core", lambda: nullcontext(3))
     found, log = measured(100.0, 80.0, 50.0, wander=(0.0, 60.0, 0.0, 60.0, 60.0))
     assert found.verdict is Verdict.INCONCLUSIVE
@@ -481,7 +494,7 @@ def test_a_doubt_that_stays_is_no_speedup(monkeypatch: pytest.MonkeyPatch) -> No
     assert log.count(("passes", Clock.END_TO_END)) == 1 + 3 * 5, "one block is the probe"
 
 
-def test_what_keeps_the_device_busy_while_others_are_timed_is_no_speedup() -> None:
+def test_a_device_that_is_busy_while_others_are_timed_gives_no_speedup() -> None:
     found, log = measured(100.0, 80.0, 50.0, witness={"busy": 2.0})
     assert found.verdict is Verdict.INCONCLUSIVE
     assert "2.0 times as long" in found.reason
@@ -492,7 +505,7 @@ def test_what_keeps_the_device_busy_while_others_are_timed_is_no_speedup() -> No
     assert "1.20 times" in next(each.text for each in noisy.evidence if each.topic == "the device beside the pass")
 
 
-def test_passnets_protocol_times_the_solver_first_on_one_drawing() -> None:
+def test_passnets_protocol_times_the_solver_first_on_one_input_draw() -> None:
     found, log = measured(100.0, 80.0, 50.0, profile=Profile.PASSNET)
     assert found.verdict is Verdict.FASTER
     assert log == [
@@ -534,7 +547,7 @@ def fills() -> list[timed_inputs.Fill]:
     return timed_inputs.fills(asked.inputs, roles(parse(asked.code), asked.inputs))
 
 
-def test_each_call_has_its_own_inputs_and_what_it_returned_can_be_asked_for_afterwards(witness: Child) -> None:
+def test_each_call_has_its_own_inputs_and_its_outputs_can_be_asked_for_afterwards(witness: Child) -> None:
     series = witness.timed_calls("eager", Clock.END_TO_END, fills(), None, 0)
     calls = [series.call(seed, seed % 3, keep_last=seed == 5) for seed in range(8)]
     fourth, last = series.end(keep_last=True)
@@ -557,7 +570,9 @@ def test_each_call_has_its_own_inputs_and_what_it_returned_can_be_asked_for_afte
     ],
     ids=["right", "wrong", "NaN", "another shape"],
 )
-def test_the_witness_checks_a_timed_call_as_the_referee_would(witness: Child, spoil, verdict: Verdict | None) -> None:
+def test_the_witness_checks_a_timed_call_as_the_referee_would(
+    witness: Child, spoil: Callable[[torch.Tensor], torch.Tensor], verdict: Verdict | None
+) -> None:
     (eager,) = witness.recall("eager", fills(), 0, [12])
     actual = returned([spoil(eager.outputs[0].value)])
     there = witness.checked(fills(), 0, 12, actual)
@@ -572,7 +587,7 @@ def test_the_same_content_may_come_at_another_place(witness: Child) -> None:
     series.end()
 
 
-def test_a_fault_amid_timed_calls_is_told_and_the_child_goes_on(witness: Child) -> None:
+def test_a_fault_during_timed_calls_is_reported_and_the_worker_goes_on(witness: Child) -> None:
     first, second = fills()
     with pytest.raises(CandidateFault, match="float11"):
         witness.timed_calls("eager", Clock.END_TO_END, [first, {**second, "dtype": "float11"}], None, 0)

@@ -1,4 +1,4 @@
-"""Sizes for Triton's interpreter: reduced where time is short, and only there."""
+"""Sizes for Triton's interpreter: reduced only if time is short."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ from tests.contract.verifying import Here, relu_of_sum, traced, verified
 
 
 class Slow(Here):
-    """A candidate for whom time passes with the elements it computes; the clock is the test's."""
+    """A candidate that takes time for each element, by the test's clock."""
 
     def __init__(self, clock: "Clockwork", seconds_per_element: float) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ def slowly(monkeypatch: pytest.MonkeyPatch, seconds_per_element: float, asked: S
     return verified(relu_of_sum, asked, candidate=child), child
 
 
-def test_sizes_are_reduced_only_where_the_recorded_ones_take_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sizes_are_reduced_only_if_the_recorded_ones_take_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = subgraph((64, 48, 32))
     quick, child = slowly(monkeypatch, 1e-9, asked)
     assert quick.accuracy is not None
@@ -65,7 +65,7 @@ def test_sizes_are_reduced_only_where_the_recorded_ones_take_too_long(monkeypatc
     assert len(slow.accuracy.profiles) == 6
 
 
-def test_what_cannot_be_reduced_is_compared_on_fewer_drawings(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sizes_that_cannot_be_reduced_leave_out_input_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     fixed = ADD_RELU.replace("in_0 + in_1", "in_0.view(98304) + in_1.view(98304)")
     a_pass = traced(lambda a: torch.nn.functional.relu(a), lambda a: (a,))
     clock = Clockwork()
@@ -78,7 +78,7 @@ def test_what_cannot_be_reduced_is_compared_on_fewer_drawings(monkeypatch: pytes
     assert "left out: typical" in found.accuracy.reduced
 
 
-def test_slow_subgraphs_are_rather_compared_on_all_drawings_than_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_subgraphs_leave_out_calls_in_place_before_input_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     fixed = ADD_RELU.replace("in_0 + in_1", "in_0.view(98304) + in_1.view(98304)")
     a_pass = traced(lambda a: torch.nn.functional.relu(a), lambda a: (a,))
     clock = Clockwork()

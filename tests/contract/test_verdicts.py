@@ -1,4 +1,4 @@
-"""What the judge concludes of what its stages found: the order of precedence."""
+"""The verdict for the findings of the stages: the order of precedence."""
 
 from dataclasses import dataclass, replace
 
@@ -139,7 +139,7 @@ def test_precedence(name: str) -> None:
         assert any(each.topic == "traceback" for each in outcome.evidence)
 
 
-def test_an_unknown_place_is_no_verdict_on_the_candidate() -> None:
+def test_an_unknown_machine_is_no_verdict_on_the_candidate() -> None:
     job = Job(subgraph(), bundle("#"), EvalSpec())
     facts = Facts(match=MATCH, verification=RIGHT)
     outcome = verdict.outcome(job, facts, environment=None, wall_s=0.0, finished_at="2026", log_tail="")

@@ -1,4 +1,4 @@
-"""VERIFY as a whole: which calls it makes, whose failure is whose, and what honest passes may do."""
+"""VERIFY as a whole: the calls it makes, whom it blames for a failure, and what honest passes may do."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,7 +33,7 @@ HONEST: dict[str, Function] = {
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
-def test_a_right_replacement_is_right_on_all_six_drawings(dtype: str) -> None:
+def test_a_right_replacement_is_right_on_all_six_input_draws(dtype: str) -> None:
     found = verified(relu_of_sum, subgraph(dtype=dtype))
     assert found.verdict is Verdict.VALUES_ONLY, found.reason
     assert found.accuracy is not None
@@ -43,13 +43,13 @@ def test_a_right_replacement_is_right_on_all_six_drawings(dtype: str) -> None:
     assert found.warnings == ()
 
 
-def test_the_recorded_profile_compares_the_recorded_drawing_alone() -> None:
+def test_passnets_profile_compares_only_the_recorded_input_draw() -> None:
     found = verified(relu_of_sum, spec=EvalSpec(profile=Profile.PASSNET))
     assert found.accuracy is not None
     assert found.accuracy.profiles == ("recorded",)
 
 
-def test_the_first_call_alone_is_one_that_compiles() -> None:
+def test_only_the_first_call_compiles() -> None:
     compiling: list[bool] = []
     calls: list[bool] = []
 
@@ -59,7 +59,7 @@ def test_the_first_call_alone_is_one_that_compiles() -> None:
         yield
         compiling.pop()
 
-    def replacement(a, b):
+    def replacement(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         calls.append(bool(compiling))
         return torch.relu(a + b)
 
@@ -83,7 +83,7 @@ def test_eagers_own_failure_is_not_the_candidates() -> None:
     assert "invalid for input" in found.reason
 
 
-def test_a_subgraph_that_is_no_computation_is_not_run() -> None:
+def test_a_subgraph_with_a_refused_operation_is_not_run() -> None:
     a_pass = traced(lambda a: torch.nn.functional.relu(a), lambda a: (a,))
     found = verified(torch.relu, subgraph(code=ADD_RELU.replace("in_0 + in_1", "torch.load(in_0)")), a_pass=a_pass)
     assert found.verdict is Verdict.EAGER_FAILED
@@ -91,7 +91,7 @@ def test_a_subgraph_that_is_no_computation_is_not_run() -> None:
 
 
 def test_a_fault_of_the_candidate_passes_through() -> None:
-    def broken(a, b):
+    def broken(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         raise RuntimeError("no such kernel")
 
     with pytest.raises(CandidateFault, match="no such kernel"):
@@ -121,19 +121,19 @@ def test_honest_habits_are_right(name: str) -> None:
     assert found.verdict is Verdict.VALUES_ONLY, found.reason
 
 
-def test_each_seed_runs_drawings_both_in_place_and_elsewhere() -> None:
+def test_each_seed_runs_input_draws_both_in_place_and_at_new_addresses() -> None:
     names = ("recorded", "typical", "wide", "signed", "sparse", "edges")
     chosen = [tuple(verify_session.placements(names, seed).values()) for seed in range(20)]
     assert all(each[0] and 3 <= each.count(False) < 6 and each.count(True) >= 2 for each in chosen)
     assert len(set(chosen)) > 3
     child = Here()
     verified(relu_of_sum, candidate=child)
-    # six drawings, elements exchanged twice, and the same at another address
+    # six input draws, two exchanges of elements, and the same inputs at another address
     assert len(child.ran) == 9
     assert child.ran.count(False) == 5
 
 
-def test_passnets_profile_asks_for_closeness_alone() -> None:
+def test_passnets_profile_requires_only_closeness() -> None:
     spec = EvalSpec(profile=Profile.PASSNET)
     child = Here()
     assert verified(lambda a, b: torch.relu(a.half() + b.half()).float(), spec=spec, candidate=child).verdict in (

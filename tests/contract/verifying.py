@@ -1,4 +1,4 @@
-"""VERIFY with real callables in this process: what the tests of its checks share.
+"""VERIFY with real callables in this process, shared by the tests of its checks.
 
 The seam is CandidateClient; the processes behind it have tests of their own.
 """
@@ -7,12 +7,14 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from typing import cast
 
 import torch
 
 from passnet_core.graphs.rewriting import TracedPass, rewrite
 from passnet_core.graphs.source import parse
 from passnet_core.judge.protocol import signatures
+from passnet_core.judge.protocol.clients import CandidateClient
 from passnet_core.judge.protocol.messages import (
     CandidateFault,
     Preparation,
@@ -36,12 +38,12 @@ from tests.contract.judging import bundle, subgraph
 Function = Callable[..., object]
 
 
-def relu_of_sum(a, b):
+def relu_of_sum(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return torch.relu(a + b)
 
 
 class Here:
-    """A candidate and witness in this process: what a child answers, without a child."""
+    """A candidate worker in this process, without a child process."""
 
     who = "candidate"
 
@@ -56,7 +58,7 @@ class Here:
     def prepare(self, name: str, preparation: Preparation) -> None:
         self.calls[name] = building.prepared(preparation, self.traced, self.functions)
 
-    def give(self, inputs) -> None:
+    def give(self, inputs: Sequence[torch.Tensor | int | float | bool]) -> None:
         self.inputs = list(inputs)
         self.given.append([tuple(each.shape) for each in inputs if isinstance(each, torch.Tensor)])
         self.staging.give(self.inputs)
@@ -85,7 +87,7 @@ class Witness(Here):
     who = "witness"
 
 
-def described(value) -> Produced:
+def described(value: object) -> Produced:
     if not isinstance(value, torch.Tensor):
         return Produced(type(value).__name__, value if isinstance(value, int | float) else None)
     dtype = str(value.dtype).removeprefix("torch.")
@@ -108,21 +110,22 @@ def verified(
     candidate: Here | None = None,
     compiling: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Verification:
-    """VERIFY of one replacement in this process."""
+    """Run VERIFY on one replacement in this process."""
     job = Job(asked or subgraph(), bundle("# in this process"), spec or EvalSpec())
     graph = parse(job.subgraph.code)
     rewritten = rewrite(graph, (a_pass,), bind=signatures.bind)
     child = candidate or Here((a_pass,), {"replacement_0": replacement})
     child.traced, child.functions = (a_pass,), {"replacement_0": replacement}
     prepared = preparations(job, graph, rewritten.graph, Device.CPU)
-    return verify.verify(PreparedJob(job, graph, prepared, child, Witness(), seed=11), compiling)
+    tried, witness = cast(CandidateClient, child), cast(CandidateClient, Witness())
+    return verify.verify(PreparedJob(job, graph, prepared, tried, witness, seed=11), compiling)
 
 
 def remembering(key: Function) -> Function:
-    """A replacement that computes once for each key."""
+    """A replacement that computes only once for each key and remembers the result."""
     known: dict[object, torch.Tensor] = {}
 
-    def replacement(a, b):
+    def replacement(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         place = key(a, b)
         if place not in known:
             known[place] = torch.relu(a + b)
@@ -144,14 +147,14 @@ class GraphModule(torch.nn.Module):
     return replace(subgraph(code=code), inputs=subgraph().inputs[:1]), a_pass
 
 
-def clearing_its_input(a, b):
+def clearing_its_input(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     out = torch.relu(a + b)
     a.zero_()
     return out
 
 
-def told_apart(replacement: Function, verdict: Verdict, said: str = "") -> None:
-    """This replacement of ReLU of a sum is found to be wrong, and how."""
+def assert_wrong(replacement: Function, verdict: Verdict, said: str = "") -> None:
+    """Assert that this replacement of ReLU of a sum gets the verdict, with a reason that matches said."""
     found = verified(replacement)
     assert found.verdict is verdict, found.reason
     assert re.search(said, found.reason), found.reason

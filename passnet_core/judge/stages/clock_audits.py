@@ -64,15 +64,15 @@ class ClockStep:
 
 STEPS = (
     ClockStep(
-        "the call", lambda call: call.calling_us - call.claimed_us, 4.0, 0.01, 0.25,
+        "around the call", lambda call: call.calling_us - call.claimed_us, 4.0, 0.01, 0.25,
         "each takes {} µs more than that",
     ),
     ClockStep(
-        "drawing", lambda call: call.drawing_us, 8.0, 0.02, 0.15,
+        "drawing its inputs", lambda call: call.drawing_us, 8.0, 0.02, 0.15,
         "it is busy for {} µs more before each", "it draws inputs in {} µs less",
     ),
     ClockStep(
-        "reading", lambda call: call.digesting_us, 8.0, 0.02, 0.15,
+        "reading its outputs", lambda call: call.digesting_us, 8.0, 0.02, 0.15,
         "it is busy for {} µs more after each", "it reads what was returned in {} µs less",
     ),
 )  # fmt: skip

@@ -1,11 +1,11 @@
-"""Results remembered by what stays the same when two elements change places."""
+"""Results remembered by a fingerprint that stays the same when two elements change places."""
 
 import pytest
 
 from passnet_core.records import (
     Verdict,
 )
-from tests.contract.verifying import Function, remembering, told_apart, verified
+from tests.contract.verifying import Function, assert_wrong, remembering, verified
 
 CHEATS: dict[str, tuple[Function, Verdict]] = {
     "remembered by id": (remembering(lambda a, b: (id(a), id(b))), Verdict.WRONG_VALUES),
@@ -24,8 +24,8 @@ CHEATS: dict[str, tuple[Function, Verdict]] = {
 
 
 @pytest.mark.parametrize("name", CHEATS)
-def test_what_only_looks_right_is_told_apart(name: str) -> None:
-    told_apart(*CHEATS[name])
+def test_code_that_only_looks_right_is_found(name: str) -> None:
+    assert_wrong(*CHEATS[name])
 
 
 def test_a_remembered_result_is_named_with_the_call_that_showed_it() -> None:

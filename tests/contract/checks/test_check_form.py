@@ -1,4 +1,4 @@
-"""Returns that only resemble eager's."""
+"""Returns of another form than eager's."""
 
 import pytest
 import torch
@@ -6,7 +6,7 @@ import torch
 from passnet_core.records import (
     Verdict,
 )
-from tests.contract.verifying import Function, told_apart
+from tests.contract.verifying import Function, assert_wrong
 
 
 @pytest.mark.parametrize(
@@ -17,8 +17,8 @@ from tests.contract.verifying import Function, told_apart
         (lambda a, b: (torch.relu(a + b), a)[0].tolist(), Verdict.WRONG_TYPE, "list"),
     ],
 )
-def test_a_wrong_replacement_is_told_how_and_where(replacement: Function, verdict: Verdict, said: str) -> None:
-    told_apart(replacement, verdict, said)
+def test_the_reason_says_how_a_replacement_is_wrong(replacement: Function, verdict: Verdict, said: str) -> None:
+    assert_wrong(replacement, verdict, said)
 
 
 CHEATS: dict[str, tuple[Function, Verdict]] = {
@@ -29,5 +29,5 @@ CHEATS: dict[str, tuple[Function, Verdict]] = {
 
 
 @pytest.mark.parametrize("name", CHEATS)
-def test_what_only_looks_right_is_told_apart(name: str) -> None:
-    told_apart(*CHEATS[name])
+def test_code_that_only_looks_right_is_found(name: str) -> None:
+    assert_wrong(*CHEATS[name])

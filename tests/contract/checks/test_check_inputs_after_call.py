@@ -1,4 +1,4 @@
-"""What a call leaves of its inputs."""
+"""The inputs after a call."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from passnet_core.records import (
     Verdict,
 )
 from tests.contract.judging import ADD_RELU, subgraph
-from tests.contract.verifying import Function, clearing_its_input, relu_of_sum, told_apart, traced, verified
+from tests.contract.verifying import Function, assert_wrong, clearing_its_input, relu_of_sum, traced, verified
 
 CHEATS: dict[str, tuple[Function, Verdict]] = {
     "input cleared": (clearing_its_input, Verdict.WRONG_VALUES),
@@ -18,11 +18,11 @@ CHEATS: dict[str, tuple[Function, Verdict]] = {
 
 
 @pytest.mark.parametrize("name", CHEATS)
-def test_what_only_looks_right_is_told_apart(name: str) -> None:
-    told_apart(*CHEATS[name])
+def test_code_that_only_looks_right_is_found(name: str) -> None:
+    assert_wrong(*CHEATS[name])
 
 
-def test_an_input_that_eager_leaves_alone_is_named_where_it_was_changed() -> None:
+def test_a_changed_input_that_eager_leaves_alone_is_named() -> None:
     found = verified(clearing_its_input)
     assert "Input in_0 after the call is wrong on recorded inputs" in found.reason
     assert "eager does not" in found.reason
@@ -36,10 +36,10 @@ def test_even_a_slight_change_of_an_input_counts() -> None:
     assert "Input in_0 after the call" in found.reason
 
 
-def test_an_input_that_eager_changes_must_change_alike() -> None:
+def test_an_input_that_eager_changes_must_change_in_the_same_way() -> None:
     code = ADD_RELU.replace("tmp_0 = in_0 + in_1;  in_0 = in_1 = None", "in_0 += in_1;  tmp_0 = in_0")
 
-    def pattern(a, b):
+    def pattern(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         a += b
         return torch.nn.functional.relu(a)
 
@@ -55,7 +55,7 @@ def test_an_input_that_eager_changes_must_change_alike() -> None:
     assert "Input in_0 after the call" in other.reason
 
 
-def test_what_an_input_becomes_is_held_against_float64_too() -> None:
+def test_a_changed_input_is_compared_with_float64_too() -> None:
     code = ADD_RELU.replace("in_0, in_1)", "in_0, in_1, in_2)").replace(
         "tmp_0 = in_0 + in_1;  in_0 = in_1 = None", "tmp_2 = in_1 * in_2;  in_0 += tmp_2;  tmp_0 = in_0"
     )
@@ -63,15 +63,15 @@ def test_what_an_input_becomes_is_held_against_float64_too() -> None:
         subgraph(code=code), inputs=tuple(TensorSpec(f"in_{index}", (64, 512), "bfloat16") for index in range(3))
     )
 
-    def pattern(a, b, c):
+    def pattern(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
         product = b * c
         a += product
         return torch.nn.functional.relu(a)
 
-    def rounding_once(a, b, c):
+    def rounding_once(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
         return torch.relu(a.copy_(a.double() + b.double() * c.double()))
 
-    def cutting_off(a, b, c):
+    def cutting_off(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
         total = (a.double() + b.double() * c.double()).bfloat16()
         a.copy_(torch.where(total.abs() < 0.05, 0.0, total))
         return torch.relu(total)

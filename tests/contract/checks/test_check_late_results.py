@@ -1,4 +1,4 @@
-"""Outputs that are not there yet when the stream of the call is done."""
+"""Outputs that are unfinished when the stream of the call is done."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A coarser dtype inside than was asked for."""
+"""Computing in a coarser dtype than the inputs have."""
 
 import pytest
 import torch
@@ -6,7 +6,7 @@ import torch
 from passnet_core.records import (
     Verdict,
 )
-from tests.contract.verifying import Function, told_apart
+from tests.contract.verifying import Function, assert_wrong
 
 
 @pytest.mark.parametrize(
@@ -16,8 +16,8 @@ from tests.contract.verifying import Function, told_apart
         (lambda a, b: torch.relu(a.bfloat16() + b).float(), Verdict.LOWER_PRECISION, "less precise"),
     ],
 )
-def test_a_wrong_replacement_is_told_how_and_where(replacement: Function, verdict: Verdict, said: str) -> None:
-    told_apart(replacement, verdict, said)
+def test_the_reason_says_how_a_replacement_is_wrong(replacement: Function, verdict: Verdict, said: str) -> None:
+    assert_wrong(replacement, verdict, said)
 
 
 CHEATS: dict[str, tuple[Function, Verdict]] = {
@@ -27,5 +27,5 @@ CHEATS: dict[str, tuple[Function, Verdict]] = {
 
 
 @pytest.mark.parametrize("name", CHEATS)
-def test_what_only_looks_right_is_told_apart(name: str) -> None:
-    told_apart(*CHEATS[name])
+def test_code_that_only_looks_right_is_found(name: str) -> None:
+    assert_wrong(*CHEATS[name])

@@ -8,7 +8,7 @@ import torch
 from passnet_core.records import (
     Verdict,
 )
-from tests.contract.verifying import Function, told_apart, verified
+from tests.contract.verifying import Function, assert_wrong, verified
 
 
 @pytest.mark.parametrize(
@@ -17,8 +17,8 @@ from tests.contract.verifying import Function, told_apart, verified
         (lambda a, b: torch.relu(a + b) * float("nan"), Verdict.NON_FINITE, "nan"),
     ],
 )
-def test_a_wrong_replacement_is_told_how_and_where(replacement: Function, verdict: Verdict, said: str) -> None:
-    told_apart(replacement, verdict, said)
+def test_the_reason_says_how_a_replacement_is_wrong(replacement: Function, verdict: Verdict, said: str) -> None:
+    assert_wrong(replacement, verdict, said)
 
 
 CHEATS: dict[str, tuple[Function, Verdict]] = {
@@ -28,13 +28,13 @@ CHEATS: dict[str, tuple[Function, Verdict]] = {
 
 
 @pytest.mark.parametrize("name", CHEATS)
-def test_what_only_looks_right_is_told_apart(name: str) -> None:
-    told_apart(*CHEATS[name])
+def test_code_that_only_looks_right_is_found(name: str) -> None:
+    assert_wrong(*CHEATS[name])
 
 
 @pytest.mark.parametrize("rows", [-1, 4])
-def test_who_reads_beside_an_input_always_gets_what_is_no_data(rows: int) -> None:
-    def reading_on(a, b):
+def test_reads_beside_an_input_always_get_nan(rows: int) -> None:
+    def reading_on(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         beside = torch.empty(0).set_(a.untyped_storage(), a.storage_offset() + rows * 33, (33,))
         return torch.relu(torch.cat((a[:3], beside[None] * 0)) + b)
 

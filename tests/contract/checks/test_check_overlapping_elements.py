@@ -1,4 +1,4 @@
-"""Elements of one output at one address."""
+"""Elements of one output that share an address."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ class GraphModule(torch.nn.Module):
 """
 
 
-def test_elements_that_overlap_in_memory_are_a_wrong_shape_where_eagers_do_not() -> None:
+def test_overlapping_elements_are_a_wrong_shape_unless_eagers_overlap_too() -> None:
     asked = replace(subgraph(code=ROW_MAXIMA), inputs=subgraph().inputs[:1])
     a_pass = traced(lambda x: x.amax(-1, keepdim=True) + torch.zeros_like(x), lambda x: (x,))
     dense = verified(lambda x: x.amax(-1, keepdim=True).repeat(1, 33), asked, a_pass=a_pass)

@@ -1,4 +1,4 @@
-"""A call that overwrites what an earlier one returned."""
+"""A call that overwrites what an earlier call returned."""
 
 import pytest
 import torch
@@ -6,13 +6,13 @@ import torch
 from passnet_core.records import (
     Verdict,
 )
-from tests.contract.verifying import Function, told_apart
+from tests.contract.verifying import Function, assert_wrong
 
 
 def writing_into_one_buffer() -> Function:
     kept: list[torch.Tensor] = []
 
-    def replacement(a, b):
+    def replacement(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         if not kept:
             kept.append(torch.empty_like(a))
         return torch.clamp_min(a + b, 0, out=kept[0])
@@ -26,5 +26,5 @@ CHEATS: dict[str, tuple[Function, Verdict]] = {
 
 
 @pytest.mark.parametrize("name", CHEATS)
-def test_what_only_looks_right_is_told_apart(name: str) -> None:
-    told_apart(*CHEATS[name])
+def test_code_that_only_looks_right_is_found(name: str) -> None:
+    assert_wrong(*CHEATS[name])

@@ -1,4 +1,4 @@
-"""Results that hang on where the inputs lay."""
+"""Results that depend on the addresses of the inputs."""
 
 import pytest
 import torch
@@ -6,14 +6,14 @@ import torch
 from passnet_core.records import (
     Verdict,
 )
-from tests.contract.verifying import Function, told_apart, verified
+from tests.contract.verifying import Function, assert_wrong, verified
 
 
 def first_inputs_only() -> Function:
-    """As a recorded CUDA graph does: it reads where the inputs of the first call lay."""
+    """Like a recorded CUDA graph, read from the addresses of the first call's inputs."""
     first: list[torch.Tensor] = []
 
-    def replacement(a, b):
+    def replacement(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         if not first:
             first.extend((a, b))
         return torch.relu(first[0] + first[1])
@@ -27,14 +27,14 @@ CHEATS: dict[str, tuple[Function, Verdict]] = {
 
 
 @pytest.mark.parametrize("name", CHEATS)
-def test_what_only_looks_right_is_told_apart(name: str) -> None:
-    told_apart(*CHEATS[name])
+def test_code_that_only_looks_right_is_found(name: str) -> None:
+    assert_wrong(*CHEATS[name])
 
 
-def test_the_content_of_the_call_before_comes_again_at_another_address() -> None:
+def test_the_previous_inputs_come_again_at_another_address() -> None:
     seen: dict[bytes, int] = {}
 
-    def replacement(a, b):
+    def replacement(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         first = seen.setdefault(a.numpy().tobytes(), a.data_ptr())
         return torch.relu(a + b) if first == a.data_ptr() else torch.zeros_like(a)
 

@@ -11,7 +11,7 @@ from tests.contract.judging import subgraph
 from tests.contract.verifying import traced, verified
 
 
-def test_results_must_not_share_memory_where_eagers_do_not() -> None:
+def test_outputs_must_not_share_memory_unless_eagers_do() -> None:
     code = """
 import torch
 class GraphModule(torch.nn.Module):
@@ -22,7 +22,7 @@ class GraphModule(torch.nn.Module):
         return (a, b, c)
 """
 
-    def pattern(x):
+    def pattern(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         a = torch.relu(x)
         return a, a * 1.0, x * 1.0
 
@@ -31,11 +31,11 @@ class GraphModule(torch.nn.Module):
     own = verified(lambda x: (torch.relu(x), torch.relu(x), x.clone()), asked, a_pass=a_pass)
     assert own.verdict is Verdict.VALUES_ONLY, own.reason
 
-    def twice(x):
+    def twice(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         a = torch.relu(x)
         return a, a, x.clone()
 
-    def halves(x):
+    def halves(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         both = torch.cat((torch.relu(x), torch.relu(x)), -1)
         return both[:, :33], both[:, 33:], x.clone()
 
@@ -45,7 +45,7 @@ class GraphModule(torch.nn.Module):
     passed = verified(lambda x: (torch.relu(x), torch.relu(x), x), asked, a_pass=a_pass)
     assert passed.verdict is Verdict.WRONG_VALUES
     assert "shares the memory of input 0" in passed.reason
-    # beside each other in one buffer is not one in the other
+    # outputs side by side in one buffer share no memory
     apart = verified(halves, asked, a_pass=a_pass)
     assert apart.verdict is Verdict.VALUES_ONLY, apart.reason
     assert any("has other strides" in warning for warning in apart.warnings)

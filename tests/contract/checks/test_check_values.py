@@ -1,4 +1,4 @@
-"""Results that are not what float64 gives."""
+"""Outputs that differ from the float64 reference."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from passnet_core.records import (
     Verdict,
 )
 from tests.contract.judging import ADD_RELU, subgraph
-from tests.contract.verifying import Function, told_apart, traced, verified
+from tests.contract.verifying import Function, assert_wrong, traced, verified
 
 
 @pytest.mark.parametrize(
@@ -19,12 +19,12 @@ from tests.contract.verifying import Function, told_apart, traced, verified
         (lambda a, b: a + b, Verdict.WRONG_VALUES, "Output 0 is wrong on"),
     ],
 )
-def test_a_wrong_replacement_is_told_how_and_where(replacement: Function, verdict: Verdict, said: str) -> None:
-    told_apart(replacement, verdict, said)
+def test_the_reason_says_how_a_replacement_is_wrong(replacement: Function, verdict: Verdict, said: str) -> None:
+    assert_wrong(replacement, verdict, said)
 
 
 def only_rows(count: int) -> Function:
-    def replacement(a, b):
+    def replacement(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         out = torch.empty_like(a)
         out[:count] = torch.relu(a[:count] + b[:count])
         return out
@@ -32,7 +32,7 @@ def only_rows(count: int) -> Function:
     return replacement
 
 
-def unwritten_tail(a, b):
+def unwritten_tail(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     out = torch.empty_like(a)
     whole = out.numel() // 64 * 64
     out.view(-1)[:whole] = torch.relu(a + b).view(-1)[:whole]
@@ -50,12 +50,12 @@ CHEATS: dict[str, tuple[Function, Verdict]] = {
 
 
 @pytest.mark.parametrize("name", CHEATS)
-def test_what_only_looks_right_is_told_apart(name: str) -> None:
-    told_apart(*CHEATS[name])
+def test_code_that_only_looks_right_is_found(name: str) -> None:
+    assert_wrong(*CHEATS[name])
 
 
 def test_a_zero_recorded_spread_does_not_hide_a_wrong_kernel() -> None:
-    """Where every recorded element is the same, the mean of each row equals the element itself."""
+    """If all recorded elements are equal, the mean of each row equals every element."""
     constant = subgraph()
     constant = replace(constant, inputs=tuple(replace(each, std=0.0) for each in constant.inputs))
     found = verified(lambda a, b: torch.relu((a + b).mean(-1, keepdim=True).expand_as(a).contiguous()), constant)
@@ -67,7 +67,7 @@ def test_a_zero_recorded_spread_does_not_hide_a_wrong_kernel() -> None:
 def test_the_second_of_several_outputs_is_named() -> None:
     code = ADD_RELU.replace("return (tmp_1,)", "return (tmp_1, tmp_0)").replace(";  tmp_0 = None", "")
 
-    def pattern(a, b):
+    def pattern(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         total = a + b
         return torch.nn.functional.relu(total), total
 
@@ -103,7 +103,7 @@ def test_weights_kept_from_call_to_call_are_stale() -> None:
     a_pass = traced(lambda a, w: torch.nn.functional.relu(a * w), lambda a, w: (a, w))
     packed: dict[int, torch.Tensor] = {}
 
-    def replacement(a, w):
+    def replacement(a: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
         return torch.relu(a * packed.setdefault(id(w), w.clone()))
 
     assert verified(lambda a, w: torch.relu(a * w), asked, a_pass=a_pass).verdict is Verdict.VALUES_ONLY

@@ -1,4 +1,4 @@
-"""CHECKS is complete: each check says what it catches, has a test file of its own, and stands in the documentation."""
+"""CHECKS is complete: each check says what it catches, has its own test file, and is documented."""
 
 import inspect
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from passnet_core.judge.stages import checks
-from passnet_core.judge.stages.verify_session import Check
 from passnet_core.judge.stages.verify import CHECKS
+from passnet_core.judge.stages.verify_session import Check
 
 DOCUMENTED = Path(__file__).parents[3] / "docs" / "judge.md"
 

@@ -73,7 +73,7 @@ class Corpus:
                     readers[name] = functools.partial(pack.task, name)
                     summaries[name] = entry.summary
             if hidden:
-                problems.append(f"{hidden} tasks in packs of {folder} are hidden: tasks of those names came earlier.")
+                problems.append(f"Tasks hidden in packs of {folder}, as tasks of their names came earlier: {hidden}.")
         with self._lock:
             self.revision += 1
             self._read.clear()
@@ -170,9 +170,7 @@ class Corpus:
 
     def models(self, names: Sequence[str], problems: list[str]) -> list[Subgraph]:
         """Return the models to cut. Each name stands for all subgraphs of a task, or of every task below a folder.
-
-        Appends a sentence to problems for each task that cannot be read. Raises UnknownItem for an unknown name.
-        """
+        Appends a sentence to problems for each task that cannot be read. Raises UnknownItem for an unknown name."""
         found: list[Subgraph] = []
         for name in names:
             if name in self._readers:

@@ -44,10 +44,8 @@ def runs(graph: Graph) -> Iterator[Part]:
 
 def _narrow(graph: Graph) -> Iterator[Part]:
     """Yield connected operations between two heavy ones that follow each other in the graph.
-
     A stretch is contiguous in a topological order, so it contains every path between two of its operations: no path
-    leaves a part and comes back.
-    """
+    leaves a part and comes back."""
     stretch: list[Node] = []
     for node in graph.operations:
         if label(node) not in HEAVY:
@@ -60,9 +58,7 @@ def _narrow(graph: Graph) -> Iterator[Part]:
 
 def _wide(graph: Graph) -> Iterator[Part]:
     """Yield connected operations of equal depth: with equally many heavy operations on the longest path to them.
-
-    A path through a heavy operation ends deeper than it began, so no path leaves a part and comes back.
-    """
+    A path through a heavy operation ends deeper than it began, so no path leaves a part and comes back."""
     depth: dict[str, int] = {node.name: 0 for node in graph.inputs}
     levels: dict[int, list[Node]] = {}
     for node in graph.operations:
@@ -97,9 +93,7 @@ def standalone(
     graph: Graph, part: Sequence[Node], specs: dict[str, TensorSpec | None]
 ) -> tuple[Graph, tuple[TensorSpec, ...]] | None:
     """Return the part as a graph of its own, whose nodes are named in_0, tmp_0 and so on, with its inputs.
-
-    Returns None if a value that is not a tensor enters or leaves the part, or if nothing leaves it.
-    """
+    Returns None if a value that is not a tensor enters or leaves the part, or if nothing leaves it."""
     inside = {node.name for node in part}
     outer = list(dict.fromkeys(name for node in part for name in node.inputs if name not in inside))
     results = [node.name for node in part if is_result(graph, part, node)]
@@ -134,10 +128,8 @@ def single(graph: Graph) -> Iterator[Part]:
 
 def typical(graph: Graph, several: Collection[str] = ()) -> Iterator[Part]:
     """Yield connected parts of about TYPICAL_OPERATIONS operations, some of them heavy, like the blocks of a model.
-
     A stretch is contiguous in a topological order, as for narrow runs. several: operations with several results; a
-    stretch does not end between one and the operations that unpack its results.
-    """
+    stretch does not end between one and the operations that unpack its results."""
     operations, start = graph.operations, 0
     while start < len(operations):
         end = start + TYPICAL_OPERATIONS

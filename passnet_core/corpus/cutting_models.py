@@ -47,10 +47,8 @@ def cut_models(
     progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> CutReport:
     """Cut the models that were not cut before, and write the tasks of all models into a pack below home.
-
     An interrupted call loses only the model in progress. limit_s: the time limit for each model, in seconds. progress:
-    called with (models done, models in all). Raises InfrastructureError if this machine cannot run the program.
-    """
+    called with (models done, models in all). Raises InfrastructureError if this machine cannot run the program."""
     parts = home / PARTS
     parts.mkdir(parents=True, exist_ok=True)
     problems: list[str] = []

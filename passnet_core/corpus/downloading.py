@@ -47,9 +47,7 @@ class Fetched:
 
 def offer(dataset: str, revision: str, home: Path) -> Offer:
     """Ask the Hub what a download would bring; download nothing. revision: a branch, a tag or a commit.
-
-    Raises BadInput if there is no such dataset or revision, InfrastructureError if the Hub cannot be reached.
-    """
+    Raises BadInput if there is no such dataset or revision, InfrastructureError if the Hub cannot be reached."""
     from huggingface_hub import HfApi
     from huggingface_hub.hf_api import RepoFile
 
@@ -75,10 +73,8 @@ def offer(dataset: str, revision: str, home: Path) -> Offer:
 
 def fetch(offered: Offer) -> Fetched:
     """Download the missing files, and verify all. After an interruption, a second call resumes at the incomplete file.
-
     Raises BadInput if the disk has no room or another process downloads the same dataset, InfrastructureError if the
-    Hub cannot be reached or a checksum is still wrong after ATTEMPTS downloads.
-    """
+    Hub cannot be reached or a checksum is still wrong after ATTEMPTS downloads."""
     from huggingface_hub import HfApi, snapshot_download
 
     if offered.left_bytes > offered.free_bytes:
@@ -101,17 +97,15 @@ def fetch(offered: Offer) -> Fetched:
                 (folder / name).unlink(missing_ok=True)
     names = ", ".join([*wrong, *found.missing_paths][:3])
     raise InfrastructureError(
-        f"After {ATTEMPTS} downloads from {offered.host}, {len(wrong) + len(found.missing_paths)} files are missing or"
-        f" have wrong checksums: {names}. Wrong files were deleted, the others are kept. Try again later."
+        f"Files missing or with wrong checksums after {ATTEMPTS} downloads from {offered.host}, in all"
+        f" {len(wrong) + len(found.missing_paths)}: {names}. Wrong files were deleted. Try again later."
     )
 
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Hold the lock of a download folder, and remove the incomplete files of a process that was killed.
-
-    Raises BadInput if another process holds the lock.
-    """
+    Raises BadInput if another process holds the lock."""
     folder.mkdir(parents=True, exist_ok=True)
     with folder.with_name(f".{folder.name}.lock").open("w") as lock:
         try:

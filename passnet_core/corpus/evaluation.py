@@ -87,9 +87,7 @@ def _named(path: str) -> Any:
 
 def in_single_precision(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """Call the function in float32 if its arguments are float16 or bfloat16, and round the result to their dtype.
-
-    Half-precision products on a CPU would take minutes.
-    """
+    Half-precision products on a CPU would take minutes."""
     import torch
     import torch.utils._pytree as pytree
 

@@ -29,10 +29,8 @@ def is_task(folder: Path) -> bool:
 
 def read_task(folder: Path) -> Task:
     """Read the task in this folder; a folder with model.py itself is a task of one subgraph. Nothing is executed.
-
     Reads the subgraphs that graph_list.txt names; without that file, every one below graphs/. Raises BadInput naming
-    the file.
-    """
+    the file."""
     root = folder.resolve()
     if not root.is_dir():
         raise BadInput(f"There is no folder {folder}. Give the name of a task, or a folder in PassNet's layout.")

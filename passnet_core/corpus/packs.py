@@ -155,9 +155,7 @@ class Writer:
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[Writer]:
     """Open a pack for writing, created if missing. Commits at the end, even if the block raises.
-
-    Raises BadInput while another process writes the pack, InfrastructureError if the disk refuses it.
-    """
+    Raises BadInput while another process writes the pack, InfrastructureError if the disk refuses it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab") as data:

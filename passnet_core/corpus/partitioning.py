@@ -55,9 +55,7 @@ class Partition:
 
     def add(self, graphs: Sequence[tuple[Graph, Specs]], place: str, model: str) -> None:
         """Cut the graphs of one forward pass of a model into subgraphs, one for each sequence of operations.
-
-        place: the beginning of their ids, such as "float16/0".
-        """
+        place: the beginning of their ids, such as "float16/0"."""
         taken: set[str] = set()
         for graph, specs in graphs:
             position = {node.name: index for index, node in enumerate(graph.operations)}
@@ -104,9 +102,7 @@ def _computes(node: Node) -> bool:
 
 def _remembering() -> Fuses:
     """Return a function that says whether a cut fuses, and remembers the answer for equal operations.
-
-    So the first one counts, which is of the smallest size, in single precision.
-    """
+    So the first one counts, which is of the smallest size, in single precision."""
     from passnet_core.corpus.scheduling import schedule
 
     known: dict[tuple[str, ...], bool] = {}
@@ -135,9 +131,7 @@ def _is_reproduced(subgraph: Subgraph, results: Sequence[TensorSpec | None]) -> 
 
 def foreseen(subgraph: Subgraph) -> list[tuple[tuple[int, ...], str]]:
     """Return the shapes and dtypes that the subgraph's source returns, without computing values.
-
-    Raises torch's exception if the source does not run, or if its shapes depend on values.
-    """
+    Raises torch's exception if the source does not run, or if its shapes depend on values."""
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
 
@@ -169,9 +163,7 @@ def split_of(name: str) -> str:
 
 def joined(packs: Sequence[Pack], most: int | None = None) -> Iterator[Task]:
     """Yield the tasks of all packs by name; tasks of the same name are merged.
-
-    most: keep at most so many subgraphs of each, as different as possible; None: all.
-    """
+    most: keep at most so many subgraphs of each, as different as possible; None: all."""
     for name in sorted({name for pack in packs for name in pack.entries}):
         members = [pack.task(name) for pack in packs if name in pack.entries]
         subgraphs = sorted((each for task in members for each in task.subgraphs), key=lambda each: each.id)
@@ -205,9 +197,7 @@ def _inputs(model: Subgraph) -> tuple[dict[str, int], dict[str, TensorSpec]]:
 
 def _noted(graph: Graph, sizes: dict[str, int], tensors: dict[str, TensorSpec]) -> tuple[Specs, dict[str, Value]]:
     """Describe every value of the graph. Return the descriptions, and the values that are numbers, mostly sizes.
-
-    A model of at most COMPUTED_BYTES is computed. For others, values are assumed to be normal.
-    """
+    A model of at most COMPUTED_BYTES is computed. For others, values are assumed to be normal."""
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
 

@@ -53,9 +53,7 @@ class _Decided(Exception):
 
 def schedule(graph: Graph, specs: Sequence[TensorSpec]) -> Schedule | None:
     """Return Inductor's schedule of a graph for these inputs, or None if Inductor cannot lower it.
-
-    Inductor's own pattern matcher and its layout optimization are switched off.
-    """
+    Inductor's own pattern matcher and its layout optimization are switched off."""
     try:
         computation = _in_primitives(graph, specs)
     except (RuntimeError, TypeError, ValueError):
@@ -98,9 +96,7 @@ def schedule(graph: Graph, specs: Sequence[TensorSpec]) -> Schedule | None:
 
 def _in_primitives(graph: Graph, specs: Sequence[TensorSpec]) -> torch.fx.GraphModule:
     """Decompose the graph into the primitive operations that Inductor lowers, and place it on the GPU.
-
-    The primitives do not touch the device themselves. Writes into inputs become additional outputs.
-    """
+    The primitives do not touch the device themselves. Writes into inputs become additional outputs."""
     space: dict[str, Any] = {}
     exec(compile(emit(placed(graph, "cpu")), "<subgraph>", "exec"), space)
     module = space["GraphModule"]().eval()

@@ -14,9 +14,7 @@ _ANY_OPERATIONS = ("…", "...")
 @dataclass(frozen=True)
 class Query:
     """A parsed search text; a task must have every part of it.
-
-    shapes: such as "x128x768x", which is found inside the longer "x1x128x768x". sequences: patterns of operations.
-    """
+    shapes: such as "x128x768x", which is found inside the longer "x1x128x768x". sequences: patterns of operations."""
 
     words: tuple[str, ...] = ()
     shapes: tuple[str, ...] = ()

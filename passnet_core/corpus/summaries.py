@@ -60,9 +60,7 @@ def operations_of(subgraph: Subgraph) -> tuple[str, ...]:
 
 def summary_from_json(data: Mapping[str, Any]) -> TaskSummary:
     """Read a summary that to_json has written. Raises KeyError, TypeError or ValueError if it is none.
-
-    Unlike from_json, it does not check every item's type: an index holds many thousands of summaries.
-    """
+    Unlike from_json, it does not check every item's type: an index holds many thousands of summaries."""
     return TaskSummary(
         id=data["id"],
         family=Family(data["family"]),

@@ -28,9 +28,7 @@ def surveyed(
     scheduler: Scheduler, corpus: Corpus, bundle: Bundle, task_ids: Sequence[str], device: Device
 ) -> Iterator[TaskMatches]:
     """Yield the matches of every task, in the given order; a task that cannot be read is left out.
-
-    Raises BadInput if a rule rejects the bundle or it does not load, InfrastructureError if no judge answers.
-    """
+    Raises BadInput if a rule rejects the bundle or it does not load, InfrastructureError if no judge answers."""
     known: dict[str, int | None] = {}
     for tasks in _batches(corpus, task_ids):
         codes = {digest_of(each.code): each.code for task in tasks for each in task.subgraphs}

@@ -33,9 +33,7 @@ Ground = tuple[str, Capture, Profile]
 @dataclass(frozen=True)
 class Contestant:
     """A solver on a board. rows: its outcomes on the board's subgraphs, in the board's order.
-
-    bundle_digest: None for Inductor, and for an author whose several bundles together cover the board.
-    """
+    bundle_digest: None for Inductor, and for an author whose several bundles together cover the board."""
 
     name: str
     solver: SolverKind
@@ -113,9 +111,7 @@ WINS, LOSSES = frozenset({Duel.FASTER, Duel.ALONE}), frozenset({Duel.SLOWER, Due
 @dataclass(frozen=True)
 class Beside:
     """The outcomes of two solvers on one subgraph. second, duel: None if the other solver did not run it.
-
-    ratio: the first's speedup divided by the second's; None: not both were timed.
-    """
+    ratio: the first's speedup divided by the second's; None: not both were timed."""
 
     first: ScoreRow
     second: ScoreRow | None
@@ -133,9 +129,7 @@ class Deciding(Beside):
 @dataclass(frozen=True)
 class Spread:
     """The speedups of one solver. timed: (row, speedup, whether its values are right at t), by ascending speedup.
-
-    untimed: the number of subgraphs without a speedup.
-    """
+    untimed: the number of subgraphs without a speedup."""
 
     solver: str
     timed: tuple[tuple[ScoreRow, float, bool], ...]
@@ -171,10 +165,8 @@ def boards(
     rows: Iterable[ScoreRow], *, names: Mapping[str, str] | None = None, totals: Mapping[str, int] | None = None
 ) -> tuple[Board, ...]:
     """Return the boards of these outcomes: those with several solvers first, then by the number of subgraphs.
-
     Each set of subgraphs that some solver ran on one ground makes a board, with every solver that ran all of them.
-    names: bundle names by digest. totals: the number of subgraphs in the corpus, by task.
-    """
+    names: bundle names by digest. totals: the number of subgraphs in the corpus, by task."""
     grouped: dict[Ground, list[ScoreRow]] = {}
     for row in rows:
         # an outcome that is right but not timed is not scored
@@ -202,9 +194,7 @@ def ranked(
     interpretation: Interpretation = Interpretation.DEFAULT,
 ) -> tuple[Ranked, ...]:
     """Rank the board's contestants by ES(t), best first. Returns nothing if the interpretation has no level t.
-
-    p, b: the penalties of ES(t) for slow and for failed subgraphs.
-    """
+    p, b: the penalties of ES(t) for slow and for failed subgraphs."""
     lines = []
     for each in board.contestants:
         report = _report(each, p, b, interpretation)

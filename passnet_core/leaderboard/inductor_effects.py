@@ -86,10 +86,8 @@ def grounds(rows: Iterable[BaselineRow]) -> tuple[tuple[str, Capture], ...]:
 
 def effect(row: BaselineRow, clock: Clock) -> Effect | None:
     """Classify Inductor's speedup on this clock; None: not timed.
-
     Slower and faster require that the whole interval is on one side of 1 and, end to end, that the speedup exceeds the
-    noise floor.
-    """
+    noise floor."""
     found = row.speedup(clock)
     if found is None:
         return None
@@ -103,9 +101,7 @@ def shares(
     rows: Sequence[BaselineRow], clock: Clock, grouping: Grouping, tasks: Mapping[str, TaskSummary]
 ) -> tuple[Share, ...]:
     """Return the shares of each group on this clock, in the groups' natural order. Grouping.CLOCK gives every clock's.
-
-    tasks: the known ones, by name. A subgraph with several kinds of operators is in the group of each.
-    """
+    tasks: the known ones, by name. A subgraph with several kinds of operators is in the group of each."""
     if grouping is Grouping.CLOCK:
         return tuple(share for each in Clock if (share := share_on(each, rows)))
     groups: dict[str, list[BaselineRow]] = {}
@@ -146,10 +142,8 @@ def spent(rows: Iterable[BaselineRow]) -> tuple[Spent, ...]:
 
 def guards(rows: Iterable[BaselineRow], device: str) -> Guards | None:
     """Return the cost of guards on this device; None if no subgraph was timed in both captures.
-
     It is how much longer Inductor takes in compiled than in direct capture, which has no guards. Eager has none in
-    either, so its own difference between the two measurements is subtracted.
-    """
+    either, so its own difference between the two measurements is subtracted."""
     beyond: dict[tuple[str, str], dict[Capture, float]] = {}
     for row in rows:
         eager, inductor = (row.time(who, Clock.END_TO_END) for who in (Contender.EAGER, Contender.BASELINE))

@@ -15,9 +15,7 @@ MOST_CELLS = 4096
 @dataclass(frozen=True)
 class Neighbourhood:
     """The elements around the worst element of an output: a window over its last two axes, as three tables of rows.
-
-    first: the index in the output of the window's first element. expected: eager's values. actual: the candidate's.
-    """
+    first: the index in the output of the window's first element. expected: eager's values. actual: the candidate's."""
 
     first: tuple[int, ...]
     expected: tuple[tuple[float, ...], ...]

@@ -40,9 +40,7 @@ class Bundle:
 @dataclass(frozen=True)
 class Finding:
     """One objection of a static rule to a line of a bundle.
-
-    line, column: from 1. rule: the rule's id. remedy: what to write instead. fatal: whether the bundle is rejected.
-    """
+    line, column: from 1. rule: the rule's id. remedy: what to write instead. fatal: whether the bundle is rejected."""
 
     file: str
     line: int

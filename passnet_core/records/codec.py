@@ -22,9 +22,7 @@ PLAIN = frozenset({str, int, bool, type(None)})
 
 def to_json(value: Any) -> Any:
     """Return data that json.dumps accepts: dataclasses become objects, enums their values, tuples lists.
-
-    NaN and the infinities become the strings "nan", "inf" and "-inf", which from_json reads.
-    """
+    NaN and the infinities become the strings "nan", "inf" and "-inf", which from_json reads."""
     kind = type(value)
     if kind in PLAIN:
         return value
@@ -69,9 +67,7 @@ class _Unfit(Exception):
 @cache
 def _reader(kind: Any) -> Reader:
     """Return the function that converts JSON data to a value of this type, or raises _Unfit.
-
-    Each reader is built once: conversion takes most of the time of loading thousands of recorded outcomes.
-    """
+    Each reader is built once: conversion takes most of the time of loading thousands of recorded outcomes."""
     origin = typing.get_origin(kind)
     if origin in (typing.Union, types.UnionType):
         options = typing.get_args(kind)

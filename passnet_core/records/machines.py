@@ -33,9 +33,7 @@ class Environment:
 @dataclass(frozen=True)
 class Accelerator:
     """The properties of a GPU, as its driver reports them.
-
-    bytes_per_us: the measured bandwidth of a copy on the device, bytes read plus bytes written per microsecond.
-    """
+    bytes_per_us: the measured bandwidth of a copy on the device, bytes read plus bytes written per microsecond."""
 
     capability: str
     """The compute capability, such as "9.0"."""

@@ -20,9 +20,7 @@ class NearestMiss:
 @dataclass(frozen=True)
 class Pairing:
     """How the parts of a pattern correspond to parts of the graph in one match.
-
-    nodes: (pattern operation, graph node) pairs. inputs: (pattern input, value in the graph, as source) pairs.
-    """
+    nodes: (pattern operation, graph node) pairs. inputs: (pattern input, value in the graph, as source) pairs."""
 
     nodes: tuple[tuple[str, str], ...]
     inputs: tuple[tuple[str, str], ...] = ()
@@ -102,9 +100,7 @@ class PassMatches:
 @dataclass(frozen=True)
 class MatchReport:
     """The matches of each pass of a bundle, in the order of the passes.
-
-    rewritten: the graph after all passes, as Python source; None if nothing was rewritten.
-    """
+    rewritten: the graph after all passes, as Python source; None if nothing was rewritten."""
 
     passes: tuple[PassMatches, ...]
     rewritten: str | None = None

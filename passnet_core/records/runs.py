@@ -8,10 +8,8 @@ from passnet_core.records.jobs import EvalSpec
 
 @dataclass(frozen=True)
 class Run:
-    """The jobs of one request: one solver on subgraphs of one or more tasks, under one spec.
-
-    started_at: ISO 8601, UTC. bundle_digest: None where the solver is Inductor. job_digests: in the order of the jobs.
-    """
+    """The jobs of one request: one solver on subgraphs of one or more tasks, under one spec. started_at: ISO 8601, UTC.
+    bundle_digest: None where the solver is Inductor. job_digests: in the order of the jobs."""
 
     id: str
     label: str

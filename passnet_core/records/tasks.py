@@ -61,9 +61,7 @@ class Subgraph:
 @dataclass(frozen=True)
 class Task:
     """The unit of the benchmark: subgraphs with the same operations, all of which one bundle must handle.
-
-    split: the part of the benchmark that the task belongs to, such as "train" or "eval".
-    """
+    split: the part of the benchmark that the task belongs to, such as "train" or "eval"."""
 
     id: str
     family: Family

@@ -8,9 +8,7 @@ from passnet_core.records.enums import Clock, Contender
 @dataclass(frozen=True)
 class Timing:
     """The times of one contender on one clock, in microseconds per call.
-
-    samples: raw, block after block. blocks: the number of timed blocks. median: of all samples.
-    """
+    samples: raw, block after block. blocks: the number of timed blocks. median: of all samples."""
 
     contender: Contender
     clock: Clock
@@ -22,9 +20,7 @@ class Timing:
 @dataclass(frozen=True)
 class Speedup:
     """A contender's speedup over eager on one clock: eager's time divided by the contender's.
-
-    value: the median of the blocks' ratios. low, high: its 95% bootstrap interval.
-    """
+    value: the median of the blocks' ratios. low, high: its 95% bootstrap interval."""
 
     contender: Contender
     clock: Clock

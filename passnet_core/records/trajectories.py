@@ -78,9 +78,7 @@ FREE = Price()
 @dataclass(frozen=True)
 class Budget:
     """Limits of one conversation; None: no limit. Turns inherited from another conversation do not count.
-
-    tokens: of prompts and replies together. money: in the currency of Price.
-    """
+    tokens: of prompts and replies together. money: in the currency of Price."""
 
     turns: int = 12
     tokens: int | None = None

@@ -29,10 +29,8 @@ class PlacedNode:
 
 
 def placed(sizes: Sequence[tuple[int, int]], links: Sequence[tuple[int, int]]) -> PlacedNode:
-    """Lay out boxes of these sizes, each below every box that links to it.
-
-    sizes: (width, height). links: (from, to), as indices of boxes with from < to. Equal arguments give equal layouts.
-    """
+    """Lay out boxes of these sizes, each below every box that links to it. sizes: (width, height). links: (from, to),
+    as indices of boxes with from < to. Equal arguments give equal layouts."""
     ranks = _ranks(len(sizes), links)
     cells = [_Cell(rank, width) for rank, (width, _) in zip(ranks, sizes)]
     routes = [_routed(link, ranks, cells) for link in links]

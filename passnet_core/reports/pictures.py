@@ -69,9 +69,7 @@ class Album:
 
     def before_and_after(self, code: str, match: MatchReport | None) -> tuple[Picture | None, Picture | None]:
         """Return the pictures of a subgraph with its matches, and of the rewritten graph.
-
-        A picture is None if there is no such graph, or if it cannot be read.
-        """
+        A picture is None if there is no such graph, or if it cannot be read."""
         graph = self._graph(code)
         after = self._graph(match.rewritten) if match and match.rewritten else None
         removed = only_in(graph, after) if graph and after else ()

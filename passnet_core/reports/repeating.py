@@ -14,9 +14,7 @@ def commands(
     run: Run, outcomes: Sequence[Outcome], members: Mapping[str, Sequence[str]], bundle: str = FOLDER
 ) -> tuple[str, ...]:
     """Return one command per task, quoted for a shell.
-
-    members: the ids of all subgraphs of each known task. bundle: the folder with the passes, or a reference's name.
-    """
+    members: the ids of all subgraphs of each known task. bundle: the folder with the passes, or a reference's name."""
     return tuple(
         shlex.join([*PROGRAM, *_asked(run, task_id, bundle), *_chosen(task_id, outcomes, members)])
         for task_id in run.task_ids

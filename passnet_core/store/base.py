@@ -30,10 +30,8 @@ class StoreGone(StoreError):
 
 class Store(Protocol):
     """Every method may be called from any thread. Written data is on the disk when a method returns.
-
     A writing method changes nothing when it is called again with the same arguments; save_draft adds an equal draft.
-    All methods raise StoreError.
-    """
+    All methods raise StoreError."""
 
     def add_bundle(self, bundle: Bundle) -> None: ...
 
@@ -45,9 +43,7 @@ class Store(Protocol):
 
     def import_runs(self, file_digest: str, files: tuple[RunFile, ...]) -> None:
         """Add all of these runs or none. Raises StoreRefusal if another run has the id of one.
-
-        file_digest: the digest of the data file that they come from, or "".
-        """
+        file_digest: the digest of the data file that they come from, or ""."""
         ...
 
     def recorded_files(self) -> tuple[str, ...]:

@@ -20,9 +20,7 @@ PATIENCE_S = 10.0
 
 def open_store(home: Path, *, patience_s: float = PATIENCE_S) -> Store:
     """Open the store in this folder, created if missing.
-
-    Raises StoreError if the folder or the file cannot be used, or if a process that does not share it has it open.
-    """
+    Raises StoreError if the folder or the file cannot be used, or if a process that does not share it has it open."""
     return cast(Store, SharedStore(home, patience_s))
 
 

@@ -135,10 +135,8 @@ class ScoreRow:
 @dataclass(frozen=True)
 class BaselineRow:
     """The newest timed outcome of TorchInductor on one subgraph, device and capture, under the strict profile.
-
     device: the device's name. noise: as in Outcome. speedups: Inductor's over eager, per clock. times: (contender,
-    clock, median in microseconds per call).
-    """
+    clock, median in microseconds per call)."""
 
     run_id: str
     recorded: str
@@ -161,10 +159,8 @@ class BaselineRow:
 
 @dataclass(frozen=True)
 class SampleColumns:
-    """The scored outcomes of a run, or of all runs, as columns of equal length.
-
-    speedups: end to end; NaN: not timed. correct_bits: as in ScoreRow. error_classes: "": the candidate did not fail.
-    """
+    """The scored outcomes of a run, or of all runs, as columns of equal length. speedups: end to end; NaN: not timed.
+    correct_bits: as in ScoreRow. error_classes: "": the candidate did not fail."""
 
     speedups: tuple[float, ...]
     correct_bits: tuple[int, ...]
@@ -174,10 +170,8 @@ class SampleColumns:
 @dataclass(frozen=True)
 class Standing:
     """The results on one subgraph over all runs.
-
     attempts: outcomes of bundles from VERIFY on. right: how many of them were accepted. inductor_speedup: Inductor's
-    newest. best_speedup, best_run_id: the best of any bundle. Speedups are end to end; None: not measured.
-    """
+    newest. best_speedup, best_run_id: the best of any bundle. Speedups are end to end; None: not measured."""
 
     task_id: str
     subgraph_id: str

@@ -131,7 +131,7 @@ def test_a_model_may_take_only_so_long(tmp_path: Path) -> None:
     sample(tmp_path / "models" / "slow")
     code, _, err = command(tmp_path / "home", "cut", "--limit", "0.2", str(tmp_path / "models"))
     assert code == 2
-    assert "slow/slow: It took longer than 0 s." in err
+    assert "slow/slow: The time limit of 0 s was exceeded." in err
 
 
 @pytest.mark.parametrize(

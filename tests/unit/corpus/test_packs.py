@@ -52,7 +52,7 @@ def test_the_corpus_has_them_beside_folders_and_the_first_of_a_name_counts(pack:
     assert [each.id for each in corpus.tasks()] == ["alone", "task-0", "task-1", "task-2", "task-3"]
     assert len(corpus.task("task-1").subgraphs) == 1
     assert corpus.task("task-3") == TASKS[3]
-    assert "1 tasks in packs" in corpus.problems[0]
+    assert "came earlier: 1." in corpus.problems[0]
 
 
 def test_the_same_tasks_make_the_same_bytes(pack: Path, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
-"""The playground's entry: python -m streamlit run app.py.
+"""Entry point of the playground: python -m streamlit run app.py.
 
-What a visit runs lies deeper: beside a folder named pages Streamlit would, until a first visit has told it otherwise,
-take a link to a page for one to a script in that folder, and say that it is not there.
+The navigation is in pages/ui/main.py and not here: until its first visit, a script beside a folder named pages has
+Streamlit resolve every link as a script in that folder, and report that the page does not exist.
 """
 
 import streamlit as st

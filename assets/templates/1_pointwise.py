@@ -1,4 +1,4 @@
-"""Elementwise: one value out for each value in."""
+"""Elementwise: one output value for each input value."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""By rows: each row is read once, reduced, and written."""
+"""Row by row: each row is read once, reduced, and written once."""
 
 import torch
 import triton
@@ -19,8 +19,8 @@ def softmax_kernel(x_ptr, out_ptr, columns, BLOCK: tl.constexpr):
     at = tl.arange(0, BLOCK)
     inside = at < columns
     x = tl.load(x_ptr + row + at, mask=inside, other=float("-inf")).to(tl.float32)
-    grown = tl.exp(x - tl.max(x))
-    tl.store(out_ptr + row + at, grown / tl.sum(grown), mask=inside)
+    exps = tl.exp(x - tl.max(x))
+    tl.store(out_ptr + row + at, exps / tl.sum(exps), mask=inside)
 
 
 @torch.fx.wrap

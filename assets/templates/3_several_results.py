@@ -1,4 +1,4 @@
-"""Several results: all that is used outside of the pattern is returned, and computed at once."""
+"""Several results: one kernel computes every value that is used outside the match."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A product and what follows it: the activation is applied before a tile leaves its registers."""
+"""Matrix product and activation: the activation is applied while a tile is still in registers."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A helper: kernels that several passes share."""
+"""Helper: kernels that several passes share."""
 
 import triton
 import triton.language as tl

@@ -1,4 +1,4 @@
-"""The components of assets/built, served as files: a browser fetches each once, and data alone travels after that."""
+"""The components in assets/built, served as files: a browser fetches each once, and reruns send only data."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,9 +14,9 @@ PACKAGE = "passnet"
 
 
 def component(name: str) -> Callable[..., Any]:
-    """What mounts a component. Its file has its digest in its name, so that no browser shows an old one.
+    """Return the function that mounts a component. The digest in its file name keeps browsers from showing an old one.
 
-    Streamlit serves files of installed packages only; the same is said to it here of this folder.
+    Streamlit serves files of installed packages only, so this registers the folder as if it were one.
     """
     manager = get_bidi_component_manager()
     full = f"{PACKAGE}.{name}"

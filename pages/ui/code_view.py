@@ -1,4 +1,4 @@
-"""The code of an outcome: the passes, the subgraph and what it became, and generated code, side by side."""
+"""The Code tab of an outcome: passes, subgraph, rewritten graph and generated code, side by side."""
 
 import threading
 
@@ -12,13 +12,13 @@ from passnet_core.errors import PlaygroundError
 from passnet_core.graphs import aligning, panes
 from passnet_core.records import Bundle, InductorCode, Inspection, Outcome, PassKernels, Subgraph
 
-LOOK_S = 1.0
+POLL_S = 1.0
 
 
 def code_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> None:
     finding_list(outcome.findings, bundle)
-    code = inductors_code(subgraph, outcome.job_digest)
-    kernels = passes_kernels(subgraph, bundle, outcome.job_digest) if bundle else None
+    code = inductor_code(subgraph, outcome.job_digest)
+    kernels = kernel_code(subgraph, bundle, outcome.job_digest) if bundle else None
     graph = aligning.graph_of(subgraph.code)
     known = _inspection(subgraph)
     if memory_floor(outcome, subgraph, known.accelerator if known else None) is None:
@@ -36,46 +36,50 @@ def code_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> Non
     built.component("code")(key=key_of("code", outcome.job_digest), data=panes.picture(shown, graph, outcome.match))
 
 
-def inductors_code(subgraph: Subgraph, key: str) -> InductorCode | None:
-    """What TorchInductor generates here, once it is asked for."""
-    asked = st.toggle("What TorchInductor generates", key=f"inductor-{key}", help="Where jobs run; takes some seconds.")
+def inductor_code(subgraph: Subgraph, key: str) -> InductorCode | None:
+    """Return the code that TorchInductor generates, once the visitor has asked for it and it is known."""
+    asked = st.toggle(
+        "Show TorchInductor's code",
+        key=f"inductor-{key}",
+        help="Generates the code for this subgraph on the machine where jobs run. Takes a few seconds.",
+    )
     found = st.session_state.get(_generated_key(subgraph))
     if not asked:
         return None
     if found is None:
-        _look_for_code(subgraph)
+        _poll_code(subgraph)
     elif isinstance(found, str):
         st.info(plain(found), icon=":material/code_off:")
     return found.code if isinstance(found, Inspection) else None
 
 
-def passes_kernels(subgraph: Subgraph, bundle: Bundle, key: str) -> PassKernels | None:
-    """What Triton makes of the passes' kernels here, once it is asked for."""
+def kernel_code(subgraph: Subgraph, bundle: Bundle, key: str) -> PassKernels | None:
+    """Return what Triton compiles the kernels to, once the visitor has asked for it and it is known."""
     asked = st.toggle(
-        "What Triton makes of the passes",
+        "Show Triton IR and PTX of the passes",
         key=f"kernels-{key}",
-        help="Triton IR and PTX of the kernels, in a sandbox where jobs run: compiled for a named GPU where there is"
-        " none. Takes some seconds.",
+        help="Compiles the kernels in a sandbox on the machine where jobs run; if it has no GPU, for a GPU that is"
+        " named. Takes a few seconds.",
     )
     found = st.session_state.get(_compiled_key(subgraph, bundle))
     if not asked:
         return None
     if found is None:
-        _look_for_kernels(subgraph, bundle)
+        _poll_kernels(subgraph, bundle)
         return None
     if isinstance(found, str):
         st.info(plain(found), icon=":material/code_off:")
         return None
     for each in found.kernels:
         if each.problem:
-            st.info(f"Of {code_span(each.name)} there is no code:", icon=":material/code_off:")
+            st.info(f"There is no code of {code_span(each.name)}:", icon=":material/code_off:")
             st.code(each.problem, language=None, wrap_lines=True)
     return found if isinstance(found, PassKernels) else None
 
 
-@st.fragment(run_every=LOOK_S)
-def _look_for_kernels(subgraph: Subgraph, bundle: Bundle) -> None:
-    """Asks until the kernels are there, or why there are none."""
+@st.fragment(run_every=POLL_S)
+def _poll_kernels(subgraph: Subgraph, bundle: Bundle) -> None:
+    """Poll until the kernels are known, or the reason why there are none."""
     try:
         found = resources.service().kernels(subgraph, bundle)
     except PlaygroundError as error:
@@ -84,12 +88,12 @@ def _look_for_kernels(subgraph: Subgraph, bundle: Bundle) -> None:
     if found is not None:
         st.session_state[_compiled_key(subgraph, bundle)] = found.problem or found
         st.rerun()
-    st.markdown(":material/autorenew: Triton is compiling the kernels, behind the jobs that wait…")
+    st.markdown(":material/autorenew: Triton compiles the kernels after the jobs that already wait…")
 
 
-@st.fragment(run_every=LOOK_S)
-def _look_for_code(subgraph: Subgraph) -> None:
-    """Asks until the code is there, or why there is none."""
+@st.fragment(run_every=POLL_S)
+def _poll_code(subgraph: Subgraph) -> None:
+    """Poll until the code is known, or the reason why there is none."""
     try:
         found = resources.service().inspection(subgraph)
     except PlaygroundError as error:
@@ -98,11 +102,11 @@ def _look_for_code(subgraph: Subgraph) -> None:
     if found is not None:
         st.session_state[_generated_key(subgraph)] = found if found.code else found.code_problem
         st.rerun()
-    st.markdown(":material/autorenew: TorchInductor is writing its code, behind the jobs that wait…")
+    st.markdown(":material/autorenew: TorchInductor generates its code after the jobs that already wait…")
 
 
 def _inspection(subgraph: Subgraph) -> Inspection | None:
-    """What is known of the subgraph's values by now, with TorchInductor's code where it was asked for."""
+    """Return what is known so far: the subgraph's values, and TorchInductor's code if it was asked for."""
     found = st.session_state.get(_generated_key(subgraph))
     if isinstance(found, Inspection):
         return found

@@ -1,4 +1,4 @@
-"""Two runs compared: what changed at a glance, and for one subgraph code, graph, times, values and environments."""
+"""Compare two runs: what changed overall, and for one subgraph its code, graph, times, values and environments."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -46,12 +46,12 @@ SIGNS: Mapping[Change, str] = {
 FATES: Mapping[Fate, str] = {
     Fate.SAME: "is identical in both.",
     Fate.CHANGED: "changed: − then, + now.",
-    Fate.ADDED: "was added: only the run of now has it.",
-    Fate.REMOVED: "was removed: only the run of then has it.",
+    Fate.ADDED: "was added: only the run under Now has it.",
+    Fate.REMOVED: "was removed: only the run under Then has it.",
 }
-OTHERS = 200
-"""Runs of a task that are offered to compare with."""
-NOT_COMPARABLE = "Times from different environments are not comparable, nor are speedups between them."
+OFFERED = 200
+"""How many runs of a task are offered for comparison."""
+NOT_COMPARABLE = "Times and speedups from different environments are not comparable."
 CODE, GRAPH, TIME, VALUES, CONDITIONS = "Code", "Graph", "Time", "Values", "Environment"
 
 
@@ -59,9 +59,9 @@ CODE, GRAPH, TIME, VALUES, CONDITIONS = "Code", "Graph", "Time", "Values", "Envi
 
 
 def choose_other(run_id: str, task_id: str) -> None:
-    """Another run of the task to compare this one with, those that only checked among them."""
+    """Offer the other runs of the task, check-only runs included, to compare this one with."""
     others = {
-        each.run.id: each for each in resources.service().runs(OTHERS, task_id, checks=True) if each.run.id != run_id
+        each.run.id: each for each in resources.service().runs(OFFERED, task_id, checks=True) if each.run.id != run_id
     }
     if others:
         st.selectbox(
@@ -81,7 +81,7 @@ def _compare_with(key: str) -> None:
 
 
 def run_words(summary: RunSummary) -> str:
-    """A run in one line of plain text."""
+    """Describe a run in one line of plain text."""
     run = summary.run
     speedup = f", {summary.median_speedup:.2f}×" if summary.median_speedup is not None else ""
     return (
@@ -91,8 +91,8 @@ def run_words(summary: RunSummary) -> str:
 
 
 def choose_two(rows: Sequence[Mapping[str, object]], ids: Sequence[str]) -> None:
-    """The runs' list with a box per row; two that are chosen can be compared, the older one first."""
-    # the position of a chosen row stays when the rows change, so the key changes with them
+    """Draw the list of runs with a box per row. Two selected runs can be compared, the older one as “then”."""
+    # Streamlit keeps the positions of selected rows, so the key changes with the rows
     key = key_of("two", "\n".join(ids))
     picked = st.dataframe(
         rows,
@@ -106,7 +106,7 @@ def choose_two(rows: Sequence[Mapping[str, object]], ids: Sequence[str]) -> None
         column_config={"speedup": st.column_config.NumberColumn("median speedup", format="%.2f×")},
     ).selection.rows
     if len(picked) != 2:
-        st.caption(f"{count(len(picked), 'run')} chosen. Tick the boxes of two runs to compare them.")
+        st.caption(f"{count(len(picked), 'run')} selected. Tick the boxes of two runs to compare them.")
         return
     newer, older = sorted(picked)
     links.turn("Compare these two", icon=":material/compare_arrows:", run=ids[newer], against=ids[older])
@@ -116,12 +116,12 @@ def choose_two(rows: Sequence[Mapping[str, object]], ids: Sequence[str]) -> None
 
 
 def comparison(run_id: str, against: str) -> None:
-    """The run that is open, "now", beside the one it is compared with, "then"."""
+    """Compare the open run, "now", with another one, "then"."""
     service = resources.service()
     now, then = service.run(run_id), service.run(against)
     with st.container(horizontal=True):
         place = {key: links.selected(key) for key in ("task", "subgraph")}
-        links.turn("Only the run of now", icon=":material/arrow_back:", run=run_id, **place)
+        links.turn("Close the comparison", icon=":material/arrow_back:", run=run_id, **place)
         links.turn(
             "Swap then and now", icon=":material/swap_horiz:", run=against, against=run_id,
             show=links.selected("show"), **place,
@@ -130,14 +130,14 @@ def comparison(run_id: str, against: str) -> None:
     before, after = service.progress(against), service.progress(run_id)
     left, right = st.columns(2)
     with left:
-        # of a run that is compared with itself the same buttons would be there twice
+        # a run that is compared with itself would get its Cancel button twice
         _side("Then", then, before, watched=against != run_id)
     with right:
         _side("Now", now, after, watched=True)
     if run_id == against:
-        st.info("Both sides are the same run, so nothing differs. Choose another one to compare with.")
+        st.info("Both sides are the same run, so nothing differs. Choose another run to compare with.")
     elif then.started_at > now.started_at:
-        st.caption(":material/info: The run of “then” is the newer one. Swap them to read the changes forwards.")
+        st.caption(":material/info: The run under Then is the newer one. Swap them to read the changes in order.")
     found = pairs(before.outcomes, after.outcomes)
     if not found:
         st.info("Neither of these runs has an outcome yet.")
@@ -148,15 +148,15 @@ def comparison(run_id: str, against: str) -> None:
 
 
 def _side(name: str, run: Run, progress: Progress, *, watched: bool) -> None:
-    """Which run it is, and what it came to; watched: with its progress, while it is under way."""
+    """Show one run and its results. watched: follow its progress while it is under way."""
     with st.container(border=True):
         st.markdown(f"**{name}: {plain(solver_name(run.solver, run.label))}**, run {code_span(run.id)}")
         accepted = sum(each.verdict.accepted for each in progress.outcomes)
         speedups = sorted(speedup.value for each in progress.outcomes if (speedup := each.speedup()))
-        told = [f"{accepted} of {count(progress.total, 'subgraph')} accepted"]
+        facts = [f"{accepted} of {count(progress.total, 'subgraph')} accepted"]
         if speedups:
-            told.append(f"speedups from {speedups[0]:.2f}× to {speedups[-1]:.2f}×")
-        st.markdown(plain(" · ".join(told)))
+            facts.append(f"speedups from {speedups[0]:.2f}× to {speedups[-1]:.2f}×")
+        st.markdown(plain(" · ".join(facts)))
         st.caption(
             plain(
                 f"{when(run.started_at)} · {run.spec.stage.value}, {run.spec.capture.value} capture, judged by: "
@@ -170,20 +170,20 @@ def _side(name: str, run: Run, progress: Progress, *, watched: bool) -> None:
         elif watched and not progress.finished:
             live.await_run(run.id)
         if progress.done < progress.total:
-            st.caption(f"{progress.done} of {count(progress.total, 'subgraph')} judged so far: these are compared.")
+            st.caption(f"Compared: {progress.done} of {count(progress.total, 'subgraph')} judged so far.")
 
 
 def _at_a_glance(found: Sequence[OutcomePair]) -> None:
-    """How many subgraphs changed in which way, and whether their times may be compared."""
-    said = (f"{SIGNS[change]} {number} {plain(change.value)}" for change, number in counted(found))
-    st.header(" · ".join(said), anchor=False)
+    """Show how many subgraphs changed in which way, and warn if their times are not comparable."""
+    changes = (f"{SIGNS[change]} {number} {plain(change.value)}" for change, number in counted(found))
+    st.header(" · ".join(changes), anchor=False)
     _warn_of_environments(found)
 
 
 def _warn_of_environments(found: Sequence[OutcomePair]) -> None:
     differing = list(dict.fromkeys(what for each in found for what in each.elsewhere))
     if differing:
-        st.warning(f"{NOT_COMPARABLE} Here these differ: {plain(', '.join(differing))}.", icon=":material/warning:")
+        st.warning(f"{NOT_COMPARABLE} These differ: {plain(', '.join(differing))}.", icon=":material/warning:")
 
 
 def _table(found: Sequence[OutcomePair], *, key: str) -> None:
@@ -196,11 +196,11 @@ def _table(found: Sequence[OutcomePair], *, key: str) -> None:
         height=560 if len(found) > 14 else None,
         column_config={
             "change": st.column_config.TextColumn("change", width=200),
-            "ratio": st.column_config.NumberColumn("ratio", format="%.2f×", help="Speedup now over then"),
+            "ratio": st.column_config.NumberColumn("ratio", format="%.2f×", help="Speedup now divided by then"),
         },
     )
     st.caption(
-        "Faster or slower: the 95% intervals of both speedups, end to end, do not overlap; where they do, there is no "
+        "Faster or slower: the 95% intervals of the two end-to-end speedups do not overlap. If they do, there is no "
         "measurable difference. Choose a row to see what differs."
     )
 
@@ -224,7 +224,7 @@ def _pair_row(pair: OutcomePair, several: bool) -> dict[str, object]:
 def _chosen(found: Sequence[OutcomePair], then: Run, now: Run) -> None:
     asked, pair = links.selected("subgraph"), links.selected_of(found)
     if asked and pair is None:
-        st.info(f"Neither run judged {plain(asked)}. This is the first subgraph they have.")
+        st.info(f"Neither run judged {plain(asked)}. The first subgraph that was judged is shown instead.")
     pair = pair or found[0]
     st.subheader(plain(pair.subgraph_id), anchor=False)
     st.caption(f"of {plain(pair.task_id)} · {SIGNS[pair.change]} {plain(pair.change.value)}")
@@ -236,10 +236,10 @@ def _chosen(found: Sequence[OutcomePair], then: Run, now: Run) -> None:
             else:
                 verdict_card(outcome, recorded=run.recorded)
     asked = links.selected("show")
-    # not bound to the URL: the link that swaps the sides sets it as well
+    # not bound to the URL: the button that swaps the sides also sets it
     key = f"show-{then.id}-{now.id}"
     shown = st.segmented_control(
-        "What differs in",
+        "Compare",
         list(SECTIONS),
         key=key,
         default=asked if asked in SECTIONS else CODE,
@@ -258,10 +258,10 @@ def _show(key: str) -> None:
 def _code(pair: OutcomePair, then: Run, now: Run) -> None:
     before, after = _bundle(then), _bundle(now)
     if before is None and after is None:
-        st.info("TorchInductor ran on both sides: there are no passes to compare.")
+        st.info("TorchInductor was the solver on both sides, so there are no passes to compare.")
         return
     if before is None or after is None:
-        st.info(f"TorchInductor was the solver {'then' if before is None else 'now'}: it has no passes of its own.")
+        st.info(f"TorchInductor was the solver {'then' if before is None else 'now'}: it has no passes.")
     elif before.digest == after.digest:
         st.success("The passes are identical: the same files, in the same order.", icon=":material/equal:")
         return
@@ -287,15 +287,15 @@ def _graph(pair: OutcomePair, then: Run, now: Run) -> None:
     if codes[0] == codes[1]:
         st.success("Both sides have the same graph.", icon=":material/equal:")
     old, new = map(resources.graph, codes)
-    gone, come = only_in(old, new), only_in(new, old)
+    removed, added = only_in(old, new), only_in(new, old)
     left, right = st.columns(2)
     with left:
         st.markdown(f"**Then**: {_graph_words(pair.before)}")
-        graph_view(old, title=f"Then, {pair.subgraph_id}", inputs=subgraph.inputs, removed=gone)
+        graph_view(old, title=f"Then, {pair.subgraph_id}", inputs=subgraph.inputs, removed=removed)
     with right:
         st.markdown(f"**Now**: {_graph_words(pair.after)}")
-        graph_view(new, title=f"Now, {pair.subgraph_id}", inputs=subgraph.inputs, added=come)
-    st.caption(_marked(gone, come, codes))
+        graph_view(new, title=f"Now, {pair.subgraph_id}", inputs=subgraph.inputs, added=added)
+    st.caption(_node_changes(removed, added, codes))
     if codes[0] != codes[1]:
         with st.expander("The same as source, line by line", icon=":material/difference:"):
             st.code(diff_of(*codes), language="diff", wrap_lines=True)
@@ -313,19 +313,19 @@ def _graph_words(outcome: Outcome | None) -> str:
     return "rewritten by the passes." if _rewritten(outcome) else "not rewritten; this is the subgraph itself."
 
 
-def _marked(gone: set[str], come: set[str], codes: Sequence[str]) -> str:
-    if gone or come:
-        return f"− {count(len(gone), 'node')} only then, + {count(len(come), 'node')} only now."
+def _node_changes(removed: set[str], added: set[str], codes: Sequence[str]) -> str:
+    if removed or added:
+        return f"− {count(len(removed), 'node')} removed, + {count(len(added), 'node')} added."
     return "Both have the same nodes." + ("" if codes[0] == codes[1] else " Some arguments differ.")
 
 
 def _time(pair: OutcomePair, then: Run, now: Run) -> None:
     if pair.before is None or pair.after is None:
-        st.info("Only one of the two runs judged this subgraph: there is nothing to compare its times with.")
+        st.info("Only one of the two runs judged this subgraph, so there are no times to compare.")
         return
     clocks = clock_changes(pair.before, pair.after)
     if not clocks:
-        st.info("Neither run has times of this subgraph: only passes that are right are timed, and only on a GPU.")
+        st.info("Neither run has times for this subgraph. Only passes with right values are timed, and only on a GPU.")
         return
     _warn_of_environments([pair])
     st.dataframe([_clock_row(each) for each in clocks], hide_index=True, width="stretch", placeholder="–")
@@ -338,7 +338,7 @@ def _time(pair: OutcomePair, then: Run, now: Run) -> None:
     ]
     if speedups:
         st.altair_chart(pair_chart(speedups), width="content")
-        st.caption("A mark is the speedup, its line the bootstrap 95% interval; the broken line is eager.")
+        st.caption("Each mark is a speedup with its bootstrapped 95% interval. The dashed line is eager.")
 
 
 def _clock_row(each: ClockChange) -> dict[str, object]:
@@ -351,12 +351,12 @@ def _clock_row(each: ClockChange) -> dict[str, object]:
         "ratio": f"{each.ratio:.2f}×" if each.ratio is not None else "–",
         "eager then, µs": _median(each.before, each, Contender.EAGER),
         "eager now, µs": _median(each.after, each, Contender.EAGER),
-        "solver then, µs": f"{_median(each.before, each, _own(each.before))} ({CONTENDER_NAMES[_own(each.before)]})",
-        "solver now, µs": f"{_median(each.after, each, _own(each.after))} ({CONTENDER_NAMES[_own(each.after)]})",
+        "solver then, µs": f"{_median(each.before, each, _who(each.before))} ({CONTENDER_NAMES[_who(each.before)]})",
+        "solver now, µs": f"{_median(each.after, each, _who(each.after))} ({CONTENDER_NAMES[_who(each.after)]})",
     }
 
 
-def _own(outcome: Outcome) -> Contender:
+def _who(outcome: Outcome) -> Contender:
     return outcome.solver.contender
 
 
@@ -367,14 +367,14 @@ def _median(outcome: Outcome, each: ClockChange, who: Contender) -> str:
 
 def _values(pair: OutcomePair, then: Run, now: Run) -> None:
     if pair.before is None or pair.after is None:
-        st.info("Only one of the two runs judged this subgraph: there is nothing to compare its values with.")
+        st.info("Only one of the two runs judged this subgraph, so there are no values to compare.")
         return
     outputs = output_changes(pair.before, pair.after)
     if not outputs:
-        st.info("Neither run compared values of this subgraph: one that only checks does not.")
+        st.info("Neither run compared values on this subgraph. A check-only run does not.")
         return
     st.dataframe([_output_row(each) for each in outputs], hide_index=True, width="stretch")
-    st.caption("The smallest t is the strictest tolerance level at which an output is close; a dash: not even at 0.")
+    st.caption("The smallest t is the strictest tolerance level at which an output is close. A dash: not even at 0.")
 
 
 def _output_row(each: OutputChange) -> dict[str, object]:
@@ -408,14 +408,14 @@ def _conditions(pair: OutcomePair, then: Run, now: Run) -> None:
 
 
 def _rows(rows: Sequence[Row]) -> None:
-    """Those that differ carry a sign and the word, and stand out."""
+    """Draw rows as a table. Rows that differ carry a sign and the word “differs”, and are bold."""
     st.table(
         [
             {
                 "compared": ":orange-badge[≠ differs]" if row.differs else "= same",
                 "what": f"**{row.what}**" if row.differs else row.what,
-                "then": _said(row.before, row.differs),
-                "now": _said(row.after, row.differs),
+                "then": _cell(row.before, row.differs),
+                "now": _cell(row.after, row.differs),
             }
             for row in rows
         ],
@@ -424,7 +424,7 @@ def _rows(rows: Sequence[Row]) -> None:
     )
 
 
-def _said(text: str, differs: bool) -> str:
+def _cell(text: str, differs: bool) -> str:
     return f"**{plain(text)}**" if differs else plain(text)
 
 

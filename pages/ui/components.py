@@ -1,4 +1,4 @@
-"""Pieces that several pages draw: graphs, verdicts, environments, tables of a subgraph's inputs."""
+"""Pieces that several pages share: verdict card, evidence, findings, and tables of a subgraph's inputs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,17 +29,17 @@ from passnet_core.records import (
 )
 
 PROFILES: Mapping[Profile, str] = {Profile.STRICT: "strict", Profile.PASSNET: "PassNet's rules"}
-"""The profiles' names among other words."""
+"""How each profile is named within a sentence."""
 
 
 def match_marks(match: MatchReport | None) -> dict[str, Any]:
-    """For graph_view: which pass matched what, or where and why the nearest miss failed."""
+    """Return arguments for graph_view: which pass matched what, or where and why the nearest miss failed."""
     marks = rendering.marks_of(match)
     return {"groups": marks.groups, "passes": marks.passes, "miss": marks.miss, "reason": marks.reason}
 
 
 def verdict_card(outcome: Outcome, *, recorded: str = "", next_step: str | None = None) -> None:
-    """The verdict, why, on what, and one next step."""
+    """Draw the verdict, its reason, its conditions and one next step."""
     words = VERDICTS[outcome.verdict]
     with st.container(border=True):
         st.markdown(f"### :{words.tone}[:material/{words.icon}: {plain(_headline(outcome))}]")
@@ -51,7 +51,7 @@ def verdict_card(outcome: Outcome, *, recorded: str = "", next_step: str | None 
                 if each.topic == NOISE_FLOOR:
                     st.caption(f"Noise floor: {plain(each.text)}")
         if words.concern:
-            st.caption(f"Whose concern: {words.concern}.")
+            st.caption(f"Where the problem lies: {words.concern}.")
         for warning in outcome.warnings:
             st.caption(f":material/info: {plain(warning)}")
         st.markdown(f"**Next:** {next_step or plain(advising.next_step(outcome) or words.next_step)}")
@@ -59,7 +59,7 @@ def verdict_card(outcome: Outcome, *, recorded: str = "", next_step: str | None 
 
 
 def _reason(reason: str) -> None:
-    """A sentence; of a compiler's message the first line is one, and the rest is laid out as it came."""
+    """Draw a reason: its first line as a sentence, and any further lines, of a compiler for example, unchanged."""
     first, _, rest = reason.strip().partition("\n")
     st.markdown(plain(first))
     if rest.strip():
@@ -69,12 +69,12 @@ def _reason(reason: str) -> None:
 def _headline(outcome: Outcome) -> str:
     speedup = outcome.speedup()
     text = outcome.verdict.value[:1].upper() + outcome.verdict.value[1:]
-    more = f"{speedup.value:.2f}× eager" if speedup else VERDICTS[outcome.verdict].gist
-    return f"{text}: {more}" if more else text
+    gist = f"{speedup.value:.2f}× eager" if speedup else VERDICTS[outcome.verdict].gist
+    return f"{text}: {gist}" if gist else text
 
 
 def evidence_list(evidence: Sequence[Evidence]) -> None:
-    """What was looked at and what was seen; long texts can be folded."""
+    """Draw each piece of evidence; texts of several lines can be folded."""
     for each in evidence:
         if "\n" in each.text.strip():
             with st.expander(plain(each.topic), icon=":material/description:", expanded=len(each.text) < 1500):
@@ -84,7 +84,7 @@ def evidence_list(evidence: Sequence[Evidence]) -> None:
 
 
 def finding_list(findings: tuple[Finding, ...], bundle: Bundle | None) -> None:
-    """Each remark of a rule with its place, the line itself, and the remedy."""
+    """Draw each finding of a rule with its place, the source line and the remedy."""
     files = {file.name: file.code.splitlines() for file in (bundle.files if bundle else ())}
     for finding in findings:
         show = st.error if finding.fatal else st.warning
@@ -98,7 +98,7 @@ def finding_list(findings: tuple[Finding, ...], bundle: Bundle | None) -> None:
 
 
 def conditions(outcome: Outcome, recorded: str = "") -> tuple[str, ...]:
-    """Under which conditions an outcome holds, as short pieces of text."""
+    """Return the conditions under which an outcome holds, as short pieces of text."""
     spec, environment = outcome.spec, outcome.environment
     pieces = [
         environment.device if environment else "",
@@ -118,7 +118,7 @@ def speedup_text(outcome: Outcome, clock: Clock = Clock.END_TO_END, contender: C
 
 
 def input_rows(subgraph: Subgraph) -> list[dict[str, str]]:
-    """One row per input of a subgraph, as recorded."""
+    """Return one table row per input of a subgraph, as recorded."""
     return [
         {
             "input": spec.name,
@@ -127,14 +127,14 @@ def input_rows(subgraph: Subgraph) -> list[dict[str, str]]:
             "mean": figure(spec.mean),
             "std": figure(spec.std),
             "range": f"{figure(spec.low)} to {figure(spec.high)}" if spec.low is not None else "",
-            "was": spec.original_name,
+            "name in the model": spec.original_name,
         }
         for spec in subgraph.inputs
     ]
 
 
 def subgraph_title(subgraph: Subgraph) -> str:
-    """A subgraph in one line of plain text: id, dtype, and the shape of its largest input."""
+    """Describe a subgraph in one line of plain text: id, dtype, and the shape of its largest input."""
     largest = max((spec.shape for spec in subgraph.inputs), key=lambda sizes: _elements(sizes), default=())
     return f"{subgraph.id} · {subgraph.dtype} · {shape(largest)}"
 

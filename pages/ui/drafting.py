@@ -1,8 +1,8 @@
-"""The passes that are being written: which draft is open, its files, and how what was typed is kept.
+"""Drafts of passes: which one is open, which files it has, and how typed text is saved.
 
-A draft belongs to a task and a slot: "mine", a reference bundle's name, or a stored bundle's digest. What the editor
-says names slot and revision: text that arrives together with a change of page or slot is kept where it belongs, and
-text that has been replaced is not brought back.
+A draft belongs to a task and a slot: "mine", a reference bundle's name, or a stored bundle's digest. Each message of
+the editor names its slot and revision. So text that arrives while the visitor changes page or slot is saved in the
+right draft, and text that has been replaced does not come back.
 """
 
 import ast
@@ -26,7 +26,7 @@ TEMPLATES = tuple(
     Template(ast.get_docstring(ast.parse(code)) or "", code)
     for code in (file.read_text(encoding="utf-8") for file in sorted((ASSETS / "templates").glob("*.py")))
 )
-"""Beginnings for a file, by their first sentence: a pass of each usual kind, and last a helper."""
+"""Templates for a new file, titled by their docstring: a pass of each usual kind, and last a helper."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Slot:
         return st.session_state.get(self._revision_key, 0)
 
     def renew(self) -> None:
-        """Lets another text take the place of the present one, which is out of date."""
+        """Mark the text that the editor holds as out of date: another text replaces it."""
         st.session_state[self._revision_key] = self.revision + 1
 
     @property
@@ -48,13 +48,13 @@ class Slot:
 
     @property
     def editor(self) -> str:
-        """The key of the editor, one for all slots of a task."""
+        """The key of the editor, which all slots of a task share."""
         return key_of("editor", self.task_id)
 
 
 @dataclass(frozen=True)
 class EditorDraft:
-    """What is open: the slot, its revision, and the files as they were drawn."""
+    """The open draft: its slot, its revision, and its files as the page drew them."""
 
     slot: Slot
     revision: int
@@ -62,12 +62,12 @@ class EditorDraft:
 
     @property
     def bundle(self) -> Bundle:
-        """The files with what the editor holds now."""
+        """The files, with the text that the editor holds now."""
         held = editor.held(self.slot.editor)
-        return self.with_text(held) if held is not None and self.meant_by(held) else self.drawn
+        return self.with_text(held) if held is not None and self.owns(held) else self.drawn
 
-    def meant_by(self, held: Held) -> bool:
-        """Whether that is text of this draft, and not of another or an earlier one."""
+    def owns(self, held: Held) -> bool:
+        """Whether the text belongs to this draft at this revision."""
         return held.slot == self.slot.name and held.revision == self.revision == self.slot.revision
 
     def with_text(self, held: Held) -> Bundle:
@@ -78,14 +78,14 @@ class EditorDraft:
 
 
 def references(task: Task) -> dict[str, ReferenceBundle]:
-    """The reference bundles made for this task, by name."""
+    """Return the reference bundles for this task, by name."""
     return {each.name: each for each in resources.service().reference_bundles() if task.id in each.task_ids}
 
 
 def slot_titles(task: Task, asked: str | None) -> dict[str, str]:
-    """The slots of a task with their titles: mine, the references, and stored bundles that were opened or asked for.
+    """Return the slots of a task with their titles: mine, the references, and stored bundles that were opened.
 
-    Raises UnknownItem where what was asked for is neither.
+    asked: a slot that the URL names. Raises UnknownItem if it is neither a slot nor a stored bundle.
     """
     titles = {MINE: "My passes"}
     titles |= {name: f"Reference: {each.title}" for name, each in references(task).items()}
@@ -97,10 +97,10 @@ def slot_titles(task: Task, asked: str | None) -> dict[str, str]:
 
 
 def open_stored(task: Task, digest: str) -> None:
-    """From a callback: opens a stored bundle as a slot of its own."""
+    """Open a stored bundle as a slot of its own. Call it from a callback."""
     key = _opened_key(task)
     st.session_state[key] = (*(each for each in st.session_state.get(key, ()) if each != digest), digest)
-    # the choice of the slot is bound to the URL, and brings it there
+    # the selectbox of the slots is bound to the URL, and puts the digest there
     st.session_state["bundle"] = digest
 
 
@@ -109,24 +109,24 @@ def _opened_key(task: Task) -> str:
 
 
 def original(task: Task, name: str) -> Bundle:
-    """What a slot holds before anybody types in it."""
+    """Return what a slot holds before anybody types in it."""
     if name == MINE:
         if not task.subgraphs:
-            raise UnknownItem(f"Task {task.id!r} has no subgraphs, so there is nothing to write a pass for.")
+            raise UnknownItem(f"Task {task.id!r} has no subgraphs. Choose another task to write a pass for.")
         return starting_point(resources.graph(task.subgraphs[0].code))
     reference = references(task).get(name)
     return reference.bundle if reference else resources.service().bundle(name)
 
 
 def open_draft(task: Task, name: str) -> EditorDraft:
-    """The draft of this slot: as it was left, else as it begins."""
+    """Return the draft of this slot: as last saved, or else the original."""
     slot = Slot(task.id, name)
     bundle = resources.service().draft(task.id, name) or original(task, name)
     return EditorDraft(slot, slot.revision, bundle)
 
 
 def label(task: Task, draft: EditorDraft) -> str:
-    """What a run of this draft is called: the slot, and whether its passes are still those it began with."""
+    """Return the label of a run of this draft: its slot, marked as edited if the passes differ from the original."""
     name = draft.slot.name
     return name if name == MINE or draft.bundle.digest == original(task, name).digest else f"{name}, edited"
 
@@ -140,16 +140,16 @@ def draw_editor(
     insert: tuple[int, str] | None,
     on_asked: Callable[[Task, Held], None],
 ) -> None:
-    """The files of a draft. on_asked: from a callback, what the editor asks for, with the text it is about."""
+    """Draw the editor. on_asked: called from a callback with each command of the editor and its text."""
     if not draft.drawn.files:
-        st.info("This bundle has no file. Add a pass under Files.")
+        st.info("This bundle has no files. Add a pass under Files.")
         return
 
     @frame.action
     def ask(task: Task) -> None:
-        told = editor.asked(draft.slot.editor)
-        if told is not None and told.what is not None:
-            on_asked(task, told)
+        command = editor.asked(draft.slot.editor)
+        if command is not None and command.what is not None:
+            on_asked(task, command)
 
     code_editor(
         draft.bundle,
@@ -160,24 +160,24 @@ def draw_editor(
         operations=operations,
         templates=TEMPLATES,
         insert=insert,
-        on_held=keep,
+        on_held=save,
         on_asked=ask,
         args=(task,),
     )
 
 
 @frame.action
-def keep(task: Task) -> None:
-    """Stores what the editor holds, so that a reload finds it."""
+def save(task: Task) -> None:
+    """Save what the editor holds, so that a reload shows it."""
     held = editor.held(Slot(task.id, MINE).editor)
     if held is not None:
-        keep_text(task, held)
+        save_text(task, held)
 
 
-def keep_text(task: Task, held: Held) -> EditorDraft | None:
-    """Stores this text under the slot it was typed for; the draft, or None where it has been replaced meanwhile."""
+def save_text(task: Task, held: Held) -> EditorDraft | None:
+    """Save this text in the slot that it was typed for. Returns the draft, or None if other text has replaced it."""
     draft = open_draft(task, held.slot)
-    if not draft.meant_by(held):
+    if not draft.owns(held):
         return None
     bundle = draft.with_text(held)
     resources.service().save_draft(task.id, held.slot, bundle)
@@ -185,13 +185,13 @@ def keep_text(task: Task, held: Held) -> EditorDraft | None:
 
 
 @frame.action
-def start_over(draft: EditorDraft, beginning: Bundle) -> None:
-    resources.service().save_draft(draft.slot.task_id, draft.slot.name, beginning)
+def start_over(draft: EditorDraft, original: Bundle) -> None:
+    resources.service().save_draft(draft.slot.task_id, draft.slot.name, original)
     draft.slot.renew()
 
 
 def file_menu(draft: EditorDraft) -> None:
-    """Adding, removing and ordering the files of a bundle."""
+    """Draw the controls that add, remove and reorder the files of a bundle."""
     name_key = f"new-{draft.slot.task_id}-{draft.slot.name}-{draft.revision}"
     st.text_input("Name of a new file", key=name_key, placeholder="fuse_norm.py")
     with st.container(horizontal=True):
@@ -204,26 +204,26 @@ def file_menu(draft: EditorDraft) -> None:
             key = f"{name_key}-{file.name}"
             if is_pass and index:
                 st.button(
-                    "Earlier", key=f"up-{key}", icon=":material/arrow_upward:", on_click=move_up, args=(draft, index)
+                    "Move up", key=f"up-{key}", icon=":material/arrow_upward:", on_click=move_up, args=(draft, index)
                 )
-            st.button("Remove", key=f"drop-{key}", icon=":material/delete:", on_click=drop, args=(draft, file.name))
+            st.button("Remove", key=f"remove-{key}", icon=":material/delete:", on_click=remove, args=(draft, file.name))
 
 
 @frame.action
 def add_file(draft: EditorDraft, name_key: str, is_pass: bool) -> None:
     name = str(st.session_state.get(name_key) or "").strip().removesuffix(".py")
     if not name.isidentifier():
-        raise BadInput(f"A file is named like a Python module, such as fuse_norm.py, not {name!r}.")
+        raise BadInput(f"{name!r} is not a file name. Name the file like a Python module, such as fuse_norm.py.")
     bundle = draft.bundle
     file = PassFile(f"{name}.py", TEMPLATES[0 if is_pass else -1].code)
     if any(each.name == file.name for each in bundle.files):
-        raise BadInput(f"There is a file {file.name} already. Choose another name.")
+        raise BadInput(f"This bundle already has a file {file.name}. Choose another name.")
     passes, helpers = bundle.passes, bundle.helpers
     _replace(draft, replace(bundle, passes=(*passes, file)) if is_pass else replace(bundle, helpers=(*helpers, file)))
 
 
 @frame.action
-def drop(draft: EditorDraft, name: str) -> None:
+def remove(draft: EditorDraft, name: str) -> None:
     bundle = draft.bundle
     _replace(
         draft,
@@ -244,12 +244,12 @@ def move_up(draft: EditorDraft, index: int) -> None:
 
 @frame.action
 def apply_lines(draft: EditorDraft, name: str, changes: Sequence[LineChange]) -> None:
-    """Puts changed lines into a pass; in the editor that is a change that can be undone."""
+    """Change lines of a pass. The editor shows it as a change that can be undone."""
     bundle = draft.bundle
     file = next((each for each in bundle.passes if each.name == f"{name}.py"), None)
     code = patched(file.code, changes) if file else None
     if file is None or code is None:
-        raise BadInput(f"{name} has changed since it was judged, and this edit does not fit any more. Check it again.")
+        raise BadInput(f"{name} has changed since it was judged, so this edit no longer applies. Check it again.")
     passes = tuple(replace(each, code=code) if each is file else each for each in bundle.passes)
     _replace(draft, replace(bundle, passes=passes))
 

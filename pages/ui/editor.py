@@ -1,4 +1,4 @@
-"""The code editor: CodeMirror, as a component. Text and command come in one message, so what runs is what was seen."""
+"""The code editor: CodeMirror as a component. A command carries its text, so that what runs is what was seen."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ COMMANDS: tuple[Command, ...] = ("check", "run")
 
 @dataclass(frozen=True)
 class Held:
-    """What the editor holds, as it says: of which slot, of which revision, and its command, if it gives one."""
+    """A message of the editor: the text that it holds, its slot and revision, and a command if there is one."""
 
     slot: str
     revision: int
@@ -29,7 +29,7 @@ class Held:
 
 @dataclass(frozen=True)
 class Template:
-    """A beginning for one file."""
+    """What a new file can start with."""
 
     title: str
     code: str
@@ -49,11 +49,11 @@ def code_editor(
     on_asked: Callable[..., None],
     args: tuple[Any, ...],
 ) -> None:
-    """Draws the files of a bundle as tabs, in their order.
+    """Draw the files of a bundle as tabs, in their order.
 
-    What was typed stays in the browser until slot or revision name another text; a new revision of the same slot comes
-    as a change that can be undone. on_held and on_asked get args; what the editor said is then under held(key) and
-    asked(key). insert: (serial, line), to be put into the pattern once.
+    Typed text stays in the browser until slot or revision changes; a new revision of the same slot arrives as a change
+    that can be undone. on_held and on_asked are called with args, and find the message with held(key) and asked(key).
+    insert: (serial number, line) to insert into the pattern once.
     """
     mount = component("editor")
     mount(
@@ -88,22 +88,22 @@ def code_editor(
 
 
 def held(key: str) -> Held | None:
-    """What the editor said last that it holds; None: nothing yet."""
+    """Return the last text that the editor sent; None if it has sent none."""
     return _read(key, "held")
 
 
 def asked(key: str) -> Held | None:
-    """The command that came just now, with the text it is about."""
+    """Return the command that has just arrived, with its text; None if there is none."""
     return _read(key, "asked")
 
 
 def _read(key: str, event: str) -> Held | None:
-    """What a browser sends may be anything."""
+    """Read a message with care: a browser may send anything."""
     state = st.session_state.get(key)
-    told = state.get(event) if isinstance(state, Mapping) else None
-    if not isinstance(told, Mapping):
+    message = state.get(event) if isinstance(state, Mapping) else None
+    if not isinstance(message, Mapping):
         return None
-    slot, revision, files, what = (told.get(name) for name in ("slot", "revision", "files", "what"))
+    slot, revision, files, what = (message.get(name) for name in ("slot", "revision", "files", "what"))
     if not (isinstance(slot, str) and isinstance(revision, int) and isinstance(files, Mapping)):
         return None
     texts = {str(name): code for name, code in files.items() if isinstance(code, str)}
@@ -111,7 +111,7 @@ def _read(key: str, event: str) -> Held | None:
 
 
 def completed(graph: Graph) -> list[dict[str, str]]:
-    """The operations of a graph, as a pattern would write them."""
+    """Return the operations of a graph as completions, written as in a pattern."""
     found: dict[str, dict[str, str]] = {}
     for node in graph.operations:
         try:
@@ -124,7 +124,7 @@ def completed(graph: Graph) -> list[dict[str, str]]:
 
 
 def misses(bundle: Bundle, match: MatchReport | None) -> list[Finding]:
-    """Why a pass matches nothing, as a remark on its pattern."""
+    """Return a finding for each pass that matches nothing, on its pattern, that says why."""
     files = {file.name.removesuffix(".py"): file for file in bundle.passes}
     found = []
     for each in match.passes if match else ():

@@ -1,4 +1,4 @@
-"""The finished example on Start: a reference bundle on a small subgraph, with the verdict it got."""
+"""The finished example on Start: a reference bundle on a small subgraph, with its verdict."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ class Example:
 
 @st.cache_resource(show_spinner=False, ttl=60, max_entries=4)
 def finished_example(home: str) -> Example | None:
-    """The simplest reference bundle that was judged, on the subgraph where it did best; None: there is no bundle.
+    """Return the simplest reference bundle that was judged, on its fastest subgraph; None if there is no bundle.
 
-    home: whose runs these are. It is looked up again after a minute, because that reads whole runs.
+    home: the folder of the store, part of the cache's key. Cached for a minute, because the search reads whole runs.
     """
     service = resources.service()
     operations = {task.id: task.operations for task in service.corpus.tasks()}
@@ -38,7 +38,7 @@ def finished_example(home: str) -> Example | None:
 
 
 def _difficulty(reference: ReferenceBundle, operations: Mapping[str, int]) -> tuple[int, bool, int]:
-    """Passes, whether the kernel lies in another file, and the size of the graph: what a first look has to take in."""
+    """Return how much a reader has to take in: passes, whether the kernel is in another file, operations."""
     elsewhere = "triton.jit" not in reference.bundle.passes[0].code
     return (
         len(reference.bundle.passes),

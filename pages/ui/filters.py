@@ -1,4 +1,4 @@
-"""Which tasks a search finds, and the table of them: tested without a page."""
+"""The search over tasks and the table of its results. It does not use Streamlit, so tests need no page."""
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ SIZES: Mapping[str, range] = {
 
 @dataclass(frozen=True)
 class TaskStanding:
-    """What is known of a task, over its subgraphs. right: subgraphs on which some bundle is right."""
+    """The results of a task over its subgraphs. right: on how many of them some bundle is right."""
 
     attempts: int = 0
     right: int = 0
@@ -39,7 +39,7 @@ NEVER_TRIED = TaskStanding()
 
 @dataclass(frozen=True)
 class Search:
-    """What is looked for; an empty field finds everything."""
+    """The fields of a search. An empty field excludes nothing."""
 
     text: str = ""
     families: Sequence[str] = ()
@@ -71,7 +71,7 @@ def _together(standings: Sequence[Standing]) -> TaskStanding:
 
 
 class Listing:
-    """Tasks to be searched and shown; what all searches share is computed once, for there may be many thousands."""
+    """Tasks to search and show. What all searches share is computed once, as there may be many thousands of tasks."""
 
     def __init__(self, tasks: Sequence[TaskSummary]) -> None:
         self.tasks = tuple(tasks)
@@ -101,8 +101,8 @@ class Listing:
         )
 
     def found(self, search: Search, standings: Mapping[str, TaskStanding]) -> list[int]:
-        """Places of the tasks that fit every field; operators must all be there, of the other fields one choice is
-        enough."""
+        """Return the positions of the tasks that match every field. A task must have all operators of the search; in
+        the other fields, one of the choices is enough."""
         found = list(range(len(self.tasks)))
         for demand in self._demands(search, standings):
             found = [place for place in found if demand(place)]
@@ -121,7 +121,7 @@ class Listing:
             sizes = [SIZES[size] for size in search.sizes if size in SIZES]
             yield lambda place: any(tasks[place].operations in size for size in sizes)
         if search.dtypes:
-            # few combinations stand for very many tasks
+            # many thousands of tasks share a few combinations
             fitting = {each for each in set(self._dtypes) if not set(search.dtypes).isdisjoint(each)}
             yield lambda place: self._dtypes[place] in fitting
         if search.operators:
@@ -134,7 +134,7 @@ class Listing:
             yield lambda place: _stands(tasks[place], search.states, standings.get(tasks[place].id, NEVER_TRIED))
 
     def alike(self, task_id: str, most: int = 8) -> list[tuple[TaskSummary, float]]:
-        """The tasks most like this one by their operations, each with its likeness from 0 to 1."""
+        """Return the tasks with the most similar operations, each with its likeness from 0 to 1."""
         place = self._places.get(task_id)
         if place is None:
             return []
@@ -147,7 +147,7 @@ class Listing:
         return Neighbours([task.operators for task in self.tasks])
 
     def table(self, places: Sequence[int], standings: Mapping[str, TaskStanding]) -> pa.Table:
-        """A row for each of these places, with how its task stands."""
+        """Return a row for the task at each of these positions, with its results so far."""
         rows = self._table.take(pa.array(places, pa.int64()))
         stand = {
             place: (standing.best_speedup, f"{standing.right} of {self.tasks[place].subgraphs}")

@@ -1,4 +1,4 @@
-"""What every page shares: navigation, the strip that says where jobs run, and the one place that shows errors."""
+"""What every page shares: navigation, the strip that says where jobs run, and error messages."""
 
 import functools
 from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ PAGES: tuple[tuple[links.Name, str, str], ...] = (
 
 
 def pages() -> dict[str, Page]:
-    """The navigation table, in its order."""
+    """Return the pages of the navigation, in order."""
     return {
         name: st.Page(
             links.script(name),
@@ -46,7 +46,7 @@ def pages() -> dict[str, Page]:
 
 
 def show(page: Page) -> None:
-    """Draws the frame and in it the page; whatever cannot be done is said once, without a traceback."""
+    """Draw the frame and the page in it. A PlaygroundError is shown once, without a traceback."""
     st.html(ASSETS / "style.css")
     links.arrive(page.url_path or "start")
     with errors_shown():
@@ -57,7 +57,7 @@ def show(page: Page) -> None:
 
 @contextmanager
 def errors_shown() -> Iterator[None]:
-    """Shows a PlaygroundError in place of what could not be drawn."""
+    """Show a PlaygroundError in place of what could not be drawn."""
     try:
         yield
     except PlaygroundError as error:
@@ -65,7 +65,7 @@ def errors_shown() -> Iterator[None]:
 
 
 def show_error(error: PlaygroundError) -> None:
-    """What failed, whose concern it is, and what to do next."""
+    """Show what failed, where the problem lies, and what to do next."""
     st.error(f"{plain(str(error))}", icon=":material/error:", title=_concern(error))
     if isinstance(error, UnknownItem):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -80,7 +80,7 @@ def _concern(error: PlaygroundError) -> str:
 
 
 def action(function: Callable[P, None]) -> Callable[P, None]:
-    """For callbacks of widgets, which run outside the page: an error is shown at the top of the next drawing."""
+    """Decorate a widget's callback, which runs outside the page: its error is shown at the top of the next rerun."""
 
     @functools.wraps(function)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -99,7 +99,7 @@ def report_failed_action() -> None:
 
 
 def strip() -> None:
-    """Where jobs run, how isolated they are, and what waits."""
+    """Show where jobs run, how they are isolated, and how many runs are under way."""
     info = resources.service().device()
     with st.container(horizontal=True, gap="small", key="strip"):
         if info.problem:
@@ -111,7 +111,7 @@ def strip() -> None:
         st.badge(ISOLATION[info.isolation], icon=":material/shield:", color="gray")
         waiting = resources.service().under_way()
         st.badge(
-            f"{count(waiting, 'run')} under way" if waiting else "no run under way",
+            f"{count(waiting, 'run')} under way" if waiting else "no runs under way",
             icon=":material/queue:",
             color="blue" if waiting else "gray",
         )

@@ -1,4 +1,4 @@
-"""The graph component: a subgraph drawn in the browser, and as a list."""
+"""The graph component: shows a graph in the browser, as a picture and as a list."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from passnet_core.graphs.rendering import Marks
 from passnet_core.records import TensorSpec
 
 INSERT = "insert"
-"""The event of the button that inserts a node into the pattern; its value is the node's name."""
+"""Event of the button that inserts a node into the pattern; its value is the node's name."""
 STEP = "step"
-"""The event of the keys that go on to another step; its value is the step's number, from 0."""
+"""Event of the keys that go to another step; its value is the number of the step, from 0."""
 
 
 def graph_view(
@@ -34,13 +34,13 @@ def graph_view(
     on_insert: Callable[[str], None] | None = None,
     key: str | None = None,
 ) -> None:
-    """The graph as a drawing to pan, zoom, search and walk through, and as a list. Selecting a node runs no script.
+    """Show the graph as a picture to pan, zoom, search and walk through, or as a list. Selecting a node needs no rerun.
 
-    groups: nodes by the number of the pass that matched them, from 1; passes: the names of the passes, in order.
-    miss: the node where the nearest miss failed; reason: why. inputs: what is known of the inputs; values: shape and
-    dtype of further nodes. height: in pixels, None: as the graph needs. on_insert: gives each node's details a button
-    "Insert into pattern" and is called with the node's name, as callbacks of widgets are. key: what tells this graph
-    from others on the page, where its title does not.
+    groups: for each matched node the number of its pass, from 1; passes: the names of the passes, in order. miss: the
+    node where the nearest miss failed; reason: why. inputs: shapes and dtypes of the inputs; values: shape and dtype of
+    further nodes. height: in pixels; None: as the graph needs. on_insert: adds a button "Insert into pattern" to the
+    details of each node; called with the node's name, like a widget's callback. key: identifies this graph on the page
+    where its title is not unique.
     """
     marks = Marks(groups or {}, passes, miss, reason, added, removed)
     marked_graph(graph, marks, title=title, inputs=inputs, values=values, height=height, on_insert=on_insert, key=key)
@@ -48,7 +48,7 @@ def graph_view(
 
 @dataclass(frozen=True)
 class Stepping:
-    """Which of several steps a graph shows, and what goes to another one. said: the step, for who cannot see it."""
+    """The step that a graph shows, and how to turn to another. said: the step in words, for screen readers."""
 
     at: int
     of: int
@@ -68,7 +68,7 @@ def marked_graph(
     stepping: Stepping | None = None,
     key: str | None = None,
 ) -> None:
-    """graph_view with any marks. stepping: gives the graph keys that go through steps."""
+    """Show a graph like graph_view, with any marks. stepping: adds keys that go through steps."""
     shown, note = folding.window(graph, around=marks.focus or marks.nodes)
     known = {each.name: (each.shape, each.dtype) for each in inputs} | dict(values or {})
     key = key_of("graph", key or title)

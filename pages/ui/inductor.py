@@ -1,4 +1,4 @@
-"""What TorchInductor slows down: a section of the Scores page."""
+"""The section of the Scores page about the subgraphs that TorchInductor slows down."""
 
 import streamlit as st
 
@@ -13,19 +13,19 @@ CLOCKS = {each.value: each for each in Clock}
 
 
 def inductor_section() -> None:
-    """The share of subgraphs that Inductor slows down, by clock and kind, and where the time goes."""
+    """Show which share of subgraphs Inductor slows down, by clock or kind, and where the time goes."""
     service = resources.service()
     rows = measured.baseline_rows()
     if not rows:
         return
     st.header("What TorchInductor slows down", anchor="inductor")
-    asked = st.segmented_control(
-        "By", list(GROUPINGS), key="by", bind="query-params", default=Grouping.TIME.value, required=True
+    chosen = st.segmented_control(
+        "Group by", list(GROUPINGS), key="by", bind="query-params", default=Grouping.TIME.value, required=True
     )
     left, right = st.columns(2, vertical_alignment="bottom", gap="medium")
     names = {f"{device} · {capture.value} capture": (device, capture) for device, capture in grounds(rows)}
     ground = names[left.selectbox("Device and capture", list(names), key="ground", bind="query-params")]
-    grouping = GROUPINGS[asked or Grouping.TIME.value]
+    grouping = GROUPINGS[chosen or Grouping.TIME.value]
     clock = Clock.END_TO_END
     if grouping is not Grouping.CLOCK:
         named = right.selectbox("Clock", list(CLOCKS), key="clock", bind="query-params")
@@ -33,7 +33,7 @@ def inductor_section() -> None:
     here = [row for row in rows if (row.device, row.capture) == ground]
     whole = share_on(clock, here)
     if whole is None:
-        st.info("That clock saw nothing on this device.", icon=":material/timer_off:")
+        st.info("This clock has no times on this device. Choose another clock.", icon=":material/timer_off:")
         return
     days = sorted({row.finished_at[:10] for row in here})
     st.markdown(
@@ -41,26 +41,26 @@ def inductor_section() -> None:
         f"({clock.value}), {whole.counts[Effect.FASTER] / whole.total:.0%} are faster; median speedup "
         f"{whole.speedup:.2f}×."
     )
-    said = (
+    notes = (
         span(days),
         recorded(row.recorded for row in here),
-        "slower or faster: the whole 95% interval says so, and end to end it is beyond the noise floor",
+        "slower or faster: the whole 95% interval is on that side of 1 and, end to end, beyond the noise floor",
     )
-    st.caption(" · ".join(plain(each) for each in said if each))
+    st.caption(" · ".join(plain(each) for each in notes if each))
     summaries = {task.id: task for task in service.corpus.tasks()}
     found = shares(here, clock, grouping, summaries)
     if found:
         groups = [(each.group, {part.value: number for part, number in each.counts.items()}) for each in found]
         st.altair_chart(share_chart(groups, grouping.value), width="stretch")
         with st.expander("As a table", icon=":material/table:"):
-            st.dataframe([_line(each) for each in found], hide_index=True, width="stretch", column_config=FIGURES)
-    st.markdown("**Where the time of a call goes**, the median over these subgraphs")
+            st.dataframe([_row(each) for each in found], hide_index=True, width="stretch", column_config=FIGURES)
+    st.markdown("**Where the time of a call goes** (median over these subgraphs)")
     st.dataframe(
         [
             {
                 "contender": CONTENDER_NAMES[each.contender],
                 "kernels, µs": each.kernels_us,
-                "around them, µs": each.around_us,
+                "outside kernels, µs": each.around_us,
                 "share of kernels": each.kernels_us / (each.kernels_us + each.around_us),
             }
             for each in spent(here)
@@ -69,26 +69,26 @@ def inductor_section() -> None:
         width="stretch",
         column_config={
             "kernels, µs": st.column_config.NumberColumn(format="%.1f"),
-            "around them, µs": st.column_config.NumberColumn(format="%.1f"),
+            "outside kernels, µs": st.column_config.NumberColumn(format="%.1f"),
             "share of kernels": st.column_config.NumberColumn(format="percent"),
         },
     )
     st.caption(
-        "Around them: Python, dispatch and launching, as far as the kernels do not hide it; with compiled capture the "
-        "guards as well."
+        "Outside kernels: Python, dispatch and launches, as far as they do not overlap with kernels; with compiled "
+        "capture, the guards as well."
     )
     if cost := guards(rows, ground[0]):
         st.markdown(
-            f"Guards, with the way to them, take **{cost.microseconds:.0f} µs** of a call in compiled capture: the "
-            f"median over {count(cost.subgraphs, 'subgraph')} timed in both captures, of what Inductor takes longer "
-            "than in direct capture, which has none."
+            f"Guards and their dispatch take **{cost.microseconds:.0f} µs** of a call in compiled capture. "
+            "This is how much longer Inductor takes than in direct capture, which has no guards (median over "
+            f"{count(cost.subgraphs, 'subgraph')} timed in both captures)."
         )
 
 
 FIGURES = {"median speedup": st.column_config.NumberColumn(format="%.2f×")}
 
 
-def _line(share: Share) -> dict[str, object]:
+def _row(share: Share) -> dict[str, object]:
     return {
         "group": share.group,
         **{part.value: number for part, number in share.counts.items()},

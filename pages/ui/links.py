@@ -1,4 +1,4 @@
-"""Links between pages. Everything that can be selected is in the URL, so a link is all it takes to select it."""
+"""Links between pages. Everything that can be selected is in the URL, so a link can select it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ Name = Literal["start", "explore", "workbench", "runs", "scores", "help"]
 
 
 def script(name: Name) -> str:
-    """The path of a page's script."""
+    """Return the path of a page's script."""
     return str(VIEWS / f"{name}.py")
 
 
@@ -20,13 +20,13 @@ _OPEN = "page that is open"
 
 
 def arrive(name: str) -> None:
-    """Says which page is drawn from here on."""
+    """Record which page is drawn from here on."""
     st.session_state[_OPEN] = name
 
 
 def link(name: Name, label: str, *, icon: str | None = None, **selected: str | None) -> None:
-    """A link to a page with these things selected; those that are None are left out. To the page that is open it is a
-    button, which does the same."""
+    """Draw a link to a page with these parameters in the URL, except those that are None. A link to the open page is
+    drawn as a button that does the same."""
     if st.session_state.get(_OPEN) == name:
         turn(label, icon=icon, **selected)
         return
@@ -35,26 +35,26 @@ def link(name: Name, label: str, *, icon: str | None = None, **selected: str | N
 
 
 def turn(label: str, *, icon: str | None = None, **chosen: str | None) -> None:
-    """A button that selects these things on the page that is open, and nothing else: Streamlit's link to that page
-    would draw it anew, but leave the URL as it is."""
+    """Draw a button that selects these parameters on the open page and drops all others. Streamlit's link to the open
+    page would draw the page again, but leave the URL as it is."""
     key = f"turn {label} {sorted((name, value) for name, value in chosen.items() if value)}"
     st.button(label, icon=icon, key=key, type="tertiary", on_click=_turn_to, args=(chosen,))
 
 
 def _turn_to(chosen: dict[str, str | None]) -> None:
     for key in st.query_params:
-        # a widget that is bound to it would put its own value back
+        # a widget bound to this parameter would put its own value back
         st.session_state.pop(key, None)
     st.query_params.from_dict({key: value for key, value in chosen.items() if value})
 
 
 def selected(key: str) -> str | None:
-    """What the URL selects, or None."""
+    """Return what the URL selects, or None."""
     return st.query_params.get(key) or None
 
 
 def select(key: str, value: str | None) -> None:
-    """Puts a selection that no widget is bound to into the URL."""
+    """Put a selection into the URL. For parameters that no widget is bound to."""
     if value is None:
         st.query_params.pop(key, None)
     elif st.query_params.get(key) != value:
@@ -62,19 +62,19 @@ def select(key: str, value: str | None) -> None:
 
 
 def place_id(task_id: str, subgraph_id: str) -> str:
-    """One name of a subgraph among those of several tasks: tasks of the same models have subgraphs of equal names."""
+    """Identify a subgraph across tasks: tasks of the same models have subgraphs with equal ids."""
     return f"{task_id}\n{subgraph_id}"
 
 
 def select_place(place: str) -> None:
-    """Puts a subgraph and its task into the URL. place: as place_id makes it."""
+    """Put a subgraph and its task into the URL. place: from place_id."""
     task_id, _, subgraph_id = place.partition("\n")
     select("task", task_id)
     select("subgraph", subgraph_id)
 
 
 class Placed(Protocol):
-    """What belongs to a subgraph of a task."""
+    """Anything that belongs to one subgraph of a task."""
 
     @property
     def task_id(self) -> str: ...
@@ -87,22 +87,22 @@ P = TypeVar("P", bound=Placed)
 
 
 def selected_of(found: Sequence[P]) -> P | None:
-    """The one whose subgraph the URL selects: of equal names that of the selected task, or else the first."""
+    """Return the item whose subgraph the URL selects. Among equal ids, the selected task decides, or else the order."""
     task_id, subgraph_id = selected("task"), selected("subgraph")
     alike = [each for each in found if each.subgraph_id == subgraph_id]
     return next((each for each in alike if each.task_id == task_id), alike[0] if alike else None)
 
 
 def hand_over(key: str, value: str, context: str) -> None:
-    """From a callback: this selection shall come into the URL of the page that is drawn next, in this context."""
+    """Put a selection into the URL when the page is next drawn in this context. Call it from a callback."""
     st.session_state[f"coming-{key}"] = (context, st.query_params.get(key), value)
 
 
 def arrived(key: str, context: str) -> str | None:
-    """What the URL selects, once a selection that was handed over has come into it.
+    """Return what the URL selects, with a selection that was handed over.
 
-    A message that the browser sent before it learned of the new URL still carries the old one: that is no choice of
-    the visitor's. So the old value counts as the new one until the new one has been seen.
+    A message that the browser sent before it learned of the new URL still carries the old value, which the visitor has
+    not chosen. So the old value counts as the new one until the new one has been seen.
     """
     here = selected(key)
     coming = st.session_state.get(f"coming-{key}")

@@ -1,4 +1,4 @@
-"""What is under way: a run with its stage, elapsed time, place in the queue, log and Cancel; a new store that fills."""
+"""Work under way: a run with stage, time, queue position, log and Cancel; and recorded results being loaded."""
 
 import streamlit as st
 
@@ -12,7 +12,7 @@ POLL_S = 0.5
 
 
 def await_run(run_id: str) -> Progress | None:
-    """The progress of a run that is final; for one under way draws it live, until it is final, and returns None."""
+    """Return the progress of a finished run. Show a run under way until it finishes, and return None."""
     progress = resources.service().progress(run_id)
     if progress.finished:
         return progress
@@ -32,7 +32,7 @@ def _live(run_id: str) -> None:
 
 
 def await_recorded() -> bool:
-    """Whether the recorded results are here. Else says that they come, and draws the page again when they are."""
+    """Return whether the recorded results are loaded. If not, say so, and rerun the page once they are."""
     if not resources.service().taking_in:
         return True
     _taking_in()
@@ -44,8 +44,8 @@ def _taking_in() -> None:
     if not resources.service().taking_in:
         st.rerun()
     st.caption(
-        ":material/hourglass_top: The recorded results that come with the playground are being taken in. That happens"
-        " once, and takes some seconds."
+        ":material/hourglass_top: The recorded results that come with the playground are being loaded. This happens"
+        " once and takes a few seconds."
     )
 
 
@@ -55,7 +55,7 @@ def cancel(run_id: str) -> None:
 
 
 def draw_progress(progress: Progress) -> None:
-    """Stage, time and log of a run that is not final."""
+    """Draw stage, time and log of a run that has not finished."""
     waiting = bool(progress.queue_position)
     doing = "judged by another process" if progress.elsewhere else PHASES[Phase.QUEUED if waiting else progress.phase]
     st.markdown(f"**{':material/hourglass_top:' if waiting else ':material/autorenew:'} {plain(doing)}…**")
@@ -63,7 +63,7 @@ def draw_progress(progress: Progress) -> None:
         st.progress(progress.done / progress.total, text=f"{progress.done} of {progress.total} subgraphs judged")
     facts = [seconds(progress.elapsed_s)]
     if waiting:
-        facts.append(f"{count(progress.queue_position or 0, 'run')} before this one")
+        facts.append(f"{count(progress.queue_position or 0, 'run')} ahead of this one")
     if progress.subgraph_id:
         facts.append(progress.subgraph_id)
     if progress.cancelled:

@@ -1,10 +1,10 @@
-"""What every visit runs: one navigation table, in the frame that every page shares."""
+"""The script that every visit runs: the navigation, in the frame that every page shares."""
 
 import streamlit as st
 
 from pages.ui import frame
 from passnet_core.settings import ASSETS
 
-# a symbol by its name would be fetched from elsewhere
+# Streamlit would fetch an icon given by name from the internet
 st.set_page_config(page_title="PassNet Playground", page_icon=str(ASSETS / "icon.png"), layout="wide")
 frame.show(st.navigation(list(frame.pages().values()), position="top"))

@@ -1,4 +1,4 @@
-"""What the passes match, match by match beside the pattern; or where it was tried, why it failed, and what mends it."""
+"""The Match tab: each match beside the pattern; or for no match, the attempts, why they failed, and an edit."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -17,27 +17,27 @@ from passnet_core.records import Bundle, LineChange, MatchReport, Outcome, PassM
 from passnet_core.reports.comparison import only_in
 
 Apply = Callable[[str, Sequence[LineChange]], None]
-"""Puts changed lines into the file of a pass, from a callback."""
+"""A callback that changes lines in the file of a pass."""
 HEIGHT = 440
 PLACE = "match"
-"""Of the link: which step is shown, "2.3" for the third one of the second pass."""
+"""The URL parameter with the step shown: "2.3" is the third step of the second pass."""
 
 
 def match_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None, apply: Apply | None = None) -> None:
-    """apply: where the passes can be edited, what does that."""
+    """Draw the tab. apply: applies a suggested edit; None where the passes cannot be edited."""
     match = outcome.match
     if match is None:
         st.info(
             "Inductor compiles the whole graph: there is no pattern to match."
             if bundle is None and outcome.bundle_digest is None
-            else "It did not come to matching. The verdict above says why."
+            else "The judge stopped before matching. The verdict above says why."
         )
         return
     for number, each in enumerate(match.passes, 1):
         st.markdown(f"{rendering.mark(number)} {code_span(each.name)}: {plain(_match_words(each))}")
     for each in match.passes:
         if not each.matches and each.miss is not None:
-            # where others match, a pass that does not may well be meant for another subgraph
+            # if other passes match, this one may well be meant for another subgraph
             with _folded(f"Why {code_span(each.name)} matches nothing") if match.count else st.container(border=True):
                 _miss_card(each, apply, key=outcome.job_digest)
     _steps(outcome.job_digest, match, subgraph, bundle)
@@ -61,18 +61,18 @@ def _before_and_after(match: MatchReport, subgraph: Subgraph) -> None:
     before, after = st.columns(2)
     with before:
         st.markdown("**Before**")
-        gone = only_in(graph, rewritten)
-        graph_view(graph, title="Before", **match_marks(match), removed=gone, inputs=subgraph.inputs)
+        removed = only_in(graph, rewritten)
+        graph_view(graph, title="Before", **match_marks(match), removed=removed, inputs=subgraph.inputs)
     with after:
         st.markdown("**After**")
         graph_view(rewritten, title="After", added=only_in(rewritten, graph), inputs=subgraph.inputs)
 
 
-# --- no match, and what mends it ---
+# --- no match, and the suggested edit ---
 
 
 def _miss_card(each: PassMatches, apply: Apply | None, *, key: str) -> None:
-    """Why a pass matches nothing, in words, and the edit that was tried."""
+    """Say why a pass matches nothing, and suggest the edit that was tried."""
     miss = each.miss
     assert miss is not None
     st.markdown(f"**Nearest miss of {code_span(each.name)}: {plain(miss.kind.value)}**")
@@ -87,11 +87,11 @@ def _miss_card(each: PassMatches, apply: Apply | None, *, key: str) -> None:
 
 def _edit(name: str, edit: PatternEdit, apply: Apply | None, *, key: str) -> None:
     number = count(edit.matches, "match", "matches")
-    effect = f"with it the pattern has {number}" if edit.matches else "with it the pattern comes nearer"
-    st.markdown(f"**What would mend it** (tried: {effect})")
+    effect = f"with it the pattern has {number}" if edit.matches else "with it the pattern comes closer to a match"
+    st.markdown(f"**Suggested edit** (tried: {effect})")
     st.markdown("\n".join(f"- {plain(words)}" for words in edit.words))
     if edit.then:
-        st.markdown(f"Then this stands in the way: {plain(edit.then)}")
+        st.markdown(f"The next obstacle is then: {plain(edit.then)}")
     for each in edit.lines:
         st.caption(f"{plain(name)}, line {each.line}")
         signed = [f"- {line}" for line in each.old.split("\n")] + [f"+ {line}" for line in each.new.split("\n")]
@@ -99,10 +99,10 @@ def _edit(name: str, edit: PatternEdit, apply: Apply | None, *, key: str) -> Non
     if edit.lines and apply is not None:
         st.button(
             "Apply to the editor", key=key, icon=":material/edit:", on_click=apply, args=(name, edit.lines),
-            help="Changes these lines of the pass. In the editor, Ctrl+Z takes it back.",
+            help="Changes these lines of the pass. Ctrl+Z in the editor undoes it.",
         )  # fmt: skip
     if edit.matches:
-        st.caption("The kernel has to compute what the pattern says then: a run compares the values.")
+        st.caption("The kernel must then compute what the changed pattern says. A run compares the values.")
 
 
 # --- one match or attempt after the other ---
@@ -110,7 +110,7 @@ def _edit(name: str, edit: PatternEdit, apply: Apply | None, *, key: str) -> Non
 
 @st.fragment
 def _steps(key: str, match: MatchReport, subgraph: Subgraph, bundle: Bundle | None) -> None:
-    """A fragment, so that going on redraws nothing else, and focus and place stay where they are."""
+    """Draw one step. A fragment, so that the next step redraws nothing else and keeps focus and scroll position."""
     steps = stepping.steps(match)
     graph = resources.graph(subgraph.code)
     if not steps:
@@ -129,7 +129,7 @@ def _steps(key: str, match: MatchReport, subgraph: Subgraph, bundle: Bundle | No
                 on_click=_go,
                 args=(key, places, first, by),
                 disabled=len(steps) == 1,
-                help="In the graphs, the keys n and p go on and back.",
+                help="In the graphs, press n for the next and p for the previous one.",
             )
         st.markdown(f"**{_title(step)}**")
     turn = functools.partial(_turn, key, places)
@@ -154,7 +154,7 @@ def _steps(key: str, match: MatchReport, subgraph: Subgraph, bundle: Bundle | No
 
 
 def _at(key: str, places: Sequence[str], first: int) -> int:
-    """The step that is shown: where one went, else what a cold link names, else the first that tells most."""
+    """Return the index of the step to show: the one turned to, else the one in the URL, else the first match."""
     known = st.session_state.get(f"step-{key}")
     if known is None and "stepped" not in st.session_state:
         known = links.selected(PLACE)
@@ -172,7 +172,7 @@ def _turn(key: str, places: Sequence[str], at: int) -> None:
 
 
 def _title(step: Step, *, bare: bool = False) -> str:
-    """ "Match 2 of 5 of pass x"; bare: as text and not as Markdown."""
+    """ "Match 2 of 5 of pass x"; bare: as plain text instead of Markdown."""
     what = "Attempt" if step.failed else "Match"
     name = step.name if bare else code_span(step.name)
     nearest = ", the nearest" if step.failed and step.number == 1 else ""
@@ -180,23 +180,23 @@ def _title(step: Step, *, bare: bool = False) -> str:
 
 
 def _why(step: Step, match: MatchReport) -> None:
-    """How far an attempt got and what differs."""
+    """Say how far an attempt got and what differs."""
     if not step.failed:
         return
     tried = match.passes[step.pass_number - 1].tried
     if step.anchor:
         pattern, node = step.anchor
-        began = f"Began with {code_span(pattern)} of the pattern" + (f" at {code_span(node)}" if node else "") + "."
-        fitted = count(sum(not each.beyond for each in step.pairs), "pair")
-        st.markdown(f"{began} {fitted} fitted, then: **{plain(step.failed.reason)}**")
+        start = f"Started with {code_span(pattern)} of the pattern" + (f" at {code_span(node)}" if node else "")
+        matched = count(sum(not each.beyond for each in step.pairs), "pair")
+        st.markdown(f"{start}. {matched} matched, then: **{plain(step.failed.reason)}**")
     for each in step.differences[1:]:
-        st.markdown(f"- Behind that: {plain(each.reason)}")
+        st.markdown(f"- After that: {plain(each.reason)}")
     if tried > step.total:
-        st.caption(f"There were {tried:,} attempts; these {step.total} came nearest.")
+        st.caption(f"Of {tried:,} attempts, the {step.total} nearest are shown.")
 
 
 def _pattern(match: MatchReport, step: Step, bundle: Bundle | None, turning: Stepping, key: str) -> None:
-    """The pattern as the judge traced it; of older outcomes, as its source reads. Raises BadInput."""
+    """Show the pattern as the judge traced it; for older outcomes, as parsed from its source. Raises BadInput."""
     text = match.passes[step.pass_number - 1].pattern
     title = f"The pattern of {step.name}"
     given = f"pattern-{key}-{step.pass_number}"
@@ -209,7 +209,7 @@ def _pattern(match: MatchReport, step: Step, bundle: Bundle | None, turning: Ste
     if graph is None:
         st.info("This outcome was recorded without its pattern.")
         return
-    st.caption("Drawn from the pass's source: this outcome was recorded without the traced pattern.")
+    st.caption("Read from the pass's source, because this outcome was recorded without the traced pattern.")
     marked_graph(graph, rendering.NO_MARKS, title=title, height=HEIGHT, stepping=turning, key=given)
 
 
@@ -228,22 +228,22 @@ def _written(code: str) -> Graph | None:
 
 
 def _pairs(step: Step, graph: Graph) -> None:
-    """Which is which, as a list."""
+    """List the pairs of a step: which pattern node matched which graph node."""
     if not step.pairs:
         if not step.failed:
             st.caption("Nodes: " + ", ".join(code_span(name) for name in step.nodes))
         return
-    strange = [name for name in step.nodes if name not in graph.by_name]
-    if strange:
-        made = ", ".join(code_span(name) for name in strange)
-        st.caption(f"Not in the subgraph, but made by an earlier pass: {made}")
+    made_earlier = [name for name in step.nodes if name not in graph.by_name]
+    if made_earlier:
+        names = ", ".join(code_span(name) for name in made_earlier)
+        st.caption(f"Not in the subgraph, but created by an earlier pass: {names}")
     with st.expander(count(len(step.pairs), "pair"), icon=":material/compare_arrows:", expanded=True):
         rows = [(plain(each.mark), code_span(each.pattern), code_span(each.graph), each.beyond) for each in step.pairs]
         beyond = any(each.beyond for each in step.pairs)
         st.table(
             [
                 {"mark": mark, "pattern": pattern, "graph": node}
-                | ({"fits": "behind the difference" if late else "before it"} if beyond else {})
+                | ({"matched": "after the difference" if late else "before it"} if beyond else {})
                 for mark, pattern, node, late in rows
             ],
             hide_index=True,

@@ -1,4 +1,4 @@
-"""What was measured, kept as long as nothing new was: a slider that moves must not ask the store again."""
+"""Measured results, cached until something new is measured: moving a slider must not query the store again."""
 
 import functools
 
@@ -9,13 +9,13 @@ from passnet_core.service import Service
 
 
 def boards() -> tuple[Board, ...]:
-    """What may be ranked together; the same objects while nothing is added, so that their reports are made once."""
+    """Return the leaderboards; the same objects while nothing is added, so that their reports are computed once."""
     service = resources.service()
     return _boards(service, service.revision(), service.corpus.revision)
 
 
 def baseline_rows() -> tuple[BaselineRow, ...]:
-    """How TorchInductor stands against eager."""
+    """Return how TorchInductor compares with eager, one row per subgraph, device and capture."""
     service = resources.service()
     return _baseline_rows(service, service.revision())
 

@@ -1,4 +1,4 @@
-"""How a run is judged, as the visitor has set it for this session."""
+"""How runs are judged: the settings of the visitor for this session."""
 
 import streamlit as st
 
@@ -9,33 +9,33 @@ STAGE, CAPTURE, PROFILE, TRIALS, DEADLINE, CAP = (
 )
 STAGES = {"values": Stage.VERIFY, "values and time": Stage.MEASURE}
 PROFILES = {
-    "strict: everything": Profile.STRICT,
-    "PassNet's: recorded inputs, its rules and protocol": Profile.PASSNET,
+    "strict: this judge's own rules": Profile.STRICT,
+    "PassNet's rules: recorded inputs, its static rule and protocol": Profile.PASSNET,
 }
 CAPTURES = {
-    "direct: the rewritten graph as it is": Capture.DIRECT,
-    "compiled: through torch.compile, like PassNet": Capture.COMPILED,
+    "direct: call the rewritten graph as it is": Capture.DIRECT,
+    "compiled: call it through torch.compile, as PassNet does": Capture.COMPILED,
 }
 
 
 def options_menu(device: Device) -> None:
-    """The settings of a run; they hold for every page of this session."""
+    """Draw the settings of a run. They apply to every page of this session."""
     if device is Device.CUDA:
-        st.radio("Judge", list(STAGES), index=1, key=STAGE, persist_state="session")
+        st.radio("What to judge", list(STAGES), index=1, key=STAGE, persist_state="session")
     st.radio("Capture", list(CAPTURES), key=CAPTURE, persist_state="session")
     profile = st.radio("Judged by", list(PROFILES), key=PROFILE, persist_state="session")
     if device is Device.CUDA:
         st.number_input("Timed blocks", 1, 50, 5, key=TRIALS, persist_state="session")
     st.number_input("Deadline per subgraph, seconds", 5, 1800, 120, key=DEADLINE, persist_state="session")
-    one = "At most one replacement function, like PassNet"
+    cap = "At most one replacement function, as in PassNet"
     if PROFILES.get(profile or "") is Profile.PASSNET:
-        st.checkbox(one, value=True, disabled=True, key=f"{CAP}-given")
+        st.checkbox(cap, value=True, disabled=True, key=f"{CAP}-given")
     else:
-        st.checkbox(one, key=CAP, persist_state="session")
+        st.checkbox(cap, key=CAP, persist_state="session")
 
 
 def spec_of(device: Device, stage: Stage | None) -> EvalSpec:
-    """The specification those settings make; without a stage the most this device can judge, or what was set."""
+    """Return the specification of a run by these settings. stage: None for the one set, or the device's last stage."""
     held = st.session_state
     profile = PROFILES.get(held.get(PROFILE, ""), Profile.STRICT)
     most = Stage.MEASURE if device is Device.CUDA else Stage.VERIFY

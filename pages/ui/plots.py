@@ -1,4 +1,4 @@
-"""What a click on a chart means."""
+"""Reads clicks on charts."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,9 +7,9 @@ from passnet_core.charts.curves import POINT
 
 
 def picked_point(selection: Mapping[str, Any], levels: Sequence[int]) -> tuple[str, int] | None:
-    """The solver and the t of the point that was clicked in a chart of curves; None: no point, or none of these levels.
+    """Return solver and t of the point that was clicked in a chart of curves; None for no point at these levels.
 
-    selection: as Streamlit gives it, {"point": [{"solver": …, "t": …}]}.
+    selection: from Streamlit, {"point": [{"solver": …, "t": …}]}.
     """
     for each in selection.get(POINT) or ():
         if each.get("t") in levels and "solver" in each:

@@ -1,4 +1,4 @@
-"""The one place that builds the service and keeps what the pages share."""
+"""Opens the service, and caches what the pages share."""
 
 import functools
 import os
@@ -16,17 +16,17 @@ from passnet_core.settings import read_settings
 
 @st.cache_resource(show_spinner="Opening the playground…")
 def service() -> Service:
-    """The service of this process, with a warm judge. Raises StoreError where the store cannot be opened."""
+    """Return the service of this process, with a warm judge. Raises StoreError if the store cannot be opened."""
     return open_service(read_settings(os.environ), keep_warm=True)
 
 
 def visitor() -> str:
-    """Who takes turns with others at the judge: this visit, until the browser leaves."""
+    """Return the owner of this visit's runs; owners take turns in the queue. Lasts until the browser leaves."""
     return str(st.session_state.setdefault("visitor", secrets.token_hex(8)))
 
 
 def listing() -> Listing:
-    """The tasks of the corpus, to be searched."""
+    """Return the tasks of the corpus, ready to search."""
     corpus = service().corpus
     return _listing(corpus, corpus.revision)
 
@@ -38,5 +38,5 @@ def _listing(corpus: Corpus, revision: int) -> Listing:
 
 @functools.lru_cache(maxsize=512)
 def graph(code: str) -> Graph:
-    """A subgraph's source as a graph. Raises BadInput naming the line that cannot be read."""
+    """Return a subgraph's source as a graph. Raises BadInput that names the line it cannot read."""
     return source.parse(code)

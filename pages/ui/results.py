@@ -1,4 +1,4 @@
-"""What an outcome says in detail: match, values, time, code, evidence."""
+"""The details of an outcome: match, values, time, code, evidence."""
 
 import functools
 from collections.abc import Callable
@@ -25,9 +25,9 @@ OPENS: dict[Verdict, str] = {
 def result_tabs(
     outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None, *, key: str, apply: Apply | None = None
 ) -> None:
-    """The five tabs of an outcome; the one that explains the verdict is open. apply: puts an edit into the passes."""
+    """Draw the tabs of an outcome; the one that explains the verdict is open. apply: applies an edit to the passes."""
     names = (MATCH, VALUES, TIME, CODE, EVIDENCE)
-    drawn: tuple[Callable[..., None], ...] = (
+    tabs: tuple[Callable[..., None], ...] = (
         functools.partial(match_tab, apply=apply),
         values_tab,
         time_tab,
@@ -35,8 +35,8 @@ def result_tabs(
         evidence_tab,
     )
     opened = OPENS[outcome.verdict]
-    # the key holds the verdict: another verdict opens another tab, the same one leaves the reader where he is
-    for tab, draw in zip(st.tabs(names, default=opened, key=f"{key}-{opened}"), drawn):
+    # the key names the tab to open: it opens when the verdict changes, and readers keep theirs while it does not
+    for tab, draw in zip(st.tabs(names, default=opened, key=f"{key}-{opened}"), tabs):
         with tab:
             draw(outcome, subgraph, bundle)
 
@@ -44,7 +44,7 @@ def result_tabs(
 def evidence_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> None:
     evidence_list(outcome.evidence)
     if outcome.log_tail.strip():
-        st.markdown("What the passes printed, the end of it:")
+        st.markdown("The last lines that the passes printed:")
         st.code(outcome.log_tail, language=None, wrap_lines=True, height=300)
     elif not outcome.evidence:
-        st.info("The passes printed nothing, and the judge has nothing to add.")
+        st.info("There is no evidence, and the passes printed nothing.")

@@ -1,4 +1,4 @@
-"""The views of the Scores page below the ranking: behind a point, speedups, against TorchInductor, two solvers."""
+"""The views below the ranking on the Scores page: behind a point, speedups, against TorchInductor, two solvers."""
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
@@ -28,9 +28,9 @@ from passnet_core.leaderboard.boards import (
     baseline_on,
     beside,
     deciding,
+    duel_counts,
     duel_words,
     spread,
-    tally,
 )
 from passnet_core.records import SolverKind
 from passnet_core.scoring.report import Contribution, contributions, others_said
@@ -40,14 +40,14 @@ Rows = Sequence[Mapping[str, Any]]
 BARS = "bars"
 LIGHT_INK = "#e6ebf1"
 WORST = 20
-"""Most rows of bars; the table below them has all."""
+"""How many subgraphs are drawn as bars; the table below has all of them."""
 TALL = 380
-"""Height of a table with many rows."""
+"""Height of a table with many rows, in pixels."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """What is looked at. lines: the ranking at t; caption: under which conditions all of it holds."""
+    """What the views show. lines: the ranking at t; caption: the conditions of all figures."""
 
     board: Board
     boards: Sequence[Board]
@@ -58,12 +58,12 @@ class Look:
 
     @property
     def contestants(self) -> dict[str, Contestant]:
-        """By name, in the order of the curves' colours."""
+        """The contestants by name, in the order of their colours."""
         return {each.name: each for each in sorted((line.contestant for line in self.lines), key=lambda one: one.name)}
 
 
 def settle(key: str, options: Sequence[str], default: str) -> None:
-    """Before a widget bound to the URL: what neither it nor the URL may hold any more becomes the default."""
+    """Reset a value that is not among the options to the default. Call it before a widget bound to the URL."""
     if st.session_state.get(key, st.query_params.get(key)) not in options:
         st.session_state[key] = default
 
@@ -71,17 +71,17 @@ def settle(key: str, options: Sequence[str], default: str) -> None:
 def downloads(
     look: Look, what: str, title: str, rows: Callable[[], Rows], draw: Callable[..., alt.LayerChart] | None = None
 ) -> None:
-    """Buttons for the picture, which draw makes on white, and the data; each made when it is asked for."""
+    """Draw buttons that download the picture, drawn on white, and the data. Each file is made on its click."""
     stem = file_stem("scores", look.board.title, look.board.id[:4], f"t={look.t}", what)
-    words = look.caption.split(" · ")
-    caption = [" · ".join(words[:4]), " · ".join(words[4:])]
+    pieces = look.caption.split(" · ")
+    caption = [" · ".join(pieces[:4]), " · ".join(pieces[4:])]
     with st.popover(f"Download: {what}", icon=":material/download:", type="tertiary", key=f"download-{what}"):
         for kind, mime in KINDS.items():
             if draw is None:
                 continue
             st.download_button(
                 f"Picture as {kind.upper()}",
-                functools.partial(_pictured, draw, kind, title, caption),
+                functools.partial(_picture_bytes, draw, kind, title, caption),
                 file_name=f"{stem}.{kind}",
                 mime=mime,
                 key=f"{what}-{kind}",
@@ -99,12 +99,12 @@ def downloads(
         )
 
 
-def _pictured(draw: Callable[..., alt.LayerChart], kind: str, title: str, caption: Sequence[str]) -> bytes:
+def _picture_bytes(draw: Callable[..., alt.LayerChart], kind: str, title: str, caption: Sequence[str]) -> bytes:
     return picture(draw(), kind, title=title, caption=caption)
 
 
 def ink() -> str:
-    """The colour of words in a chart on this visitor's page."""
+    """Return the text colour of charts in this visitor's theme."""
     return LIGHT_INK if st.context.theme.type == "dark" else INK
 
 
@@ -113,14 +113,14 @@ def ink() -> str:
 
 @frame.action
 def choose_bar() -> None:
-    """A click on a bar."""
+    """Handle a click on a bar: select its subgraph."""
     for each in st.session_state[BARS].selection.get(BAR) or ():
         if "task" in each and "subgraph" in each:
             links.select_place(links.place_id(str(each["task"]), str(each["subgraph"])))
 
 
 def run_links(rows: Sequence[tuple[str, ScoreRow | None]]) -> None:
-    """Links to the runs of the chosen subgraph, with whose they are."""
+    """Link to the runs of the chosen subgraph, one per solver."""
     with st.container(horizontal=True):
         for name, row in rows:
             if row is not None:
@@ -143,7 +143,7 @@ def chosen_row(rows: Sequence[ScoreRow]) -> ScoreRow | None:
 
 
 def behind(look: Look) -> None:
-    """The subgraphs behind a point, worst first, and what the score would be if each were right."""
+    """Show the subgraphs behind a point, worst first, and what the score would be if each were right."""
     contestants = look.contestants
     settle("who", list(contestants), look.lines[0].contestant.name)
     name = st.selectbox("Solver", list(contestants), key="who", bind="query-params")
@@ -153,12 +153,12 @@ def behind(look: Look) -> None:
     bars = [Bar(line.task_id, line.subgraph_id, line.factor, line.counted, line.mended) for line in shown]
     draw = functools.partial(bar_chart, bars, look.t)
     st.markdown(
-        f"What each subgraph counts in the ES({look.t}) of {plain(contestant.name)}, worst first; on the right what "
-        f"ES({look.t}) would be if this one were right, and no slower than eager."
+        f"What each subgraph counts as in the ES({look.t}) of {plain(contestant.name)}, worst first. On the right: what "
+        f"ES({look.t}) would be if that subgraph were right and no slower than eager."
     )
     st.altair_chart(draw(ink=ink()), width="stretch", key=BARS, on_select=choose_bar, selection_mode=BAR)
     if rest := others_said(lines[WORST:]):
-        st.caption(f"The worst {WORST} of {len(lines)}. {rest}")
+        st.caption(f"These are the worst {WORST} of {len(lines)}. {rest}")
     fixed = f"ES({look.t}) if right"
     choose_row(
         contribution_rows(lines, fixed),
@@ -170,15 +170,15 @@ def behind(look: Look) -> None:
         | {each: st.column_config.NumberColumn(each, format="%.5f") for each in ("multiplies", fixed)},
     )
     st.caption(
-        f"ES({look.t}) is the product of what each multiplies, which is what it counts to the power of 1/{len(lines)}. "
-        "Choose a row or a bar to open its run."
+        f"ES({look.t}) is the product of the column “multiplies”, which is “counts” to the power of 1/{len(lines)}. "
+        "Choose a row or a bar to get a link to its run."
     )
     if chosen := chosen_row(contestant.rows):
         run_links([(contestant.name, chosen)])
     downloads(
         look,
         "contributions",
-        f"ES({look.t}) of {contestant.name}: what the worst {len(shown)} of {len(lines)} subgraphs count",
+        f"ES({look.t}) of {contestant.name}: what the worst {len(shown)} of {len(lines)} subgraphs count as",
         functools.partial(contribution_rows, lines, fixed),
         draw,
     )
@@ -203,7 +203,7 @@ def contribution_rows(lines: Sequence[Contribution], fixed: str) -> Rows:
 
 
 def speedups(look: Look) -> None:
-    """How the speedups of each solver are distributed."""
+    """Show how the speedups of each solver are distributed."""
     spreads = [spread(each, look.t) for each in look.contestants.values()]
     lanes = [
         Speedups(
@@ -215,8 +215,8 @@ def speedups(look: Look) -> None:
     draw = functools.partial(violin_chart, lanes, look.t)
     st.altair_chart(draw(ink=ink()), width="stretch", key="violins")
     st.caption(
-        "Each mark is a subgraph; the shape behind the marks is their density, over all that were timed. "
-        f"With fewer than {FEWEST} there is none."
+        "Each mark is a subgraph. The shape behind the marks is the density of all that were timed; it is left out for "
+        f"fewer than {FEWEST}."
     )
     st.dataframe(
         [
@@ -266,26 +266,26 @@ def speedups(look: Look) -> None:
 
 
 def against_inductor(look: Look) -> None:
-    """Each subgraph of a solver beside TorchInductor."""
-    mine = [each for each in look.contestants.values() if each.solver is not SolverKind.INDUCTOR]
+    """Show each subgraph of a solver beside TorchInductor."""
+    solvers = [each for each in look.contestants.values() if each.solver is not SolverKind.INDUCTOR]
     others = baseline_on(look.board.ground, look.boards)
-    if not mine or not others:
-        missing = f"Nobody but {INDUCTOR}" if others else f"{INDUCTOR} never"
-        st.info(f"{missing} ran here: there is nothing to compare.", icon=":material/compare_arrows:")
+    if not solvers or not others:
+        missing = f"Only {INDUCTOR} was" if others else f"{INDUCTOR} was not"
+        st.info(f"{missing} measured here, so there is nothing to compare.", icon=":material/compare_arrows:")
         return
-    names = {each.name: each for each in mine}
-    settle("mine", list(names), mine[0].name)
+    names = {each.name: each for each in solvers}
+    settle("mine", list(names), solvers[0].name)
     name = st.selectbox("Solver", list(names), key="mine", bind="query-params")
     contestant = names[name]
     pairs = beside(contestant.rows, others, look.t)
-    counts = tally(pairs)
+    counts = duel_counts(pairs)
     words = duel_words(contestant.name, INDUCTOR)
     st.markdown(" · ".join(f"**{number}** {plain(words[each])}" for each, number in counts.items() if number))
     alone = sum(each.second is None for each in pairs)
     more = len(set(others) - set(look.board.places))
     left = [
-        f"{count(alone, 'subgraph')} not measured with {INDUCTOR}: last in the table, without a ratio" if alone else "",
-        f"{count(more, 'subgraph')} measured with {INDUCTOR} alone, not in this table" if more else "",
+        f"{count(alone, 'subgraph')} not measured with {INDUCTOR} (at the end, without a ratio)" if alone else "",
+        f"{count(more, 'subgraph')} measured with {INDUCTOR} only (not in this table)" if more else "",
     ]
     st.caption(". ".join([each for each in left if each] or ["Both ran all of these subgraphs"]) + ".")
     rows = beside_rows(pairs, contestant.name, INDUCTOR)
@@ -297,20 +297,20 @@ def against_inductor(look: Look) -> None:
         height=TALL + 100 if len(pairs) > 12 else None,
         column_config=beside_columns(contestant.name, INDUCTOR),
     )
-    st.caption(f"{BEYOND} Click on the head of a column to sort by it, on a row for its runs.")
+    st.caption(f"{RATIO} Click a column header to sort by it, or choose a row to get links to its runs.")
     if chosen := chosen_row(contestant.rows):
         run_links([(contestant.name, chosen), (INDUCTOR, others.get((chosen.task_id, chosen.subgraph_id)))])
     downloads(look, "against-inductor", "", lambda: rows)
 
 
-BEYOND = (
-    "Ratio: the first speedup over the second. Faster means beyond the noise floor of both, with intervals that do not "
-    "overlap."
+RATIO = (
+    "Ratio: the first speedup divided by the second. Faster: the difference is beyond both noise floors, and the "
+    "intervals do not overlap."
 )
 
 
 def beside_rows(pairs: Sequence[Beside], first: str, second: str, **more: Callable[[Any], Any]) -> list[dict[str, Any]]:
-    """A row for each subgraph; more: further columns."""
+    """Return a row for each subgraph. more: further columns, by name."""
     words = duel_words(first, second)
     return [
         {
@@ -344,7 +344,7 @@ def beside_columns(first: str, second: str) -> dict[str, Any]:
 
 
 def two_solvers(look: Look) -> None:
-    """Two solvers of the board side by side at t."""
+    """Show two solvers of the board side by side at t."""
     names = [line.contestant.name for line in look.lines]
     if len(names) < 2:
         st.info(
@@ -358,20 +358,20 @@ def two_solvers(look: Look) -> None:
     rest = [name for name in names if name != first]
     settle("second", rest, rest[0])
     second = right.selectbox("Second", rest, key="second", bind="query-params")
-    ours, theirs = look.contestants[first], look.contestants[second]
+    one, other = look.contestants[first], look.contestants[second]
     figures(look, (first, second))
-    pairs = deciding(ours, theirs, look.t, interpretation=look.interpretation)
-    counts, words = tally(pairs), duel_words(first, second)
+    pairs = deciding(one, other, look.t, interpretation=look.interpretation)
+    counts, words = duel_counts(pairs), duel_words(first, second)
     dots = [
         Dot(each.first.task_id, each.first.subgraph_id, each.first.speedup, each.second.speedup, words[each.duel])
         for each in pairs
         if each.first.speedup is not None and each.second and each.second.speedup is not None and each.duel
     ]
     draw = functools.partial(scatter_chart, dots, first, second, list(words.values()))
-    drawn, said = st.columns([3, 2], gap="medium")
-    drawn.altair_chart(draw(), width="stretch", key="scatter")
+    chart, summary = st.columns([3, 2], gap="medium")
+    chart.altair_chart(draw(), width="stretch", key="scatter")
     wins, losses = (sum(counts[each] for each in kinds) for kinds in (WINS, LOSSES))
-    with said:
+    with summary:
         st.markdown(
             f"At t = {look.t}, {plain(first)} wins **{wins}**, loses **{losses}** and ties "
             f"**{len(pairs) - wins - losses}** of {len(pairs)} subgraphs:\n\n"
@@ -379,11 +379,11 @@ def two_solvers(look: Look) -> None:
         )
         untimed = len(pairs) - len(dots)
         st.caption(
-            "Above the diagonal the first is faster. Faster means beyond the noise floor of both, with intervals that "
-            "do not overlap. "
-            + (f"Not drawn: {count(untimed, 'subgraph')} that one of the two has no time on." if untimed else "")
+            "Above the diagonal the first is faster. Faster: the difference is beyond both noise floors, and the "
+            "intervals do not overlap. "
+            + (f"Not drawn: {count(untimed, 'subgraph')} for which one of the two has no time." if untimed else "")
         )
-    st.markdown(f"**Which subgraphs decide** the ratio of the two ES({look.t}), those that decide most first")
+    st.markdown(f"**Which subgraphs decide** the ratio of the two ES({look.t}), the most decisive first")
     rows = beside_rows(pairs, first, second, multiplies=lambda each: each.multiplies)
     choose_row(
         rows,
@@ -395,16 +395,16 @@ def two_solvers(look: Look) -> None:
         column_order=["task", "subgraph", "multiplies", "comparison", *[each for each in rows[0] if "speedup" in each]],
     )
     st.caption(
-        f"Multiplies: what the subgraph multiplies into ES({look.t}) of the first over that of the second; above 1 it "
-        "speaks for the first. Choose a row for its runs."
+        f"Multiplies: the subgraph's factor in the first ES({look.t}) divided by the second; above 1 it favours the "
+        "first. Choose a row to get links to its runs."
     )
-    if chosen := chosen_row(ours.rows):
-        run_links([(first, chosen), (second, chosen_row(theirs.rows))])
+    if chosen := chosen_row(one.rows):
+        run_links([(first, chosen), (second, chosen_row(other.rows))])
     downloads(look, "two-solvers", f"{first} against {second}", lambda: rows, draw)
 
 
 def figures(look: Look, names: Sequence[str]) -> None:
-    """Both curves' numbers at t."""
+    """Show the figures of both curves at t."""
     by_name = {line.contestant.name: line for line in look.lines}
     rows = []
     for name in names:
@@ -419,12 +419,12 @@ def figures(look: Look, names: Sequence[str]) -> None:
                     "to": level.high,
                     "right": level.correct,
                     "speedup where right": level.alpha,
-                    "slower, of these": level.slower,
+                    "slower where right": level.slower,
                     "what a failure counts": level.gamma,
                     "aggregate score": line.report.aggregate,
                 }
             )
-    shares = ("right", "slower, of these")
+    shares = ("right", "slower where right")
     st.dataframe(
         rows,
         hide_index=True,
@@ -447,7 +447,7 @@ BEHIND = next(iter(VIEWS))
 
 
 def views(look: Look) -> None:
-    """The views as tabs, of which only the open one is drawn."""
+    """Draw the views as tabs. Only the open tab is computed."""
     for tab, draw in zip(st.tabs(list(VIEWS), key="view", bind="query-params"), VIEWS.values()):
         if tab.open:
             with tab:

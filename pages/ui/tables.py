@@ -1,4 +1,4 @@
-"""Tables in which a row can be chosen. The choice is an event: what is selected stands in the URL."""
+"""Tables in which a row can be chosen. A choice is an event; what is selected is in the URL."""
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
@@ -22,10 +22,10 @@ def choose_row(
     column_config: Mapping[str, Any] | None = None,
     column_order: Sequence[str] | None = None,
 ) -> None:
-    """A table; choosing a row calls choose with its id.
+    """Draw a table; choosing a row calls choose with its id.
 
-    A table keeps the position of the chosen row when its rows change, so its key changes with them, and the position
-    is looked up in the ids that were drawn.
+    Streamlit keeps the position of the chosen row when the rows change. So the key changes with the rows, and the
+    position is looked up in the ids that were drawn.
     """
     full_key = key_of(key, "\n".join(ids))
     st.dataframe(
@@ -50,7 +50,7 @@ def _chosen(key: str, ids: tuple[str, ...], choose: Callable[[str], None]) -> No
 
 
 def choose_outcome(outcomes: Sequence[Outcome], *, key: str, choose: Callable[[str], None]) -> None:
-    """The outcomes of a run, one row per subgraph. choose: called with the place of a subgraph, as in links."""
+    """Draw the outcomes of a run, one row per subgraph. choose: called with the subgraph's links.place_id."""
     several = len({each.task_id for each in outcomes}) > 1
     choose_row(
         [({"task": each.task_id} if several else {}) | outcome_row(each) for each in outcomes],

@@ -1,4 +1,4 @@
-"""A language model at work on a task: what it is asked, what it writes, what the judge says, and what it proposes."""
+"""The drawer in which a language model works on a task: prompt, answers, verdicts, and the bundle that it proposes."""
 
 import difflib
 import json
@@ -33,9 +33,9 @@ from passnet_core.solvers.llm.tools import calls_in
 POLL_S = 0.5
 NEW = "new"
 TURN_S, WRITING = 4.0, 0.7
-"""Of playing back: how long a turn takes, and for which share of that it is being written."""
+"""Playback: seconds per turn, and the share of them during which its text is being written."""
 SIDE_BY_SIDE = 8
-"""Most attempts at once."""
+"""How many attempts may run at once."""
 LISTED = 12
 URL, KEY, NAME, TURNS, TOKENS, MONEY, MINUTES, ATTEMPTS, REPAIR, CONSENT, PROMPT, REPLY = (
     f"model-{name}"
@@ -45,25 +45,25 @@ URL, KEY, NAME, TURNS, TOKENS, MONEY, MINUTES, ATTEMPTS, REPAIR, CONSENT, PROMPT
     )
 )
 PLAYED = "conversation-played"
-"""(which one, since when by the monotonic clock)."""
+"""Session state: (conversation being played back, its start by the monotonic clock)."""
 REACHED = "model-reached"
-"""What was typed last, for as long as this browser session lasts: nothing else keeps a key."""
+"""Session state: the model entered last. A typed key is kept nowhere else."""
 ENDS = {
     End.FINISHED: "The model has finished.",
-    End.SILENT: "The model asked for nothing more.",
-    End.TURNS: "Its turns are used up.",
-    End.TOKENS: "Its tokens are used up.",
-    End.MONEY: "Its money is used up.",
-    End.TIME: "Its time is over.",
-    End.STOPPED: "It was stopped.",
+    End.SILENT: "The model called no more tools.",
+    End.TURNS: "The limit of turns is reached.",
+    End.TOKENS: "The limit of tokens is reached.",
+    End.MONEY: "The limit of cost is reached.",
+    End.TIME: "The limit of time is reached.",
+    End.STOPPED: "The conversation was stopped.",
     End.FAILED: "The model did not answer.",
-    End.INTERRUPTED: "The playground ended amid it. What was said is here; go on from its last turn.",
+    End.INTERRUPTED: "The playground ended during the conversation. Its turns are here; continue from the last one.",
 }
 
 
 @dataclass(frozen=True)
 class Reached:
-    """A model, and how to reach it; the key is shown nowhere."""
+    """A model and how to reach it. The key is never shown."""
 
     server: ChatServer
     name: str
@@ -71,16 +71,16 @@ class Reached:
     price: Price
 
     def model(self) -> Model:
-        """Raises ModelError where it needs a key."""
+        """Return a client. Raises ModelError if the server needs a key."""
         from passnet_core.solvers.llm.client import (
-            ChatModel,  # its packages take half a second, which no visitor need wait for
+            ChatModel,  # importing it takes half a second, so only visitors who use a model wait for it
         )
 
         return ChatModel(self.server, self.name)
 
 
 def drawer(task: Task, draft: EditorDraft, asked: str) -> None:
-    """What the URL asks for: a conversation, or a new one."""
+    """Draw the conversation that the URL names, or the form of a new one."""
     with st.container(border=True, key="drawer"):
         head, close = st.columns([6, 1], vertical_alignment="center")
         close.button("Close", icon=":material/close:", key="close-talk", on_click=links.select, args=("talk", None))
@@ -105,9 +105,9 @@ def new_conversation(task: Task, draft: EditorDraft) -> None:
     given = bool(known.key or known.base_url)
     if not given:
         st.info(
-            "No model is set up here. Name a server that speaks OpenAI's protocol, one of your own or a hosted one with"
-            " its key, or set OPENAI_BASE_URL, OPENAI_API_KEY and PASSNET_MODEL before the playground starts. Without"
-            " one, the conversations below show what happens.",
+            "No model is set up here. Enter a server that speaks OpenAI's protocol (your own, or a hosted one with its"
+            " key), or set OPENAI_BASE_URL, OPENAI_API_KEY and PASSNET_MODEL before you start the playground. Without a"
+            " model, look at the conversations below.",
             icon=":material/key_off:",
         )
     where, how = st.columns(2, gap="large")
@@ -119,28 +119,29 @@ def new_conversation(task: Task, draft: EditorDraft) -> None:
             "Key",
             key=KEY,
             type="password",
-            placeholder="the one the playground was started with" if given and not url else "none",
+            placeholder="the key that the playground was started with" if given and not url else "none",
             help="Kept for this browser session only, and sent to that server only.",
         )
-        name = st.text_input("Model", key=NAME, placeholder=known.model or "its name there", persist_state="session")
+        name = st.text_input("Model", key=NAME, placeholder=known.model or "name of the model", persist_state="session")
         prompt, reply = st.columns(2)
         price = known.price(name or known.model)
-        prompt.number_input("Price of 1M tokens read", 0.0, value=price[0], key=f"{PROMPT}-{name}")
-        reply.number_input("Price of 1M tokens written", 0.0, value=price[1], key=f"{REPLY}-{name}")
+        prompt.number_input("Price per 1M input tokens", 0.0, value=price[0], key=f"{PROMPT}-{name}")
+        reply.number_input("Price per 1M output tokens", 0.0, value=price[1], key=f"{REPLY}-{name}")
     with how:
         first, second = st.columns(2)
-        first.number_input("Turns", 1, 100, 12, key=TURNS, persist_state="session")
+        first.number_input("Turn limit", 1, 100, 12, key=TURNS, persist_state="session")
         second.number_input("Attempts at once", 1, SIDE_BY_SIDE, 1, key=ATTEMPTS, persist_state="session")
-        first.number_input("Tokens, about", 0, value=0, step=10_000, key=TOKENS, help="0: no limit.")
-        second.number_input("Money, about", 0.0, value=0.0, key=MONEY, help="0: no limit. By the prices given.")
-        first.number_input("Minutes", 0.0, value=20.0, key=MINUTES, help="0: no limit.")
-        st.checkbox("Begin with what the editor holds, and repair it", key=REPAIR)
+        exceeded = "0: no limit. The last answer may exceed it."
+        first.number_input("Token limit", 0, value=0, step=10_000, key=TOKENS, help=exceeded)
+        second.number_input("Cost limit", 0.0, value=0.0, key=MONEY, help=exceeded)
+        first.number_input("Time limit, minutes", 0.0, value=20.0, key=MINUTES, help="0: no limit.")
+        st.checkbox("Start from the passes in the editor, and repair them", key=REPAIR)
     host = plain(url or known.base_url or "api.openai.com")
     with st.expander("Exactly what is sent first", icon=":material/outbox:"):
         st.caption(
-            "Then what the model itself wrote, what the judge said about that, and what the model asks for: pages of"
-            " the help, and the code that TorchInductor generates for these subgraphs. Nothing else. What the nodes"
-            " give stands there as soon as the judge has found it."
+            "Later messages contain what the model wrote, what the judge said about it, and what the model asks for:"
+            " help pages, and the code that TorchInductor generates for these subgraphs. Nothing else is sent. The"
+            " shapes and dtypes of the nodes are included once the judge has found them."
         )
         for message in resources.service().conversations.first_messages(task):
             st.markdown(f"**{message.role.value}**")
@@ -149,9 +150,9 @@ def new_conversation(task: Task, draft: EditorDraft) -> None:
             for file in draft.bundle.files:
                 st.markdown(f"**{plain(file.name)}**")
                 st.code(file.code, language="python", height=200)
-    agreed = st.checkbox(f"Send this to {host}, and let its model's code be judged here", key=f"{CONSENT}-{host}")
+    agreed = st.checkbox(f"Send this to {host}, and let the judge run what its model writes", key=f"{CONSENT}-{host}")
     st.button(
-        "Begin",
+        "Start",
         type="primary",
         icon=":material/play_arrow:",
         key="begin-talk",
@@ -179,17 +180,17 @@ def begin(task: Task, draft: EditorDraft) -> None:
 
 
 def typed() -> Reached:
-    """What the fields say, and the environment where they say nothing. A key of the environment goes to no server that
-    a visitor named."""
+    """Return the model of the fields; empty fields take their value from the environment. A key from the environment
+    never goes to a server that a visitor named."""
     known, held = resources.service().settings.models, st.session_state
     url, key = str(held.get(URL) or "").strip(), str(held.get(KEY) or "")
     if url and not url.startswith(("http://", "https://")):
-        raise BadInput(f"The server is an address such as http://localhost:8000/v1, not {url!r}.")
+        raise BadInput(f"{url!r} is not an address. Enter the server as an address such as http://localhost:8000/v1.")
     server = ChatServer(url or known.base_url, key or ("" if url and url != known.base_url else known.key))
     typed_name = str(held.get(NAME) or "")
     name = typed_name.strip() or known.model
     if not name:
-        raise BadInput("Name a model: the server has several.")
+        raise BadInput("No model is named. Enter the name of a model on the server.")
     minutes = float(held.get(MINUTES) or 0)
     budget = Budget(
         int(held.get(TURNS) or 12), int(held.get(TOKENS) or 0) or None, float(held.get(MONEY) or 0) or None,
@@ -199,7 +200,7 @@ def typed() -> Reached:
     return Reached(server, name, budget, Price(*prices))
 
 
-# --- one that is held, or is over ------------------------------------------------------------------------------------
+# --- one under way, or finished --------------------------------------------------------------------------------------
 
 
 def conversation(task: Task, draft: EditorDraft, talk: str) -> None:
@@ -213,13 +214,13 @@ def conversation(task: Task, draft: EditorDraft, talk: str) -> None:
         if standing.trajectory.turns:
             st.button(
                 "Play it back", key=f"play-{talk}", icon=":material/play_circle:", on_click=play, args=(talk,),
-                help="Turn by turn, as if it were held now. No model is asked.",
+                help="Shows the conversation turn by turn, as it went. No model is called.",
             )  # fmt: skip
         shown(task, draft, standing)
 
 
 def play(talk: str | None) -> None:
-    """From a callback: begins to play a conversation back, or ends it."""
+    """Start playing a conversation back; None stops it. Call it from a callback."""
     st.session_state.pop(PLAYED, None)
     if talk is not None:
         st.session_state[PLAYED] = (talk, time.monotonic())
@@ -230,7 +231,7 @@ def _played_back(task: Task, draft: EditorDraft, talk: str) -> None:
     with frame.errors_shown():
         standing = resources.service().conversations.standing(talk)
         turns = standing.trajectory.turns
-        done, amid = divmod((time.monotonic() - st.session_state[PLAYED][1]) / TURN_S, 1)
+        done, part = divmod((time.monotonic() - st.session_state[PLAYED][1]) / TURN_S, 1)
         if done >= len(turns):
             play(None)
             st.rerun()
@@ -242,12 +243,12 @@ def _played_back(task: Task, draft: EditorDraft, talk: str) -> None:
         head(then)
         st.button("Stop playing", key=f"end-{talk}", icon=":material/stop_circle:", on_click=play, args=(None,))
         with st.container(key="writing"):
-            st.code(text[: int(amid / WRITING * len(text))], language=None, wrap_lines=True, height=220)
+            st.code(text[: int(part / WRITING * len(text))], language=None, wrap_lines=True, height=220)
         shown(task, draft, replace(then, finished=False))
 
 
 def written(turn: Turn) -> str:
-    """What the model wrote in a turn, calls of tools included."""
+    """Return what the model wrote in a turn, tool calls included."""
     parts = [turn.answer.text]
     for call in turn.answer.calls:
         try:
@@ -280,23 +281,23 @@ def stop(talk: str) -> None:
 
 
 def head(standing: ConversationStanding) -> None:
-    """Who, how far, at what cost."""
+    """Draw the model, the progress and the cost of a conversation."""
     found = standing.trajectory
-    began = found.opening
+    opening = found.opening
     facts = [
-        f"{plain(began.model)}, attempt {began.attempt}",
-        when(began.started_at),
+        f"{plain(opening.model)}, attempt {opening.attempt}",
+        when(opening.started_at),
         count(len(found.own), "turn"),
         f"{found.tokens:,} tokens",
-        *([f"cost {figure(found.cost)}"] if began.price != Price() else []),
+        *([f"cost {figure(found.cost)}"] if opening.price != Price() else []),
         seconds(standing.elapsed_s),
-        *([f"recorded: {plain(began.recorded)}"] if began.recorded else []),
+        *([f"recorded: {plain(opening.recorded)}"] if opening.recorded else []),
     ]
     st.caption(" · ".join(facts))
-    if began.branched_from:
-        st.caption(f":material/fork_right: Goes on from turn {began.branched_at} of {plain(began.branched_from)}.")
+    if opening.branched_from:
+        st.caption(f":material/fork_right: Branched at turn {opening.branched_at} of {plain(opening.branched_from)}.")
     if standing.problem:
-        st.error(plain(standing.problem), title="It ended early")
+        st.error(plain(standing.problem), title="The conversation ended early")
     elif found.ending is None:
         st.markdown(f"**:material/autorenew: {plain(standing.doing)}…**")
     else:
@@ -307,7 +308,7 @@ def ended(ending: Ending) -> None:
     words = plain(f"{ENDS[ending.end]} {ending.reason}".strip())
     timed = f", {ending.speedup:.2f} times eager's speed" if ending.speedup is not None else ""
     if ending.best is None:
-        st.info(f"{words} It evaluated no bundle.", icon=":material/flag:")
+        st.info(f"{words} No bundle was evaluated.", icon=":material/flag:")
         return
     result = f"The best bundle is accepted on {ending.accepted} of {count(ending.total, 'subgraph')}{timed}."
     draw = st.success if ending.accepted == ending.total else st.info
@@ -315,7 +316,7 @@ def ended(ending: Ending) -> None:
 
 
 def shown(task: Task, draft: EditorDraft, standing: ConversationStanding) -> None:
-    """The proposal and the timeline."""
+    """Draw the proposed bundle and the turns."""
     found = standing.trajectory
     best = found.best
     if best is not None and best.bundle is not None and best.score is not None and best.score.accepted:
@@ -335,7 +336,7 @@ def shown(task: Task, draft: EditorDraft, standing: ConversationStanding) -> Non
 
 def turn_title(turn: Turn) -> str:
     calls = calls_of(turn)
-    done = ", ".join(dict.fromkeys(call.name for call in calls)) or "said something"
+    done = ", ".join(dict.fromkeys(call.name for call in calls)) or "text only"
     return f"Turn {turn.number} · {plain(done)}" + (f" · {verdict_words(turn)}" if turn.score else "")
 
 
@@ -356,12 +357,12 @@ def calls_of(turn: Turn) -> Sequence[ToolCall]:
 
 
 def one_turn(turn: Turn, files: dict[str, str]) -> None:
-    """What was said, what the model did, and what came of it. files: as they were before it, and are after it."""
+    """Draw one turn: messages, tool calls and their results. files: the bundle's files, updated by this turn."""
     st.caption(
-        f"{turn.prompt_tokens:,} tokens read, {turn.reply_tokens:,} written, {seconds(turn.seconds)}"
-        + (f" · asked again {count(turn.restarts, 'time')}, since the line dropped" if turn.restarts else "")
+        f"{turn.prompt_tokens:,} input tokens, {turn.reply_tokens:,} output tokens, {seconds(turn.seconds)}"
+        + (f" · sent again {count(turn.restarts, 'time')} after a lost connection" if turn.restarts else "")
     )
-    with st.popover("What it had been told", icon=":material/hearing:"):
+    with st.popover("What the model was told", icon=":material/hearing:"):
         for message in turn.said:
             st.markdown(f"**{'result of a tool' if message.role is Role.TOOL else message.role.value}**")
             st.code(message.text, language=None, wrap_lines=True, height="content" if len(message.text) < 600 else 260)
@@ -377,7 +378,7 @@ def one_turn(turn: Turn, files: dict[str, str]) -> None:
 
 
 def changed(call: ToolCall, files: dict[str, str]) -> str:
-    """What a call changes in the files, as a diff; the files are brought up to date."""
+    """Return what a call changes in the files, as a diff, and update the files."""
     try:
         given = json.loads(call.arguments or "{}")
     except ValueError:
@@ -395,7 +396,7 @@ def changed(call: ToolCall, files: dict[str, str]) -> str:
 
 
 def difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:
-    """A unified diff, file by file."""
+    """Return a unified diff, file by file."""
     parts: list[str] = []
     for name in dict.fromkeys([*before, *after]):
         old, new = before.get(name), after.get(name)
@@ -408,7 +409,7 @@ def difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:
 
 
 def score_chart(scored: Sequence[Turn]) -> alt.Chart:
-    """Subgraphs accepted, over the turns that evaluated something."""
+    """Chart the subgraphs accepted, over the turns that evaluated a bundle."""
     rows: list[dict[str, float]] = [
         {"turn": turn.number, "accepted": turn.score.accepted, "of": turn.score.total, "speedup": turn.score.speedup}
         for turn in scored
@@ -425,15 +426,15 @@ def score_chart(scored: Sequence[Turn]) -> alt.Chart:
 
 
 def proposal(task: Task, draft: EditorDraft, bundle: Bundle, number: int) -> None:
-    """The best bundle beside what the editor holds. It becomes passes of its own: nothing is overwritten."""
-    mine = {file.name: file.code for file in draft.bundle.files}
-    theirs = {file.name: file.code for file in bundle.files}
+    """Offer the best bundle, as a diff with the editor. It opens in a slot of its own and overwrites nothing."""
+    current = {file.name: file.code for file in draft.bundle.files}
+    proposed = {file.name: file.code for file in bundle.files}
     with st.expander(f"Proposal: the bundle of turn {number}", icon=":material/difference:"):
-        if mine == theirs:
-            st.caption("The editor holds it already.")
+        if current == proposed:
+            st.caption("The editor already shows this bundle.")
             return
-        st.caption("What would change in the editor. It opens as passes of their own; yours stay as they are.")
-        st.code(difference(mine, theirs), language="diff", height=360)
+        st.caption("What would change in the editor. The bundle opens beside your passes, which stay as they are.")
+        st.code(difference(current, proposed), language="diff", height=360)
         st.button(
             "Open it in the editor",
             key=f"take-{bundle.digest}",
@@ -452,14 +453,14 @@ def going_on(task: Task, found: Trajectory, turn: Turn) -> None:
     reached: Reached | None = st.session_state.get(REACHED)
     known = resources.service().settings.models
     key = f"{found.opening.id}-{turn.number}"
-    with st.popover("Go on from here", icon=":material/fork_right:"):
+    with st.popover("Continue from here", icon=":material/fork_right:"):
         if reached is None and not (known.key or known.base_url):
             st.caption("This needs a model. Set one up with New conversation, then come back.")
             return
         name = reached.name if reached else known.model
-        st.caption(f"A new conversation with {plain(name or 'a model')}, with all that was said up to here.")
-        st.text_area("What you say to it", key=f"note-{key}", placeholder="May be left empty.")
-        st.button("Go on", key=f"go-on-{key}", type="primary", on_click=go_on, args=(task, found, turn.number, key))
+        st.caption(f"Starts a new conversation with {plain(name or 'a model')} from everything said up to this turn.")
+        st.text_area("Your message to the model", key=f"note-{key}", placeholder="May be left empty.")
+        st.button("Continue", key=f"go-on-{key}", type="primary", on_click=go_on, args=(task, found, turn.number, key))
 
 
 @frame.action
@@ -476,7 +477,7 @@ def go_on(task: Task, found: Trajectory, number: int, key: str) -> None:
 
 
 def others(task: Task, current: str | None) -> None:
-    """Conversations on this task, and recorded ones on any."""
+    """Link to conversations on this task, and to recorded ones on other tasks."""
     talks = resources.service().conversations
     here = [each for each in talks.latest(LISTED, task.id) if each.opening.id != current]
     examples = [each for each in talks.recorded() if each.opening.task_id != task.id and each.opening.id != current]
@@ -492,7 +493,7 @@ def others(task: Task, current: str | None) -> None:
                 mime="application/jsonl",
                 icon=":material/download:",
                 on_click="ignore",
-                help="All that was said and done, as JSON lines.",
+                help="The whole conversation, as JSON lines.",
             )
     if here:
         st.markdown("**Conversations on this task**")

@@ -1,4 +1,4 @@
-"""Strings that strangers wrote (names, reasons, labels), made safe and readable as Markdown text."""
+"""Makes strings that strangers wrote (names, reasons, labels) safe in Markdown, and formats values as text."""
 
 import hashlib
 import re
@@ -11,12 +11,12 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~:$&^=@/\"'])")
 
 
 def plain(text: str) -> str:
-    """The text as Markdown that shows exactly this text: no markup, no directive, no HTML, on one line."""
+    """Return Markdown that shows exactly this text on one line: no markup, no directive, no HTML takes effect."""
     return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
 
 
 def code_span(text: str) -> str:
-    """The text as inline code, whatever backticks it holds."""
+    """Return the text as inline code, whatever backticks it contains."""
     text = " ".join(text.split())
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * (longest + 1)
@@ -25,12 +25,12 @@ def code_span(text: str) -> str:
 
 
 def key_of(widget: str, text: str) -> str:
-    """A widget's key for this text, of which it holds nothing: Streamlit takes no two underscores in a key."""
+    """Return a widget's key for this text, as a hash: Streamlit allows no two underscores in a row in a key."""
     return f"{widget}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
 def when(moment: str) -> str:
-    """An ISO 8601 time as "2026-03-04 05:06 UTC"; text that is no time stays as it is."""
+    """Return an ISO 8601 time as "2026-03-04 05:06 UTC"; any other text unchanged."""
     try:
         parsed = datetime.fromisoformat(moment)
     except ValueError:
@@ -39,29 +39,29 @@ def when(moment: str) -> str:
 
 
 def span(days: Sequence[str]) -> str:
-    """Days in order by the first and the last: "2026-03-04", "2026-03-04 to 2026-03-05"."""
+    """Return sorted days by the first and the last: "2026-03-04", "2026-03-04 to 2026-03-05"."""
     first, last = days[0], days[-1]
     return first if first == last else f"{first} to {last}"
 
 
 def recorded(labels: Iterable[str]) -> str:
-    """Where recorded results come from: "recorded: NVIDIA H200, 2026-03-04 to 2026-03-05", the days of one device
-    together; empty where all labels are."""
+    """Say where recorded results come from: "recorded: NVIDIA H200, 2026-03-04 to 2026-03-05". The days of a device are
+    joined; empty if all labels are."""
     days: defaultdict[str, list[str]] = defaultdict(list)
     for label in sorted(set(labels) - {""}):
         dated = _DATED.fullmatch(label)
         days[dated[1] if dated else label] += [dated[2]] if dated else []
-    said = [f"{name}, {span(found)}" if found else name for name, found in days.items()]
-    return f"recorded: {'; '.join(said)}" if said else ""
+    sources = [f"{name}, {span(found)}" if found else name for name, found in days.items()]
+    return f"recorded: {'; '.join(sources)}" if sources else ""
 
 
 def shape(sizes: tuple[int, ...]) -> str:
-    """(2, 3) as "2×3"; no sizes as "scalar"."""
+    """Return (2, 3) as "2×3", and () as "scalar"."""
     return "×".join(str(size) for size in sizes) or "scalar"
 
 
 def seconds(value: float) -> str:
-    """A duration for people: "0.4 s", "12 s", "3 min 5 s"."""
+    """Return a duration as "0.4 s", "12 s" or "3 min 5 s"."""
     if value < 10:
         return f"{value:.1f} s"
     if value < 60:
@@ -70,10 +70,10 @@ def seconds(value: float) -> str:
 
 
 def figure(value: float | None) -> str:
-    """A number with three significant digits; no number is a dash."""
+    """Return a number with three significant digits; None as a dash."""
     return "–" if value is None else f"{value:.3g}"
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
-    """ "1 subgraph", "3 subgraphs"."""
+    """Return a number with its noun: "1 subgraph", "3 subgraphs"."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -1,4 +1,4 @@
-"""How long the calls took: where the time goes, how much faster that is, and every sample of every clock."""
+"""The Time tab: where the time of a call goes, the speedups, and every sample of every clock."""
 
 import threading
 
@@ -27,8 +27,8 @@ from passnet_core.records import (
     Verdict,
 )
 
-OF_TIME = (NOISE_FLOOR, OWN_CLOCK, TIMED_CALLS, REPLAY)
-"""Topics of evidence that explain figures."""
+TIME_TOPICS = (NOISE_FLOOR, OWN_CLOCK, TIMED_CALLS, REPLAY)
+"""Topics of evidence that explain times."""
 
 
 def time_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> None:
@@ -36,18 +36,18 @@ def time_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> Non
         st.info(f"No times: {_why_no_times(outcome)}")
         return
     if outcome.verdict is Verdict.CHEAT:
-        st.warning("These times are what the passes' own process claimed. They do not fit the evidence.")
+        st.warning("These times were claimed by the passes' own process. They contradict the evidence.")
     floor = memory_floor(outcome, subgraph, _accelerator(outcome, subgraph))
     _where_it_goes(outcome, breakdowns(outcome), floor)
     _speedups(outcome)
     _samples(outcome)
-    evidence_list([each for each in outcome.evidence if each.topic in OF_TIME])
+    evidence_list([each for each in outcome.evidence if each.topic in TIME_TOPICS])
 
 
 def _where_it_goes(outcome: Outcome, found: tuple[Breakdown, ...], floor: Floor | None) -> None:
     if not found:
         return
-    st.markdown("**Where the time of a call goes**, the median call end to end")
+    st.markdown("**Where the time of a call goes** (median call, end to end)")
     st.altair_chart(breakdown_chart(found, floor.us if floor else None), width="stretch")
     st.dataframe([_parts_row(each, floor) for each in found], hide_index=True, width="stretch")
     if floor:
@@ -57,8 +57,8 @@ def _where_it_goes(outcome: Outcome, found: tuple[Breakdown, ...], floor: Floor 
         for part in parts:
             st.markdown(f"**{part.value}**: {plain(meaning(part, outcome.spec.capture, replayed=_replayed(outcome)))}")
         st.caption(
-            "Each clock has calls of its own, so that the parts are estimates; a part is nothing where the clock that "
-            "ends it was no later than the one before. The whole is what the end-to-end clock says."
+            "Each clock times calls of its own, so the parts are estimates. A part is zero if the clock that ends it "
+            "shows no more time than the clock before. The whole is the time of the end-to-end clock."
         )
 
 
@@ -82,7 +82,7 @@ def _speedups(outcome: Outcome) -> None:
         if outcome.noise is not None:
             st.caption(
                 f"The band around 1 is the noise floor: eager may differ from itself by up to {outcome.noise:.1%}, end "
-                "to end. Speedups are medians of block ratios with a bootstrap interval."
+                "to end. A speedup is the median of the blocks' ratios, with a bootstrapped interval."
             )
     rows = []
     for clock in [each for each in Clock if any(timing.clock is each for timing in outcome.timings)]:
@@ -105,13 +105,13 @@ def _samples(outcome: Outcome) -> None:
             st.markdown(f"{clock.value[:1].upper()}{clock.value[1:]}")
             st.altair_chart(samples_chart(timings), width="stretch")
     st.caption(
-        "Each dot is one call (of many, every n-th); how high it lies in its lane means nothing. The line is the "
-        "median, the bar the middle half."
+        "Each dot is one call (if there are many, every n-th); its height within the lane has no meaning. The line is "
+        "the median, the bar the middle half."
     )
 
 
 def _accelerator(outcome: Outcome, subgraph: Subgraph) -> Accelerator | None:
-    """The device here, where the outcome is of it and what is known of the subgraph says what it can."""
+    """Return the accelerator here if the outcome is from the same device and the subgraph was inspected on it."""
     environment = resources.service().device().environment
     if outcome.environment is None or environment is None or environment.device != outcome.environment.device:
         return None
@@ -121,12 +121,12 @@ def _accelerator(outcome: Outcome, subgraph: Subgraph) -> Accelerator | None:
 
 def _why_no_times(outcome: Outcome) -> str:
     if outcome.verdict in DISQUALIFIED:
-        return "only what the passes do themselves, and what their figures show, is ranked by time."
+        return "passes with this verdict are not ranked by time."
     if outcome.verdict is Verdict.INCONCLUSIVE:
-        return "none that can be relied on. Evidence says why."
+        return "none could be measured reliably. Evidence says why."
     if outcome.verdict in RIGHT:
         return (
             "without a GPU only values can be judged. "
-            "Under Scores you can look at what was measured on one and comes with this app."
+            "Scores shows results that were measured on a GPU and come with this app."
         )
-    return "only passes that are right are timed."
+    return "only passes with right values are timed."

@@ -1,4 +1,4 @@
-"""Taking in files."""
+"""Uploads: importing a run."""
 
 import streamlit as st
 
@@ -9,17 +9,17 @@ KEY = "imported-run"
 
 
 def import_run() -> None:
-    """A run as another playground exported it; it becomes a run of this one, marked as recorded."""
-    st.file_uploader("A run file, JSONL", type=["jsonl"], key=KEY, on_change=_take)
+    """Draw the upload of a run that another playground exported. It becomes a run here, marked as recorded."""
+    st.file_uploader("Run file (JSONL)", type=["jsonl"], key=KEY, on_change=_import)
 
 
 @frame.action
-def _take() -> None:
+def _import() -> None:
     file = st.session_state[KEY]
     if file is None:
         return
     try:
         text = file.getvalue().decode("utf-8")
     except UnicodeDecodeError as error:
-        raise BadInput(f"{file.name} is not a text file. Choose one that Export has written.") from error
+        raise BadInput(f"{file.name} is not a text file. Choose a file that Export has written.") from error
     links.select("run", resources.service().import_run(text))

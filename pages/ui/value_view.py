@@ -1,4 +1,4 @@
-"""How near the outputs are to eager's, and where they are not."""
+"""The Values tab: how close the outputs are to eager's, and where they are wrong."""
 
 import streamlit as st
 
@@ -12,13 +12,13 @@ from passnet_core.records import Accuracy, Bundle, Outcome, OutputAccuracy, Subg
 def values_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> None:
     accuracy = outcome.accuracy
     if accuracy is None:
-        st.info("Values were not compared. Run does that, once the passes match.")
+        st.info("Values were not compared. Run compares them, once the passes match.")
         return
     if accuracy.reduced:
         st.caption(f":material/photo_size_select_small: {plain(accuracy.reduced)}")
     st.markdown(
         f"{count(len(accuracy.outputs), 'output')}, each compared with eager and with float64 on "
-        f"{count(len(accuracy.profiles), 'drawing')} of inputs: {plain(', '.join(accuracy.profiles))}."
+        f"{count(len(accuracy.profiles), 'input draw')}: {plain(', '.join(accuracy.profiles))}."
     )
     st.dataframe([_output_row(output) for output in accuracy.outputs], hide_index=True, width="stretch")
     for output in accuracy.outputs:
@@ -27,24 +27,24 @@ def values_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> N
         if output.map:
             _error_map(output, accuracy)
     st.caption(
-        "The smallest t is the strictest tolerance level, from −10 to 0, at which every drawing is close; "
-        "a dash: not even at 0."
+        "The smallest t is the strictest tolerance level, from −10 to 0, at which every input draw is "
+        "close. A dash means: not even at 0."
     )
 
 
 def _error_map(output: OutputAccuracy, accuracy: Accuracy) -> None:
-    """Where an output is wrong, what that looks like, and what is around its worst element."""
+    """Show where an output is wrong, what may cause it, and the neighbours of its worst element."""
     assert output.map is not None
     with st.container(border=True):
         others = [name for name in output.wrong_in if name != output.profile]
-        also = f". Wrong too on: {'; '.join(others)}" if others else ", and on no others"
+        also = f". Also wrong on: {'; '.join(others)}" if others else ", and right on the others"
         st.markdown(f"**Output {output.output}, wrong: {plain(where(output))}**")
-        st.caption(f"On {plain(drawn(output.profile))}, where it is worst{plain(also)}.")
+        st.caption(f"Shown for {plain(drawn(output.profile))}, where it is worst{plain(also)}.")
         st.altair_chart(strip_chart(output), width="stretch")
         st.caption(
-            "Each cell has the largest error of its elements, over what is allowed for them: grey is right, "
+            "Each cell shows the largest error of its elements, divided by what is allowed for them. Grey is right, "
             "× is a NaN or an infinity on one side only."
-            + (" Whole numbers have to be equal: an error of 1 is 2 times what is allowed." if _whole(output) else "")
+            + (" Integers must be equal: an error of 1 is 2 times what is allowed." if _is_integer(output) else "")
         )
         guess = guessed(output, accuracy.profiles)
         if guess:
@@ -61,18 +61,18 @@ def _neighbourhood(output: OutputAccuracy) -> None:
     st.caption(
         f"Around the worst element, {list(output.index or ())}"
         + (f", at [{leading}, …]" if leading else "")
-        + f": {WORST} is the worst one, {WRONG} others that are wrong."
+        + f": {WORST} marks it, {WRONG} others that are wrong."
     )
     left, right = st.columns(2)
     with left:
         st.markdown("Expected (eager)")
         st.table(expected)
     with right:
-        st.markdown("Yours")
+        st.markdown("Actual (candidate)")
         st.table(actual)
 
 
-def _whole(output: OutputAccuracy) -> bool:
+def _is_integer(output: OutputAccuracy) -> bool:
     return "float" not in output.dtype and "complex" not in output.dtype
 
 
@@ -86,7 +86,7 @@ def _output_row(output: OutputAccuracy) -> dict[str, str | int]:
         "mean error": figure(output.mean_error),
         "worst at": str(list(output.index)) if output.index is not None else "",
         "eager": figure(output.expected),
-        "yours": figure(output.actual),
-        "drawing": output.profile,
+        "candidate": figure(output.actual),
+        "input draw": output.profile,
         "wrong": f"{output.wrong_fraction:.1%}" if output.wrong_fraction else "",
     }

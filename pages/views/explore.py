@@ -1,4 +1,4 @@
-"""Explore: every task, found by search and chips; choosing one shows what it computes and how it stands."""
+"""Explore: find a task by search and filters, and see what it computes and its best results."""
 
 import functools
 
@@ -22,16 +22,16 @@ from pages.ui.tables import choose_row
 from pages.ui.text import count, plain, shape
 from passnet_core.corpus.summaries import TaskSummary
 
-SEARCH_HELP = """Words of a name, a model, a split or an operator; all must be there.
+SEARCH_HELP = """Words from the name, models, split or operators of a task. A task must have all of them.
 
-- `128x768`: an input's shape has these sizes side by side
-- `layer_norm -> linear`: a linear right after a layer_norm
-- `conv* -> … -> relu`: any name that begins so; anything between"""
-LIKE_IT, STEPS_SHOWN = 8, 6
+- `128x768`: the shape of an input has these sizes next to each other
+- `layer_norm -> linear`: a `linear` directly after a `layer_norm`
+- `conv* -> … -> relu`: an operator whose name begins with `conv`, and later a `relu`"""
+ALIKE_SHOWN, OPERATORS_SHOWN = 8, 6
 
 
 def search_fields(listing: Listing) -> Search:
-    """The search as the visitor has set it; all of it is in the URL."""
+    """Draw the search fields, and return what the visitor has set. Every field is bound to the URL."""
     first, second = st.columns([1, 1], vertical_alignment="bottom")
     text = first.text_input(
         "Search",
@@ -42,7 +42,7 @@ def search_fields(listing: Listing) -> Search:
         icon=":material/search:",
     )
     operators = second.multiselect(
-        "Operators, all of them",
+        "Operators (all of them)",
         listing.operators,
         key="op",
         bind="query-params",
@@ -55,7 +55,7 @@ def search_fields(listing: Listing) -> Search:
         states = chips("State", "state", [UNSOLVED, INDUCTOR_SLOWER, TRIED])
     with st.expander("Source models", expanded=bool(links.selected("model"))):
         sources = st.multiselect(
-            "Source models, any of them",
+            "Source models (any of them)",
             listing.sources,
             key="model",
             bind="query-params",
@@ -64,22 +64,22 @@ def search_fields(listing: Listing) -> Search:
 
 
 def chips(label: str, key: str, options: list[str]) -> list[str]:
-    """Chips of which any number is chosen; nothing is drawn where there is nothing to choose."""
+    """Draw chips of which any number can be selected. Draw nothing if there are fewer than two options."""
     if len(options) < 2:
         return []
     return list(st.pills(label, options, selection_mode="multi", key=key, bind="query-params"))
 
 
 def preview(task_id: str, standing: TaskStanding) -> None:
-    """What a task computes, and how it stands."""
+    """Show what a task computes, and its results so far."""
     task = resources.service().corpus.task(task_id)
     st.subheader(plain(task.id))
     st.caption(
         f"{plain(task.family.value)} · {count(len(task.subgraphs), 'subgraph')} · "
-        f"{count(standing.attempts, 'attempt')}, right on {standing.right} of {len(task.subgraphs)}"
+        f"{count(standing.attempts, 'attempt')} · {standing.right} of {len(task.subgraphs)} subgraphs solved"
     )
     with st.container(horizontal=True):
-        links.link("workbench", "Write a pass for it", icon=":material/construction:", task=task.id)
+        links.link("workbench", "Write a pass for this task", icon=":material/construction:", task=task.id)
         if standing.best_run_id:
             links.link(
                 "runs",
@@ -100,12 +100,12 @@ def preview(task_id: str, standing: TaskStanding) -> None:
     with st.expander("Source", icon=":material/code:"):
         st.code(first.code, language="python", line_numbers=True)
     with st.expander("Tasks like this one", icon=":material/join_inner:"):
-        alike = resources.listing().alike(task_id, LIKE_IT)
-        for other, likeness in alike:
-            label = f"{plain(other.id)} · {likeness:.0%} alike · {_steps(other)}"
+        similar = resources.listing().alike(task_id, ALIKE_SHOWN)
+        for other, likeness in similar:
+            label = f"{plain(other.id)} · {likeness:.0%} alike · {_operators(other)}"
             st.button(label, key=f"like {other.id}", type="tertiary", on_click=links.select, args=("task", other.id))
-        if not alike:
-            st.caption("No other task shares an operation with it.")
+        if not similar:
+            st.caption("No other task shares an operation with this one.")
     with st.expander(f"All {count(len(task.subgraphs), 'subgraph')}", icon=":material/dataset:"):
         st.dataframe(
             [
@@ -122,26 +122,26 @@ def preview(task_id: str, standing: TaskStanding) -> None:
         )
 
 
-def _steps(task: TaskSummary) -> str:
-    """Its operations, as many as fit in a line."""
-    first = " → ".join(map(plain, task.operators[:STEPS_SHOWN]))
-    return f"{first} → …" if len(task.operators) > STEPS_SHOWN else first
+def _operators(task: TaskSummary) -> str:
+    """Return the operators of a task, as many as fit on one line."""
+    first = " → ".join(map(plain, task.operators[:OPERATORS_SHOWN]))
+    return f"{first} → …" if len(task.operators) > OPERATORS_SHOWN else first
 
 
 st.title("Explore")
 service = resources.service()
 listing = resources.listing()
 search = search_fields(listing)
-with st.empty():  # in its place, so that what follows is not drawn from scratch when it goes
-    whole = live.await_recorded()
-standings = standing_by_task(service.standings()) if whole else {}
+with st.empty():  # a fixed place: what follows is not drawn from scratch when the message disappears
+    loaded = live.await_recorded()
+standings = standing_by_task(service.standings()) if loaded else {}
 matching = listing.found(search, standings)
-for problem in service.problems if whole else ():
+for problem in service.problems if loaded else ():
     st.warning(plain(problem), icon=":material/folder_off:")
 chosen = links.selected("task")
 table, side = st.columns([1.25, 1], gap="medium")
 with table:
-    st.caption(f"{len(matching):,} of {count(len(listing.tasks), 'task')}. Choose a row to look at it.")
+    st.caption(f"{len(matching):,} of {count(len(listing.tasks), 'task')}. Choose a row to see the task.")
     if matching:
         choose_row(
             listing.table(matching, standings),
@@ -158,9 +158,9 @@ with table:
             },
         )
     else:
-        st.info("No task fits. Take a chip away, or search for less.", icon=":material/filter_alt_off:")
+        st.info("No task matches. Remove a filter, or search for fewer words.", icon=":material/filter_alt_off:")
 with side:
     if chosen:
         preview(chosen, standings.get(chosen, NEVER_TRIED))
     elif matching:
-        st.info("Nothing is chosen yet. A row on the left shows its graph here.", icon=":material/touch_app:")
+        st.info("No task is selected. Choose a row on the left to see its graph here.", icon=":material/touch_app:")

@@ -1,4 +1,4 @@
-"""Help: the contract of a pass, what verdicts mean, glossary, command line, limits, and what to report."""
+"""Help: the contract of a pass, verdicts, the judge, glossary, command line, limits and diagnostics."""
 
 import json
 import platform
@@ -24,7 +24,7 @@ DIAGNOSTICS = "Diagnostics"
 
 
 def diagnostics() -> dict[str, object]:
-    """What helps to explain a problem: versions, the device, what could not be read. No code, no names of tasks."""
+    """Return facts for a problem report: versions, the device, files that could not be read. No code, no task names."""
     service = resources.service()
     info = service.device()
     return {
@@ -49,7 +49,7 @@ for tab, name in zip(st.tabs([*CHAPTERS, DIAGNOSTICS]), [*CHAPTERS.values(), Non
         if name:
             st.markdown((ASSETS / "help" / f"{name}.md").read_text(encoding="utf-8"))
         else:
-            st.markdown("Copy this into a report of a problem: it holds no passes and no drafts.")
+            st.markdown("Copy this into a problem report. It contains no passes and no drafts.")
             for problem in resources.service().problems:
                 st.warning(plain(problem))
             st.code(json.dumps(diagnostics(), indent=2), language="json")

@@ -1,4 +1,4 @@
-"""Runs: what was judged, newest first; each run has its own page, with everything needed to repeat it."""
+"""Runs: all runs, newest first. Each run has a permanent page with everything needed to repeat it."""
 
 import functools
 
@@ -23,11 +23,11 @@ def history() -> None:
     st.title("Runs")
     first, second, third, fourth = st.columns([1.2, 1, 1, 1], vertical_alignment="bottom")
     tasks = [task.id for task in resources.service().corpus.tasks()]
-    of_task = first.selectbox("Task", tasks, index=None, key="of", bind="query-params", placeholder="all tasks")
+    task_id = first.selectbox("Task", tasks, index=None, key="of", bind="query-params", placeholder="all tasks")
     solver = second.pills("Solver", list(SOLVERS), key="solver", bind="query-params")
-    checks = third.toggle("Also runs that only checked", key="checks", bind="query-params")
-    two = fourth.toggle("Choose two to compare", key="two", bind="query-params")
-    runs = resources.service().runs(500, of_task, SOLVERS.get(solver or ""), checks=checks)
+    checks = third.toggle("Include check-only runs", key="checks", bind="query-params")
+    two = fourth.toggle("Compare two runs", key="two", bind="query-params")
+    runs = resources.service().runs(500, task_id, SOLVERS.get(solver or ""), checks=checks)
     if runs and two:
         choose_two([run_row(each) for each in runs], [each.run.id for each in runs])
     elif runs:
@@ -39,9 +39,9 @@ def history() -> None:
             height=560 if len(runs) > 14 else None,
             column_config={"speedup": st.column_config.NumberColumn("median speedup", format="%.2f×")},
         )
-        st.caption(f"{count(len(runs), 'run')}. Choose one to open it.")
+        st.caption(f"{count(len(runs), 'run')}. Choose a row to open the run.")
     else:
-        st.info("No run yet that fits. Check or Run passes in the Workbench, and they appear here.")
+        st.info("No run to show. Once you Check or Run passes in the Workbench, the run appears here.")
         links.link("explore", "Choose a task", icon=":material/travel_explore:")
     with st.expander("Import a run", icon=":material/upload_file:"):
         import_run()
@@ -51,7 +51,7 @@ def run_row(summary: RunSummary) -> dict[str, object]:
     run = summary.run
     return {
         "started": when(run.started_at),
-        "made": "recorded" if run.recorded else "here",
+        "origin": "recorded" if run.recorded else "here",
         "solver": solver_name(run.solver, run.label),
         "tasks": ", ".join(run.task_ids[:3]) + (f" and {len(run.task_ids) - 3} more" if len(run.task_ids) > 3 else ""),
         "accepted": f"{summary.accepted} of {summary.total}",
@@ -65,7 +65,7 @@ def run_row(summary: RunSummary) -> dict[str, object]:
 
 
 def permanent_page(run_id: str) -> None:
-    """One run: verdicts, details of one subgraph, how to repeat it."""
+    """Show one run: its verdicts, the details of one subgraph, and how to repeat it."""
     links.turn("All runs", icon=":material/arrow_back:")
     service = resources.service()
     run = service.run(run_id)
@@ -122,7 +122,7 @@ def actions(run: Run, outcome: Outcome) -> None:
             mime="text/html",
             icon=":material/summarize:",
             on_click="ignore",
-            help="One HTML file with all of this run. It opens without this app and without a network.",
+            help="The whole run as one HTML file, which opens without this app and without a network.",
         )
     choose_other(run.id, outcome.task_id)
 
@@ -134,11 +134,11 @@ def details(outcome: Outcome) -> None:
 
 
 def repeat(run: Run, outcome: Outcome) -> None:
-    with st.expander("Everything needed to repeat it", icon=":material/replay:"):
-        st.markdown(f"Passes {code_span(run.bundle_digest or 'TorchInductor')}, job {code_span(outcome.job_digest)}")
+    with st.expander("Everything needed to repeat this run", icon=":material/replay:"):
+        st.markdown(f"Candidate {code_span(run.bundle_digest or 'TorchInductor')}, job {code_span(outcome.job_digest)}")
         st.json(to_json(run.spec))
         if outcome.environment:
-            rows = [{"what": what, "which": which} for what, which in environment_facts(outcome.environment) if which]
+            rows = [{"what": name, "value": value} for name, value in environment_facts(outcome.environment) if value]
             st.dataframe(rows, hide_index=True, width="content")
 
 

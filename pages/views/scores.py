@@ -1,4 +1,4 @@
-"""Scores: ES(t) of bundles against TorchInductor and eager; solvers are ranked on equal ground only."""
+"""Scores: ES(t) of each solver. Only solvers that ran the same subgraphs under the same conditions are ranked."""
 
 import functools
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ JUDGED_BY = {name: profile for profile, name in PROFILES.items()}
 
 
 def choose_profile(boards: Sequence[Board]) -> Profile:
-    """By whose rules: strict, unless the URL says otherwise or nothing else was measured."""
+    """Let the visitor choose by whose rules runs were judged; strict is the default if any run was."""
     present = {board.profile for board in boards}
     name = st.segmented_control(
         "Judged by",
@@ -30,20 +30,20 @@ def choose_profile(boards: Sequence[Board]) -> Profile:
         bind="query-params",
         default=PROFILES[Profile.STRICT if Profile.STRICT in present else Profile.PASSNET],
         required=True,
-        help="strict: harder inputs, checked calls, a census of kernels. "
-        "PassNet's rules: its recorded inputs, its static rule and its protocol, for comparison with its figures.",
+        help="strict: this judge's rules, with harder inputs, checks of every timed call and a kernel census. "
+        "PassNet's rules: recorded inputs, PassNet's static rule and protocol, to compare with PassNet's figures.",
     )
     return JUDGED_BY[name or PROFILES[Profile.STRICT]]
 
 
 def choose_board(boards: Sequence[Board]) -> Board:
-    """The board that the URL selects, else the first."""
+    """Let the visitor choose a board; the first is the default."""
     names = {f"{each.title} · {each.device} · {each.capture.value} · {each.id[:4]}": each for each in boards}
     return names[st.selectbox("Measured on", list(names), key="board", bind="query-params")]
 
 
 def caption(board: Board) -> str:
-    """Samples tried of total, device, days, noise floor, and where it was recorded."""
+    """Describe a board in one line: subgraphs measured, device, capture, rules, days, noise floor, recorded sources."""
     pieces = [
         f"{len(board.places)} of {count(board.total, 'subgraph')} of {count(len(board.task_ids), 'task')}",
         board.device,
@@ -57,9 +57,9 @@ def caption(board: Board) -> str:
 
 
 def table(lines: Sequence[Ranked], t: int, others: Sequence[Ranked], other: str) -> None:
-    """The ranking. others: the same solvers by the other profile's rules, which is called so."""
-    name, beside = f"ES({t})", f"ES({t}), {other}"
-    elsewhere = {(line.contestant.solver, line.contestant.name): line.score for line in others}
+    """Show the ranking. others: the same solvers judged by the other profile, whose name is `other`."""
+    name, twin_name = f"ES({t})", f"ES({t}), {other}"
+    other_scores = {(line.contestant.solver, line.contestant.name): line.score for line in others}
     rows = []
     for line in lines:
         level = line.report.at(t)
@@ -72,24 +72,24 @@ def table(lines: Sequence[Ranked], t: int, others: Sequence[Ranked], other: str)
                 name: line.score,
                 "95% from": level.low if level else None,
                 "to": level.high if level else None,
-                **({beside: elsewhere.get((line.contestant.solver, line.contestant.name))} if others else {}),
+                **({twin_name: other_scores.get((line.contestant.solver, line.contestant.name))} if others else {}),
                 "aggregate score": line.report.aggregate,
                 f"right at t = {t}": f"{right} of {len(line.contestant.rows)}",
                 "accepted": f"{accepted} of {len(line.contestant.rows)}",
             }
         )
-    figures = {each: st.column_config.NumberColumn(each, format="%.3f") for each in (name, "95% from", "to", beside)}
+    figures = {each: st.column_config.NumberColumn(each, format="%.3f") for each in (name, "95% from", "to", twin_name)}
     figures["aggregate score"] = st.column_config.NumberColumn("aggregate score", format="%.3f")
     st.dataframe(rows, hide_index=True, width="stretch", column_config=figures, placeholder="–")
     st.caption(
         "Eager is 1 by definition. Intervals are bootstrapped over the subgraphs."
-        + (f" {beside}: the same subgraphs on the same device, by the other rules." if others else "")
+        + (f" {twin_name}: the same subgraphs on the same device, judged by the other rules." if others else "")
     )
 
 
 @frame.action
 def choose_point(levels: Sequence[int]) -> None:
-    """A click on a point: its t, and the subgraphs behind it."""
+    """Handle a click on a point: select its solver and t, and open the view of its subgraphs."""
     point = picked_point(st.session_state[CURVES].selection, levels)
     if point is not None:
         st.session_state["who"], st.session_state["t"] = point
@@ -108,7 +108,7 @@ def scores(boards: Sequence[Board]) -> None:
         board = choose_board([each for each in boards if each.profile is profile])
     with right:
         errors = st.segmented_control(
-            "Errors are tolerated",
+            "Error tolerance",
             [each.value for each in Interpretation],
             key="errors",
             bind="query-params",
@@ -116,11 +116,11 @@ def scores(boards: Sequence[Board]) -> None:
             required=True,
         )
     interpretation = Interpretation(errors or Interpretation.DEFAULT.value)
-    said = caption(board)
-    st.caption(plain(said))
+    conditions = caption(board)
+    st.caption(plain(conditions))
     levels = LEVELS[interpretation]
     if "t" not in st.session_state and st.query_params.get("t", "") not in {str(level) for level in levels}:
-        # not as the widget's default: a click on a point sets it too
+        # not the widget's default: a click on a point also sets this state
         st.session_state["t"] = 0
     t = st.select_slider("Tolerance level t", levels, key="t", bind="query-params")
     lines = ranked(board, t, interpretation=interpretation)
@@ -144,13 +144,13 @@ def scores(boards: Sequence[Board]) -> None:
         ranked(other, t, interpretation=interpretation) if other else (),
         PROFILES[other.profile] if other else "",
     )
-    look = Look(board, boards, t, interpretation, lines, said)
+    look = Look(board, boards, t, interpretation, lines, conditions)
     downloads(look, "curves", "ES(t) over eager", functools.partial(curve_rows, points), draw)
     views(look)
 
 
 def models_section() -> None:
-    """How far the attempts of language models got, and what an accepted one costs; nothing where there were none."""
+    """Show how far the attempts of language models got and what they cost; nothing if there were none."""
     cards = resources.service().conversations.cards()
     if not cards:
         return
@@ -174,8 +174,8 @@ def models_section() -> None:
         placeholder="–",
     )
     st.caption(
-        "Of each attempt the best bundle, on every subgraph of its task. Costs are by the prices given. With times, a"
-        " model's bundles are ranked above, where they cover the same subgraphs as others."
+        "Each attempt counts with its best bundle, on every subgraph of its task. Costs follow the prices entered. A"
+        " model's bundles that were timed are also ranked above, beside solvers that ran the same subgraphs."
     )
 
 
@@ -187,8 +187,8 @@ if available:
     scores(available)
 else:
     st.info(
-        "Nothing was measured yet. Scores need times, and times need a GPU: run passes there, or import a run that "
-        "was measured on one.",
+        "Nothing has been measured yet. Scores need times, and times need a GPU: run passes on a machine that has one, "
+        "or import a run that was measured there.",
         icon=":material/show_chart:",
     )
     links.link("runs", "Import a run", icon=":material/upload_file:")

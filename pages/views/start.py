@@ -1,4 +1,4 @@
-"""Start: a finished example, and where to go from here."""
+"""Start: a finished example, and links to what a visitor can do next."""
 
 import streamlit as st
 
@@ -10,10 +10,10 @@ from pages.ui.text import count, plain, when
 
 
 def example_view(example: Example) -> None:
-    """A graph with its match, a pass, and the verdict with hardware and date."""
+    """Show a graph with its match, the pass, and the verdict with hardware and date."""
     graph, code, verdict = st.columns([0.8, 1.3, 1], gap="medium")
     with graph:
-        st.markdown("**1. A real subgraph**, its match marked")
+        st.markdown("**1. A real subgraph** with its match")
         graph_view(
             resources.graph(example.subgraph.code),
             title="The example's graph",
@@ -22,7 +22,7 @@ def example_view(example: Example) -> None:
             height=400,
         )
     with code:
-        st.markdown("**2. A pass** that replaces the match by one kernel")
+        st.markdown("**2. A pass** that replaces the match with one kernel")
         with st.container(height=440, border=False):
             st.code(example.bundle.passes[0].code, language="python", wrap_lines=True)
     with verdict:
@@ -31,10 +31,10 @@ def example_view(example: Example) -> None:
             verdict_card(
                 example.outcome,
                 recorded=example.recorded,
-                next_step="change the pass and see what the judge says.",
+                next_step="Change the pass and see what the judge says.",
             )
         else:
-            st.info("Run it to see what the judge says of it here.", icon=":material/gavel:")
+            st.info("Run the pass to get a verdict.", icon=":material/gavel:")
         links.link(
             "workbench",
             "Run this yourself",
@@ -48,7 +48,7 @@ def example_view(example: Example) -> None:
 
 
 def returning() -> None:
-    """What the visitor was doing last."""
+    """Link to the latest drafts and runs."""
     drafts, runs = (
         resources.service().drafts()[:4],
         [each for each in resources.service().runs(40) if not each.run.recorded][:4],
@@ -57,7 +57,7 @@ def returning() -> None:
         return
     left, right = st.columns(2, gap="medium")
     with left:
-        st.subheader("Go on with a draft")
+        st.subheader("Continue a draft")
         for draft in drafts:
             links.link(
                 "workbench",
@@ -81,16 +81,16 @@ def returning() -> None:
 st.title("PassNet Playground")
 tasks = resources.service().corpus.tasks()
 st.markdown(
-    "Pick a real subgraph, write a pass for it, and get a verdict that can be trusted, with its reasons. "
-    f"Here are {count(len(tasks), 'task')} with {count(sum(task.subgraphs for task in tasks), 'subgraph')}."
+    "Pick a real subgraph, write a pass for it, and get a verdict that you can trust, with its reasons. Choose from "
+    f"{count(len(tasks), 'task')} with {count(sum(task.subgraphs for task in tasks), 'subgraph')}."
 )
 if not live.await_recorded():
     links.link("explore", "Browse the tasks", icon=":material/travel_explore:")
     st.stop()
-found = finished_example(str(resources.service().settings.home))
-if found:
-    example_view(found)
+example = finished_example(str(resources.service().settings.home))
+if example:
+    example_view(example)
 else:
-    st.info("There is no example here. Browse the tasks and write a pass for one.", icon=":material/lightbulb:")
+    st.info("There is no finished example. Browse the tasks and write a pass for one.", icon=":material/lightbulb:")
     links.link("explore", "Browse the tasks", icon=":material/travel_explore:")
 returning()

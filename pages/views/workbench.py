@@ -1,4 +1,4 @@
-"""Workbench: one subgraph, the passes being written for it, and what the judge says of them."""
+"""Workbench: one subgraph, the passes that a visitor writes for it, and the judge's verdict."""
 
 import functools
 import threading
@@ -25,8 +25,8 @@ from passnet_core.records import Bundle, MatchReport, Outcome, Profile, Stage, S
 COLUMNS = (0.8, 1.5, 0.95)
 MATCHED_SHOWN = 24
 SHAPES_S = 0.2
-LOOK_S, LOOKS = 1.5, 20
-INSERTED = "inserted"  # (serial, line) of what is to come into the pattern
+POLL_S, POLLS = 1.5, 20
+INSERTED = "inserted"  # session state: (serial number, line) to insert into the pattern
 
 
 def workbench(task: Task) -> None:
@@ -44,17 +44,17 @@ def workbench(task: Task) -> None:
     with centre:
         spec = spec_of(resources.service().device().device, Stage.CHECK)
         found = findings(draft.bundle, spec.replacement_cap, passnet=spec.profile is Profile.PASSNET)
-        judged_now = outcome is not None and outcome.bundle_digest == draft.bundle.digest
+        is_current = outcome is not None and outcome.bundle_digest == draft.bundle.digest
         drafting.draw_editor(
             task,
             draft,
-            findings=[*found, *editor.misses(draft.bundle, outcome.match if outcome and judged_now else None)],
+            findings=[*found, *editor.misses(draft.bundle, outcome.match if outcome and is_current else None)],
             operations=editor.completed(graph),
             insert=st.session_state.get(INSERTED),
             on_asked=lambda task, held: command(task, held, context),
         )
         passes = count(len(draft.drawn.passes), "pass", "passes")
-        st.caption(f":material/save: Kept as a draft · {passes} · digest {draft.bundle.digest[:8]}")
+        st.caption(f":material/save: Saved as a draft · {passes} · digest {draft.bundle.digest[:8]}")
         finding_list(found, draft.bundle)
     with left:
         match = outcome.match if outcome else None
@@ -64,21 +64,21 @@ def workbench(task: Task) -> None:
         with st.expander("Source", icon=":material/code:"):
             st.code(subgraph.code, language="python", line_numbers=True)
             st.download_button(
-                "The graph as DOT", lambda: rendering.dot(graph), file_name="subgraph.dot", icon=":material/download:",
+                "Download as DOT", lambda: rendering.dot(graph), file_name="subgraph.dot", icon=":material/download:",
                 on_click="ignore",
             )  # fmt: skip
-        with st.expander("What else do these passes match?", icon=":material/manage_search:"):
-            elsewhere(draft.bundle)
+        with st.expander("Where else do these passes match?", icon=":material/manage_search:"):
+            other_matches(draft.bundle)
     if outcome:
         judged = outcome.bundle_digest and resources.service().bundle(outcome.bundle_digest)
-        apply = functools.partial(drafting.apply_lines, draft) if judged_now else None
+        apply = functools.partial(drafting.apply_lines, draft) if is_current else None
         result_tabs(outcome, subgraph, judged or None, key=f"tabs-{outcome.job_digest}", apply=apply)
 
 
 def subgraph_view(subgraph: Subgraph, graph: Graph, match: MatchReport | None) -> None:
-    """The graph with what is known of its values; while that is being found out, it is asked for again."""
-    looks = st.session_state.setdefault(f"shapes-{subgraph.digest}", 0)
-    asked = [subgraph] if looks < LOOKS else []
+    """Show the graph with the shapes and dtypes of its values; poll for them until they are known."""
+    polls = st.session_state.setdefault(f"shapes-{subgraph.digest}", 0)
+    asked = [subgraph] if polls < POLLS else []
     known = resources.service().inspect_within(asked, SHAPES_S, threading.Event()).get(subgraph.id)
     graph_view(
         graph,
@@ -94,48 +94,48 @@ def subgraph_view(subgraph: Subgraph, graph: Graph, match: MatchReport | None) -
         on_insert=lambda name: insert(graph, name),
     )
     if asked and known is None:
-        look_again(subgraph)
+        poll_shapes(subgraph)
 
 
-@st.fragment(run_every=LOOK_S)
-def look_again(subgraph: Subgraph) -> None:
-    """Draws the page again once the shapes are known, or after the last look."""
+@st.fragment(run_every=POLL_S)
+def poll_shapes(subgraph: Subgraph) -> None:
+    """Rerun the page once the shapes are known, or after the last poll."""
     st.session_state[f"shapes-{subgraph.digest}"] += 1
     known = resources.service().inspect_within([subgraph], 0.0, threading.Event())
-    if known or st.session_state[f"shapes-{subgraph.digest}"] >= LOOKS:
+    if known or st.session_state[f"shapes-{subgraph.digest}"] >= POLLS:
         st.rerun()
 
 
 @frame.action
 def insert(graph: Graph, name: str) -> None:
-    """Has the editor put a node of the graph into the pattern that it shows."""
+    """Have the editor insert a node of the graph into the pattern."""
     node = graph.by_name[name]
     serial, _ = st.session_state.get(INSERTED, (0, ""))
     st.session_state[INSERTED] = (serial + 1, f"{name} = {expression(node)}")
 
 
 def selectors(task: Task) -> tuple[Subgraph, str]:
-    """Which subgraph, and which passes. Raises UnknownItem where the URL names others than there are."""
+    """Draw the selectors; return the subgraph and the slot. Raises UnknownItem if the URL names one that is missing."""
     asked_subgraph, asked_slot = links.selected("subgraph"), links.selected("bundle")
     titles = drafting.slot_titles(task, asked_slot)
     if asked_subgraph:
         task.subgraph(asked_subgraph)
-    heading, which, whose = st.columns(COLUMNS, gap="medium", vertical_alignment="bottom")
+    heading, middle, right = st.columns(COLUMNS, gap="medium", vertical_alignment="bottom")
     heading.markdown(f"### {plain(task.id)}")
-    with which:
+    with middle:
         subgraph_id = st.selectbox(
             f"Subgraph (of {len(task.subgraphs)})",
             [each.id for each in task.subgraphs],
             key="subgraph",
             bind="query-params",
         )
-    with whose:
+    with right:
         slot = st.selectbox(
             "Passes",
             list(titles),
             key="bundle",
             bind="query-params",
-            help="Your own, or a reference bundle. Each keeps its own draft, so nothing is overwritten.",
+            help="Your own passes or a reference bundle. Each has its own draft, so switching overwrites nothing.",
         )
     subgraph = task.subgraph(subgraph_id)
     st.caption(
@@ -153,7 +153,7 @@ def toolbar(task: Task, draft: EditorDraft, context: str) -> None:
         on_click=start,
         args=(task, draft, Stage.CHECK, False, context),
         disabled=not with_files,
-        help="Static rules and matching. Needs no GPU.",
+        help="Applies the static rules and matches the patterns. Needs no GPU.",
     )
     st.button(
         "Run",
@@ -162,7 +162,7 @@ def toolbar(task: Task, draft: EditorDraft, context: str) -> None:
         on_click=start,
         args=(task, draft, None, False, context),
         disabled=not with_files,
-        help="Judges the values on this subgraph, and with a GPU the time.",
+        help="Compares values on this subgraph and, with a GPU, measures time.",
     )
     if len(task.subgraphs) > 1:
         st.button(
@@ -170,40 +170,40 @@ def toolbar(task: Task, draft: EditorDraft, context: str) -> None:
             on_click=start,
             args=(task, draft, None, True, context),
             disabled=not with_files,
-            help="Judges every subgraph of the task: a bundle has to handle them all.",
+            help="Runs every subgraph of the task. A bundle has to handle them all.",
         )
     st.button(
         "Model",
         icon=":material/smart_toy:",
         on_click=links.select,
         args=("talk", talk.NEW),
-        help="A language model writes the passes, hears what the judge says, and tries again.",
+        help="A language model writes passes, reads what the judge says, and tries again.",
     )
     with st.popover("Options", icon=":material/tune:"):
         options_menu(resources.service().device().device)
     with st.popover("Files", icon=":material/folder:"):
         drafting.file_menu(draft)
-    beginning = drafting.original(task, draft.slot.name)
+    original = drafting.original(task, draft.slot.name)
     st.button(
         "Start over",
         icon=":material/restart_alt:",
         type="tertiary",
         on_click=drafting.start_over,
-        args=(draft, beginning),
-        disabled=draft.bundle.digest == beginning.digest,
-        help="Puts back the text these passes began with.",
+        args=(draft, original),
+        disabled=draft.bundle.digest == original.digest,
+        help="Restores the text that these passes started with.",
     )
 
 
 @frame.action
 def start(task: Task, draft: EditorDraft, stage: Stage | None, everything: bool, context: str) -> None:
-    """Submits what the editor holds, on the subgraph that is selected, as the click found them."""
+    """Submit the text of the editor for the selected subgraph, or for every subgraph of the task."""
     submit(task, draft, draft.bundle, stage, everything, context)
 
 
 def command(task: Task, held: Held, context: str) -> None:
-    """Does what the editor asks for, with the text that came with it."""
-    draft = drafting.keep_text(task, held)
+    """Carry out a command of the editor on the text that came with it."""
+    draft = drafting.save_text(task, held)
     if draft is not None:
         submit(task, draft, draft.drawn, Stage.CHECK if held.what == "check" else None, False, context)
 
@@ -221,11 +221,11 @@ def submit(task: Task, draft: EditorDraft, bundle: Bundle, stage: Stage | None, 
 
 
 def result(run_id: str | None, draft: EditorDraft, subgraph: Subgraph) -> Outcome | None:
-    """What a run says of the subgraph; None while it says nothing."""
+    """Show what a run says of the subgraph, and return its outcome; None if there is none yet."""
     if run_id is None:
         st.info(
-            "**Check** tells at once whether the rules hold and what the pattern matches. "
-            "**Run** compares the values, and with a GPU the time.",
+            "**Check** tells at once whether the passes follow the rules and what they match. "
+            "**Run** also compares values and, with a GPU, measures time.",
             icon=":material/lightbulb:",
         )
         return None
@@ -237,37 +237,36 @@ def result(run_id: str | None, draft: EditorDraft, subgraph: Subgraph) -> Outcom
     here = [each for each in progress.outcomes if each.task_id == subgraph.task_id]
     outcome = next((each for each in here if each.subgraph_id == subgraph.id), None)
     if progress.run.bundle_digest != draft.bundle.digest:
-        st.caption(":material/edit_note: The passes have changed since this run, or it judged others.")
+        st.caption(":material/edit_note: These passes have changed since this run, or it judged other passes.")
     if outcome is None:
-        st.info(f"This run did not judge the selected subgraph, but {count(progress.done, 'other')}.")
+        st.info(f"This run did not judge the selected subgraph. It judged {count(progress.done, 'other')}.")
     else:
         verdict_card(outcome, recorded=progress.run.recorded)
     total = progress.total if len(progress.run.task_ids) == 1 else len(here)
     if here and total > 1:
         accepted = sum(each.verdict.accepted for each in here)
         with st.expander(f"{accepted} of {total} subgraphs accepted", icon=":material/dataset:"):
-            choose_outcome(here, key=f"outcomes-{run_id}", choose=turn_to)
+            choose_outcome(here, key=f"outcomes-{run_id}", choose=select_subgraph)
     place = {"task": subgraph.task_id, "subgraph": subgraph.id}
-    links.link("runs", "The page of this run", icon=":material/link:", run=run_id, **place)
+    links.link("runs", "Permanent page of this run", icon=":material/link:", run=run_id, **place)
     return outcome
 
 
-def elsewhere(bundle: Bundle) -> None:
-    """Looks through all tasks for what the bundle matches; what was found stays for as long as the bundle does."""
+def other_matches(bundle: Bundle) -> None:
+    """Search all tasks for matches of the bundle. The result stays until the bundle changes."""
     tasks = resources.service().corpus.tasks()
     every = f"{count(sum(task.subgraphs for task in tasks), 'subgraph')} of {count(len(tasks), 'task')}"
-    st.caption(f"Static rules and matching on {every}. Choosing anything else on this page ends it.")
-    if st.button("Look through all tasks", icon=":material/travel_explore:", disabled=not bundle.passes):
-        st.session_state["elsewhere"] = (bundle.digest, looked_through(bundle, [task.id for task in tasks]))
+    st.caption(f"Searches {every} for matches of these passes. Any other action on this page stops the search.")
+    if st.button("Search all tasks", icon=":material/travel_explore:", disabled=not bundle.passes):
+        st.session_state["elsewhere"] = (bundle.digest, searched(bundle, [task.id for task in tasks]))
     digest, found = st.session_state.get("elsewhere", ("", ()))
     if digest != bundle.digest:
         if digest:
-            st.caption(":material/edit_note: The passes have changed since they were looked for.")
+            st.caption(":material/edit_note: These passes have changed since the search.")
         return
     matched = [each for each in found if each.matched]
-    st.markdown(
-        f"**{count(sum(each.matched for each in matched), 'subgraph')}** of {count(len(matched), 'task')} match."
-    )
+    subgraphs = count(sum(each.matched for each in matched), "subgraph")
+    st.markdown(f"The passes match **{subgraphs}** of {count(len(matched), 'task')}.")
     for each in sorted(matched, key=lambda each: (-each.matched, each.task_id))[:MATCHED_SHOWN]:
         label = f"{plain(each.task_id)} · {each.matched} of {each.subgraphs}"
         links.turn(label, icon=":material/join_inner:", task=each.task_id)
@@ -275,8 +274,8 @@ def elsewhere(bundle: Bundle) -> None:
         st.caption(f"And {count(len(matched) - MATCHED_SHOWN, 'more task')}.")
 
 
-def looked_through(bundle: Bundle, task_ids: Sequence[str]) -> list[TaskMatches]:
-    """Raises BadInput, InfrastructureError."""
+def searched(bundle: Bundle, task_ids: Sequence[str]) -> list[TaskMatches]:
+    """Survey these tasks, and show the progress. Raises BadInput, InfrastructureError."""
     bar, found = st.progress(0.0), []
     for each in resources.service().survey(bundle, task_ids):
         found.append(each)
@@ -285,13 +284,13 @@ def looked_through(bundle: Bundle, task_ids: Sequence[str]) -> list[TaskMatches]
     return found
 
 
-def turn_to(place: str) -> None:
+def select_subgraph(place: str) -> None:
     st.session_state["subgraph"] = place.partition("\n")[2]
 
 
 def choose_task() -> None:
     st.title("Workbench")
-    st.markdown("Choose a task first: a few subgraphs that one bundle of passes has to handle together.")
+    st.markdown("Choose a task first: a set of similar subgraphs, all of which one bundle of passes has to handle.")
     links.link("explore", "Browse the tasks", icon=":material/travel_explore:")
     drafts = resources.service().drafts()
     if drafts:

@@ -14,7 +14,7 @@ from tests.serving import serving
 
 PROJECT = Path(__file__).resolve().parents[2]
 PATIENCE_MS = 120_000
-"""How long a page may take on a slow and busy machine. Nothing waits that long where all is well."""
+"""How long a page may take on a slow and busy machine, in milliseconds. A test that passes waits less."""
 SWITCHES = (
     "--no-sandbox",
     "--disable-gpu",
@@ -29,7 +29,7 @@ OpenPage = Callable[..., Page]
 
 @pytest.fixture(scope="session")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of an app that serves the bundled tasks and the small playground's."""
+    """The address of an app that serves the bundled tasks and those of the example playground."""
     folder = tmp_path_factory.mktemp("app")
     data = write_data(folder / "data")
     for kind in ("tasks", "bundles"):
@@ -51,7 +51,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def open_page(app: str, browser: Browser) -> Iterator[OpenPage]:
-    """Opens a link in a new visit; errors of the page's own scripts, and what it asks of strangers, fail the test."""
+    """Open a link as a new visitor. Errors of scripts and requests to other servers fail the test."""
     contexts: list[BrowserContext] = []
     problems: list[str] = []
     own = (app, "data:", "blob:")

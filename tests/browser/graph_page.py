@@ -1,4 +1,4 @@
-"""The graph component on a page of its own: its built files, the data given, and what it sends kept in window.sent."""
+"""The graph component on a page of its own, from its built files. Its messages are kept in window.sent."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,7 +28,7 @@ async (data) => {
 
 
 def open_graph_page(page: Page, scheme: str = "light") -> None:
-    """An empty page at which the component can be mounted."""
+    """Open an empty page on which the component can be mounted."""
     colours = "".join(f"--st-{name}-color: {value};" for name, value in THEME[scheme].items())
     document = (
         "<!doctype html><html lang=en><title>graph</title>"
@@ -52,12 +52,12 @@ def open_graph_page(page: Page, scheme: str = "light") -> None:
 
 
 def mount(page: Page, data: Mapping[str, Any]) -> None:
-    """Gives the component data, the first time or again, as a rerun does."""
+    """Give the component data, the first time or again, as a rerun does."""
     page.evaluate(MOUNT, dict(data))
 
 
 def layers(nodes: int) -> Graph:
-    """A transformer's layers, one after another, until there are so many nodes; all read the same mask."""
+    """Return a graph of transformer layers with at least so many nodes. All layers read the same mask."""
     lines: list[str] = []
     inputs = ["mask", "x"]
 

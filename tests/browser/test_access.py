@@ -1,4 +1,4 @@
-"""Every page by axe, the accessibility checker: nothing serious, light and dark."""
+"""The accessibility checker axe finds nothing serious on any page, light or dark."""
 
 import re
 from collections.abc import Callable
@@ -21,7 +21,7 @@ PAGES = {
     "/scores": "Scores",
     "/help": "Help",
 }
-"""Links, and a heading of each page."""
+"""Links to pages, each with a heading of its page."""
 VIEWS = {
     "/scores?view=Speedups": "Scores",
     "/scores?view=Against%20TorchInductor": "Scores",
@@ -29,7 +29,7 @@ VIEWS = {
     "/runs?run=recorded-passes": "Run recorded-passes",
     "/runs?run=recorded-passes&against=recorded-inductor": "Two runs compared",
 }
-"""Further views of pages, looked at in the dark, where contrast is harder."""
+"""More views, checked only in the dark theme, where contrast is harder."""
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,4 +1,4 @@
-"""The code component in a real browser: what lights up where, with what sign, by mouse and by keyboard."""
+"""The code component in a real browser: which lines light up, with which sign, by mouse and by keyboard."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -48,8 +48,8 @@ async (data) => {
 """
 
 
-def told() -> dict[str, Any]:
-    """What the app gives the component."""
+def given() -> dict[str, Any]:
+    """Return the data that the app gives the component."""
     graph = parse(SOURCE)
     bundle = Bundle((PassFile("one.py", PASS),))
     match = MatchReport((PassMatches("one", (("a", "b"),)),), REWRITTEN)
@@ -65,7 +65,7 @@ def told() -> dict[str, Any]:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """The component on an empty page; nothing may go wrong on it."""
+    """The component on an empty page, on which no script may fail."""
     context = browser.new_context(viewport={"width": 1200, "height": 900})
     opened = context.new_page()
     problems: list[str] = []
@@ -86,7 +86,7 @@ def page(browser: Browser) -> Iterator[Page]:
 
     opened.route(f"{ADDRESS}/**", serve)
     opened.goto(ADDRESS)
-    opened.evaluate(MOUNT, told())
+    opened.evaluate(MOUNT, given())
     yield opened
     context.close()
     assert not problems
@@ -97,12 +97,12 @@ def pane(page: Page, title: str) -> Locator:
 
 
 def lit(page: Page, title: str) -> list[str]:
-    """The lines that are lit as belonging to what is pointed at."""
+    """Return the lines that are lit as exact matches."""
     return [each.strip() for each in pane(page, title).locator(".line.exact code").all_inner_texts()]
 
 
 def in_sight(line: Locator) -> bool:
-    """Whether the box around a line shows it."""
+    """Return whether a line is visible within its box."""
     box, it = line.locator("xpath=ancestor::*[@role='listbox']").bounding_box(), line.bounding_box()
     assert box
     assert it
@@ -126,13 +126,13 @@ def test_what_is_pointed_at_lights_up_in_every_pane_with_a_sign(page: Page) -> N
     expect(page.get_by_role("status")).to_contain_text("① one.py: line 3; The subgraph, rewritten: line 5")
     page.get_by_role("heading").hover()
     assert lit(page, "The subgraph, as recorded") == []
-    # a line does the same, and what is far is scrolled to
+    # a line does the same, and panes scroll to lines out of view
     recorded = pane(page, "The subgraph, as recorded")
     recorded.get_by_role("option", name="c = torch.sigmoid(b)").hover()
     inductor = pane(page, "TorchInductor's code")
     assert in_sight(inductor.locator(".line.within").first)
     assert lit(page, "① one.py") == []
-    # what Triton compiled leads to the line of the kernel
+    # a line of PTX leads to the line of the kernel
     pane(page, "PTX of kernel").get_by_role("option", name="ret;").hover()
     assert "pass" in lit(page, "① one.py")
     assert in_sight(pane(page, "① one.py").locator(f".line[data-line='{KERNEL_LINE}']"))

@@ -1,4 +1,4 @@
-"""The editor in a real browser: text and command go together, and nothing typed is lost."""
+"""The editor in a real browser: a command carries its text, and no typed text is lost."""
 
 import contextlib
 import os
@@ -23,7 +23,7 @@ def test_what_is_typed_and_run_at_once_is_what_is_judged(browser: Browser, tmp_p
     environment = {
         **os.environ, "PASSNET_DATA": str(write_data(tmp_path / "data")), "PASSNET_HOME": str(tmp_path / "home"),
     }  # fmt: skip
-    # a rule rejects every text but the last one: each that is loaded would start a process, seconds for each press
+    # a rule rejects every text but the last: loading a text would start a process and take seconds per press
     begun = PASS + "import torch.nn  # "
     typed, last = begun + "x" * PRESSED, PASS + "# and this at last"
     with serving(environment, tmp_path / "app.log") as address:
@@ -66,7 +66,7 @@ def test_what_is_replaced_can_be_undone(open_page: OpenPage) -> None:
     editor(page).focus()
     page.keyboard.press("Control+z")
     kept(page, text)
-    page.get_by_label("Replace this file by a template").select_option(index=2)
+    page.get_by_label("Replace this file with a template").select_option(index=2)
     expect(editor(page)).to_contain_text("softmax")
     editor(page).focus()
     page.keyboard.press("Control+z")
@@ -128,7 +128,7 @@ def test_the_operations_of_the_subgraph_are_completed(open_page: OpenPage) -> No
     page.keyboard.insert_text("\ny = tl.ato")
     page.keyboard.press("Control+Space")
     expect(page.get_by_role("option", name=re.compile("tl.atomic_add"))).to_be_visible()
-    # the app may have kept this draft already, and the next test begins with what it has kept
+    # the app may have saved this draft already, and the next test starts from it
     page.keyboard.press("Escape")
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(PASS)
@@ -156,7 +156,7 @@ def test_a_node_of_the_graph_is_shown_with_its_shape_and_comes_into_the_pattern(
     page.get_by_role("button", name="Insert into pattern").click()
     expect(page.locator(".cm-line", has_text="tmp_2 = torch.sigmoid(tmp_1)")).to_be_visible()
     expect(page.locator(".cm-line", has_text="tmp_2 = torch.sigmoid(tmp_1)")).to_have_text(re.compile("^    tmp_2"))
-    # as long as a person's finger takes: the press ends what is typed, the release follows the link
+    # as long as a finger takes: the press ends the typing, the release follows the link
     page.get_by_test_id("stHeader").get_by_role("link", name="Help").click(delay=100)
     expect(page.get_by_role("heading", name="Help", exact=True, level=1)).to_be_visible()
     page.go_back()

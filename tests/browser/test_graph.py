@@ -24,16 +24,16 @@ CHAIN = parse_function(
 )
 
 
-def told(graph: Graph, marks: Marks = NO_MARKS, **more: Any) -> dict[str, Any]:
-    """What the app gives the component."""
+def given(graph: Graph, marks: Marks = NO_MARKS, **more: Any) -> dict[str, Any]:
+    """Return the data that the app gives the component."""
     values = more.pop("values", None)
-    given = {"title": "Example", "height": 500, "insertable": False}
-    return rendering.picture(graph, marks, values=values) | given | more
+    fixed = {"title": "Example", "height": 500, "insertable": False}
+    return rendering.picture(graph, marks, values=values) | fixed | more
 
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """An empty page for the component; nothing may go wrong on it."""
+    """An empty page for the component, on which no script may fail."""
     context = browser.new_context(viewport={"width": 900, "height": 700})
     opened = context.new_page()
     problems: list[str] = []
@@ -46,7 +46,7 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 def box(page: Page, name: str) -> Locator:
-    """The box of a node."""
+    """Return the box of a node."""
     return page.get_by_role("option", name=re.compile(rf"^([^;]* )?{re.escape(name)}( \d+)?(;|$)"))
 
 
@@ -60,7 +60,7 @@ def details(page: Page, name: str) -> Locator:
 
 def test_a_click_shows_what_is_known_of_a_node(page: Page) -> None:
     values = {"x": ((2, 3), "float16"), "q": ((2, 1), "mystery")}
-    mount(page, told(GRAPH, values=values))
+    mount(page, given(GRAPH, values=values))
     expect(page.get_by_role("listbox", name="Example")).to_be_visible()
     box(page, "x").click()
     for text in ("input x", "2×3", "float16", "12 bytes", "input of the subgraph"):
@@ -78,14 +78,14 @@ def test_a_click_shows_what_is_known_of_a_node(page: Page) -> None:
 
 
 def test_a_node_can_be_inserted_into_the_pattern(page: Page) -> None:
-    mount(page, told(GRAPH, insertable=True))
+    mount(page, given(GRAPH, insertable=True))
     box(page, "r").click()
     page.get_by_role("button", name="Insert into pattern").click()
     assert page.evaluate("window.sent") == [["insert", "r"]]
 
 
 def test_the_keyboard_reaches_everything(page: Page) -> None:
-    mount(page, told(GRAPH))
+    mount(page, given(GRAPH))
     canvas = page.get_by_role("listbox")
     expect(box(page, "x")).to_be_visible()
     names = (*GRAPH.by_name, "return")
@@ -127,7 +127,7 @@ def test_the_keyboard_reaches_everything(page: Page) -> None:
 
 
 def test_the_details_keep_the_focus_until_they_are_closed(page: Page) -> None:
-    mount(page, told(GRAPH))
+    mount(page, given(GRAPH))
     box(page, "q").click()
     details(page, "q").get_by_role("button", name="p", exact=True).press("Enter")
     expect(details(page, "p")).to_be_focused()
@@ -138,7 +138,7 @@ def test_the_details_keep_the_focus_until_they_are_closed(page: Page) -> None:
 
 def test_what_is_chosen_stays_in_sight_on_a_phone(page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 1100})
-    mount(page, told(GRAPH, height=400))
+    mount(page, given(GRAPH, height=400))
     box(page, PRODUCT).click()
     expect(details(page, PRODUCT)).to_be_in_viewport(ratio=0.5)
     expect(box(page, PRODUCT)).to_be_in_viewport(ratio=0.95)
@@ -146,7 +146,7 @@ def test_what_is_chosen_stays_in_sight_on_a_phone(page: Page) -> None:
 
 
 def test_a_search_finds_by_operator_and_name(page: Page) -> None:
-    mount(page, told(GRAPH))
+    mount(page, given(GRAPH))
     expect(box(page, "x")).to_be_visible()
     search = page.get_by_role("searchbox")
     search.fill("SUM")
@@ -161,7 +161,7 @@ def test_a_search_finds_by_operator_and_name(page: Page) -> None:
 
 
 def test_the_list_says_the_same_and_selects_the_same_node(page: Page) -> None:
-    mount(page, told(GRAPH, Marks(groups={"q": 1}, passes=["FastRelu"])))
+    mount(page, given(GRAPH, Marks(groups={"q": 1}, passes=["FastRelu"])))
     box(page, "r").click()
     page.get_by_role("button", name="List").click()
     rows = page.get_by_role("row")
@@ -178,7 +178,7 @@ def test_the_list_says_the_same_and_selects_the_same_node(page: Page) -> None:
 
 def test_marks_are_said_and_shown_and_explained_in_a_legend(page: Page) -> None:
     marks = Marks({"p": 1, "q": 2}, ["First", "Second"], "r", "The pattern wants mean.", [PRODUCT], ["q"])
-    mount(page, told(GRAPH, marks))
+    mount(page, given(GRAPH, marks))
     expect(box(page, "p")).to_have_accessible_name(re.compile("matched by ① First"))
     expect(box(page, "q")).to_have_accessible_name(re.compile("matched by ② Second; removed by the rewrite"))
     expect(box(page, "r")).to_have_accessible_name(re.compile("nearest miss: The pattern wants mean."))
@@ -192,7 +192,7 @@ def test_marks_are_said_and_shown_and_explained_in_a_legend(page: Page) -> None:
 
 
 def test_a_chain_folds_and_unfolds(page: Page) -> None:
-    mount(page, told(CHAIN))
+    mount(page, given(CHAIN))
     expect(page.get_by_role("option")).to_have_count(14)
     fold = page.get_by_role("button", name="Fold long chains")
     fold.click()
@@ -209,14 +209,14 @@ def test_a_chain_folds_and_unfolds(page: Page) -> None:
     expect(box(page, "v7")).to_have_attribute("aria-selected", "true")
 
 
-def test_a_rerun_with_the_same_graph_leaves_the_reader_where_he_is(page: Page) -> None:
-    mount(page, told(GRAPH))
+def test_a_rerun_with_the_same_graph_keeps_selection_and_zoom(page: Page) -> None:
+    mount(page, given(GRAPH))
     box(page, "q").click()
     for _ in range(2):
         page.get_by_role("button", name="Zoom in").click()
     expect(page.get_by_role("button", name=re.compile("zoom to 100 %"))).to_have_text("156 %")
     place = box(page, "q").bounding_box()
-    mount(page, told(GRAPH, Marks(groups={"q": 1})))
+    mount(page, given(GRAPH, Marks(groups={"q": 1})))
     expect(box(page, "q")).to_have_accessible_name(re.compile("matched by ①"))
     expect(details(page, "q")).to_contain_text("matched by ① pass 1")
     assert scale(page) == "156 %"
@@ -224,13 +224,13 @@ def test_a_rerun_with_the_same_graph_leaves_the_reader_where_he_is(page: Page) -
     assert place is not None
     assert now is not None
     assert abs(now["y"] - place["y"]) < 30
-    mount(page, told(CHAIN))
+    mount(page, given(CHAIN))
     expect(box(page, "v3")).to_be_visible()
     expect(details(page, "q")).to_have_count(0)
 
 
 def test_dragging_pans_and_the_wheel_scrolls_the_page_unless_ctrl_is_held(page: Page) -> None:
-    mount(page, told(GRAPH))
+    mount(page, given(GRAPH))
     before = box(page, "x").bounding_box()
     canvas = page.get_by_role("listbox").bounding_box()
     assert before is not None
@@ -254,7 +254,7 @@ def test_dragging_pans_and_the_wheel_scrolls_the_page_unless_ctrl_is_held(page: 
 
 
 def test_the_graph_fills_the_screen_and_returns(page: Page) -> None:
-    mount(page, told(GRAPH, height=300))
+    mount(page, given(GRAPH, height=300))
     expect(box(page, "x")).to_be_visible()
     page.get_by_role("button", name="Full screen").click()
     filled = "() => window.parent_.querySelector('.canvas').clientHeight > 500"
@@ -275,7 +275,7 @@ def test_hostile_text_is_shown_as_text(page: Page, text: str) -> None:
     )
     mount(
         page,
-        told(graph, Marks({text: 1}, [text], text, text), values={text: ((1,), text)}, title=text, insertable=True),
+        given(graph, Marks({text: 1}, [text], text, text), values={text: ((1,), text)}, title=text, insertable=True),
     )
     expect(page.get_by_role("option")).to_have_count(3)
     page.get_by_role("option").nth(1).click()
@@ -290,7 +290,7 @@ def test_hostile_text_is_shown_as_text(page: Page, text: str) -> None:
 
 def test_a_thousand_nodes_are_drawn_in_full_and_folded_at_first(page: Page) -> None:
     graph = layers(1000)
-    mount(page, told(graph))
+    mount(page, given(graph))
     folded = page.get_by_role("option", name=re.compile("^folded chain.*one of .* alike"))
     expect(folded.first).to_be_attached()
     before = page.get_by_role("option").count()
@@ -306,15 +306,15 @@ def test_a_graph_that_cannot_be_laid_out_is_shown_as_a_list(browser: Browser) ->
     page = context.new_page()
     open_graph_page(page)
     page.route("**/layout.*.js", lambda route: route.fulfill(body="throw new Error()", content_type="text/javascript"))
-    mount(page, told(GRAPH))
-    expect(page.get_by_text("could not be laid out as a drawing. Here it is as a list.")).to_be_visible()
+    mount(page, given(GRAPH))
+    expect(page.get_by_text("could not be laid out as a picture. Here it is as a list.")).to_be_visible()
     page.get_by_role("button", name="sum r").click()
     expect(details(page, "r")).to_be_visible()
     context.close()
 
 
 def test_nothing_is_left_when_the_graph_leaves_the_page(page: Page) -> None:
-    mount(page, told(GRAPH))
+    mount(page, given(GRAPH))
     expect(box(page, "x")).to_be_visible()
     assert len(page.workers) == 1
     page.evaluate("window.end()")

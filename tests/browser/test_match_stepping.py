@@ -1,4 +1,4 @@
-"""No match, explained and mended from the page, and the matches then, one after the other by keyboard."""
+"""A missing match is explained and fixed from the page; then the matches are stepped through by keyboard."""
 
 import re
 from collections.abc import Callable
@@ -18,7 +18,7 @@ def graph(page: Page, name: str) -> Locator:
 
 
 def paired(page: Page, name: str, mark: str) -> Locator:
-    """The box in a graph that has this mark."""
+    """Return the box in a graph that has this mark."""
     return graph(page, name).get_by_role("option", name=re.compile(rf"pair {mark}: "))
 
 

@@ -1,4 +1,4 @@
-"""The Scores page in a real browser: slider, link and chart hold the same t."""
+"""The Scores page in a real browser: slider, link and chart always show the same t."""
 
 import re
 from collections.abc import Callable

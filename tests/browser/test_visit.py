@@ -1,4 +1,4 @@
-"""What a visitor does, in a real browser, with the real judge."""
+"""A visit from Start to a verdict, in a real browser, with the real judge."""
 
 import os
 import re
@@ -16,13 +16,13 @@ OpenPage = Callable[..., Page]
 
 
 def paste(page: Page, code: str) -> None:
-    """Puts the code into the one file that a new draft has, and waits until the app says that it has kept it."""
+    """Put the code into the only file of a new draft, and wait until the app has saved it."""
     replace_text(page, code)
     kept(page, code)
 
 
 def choose_first_row(page: Page, heading: str) -> None:
-    """Chooses the first row of the table, which is drawn on a canvas, and waits for what it shows."""
+    """Choose the first row of a table, which is drawn on a canvas, and wait for what it opens."""
     table = page.get_by_test_id("stDataFrame").first
     shown = page.get_by_role("heading", name=heading, exact=True)
     for _ in range(5):
@@ -56,7 +56,7 @@ def test_from_start_to_a_verdict_and_its_permanent_link(open_page: OpenPage) -> 
     expect(page.get_by_text(re.compile(r"^2 of \d+ tasks"))).to_be_visible()
     choose_first_row(page, TASK_ID)
     expect(page).to_have_url(re.compile(f"task={TASK_ID}"))
-    page.get_by_role("link", name="Write a pass for it").click()
+    page.get_by_role("link", name="Write a pass for this task").click()
 
     paste(page, PASS)
     page.get_by_role("button", name="Check", exact=True).click()
@@ -112,7 +112,9 @@ def test_a_task_like_this_one_is_a_click_away_and_then_in_the_url(open_page: Ope
     page = open_page("/explore?task=swiglu-gate")
     page.get_by_text("Tasks like this one").click()
     found = page.get_by_role("button", name=re.compile("% alike"))
-    expect(found).to_have_count(8)  # all labels are drawn: they come in any order, and what is not whole loses a click
+    expect(found).to_have_count(
+        8
+    )  # wait for all labels: they appear in any order, and a click on an incomplete one is lost
     alike = found.first
     name = alike.inner_text().split(" · ")[0]
     alike.click()

@@ -1,4 +1,4 @@
-"""Typing into the editor, as a person does."""
+"""Typing into the editor like a person."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ def editor(page: Page) -> Locator:
 
 
 def replace_text(page: Page, code: str) -> None:
-    """Puts this text in place of what the editor shows."""
+    """Replace the text of the editor."""
     expect(editor(page)).to_contain_text("def pattern")
     editor(page).click()
     page.keyboard.press("Control+a")
@@ -25,10 +25,10 @@ def replace_text(page: Page, code: str) -> None:
 
 
 def digest_of(code: str) -> str:
-    """Of the bundle that a new draft is, once its file has this text."""
+    """Return the digest of a new draft whose file has this text."""
     return replace(BEGINNING, passes=(replace(BEGINNING.passes[0], code=code),)).digest
 
 
 def kept(page: Page, code: str) -> None:
-    """Waits until the app says that it has kept this text."""
+    """Wait until the app has saved this text."""
     expect(page.get_by_text(f"digest {digest_of(code)[:8]}")).to_be_visible()

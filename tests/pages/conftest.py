@@ -1,4 +1,4 @@
-"""The app as a visitor meets it, in this process: real pages, real service and store, a fake judge."""
+"""The app in this process: real pages, a real service and store, and a fake judge."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,14 +21,14 @@ def judge() -> FakeBackend:
 
 @pytest.fixture
 def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: FakeBackend) -> Iterator[Service]:
-    """The service that the pages get, over the small playground."""
+    """The service behind the pages, with the data of the example playground."""
     settings = read_settings(
         {"PASSNET_DATA": str(write_data(tmp_path / "data")), "PASSNET_HOME": str(tmp_path / "home")}
     )
     opened = open_service(settings, backend=judge)
     monkeypatch.setattr(resources, "open_service", lambda *args, **kwargs: opened)
     resources.service.clear()
-    assert opened.problems == (), "asked for, so that all recorded runs are here"
+    assert opened.problems == (), "reading them waits until all recorded runs are loaded"
     yield opened
     resources.service.clear()
     opened.close()
@@ -36,5 +36,5 @@ def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: FakeBackend)
 
 @pytest.fixture
 def visit(service: Service) -> Visit:
-    """Opens a page by its link, over the small playground."""
+    """Open a page of the example playground by its link."""
     return visiting.visit

@@ -1,4 +1,4 @@
-"""The editor as a page test sees it: what it was given, and the messages it sends, as its script in a browser does."""
+"""The editor in page tests: the data it is given, and the messages that its script would send from a browser."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from streamlit.testing.v1.element_tree import Block, Element, Widget
 
 
 class _Message(Widget):
-    """A message of a component, to be sent with the next run."""
+    """A message of a component, sent with the next run."""
 
     def __init__(self, state: WidgetState, of: Element) -> None:
         self.id = state.id
@@ -28,7 +28,7 @@ class _Message(Widget):
 
 
 class Editor:
-    """The editor of the page that is drawn. Raises LookupError where there is none."""
+    """The editor of the page as last drawn. Raises LookupError if it has none."""
 
     def __init__(self, app: AppTest) -> None:
         self.app = app
@@ -47,16 +47,16 @@ class Editor:
 
     @property
     def text(self) -> str:
-        """Of the first file."""
+        """The text of the first file."""
         return next(iter(self.texts.values()))
 
     def hold(self, text: str) -> "Editor":
-        """Has this text in the first file, and says so with the next run."""
+        """Put this text into the first file; it is sent with the next run."""
         self._send(self._held(text))
         return self
 
     def ask(self, what: str, text: str) -> AppTest:
-        """Gives a command, with the text it is about."""
+        """Send a command with its text, and run the page."""
         told = [{"event": "asked", "value": {**self._message(text), "what": what}}]
         trigger = _make_trigger_id(self.element.proto.id, "events")
         self._send(self._held(text), WidgetState(id=trigger, json_trigger_value=json.dumps(told)))

@@ -1,5 +1,4 @@
-"""The code of an outcome: panes with the lines that belong to nodes, what is generated once it is asked for, and why it
-is not there."""
+"""The Code tab: panes whose lines belong to nodes, and generated code on demand or the reason why there is none."""
 
 import json
 import time
@@ -26,12 +25,12 @@ from tests.example_playground import CODE, OTHER_ID, PASS, TASK_ID
 from tests.pages.editing import Editor
 from tests.pages.visiting import Visit, until
 
-INDUCTOR, TRITON = "What TorchInductor generates", "What Triton makes of the passes"
+INDUCTOR, TRITON = "Show TorchInductor's code", "Show Triton IR and PTX of the passes"
 HOSTILE = "</script><img src=x onerror=alert(1)> **bold** :red[x]"
 
 
 def checked(app: AppTest, *asked: str) -> AppTest:
-    """The page once a check has said something, with what is asked for."""
+    """Check on this page, and switch on the toggles with these labels."""
     until(Editor(app).ask("check", PASS), "Matches")
     for label in asked:
         next(each for each in app.toggle if each.label == label).set_value(True).run()
@@ -39,13 +38,13 @@ def checked(app: AppTest, *asked: str) -> AppTest:
 
 
 def panes(app: AppTest) -> dict[str, dict[str, Any]]:
-    """What the component was given, by the panes' titles."""
+    """Return the data of the component, by the titles of the panes."""
     given = next(each.proto for each in app.get("bidi_component") if each.proto.component_name == "passnet.code")
     return {each["title"]: each for each in json.loads(given.json)["panes"]}
 
 
 def drawn_until(app: AppTest, shown: Callable[[], bool]) -> None:
-    """Draws the page again, as its polling does."""
+    """Rerun the page until the condition holds, as polling does."""
     deadline = time.monotonic() + 60
     while not shown():
         assert time.monotonic() < deadline
@@ -67,9 +66,9 @@ def test_lines_of_all_panes_belong_to_the_subgraphs_nodes(visit: Visit) -> None:
     assert shown["The subgraph, as recorded"]["text"] == CODE
 
 
-def test_bytes_are_told_and_the_floor_where_a_gpu_is(visit: Visit, judge: FakeBackend) -> None:
+def test_bytes_are_shown_and_with_a_gpu_the_memory_floor(visit: Visit, judge: FakeBackend) -> None:
     app = checked(visit("workbench", task=OTHER_ID))
-    assert any("known where jobs run on a GPU only" in each.value for each in app.caption)
+    assert any("known only where jobs run on a GPU" in each.value for each in app.caption)
 
     def inspected(subgraph: Subgraph) -> Inspection:
         values = tuple(NodeValue(f"tmp_{number}", (TensorForm((4, 48), "float32"),)) for number in range(3))
@@ -80,10 +79,11 @@ def test_bytes_are_told_and_the_floor_where_a_gpu_is(visit: Visit, judge: FakeBa
     drawn_until(app, lambda: any("µs" in fact for fact in panes(app)["The subgraph, as recorded"]["facts"]))
     shown = panes(app)
     assert shown["The subgraph, as recorded"]["facts"] == [
-        "Eager, operation by operation, moves at least 5.38 kB: 7 µs at 1 GB/s, the floor.",
-        "The whole subgraph, inputs and results once, moves at least 2.3 kB: 3 µs at 1 GB/s, the floor.",
+        "Eager, operation by operation, moves at least 5.38 kB. At 1 GB/s this takes 7 µs, the memory floor.",
+        "The whole subgraph, with inputs read and results written once, moves at least 2.3 kB. At 1 GB/s this takes 3 "
+        "µs, the memory floor.",
     ]
-    assert any("counted by a run" in fact for fact in shown["① add_relu.py"]["facts"])
+    assert any("all values are right" in fact for fact in shown["① add_relu.py"]["facts"])
 
 
 def test_inductors_code_is_shown_with_what_it_launches(visit: Visit, judge: FakeBackend) -> None:
@@ -94,16 +94,16 @@ def test_inductors_code_is_shown_with_what_it_launches(visit: Visit, judge: Fake
     shown = panes(app)["TorchInductor's code"]
     assert shown["text"] == code.text
     assert shown["spans"] == [[1, 2, [2], False]]
-    assert "One call launches 1 kernel of its own and 2 kernels of torch's." in shown["facts"]
+    assert "One call launches 1 generated kernel and 2 library kernels." in shown["facts"]
 
 
-def test_where_there_is_none_it_says_why(visit: Visit) -> None:
+def test_without_generated_code_the_reason_is_shown(visit: Visit) -> None:
     app = checked(visit("workbench", task=TASK_ID), INDUCTOR, TRITON)
     for said in ("The fake judge has no compiler", "The fake judge compiles no kernel"):
         drawn_until(app, lambda said=said: any(said in each.value for each in app.info))  # type: ignore[misc]
 
 
-def test_triton_ir_and_ptx_are_shown_as_the_passes_own_account(visit: Visit, judge: FakeBackend) -> None:
+def test_triton_ir_and_ptx_are_marked_as_reported_by_the_candidate(visit: Visit, judge: FakeBackend) -> None:
     ran = CompiledKernel("add_relu_kernel", "9.0", True, 1, num_warps=4, registers=32, spills=0, ttir="a", ptx=HOSTILE)
     failed = CompiledKernel(HOSTILE, "9.0", False, 1, problem=HOSTILE)
 
@@ -115,16 +115,16 @@ def test_triton_ir_and_ptx_are_shown_as_the_passes_own_account(visit: Visit, jud
     drawn_until(app, lambda: "PTX of add_relu_kernel" in panes(app))
     shown = panes(app)
     assert "Triton IR of add_relu_kernel" in shown
-    assert "Triton GPU IR of add_relu_kernel" not in shown, "there is none"
+    assert "Triton GPU IR of add_relu_kernel" not in shown, "the kernel has none"
     ptx = shown["PTX of add_relu_kernel"]
     assert ptx["text"] == HOSTILE
-    assert ptx["note"] == "By the account of the process that holds the passes."
+    assert ptx["note"] == "Reported by the process that has loaded the passes; the judge does not check it."
     assert ptx["facts"] == [
-        "As launched here, compute capability 9.0: 1 launched in a call, 4 warps, 32 registers a thread, 0 spilled."
+        "As launched here, compute capability 9.0: 1 launched per call, 4 warps, 32 registers per thread, 0 spilled."
     ]
     assert {node for _, _, nodes, _ in ptx["spans"] for node in nodes} == {2, 3}
     assert not any("<img" in each.value.replace("\\<", "") for each in app.info if "`" not in each.value)
-    assert any(each.value == HOSTILE for each in app.code), "why one has none"
+    assert any(each.value == HOSTILE for each in app.code), "the reason why a kernel has no code"
 
 
 def test_a_failure_of_the_judge_is_said_once_and_can_be_asked_again(visit: Visit, judge: FakeBackend) -> None:

@@ -1,4 +1,4 @@
-"""Two runs compared by their link: what changed at a glance, and what differs for one subgraph."""
+"""Comparing two runs by link: the overview, and what differs for one subgraph."""
 
 import threading
 from dataclasses import replace
@@ -19,7 +19,7 @@ from tests.pages.visiting import Visit, read
 HOSTILE = "<img src=x onerror=alert(1)> :material/home: [x](javascript:alert(1)) ```"
 
 
-def taken_in(service: Service, file: RunFile, run_id: str, **changes: Any) -> str:
+def imported(service: Service, file: RunFile, run_id: str, **changes: Any) -> str:
     run = replace(file.run, id=run_id, recorded="", **changes)
     return service.import_run(exchange.written(replace(file, run=run)))
 
@@ -122,7 +122,7 @@ def test_a_link_to_a_run_that_is_not_here_says_so(visit: Visit, link: dict[str, 
 
 
 def test_runs_that_failed_are_compared_by_their_verdicts(visit: Visit, service: Service) -> None:
-    failed = taken_in(service, measured(REFERENCE, speedup=1.0, verdict=Verdict.WRONG_VALUES), "failed")
+    failed = imported(service, measured(REFERENCE, speedup=1.0, verdict=Verdict.WRONG_VALUES), "failed")
     assert "✗ 2 no longer accepted" in read(visit("runs", run=failed, against="recorded-passes"))
     app = visit("runs", run="recorded-passes", against=failed, show="Values")
     assert "✓ 2 now accepted" in read(app)
@@ -152,7 +152,7 @@ def test_a_run_under_way_is_compared_as_far_as_it_came(visit: Visit, service: Se
 
 
 def test_hostile_names_stay_text(visit: Visit, service: Service) -> None:
-    taken_in(service, measured(Bundle((PassFile(f"{HOSTILE}.py", PASS),)), speedup=1.2), "hostile", label=HOSTILE)
+    imported(service, measured(Bundle((PassFile(f"{HOSTILE}.py", PASS),)), speedup=1.2), "hostile", label=HOSTILE)
     for show in SECTIONS:
         app = visit("runs", run="hostile", against="recorded-passes", show=show)
         assert not app.error

@@ -1,4 +1,4 @@
-"""The graph component as the pages use it; what the browser sends is put where its message would be."""
+"""The graph component as the pages use it, with messages put where those of a browser arrive."""
 
 import json
 from collections.abc import Sequence
@@ -40,11 +40,11 @@ def test_a_graph_is_drawn_in_full_up_to_a_thousand_operations() -> None:
 
 def test_a_larger_graph_says_which_part_of_it_is_shown() -> None:
     (said,) = captions(shown(size=1001))
-    assert "1,001 operations; shown are 1 to 1,000, v1 to v1000" in said.replace("\\", "")
+    assert "1,001 operations. Shown are operations 1 to 1,000, v1 to v1000" in said.replace("\\", "")
 
 
 class Insertion(Widget):
-    """What the button of a node's details sends."""
+    """The message of the button in the details of a node."""
 
     def __init__(self, app: AppTest, name: object) -> None:
         (of,) = app.get("bidi_component")
@@ -74,7 +74,7 @@ def test_a_node_to_insert_arrives_by_its_name_once() -> None:
 
 
 @pytest.mark.parametrize("name", ["no such node", None, ["v2"], 7])
-def test_what_is_no_node_is_not_inserted(name: object) -> None:
+def test_a_message_that_names_no_node_inserts_nothing(name: object) -> None:
     app = shown()
     Insertion(app, name)
     app.run()

@@ -1,4 +1,4 @@
-"""The Match tab: matches one by one beside the pattern, no match explained, and the edit that mends it."""
+"""The Match tab: matches beside the pattern, the explanation of a missing match, and the suggested edit."""
 
 import json
 from collections.abc import Callable
@@ -20,7 +20,7 @@ MISSING = PASS.replace("torch.nn.functional.relu(a + b)", "torch.relu(b + a)")
 
 
 def explaining(job: Job) -> Outcome:
-    """What the judge would say of the match, by the same matcher; the rest is the fake's."""
+    """Answer like the fake judge, but with a match report from the real matcher."""
     assert job.bundle is not None
     graph = parse(job.subgraph.code)
     file = job.bundle.passes[0]
@@ -40,7 +40,7 @@ def checked(visit: Visit, judge: FakeBackend, code: str, told: Callable[[Job], O
 
 
 def graphs(app: AppTest) -> dict[str, dict[str, object]]:
-    """What each graph of the page was given, by title."""
+    """Return the data of each graph on the page, by title."""
     given = [json.loads(each.proto.json) for _, _, each in _elements(app._tree) if _is_graph(each)]
     return {data["title"].split(":")[0]: data for data in given}
 
@@ -88,13 +88,13 @@ def test_a_link_to_no_step_opens_the_first(visit: Visit, judge: FakeBackend, pla
     assert "Match 1 of 1" in read(until(again, " of pass "))
 
 
-def test_no_match_is_explained_and_its_edit_comes_into_the_editor(visit: Visit, judge: FakeBackend) -> None:
+def test_no_match_is_explained_and_its_edit_can_be_applied_to_the_editor(visit: Visit, judge: FakeBackend) -> None:
     app = checked(visit, judge, MISSING)
     said = read(app)
     assert "Nearest miss of `add_relu`" in said
     assert "with it the pattern has 1 match" in said
     assert "Call torch.nn.functional.relu as the graph does" in said
-    assert "Began with `add` of the pattern at `tmp_0`. 1 pair fitted, then:" in said
+    assert "Started with `add` of the pattern at `tmp_0`. 1 pair matched, then:" in said
     (code,) = [each.value for each in app.code if each.value.startswith("- ")]
     assert code == "-     return torch.relu(b + a)\n+     return torch.nn.functional.relu(b + a)"
     (miss,) = [each for each in Editor(app).given["findings"] if each["source"] == "no match"]
@@ -121,14 +121,14 @@ def test_on_the_page_of_a_run_there_is_no_editor_to_apply_to(visit: Visit, judge
     app = checked(visit, judge, MISSING)
     run = visit("runs", run=app.query_params["run"])
     until(run, " of pass ")
-    assert "What would mend it" in read(run)
+    assert "Suggested edit" in read(run)
     assert not [each for each in run.button if each.label == "Apply to the editor"]
 
 
 def test_older_outcomes_are_drawn_from_what_they_have(visit: Visit, judge: FakeBackend) -> None:
     app = checked(visit, judge, PASS, answer)
     assert "Match 1 of 1 of pass `add_relu`" in read(app)
-    assert "Drawn from the pass's source" in read(app)
+    assert "Read from the pass's source" in read(app)
     assert "Nodes: `tmp_0`, `tmp_1`" in read(app)
     assert "The pattern of add_relu" in graphs(app)
     app = checked(visit, judge, PASS + "# SIGMOID\n", answer)

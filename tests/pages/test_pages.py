@@ -1,4 +1,4 @@
-"""Every page opens by its link, whatever is selected or missing."""
+"""Every page opens by its link, whatever the link selects, and even if that does not exist."""
 
 import threading
 from dataclasses import replace
@@ -63,7 +63,7 @@ def test_start_shows_a_finished_example_with_hardware_and_date(visit: Visit) -> 
 
 
 @pytest.mark.parametrize("page", ["start", "explore", "scores"])
-def test_while_recorded_results_are_taken_in_a_page_says_so_and_goes_on(
+def test_while_recorded_results_are_loaded_a_page_says_so_and_stays_usable(
     page: Name, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on = threading.Event()
@@ -81,13 +81,13 @@ def test_while_recorded_results_are_taken_in_a_page_says_so_and_goes_on(
     resources.service.clear()
     try:
         app = visiting.visit(page)
-        assert "are being taken in" in texts(app)
+        assert "are being loaded" in texts(app)
         if page == "explore":
             assert TASK_ID in list(app.dataframe[0].value["task"])
         go_on.set()
         assert opened.problems == ()
         app.run()
-        assert "are being taken in" not in texts(app)
+        assert "are being loaded" not in texts(app)
         told = {"start": "1\\.50× eager", "explore": "Choose a row", "scores": "H200"}
         assert told[page] in texts(app)
     finally:
@@ -135,7 +135,7 @@ def test_explore_finds_by_the_url_and_previews_what_is_chosen(visit: Visit) -> N
     assert list(app.dataframe[0].value["task"]) == [OTHER_ID]
     assert app.subheader[0].value == "add\\-relu\\-wide"
     app = visit("explore", q="no such thing")
-    assert "No task fits" in texts(app)
+    assert "No task matches" in texts(app)
 
 
 def test_a_recorded_run_opens_by_its_link_and_is_labelled(visit: Visit) -> None:
@@ -147,7 +147,7 @@ def test_a_recorded_run_opens_by_its_link_and_is_labelled(visit: Visit) -> None:
 
 
 def test_in_a_run_of_several_tasks_a_subgraph_is_that_of_its_task(visit: Visit, service: Service) -> None:
-    """Tasks of the same model have subgraphs of equal names."""
+    """Tasks of the same model have subgraphs with equal ids."""
     file, subgraph = measured(REFERENCE, speedup=1.5), task().subgraphs[1].id
     twins = tuple(
         outcome(Job(replace(twin, id=each.id), REFERENCE, file.run.spec), Verdict.FASTER, speedup=0.7)
@@ -163,7 +163,7 @@ def test_in_a_run_of_several_tasks_a_subgraph_is_that_of_its_task(visit: Visit, 
     workbench = visit("workbench", task=TASK_ID, subgraph=subgraph, run="several", bundle=REFERENCE_NAME)
     assert "1.50× eager" in read(workbench)
     assert "2 of 2 subgraphs accepted" in [each.label for each in workbench.expander]
-    # this subgraph has a name that the other's outcomes do not have
+    # the run has no outcome with the id of this subgraph
     workbench = visit("workbench", task=OTHER_ID, run="several", bundle="mine")
     assert "This run did not judge the selected subgraph" in read(workbench)
 
@@ -207,8 +207,8 @@ def test_scores_of_both_profiles_stand_side_by_side(visit: Visit, service: Servi
 @pytest.mark.parametrize(
     ("verdict", "headline", "seen"),
     [
-        (Verdict.CHEAT, "Cheat: the figures do not fit the evidence", "longer than claimed, by 61 µs"),
-        (Verdict.LIBRARY, "Library: others' kernels did its work", LAUNCHED),
+        (Verdict.CHEAT, "Cheat: the figures contradict the evidence", "longer than claimed, by 61 µs"),
+        (Verdict.LIBRARY, "Library: library kernels did the work", LAUNCHED),
         (Verdict.INCONCLUSIVE, "Right, inconclusive", "Eager against itself"),
         (Verdict.LOWER_PRECISION, "Lower precision", "The judge says"),
     ],

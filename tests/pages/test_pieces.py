@@ -1,4 +1,4 @@
-"""What pages are made of, without a page."""
+"""The helpers of the pages, tested without a page."""
 
 from typing import Any
 
@@ -149,6 +149,6 @@ def test_the_days_of_one_device_are_named_together(labels: list[str], said: str)
 
 
 def test_every_phase_of_a_job_has_words() -> None:
-    """The log is no phase: its text is shown as it is."""
+    """LOG needs no words: the text of the log is shown as it is."""
     assert PHASES.keys() == set(Phase) - {Phase.LOG}
     assert all(" " in words or words == "matching" for words in PHASES.values())

@@ -1,4 +1,4 @@
-"""The Scores page below its ranking: contributions, speedups, TorchInductor and two solvers, by link and by choice."""
+"""The views below the ranking on the Scores page, opened by link and by choice."""
 
 import re
 from collections.abc import Iterator
@@ -23,14 +23,14 @@ VIEWS = ("Behind a point", "Speedups", "Against TorchInductor", "Two solvers")
 
 
 def table(app: AppTest, column: str) -> pandas.DataFrame:
-    """The one table that has this column."""
+    """Return the only table that has this column."""
     (found,) = [each.value for each in app.dataframe if column in each.value]
     return found
 
 
 @pytest.fixture
 def without_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: Service) -> Iterator[Service]:
-    """A service that nothing was recorded for, in place of the other."""
+    """Replace the service by one without recorded results."""
     data = write_data(tmp_path / "bare", recorded=False)
     settings = read_settings({"PASSNET_DATA": str(data), "PASSNET_HOME": str(tmp_path / "bare-home")})
     opened = open_service(settings, backend=FakeBackend(answer))
@@ -41,7 +41,7 @@ def without_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: Se
 
 
 def another(service: Service, name: str, speedup: float, *, verdict: Verdict = Verdict.FASTER) -> None:
-    """One more solver on the same subgraphs."""
+    """Import the results of one more solver on the same subgraphs."""
     bundle = replace(REFERENCE, passes=(replace(REFERENCE.passes[0], name=f"{name}.py"),), author=name)
     file = measured(bundle, speedup=speedup, verdict=verdict)
     service.import_run(exchange.written(RunFile(replace(file.run, id=name), file.bundles, file.outcomes)))
@@ -54,7 +54,7 @@ def test_a_link_opens_the_view_with_its_t_its_solver_and_its_subgraph(visit: Vis
     lines = table(app, "counts")
     assert list(lines["verdict"]) == ["right, faster, but not at this t"] * 2
     assert list(lines["counts"]) == pytest.approx([0.1, 0.1])
-    # of two, one would count 1 and not 0.1
+    # one of the two would count 1 instead of 0.1
     assert list(lines["ES(-7) if right"]) == pytest.approx([0.1**0.5] * 2)
     assert any("TorchInductor: the run of" in each.label.replace("\\", "") for each in page_links(app))
 
@@ -72,12 +72,12 @@ def test_moving_the_slider_changes_the_link_the_ranking_and_what_is_behind(visit
     assert table(app, "place")["solver"].iloc[2] == "TorchInductor"
 
 
-def test_who_is_behind_is_chosen_and_in_the_link(visit: Visit) -> None:
+def test_the_solver_behind_a_point_can_be_chosen(visit: Visit) -> None:
     app = visit("scores")
     assert list(table(app, "counts")["counts"]) == pytest.approx([1.5, 1.5])
     app.selectbox(key="who").set_value("TorchInductor").run()
     assert list(table(app, "counts")["multiplies"]) == pytest.approx([0.7**0.5] * 2)
-    # were one right and no slower than eager, the other alone would count
+    # if one counted 1, only the other would lower the score
     assert list(table(app, "counts")["ES(0) if right"]) == pytest.approx([0.7**0.5] * 2)
 
 
@@ -123,13 +123,13 @@ def test_two_solvers_of_the_link_stand_side_by_side(visit: Visit, service: Servi
     assert list(table(app, "multiplies")["multiplies"]) == pytest.approx([(0.7 / 1.51) ** 0.5] * 2)
     app.selectbox(key="first").set_value("Add and rectify").run()
     assert "wins **0**, loses **0** and ties **2**" in read(app), "1.2% of noise, and intervals that overlap"
-    # nobody stands beside himself
+    # a solver is not compared with itself
     app.selectbox(key="first").set_value(close).run()
     assert app.selectbox(key="second").value != close
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_rubbish_in_the_link_is_passed_over(visit: Visit, view: str) -> None:
+def test_invalid_parameters_in_the_link_are_ignored(visit: Visit, view: str) -> None:
     rubbish = dict.fromkeys(("t", "who", "mine", "first", "second", "board", "task", "subgraph"), "<b>rubbish</b>")
     app = visit("scores", view=view, **rubbish)
     assert not app.exception
@@ -153,17 +153,17 @@ def test_a_board_with_one_solver_says_what_is_missing(visit: Visit, without_figu
     without_figures.import_run(exchange.written(measured(REFERENCE, speedup=1.5)))
     assert list(table(visit("scores"), "place")["solver"]) == ["Add and rectify"]
     assert "Only one solver ran all of these subgraphs" in read(visit("scores", view="Two solvers"))
-    assert "TorchInductor never ran here" in read(visit("scores", view="Against TorchInductor"))
+    assert "TorchInductor was not measured here" in read(visit("scores", view="Against TorchInductor"))
     assert list(table(visit("scores", view="Speedups"), "median")["timed"]) == [2]
 
 
 def test_nothing_measured_is_said(visit: Visit, without_figures: Service) -> None:
     app = visit("scores")
-    assert "Nothing was measured yet" in read(app)
+    assert "Nothing has been measured yet" in read(app)
     assert not app.get("tab")
 
 
-def test_what_is_measured_meanwhile_is_there_at_the_next_drawing(visit: Visit, service: Service) -> None:
+def test_new_measurements_appear_on_the_next_rerun(visit: Visit, service: Service) -> None:
     app = visit("scores")
     assert len(table(app, "place")) == 2
     another(service, "late", 9.0)

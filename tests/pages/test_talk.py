@@ -1,4 +1,4 @@
-"""The drawer in which a language model writes the passes: consent first, watched, stopped, taken over, gone on from."""
+"""The drawer in which a language model writes passes: consent, progress, stopping, taking over, continuing."""
 
 import json
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ FINISH = Said("That is all.", [("finish", "{}")])
 
 
 def agree(app: AppTest) -> None:
-    """Once the page knows to whom: who agreed to one server has not agreed to another."""
+    """Tick the consent, after a rerun: consent is for one server, and the page must know which."""
     app.run()
     consent = next(each for each in app.checkbox if each.label.startswith("Send this to"))
     assert not consent.value
@@ -90,7 +90,7 @@ def test_a_conversation_is_watched_taken_over_and_found_again(
     app.run()
     assert list(Editor(app).texts.values()) == [PASS + "# better\n"]
     assert service.draft(TASK_ID, "mine") == mine, "nothing was overwritten"
-    # the link is all it takes
+    # the link alone opens the conversation
     talk = app.query_params["talk"]
     again = visit("workbench", task=TASK_ID, talk=talk)
     assert "The model has finished" in texts(again)
@@ -130,11 +130,13 @@ def test_stop_ends_it_and_what_was_said_stays(visit: Visit, server: ModelServer)
     app = until(begun(visit, server), "word word")
     button(app, "Stop").click()
     app.run()
-    until(app, "It was stopped")
+    until(app, "The conversation was stopped")
     assert "Turn 1 · write\\_file, evaluate · 2 of 2 accepted" in [each.label for each in app.expander]
 
 
-def test_one_goes_on_from_a_turn_with_a_word_of_ones_own(visit: Visit, service: Service, server: ModelServer) -> None:
+def test_a_conversation_continues_from_a_turn_with_a_message_of_the_visitor(
+    visit: Visit, service: Service, server: ModelServer
+) -> None:
     server.models["scripted"] = saying(wrote(PASS + "# WRONG\n"), FINISH)
     app = until(begun(visit, server), "The model has finished")
     first = app.query_params["talk"]
@@ -142,13 +144,13 @@ def test_one_goes_on_from_a_turn_with_a_word_of_ones_own(visit: Visit, service: 
     app.text_area(key=f"note-{first}-1").set_value("Look again.")
     app.button(key=f"go-on-{first}-1").click()
     app.run()
-    app = until(app, "Goes on from turn 1")
+    app = until(app, "Branched at turn 1")
     second = service.conversations.wait(app.query_params["talk"])
     assert second.opening.branched_from == first
     assert second.turns[-1].said[-1].text == "A person says:\n\nLook again."
 
 
-def test_what_the_editor_holds_is_repaired_in_several_attempts(
+def test_the_passes_in_the_editor_are_repaired_in_several_attempts(
     visit: Visit, service: Service, server: ModelServer
 ) -> None:
     server.models["scripted"] = saying(FINISH)
@@ -157,14 +159,14 @@ def test_what_the_editor_holds_is_repaired_in_several_attempts(
     assert sorted(each.opening.attempt for each in found) == [1, 2, 3]
     for each in found:
         assert service.conversations.wait(each.opening.id).ending
-    assert all("This bundle is there already" in body["messages"][-1]["content"] for _, body in server.asked[:3])
+    assert all("There is a bundle already" in body["messages"][-1]["content"] for _, body in server.asked[:3])
 
 
 @pytest.mark.parametrize(
     ("typed", "said"),
-    [({"url": "localhost:8000"}, "The server is an address such as"), ({"name": " "}, "Name a model")],
+    [({"url": "localhost:8000"}, "is not an address"), ({"name": " "}, "No model is named")],
 )
-def test_what_is_typed_wrong_is_said_and_nothing_begins(
+def test_wrong_input_is_reported_and_nothing_starts(
     visit: Visit, service: Service, typed: dict[str, str], said: str
 ) -> None:
     app = visit("workbench", task=TASK_ID, talk="new")
@@ -190,7 +192,7 @@ def test_a_server_that_is_down_is_a_sentence(visit: Visit, service: Service, ser
     assert "key" in texts(app)
 
 
-def test_a_held_conversation_counts_its_cost(visit: Visit, service: Service, server: ModelServer) -> None:
+def test_the_cost_of_a_conversation_is_shown(visit: Visit, service: Service, server: ModelServer) -> None:
     server.models["scripted"] = saying(wrote(REFERENCE.passes[0].code), FINISH)
     model = ChatModel(ChatServer(server.base_url, KEY), "scripted")
     price = replace(FREE, prompt=1000.0)
@@ -214,7 +216,7 @@ def test_the_scores_page_has_a_report_card_by_model(visit: Visit, service: Servi
     assert (row["model"], row["accepted"], row["right"], row["faster"]) == ("scripted", "1 of 1", "1 of 1", "0 of 1")
 
 
-def test_one_is_played_back_without_a_model(
+def test_a_conversation_is_played_back_without_a_model(
     visit: Visit, service: Service, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(talk_page, "TURN_S", 1000.0)

@@ -1,4 +1,4 @@
-"""Values: where an output is wrong, as a strip, in words, and around its worst element."""
+"""The Values tab: where an output is wrong, as a strip, in words, and around its worst element."""
 
 import json
 import math
@@ -32,7 +32,7 @@ MAP = ErrorMap(
 
 
 def shown(service: Service, visit: Visit, **fields: object) -> AppTest:
-    """The page of a run whose one output is like this."""
+    """Open the page of a run whose only output has these fields."""
     job = Job(task().subgraphs[0], REFERENCE, TIMED)
     made = outcome(job, Verdict.WRONG_VALUES)
     assert made.accuracy is not None
@@ -50,7 +50,7 @@ def test_a_wrong_output_is_drawn_told_and_guessed_about(visit: Visit, service: S
     app = shown(service, visit, map=MAP, verdict=Verdict.NON_FINITE, wrong_in=("recorded", "typical"))
     text = texts(app)
     assert "**Output 0, wrong: column 47 of every row**" in text
-    assert "Wrong too on\\: recorded" in text
+    assert "Also wrong on\\: recorded" in text
     assert "mask or the last block" in text
     (strip,) = [json.loads(each.proto.spec) for each in app.get("vega_lite_chart")]
     assert strip["width"] == "container"

@@ -1,4 +1,4 @@
-"""Writing a pass: what is typed stays where it was typed, and is what gets judged."""
+"""Writing a pass: typed text is saved where it was typed, and is the text that is judged."""
 
 import threading
 
@@ -74,8 +74,8 @@ def test_passnets_rules_come_with_their_cap(visit: Visit, service: Service) -> N
     app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     profile = next(each for each in app.radio if each.label == "Judged by")
     cap = next(each for each in app.checkbox if "one replacement function" in each.label)
-    assert (profile.value, cap.value, cap.disabled) == ("strict: everything", False, False)
-    profile.set_value("PassNet's: recorded inputs, its rules and protocol").run()
+    assert (profile.value, cap.value, cap.disabled) == ("strict: this judge's own rules", False, False)
+    profile.set_value("PassNet's rules: recorded inputs, its static rule and protocol").run()
     cap = next(each for each in app.checkbox if "one replacement function" in each.label)
     assert (cap.value, cap.disabled) == (True, True)
     button(app, "Run").click()
@@ -143,7 +143,7 @@ def test_files_are_added_and_removed_and_keep_what_was_typed(visit: Visit, servi
     name.set_value("not a name")
     button(app, "Add pass").click()
     app.run()
-    assert "named like a Python module" in app.error[0].value
+    assert "like a Python module" in app.error[0].value
 
 
 def test_a_rule_that_is_broken_is_named_with_its_line(visit: Visit) -> None:
@@ -194,25 +194,25 @@ def test_the_reference_opens_for_its_task_only(visit: Visit) -> None:
     assert resources.service().reference_bundles()[0].bundle.digest == REFERENCE.digest
 
 
-def test_a_bundle_is_looked_for_in_all_tasks(visit: Visit, judge: FakeBackend) -> None:
+def test_all_tasks_are_searched_for_matches_of_a_bundle(visit: Visit, judge: FakeBackend) -> None:
     judge.matches = lambda code: 1
     app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
-    button(app, "Look through all tasks").click().run()
+    button(app, "Search all tasks").click().run()
     assert not app.exception
     said = " ".join(str(each.value) for each in app.markdown)
-    assert "**4 subgraphs** of 2 tasks match." in said
+    assert "The passes match **4 subgraphs** of 2 tasks." in said
     Editor(app).hold(PASS + "# another\n").run()
-    assert any("have changed since they were looked for" in str(each.value) for each in app.caption)
+    assert any("have changed since the search" in str(each.value) for each in app.caption)
 
 
-def test_passes_that_cannot_be_loaded_are_looked_for_nowhere(visit: Visit, judge: FakeBackend) -> None:
+def test_passes_that_cannot_be_loaded_are_not_searched_for(visit: Visit, judge: FakeBackend) -> None:
     judge.answer = lambda job: outcome(job, Verdict.DOES_NOT_LOAD)
     app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
-    button(app, "Look through all tasks").click().run()
+    button(app, "Search all tasks").click().run()
     assert any("does not load" in str(each.value) for each in app.error)
 
 
-# --- what the editor says --------------------------------------------------------------------------------------------
+# --- messages of the editor -------------------------------------------------------------------------------------------
 
 
 def test_a_command_judges_the_text_that_comes_with_it(visit: Visit, service: Service) -> None:

@@ -1,4 +1,4 @@
-"""A visitor who opens a page by its link, reads it and waits for it, in this process."""
+"""Opening pages by their links in this process, reading them, and waiting for what they show."""
 
 import time
 from collections.abc import Callable
@@ -15,7 +15,7 @@ Visit = Callable[..., AppTest]
 
 
 def visit(page: links.Name, **selected: str) -> AppTest:
-    """The page as a new visitor sees it."""
+    """Open a page as a new visitor."""
     app = AppTest.from_file(str(PROJECT / "pages" / "ui" / "main.py"), default_timeout=60)
     for key, value in selected.items():
         app.query_params[key] = value
@@ -27,18 +27,18 @@ def visit(page: links.Name, **selected: str) -> AppTest:
 
 
 def texts(app: AppTest) -> str:
-    """All that a page says in words and in code, as Markdown."""
+    """Return all text and code of a page, as Markdown."""
     kinds = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error", "success", "code")
     return "\n".join(str(each.value) for kind in kinds for each in getattr(app, kind))
 
 
 def read(app: AppTest) -> str:
-    """The same without Markdown's escapes."""
+    """Return the same without Markdown's escapes."""
     return texts(app).replace("\\", "")
 
 
 def page_links(app: AppTest) -> list[Any]:
-    """Elements that Streamlit's test library has no class for: their fields are those of the message."""
+    """Return the page links. Streamlit's test library has no class for them: their fields are those of the message."""
     return list(app.get("page_link"))
 
 
@@ -47,7 +47,7 @@ def button(app: AppTest, label: str) -> Button:
 
 
 def until(app: AppTest, said: str) -> AppTest:
-    """Draws the page again, as its polling does, until it says this."""
+    """Rerun the page, as its polling does, until it shows this text."""
     deadline = time.monotonic() + 60
     while said not in texts(app):
         assert time.monotonic() < deadline, texts(app)

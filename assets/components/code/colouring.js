@@ -1,4 +1,4 @@
-// Lines of Python as text nodes and spans; anything else, and what is very long, as text alone.
+// Colours lines of Python with spans. Other languages and very long text stay plain text nodes.
 import { parser } from "@lezer/python";
 import { classHighlighter, highlightTree } from "@lezer/highlight";
 import { html } from "../graph/dom.js";

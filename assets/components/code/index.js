@@ -1,4 +1,4 @@
-// Panes of code whose lines belong to a subgraph's nodes: what is pointed at lights up in all of them. No script run.
+// Panes of code whose lines belong to a subgraph's nodes. Pointing at one lights up its lines in all panes, without a rerun.
 import { html } from "../graph/dom.js";
 import { coloured } from "./colouring.js";
 import { indexOf } from "./lines.js";
@@ -19,7 +19,7 @@ export default function (component) {
   }
   view.show(data);
   return () => {
-    // a call that was overtaken by another one ends too, while the view still stands
+    // Streamlit also ends calls that a newer call has replaced, while the view is still in use
     if (parentElement.isConnected) return;
     view.end();
     views.delete(parentElement);
@@ -55,13 +55,13 @@ class View {
     this.root.remove();
   }
 
-  // --- what there is ---
+  // --- data ---
 
   show(data) {
-    const told = JSON.stringify(data);
-    if (told === this.told) return;
+    const given = JSON.stringify(data);
+    if (given === this.given) return;
     const sameNodes = this.data && JSON.stringify(this.data.nodes) === JSON.stringify(data.nodes);
-    this.told = told;
+    this.given = given;
     this.data = data;
     if (!sameNodes) {
       this.pinned = null;
@@ -71,7 +71,7 @@ class View {
     this.panes = new Map();
     for (const pane of data.panes) {
       const same = before.get(pane.key);
-      const drawn = same && same.told === JSON.stringify(pane) && sameNodes ? same : this.drawPane(pane);
+      const drawn = same && same.given === JSON.stringify(pane) && sameNodes ? same : this.drawPane(pane);
       this.panes.set(pane.key, drawn);
     }
     this.grid.replaceChildren(...[...this.panes.values()].map((pane) => pane.section));
@@ -124,7 +124,7 @@ class View {
         html("code", {}, ...content),
       ),
     );
-    const drawn = { pane, index, lines, lit: [], active: 0, told: JSON.stringify(pane) };
+    const drawn = { pane, index, lines, lit: [], active: 0, given: JSON.stringify(pane) };
     drawn.box = html(
       "div",
       {
@@ -171,13 +171,13 @@ class View {
 
   clicked(drawn, event) {
     const line = event.target.closest(".line");
-    // who selects text to copy it does not point at a line
+    // selecting text to copy it is not pointing at a line
     if (!line || String(document.getSelection() ?? "")) return;
     drawn.active = Number(line.dataset.line);
     this.pin({ pane: drawn.pane.key, line: drawn.active });
   }
 
-  // Lights up what belongs to a node, or to what a line belongs to; nothing for null.
+  // Lights up the lines of a node, or of the nodes that a line belongs to; null turns all lights off.
   light(at) {
     for (const [key, drawn] of this.panes) {
       for (const line of drawn.lit) {
@@ -191,9 +191,9 @@ class View {
     const from = at?.pane ? this.panes.get(at.pane) : null;
     const nodes = new Set(from ? from.index.nodesOf(at.line) : at ? [at.node] : []);
     const places = new Set(from ? from.index.placesOf(at.line) : []);
-    const told = [];
+    const shown = [];
     for (const drawn of this.panes.values()) {
-      // a line of a file is no news beside itself
+      // a pane of a file needs no marks for its own lines
       const wanted = drawn === from && drawn.pane.file ? new Set() : places;
       const found = at ? drawn.index.linesOf(nodes, wanted) : NOTHING;
       for (const number of found.within) this.mark(drawn, number, "within");
@@ -201,7 +201,7 @@ class View {
       if (drawn === from) this.mark(drawn, at.line, "here");
       const words = wordsOf(found);
       drawn.count.textContent = words;
-      if (words && !this.hidden.has(drawn.pane.key)) told.push(`${drawn.pane.title}: ${words}`);
+      if (words && !this.hidden.has(drawn.pane.key)) shown.push(`${drawn.pane.title}: ${words}`);
       if (drawn !== from) {
         if (found.exact.length) reveal(drawn.box, found.placed.length ? found.placed : found.exact);
         else reveal(drawn.box, found.within.slice(0, 1), 0.5);
@@ -211,7 +211,7 @@ class View {
       button.classList.toggle("lit", nodes.has(index));
       button.setAttribute("aria-pressed", String(this.pinned !== null && nodes.has(index)));
     }
-    this.say(at, from, nodes, told);
+    this.say(at, from, nodes, shown);
   }
 
   mark(drawn, number, kind) {
@@ -223,14 +223,14 @@ class View {
     drawn.lit.push(line);
   }
 
-  say(at, from, nodes, told) {
+  say(at, from, nodes, shown) {
     const names = [...nodes].map((index) => this.data.nodes[index].name);
     const what = from ? `${from.pane.title}, line ${at.line}` : names.join(", ");
     const of = from ? (names.length ? ` (${names.join(", ")})` : " belongs to no node") : "";
-    const held = this.pinned ? " Held: Escape lets go." : "";
+    const held = this.pinned ? " Pinned: press Escape to release." : "";
     this.said.textContent = at
-      ? `${what}${of}${told.length ? ` – ${told.join("; ")}` : ""}.${held}`
-      : "Point at a node or a line, or reach it with the keyboard: what belongs to it lights up in every pane. Click or Enter holds it.";
+      ? `${what}${of}${shown.length ? ` – ${shown.join("; ")}` : ""}.${held}`
+      : "Point at a node or a line, or move to it with the keyboard: its lines light up in every pane. Click or press Enter to pin it.";
     this.said.classList.toggle("held", this.pinned !== null);
   }
 
@@ -269,14 +269,14 @@ class View {
   }
 }
 
-// "line 4", "3 lines", "in a block"
+// "line 4", "5 lines", "somewhere in lines 2 to 9"
 function wordsOf({ exact, within }) {
   if (exact.length > 3) return `${exact.length} lines`;
   if (exact.length) return `${exact.length > 1 ? "lines" : "line"} ${exact.join(", ")}`;
   return within.length ? `somewhere in ${within.length === 1 ? "line" : "lines"} ${within[0]}${within.length > 1 ? ` to ${within.at(-1)}` : ""}` : "";
 }
 
-// Scrolls the box alone, not the page, unless one of the lines is in sight, in this share of it.
+// Scrolls the box, not the page, unless one of the lines is already visible within this share of the box.
 function reveal(box, numbers, share = 1) {
   if (!numbers.length || !box.clientHeight) return;
   const tops = numbers.map((number) => (number - 1) * LINE);

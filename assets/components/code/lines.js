@@ -1,4 +1,4 @@
-// Which lines of a pane belong to what, both ways.
+// Maps the lines of a pane to nodes and places in files, and back.
 export function indexOf(pane) {
   const lines = pane.text.replace(/\r\n?/g, "\n").replace(/\n$/, "").split("\n");
   const places = new Map(pane.places.map(([line, place]) => [line, place]));
@@ -7,7 +7,7 @@ export function indexOf(pane) {
     lines,
     nodesOf(line) {
       const over = pane.spans.filter(([first, last]) => first <= line && line <= last);
-      // the line itself says more than the block around it
+      // a span of the line itself is more exact than the block around it
       const said = over.some(([, , , exact]) => exact) ? over.filter(([, , , exact]) => exact) : over;
       return [...new Set(said.flatMap(([, , nodes]) => nodes))];
     },
@@ -19,7 +19,7 @@ export function indexOf(pane) {
         if (!of.some((node) => nodes.has(node))) continue;
         for (let line = first; line <= Math.min(last, lines.length); line++) (sure ? exact : within).add(line);
       }
-      // what comes from the same line of a file says more than what belongs to the same nodes
+      // lines from the same line of a file are more exact than lines of the same nodes
       const placed = new Set();
       for (const place of wanted) {
         const [file, line] = [place.slice(0, place.lastIndexOf(":")), Number(place.slice(place.lastIndexOf(":") + 1))];

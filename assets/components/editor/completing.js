@@ -1,4 +1,4 @@
-// Completions: the operations of this subgraph, as a pattern writes them, and the language of Triton kernels.
+// Completions: the operations of this subgraph, written as in a pattern, and the triton.language functions.
 
 const TRITON = {
   program_id: "(axis)",
@@ -72,7 +72,7 @@ const OF_TRITON = [
   ...TYPES.map((name) => ({ label: `tl.${name}`, type: "type" })),
 ];
 
-/** operations: [{label, insert, detail}], those of the subgraph. */
+/** operations: [{label, insert, detail}] of the subgraph. */
 export function completions(context, operations) {
   const word = context.matchBefore(/[\w.]+/);
   if (!word ? !context.explicit : word.from === word.to && !context.explicit) return null;

@@ -1,6 +1,6 @@
-// Changes of a text: only what differs is replaced, so that the cursor and what can be undone stay meaningful.
+// Changes to a text. Only the part that differs is replaced, so that the cursor and the undo history stay meaningful.
 
-/** The change that turns the text into another one; null where they are the same. */
+/** Returns the change that turns the text into `code`; null if they are the same. */
 export function replacement(state, code) {
   const before = state.doc.toString();
   if (before === code) return null;
@@ -12,7 +12,7 @@ export function replacement(state, code) {
   return { changes: { from, to: before.length - same, insert: code.slice(from, code.length - same) } };
 }
 
-/** The change that puts a line into the function pattern, before it returns; at the cursor where there is none. */
+/** Returns the change that inserts a line before the return of `pattern`; at the cursor if there is no such function. */
 export function insertedIntoPattern(state, text) {
   const { doc } = state;
   let inside = false;

@@ -1,4 +1,4 @@
-// The editor: the files of a bundle as tabs. Text and command travel in one message, so that what runs is what is seen.
+// The editor: the files of a bundle as tabs. A command and its text travel in one message, so what runs is what is seen.
 import { closeBrackets, closeBracketsKeymap, autocompletion, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } from "@codemirror/commands";
 import { python } from "@codemirror/lang-python";
@@ -47,7 +47,7 @@ export default function (component) {
   editor.component = component;
   editor.show(data);
   return () => {
-    // a call that was overtaken by another one ends too, while the editor still stands
+    // Streamlit also ends calls that a newer call has replaced, while the editor is still in use
     if (parentElement.isConnected) return;
     editor.close();
     editors.delete(parentElement);
@@ -59,7 +59,7 @@ class Editor {
     const sheet = document.createElement("style");
     sheet.textContent = style;
     this.tabs = element("div", { class: "tabs", role: "tablist", "aria-label": "Files of the bundle" });
-    this.menu = element("select", { class: "templates", "aria-label": "Replace this file by a template" });
+    this.menu = element("select", { class: "templates", "aria-label": "Replace this file with a template" });
     this.menu.addEventListener("change", () => this.useTemplate());
     this.notice = element("div", { class: "notice", role: "status", hidden: "" });
     this.panel = element("div", { class: "panel", role: "tabpanel" });
@@ -69,7 +69,7 @@ class Editor {
     head.append(this.tabs, this.menu);
     parent.append(sheet, head, this.notice, this.panel, this.hint);
     this.root = parent instanceof ShadowRoot ? parent : document;
-    /** Per document, the state of each of its files: another document leaves them, with all that can be undone. */
+    /** The state of each file, by document: switching documents keeps the states with their undo history. */
     this.documents = new Map();
     this.current = { document: "", file: "" };
     this.timer = 0;
@@ -90,7 +90,7 @@ class Editor {
     this.view.destroy();
   }
 
-  // --- what Python says ---
+  // --- data from Python ---
 
   show(data) {
     const before = this.data;
@@ -108,7 +108,7 @@ class Editor {
       this.current = { document: data.document, file: document.shown };
       this.turnTo(document.shown);
     }
-    // one that was there before this editor was is not new
+    // an insertion that is older than this editor has been done already
     if (before && data.insert && data.insert.serial !== before.insert?.serial) this.insert(data.insert.text);
     this.drawTabs();
     this.drawTemplates();
@@ -121,7 +121,7 @@ class Editor {
     return { revision: data.revision, files, shown: data.files[0]?.name ?? "", sent: texts(data.files) };
   }
 
-  /** Another text has taken the place of this one: it becomes a change that can be undone. */
+  /** Shows a new revision of the document as a change that can be undone. */
   renew(known, data) {
     this.store();
     const files = new Map();
@@ -185,7 +185,7 @@ class Editor {
     ];
   }
 
-  // --- what a person does ---
+  // --- actions of the visitor ---
 
   get document() {
     return this.documents.get(this.data.document);
@@ -213,7 +213,7 @@ class Editor {
     this.timer = setTimeout(() => this.send(), IDLE_MS);
   }
 
-  /** The text of every file, as it is now. */
+  /** Returns the present text of every file. */
   texts() {
     this.store();
     return Object.fromEntries([...this.document.files].map(([name, state]) => [name, state.doc.toString()]));
@@ -236,7 +236,7 @@ class Editor {
     clearTimeout(this.timer);
     const message = this.message();
     this.document.sent = message.files;
-    // what is held must not lag behind what is asked for, which brings its text along
+    // the saved text must not lag behind the text of the command
     this.component.setStateValue("held", message);
     this.component.setTriggerValue("asked", { ...message, what });
     return true;
@@ -256,7 +256,7 @@ class Editor {
     this.view.focus();
   }
 
-  // --- what this browser keeps until Python has it ---
+  // --- text that this browser keeps until Python has it ---
 
   keepHere() {
     if (this.data) this.kept.put(this.data.document, this.data.base, this.texts());
@@ -271,22 +271,22 @@ class Editor {
       if (same(this.texts(), left.files)) this.kept.drop(document);
       return;
     }
-    if (!same(this.texts(), texts(files))) return; // being typed just now
+    if (!same(this.texts(), texts(files))) return; // the visitor is typing
     if (left.base === base) {
       this.restore(left);
       return;
     }
     const bring = element("button", { type: "button" });
-    bring.textContent = "Bring it back";
+    bring.textContent = "Restore it";
     bring.addEventListener("click", () => this.restore(left));
     const forget = element("button", { type: "button" });
-    forget.textContent = "Forget it";
+    forget.textContent = "Discard it";
     forget.addEventListener("click", () => {
       this.kept.drop(document);
       this.notice.hidden = true;
     });
     const words = element("span");
-    words.textContent = `This browser has text of ${left.when} that was not saved; these passes have changed since.`;
+    words.textContent = `This browser has unsaved text from ${left.when}, but these passes have changed since.`;
     this.notice.replaceChildren(words, bring, forget);
     this.notice.hidden = false;
   }
@@ -301,7 +301,7 @@ class Editor {
     this.send();
   }
 
-  // --- what is drawn ---
+  // --- drawing ---
 
   drawTabs() {
     const tabs = this.data.files.map((file) => {
@@ -310,7 +310,7 @@ class Editor {
       tab.tabIndex = chosen ? 0 : -1;
       const wrong = this.findings(file.name).some(({ fatal }) => fatal);
       tab.textContent = `${file.mark} ${file.name}${wrong ? " ⚠" : ""}`.trim();
-      if (wrong) tab.title = "A rule refuses this file.";
+      if (wrong) tab.title = "This file breaks a rule.";
       tab.addEventListener("click", () => this.choose(file.name));
       tab.addEventListener("keydown", (event) => this.step(event, file.name));
       return tab;
@@ -351,7 +351,7 @@ class Editor {
     return this.data.findings.filter((each) => each.file === name);
   }
 
-  /** Findings as marks on their lines, where the text is the one they were found in. */
+  /** Marks findings on their lines. */
   mark() {
     const { doc } = this.view.state;
     const marks = this.findings(this.current.file).map(({ line, column, message, fatal, source }) => {

@@ -1,4 +1,4 @@
-// What was typed and has not reached Python yet: kept in this browser, for a crash or a lost connection.
+// Keeps typed text that has not reached Python in this browser, in case of a crash or a lost connection.
 
 const PREFIX = "passnet draft ";
 
@@ -18,7 +18,7 @@ export class Kept {
   }
 }
 
-/** A browser may have no storage, or a full one. */
+/** Runs an action on the storage, which may be missing or full. */
 function attempt(action) {
   try {
     return action();

@@ -1,4 +1,4 @@
-// What stands beside the drawing: the details of a node, the list of all, and the legend.
+// Beside the picture: the details of a node, the list of all nodes, and the legend.
 import { html, iconButton, svg } from "./dom.js";
 import { sign } from "./families.js";
 import { found, marksOf, size, titleOf } from "./words.js";
@@ -43,7 +43,7 @@ function valueRows(value) {
   ];
 }
 
-// A row per node, also of folded ones; one tab stop, and the arrow keys move in it.
+// A row for each node, folded ones included. The list is one tab stop, in which the arrow keys move.
 export function list(data, users, { words, selected, go }) {
   const shown = data.nodes.map((_, index) => index).filter((index) => !words.trim() || found(data.nodes[index], words));
   const stop = shown.includes(selected) ? selected : shown[0];
@@ -88,7 +88,7 @@ function walk(event) {
   next?.focus();
 }
 
-// Only what occurs in this drawing.
+// Explains only what occurs in this picture.
 export function legend(data) {
   const nodes = data.nodes;
   const marked = (mark, text, colour) => {
@@ -111,7 +111,7 @@ function groups(data, marked) {
   return data.groups.map(({ number, name, colour }) => marked(String(number), name, colour));
 }
 
-// While pairs are shown, a number is a pair's and not a pass's.
+// While pairs are shown, the numbers stand for pairs and not for passes.
 function paired({ nodes, groups }, marked) {
   const { colour, name } = groups.find(({ number }) => nodes.some(({ pair }) => pair?.group === number)) ?? {};
   const isInput = ({ pair }) => pair && !/^\d/.test(pair.mark);

@@ -1,4 +1,4 @@
-// Where one looks at the drawing from: a scale and an offset, within reason.
+// The part of the picture in view: a scale and an offset, both bounded.
 const NEAREST = 3;
 const MARGIN = 16;
 const READABLE = 0.7;
@@ -7,7 +7,7 @@ export class Camera {
   constructor(moved) {
     this.moved = moved;
     this.view = { width: 0, height: 0 };
-    this.drawing = { width: 0, height: 0 };
+    this.picture = { width: 0, height: 0 };
     this.scale = 1;
     this.x = 0;
     this.y = 0;
@@ -18,22 +18,22 @@ export class Camera {
   }
 
   get whole() {
-    const { width, height } = this.drawing;
+    const { width, height } = this.picture;
     return Math.min(1, (this.view.width - 2 * MARGIN) / width, (this.view.height - 2 * MARGIN) / height);
   }
 
   fit() {
     this.scale = this.whole;
-    this.x = (this.view.width - this.drawing.width * this.scale) / 2;
-    this.y = (this.view.height - this.drawing.height * this.scale) / 2;
+    this.x = (this.view.width - this.picture.width * this.scale) / 2;
+    this.y = (this.view.height - this.picture.height * this.scale) / 2;
     this.moved();
   }
 
-  // All of it where that can be read, else the box that matters, or how it begins.
+  // Shows the whole picture if that is readable, else the marked box, or else the first one.
   begin({ first, marked }) {
     this.fit();
     if (this.scale >= READABLE) return;
-    const across = (this.view.width - 2 * MARGIN) / this.drawing.width;
+    const across = (this.view.width - 2 * MARGIN) / this.picture.width;
     this.scale = Math.min(1, Math.max(READABLE, across));
     this.centre(marked ?? first);
     if (!marked) this.y = MARGIN;
@@ -57,11 +57,11 @@ export class Camera {
     this.moved();
   }
 
-  // Some of the drawing always stays in sight.
+  // Keeps some of the picture in view.
   bound() {
     const corner = (at, size, view) => Math.min(view - 40, Math.max(40 - size * this.scale, at));
-    this.x = corner(this.x, this.drawing.width, this.view.width);
-    this.y = corner(this.y, this.drawing.height, this.view.height);
+    this.x = corner(this.x, this.picture.width, this.view.width);
+    this.y = corner(this.y, this.picture.height, this.view.height);
   }
 
   centre({ x, y }) {
@@ -70,7 +70,7 @@ export class Camera {
     this.moved();
   }
 
-  // As near as the box can be read, as far as it can be seen whole, and no other move than that takes.
+  // Zooms until the box is readable and wholly visible, and moves no further than that needs.
   aim(box) {
     const fits = Math.min(
       (this.view.width - 2 * MARGIN) / (box.width + 2 * MARGIN),
@@ -81,7 +81,7 @@ export class Camera {
     this.reveal(box);
   }
 
-  // Moves no further than it must for the box to be in sight.
+  // Moves just far enough to show the box.
   reveal({ x, y, width, height }) {
     const within = (at, size, offset, view) => {
       const half = (size / 2) * this.scale + MARGIN;

@@ -1,4 +1,4 @@
-// Elements from plain data: texts become text nodes, never markup.
+// Creates elements from plain data. Text becomes text nodes, never markup.
 const SVG = "http://www.w3.org/2000/svg";
 
 export function html(tag, attributes = {}, ...children) {
@@ -20,7 +20,7 @@ function filled(element, attributes, children) {
   return element;
 }
 
-// A button with an icon; its words are its name and its tooltip.
+// Creates a button with an icon. The words are its accessible name and its tooltip.
 export function iconButton(words, path, click) {
   const icon = svg("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" }, svg("path", { d: path }));
   return html("button", { type: "button", class: "icon", "aria-label": words, title: words, click }, icon);

@@ -1,4 +1,4 @@
-// A sign per family of operators, in a square of 12, so that no colour speaks alone.
+// A sign for each family of operators, in a 12 × 12 square, so that colour never carries meaning alone.
 import { svg } from "./dom.js";
 
 const SIGNS = {

@@ -1,4 +1,4 @@
-// The drawing itself: boxes and edges as SVG.
+// The picture: boxes and edges as SVG.
 import { svg } from "./dom.js";
 import { sign } from "./families.js";
 import { LINE, PAD, SIGN } from "./scene.js";
@@ -7,7 +7,7 @@ import { badgeOf, spoken, tooltip } from "./words.js";
 const PLUS = "M-4 0h8M0 -4v8";
 const MINUS = "M-4 0h8";
 const CROSS = "M-3.5 -3.5l7 7M3.5 -3.5l-7 7";
-const TOGETHER = 40; // edges in one path: one path for all would be painted whole at each move
+const TOGETHER = 40; // edges per path: a single path would be repainted whole at each move
 
 export function boxFigure(data, box, users, id) {
   const { width, height, kind } = box;
@@ -42,7 +42,7 @@ export function boxFigure(data, box, users, id) {
       svg("g", { transform: `translate(${PAD} ${4 + (LINE - 12) / 2})` }, sign(family)),
       ...box.lines.flatMap(([kind, text], index) => [
         svg("text", { class: kind, x: PAD + SIGN, y: 4 + LINE * index + 11.5 }, text),
-        " ", // what is seen is a part of the name, word by word
+        " ", // keeps the words apart in the accessible name
       ]),
       badged ? badge(0, "group", svg("text", { y: 4.5, "text-anchor": "middle" }, badged)) : null,
       node?.change ? badge(width, "change", svg("path", { d: node.change === "+" ? PLUS : MINUS })) : null,
@@ -68,7 +68,7 @@ function stack(width, height) {
   return `M5 ${height + 3}H${width + 3}V5M8 ${height + 6}H${width + 6}V8`;
 }
 
-// A few paths for all edges; those of one box are drawn again when it is looked at.
+// A few paths for all edges. The edges of the active box are drawn again on top.
 export function edgeFigures(edges) {
   const figures = [];
   for (let start = 0; start < edges.length; start += TOGETHER) {

@@ -1,4 +1,4 @@
-// The graph of a subgraph: drawn from data alone, panned, zoomed, searched and walked through without a script run.
+// The picture of a graph, made from data. It can be panned, zoomed, searched and walked through without a rerun.
 import { details, legend, list } from "./aside.js";
 import { Camera } from "./camera.js";
 import { html, iconButton, svg } from "./dom.js";
@@ -35,7 +35,7 @@ export default function (component) {
   }
   graph.show(component);
   return () => {
-    // a call that was overtaken by another one ends too, while the graph still stands
+    // Streamlit also ends calls that a newer call has replaced, while the graph is still in use
     if (parentElement.isConnected) return;
     graph.end();
     graphs.delete(parentElement);
@@ -126,10 +126,10 @@ class Graph {
 
   show(component) {
     this.component = component;
-    const told = JSON.stringify(component.data);
-    if (told === this.told) return;
+    const given = JSON.stringify(component.data);
+    if (given === this.given) return;
     const before = this.data;
-    this.told = told;
+    this.given = given;
     this.data = component.data;
     this.users = usersOf(this.data);
     const same = before && before.nodes.map((each) => each.code).join("\n") === this.data.nodes.map((each) => each.code).join("\n");
@@ -153,7 +153,7 @@ class Graph {
     if (this.listed) this.drawList();
   }
 
-  // Lays the graph out, if it is another one than is drawn. anchor: the node that keeps its place on the screen.
+  // Lays the graph out and draws it. anchor: the node that keeps its place on the screen.
   async arrange(anchor = this.anchor()) {
     const fonts = getComputedStyle(this.root);
     await document.fonts.ready;
@@ -171,7 +171,7 @@ class Graph {
       this.draw(scene, layout, anchor);
     } catch {
       if (this.wanted !== scene || this.ended) return;
-      this.problem.textContent = "This graph could not be laid out as a drawing. Here it is as a list.";
+      this.problem.textContent = "This graph could not be laid out as a picture. Here it is as a list.";
       this.layout = null;
       this.toggleList(true);
     }
@@ -187,7 +187,7 @@ class Graph {
     scene.boxes.forEach((box, index) => ([box.x, box.y] = layout.boxes[index]));
     this.scene = scene;
     this.layout = layout;
-    this.camera.drawing = { width: layout.width, height: layout.height };
+    this.camera.picture = { width: layout.width, height: layout.height };
     this.figures = scene.boxes.map((box) => boxFigure(this.data, box, this.users, `${this.name}-${box.id}`));
     this.figures.forEach((figure, index) => (figure.box = scene.boxes[index]));
     this.boxes.replaceChildren(...this.figures);
@@ -201,7 +201,7 @@ class Graph {
     this.look();
   }
 
-  // Brings what the data says is to be looked at in sight.
+  // Brings the nodes in focus into view.
   aim() {
     this.aimed = this.data.focus?.join();
     const boxes = (this.data.focus ?? []).map((node) => this.boxOf(node));
@@ -212,16 +212,16 @@ class Graph {
     this.camera.aim({ x: (left + right) / 2, y: (top + bottom) / 2, width: right - left, height: bottom - top });
   }
 
-  // Where there is no room beside the drawing, the details stand below it and take their own.
+  // Without room beside the picture, the details are below it and add to the height.
   measureRoot() {
     const below = this.selected !== null && this.root.clientWidth < NARROW ? BELOW : 0;
     this.root.style.height = this.data.height ? `${this.data.height + below}px` : "";
   }
 
-  // A stage without a given height is as high as its graph needs.
+  // Without a given height, the stage is as high as its graph needs.
   measureStage() {
     if (!this.data.height) {
-      const { width, height } = this.camera.drawing;
+      const { width, height } = this.camera.picture;
       const across = Math.min(1, (this.canvas.clientWidth || width) / (width + 32));
       this.canvas.style.height = `${Math.min(HIGHEST, Math.max(LOWEST, height * across + 40))}px`;
     }
@@ -259,7 +259,7 @@ class Graph {
     return this.scene.boxes.find((box) => box.nodes.includes(node)) ?? null;
   }
 
-  // What stays where it is when the drawing changes: what is looked at, else nothing.
+  // The node that keeps its place when the picture changes: selected, active, or nearest to the centre.
   anchor() {
     if (!this.layout) return null;
     const marked = this.selected ?? (this.active === null ? null : (this.scene.boxes[this.active].nodes[0] ?? null));
@@ -284,7 +284,7 @@ class Graph {
     });
   }
 
-  // Classes for what is active, selected and found, and the edges of what is looked at.
+  // Sets the classes of active, selected and found boxes, and draws the edges of the active one.
   look() {
     if (!this.layout) return;
     const words = this.search.value;
@@ -308,7 +308,7 @@ class Graph {
     if (reveal) this.camera.reveal(box);
   }
 
-  // Opens the details of a node, or the chain; a node in a folded chain is unfolded first.
+  // Opens the details of a node, or unfolds a chain.
   choose(box) {
     this.activate(box);
     if (box.kind === "chain") this.unfold(box);
@@ -524,7 +524,7 @@ class Graph {
     does();
   }
 
-  // To the next step or the one before, round and round.
+  // Goes to the next or the previous step, and wraps around.
   turn(by) {
     const { step } = this.data;
     if (!step) return;
@@ -532,7 +532,7 @@ class Graph {
     this.component.setTriggerValue("step", this.at);
   }
 
-  // Along an edge to the nearest box it leads to; where none leads on, to the nearest row in that direction.
+  // Follows an edge to the nearest box; without one, goes to the nearest row in that direction.
   step(end) {
     const here = this.scene.boxes[this.active];
     const start = end === "to" ? "from" : "to";
@@ -550,7 +550,7 @@ class Graph {
     if (next) this.activate(next);
   }
 
-  // Row by row, as one reads.
+  // The boxes in reading order, row by row.
   inOrder() {
     return [...this.scene.boxes].sort((a, b) => (Math.abs(a.y - b.y) > 1 ? a.y - b.y : a.x - b.x));
   }

@@ -1,4 +1,4 @@
-// The layout, in a worker: DOT in, positions out. A page never waits for it.
+// Computes the layout in a worker, so that the page never waits for it: DOT in, positions out.
 import { instance } from "@viz-js/viz";
 
 const viz = instance();
@@ -13,7 +13,7 @@ self.onmessage = async ({ data: { id, dot } }) => {
   }
 };
 
-// Boxes by number of the node, as their centres; edges as points of a Bézier curve that ends at the arrow's tip.
+// boxes: centres, by number of the node. edges: points of a Bézier curve and the tip of the arrow.
 function positions({ bb, objects = [], edges = [] }) {
   const [, , width, height] = numbers(bb);
   const number = objects.map(({ name }) => Number(name.slice(1)));

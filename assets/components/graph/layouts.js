@@ -1,4 +1,4 @@
-// Asks the worker for layouts, one at a time; one that takes too long is tried once more with less care.
+// Asks the worker for layouts, one at a time. A layout that takes too long is tried once more with quicker settings.
 const PATIENCE_MS = 5000;
 const KEPT = 12;
 const QUICK = "splines=line nslimit=2 nslimit1=2 mclimit=0.2";
@@ -19,7 +19,7 @@ export function leave() {
   if (!users) stop();
 }
 
-// The layout of graph and node statements. Rejects where there is none; wanted: asked before work begins.
+// Resolves to the layout of these DOT statements, and rejects if there is none. wanted: false cancels before the start.
 export function layoutOf(statements, wanted) {
   const found = kept.get(statements);
   if (found) return Promise.resolve(found);
@@ -44,7 +44,7 @@ function answer(dot) {
   const asking = worker;
   return new Promise((resolve, reject) => {
     const failed = (problem) => {
-      if (worker === asking) stop(); // after an overflow nothing that it says can be relied on
+      if (worker === asking) stop(); // after an overflow, the worker's answers cannot be relied on
       reject(new Error(problem));
     };
     const late = setTimeout(() => failed("The layout takes too long."), PATIENCE_MS);

@@ -1,10 +1,10 @@
-// What is drawn: a box per node, one per folded chain, and the DOT statements that place them.
+// The scene: a box for each node and each folded chain, and the DOT statements that place them.
 const LONGEST = 44;
-const MANY = 150; // boxes above which an input of several readers stands beside each of them
+const MANY = 150; // above so many boxes, an input with several readers gets a box beside each of them
 const FONTS = { operator: ["600", 12.5], literals: ["400", 11], name: ["400", 11] };
 const LINE = 15;
 const PAD = 9;
-export const SIGN = 18; // what the sign takes of the first line
+export const SIGN = 18; // width of the sign on the first line
 
 const context = document.createElement("canvas").getContext("2d");
 
@@ -12,7 +12,7 @@ export function sceneOf(data, folded, fonts) {
   const chains = data.chains.filter((_, index) => folded(index));
   const users = usersOf(data);
   const boxes = new Set();
-  const boxOf = new Map(); // node -> its box, or the chain's
+  const boxOf = new Map(); // node -> its box, or the box of its chain
   for (const chain of chains) {
     const inside = new Set(chain.nodes);
     const fed = chain.nodes.flatMap((node) => data.nodes[node].inputs);
@@ -64,7 +64,7 @@ function linksOf(data, boxOf, result) {
   return [...links].flatMap(([from, all]) => [...all].map((to) => ({ from, to })));
 }
 
-// Inputs that many nodes read would draw edges across the whole of a large graph: each reader gets its own.
+// An input that many nodes read would draw edges across a large graph, so each reader gets its own copy.
 function apart(boxes, links) {
   const readers = new Map();
   for (const { from, to } of links) if (from.kind === "input") readers.set(from, [...(readers.get(from) ?? []), to]);

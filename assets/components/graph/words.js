@@ -1,4 +1,4 @@
-// What is said of a node, in the drawing's tooltips, to screen readers and in the details.
+// The words for a node in tooltips, for screen readers and in the details.
 const UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB"];
 
 export function marksOf(data, node) {
@@ -11,7 +11,7 @@ export function marksOf(data, node) {
   ].filter(Boolean);
 }
 
-// What stands in a node's badge: what it is paired with, else which pass matched it.
+// The text of a node's badge: the mark of its pair, else the number of the pass that matched it.
 export function badgeOf(node) {
   return node.pair ? node.pair.mark : node.group && !node.faint ? String(node.group) : "";
 }

@@ -75,9 +75,9 @@ class Isolation(StrEnum):
     """How candidate code is kept apart from the system."""
 
     SANDBOXED = "sandboxed"
-    """By bubblewrap: namespaces of its own, a read-only system, resource limits."""
+    """Bubblewrap gives it namespaces of its own, a read-only system and resource limits."""
     PROCESS = "process"
-    """By the same resource limits alone, without namespaces."""
+    """It has the same resource limits, but no namespaces of its own."""
 
 
 class Verdict(StrEnum):

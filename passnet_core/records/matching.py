@@ -1,4 +1,4 @@
-"""What patterns match in a graph. For a pattern that matches nothing: how close it came, and a repair."""
+"""Matches of patterns in a graph. For a pattern that matches nothing: how close it came, and a repair."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from passnet_core.records.enums import MissKind
 
 @dataclass(frozen=True)
 class NearestMiss:
-    """Where the closest match attempt failed. graph_node: None if no node could even be the anchor."""
+    """The difference at which the closest match attempt failed. graph_node: None if no node could even be the anchor."""
 
     kind: MissKind
     pattern_node: str

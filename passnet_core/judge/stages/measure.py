@@ -77,14 +77,14 @@ def measure(asked: PreparedJob) -> Measurement:
 def strictly(session: TimingSession) -> Measurement:
     """Time by every clock in turn and audit it, then check the picked calls, then trace kernels."""
     session.plan()
-    shaky: list[Contender] = []
+    too_unsteady: list[Contender] = []
     unsure, busy, factor = "", 1.0, 1.0
     for spec in CLOCKS:
         if spec.budget_s is None:
             continue
-        timed, unsteady, doubt = _until_clear(session, spec, patient=bool(shaky))
+        timed, unsteady, doubt = _until_clear(session, spec, patient=bool(too_unsteady))
         if spec.scored:
-            shaky, busy, factor = unsteady, session.busy(timed), timed_blocks.noise(timed.floor)
+            too_unsteady, busy, factor = unsteady, session.busy(timed), timed_blocks.noise(timed.floor)
             _note_noise(session, timed, factor)
         if doubt and doubt.certain:
             found = clock_audits.disagreement(doubt, timed, spec.clock, one_core=session.core is not None)
@@ -98,7 +98,7 @@ def strictly(session: TimingSession) -> Measurement:
     session.asked.report(f"timing, {Clock.KERNEL.value} clock")
     session.keep(Clock.KERNEL, session.traced())
     session.replay()
-    reason = _inconclusive(shaky, unsure, busy)
+    reason = _inconclusive(too_unsteady, unsure, busy)
     if reason:
         return session.measurement(Verdict.INCONCLUSIVE, reason, scored=False)
     return session.measurement(*timed_blocks.judged(session.scored_speedup(), factor))
@@ -114,12 +114,12 @@ def _until_clear(
     session.asked.report(f"timing, {spec.clock.value} clock")
     timed = session.timed(spec, patience=PATIENCE if patient else 1)
     unsteady, doubt = _unclear(timed, spec)
-    crowded = session.busy(timed) > BUSY
-    if unsteady or doubt or crowded:
+    busy = session.busy(timed) > BUSY
+    if unsteady or doubt or busy:
         names = " and ".join(CONTENDER_NAMES[each] for each in unsteady)
         why = f"the times of {names} were unsteady" if unsteady else "the clocks disagree"
-        session.asked.report(f"timing again, because {'the device was busy' if crowded else why}")
-        patient = bool(crowded or unsteady or patient or (doubt and not doubt.certain))
+        session.asked.report(f"timing again, because {'the device was busy' if busy else why}")
+        patient = bool(busy or unsteady or patient or (doubt and not doubt.certain))
         timed = session.timed(spec, patience=PATIENCE if patient else 1)
         unsteady, doubt = _unclear(timed, spec)
     if doubt and not doubt.certain:
@@ -167,10 +167,10 @@ def _problem_of_picked_calls(session: TimingSession) -> tuple[Verdict, str] | No
     return floor.impossible(candidate, eager)
 
 
-def _inconclusive(shaky: list[Contender], unsure: str, busy: float) -> str:
+def _inconclusive(too_unsteady: list[Contender], unsure: str, busy: float) -> str:
     """Say why right values get no speedup, or return an empty string."""
-    if shaky:
-        names = ", ".join(CONTENDER_NAMES[each] for each in shaky)
+    if too_unsteady:
+        names = " and ".join(CONTENDER_NAMES[each] for each in too_unsteady)
         return (
             f"Right, but the times of {names} were too unsteady, also when repeated. Run it again on a quiet machine."
         )
@@ -192,7 +192,7 @@ def _inconclusive(shaky: list[Contender], unsure: str, busy: float) -> str:
 
 def as_passnet(session: TimingSession) -> Measurement:
     """Make 25 calls to warm up and 100 timed calls on one input draw, the solver first. Nothing is checked."""
-    shaky: list[Contender] = []
+    too_unsteady: list[Contender] = []
     for spec in CLOCKS:
         if not spec.passnet:
             continue
@@ -201,9 +201,11 @@ def as_passnet(session: TimingSession) -> Measurement:
         session.keep(spec.clock, {runner.contender: blocks[runner.contender] for runner in session.runners})
         if spec.scored:
             unstable = timed_blocks.UNSTABLE
-            shaky = [who for who, each in blocks.items() if timed_blocks.spread(timed_blocks.pooled(each)) > unstable]
-    if shaky:
-        names = ", ".join(CONTENDER_NAMES[each] for each in shaky)
+            too_unsteady = [
+                who for who, each in blocks.items() if timed_blocks.spread(timed_blocks.pooled(each)) > unstable
+            ]
+    if too_unsteady:
+        names = " and ".join(CONTENDER_NAMES[each] for each in too_unsteady)
         reason = f"Right, but PassNet's protocol aborts, because the times of {names} are unsteady."
         return session.measurement(Verdict.INCONCLUSIVE, reason, scored=False)
     return session.measurement(*timed_blocks.judged(session.scored_speedup(), 1.0))

@@ -153,8 +153,8 @@ def behind(look: Look) -> None:
     bars = [Bar(line.task_id, line.subgraph_id, line.factor, line.counted, line.mended) for line in shown]
     draw = functools.partial(bar_chart, bars, look.t)
     st.markdown(
-        f"What each subgraph counts as in the ES({look.t}) of {plain(contestant.name)}, worst first. On the right: what "
-        f"ES({look.t}) would be if that subgraph were right and no slower than eager."
+        f"What each subgraph counts as in the ES({look.t}) of {plain(contestant.name)}, worst first. On the right: "
+        f"what ES({look.t}) would be if that subgraph were right and no slower than eager."
     )
     st.altair_chart(draw(ink=ink()), width="stretch", key=BARS, on_select=choose_bar, selection_mode=BAR)
     if rest := others_said(lines[WORST:]):

@@ -17,7 +17,7 @@ def values_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> N
     if accuracy.reduced:
         st.caption(f":material/photo_size_select_small: {plain(accuracy.reduced)}")
     st.markdown(
-        f"{count(len(accuracy.outputs), 'output')}, each compared with eager and with float64 on "
+        f"{count(len(accuracy.outputs), 'output')}, compared with eager and with float64 on "
         f"{count(len(accuracy.profiles), 'input draw')}: {plain(', '.join(accuracy.profiles))}."
     )
     st.dataframe([_output_row(output) for output in accuracy.outputs], hide_index=True, width="stretch")

@@ -57,7 +57,8 @@ def returning() -> None:
         return
     left, right = st.columns(2, gap="medium")
     with left:
-        st.subheader("Continue a draft")
+        if drafts:
+            st.subheader("Continue a draft")
         for draft in drafts:
             links.link(
                 "workbench",
@@ -67,7 +68,8 @@ def returning() -> None:
                 bundle=None if draft.slot == "mine" else draft.slot,
             )
     with right:
-        st.subheader("Latest runs")
+        if runs:
+            st.subheader("Latest runs")
         for each in runs:
             links.link(
                 "runs",

@@ -9,7 +9,7 @@ from passnet_core.records.enums import Isolation
 
 @dataclass(frozen=True)
 class Environment:
-    """The machine and the versions that an outcome was made with. A stored outcome is reused only in an equal environment.
+    """The machine and the versions that an outcome was made with. A stored outcome is reused only for equal ones.
 
     device: the GPU's name, or "CPU: " and the processor's. driver: the GPU driver's version; empty on a CPU. python,
     torch, triton: versions. judge_digest: identifies the judge's code. platform: operating system and architecture;

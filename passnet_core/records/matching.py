@@ -7,7 +7,7 @@ from passnet_core.records.enums import MissKind
 
 @dataclass(frozen=True)
 class NearestMiss:
-    """The difference at which the closest match attempt failed. graph_node: None if no node could even be the anchor."""
+    """The difference at which the closest match attempt failed. graph_node: None if no node could be the anchor."""
 
     kind: MissKind
     pattern_node: str

@@ -17,5 +17,8 @@ class Inductor:
     def solve(self, task: Task, bench: Bench, watch: Watch) -> Attempt:
         """Have the judge compile every subgraph with TorchInductor, once."""
         outcomes = bench.evaluate(None, watch.cancelled)
-        end = End.STOPPED if watch.cancelled.is_set() else End.FINISHED
-        return Attempt(end, score=Score.of(outcomes, len(task.subgraphs)), outcomes=outcomes)
+        if watch.cancelled.is_set():
+            return Attempt(End.STOPPED)
+        if (unjudged := next((each for each in outcomes if not each.verdict.judged), None)) is not None:
+            return Attempt(End.FAILED, reason=unjudged.reason)
+        return Attempt(End.FINISHED, score=Score.of(outcomes, len(task.subgraphs)), outcomes=outcomes)

@@ -11,7 +11,7 @@ import tempfile
 import textwrap
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -157,8 +157,8 @@ def left_behind() -> list[str]:
             continue
         if MARK.encode() in names and state not in "ZX":
             found.append(f"process {entry.name}")
-    folders = ("/", "/tmp", "/dev/shm", "/var/tmp", Path.home(), Path.cwd(), sandbox.PACKAGE, sandbox.PACKAGE.parent)
-    for folder in (*folders, os.environ["HOME"], *sandbox._shown_folders(os.environ)):
+    folders: list[str | Path] = ["/", "/tmp", "/dev/shm", "/var/tmp", os.environ["HOME"], Path.home(), Path.cwd()]
+    for folder in (*folders, sandbox.PACKAGE, sandbox.PACKAGE.parent, *sandbox._shown_folders(os.environ)):
         found += [entry.path for entry in os.scandir(folder) if entry.name.startswith(MARK)]
     return found
 
@@ -171,7 +171,7 @@ def eventually_empty(look: Callable[[], list[str]]) -> list[str]:
     return found
 
 
-def at_once(works: dict[str, Callable[[], None]]) -> None:
+def at_once(works: Mapping[str, Callable[[], None]]) -> None:
     """Does the work of each isolation that this machine has."""
     with ThreadPoolExecutor() as pool:
         done = [
@@ -500,7 +500,9 @@ def probe(arena: Arena, *, folders: Sequence[Path] = (), store: Path | None = No
 
     folders: to write into, instead of all that are worth something. store: one more file that nobody may open.
     """
-    packages = [Path(importlib.util.find_spec(name).origin) for name in ("torch", "triton")]
+    specs = filter(None, map(importlib.util.find_spec, ("torch", "triton")))
+    packages = [Path(spec.origin) for spec in specs if spec.origin]
+    assert len(packages) == 2
     secrets = [*arena.secrets, *filter(None, [store])]
     own = sandbox.PACKAGE / "records" / "codec.py"
     valuable = [

@@ -1,4 +1,4 @@
-"""A bench in the witness says what a bench here says: on the CPU, where both can stand."""
+"""A reference bench in the witness gives the same results as one in this process, on the CPU, where both work."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,9 +17,9 @@ from passnet_core.judge.protocol.reference_bench import (
     BenchPlan,
     ReferenceBench,
 )
-from passnet_core.judge.supervisor.child import Child
 from passnet_core.judge.supervisor.remote_bench import WitnessFailed
 from passnet_core.judge.supervisor.worker_pool import WorkerPool
+from passnet_core.judge.supervisor.worker_process import WorkerProcess
 from passnet_core.records import Capture, Contender, Device, Subgraph, TensorSpec, Verdict
 from tests.contract.judging import ADD_RELU, subgraph
 
@@ -27,8 +27,8 @@ SHAPES = [(6, 8), (6, 8)]
 
 
 @pytest.fixture
-def witness(pool: WorkerPool) -> Iterator[Child]:
-    child = Child(pool.for_witness(Device.CPU), "witness", deadline_s=240.0)
+def witness(pool: WorkerPool) -> Iterator[WorkerProcess]:
+    child = WorkerProcess(pool.for_witness(Device.CPU), "witness", deadline_s=240.0)
     yield child
     child.close()
 
@@ -40,14 +40,14 @@ def plan(asked: Subgraph, *, is_candidate: bool = True) -> BenchPlan:
     )
 
 
-def prepared(witness: Child, code: str = ADD_RELU) -> None:
+def prepared(witness: WorkerProcess, code: str = ADD_RELU) -> None:
     eager = Preparation(Contender.EAGER, code, Capture.DIRECT, Device.CPU)
     witness.prepare("eager", eager)
     witness.prepare("float64", replace(eager, float64=True))
 
 
 def spoiled(inputs: list[object], factor: float) -> Returned:
-    """What a candidate would return that is off by this factor, but for its first row."""
+    """A candidate's returns that are off by this factor in all rows but the first."""
     first, second = (torch.as_tensor(each) for each in inputs)
     value = torch.relu(first + second)
     value[1:] *= factor
@@ -56,7 +56,7 @@ def spoiled(inputs: list[object], factor: float) -> Returned:
 
 
 @pytest.mark.parametrize("factor", [1.0, 1.5, float("nan")])
-def test_the_witness_s_bench_says_what_the_referee_s_says(witness: Child, factor: float) -> None:
+def test_the_witnesss_bench_gives_the_same_results_as_the_referees(witness: WorkerProcess, factor: float) -> None:
     asked = plan(subgraph((6, 8)))
     prepared(witness)
     here, there = LocalReferenceBench(asked, witness), witness.bench(asked)
@@ -88,25 +88,26 @@ HALF = tuple(TensorSpec(f"in_{index}", (6, 8), "float16", mean=0.0, std=1.0) for
 
 @pytest.mark.parametrize(("drawing", "factor"), [("wide", 4000), ("edges", 1000)])
 @pytest.mark.parametrize("where", ["here", "at the witness"])
-def test_large_inputs_are_drawn_smaller_where_eager_overflows_on_its_way(
-    witness: Child, drawing: str, factor: int, where: str
+def test_large_inputs_are_drawn_smaller_if_an_intermediate_of_eager_overflows(
+    witness: WorkerProcess, drawing: str, factor: int, where: str
 ) -> None:
     asked = plan(replace(subgraph((6, 8)), inputs=HALF))
     prepared(witness, ADD_RELU.replace("in_0 + in_1", f"(in_0 + in_1) * {factor}.0 / {factor}.0"))
     bench = LocalReferenceBench(asked, witness) if where == "here" else witness.bench(asked)
     bench.draw(drawing, SHAPES)
-    full = [value.abs().max() for value in bench.taken()]
+    full = [torch.as_tensor(value).abs().max() for value in bench.taken()]
     assert bench.refer(exact=True) == ""
-    smaller = [value.abs().max() for value in bench.taken()]
+    smaller = [torch.as_tensor(value).abs().max() for value in bench.taken()]
     assert all(one < other for one, other in zip(smaller, full, strict=True))
     (output,) = witness.run("eager").outputs
-    assert output.value.isfinite().all()
+    result = torch.as_tensor(output.value)
+    assert result.isfinite().all()
     largest = torch.finfo(torch.float16).max / factor
-    assert largest / 4 < output.value.max() < largest, "no smaller than they need be"
+    assert largest / 4 < result.max() < largest, "the inputs are no smaller than needed"
 
 
 @pytest.mark.parametrize("drawing", ["wide", "edges"])
-def test_inputs_are_as_large_as_ever_where_only_the_result_is_beyond_its_dtype(witness: Child, drawing: str) -> None:
+def test_large_inputs_stay_if_only_the_result_overflows_its_dtype(witness: WorkerProcess, drawing: str) -> None:
     bench = LocalReferenceBench(plan(replace(subgraph((6, 8)), inputs=HALF)), witness)
     prepared(witness, ADD_RELU.replace("in_0 + in_1", "(in_0 + in_1) * 8000.0"))
     bench.draw(drawing, SHAPES)
@@ -114,12 +115,12 @@ def test_inputs_are_as_large_as_ever_where_only_the_result_is_beyond_its_dtype(w
     bench.refer(exact=True)
     assert all(torch.equal(one, other) for one, other in zip(bench.taken(), full, strict=True))
     (output,) = witness.run("eager").outputs
-    assert output.value.isinf().any()
+    assert torch.as_tensor(output.value).isinf().any()
 
 
-def test_what_the_witness_runs_as_baseline_is_judged_where_it_ran(witness: Child) -> None:
+def test_the_baseline_is_judged_in_the_witness(witness: WorkerProcess) -> None:
     prepared(witness)
-    # not by Inductor, which would take half a minute to compile it here
+    # eager instead of Inductor, which would compile for half a minute
     witness.prepare("baseline", Preparation(Contender.EAGER, ADD_RELU, Capture.DIRECT, Device.CPU))
     bench = witness.bench(plan(subgraph((6, 8)), is_candidate=False))
     bench.draw("typical", SHAPES)
@@ -131,7 +132,7 @@ def test_what_the_witness_runs_as_baseline_is_judged_where_it_ran(witness: Child
     assert bench.control() == ""
 
 
-def test_that_the_baseline_fails_shows_when_it_is_compiled(witness: Child) -> None:
+def test_compile_raises_the_fault_of_a_baseline_that_fails(witness: WorkerProcess) -> None:
     prepared(witness)
     broken = ADD_RELU.replace("in_0 + in_1", "in_0.view(7) + in_1")
     witness.prepare("baseline", Preparation(Contender.EAGER, broken, Capture.DIRECT, Device.CPU))
@@ -142,7 +143,7 @@ def test_that_the_baseline_fails_shows_when_it_is_compiled(witness: Child) -> No
         bench.compile()
 
 
-def test_returns_of_another_form_are_no_values(witness: Child) -> None:
+def test_returns_of_another_form_than_eagers_have_the_wrong_type(witness: WorkerProcess) -> None:
     prepared(witness)
     bench = witness.bench(plan(subgraph((6, 8))))
     bench.draw("typical", SHAPES)
@@ -152,7 +153,7 @@ def test_returns_of_another_form_are_no_values(witness: Child) -> None:
     assert [each.verdict for each in found.values] == [Verdict.WRONG_TYPE]
 
 
-def test_failures_keep_their_kinds(witness: Child) -> None:
+def test_each_kind_of_failure_in_the_witness_keeps_its_exception(witness: WorkerProcess) -> None:
     prepared(witness, ADD_RELU.replace("in_0 + in_1", "in_0.view(7) + in_1"))
     bench = witness.bench(plan(subgraph((6, 8))))
     bench.draw("typical", SHAPES)
@@ -187,11 +188,11 @@ class GraphModule(torch.nn.Module):
         tmp_13 = tmp_12[1]
         return (tmp_13,)
 """
-"""Which of many directions is the nearest: in half precision, often one of several."""
+"""The index of the nearest of many directions. In half precision, several are often equally near."""
 
 
 def nearest(inputs: list[object], codes: int) -> Returned:
-    """What a fusion returns that rounds the products alone, and knows so many of the directions."""
+    """The returns of a fusion that rounds only the products, and compares only this many of the directions."""
     rows, weight, known = (torch.as_tensor(each) for each in inputs)
     first, second = (torch.nn.functional.normalize(each.float()) for each in (rows @ weight.T, known))
     product = (2 * first).bfloat16() @ second.bfloat16().T
@@ -201,7 +202,7 @@ def nearest(inputs: list[object], codes: int) -> Returned:
 
 
 @pytest.mark.parametrize("drawing", ["typical", "wide", "signed"])
-def test_of_nearly_equal_ones_eager_s_own_rounding_may_choose_another(witness: Child, drawing: str) -> None:
+def test_an_argmax_may_differ_if_rounding_decides_it(witness: WorkerProcess, drawing: str) -> None:
     prepared(witness, NEAREST)
     shapes = [(2048, 64), (8, 64), (1024, 8)]
     inputs = tuple(
@@ -210,17 +211,17 @@ def test_of_nearly_equal_ones_eager_s_own_rounding_may_choose_another(witness: C
     bench = LocalReferenceBench(plan(replace(subgraph(), code=NEAREST, inputs=inputs)), witness)
     bench.draw(drawing, shapes)
     bench.refer(exact=True)
-    eager, exact = (witness.run(name).outputs[0].value for name in ("eager", "float64"))
+    eager, exact = (torch.as_tensor(witness.run(name).outputs[0].value) for name in ("eager", "float64"))
     fused, lacking = (nearest(bench.taken(), codes) for codes in (1024, 1000))
     (difference,) = bench.judge(fused).values
-    others = fused.outputs[0].value
+    others = torch.as_tensor(fused.outputs[0].value)
     assert ((others != eager) & (others != exact)).sum() >= 8
     assert difference.verdict is None, difference.problem
     (difference,) = bench.judge(lacking).values
     assert difference.verdict is Verdict.WRONG_VALUES
 
 
-def test_after_moved_inputs_the_witness_has_the_given_ones(witness: Child) -> None:
+def test_the_witness_has_the_original_inputs_again_after_perturbed_ones(witness: WorkerProcess) -> None:
     prepared(witness)
     bench = LocalReferenceBench(plan(subgraph((6, 8))), witness)
     bench.draw("typical", SHAPES)

@@ -1,6 +1,9 @@
 """Callables built from source: checked, placed, in float64, captured by torch.compile, and through Inductor."""
 
 import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -30,7 +33,10 @@ class GraphModule(torch.nn.Module):
 """
 
 
-def silu_of_sum(a, b):
+Inputs = list[torch.Tensor]
+
+
+def silu_of_sum(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     total = a + b
     return total * torch.sigmoid(total)
 
@@ -44,23 +50,23 @@ def traced() -> TracedPass:
     )
 
 
-def prepared(contender: Contender, capture: Capture, source: str = SOURCE, float64: bool = False):
+def prepared(contender: Contender, capture: Capture, source: str = SOURCE, float64: bool = False) -> building.Prepared:
     asked = Preparation(contender, source, capture, Device.CPU, float64)
     return building.prepared(asked, (traced(),), {"replacement_0": silu_of_sum})
 
 
-def called(call, inputs):
+def called(call: building.Prepared, inputs: Inputs) -> Any:
     with torch.no_grad():
         return call([value.clone() for value in inputs])
 
 
 @pytest.fixture
-def inputs():
+def inputs() -> Inputs:
     generator = torch.Generator().manual_seed(3)
     return [torch.randn(3, 4, generator=generator) for _ in range(2)]
 
 
-def test_both_captures_run_the_replacement_and_give_eagers_values(inputs) -> None:
+def test_both_captures_run_the_replacement_and_give_eagers_values(inputs: Inputs) -> None:
     expected = called(prepared(Contender.EAGER, Capture.DIRECT), inputs)
     rewritten = rewrite(parse(SOURCE), (traced(),), bind=signatures.bind)
     assert [len(report.matches) for report in rewritten.reports] == [1]
@@ -74,13 +80,13 @@ def test_both_captures_run_the_replacement_and_give_eagers_values(inputs) -> Non
     assert captured.matches == 1
 
 
-def test_capturing_says_when_nothing_matched(inputs) -> None:
+def test_a_compiled_capture_counts_zero_matches_if_no_pass_matches(inputs: Inputs) -> None:
     call = prepared(Contender.PASSES, Capture.COMPILED, SOURCE.replace("in_0 + in_1", "in_0 - in_1"))
     called(call, inputs)
     assert call.matches == 0
 
 
-def test_float64_widens_inputs_casts_and_factories(inputs) -> None:
+def test_float64_widens_inputs_casts_and_factories(inputs: Inputs) -> None:
     exact = called(prepared(Contender.EAGER, Capture.DIRECT, float64=True), inputs)
     assert [value.dtype for value in exact] == [torch.float64, torch.float64]
     total = inputs[0].double() + inputs[1].double()
@@ -91,7 +97,9 @@ def test_float64_widens_inputs_casts_and_factories(inputs) -> None:
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler for Inductor")
 @pytest.mark.parametrize("capture", list(Capture))
-def test_inductor_computes_the_same_in_both_captures(capture: Capture, inputs, tmp_path, monkeypatch) -> None:
+def test_inductor_computes_eagers_values_in_both_captures(
+    capture: Capture, inputs: Inputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
     expected = called(prepared(Contender.EAGER, Capture.DIRECT), inputs)
     call = prepared(Contender.BASELINE, capture)
@@ -101,7 +109,7 @@ def test_inductor_computes_the_same_in_both_captures(capture: Capture, inputs, t
             torch.testing.assert_close(value, wanted)
 
 
-def test_every_contender_draws_the_same_random_numbers(inputs) -> None:
+def test_every_contender_draws_the_same_random_numbers(inputs: Inputs) -> None:
     source = SOURCE.replace("tmp_0 = in_0 + in_1", "tmp_0 = in_0 + torch.rand(3, 4)")
     eager = called(prepared(Contender.EAGER, Capture.DIRECT, source), inputs)
     again = called(prepared(Contender.EAGER, Capture.COMPILED, source), inputs)
@@ -109,7 +117,7 @@ def test_every_contender_draws_the_same_random_numbers(inputs) -> None:
 
 
 @pytest.mark.parametrize("line", ["torch.load('x')", "in_0.numpy()", "torch.hub.load('a', 'b')", "torch.os.getcwd()"])
-def test_source_with_anything_but_operations_is_not_executed(line: str) -> None:
+def test_source_with_calls_that_are_no_operations_is_refused(line: str) -> None:
     with pytest.raises(BadInput):
         prepared(Contender.EAGER, Capture.DIRECT, SOURCE.replace("in_0 + in_1", line))
 
@@ -119,14 +127,14 @@ def test_only_the_rewritten_graph_may_call_replacements() -> None:
         prepared(Contender.EAGER, Capture.DIRECT, SOURCE.replace("in_0 + in_1", "replacement_0(in_0, in_1)"))
 
 
-def test_warming_up_calls_at_least_thrice(inputs) -> None:
-    calls = []
+def test_warm_up_calls_at_least_three_times(inputs: Inputs) -> None:
+    calls: list[Inputs] = []
     timing.warm_up(calls.append, inputs, 0.0, Device.CPU)
     assert len(calls) == timing.LEAST_WARM_UP_CALLS
 
 
-def test_kernels_are_shared_out_among_the_calls() -> None:
-    # given out of order, as traces may be: two calls of two kernels each
+def test_the_kernels_of_a_trace_are_assigned_to_the_calls_in_order() -> None:
+    # two calls of two kernels each, out of order as in a trace
     activities = [(30.0, 3.0), (0.0, 1.0), (40.0, 4.0), (10.0, 2.0)]
     assert timing.per_call(activities, 2) == [3.0, 7.0]
     assert timing.per_call(activities[:3], 2) == [4.0, 4.0]
@@ -142,11 +150,13 @@ class GraphModule(torch.nn.Module):
 """
 
 
-def with_weights(prepare, *, weights=("in_0", "in_1"), capture=Capture.DIRECT):
-    """A product whose replacement computes with whatever it is given as the weight, and notes it."""
-    seen = []
+def with_weights(
+    prepare: Callable[[Any], object], *, weights: tuple[str, ...] = ("in_0", "in_1"), capture: Capture = Capture.DIRECT
+) -> tuple[building.Prepared, list[object]]:
+    """A linear layer whose replacement records the weight that it gets. Return the callable and these weights."""
+    seen: list[object] = []
 
-    def product(x, weight, bias):
+    def product(x: torch.Tensor, weight: Any, bias: torch.Tensor) -> torch.Tensor:
         seen.append(weight)
         return x @ weight["turned"] + bias if isinstance(weight, dict) else torch.nn.functional.linear(x, weight, bias)
 
@@ -162,11 +172,11 @@ def with_weights(prepare, *, weights=("in_0", "in_1"), capture=Capture.DIRECT):
     return building.prepared(asked, (each,), {"replacement_0": product}, hooks), seen
 
 
-def test_a_hook_gets_the_weights_by_name_and_the_replacement_what_it_made_of_them() -> None:
+def test_a_hook_gets_the_weights_by_name_and_the_replacement_gets_its_results() -> None:
     x, weight, bias = torch.randn(5, 3), torch.randn(4, 3), torch.randn(4)
-    asked = []
+    asked: list[dict[str, torch.Tensor]] = []
 
-    def prepare(weights):
+    def prepare(weights: dict[str, torch.Tensor]) -> dict[str, object]:
         asked.append(weights)
         return {**weights, "weight": {"turned": weights["weight"].t()}}
 
@@ -177,11 +187,11 @@ def test_a_hook_gets_the_weights_by_name_and_the_replacement_what_it_made_of_the
     expected = torch.nn.functional.linear(x, weight, bias)
     for _ in range(2):
         torch.testing.assert_close(call([weight, bias, x])[0], expected)
-    assert len(asked) == 1, "once for all calls"
+    assert len(asked) == 1, "prepare() is called once for all calls"
     assert isinstance(seen[0], dict)
 
 
-def test_what_is_no_parameter_is_not_prepared() -> None:
+def test_inputs_that_are_no_parameters_are_not_prepared() -> None:
     call, seen = with_weights(lambda weights: pytest.fail("called"), weights=())
     inputs = [torch.randn(4, 3), torch.randn(4), torch.randn(5, 3)]
     call.pack(inputs)
@@ -190,12 +200,12 @@ def test_what_is_no_parameter_is_not_prepared() -> None:
 
 
 @pytest.mark.parametrize("made", [None, {}, {"weight": 1, "bias": 2, "more": 3}])
-def test_a_hook_that_returns_something_else_is_told_what_to_return(made) -> None:
+def test_a_hook_that_returns_something_else_is_told_what_to_return(made: object) -> None:
     call, _ = with_weights(lambda weights: made)
     with pytest.raises(TypeError, match="Return a dict with weight, bias"):
         call.pack([torch.randn(4, 3), torch.randn(4), torch.randn(5, 3)])
 
 
-def test_hooks_are_for_direct_capture() -> None:
+def test_hooks_are_refused_in_compiled_capture() -> None:
     with pytest.raises(BadInput, match="direct capture"):
         with_weights(lambda weights: weights, capture=Capture.COMPILED)

@@ -1,12 +1,14 @@
-"""Honest fusions are right; sloppy and broken ones are not, in every dtype."""
+"""Comparing outputs with eager and float64: honest fusions are right in every dtype, sloppy and broken ones wrong."""
 
 import math
 import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
 
-from passnet_core.judge.numerics import elements
+from passnet_core.judge.numerics import elements, perturbing
 from passnet_core.judge.numerics.comparing import (
     References,
     compare,
@@ -16,15 +18,15 @@ from passnet_core.judge.numerics.comparing import (
     percent,
     structure_problem,
 )
-from passnet_core.judge.numerics.perturbing import perturbations, perturbed
 from passnet_core.judge.protocol.messages import Produced, Returned
+from passnet_core.judge.protocol.reference_bench import OutputDifference
 from passnet_core.records import LEVELS, Verdict
 
 FLOATS = ("float16", "bfloat16", "float32")
 NAN, INF = math.nan, math.inf
 
 
-def produced(value, **fields) -> Produced:
+def produced(value: torch.Tensor | float | None, **fields: Any) -> Produced:
     if not isinstance(value, torch.Tensor):
         return Produced(type(value).__name__, value)
     dtype = str(value.dtype).removeprefix("torch.")
@@ -32,12 +34,16 @@ def produced(value, **fields) -> Produced:
     return Produced(value=value, **described)
 
 
-def noise(*shape: int, seed: int = 1, dtype: str = "float32", scale: float = 1.0):
+def noise(*shape: int, seed: int = 1, dtype: str = "float32", scale: float = 1.0) -> torch.Tensor:
     generator = torch.Generator().manual_seed(seed)
     return (torch.randn(shape, generator=generator) * scale).to(getattr(torch, dtype))
 
 
-def test_an_error_as_large_as_the_element_is_not_one_of_precision() -> None:
+def perturbed(value: torch.Tensor, seed: int, random: bool) -> torch.Tensor:
+    return torch.as_tensor(perturbing.perturbed(value, seed, random))
+
+
+def test_an_error_as_large_as_the_element_is_not_lower_precision() -> None:
     exact = noise(1000).double() + 3
     eager = (exact * (1 + 1e-3 * noise(1000, seed=2))).float()  # as TF32 computes
 
@@ -49,17 +55,22 @@ def test_an_error_as_large_as_the_element_is_not_one_of_precision() -> None:
     assert verdict(eager * 0) is Verdict.WRONG_VALUES
 
 
-def judged(function, actual, *inputs, seed: int = 0):
+def judged(
+    function: Callable[..., torch.Tensor], actual: torch.Tensor, *inputs: torch.Tensor, seed: int = 0
+) -> OutputDifference:
     """Compare actual with function on these inputs, with float64 and perturbed references as in VERIFY."""
     wide = [value.double() for value in inputs]
-    shifted = [function(*(value.double() for value in each)) for each in perturbations(inputs, seed)]
+    shifted = [
+        function(*(torch.as_tensor(value).double() for value in each))
+        for each in perturbing.perturbations(inputs, seed)
+    ]
     references = References(
         produced(function(*inputs)), produced(function(*wide)), lambda: tuple(map(produced, shifted))
     )
     return compare(references, produced(actual))
 
 
-def rms_norm(x, weight):
+def rms_norm(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     wide = x.to(torch.float32) if x.dtype is not torch.float64 else x
     normed = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 1e-6)
     return weight * normed.to(x.dtype)
@@ -95,12 +106,12 @@ def test_half_precision_inside_a_float32_computation_is_lower_precision() -> Non
         assert "less precise than eager and the dtype allow" in found.problem
 
 
-def rotated(x, y, cos, sin):
+def rotated(x: torch.Tensor, y: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
     return x * cos + y * sin
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-def test_what_a_cancellation_leaves_may_be_rounded_differently(dtype: str) -> None:
+def test_the_rest_of_a_cancellation_may_be_rounded_differently(dtype: str) -> None:
     x, cos = noise(200_000, dtype=dtype, scale=30), noise(200_000, seed=2, dtype=dtype)
     # products that nearly cancel: some of them differ by one ulp
     y, sin = -perturbed(x, 1, True), perturbed(cos, 2, True)
@@ -117,13 +128,13 @@ def test_what_a_cancellation_leaves_may_be_rounded_differently(dtype: str) -> No
     assert judged(rotated, torch.zeros_like(x), x, y, cos, sin).verdict is Verdict.WRONG_VALUES
 
 
-def weights(query, key, mask):
+def weights(query: torch.Tensor, key: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     return torch.softmax(query @ key.mT + mask, -1)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_if_eager_is_lost_in_its_own_rounding_small_numbers_may_differ(seed: int) -> None:
-    # scores of thousands, which bfloat16 rounds to multiples of 8 and more
+def test_small_results_may_differ_if_eagers_own_rounding_error_is_large(seed: int) -> None:
+    # the scores are in the thousands, where bfloat16 rounds to multiples of 8 and more
     query, key, mask = (noise(8, 64, 64, seed=3 * seed + index, dtype="bfloat16", scale=10) for index in range(3))
     key *= 2
     fused = torch.softmax((query @ key.mT).float() + mask.float(), -1).bfloat16()
@@ -137,11 +148,11 @@ def test_if_eager_is_lost_in_its_own_rounding_small_numbers_may_differ(seed: int
 
 @pytest.mark.parametrize("seed", range(40))
 def test_one_cancellation_of_two_terms_may_be_rounded_differently(seed: int) -> None:
-    def weighted(x, weight, scale):
+    def weighted(x: torch.Tensor, weight: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
         return (x[..., 0] * weight[..., 0] + x[..., 1] * weight[..., 1]) * scale
 
     x, weight, scale = noise(1000, 2, seed=seed), noise(1000, 2, seed=seed + 100), noise(1000, seed=seed + 200)
-    # the changes by perturbing one input cancel as well, and those by perturbing all at random may
+    # the effects of perturbing one input cancel too, and those of perturbing all inputs at random may cancel
     x[0], weight[0, 1], scale[0] = torch.tensor([100.0, -100.0]), weight[0, 0], 100.0
     first, second = x.double() * weight.double(), (x * weight).double()
     multiplied_and_added = (first[..., 0] + second[..., 1]).float() * scale
@@ -177,7 +188,7 @@ def test_an_output_that_was_not_computed_is_wrong(dtype: str, broken: str) -> No
         assert "[7, 9]" in found.problem
 
 
-def test_closeness_at_t_is_that_of_the_published_tolerances() -> None:
+def test_correct_at_t_uses_the_published_tolerances() -> None:
     expected = torch.tensor([1.0, 2.0], dtype=torch.float16)
     found = compare(References(produced(expected)), produced(expected + torch.tensor([0.0, 0.0078125]).half()))
     # |error| <= 10^t + 10^(3t/5) * 2 from t = -4 on
@@ -188,7 +199,7 @@ def test_closeness_at_t_is_that_of_the_published_tolerances() -> None:
     assert (same.smallest_t, same.correct_at, same.max_error) == (-10, tuple(sorted(LEVELS)), 0.0)
 
 
-def test_integers_and_booleans_are_equal_or_wrong() -> None:
+def test_integers_and_booleans_must_be_equal() -> None:
     whole = torch.tensor([1, 2, 3])
     assert compare(References(produced(whole)), produced(whole.clone())).smallest_t == -10
     off = compare(References(produced(whole)), produced(torch.tensor([1, 2, 4])))
@@ -197,14 +208,14 @@ def test_integers_and_booleans_are_equal_or_wrong() -> None:
     assert compare(References(produced(flags)), produced(~flags)).verdict is Verdict.WRONG_VALUES
 
 
-def larger(x, first, second):
+def larger(x: torch.Tensor, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
     return (x @ first > x @ second).to(torch.int64)
 
 
 ROWS = 100_000
 
 
-def close_calls(number: int):
+def close_calls(number: int) -> tuple[tuple[torch.Tensor, ...], torch.Tensor, torch.Tensor]:
     """Inputs of larger() with this many rows that only rounding decides, its result, and a mask of those rows."""
     x, first = noise(ROWS, 64), noise(64, seed=2)
     second = first.clone()
@@ -213,7 +224,7 @@ def close_calls(number: int):
     return (x, first, second), larger(x, first, second), torch.arange(ROWS) < number
 
 
-def test_a_decision_that_rounding_tips_may_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_few_of_many_decisions_may_differ_if_rounding_tips_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(elements, "SLICE", {"cpu": ROWS // 7})
     inputs, decided, close = close_calls(8)
     assert judged(larger, torch.where(close, 1 - decided, decided), *inputs).verdict is None
@@ -232,7 +243,7 @@ def test_one_of_few_decisions_may_differ_if_rounding_tips_it() -> None:
     assert judged(larger, clear, *inputs).verdict is Verdict.WRONG_VALUES
 
 
-def test_more_decisions_than_rounding_would_tip_are_wrong() -> None:
+def test_more_wrong_decisions_than_rounding_explains_are_wrong_values() -> None:
     x = noise(1000, dtype="float16")
     x[::10] = 0.5
     found = judged(lambda value: value > 0.5, x >= 0.5, x)
@@ -241,8 +252,8 @@ def test_more_decisions_than_rounding_would_tip_are_wrong() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
-def test_if_perturbed_inputs_tip_a_decision_other_elements_are_judged_as_before(dtype: str) -> None:
-    def gated(x, y):
+def test_a_decision_tipped_by_perturbed_inputs_does_not_excuse_other_elements(dtype: str) -> None:
+    def gated(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return torch.where(x.float() > 0.5, y, 0.0)
 
     x, y = noise(100_000, dtype="float16"), noise(100_000, seed=2, dtype=dtype)
@@ -260,7 +271,7 @@ def test_as_many_decisions_may_differ_as_rounding_tips_for_eager() -> None:
     assert judged(larger, torch.where(close, 1 - decided, decided), *inputs).verdict is None
 
 
-def test_whole_numbers_beyond_what_float64_holds_are_told_apart() -> None:
+def test_integers_too_large_for_float64_are_compared_exactly() -> None:
     whole = torch.tensor([2**60, 2**61 + 1])
     references = References(produced(whole), produced(whole.clone()))
     assert compare(references, produced(whole.clone())).verdict is None
@@ -291,7 +302,7 @@ def test_a_finite_result_is_right_if_only_eager_overflowed() -> None:
         (7, Verdict.WRONG_TYPE, "int"),
     ],
 )
-def test_type_and_shape_are_exact(actual, verdict: Verdict, said: str) -> None:
+def test_type_and_shape_are_exact(actual: torch.Tensor | int, verdict: Verdict, said: str) -> None:
     found = compare(References(produced(torch.zeros(3))), produced(actual))
     assert found.verdict is verdict
     assert re.search(said, found.problem)
@@ -302,14 +313,14 @@ def test_the_device_is_exact() -> None:
     assert found.verdict is Verdict.WRONG_TYPE
 
 
-def test_numbers_are_compared_as_numbers() -> None:
+def test_plain_numbers_are_compared_by_type_and_value() -> None:
     assert compare(References(produced(3)), produced(3)).verdict is None
     assert compare(References(produced(3)), produced(4)).verdict is Verdict.WRONG_VALUES
     assert compare(References(produced(3)), produced(3.0)).verdict is Verdict.WRONG_TYPE
     assert compare(References(produced(None)), produced(None)).verdict is None
 
 
-def test_complex_outputs_are_compared_by_parts() -> None:
+def test_complex_outputs_are_compared_by_real_and_imaginary_part() -> None:
     x = torch.complex(noise(5), noise(5, seed=2))
     references = References(produced(x), produced(x.to(torch.complex128)))
     assert compare(references, produced(x.clone())).verdict is None
@@ -345,11 +356,13 @@ def test_errors_that_a_coarser_dtype_does_not_explain_are_wrong(dtype: str) -> N
         ((), (), False),
     ],
 )
-def test_overlapping_elements_are_seen_from_shape_and_strides(shape, strides, overlaps: bool) -> None:
+def test_overlapping_elements_are_found_from_shape_and_strides(
+    shape: tuple[int, ...], strides: tuple[int, ...], overlaps: bool
+) -> None:
     assert overlaps_itself(Produced("torch.Tensor", shape=shape, strides=strides)) is overlaps
 
 
-def test_sharing_memory_is_wrong_only_if_eager_does_not() -> None:
+def test_shared_memory_is_wrong_only_if_eagers_output_shares_none() -> None:
     value = noise(4, 3)
     view = produced(value, strides=(3, 1), shares=("input 0",))
     own = produced(value, strides=(3, 1))
@@ -365,14 +378,14 @@ def test_empty_outputs_are_right() -> None:
     assert compare(References(produced(torch.zeros(0, 3))), produced(torch.zeros(0, 3))).verdict is None
 
 
-def test_the_structure_of_the_return_is_compared_first() -> None:
+def test_returns_must_have_as_many_outputs_as_eagers_and_the_same_container() -> None:
     one, two = (produced(torch.zeros(1)),), (produced(torch.zeros(1)), produced(torch.zeros(1)))
     assert structure_problem(Returned(two, "tuple", 0.0), Returned(one, "tuple", 0.0))
     assert structure_problem(Returned(one, "tuple", 0.0), Returned(one, "", 0.0))
     assert not structure_problem(Returned(one, "tuple", 0.0), Returned(one, "tuple", 0.0))
 
 
-def test_several_input_draws_make_one_record_that_shows_the_worst() -> None:
+def test_the_record_of_several_input_draws_shows_the_worst() -> None:
     right = compare(References(produced(torch.ones(2))), produced(torch.ones(2)))
     wrong = compare(References(produced(torch.ones(2))), produced(torch.tensor([1.0, 5.0])))
     record = gather([("recorded", right), ("wide", wrong)], 0)
@@ -383,12 +396,12 @@ def test_several_input_draws_make_one_record_that_shows_the_worst() -> None:
 
 
 @pytest.mark.parametrize(("share", "shown"), [(0.0, "0%"), (1.0, "100%"), (1e-9, "0.01%"), (0.99999, "99.99%")])
-def test_shares_are_never_rounded_to_all_or_nothing(share: float, shown: str) -> None:
+def test_percentages_between_0_and_100_are_never_rounded_to_either(share: float, shown: str) -> None:
     assert percent(share) == shown
 
 
 @pytest.mark.parametrize("dtype", [*FLOATS, "float64"])
-def test_perturbing_is_by_one_ulp(dtype: str) -> None:
+def test_perturbing_changes_each_element_by_one_ulp(dtype: str) -> None:
     x = noise(100, dtype=dtype)
     for random in (False, True):
         step = (perturbed(x, 1, random).double() - x.double()).abs() / x.double().abs()

@@ -1,27 +1,33 @@
-"""Negative controls, on small outputs and on those too large to be compared as a whole."""
+"""Negative controls, on small outputs and on outputs that are compared slice by slice."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import pytest
 import torch
 
 from passnet_core.judge.numerics import comparing, elements, negative_controls
 from passnet_core.judge.numerics.negative_controls import NegativeControls
-from passnet_core.judge.protocol.messages import Returned
+from passnet_core.judge.protocol.messages import Produced, Returned
 from tests.contract.test_comparing import noise, produced
 
 SIZE = 20 * negative_controls.SAMPLE
 PLACE = 17 * negative_controls.SAMPLE + 5
 
 
-def problem_of(eager, given=None, *, exact=None, **more) -> str:
-    """The controls that pass if eager returns this for this input."""
+def problem_of(
+    eager: torch.Tensor,
+    given: torch.Tensor | None = None,
+    *,
+    exact: torch.Tensor | None = None,
+    perturbed: Callable[[int], Callable[[], Iterable[Produced]]] = lambda index: tuple,
+) -> str:
+    """Which negative controls pass if eager returns this for this input."""
     looked = NegativeControls(["in_0"], 1)
     inputs = [] if given is None else [given]
     if exact is None and eager.is_floating_point():
         exact = eager.double()
     precise = None if exact is None else Returned((produced(exact),), "tuple", 0.0)
-    looked.see(inputs, Returned((produced(eager),), "tuple", 0.0), precise, **more)
+    looked.see(inputs, Returned((produced(eager),), "tuple", 0.0), precise, perturbed=perturbed)
     return looked.problem
 
 
@@ -32,14 +38,14 @@ def with_one(value: torch.Tensor, at: int | slice, other: float) -> torch.Tensor
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float32", "int64"])
-def test_one_element_that_has_to_be_computed_is_found_among_many(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_zeros_do_not_pass_if_one_of_many_elements_is_not_zero(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(elements, "SLICE", {"cpu": SIZE // 7})
     zeros = torch.zeros(SIZE, dtype=getattr(torch, dtype))
     assert "return zeros" in problem_of(zeros)
     assert "return zeros" not in problem_of(with_one(zeros, PLACE, 3))
 
 
-def test_an_input_that_is_returned_but_for_one_element_is_no_control() -> None:
+def test_an_input_does_not_pass_if_one_of_many_elements_differs() -> None:
     given = noise(SIZE)
     assert "return in_0" in problem_of(given, given)
     assert "return in_0" not in problem_of(with_one(given, PLACE, 100.0), given)
@@ -50,7 +56,7 @@ def test_an_input_that_is_returned_but_for_one_element_is_no_control() -> None:
     [(lambda value: value * (1 + 2e-7), True), (lambda value: value * 1.01, False)],
     ids=["rounding", "another value"],
 )
-def test_an_input_counts_as_returned_if_only_rounding_changes_it(
+def test_an_input_passes_if_only_rounding_changes_it(
     change: Callable[[torch.Tensor], torch.Tensor], counts: bool
 ) -> None:
     given = noise(SIZE)
@@ -58,23 +64,23 @@ def test_an_input_counts_as_returned_if_only_rounding_changes_it(
 
 
 @pytest.mark.parametrize("size", [1000, SIZE])
-def test_an_eager_that_computes_coarsely_does_not_excuse_zeros(size: int) -> None:
+def test_zeros_do_not_pass_although_eager_computes_coarsely(size: int) -> None:
     exact = noise(size).double() + 3
     coarse = (exact * (1 + 1e-3 * noise(size, seed=2))).float()  # as TF32 does in a convolution of float32
     assert problem_of(coarse, exact=exact) == ""
 
 
-def test_small_values_are_not_zeros_although_close_at_some_t() -> None:
+def test_zeros_do_not_pass_for_small_values_although_they_are_close_at_some_t() -> None:
     small = (noise(1000).abs() + 1).bfloat16() * 1e-4
     assert comparing.compare(comparing.References(produced(small)), produced(small * 0)).verdict is None
     assert problem_of(small) == ""
 
 
-def test_a_control_passes_if_rounding_of_the_inputs_explains_its_error() -> None:
+def test_a_control_passes_if_perturbed_inputs_explain_its_error() -> None:
     exact = noise(1000).double()
     asked: list[int] = []
 
-    def perturbed(index: int) -> Callable[[], list]:
+    def perturbed(index: int) -> Callable[[], list[Produced]]:
         asked.append(index)
         return lambda: [produced(exact * (1 + 1e-4))]
 
@@ -84,7 +90,7 @@ def test_a_control_passes_if_rounding_of_the_inputs_explains_its_error() -> None
     assert asked == [0]
 
 
-def test_suspects_are_all_elements_that_are_off_or_a_sample_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_suspects_are_all_wrong_elements_or_a_sample_if_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(elements, "SLICE", {"cpu": 1000})
     eager = noise(10_000)
     references = comparing.References(produced(eager), produced(eager.double()))
@@ -101,7 +107,7 @@ def test_suspects_are_all_elements_that_are_off_or_a_sample_of_many(monkeypatch:
 
 
 @pytest.mark.parametrize(("number", "counts"), [(5, True), (500, False)])
-def test_zeros_pass_if_rounding_alone_tips_the_few_ones(number: int, counts: bool) -> None:
+def test_zeros_pass_if_only_a_few_ones_differ_and_rounding_tips_them(number: int, counts: bool) -> None:
     ones = with_one(torch.zeros(SIZE, dtype=torch.int64), slice(PLACE, PLACE + number), 1)
     nearby = produced(torch.zeros_like(ones))
     problem = problem_of(ones, exact=ones.clone(), perturbed=lambda index: lambda: (nearby,))

@@ -1,4 +1,4 @@
-"""The error map of an output: mistakes made by hand are recognised."""
+"""The error map of an output shows which mistake was made."""
 
 import math
 
@@ -13,29 +13,31 @@ from passnet_core.records import ErrorMap, OutputAccuracy, Verdict, from_json, t
 
 NAN, INF = math.nan, math.inf
 
+Place = int | slice | tuple[int | slice, ...]
 
-def produced(value) -> Produced:
+
+def produced(value: torch.Tensor) -> Produced:
     dtype = str(value.dtype).removeprefix("torch.")
     return Produced("torch.Tensor", value, dtype, tuple(value.shape), device="cpu")
 
 
-def noise(*shape: int, dtype: str = "float32"):
+def noise(*shape: int, dtype: str = "float32") -> torch.Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(7)).to(getattr(torch, dtype))
 
 
-def compared(expected, actual) -> OutputDifference:
+def compared(expected: torch.Tensor, actual: torch.Tensor) -> OutputDifference:
     exact = produced(expected.double()) if expected.is_floating_point() else None
     return compare(References(produced(expected), exact), produced(actual), wants_map=lambda found: True)
 
 
-def error_map_of(expected, actual) -> ErrorMap:
+def error_map_of(expected: torch.Tensor, actual: torch.Tensor) -> ErrorMap:
     found = compared(expected, actual).map
     assert found is not None
     assert len(found.cells) == found.rows * found.columns
     return found
 
 
-def changed(expected, place, value):
+def changed(expected: torch.Tensor, place: Place, value: complex) -> torch.Tensor:
     actual = expected.clone()
     actual[place] = value
     return actual
@@ -45,7 +47,7 @@ def wrong_cells(found: ErrorMap) -> set[tuple[int, int]]:
     return {divmod(place, found.columns) for place, each in enumerate(found.cells) if each > 1}
 
 
-def test_wrong_columns_are_wrong_columns_of_cells() -> None:
+def test_wrong_columns_of_an_output_are_wrong_columns_of_its_map() -> None:
     x = noise(64, 1024)
     found = error_map_of(x, changed(x, (slice(None), slice(1000, None)), 9.0))
     assert (found.axis, found.rows, found.columns) == (1, MOST_ROWS, MOST_COLUMNS)
@@ -54,7 +56,7 @@ def test_wrong_columns_are_wrong_columns_of_cells() -> None:
     assert (found.wrong, found.value) == (64 * 24, 9.0)
 
 
-def test_the_core_holds_nearly_all_wrong_elements_but_no_strays() -> None:
+def test_the_core_of_a_map_leaves_out_a_few_scattered_wrong_elements() -> None:
     x = noise(64, 1024)
     wrong = changed(x, (slice(None), slice(1000, None)), NAN)
     for place in range(0, 40, 3):
@@ -66,7 +68,7 @@ def test_the_core_holds_nearly_all_wrong_elements_but_no_strays() -> None:
     assert error_map_of(x, x + 1).core is None
 
 
-def test_one_element_is_one_cell_and_stands_in_the_middle_of_its_neighbourhood() -> None:
+def test_one_wrong_element_is_one_cell_and_the_centre_of_its_neighbourhood() -> None:
     x = noise(3, 40, 50)
     found = error_map_of(x, changed(x, (1, 20, 30), 7.25))
     assert len(wrong_cells(found)) == 1
@@ -78,7 +80,7 @@ def test_one_element_is_one_cell_and_stands_in_the_middle_of_its_neighbourhood()
     assert [row.count(True) for row in found.around.wrong] == [0, 0, 1, 0, 0]
 
 
-def test_an_output_with_one_axis_is_a_strip() -> None:
+def test_the_map_of_an_output_with_one_axis_has_one_row() -> None:
     x = noise(10_000)
     found = error_map_of(x, changed(x, slice(9984, None), 0.0))
     assert found.rows == 1
@@ -91,7 +93,7 @@ def test_an_output_with_one_axis_is_a_strip() -> None:
 
 
 @pytest.mark.parametrize("value", [NAN, INF, -INF])
-def test_nan_and_infinity_are_infinitely_wrong(value: float) -> None:
+def test_the_error_of_nan_and_infinity_is_infinite(value: float) -> None:
     x = noise(4, 33)
     difference = compared(x, changed(x, (2, slice(30, None)), value))
     assert difference.verdict is Verdict.NON_FINITE
@@ -110,7 +112,7 @@ def test_an_expected_nan_is_no_error() -> None:
     assert len(wrong_cells(found)) == 1
 
 
-def test_all_wrong_is_every_cell() -> None:
+def test_if_all_elements_are_wrong_every_cell_is_wrong() -> None:
     x = noise(16, 64)
     found = error_map_of(x, x * 1.5)
     assert len(wrong_cells(found)) == len(found.cells)
@@ -120,7 +122,7 @@ def test_all_wrong_is_every_cell() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
-def test_factors_and_offsets_are_seen_in_every_dtype(dtype: str) -> None:
+def test_a_constant_factor_or_offset_is_recognised_in_every_dtype(dtype: str) -> None:
     x = noise(16, 64, dtype=dtype)
     assert error_map_of(x, -x).factor == pytest.approx(-1.0)
     assert error_map_of(x, (x.double() * 0.125).to(x.dtype)).factor == pytest.approx(0.125)
@@ -129,18 +131,18 @@ def test_factors_and_offsets_are_seen_in_every_dtype(dtype: str) -> None:
     assert (random.factor, random.offset, random.value, random.rearranged) == (None, None, None, False)
 
 
-def test_rearranged_values_are_seen() -> None:
+def test_rearranged_values_are_recognised() -> None:
     x = noise(16, 16)
     assert error_map_of(x, x.T.contiguous()).rearranged
     assert not error_map_of(x, x.T * 1.1).rearranged
 
 
-def test_errors_of_only_the_large_elements_are_seen() -> None:
+def test_errors_in_only_the_large_elements_are_recognised() -> None:
     x = noise(16, 640)
     assert error_map_of(x, torch.where(x.abs() > 1.5, x * 0.3 + x.abs(), x)).large_from == pytest.approx(1.5, rel=0.1)
 
 
-def test_integers_and_booleans_are_off_by_at_least_a_half() -> None:
+def test_a_wrong_integer_or_boolean_is_a_wrong_cell() -> None:
     whole = torch.arange(12).reshape(3, 4)
     assert wrong_cells(error_map_of(whole, changed(whole, (1, 1), 6))) == {(1, 1)}
     flags = torch.tensor([[True, False], [True, True]])
@@ -148,7 +150,7 @@ def test_integers_and_booleans_are_off_by_at_least_a_half() -> None:
     assert found.cells == (0.0, 0.0, 2.0, 0.0)
 
 
-def test_scalars_single_axes_and_complex_outputs_have_error_maps_and_empty_ones_none() -> None:
+def test_scalar_column_and_complex_outputs_have_error_maps_and_empty_ones_have_none() -> None:
     scalar = error_map_of(torch.tensor(1.0), torch.tensor(3.0))
     assert (scalar.rows, scalar.columns, scalar.spans, scalar.flat) == (1, 1, (), (0, 1))
     assert scalar.around is not None
@@ -161,7 +163,7 @@ def test_scalars_single_axes_and_complex_outputs_have_error_maps_and_empty_ones_
     assert compared(torch.zeros(0, 3), torch.zeros(0, 3)).map is None
 
 
-def test_cells_on_the_edge_are_never_rounded_to_the_other_side() -> None:
+def test_rounding_a_cell_never_changes_whether_it_is_wrong() -> None:
     x = torch.ones(1000)
     # float32 may be off by 16 units here
     for units in (16, 17, 18, 40):

@@ -1,6 +1,7 @@
-"""Inputs are drawn as recorded, or in ways that a wrong result is less likely to pass."""
+"""Input draws: as recorded, or so that a wrong result is less likely to pass."""
 
 import itertools
+from typing import Any
 
 import pytest
 import torch
@@ -13,15 +14,18 @@ from passnet_core.judge.protocol.reference_bench import InputRole
 from passnet_core.records import TensorSpec
 
 
-def spec(**fields) -> TensorSpec:
+def spec(**fields: Any) -> TensorSpec:
     return TensorSpec(**{"name": "in_0", "shape": (64, 32), "dtype": "float32", "mean": 0.5, "std": 2.0, **fields})
 
 
-def one(input_draw: str, seed: int = 1, role: InputRole | None = None, scale: float = 1.0, **fields):
-    return draw([spec(**fields)], input_draw, seed, roles={"in_0": role or InputRole()}, scale=scale)[0]
+def one(
+    input_draw: str, seed: int = 1, role: InputRole | None = None, scale: float = 1.0, **fields: Any
+) -> torch.Tensor:
+    (drawn,) = draw([spec(**fields)], input_draw, seed, roles={"in_0": role or InputRole()}, scale=scale)
+    return torch.as_tensor(drawn)
 
 
-def test_recorded_replays_as_passnet_does() -> None:
+def test_the_recorded_draw_replays_inputs_as_passnet_does() -> None:
     values = one("recorded")
     assert abs(values.mean() - 0.5) < 0.05
     assert abs(values.std() - 0.4) < 0.03
@@ -38,7 +42,7 @@ def test_recorded_replays_as_passnet_does() -> None:
     assert one("recorded", dtype="bool").double().mean().item() == pytest.approx(0.5, abs=0.1)
 
 
-def test_a_recorded_spread_of_zero_is_not_replayed_by_the_harder_draws() -> None:
+def test_harder_draws_do_not_replay_a_recorded_spread_of_zero() -> None:
     for input_draw in ("typical", "wide", "signed", "edges"):
         assert one(input_draw, std=0.0, original_name="L_x_").std() > 0.4, input_draw
     weight = one("typical", std=0.0, mean=1.0, original_name="L_self_parameters_weight_")
@@ -46,7 +50,7 @@ def test_a_recorded_spread_of_zero_is_not_replayed_by_the_harder_draws() -> None
     assert abs(weight.mean() - 1.0) < 0.05
 
 
-def test_each_input_draw_is_what_its_name_says() -> None:
+def test_each_input_draw_has_the_property_in_its_name() -> None:
     typical, wide, signed = (one(input_draw) for input_draw in ("typical", "wide", "signed"))
     assert wide.std() / typical.std() == pytest.approx(8, rel=0.1)
     assert signed.mean() < 0 < typical.mean()
@@ -54,8 +58,8 @@ def test_each_input_draw_is_what_its_name_says() -> None:
     assert 1 <= (sparse.abs() > 2 * FAINT).sum() <= 3
     rows = sparse.reshape(-1, sparse.shape[-1])
     faint = ((rows.abs() - FAINT).abs() <= FAINT / 2).all(-1)
-    assert faint.any(), "rows in which eps matters"
-    assert (rows == 0).all(-1).any(), "and rows of zeros"
+    assert faint.any(), "some rows are so small that eps matters"
+    assert (rows == 0).all(-1).any(), "some rows are zeros"
     assert (rows[faint] > 0).double().mean().item() == pytest.approx(0.5, abs=0.2)
     edges = one("edges", original_name="L_x_")
     assert edges.max() >= 60
@@ -64,7 +68,7 @@ def test_each_input_draw_is_what_its_name_says() -> None:
     assert set(ends.flatten().tolist()) == {-4, 11}
 
 
-def test_large_values_can_be_drawn_smaller_and_nothing_else_changes() -> None:
+def test_scale_changes_only_the_large_values_of_wide_and_edges() -> None:
     assert torch.equal(one("wide", mean=0.0, scale=0.5), one("wide", mean=0.0) / 2)
     edges, smaller = one("edges", original_name="L_x_"), one("edges", original_name="L_x_", scale=0.5)
     assert (edges.abs().max(), smaller.abs().max()) == (100.0, 50.0)
@@ -75,7 +79,7 @@ def test_large_values_can_be_drawn_smaller_and_nothing_else_changes() -> None:
 
 
 @pytest.mark.parametrize("input_draw", INPUT_DRAWS)
-def test_input_draws_depend_on_the_seed_and_on_nothing_else(input_draw: str) -> None:
+def test_an_input_draw_depends_only_on_its_seed(input_draw: str) -> None:
     assert torch.equal(one(input_draw, seed=7), one(input_draw, seed=7))
     # two seeds may put the impulses of a sparse draw at the same indices
     assert input_draw == "sparse" or not torch.equal(one(input_draw, seed=7), one(input_draw, seed=8))
@@ -87,7 +91,7 @@ def test_variances_stay_positive(input_draw: str) -> None:
 
 
 @pytest.mark.parametrize("input_draw", INPUT_DRAWS)
-def test_recorded_ranges_are_kept(input_draw: str) -> None:
+def test_every_input_draw_stays_in_the_recorded_range(input_draw: str) -> None:
     values = one(input_draw, low=0.25, high=4.0, mean=1.0, original_name="L_x_")
     assert values.min() >= 0.25
     assert values.max() <= 4.0
@@ -110,13 +114,14 @@ def test_weights_are_drawn_anew_for_each_input_draw() -> None:
 
 
 def test_shapes_may_differ_from_the_recorded_ones() -> None:
-    assert draw([spec()], "typical", 1, shapes=[(3, 5)])[0].shape == (3, 5)
+    (drawn,) = draw([spec()], "typical", 1, shapes=[(3, 5)])
+    assert torch.as_tensor(drawn).shape == (3, 5)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64", "bool", "complex64"])
 def test_exchanging_two_elements_keeps_all_values(dtype: str) -> None:
     value = one("typical", dtype=dtype, low=0, high=9) if dtype == "int64" else one("typical", dtype=dtype)
-    changed = exchanged(value, 3)
+    changed = torch.as_tensor(exchanged(value, 3))
     assert changed.dtype is value.dtype
     assert int((changed != value).sum()) == 2
     flat = [str(each) for each in value.flatten().tolist()]
@@ -125,14 +130,14 @@ def test_exchanging_two_elements_keeps_all_values(dtype: str) -> None:
     assert torch.equal(exchanged(torch.ones(1), 3), torch.ones(1))
 
 
-def test_unknown_dtypes_and_input_draws_are_refused_by_name() -> None:
+def test_the_error_names_an_unknown_dtype_or_input_draw() -> None:
     with pytest.raises(BadInput, match="'float3'"):
         one("typical", dtype="float3")
     with pytest.raises(BadInput, match="'odd'"):
         one("odd")
 
 
-def test_roles_come_from_the_computation() -> None:
+def test_the_role_of_an_input_follows_from_its_use() -> None:
     graph = parse(
         """
 import torch
@@ -153,14 +158,14 @@ class GraphModule(torch.nn.Module):
         *(TensorSpec(name, (5,), "float32", mean=1.0, std=0.0) for name in ("mean", "var", "weight", "bias")),
         TensorSpec("picks", (2,), "int64"),
     ]
-    found = roles(graph, specs)
+    found, names = roles(graph, specs), [each.name for each in specs]
     assert found["s0"].number
     assert found["ids"].tables == (("table", 0),)
     assert found["var"].variance
     assert not found["mean"].variance
     assert found["picks"].index
     for input_draw in INPUT_DRAWS:
-        drawn = dict(zip([each.name for each in specs], draw(specs, input_draw, 5, roles=found), strict=True))
+        drawn: dict[str, Any] = dict(zip(names, draw(specs, input_draw, 5, roles=found), strict=True))
         assert drawn["s0"] == 3
         assert 0 <= int(drawn["ids"].min()) <= int(drawn["ids"].max()) < 7
         assert int(drawn["picks"].max()) <= 1

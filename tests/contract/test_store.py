@@ -1,4 +1,4 @@
-"""What is kept is there again: after a crash, for other processes, and as one file."""
+"""The store keeps outcomes through crashes, serves several processes, and exchanges runs as files."""
 
 import json
 import os
@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from passnet_core.errors import BadInput, StoreError, StoreRefusal
-from passnet_core.records import Bundle, Clock, Contender, PassFile, Profile, SolverKind, Verdict
+from passnet_core.records import Bundle, Clock, Contender, Job, PassFile, Profile, SolverKind, Verdict
 from passnet_core.store import exchange, owner
+from passnet_core.store.base import Store
 from passnet_core.store.opening import FILE, SOCKET, open_store
 from passnet_core.store.remote import RemoteStore
 from passnet_core.store.rows import RunFile, name_of
@@ -24,7 +25,7 @@ WAIT_S = 120
 ALL_KINDS = [verdict for verdict in Verdict if verdict is not Verdict.MATCHED]
 
 
-def started(home: Path, *jobs, run_id: str = "run-1", verdicts: tuple[Verdict, ...] = ()):  # type: ignore[no-untyped-def]
+def started(home: Path, *jobs: Job, run_id: str = "run-1", verdicts: tuple[Verdict, ...] = ()) -> Store:
     store = open_store(home)
     store.add_bundle(BUNDLE)
     store.start_run(run_of(*jobs, run_id=run_id), tuple(map(name_of, jobs)), "1:2")
@@ -40,14 +41,14 @@ def python(code: str, *arguments: object, **options: object) -> subprocess.Popen
     )  # fmt: skip
 
 
-def test_everything_of_an_outcome_is_there_after_reopening(tmp_path: Path) -> None:
+def test_a_reopened_store_has_complete_outcomes_runs_and_bundles(tmp_path: Path) -> None:
     jobs = [job(number) for number in range(len(ALL_KINDS))]
     store = started(tmp_path, *jobs, verdicts=tuple(ALL_KINDS))
     store.close()
     store = open_store(tmp_path)
     kept = store.outcomes("run-1")
     assert [each.verdict for each in kept] == ALL_KINDS
-    # NaN is not equal to itself, so compare what is written
+    # as text, because NaN does not equal itself
     assert list(map(repr, kept)) == [repr(outcome(each, verdict)) for each, verdict in zip(jobs, ALL_KINDS)]
     assert store.run("run-1") == run_of(*jobs)
     assert store.bundle(BUNDLE.digest) == BUNDLE
@@ -56,7 +57,7 @@ def test_everything_of_an_outcome_is_there_after_reopening(tmp_path: Path) -> No
     store.close()
 
 
-def test_a_summary_counts_verdicts_and_filters(tmp_path: Path) -> None:
+def test_summaries_of_runs_count_verdicts_and_can_be_filtered(tmp_path: Path) -> None:
     verdicts = (Verdict.FASTER, Verdict.SLOWER, Verdict.FASTER, Verdict.CRASHED)
     store = started(tmp_path, *[job(number) for number in range(5)], verdicts=verdicts)
     baseline = job(0, task_id="other", bundle=None)
@@ -72,14 +73,14 @@ def test_a_summary_counts_verdicts_and_filters(tmp_path: Path) -> None:
     store.close()
 
 
-def test_the_first_outcome_of_a_job_stays(tmp_path: Path) -> None:
+def test_the_first_outcome_of_a_job_is_never_replaced(tmp_path: Path) -> None:
     store = started(tmp_path, job(), verdicts=(Verdict.FASTER,))
     store.append("run-1", 0, outcome(job(), Verdict.CRASHED))
     assert [each.verdict for each in store.outcomes("run-1")] == [Verdict.FASTER]
     store.close()
 
 
-def test_a_known_answer_is_the_newest_judged_one_made_here(tmp_path: Path) -> None:
+def test_a_known_answer_was_judged_here_in_the_same_environment(tmp_path: Path) -> None:
     store = started(tmp_path, job(), job(1), verdicts=(Verdict.FASTER, Verdict.INFRASTRUCTURE))
     environment = outcome(job()).environment
     assert environment is not None
@@ -106,7 +107,7 @@ def test_scores_and_standings_keep_profiles_apart(tmp_path: Path) -> None:
         Profile.PASSNET: 8.0,
     }
     (standing,) = store.standings()
-    assert (standing.best_speedup, standing.best_run_id) == (1.5, "run-1"), "the strict figure stands before the other"
+    assert (standing.best_speedup, standing.best_run_id) == (1.5, "run-1"), "the strict speedup comes first"
     store.close()
 
 
@@ -120,7 +121,7 @@ def test_an_inconclusive_outcome_does_not_push_an_older_figure_out_of_the_scores
     store.close()
 
 
-def test_what_inductor_did_is_told_with_its_clocks_the_newest_of_each_subgraph(tmp_path: Path) -> None:
+def test_a_baseline_row_has_the_clocks_of_the_newest_outcome_of_its_subgraph(tmp_path: Path) -> None:
     asked = job(bundle=None)
     store = started(tmp_path, asked, job(1), verdicts=(Verdict.FASTER, Verdict.SLOWER))
     (row,) = store.baseline_rows()
@@ -137,7 +138,7 @@ def test_what_inductor_did_is_told_with_its_clocks_the_newest_of_each_subgraph(t
     store.close()
 
 
-def test_a_store_written_before_profiles_had_columns_is_carried_over(tmp_path: Path) -> None:
+def test_a_store_from_before_profiles_had_columns_is_migrated(tmp_path: Path) -> None:
     store = started(tmp_path, job(spec=LIGHTER), verdicts=(Verdict.FASTER,))
     store.start_run(run_of(job(), run_id="run-2"), (name_of(job()),), "1:2")
     store.append("run-2", 0, outcome(job(), Verdict.FASTER))
@@ -156,13 +157,13 @@ def test_a_store_written_before_profiles_had_columns_is_carried_over(tmp_path: P
         "run-2": Profile.STRICT,
     }
     assert store.run("run-1") == run_of(job(spec=LIGHTER))
-    # the same run arrives again as a file: its older name is no difference
+    # a file with the same run, under the profile's older name, is accepted as equal
     file = RunFile(run_of(job(spec=LIGHTER)), (BUNDLE,), (outcome(job(spec=LIGHTER), Verdict.FASTER),))
     store.import_runs("", (file,))
     store.close()
 
 
-def test_the_last_draft_of_a_slot_counts(tmp_path: Path) -> None:
+def test_the_newest_draft_of_a_slot_is_returned(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     assert store.draft("relu", "mine") is None
     store.save_draft("relu", "mine", BUNDLE)
@@ -199,14 +200,14 @@ for place, each in enumerate(jobs):
             reported = [kill_after, *map(int, process.stdout.read().split())][-1] + 1
         store = open_store(home)
         kept = store.outcomes("run-1")
-        # one more may have been kept than could still be reported
+        # the process may have been killed between storing an outcome and reporting it
         assert reported <= len(kept) <= reported + 1
         left = store.unfinished("run-1")[0]
         assert left.positions == tuple(range(len(kept), 500))
         store.close()
 
 
-def test_a_second_process_works_through_the_first_and_takes_its_place(tmp_path: Path) -> None:
+def test_a_second_process_asks_the_owner_of_the_file_and_succeeds_it(tmp_path: Path) -> None:
     code = """
 import sys
 from pathlib import Path
@@ -236,7 +237,7 @@ sys.stdin.readline()
         store.append("run-1", 1, outcome(job(1), Verdict.CRASHED))
         process.kill()
         process.wait(WAIT_S)
-        # the next question opens the file here
+        # the next request opens the file in this process
         assert [each.verdict for each in store.outcomes("run-1")] == [Verdict.FASTER, Verdict.CRASHED]
         assert store.draft("relu", "mine") == BUNDLE
         assert RemoteStore(tmp_path / SOCKET).draft("relu", "mine") == BUNDLE
@@ -244,7 +245,7 @@ sys.stdin.readline()
     assert not (tmp_path / SOCKET).exists()
 
 
-def test_many_threads_and_two_openings_lose_nothing(tmp_path: Path) -> None:
+def test_several_threads_and_two_openings_lose_no_outcome(tmp_path: Path) -> None:
     jobs = [job(number) for number in range(40)]
     store = started(tmp_path, *jobs)
     other = open_store(tmp_path)
@@ -264,7 +265,7 @@ def test_many_threads_and_two_openings_lose_nothing(tmp_path: Path) -> None:
     other.close()
 
 
-def test_a_file_held_by_a_program_that_does_not_share_it_is_named_with_its_process(tmp_path: Path) -> None:
+def test_the_error_names_a_foreign_process_that_holds_the_file(tmp_path: Path) -> None:
     code = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('ready', flush=True); sys.stdin.readline()"
     with python(code, tmp_path / FILE) as process:
         assert process.stdout is not None
@@ -274,7 +275,7 @@ def test_a_file_held_by_a_program_that_does_not_share_it_is_named_with_its_proce
         process.kill()
 
 
-def test_a_deep_folder_is_no_obstacle(tmp_path: Path) -> None:
+def test_a_store_works_in_a_folder_with_a_long_path(tmp_path: Path) -> None:
     home = tmp_path.joinpath(*["a-folder-with-a-long-name"] * 5)
     store = open_store(home)
     store.save_draft("relu", "mine", BUNDLE)
@@ -282,7 +283,7 @@ def test_a_deep_folder_is_no_obstacle(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_broken_file_and_a_newer_one_are_refused_with_what_to_do(tmp_path: Path) -> None:
+def test_a_broken_file_and_one_of_a_newer_version_are_refused(tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(b"this is no database" * 1000)
     with pytest.raises(StoreError, match=r"results\.duckdb cannot be used"):
         open_store(tmp_path)
@@ -324,7 +325,7 @@ except StoreError as error:
 """
 
 
-def test_a_full_disk_is_said_and_nothing_reported_is_lost(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_loses_no_outcome(tmp_path: Path) -> None:
     home = tmp_path / "small"
     home.mkdir()
     sandbox = ["bwrap", "--dev-bind", "/", "/", "--size", "6000000", "--tmpfs", str(home), "--chdir", str(PROJECT)]
@@ -338,14 +339,14 @@ def test_a_full_disk_is_said_and_nothing_reported_is_lost(tmp_path: Path) -> Non
     assert asked.stdout == "refused\n", asked.stderr
 
 
-def test_a_file_size_limit_reads_as_a_full_disk(tmp_path: Path) -> None:
+def test_a_file_size_limit_is_reported_as_a_full_disk(tmp_path: Path) -> None:
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (6_000_000,) * 2)\n"
     with python(limit + FILLING, tmp_path) as process:
         output, errors = process.communicate(timeout=WAIT_S)
     assert output == "refused\n", errors
 
 
-def test_strange_requests_get_an_error_and_harm_nobody(tmp_path: Path) -> None:
+def test_malformed_requests_at_the_socket_get_an_error_and_do_no_harm(tmp_path: Path) -> None:
     import socket
 
     store = started(tmp_path, job())
@@ -358,7 +359,7 @@ def test_strange_requests_get_an_error_and_harm_nobody(tmp_path: Path) -> None:
     )
     for request in strange:
         with socket.socket(socket.AF_UNIX) as connection:
-            # through a descriptor, as the folder's path may be too long for a socket
+            # through a descriptor, because the folder's path may be too long for a socket's address
             folder = os.open(tmp_path, os.O_RDONLY)
             connection.connect(f"/proc/self/fd/{folder}/{SOCKET}")
             os.close(folder)
@@ -370,7 +371,7 @@ def test_strange_requests_get_an_error_and_harm_nobody(tmp_path: Path) -> None:
     store.close()
 
 
-def test_an_owner_is_told_from_a_later_process() -> None:
+def test_a_run_whose_process_has_ended_has_no_living_owner() -> None:
     here = owner.this_process()
     assert owner.alive(here)
     pid = here.partition(":")[0]
@@ -384,7 +385,7 @@ def test_an_owner_is_told_from_a_later_process() -> None:
 # --- the exchange file ---
 
 
-def test_every_verdict_survives_its_file() -> None:
+def test_a_file_holds_outcomes_of_every_verdict_unchanged() -> None:
     jobs = [job(number) for number in range(len(ALL_KINDS))]
     whole = RunFile(run_of(*jobs), (BUNDLE,), tuple(outcome(each, kind) for each, kind in zip(jobs, ALL_KINDS)))
     (again,) = exchange.read(exchange.written(whole).splitlines())
@@ -396,7 +397,7 @@ def a_file() -> RunFile:
     return RunFile(run_of(*jobs), (BUNDLE,), (outcome(jobs[0], Verdict.FASTER), outcome(jobs[1], Verdict.NO_MATCH)))
 
 
-def test_a_run_survives_its_file(tmp_path: Path) -> None:
+def test_a_file_holds_a_run_unchanged_and_is_read_once(tmp_path: Path) -> None:
     text = exchange.written(a_file())
     (again,) = exchange.read(text.splitlines())
     assert repr(again) == repr(a_file())
@@ -435,12 +436,12 @@ def changed(line: int, **values: object) -> str:
         (exchange.written(a_file()).rstrip()[:-40], "Line 4 is not JSON"),
     ],
 )
-def test_a_broken_file_is_refused_naming_the_line(text: str, message: str) -> None:
+def test_the_error_about_a_broken_file_names_the_line(text: str, message: str) -> None:
     with pytest.raises(BadInput, match=message):
         tuple(exchange.read(text.splitlines()))
 
 
-def test_an_import_is_all_or_nothing_and_repeats_harmlessly(tmp_path: Path) -> None:
+def test_an_import_is_all_or_nothing_and_can_be_repeated(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     other = replace(a_file(), run=replace(a_file().run, id="run-0"))
     store.import_runs("file", (a_file(),))
@@ -455,7 +456,7 @@ def test_an_import_is_all_or_nothing_and_repeats_harmlessly(tmp_path: Path) -> N
     store.close()
 
 
-def test_a_data_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
+def test_a_data_file_that_is_no_complete_archive_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl.gz"
     exchange.write_file(path, [a_file()])
     whole = path.read_bytes()

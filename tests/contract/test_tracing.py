@@ -1,6 +1,7 @@
-"""Patterns traced by torch.fx as plain data, and the canonical reading of calls, against the real torch."""
+"""Tracing patterns with torch.fx, and binding the arguments of calls, with the real torch."""
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ def equal(left: Call, right: Call) -> bool:
         ),
     ],
 )
-def test_every_spelling_of_a_call_reads_the_same(spelling: str, other: str) -> None:
+def test_two_spellings_of_a_call_are_bound_alike(spelling: str, other: str) -> None:
     assert equal(call(spelling), call(other)), (call(spelling), call(other))
 
 
@@ -84,7 +85,7 @@ def test_every_spelling_of_a_call_reads_the_same(spelling: str, other: str) -> N
         ("x.to(torch.float16)", "x.to(torch.bfloat16)"),
     ],
 )
-def test_different_calls_read_differently(one: str, another: str) -> None:
+def test_different_calls_are_bound_differently(one: str, another: str) -> None:
     assert not equal(call(one), call(another))
 
 
@@ -95,7 +96,7 @@ def test_binding_never_fails_on_unknown_calls() -> None:
 
 
 def test_a_traced_pattern_equals_the_captured_graph() -> None:
-    def pattern(x, y):
+    def pattern(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         total = x + y
         parts = torch.functional.split(total, 2, dim=-1)
         return torch._C._nn.gelu(parts[0]), total
@@ -111,7 +112,7 @@ def test_a_traced_pattern_equals_the_captured_graph() -> None:
 
 
 def test_patterns_keep_what_torch_fx_alone_would_lose() -> None:
-    def pattern(x, input):
+    def pattern(x: torch.Tensor, input: torch.Tensor) -> tuple[torch.Tensor, int, float]:
         x += input
         positions = torch.arange(4, dtype=torch.float32)
         positions *= 2
@@ -129,8 +130,8 @@ def test_patterns_keep_what_torch_fx_alone_would_lose() -> None:
     assert parse(emit(traced)).operations[0].target == "operator.iadd"
 
 
-def test_functions_that_only_call_another_are_kept_as_functions() -> None:
-    def pattern(x):
+def test_a_function_that_calls_a_method_is_traced_as_the_function() -> None:
+    def pattern(x: torch.Tensor) -> tuple[object, ...]:
         return torch.nn.functional.sigmoid(x), tanh(input=x), x.sigmoid(), torch.meshgrid([x, x], indexing="ij")
 
     assert [(node.kind, node.target) for node in tracing.trace_pattern(pattern).operations] == [
@@ -142,8 +143,8 @@ def test_functions_that_only_call_another_are_kept_as_functions() -> None:
     assert torch.equal(torch.nn.functional.sigmoid(torch.zeros(1)), torch.full((1,), 0.5))
 
 
-def test_what_was_traced_can_be_run_and_traced_again() -> None:
-    """torch.fx would have wrapped functions looked up by their dotted names from then on, wherever it traces."""
+def test_a_traced_graph_can_be_run_and_traced_again() -> None:
+    """torch.fx would otherwise look up wrapped functions by their dotted names in every later trace."""
     graph = tracing.fx_graph(lambda x: torch.nn.functional.sigmoid(x) * math.sqrt(x.shape[0]))
     module = torch.fx.GraphModule(torch.nn.Module(), graph)
     assert torch.equal(module(torch.zeros(4)), torch.ones(4))
@@ -152,8 +153,8 @@ def test_what_was_traced_can_be_run_and_traced_again() -> None:
     assert tracing.graph_of_fx(tracing.fx_graph(module)).graph == tracing.graph_of_fx(graph).graph
 
 
-def test_switches_in_a_pattern_are_recorded_and_not_obeyed() -> None:
-    def pattern(x):
+def test_a_global_switch_in_a_pattern_is_recorded_and_not_executed() -> None:
+    def pattern(x: torch.Tensor) -> torch.Tensor:
         torch._C._set_grad_enabled(False)
         return x.float()
 
@@ -161,7 +162,7 @@ def test_switches_in_a_pattern_are_recorded_and_not_obeyed() -> None:
     assert torch.is_grad_enabled()
 
 
-def test_arguments_are_always_a_tuple() -> None:
+def test_the_result_of_replacement_args_is_always_a_tuple() -> None:
     assert tracing.trace_arguments(lambda a, b: (b, a, "route", 1e-5)).result == (Ref("b"), Ref("a"), "route", 1e-5)
     assert tracing.trace_arguments(lambda a: a).result == (Ref("a"),)
     assert tracing.trace_arguments(lambda a: [a, [1, 2]]).result == (Ref("a"), Listed((1, 2)))
@@ -175,10 +176,10 @@ def test_arguments_are_always_a_tuple() -> None:
         (lambda x: torch.nn.ReLU()(x), "torch.nn.functional"),
         (lambda *x: x[0], "Name every input"),
         (lambda x: float(x), "no number"),
-        (lambda x: x + undefined_name, "undefined_name"),  # noqa: F821
+        (lambda x: x + undefined_name, "undefined_name"),  # type: ignore[name-defined]  # noqa: F821
     ],
 )
-def test_an_untraceable_pattern_says_what_to_write_instead(pattern, said: str) -> None:
+def test_an_untraceable_pattern_says_what_to_write_instead(pattern: Callable[..., object], said: str) -> None:
     with pytest.raises(tracing.Untraceable, match=said):
         tracing.trace_pattern(pattern)
 
@@ -194,12 +195,12 @@ def test_an_untraceable_pattern_says_what_to_write_instead(pattern, said: str) -
         "a = torch.from_file('/etc/passwd')",
     ],
 )
-def test_what_is_no_computation_is_refused_with_its_line(line: str) -> None:
+def test_the_refusal_of_a_call_that_is_no_operation_names_its_line(line: str) -> None:
     problem = signatures.refusal(graph(line, "return (a,)"))
     assert problem.startswith("Line 5: ")
 
 
-def test_resolving_stays_inside_the_operations() -> None:
+def test_names_outside_the_known_operations_are_not_resolved() -> None:
     for target in (
         "os.system",
         "torch.os.system",
@@ -211,7 +212,7 @@ def test_resolving_stays_inside_the_operations() -> None:
             signatures.resolve(target)
 
 
-def test_every_operation_of_the_real_tasks_is_known_and_bound() -> None:
+def test_every_operation_of_passbench_is_known_and_bound() -> None:
     if not PASSBENCH.is_dir():
         pytest.skip("the folder shared/passbench-dev is not here")
     plain = set()
@@ -226,7 +227,7 @@ def test_every_operation_of_the_real_tasks_is_known_and_bound() -> None:
 
 
 def test_every_bundled_subgraph_is_made_of_known_operations_and_matches_itself() -> None:
-    """Written as a pattern, a subgraph is found in itself, whole; of those that call alike, one is enough."""
+    """A subgraph, written as a pattern, matches itself completely. One subgraph for each set of calls is tried."""
     corpus = Corpus([PROJECT / "data" / "tasks"])
     seen: set[object] = set()
     for code in {each.code: None for task in corpus.tasks() for each in corpus.task(task.id).subgraphs}:

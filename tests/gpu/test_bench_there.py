@@ -2,8 +2,9 @@
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple, replace
+from typing import Any
 
 import pytest
 import torch
@@ -13,12 +14,11 @@ from passnet_core.judge.numerics import comparing, elements
 from passnet_core.judge.numerics.comparing import References, compare
 from passnet_core.judge.numerics.input_draws import INPUT_DRAWS, draw
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
-from passnet_core.judge.numerics.perturbing import perturbed
 from passnet_core.judge.protocol.messages import Produced, Returned
 from passnet_core.judge.protocol.reference_bench import BenchPlan, InputRole, OutputDifference
 from passnet_core.records import Capture, Device, EvalSpec, Job, Stage, Subgraph, TensorSpec, Verdict
-from tests.contract.test_comparing import produced
-from tests.contract.test_large_outputs import CASES
+from tests.contract.test_comparing import perturbed, produced
+from tests.contract.test_large_outputs import CASES, Case
 
 SOURCE = """
 import torch
@@ -31,22 +31,24 @@ class GraphModule(torch.nn.Module):
 """
 
 
-def there(each: Produced | None) -> Produced | None:
-    return each and replace(each, value=each.value.cuda())
+def there(each: Produced) -> Produced:
+    return replace(each, value=torch.as_tensor(each.value).cuda())
 
 
 @pytest.mark.parametrize("sliced", [False, True])
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
 def test_a_gpu_finds_the_difference_that_a_cpu_finds(
-    case, dtype: str, sliced: bool, monkeypatch: pytest.MonkeyPatch
+    case: Case, dtype: str, sliced: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if sliced:
         monkeypatch.setattr(elements, "SLICE", {"cpu": 77, "cuda": 90})
-    eager, exact, actual = (None if each is None else produced(each) for each in case(dtype))
-    up = () if exact is None else (replace(exact, value=exact.value * (1 + 1e-9)),)
+    given, precise, returned = case(dtype)
+    eager, actual = produced(given), produced(returned)
+    exact = None if precise is None else produced(precise)
+    up = () if precise is None else (produced(precise * (1 + 1e-9)),)
     here = compare(References(eager, exact, lambda: up), actual)
-    far = compare(References(there(eager), there(exact), lambda: tuple(map(there, up))), there(actual))
+    far = compare(References(there(eager), exact and there(exact), lambda: tuple(map(there, up))), there(actual))
     if here.mean_error is not None:
         assert far.mean_error == pytest.approx(here.mean_error, rel=1e-12)
     assert repr(astuple(replace(far, mean_error=0.0))) == repr(astuple(replace(here, mean_error=0.0)))
@@ -71,8 +73,12 @@ def test_a_gpu_draws_what_a_cpu_draws(drawing: str) -> None:
         TensorSpec("in_5", (4096,), "float32", mean=1.0, std=0.5),
     )
     roles = {"in_2": InputRole(index=True), "in_5": InputRole(variance=True)}
-    here = draw(specs, drawing, 3, roles=roles)
-    one, same, other = (draw(specs, drawing, seed, roles=roles, device="cuda") for seed in (3, 3, 4))
+
+    def drawn(seed: int, device: str) -> list[torch.Tensor]:
+        return [torch.as_tensor(each) for each in draw(specs, drawing, seed, roles=roles, device=device)]
+
+    here = drawn(3, "cpu")
+    one, same, other = (drawn(seed, "cuda") for seed in (3, 3, 4))
     for spec, wanted, found, again, another in zip(specs, here, one, same, other, strict=True):
         assert (found.device.type, found.dtype, found.shape) == ("cuda", wanted.dtype, wanted.shape)
         assert torch.equal(found, again)
@@ -96,22 +102,22 @@ def test_a_gpu_perturbs_inputs_by_one_ulp_as_well(dtype: str) -> None:
 
 def test_without_memory_to_spare_the_cpu_compares(monkeypatch: pytest.MonkeyPatch) -> None:
     class Eager:
-        def give(self, inputs: list) -> None:
+        def give(self, inputs: Sequence[torch.Tensor | int]) -> None:
             self.inputs = inputs
 
         def run(self, name: str, *, fresh: bool = True) -> Returned:
-            first = self.inputs[0].double() if name == "float64" else self.inputs[0]
+            first = torch.as_tensor(self.inputs[0], dtype=torch.float64 if name == "float64" else None)
             return Returned((produced(first * 2),), "tuple", 0.0)
 
     plan = BenchPlan((TensorSpec("in_0", (64,), "float32"),), (InputRole(),), 1, True, True)
     bench = LocalReferenceBench(plan, Eager(), Device.CUDA)
     bench.draw("typical", [(64,)])
     bench.refer(exact=True)
-    found = []
+    found: list[str] = []
     inner = comparing.compare
 
-    def scarce(references: References, actual: Produced, **options) -> OutputDifference:
-        found.append(references.eager.value.device.type)
+    def scarce(references: References, actual: Produced, **options: Any) -> OutputDifference:
+        found.append(torch.as_tensor(references.eager.value).device.type)
         if found[-1] == "cuda":
             raise torch.cuda.OutOfMemoryError
         return inner(references, actual, **options)

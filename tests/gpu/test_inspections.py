@@ -134,7 +134,7 @@ def test_the_kernels_of_passes_are_those_that_ran_and_jobs_go_on(backend: LocalB
     capability = kernel.target.replace(".", "")
     assert f".target sm_{capability}" in kernel.ptx
     assert str(backend.home) not in kernel.ttir + kernel.ptx
-    lines = {place.of for place in aligning.of_ptx(kernel.ptx, {"add_relu.py"})}
+    lines = {place.file_line for place in aligning.of_ptx(kernel.ptx, {"add_relu.py"})}
     assert lines <= set(range(1, len(PASS.splitlines()) + 1))
     assert lines
     assert aligning.of_triton_ir(kernel.ttir, {"add_relu.py"})

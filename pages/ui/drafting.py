@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from pages.ui import editor, frame, resources
-from pages.ui.editor import Held, Template, code_editor
+from pages.ui.editor import EditorMessage, Template, code_editor
 from pages.ui.text import key_of, plain
 from passnet_core.bundles.starting import starting_point
 from passnet_core.errors import BadInput, UnknownItem
@@ -66,11 +66,11 @@ class EditorDraft:
         held = editor.held(self.slot.editor)
         return self.with_text(held) if held is not None and self.owns(held) else self.drawn
 
-    def owns(self, held: Held) -> bool:
+    def owns(self, held: EditorMessage) -> bool:
         """Whether the text belongs to this draft at this revision."""
         return held.slot == self.slot.name and held.revision == self.revision == self.slot.revision
 
-    def with_text(self, held: Held) -> Bundle:
+    def with_text(self, held: EditorMessage) -> Bundle:
         def typed(files: Sequence[PassFile]) -> tuple[PassFile, ...]:
             return tuple(replace(file, code=held.files.get(file.name, file.code)) for file in files)
 
@@ -138,7 +138,7 @@ def draw_editor(
     findings: Sequence[Finding],
     operations: Sequence[Mapping[str, str]],
     insert: tuple[int, str] | None,
-    on_asked: Callable[[Task, Held], None],
+    on_asked: Callable[[Task, EditorMessage], None],
 ) -> None:
     """Draw the editor. on_asked: called from a callback with each command of the editor and its text."""
     if not draft.drawn.files:
@@ -174,7 +174,7 @@ def save(task: Task) -> None:
         save_text(task, held)
 
 
-def save_text(task: Task, held: Held) -> EditorDraft | None:
+def save_text(task: Task, held: EditorMessage) -> EditorDraft | None:
     """Save this text in the slot that it was typed for. Returns the draft, or None if other text has replaced it."""
     draft = open_draft(task, held.slot)
     if not draft.owns(held):

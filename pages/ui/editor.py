@@ -18,7 +18,7 @@ COMMANDS: tuple[Command, ...] = ("check", "run")
 
 
 @dataclass(frozen=True)
-class Held:
+class EditorMessage:
     """A message of the editor: the text that it holds, its slot and revision, and a command if there is one."""
 
     slot: str
@@ -87,17 +87,17 @@ def code_editor(
     )
 
 
-def held(key: str) -> Held | None:
+def held(key: str) -> EditorMessage | None:
     """Return the last text that the editor sent; None if it has sent none."""
     return _read(key, "held")
 
 
-def asked(key: str) -> Held | None:
+def asked(key: str) -> EditorMessage | None:
     """Return the command that has just arrived, with its text; None if there is none."""
     return _read(key, "asked")
 
 
-def _read(key: str, event: str) -> Held | None:
+def _read(key: str, event: str) -> EditorMessage | None:
     """Read a message with care: a browser may send anything."""
     state = st.session_state.get(key)
     message = state.get(event) if isinstance(state, Mapping) else None
@@ -107,7 +107,7 @@ def _read(key: str, event: str) -> Held | None:
     if not (isinstance(slot, str) and isinstance(revision, int) and isinstance(files, Mapping)):
         return None
     texts = {str(name): code for name, code in files.items() if isinstance(code, str)}
-    return Held(slot, revision, texts, what if what in COMMANDS else None)
+    return EditorMessage(slot, revision, texts, what if what in COMMANDS else None)
 
 
 def completed(graph: Graph) -> list[dict[str, str]]:

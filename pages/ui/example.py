@@ -39,10 +39,10 @@ def finished_example(home: str) -> Example | None:
 
 def _difficulty(reference: ReferenceBundle, operations: Mapping[str, int]) -> tuple[int, bool, int]:
     """Return how much a reader has to take in: passes, whether the kernel is in another file, operations."""
-    elsewhere = "triton.jit" not in reference.bundle.passes[0].code
+    kernel_in_helper = "triton.jit" not in reference.bundle.passes[0].code
     return (
         len(reference.bundle.passes),
-        elsewhere,
+        kernel_in_helper,
         min(operations[each] for each in reference.task_ids if each in operations),
     )
 

@@ -36,15 +36,15 @@ def options_menu(device: Device) -> None:
 
 def spec_of(device: Device, stage: Stage | None) -> EvalSpec:
     """Return the specification of a run by these settings. stage: None for the one set, or the device's last stage."""
-    held = st.session_state
-    profile = PROFILES.get(held.get(PROFILE, ""), Profile.STRICT)
+    state = st.session_state
+    profile = PROFILES.get(state.get(PROFILE, ""), Profile.STRICT)
     most = Stage.MEASURE if device is Device.CUDA else Stage.VERIFY
     return EvalSpec(
-        stage=stage or (STAGES.get(held.get(STAGE, ""), most) if device is Device.CUDA else most),
+        stage=stage or (STAGES.get(state.get(STAGE, ""), most) if device is Device.CUDA else most),
         device=device,
-        capture=CAPTURES.get(held.get(CAPTURE, ""), Capture.DIRECT),
+        capture=CAPTURES.get(state.get(CAPTURE, ""), Capture.DIRECT),
         profile=profile,
-        trials=int(held.get(TRIALS) or 5),
-        deadline_s=float(held.get(DEADLINE) or 120),
-        replacement_cap=1 if held.get(CAP) or profile is Profile.PASSNET else None,
+        trials=int(state.get(TRIALS) or 5),
+        deadline_s=float(state.get(DEADLINE) or 120),
+        replacement_cap=1 if state.get(CAP) or profile is Profile.PASSNET else None,
     )

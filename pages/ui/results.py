@@ -35,7 +35,7 @@ def result_tabs(
         evidence_tab,
     )
     opened = OPENS[outcome.verdict]
-    # the key names the tab to open: it opens when the verdict changes, and readers keep theirs while it does not
+    # the key names the tab to open: a new verdict opens its tab, otherwise the tab of the reader stays open
     for tab, draw in zip(st.tabs(names, default=opened, key=f"{key}-{opened}"), tabs):
         with tab:
             draw(outcome, subgraph, bundle)

@@ -166,15 +166,15 @@ def new_conversation(task: Task, draft: EditorDraft) -> None:
 def begin(task: Task, draft: EditorDraft) -> None:
     reached = typed()
     st.session_state[REACHED] = reached
-    held = st.session_state
+    state = st.session_state
     model = reached.model()
-    start = draft.bundle if held.get(REPAIR) else None
+    start = draft.bundle if state.get(REPAIR) else None
     spec = spec_of(resources.service().device().device, None)
     begun = [
         resources.service().conversations.start(
             model, task, ConversationOrder(spec, reached.budget, reached.price, number + 1, start)
         )
-        for number in range(int(held.get(ATTEMPTS) or 1))
+        for number in range(int(state.get(ATTEMPTS) or 1))
     ]
     links.select("talk", begun[0])
 
@@ -182,21 +182,21 @@ def begin(task: Task, draft: EditorDraft) -> None:
 def typed() -> Reached:
     """Return the model of the fields; empty fields take their value from the environment. A key from the environment
     never goes to a server that a visitor named."""
-    known, held = resources.service().settings.models, st.session_state
-    url, key = str(held.get(URL) or "").strip(), str(held.get(KEY) or "")
+    known, state = resources.service().settings.models, st.session_state
+    url, key = str(state.get(URL) or "").strip(), str(state.get(KEY) or "")
     if url and not url.startswith(("http://", "https://")):
         raise BadInput(f"{url!r} is not an address. Enter the server as an address such as http://localhost:8000/v1.")
     server = ChatServer(url or known.base_url, key or ("" if url and url != known.base_url else known.key))
-    typed_name = str(held.get(NAME) or "")
+    typed_name = str(state.get(NAME) or "")
     name = typed_name.strip() or known.model
     if not name:
         raise BadInput("No model is named. Enter the name of a model on the server.")
-    minutes = float(held.get(MINUTES) or 0)
+    minutes = float(state.get(MINUTES) or 0)
     budget = Budget(
-        int(held.get(TURNS) or 12), int(held.get(TOKENS) or 0) or None, float(held.get(MONEY) or 0) or None,
+        int(state.get(TURNS) or 12), int(state.get(TOKENS) or 0) or None, float(state.get(MONEY) or 0) or None,
         minutes * 60 or None,
     )  # fmt: skip
-    prices = (float(held.get(f"{each}-{typed_name}") or 0) for each in (PROMPT, REPLY))
+    prices = (float(state.get(f"{each}-{typed_name}") or 0) for each in (PROMPT, REPLY))
     return Reached(server, name, budget, Price(*prices))
 
 

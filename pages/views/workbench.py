@@ -9,7 +9,7 @@ import streamlit as st
 from pages.ui import drafting, editor, frame, links, live, resources, talk
 from pages.ui.components import finding_list, input_rows, match_marks, subgraph_title, verdict_card
 from pages.ui.drafting import EditorDraft
-from pages.ui.editor import Held
+from pages.ui.editor import EditorMessage
 from pages.ui.graphs import graph_view
 from pages.ui.options import options_menu, spec_of
 from pages.ui.results import result_tabs
@@ -201,7 +201,7 @@ def start(task: Task, draft: EditorDraft, stage: Stage | None, everything: bool,
     submit(task, draft, draft.bundle, stage, everything, context)
 
 
-def command(task: Task, held: Held, context: str) -> None:
+def command(task: Task, held: EditorMessage, context: str) -> None:
     """Carry out a command of the editor on the text that came with it."""
     draft = drafting.save_text(task, held)
     if draft is not None:

@@ -113,7 +113,7 @@ def _own_scratch(folder: Path) -> Path:
 def _load_torch() -> None:
     """Import the modules that load torch: before the first job, while the fork servers start."""
     from passnet_core.judge.stages import inspection, measure, verify  # noqa: F401
-    from passnet_core.judge.supervisor import child  # noqa: F401
+    from passnet_core.judge.supervisor import worker_process  # noqa: F401
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

@@ -26,9 +26,9 @@ from passnet_core.judge.protocol.messages import Preparation, Returned, TimedCal
 from passnet_core.judge.stages import measure
 from passnet_core.judge.stages.prepared_job import PreparedJob
 from passnet_core.judge.supervisor import sandbox
-from passnet_core.judge.supervisor.child import Child
 from passnet_core.judge.supervisor.fork_server import WorkerPlace
 from passnet_core.judge.supervisor.worker_pool import WorkerPool
+from passnet_core.judge.supervisor.worker_process import WorkerProcess
 from passnet_core.records import (
     NOISE_FLOOR,
     OWN_CLOCK,
@@ -78,7 +78,7 @@ class Pair:
 class Slower:
     """A client that lengthens the claimed times, and the referee's readings with them."""
 
-    def __init__(self, child: Child, factor: float) -> None:
+    def __init__(self, child: WorkerProcess, factor: float) -> None:
         self.child, self.factor = child, factor
 
     def timed_calls(self, *asked: object) -> TimedCalls:
@@ -110,7 +110,7 @@ def pairs(subgraphs: Sequence[Subgraph], factor: float = 1.0) -> Iterator[Pair]:
             pool.refill(Device.CUDA, witness=True)
             bundle = Bundle((PassFile("same.py", ""),))
             sides = [
-                Child(fork_server, who, deadline_s=3600.0, lifetime_s=3600.0, compiling=True)
+                WorkerProcess(fork_server, who, deadline_s=3600.0, lifetime_s=3600.0, compiling=True)
                 for who, fork_server in (
                     ("candidate", pool.for_bundle(bundle.digest, Device.CUDA)),
                     ("witness", pool.for_witness(Device.CUDA)),
@@ -127,7 +127,7 @@ def pairs(subgraphs: Sequence[Subgraph], factor: float = 1.0) -> Iterator[Pair]:
             pool.close()
 
 
-def _pair(subgraph: Subgraph, bundle: Bundle, candidate: Child, witness: Child, factor: float) -> Pair:
+def _pair(subgraph: Subgraph, bundle: Bundle, candidate: WorkerProcess, witness: WorkerProcess, factor: float) -> Pair:
     graph = source.parse(subgraph.code)
     original = source.emit(placement.placed(graph, "cuda"))
     eager = Preparation(Contender.EAGER, original, Capture.DIRECT, Device.CUDA)

@@ -47,7 +47,7 @@ def values(found: Inspection) -> dict[str, tuple[TensorForm, ...]]:
 
 
 @NEEDS_COMPILER
-def test_it_says_what_nodes_give_and_what_inductor_generates_and_jobs_go_on(backend: LocalBackend) -> None:
+def test_an_inspection_has_the_shapes_of_nodes_and_inductors_code(backend: LocalBackend) -> None:
     asked = subgraph((4, 33), "float16")
     found = inspected(backend, asked, with_code=True)
     form = (TensorForm((4, 33), "float16"),)
@@ -63,7 +63,7 @@ def test_it_says_what_nodes_give_and_what_inductor_generates_and_jobs_go_on(back
     assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
 
 
-def test_tuples_numbers_and_values_that_depend_on_content(backend: LocalBackend) -> None:
+def test_shapes_of_tuples_are_known_and_those_that_depend_on_content_are_not(backend: LocalBackend) -> None:
     code = source(
         "tmp_0 = in_0.chunk(3, dim=-1)",
         "tmp_1 = tmp_0[0]",
@@ -88,10 +88,10 @@ def test_tuples_numbers_and_values_that_depend_on_content(backend: LocalBackend)
         "2 of 10 values are not known, the first at tmp_5 (torch.nonzero):"
         " its shape depends on the content of its inputs."
     )
-    assert (found.code, found.code_problem) == (None, ""), "it was not asked for"
+    assert (found.code, found.code_problem) == (None, ""), "no code was asked for"
 
 
-def test_size_costs_nothing(backend: LocalBackend) -> None:
+def test_an_inspection_allocates_no_tensors(backend: LocalBackend) -> None:
     found = inspected(backend, subgraph((1 << 20, 1 << 20)))
     assert values(found)["tmp_1"] == (TensorForm((1 << 20, 1 << 20), "float32"),)
 
@@ -110,7 +110,7 @@ def test_size_costs_nothing(backend: LocalBackend) -> None:
         ("\x00", "cannot be read"),
     ],
 )
-def test_what_is_no_subgraph_is_refused_in_a_sentence(backend: LocalBackend, code: str, word: str) -> None:
+def test_source_that_is_no_subgraph_is_refused_in_a_sentence(backend: LocalBackend, code: str, word: str) -> None:
     with pytest.raises(BadInput, match=word):
         inspected(backend, subgraph(code=code), with_code=True)
 
@@ -121,7 +121,7 @@ def test_a_dtype_that_does_not_exist_is_refused(backend: LocalBackend) -> None:
         inspected(backend, replace(subgraph(), inputs=inputs))
 
 
-def test_a_witness_that_does_not_answer_is_a_sentence(backend: LocalBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_witness_that_does_not_answer_is_reported(backend: LocalBackend, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local, "INSPECTION_LIMIT_S", 0.001)
     with pytest.raises(InfrastructureError, match="did not find the shapes in the subgraph within 0 s"):
         inspected(backend, subgraph())
@@ -129,14 +129,14 @@ def test_a_witness_that_does_not_answer_is_a_sentence(backend: LocalBackend, mon
     assert len(inspected(backend, subgraph()).values) == 4
 
 
-def test_a_cancelled_one_never_starts(backend: LocalBackend) -> None:
+def test_a_cancelled_inspection_never_starts(backend: LocalBackend) -> None:
     cancelled = threading.Event()
     cancelled.set()
     with pytest.raises(InfrastructureError, match="cancelled"):
         backend.inspect(InspectSubgraph(subgraph(), Device.CPU), cancelled)
 
 
-def test_without_a_compiler_it_says_so() -> None:
+def test_without_a_compiler_a_sentence_asks_for_one() -> None:
     import torch._inductor.config
 
     form = TensorForm((4, 33), "float32")
@@ -146,7 +146,7 @@ def test_without_a_compiler_it_says_so() -> None:
 
 
 @NEEDS_COMPILER
-def test_what_inductor_cannot_compile_it_says_in_one_line() -> None:
+def test_a_subgraph_that_inductor_cannot_compile_gets_one_line() -> None:
     form = TensorForm((4, 33), "float32")
     found = inspecting.generated(source("tmp_0 = in_0 @ in_1", "return (tmp_0,)"), [form, form], Device.CPU)
     assert isinstance(found, str)
@@ -155,7 +155,7 @@ def test_what_inductor_cannot_compile_it_says_in_one_line() -> None:
     assert "\n" not in found
 
 
-def test_launches_are_counted_in_the_code() -> None:
+def test_kernel_launches_and_library_calls_are_counted_in_inductors_code() -> None:
     code = '''
 triton_poi_0 = async_compile.triton("triton_poi_0", """
 def triton_poi_0(x): triton_poi_0.run(x)
@@ -175,14 +175,14 @@ def benchmark_compiled_module(times=10):
     assert inspecting.launched(code) == (3, 2)
 
 
-# --- remembered ---
+# --- remembered inspections ---
 
 
 def numbered(number: int) -> Subgraph:
     return replace(subgraph(), id=f"float32/{number}", code=ADD_RELU + f"# {number}\n")
 
 
-def test_an_inspection_is_asked_for_once() -> None:
+def test_a_remembered_inspection_is_not_made_again() -> None:
     fake = FakeBackend(lambda job: None)  # type: ignore[arg-type,return-value]
     known = Inspections(Scheduler(fake))
     never = threading.Event()
@@ -196,11 +196,11 @@ def test_an_inspection_is_asked_for_once() -> None:
         known.of(numbered(number), Device.CPU)
     before = len(fake.inspected)
     known.of(numbered(0), Device.CPU)
-    assert len(fake.inspected) == before + 1, "the oldest is forgotten"
+    assert len(fake.inspected) == before + 1, "the oldest inspection is forgotten"
     known.close()
 
 
-def test_what_failed_is_asked_for_again_and_who_waits_can_leave() -> None:
+def test_a_failed_inspection_is_made_again_and_a_waiting_caller_can_leave() -> None:
     going_on = threading.Event()
     answers = iter([BadInput("not this one"), ZeroDivisionError()])
 
@@ -225,7 +225,7 @@ def test_what_failed_is_asked_for_again_and_who_waits_can_leave() -> None:
     known.close()
 
 
-def test_who_does_not_wait_finds_it_later_and_hears_of_a_failure_once() -> None:
+def test_a_caller_that_does_not_wait_gets_the_result_or_the_failure_later() -> None:
     going_on = threading.Event()
 
     def inspection(asked: Subgraph) -> Inspection:
@@ -251,11 +251,11 @@ def test_who_does_not_wait_finds_it_later_and_hears_of_a_failure_once() -> None:
         settled(1)
     with pytest.raises(BadInput, match="not this one"):
         settled(1)
-    assert fake.inspected.count((numbered(1), True)) == 2, "the second time it was asked for anew"
+    assert fake.inspected.count((numbered(1), True)) == 2, "each failure is reported once, then it is made again"
     known.close()
 
 
-# --- what Triton makes of kernels ---
+# --- kernels that Triton compiles ---
 
 
 def kernels(backend: LocalBackend, code: str, asked: Subgraph | None = None) -> PassKernels:
@@ -263,14 +263,14 @@ def kernels(backend: LocalBackend, code: str, asked: Subgraph | None = None) -> 
     return backend.inspect(question, threading.Event())
 
 
-def test_kernels_are_compiled_for_a_gpu_that_is_not_there(backend: LocalBackend) -> None:
+def test_without_a_gpu_kernels_are_compiled_for_a_recorded_one(backend: LocalBackend) -> None:
     asked = subgraph((1 << 12, 1 << 12), "float16")
     found = kernels(backend, RIGHT, asked)
     assert found.problem == ""
     assert (found.subgraph_digest, found.bundle_digest) == (asked.digest, bundle(RIGHT).digest)
     (kernel,) = found.kernels
     assert (kernel.name, kernel.target, kernel.ran, kernel.problem) == ("add_relu_kernel", "9.0", False, "")
-    assert (kernel.launches, kernel.num_warps, kernel.registers) == (1, 4, None), "recorded sizes, and nothing ran"
+    assert (kernel.launches, kernel.num_warps, kernel.registers) == (1, 4, None), "recorded sizes; it does not run"
     assert "tt.func public @add_relu_kernel" in kernel.ttir
     assert "!tt.ptr<f16> {tt.divisibility = 16 : i32}" in kernel.ttir
     assert "ttg.num-warps" in kernel.ttgir
@@ -293,14 +293,14 @@ def test_kernels_are_compiled_for_a_gpu_that_is_not_there(backend: LocalBackend)
         (hostile_in_call("return torch.empty_like(a)"), "launch no Triton kernel here"),
     ],
 )
-def test_where_no_kernel_is_compiled_it_says_why(backend: LocalBackend, code: str, said: str) -> None:
+def test_a_sentence_says_why_no_kernel_was_compiled(backend: LocalBackend, code: str, said: str) -> None:
     code = code.replace("import ctypes, os, signal, sys, time\n", "")
     found = kernels(backend, code)
     assert found.kernels == ()
     assert re.search(said, found.problem), found.problem
 
 
-def test_a_kernel_that_does_not_compile_says_so_beside_one_that_does(backend: LocalBackend) -> None:
+def test_a_kernel_that_does_not_compile_has_a_problem(backend: LocalBackend) -> None:
     code = RIGHT.replace("tl.where(total > 0, total, 0.0)", "tl.no_such_thing(total)")
     (kernel,) = kernels(backend, code).kernels
     assert kernel.problem.startswith("It does not compile: ")
@@ -308,7 +308,9 @@ def test_a_kernel_that_does_not_compile_says_so_beside_one_that_does(backend: Lo
     assert kernel.ptx == ""
 
 
-def test_a_pass_that_never_ends_is_ended_and_jobs_go_on(backend: LocalBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pass_that_never_ends_is_killed_and_jobs_go_on(
+    backend: LocalBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(local, "COMPILING_LIMIT_S", 3.0)
     endless = hostile_in_call("while True: pass").replace("import ctypes, os, signal, sys, time\n", "")
     with pytest.raises(InfrastructureError, match="did not compile the kernels within 3 s"):
@@ -316,8 +318,8 @@ def test_a_pass_that_never_ends_is_ended_and_jobs_go_on(backend: LocalBackend, m
     assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
 
 
-def test_what_the_candidate_tells_of_kernels_is_cut_to_what_can_be_shown() -> None:
-    from passnet_core.judge.supervisor.child import _compiled
+def test_the_candidates_description_of_a_kernel_is_cut_to_safe_values() -> None:
+    from passnet_core.judge.supervisor.worker_process import _compiled
 
     told = {"name": "<b>" * 999, "target": 1, "ran": "yes", "launches": -1, "num_warps": 1e9, "ptx": "x" * 10**6}
     kernel = _compiled(told)
@@ -326,7 +328,7 @@ def test_what_the_candidate_tells_of_kernels_is_cut_to_what_can_be_shown() -> No
     assert len(kernel.ptx) < 200_000
 
 
-def test_kernels_are_asked_for_once_for_each_bundle() -> None:
+def test_the_kernels_of_a_bundle_are_compiled_once() -> None:
     answers = iter([InfrastructureError("not now")])
 
     def compiled(asked: Subgraph, passes: Bundle) -> PassKernels:
@@ -347,5 +349,5 @@ def test_kernels_are_asked_for_once_for_each_bundle() -> None:
         settled(bundle(RIGHT))
     assert settled(bundle(RIGHT)).problem == settled(bundle(RIGHT)).problem
     settled(bundle(RIGHT + "# other"))
-    assert len(fake.compiled) == 3, "anew after a failure, and for another bundle"
+    assert len(fake.compiled) == 3, "again after a failure, and once for another bundle"
     known.close()

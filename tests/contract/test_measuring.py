@@ -26,8 +26,8 @@ from passnet_core.judge.protocol.messages import (
 from passnet_core.judge.stages import measure, timed_blocks, timing_session
 from passnet_core.judge.stages.findings import Measurement
 from passnet_core.judge.stages.prepared_job import PreparedJob
-from passnet_core.judge.supervisor.child import Child
 from passnet_core.judge.supervisor.worker_pool import WorkerPool
+from passnet_core.judge.supervisor.worker_process import WorkerProcess
 from passnet_core.records import (
     REPLAY,
     Capture,
@@ -531,8 +531,8 @@ def test_a_drift_of_the_whole_machine_is_not_unsteady_but_spread_and_wandering_r
 
 
 @pytest.fixture(scope="module")
-def witness(pool: WorkerPool) -> Iterator[Child]:
-    child = Child(pool.for_witness(Device.CPU), "witness", deadline_s=240.0)
+def witness(pool: WorkerPool) -> Iterator[WorkerProcess]:
+    child = WorkerProcess(pool.for_witness(Device.CPU), "witness", deadline_s=240.0)
     asked = subgraph()
     eager = Preparation(Contender.EAGER, ADD_RELU, Capture.DIRECT, Device.CPU)
     child.prepare("eager", eager)
@@ -547,7 +547,7 @@ def fills() -> list[timed_inputs.Fill]:
     return timed_inputs.fills(asked.inputs, roles(parse(asked.code), asked.inputs))
 
 
-def test_each_call_has_its_own_inputs_and_its_outputs_can_be_asked_for_afterwards(witness: Child) -> None:
+def test_each_call_has_its_own_inputs_and_its_outputs_can_be_asked_for_afterwards(witness: WorkerProcess) -> None:
     series = witness.timed_calls("eager", Clock.END_TO_END, fills(), None, 0)
     calls = [series.call(seed, seed % 3, keep_last=seed == 5) for seed in range(8)]
     fourth, last = series.end(keep_last=True)
@@ -571,7 +571,7 @@ def test_each_call_has_its_own_inputs_and_its_outputs_can_be_asked_for_afterward
     ids=["right", "wrong", "NaN", "another shape"],
 )
 def test_the_witness_checks_a_timed_call_as_the_referee_would(
-    witness: Child, spoil: Callable[[torch.Tensor], torch.Tensor], verdict: Verdict | None
+    witness: WorkerProcess, spoil: Callable[[torch.Tensor], torch.Tensor], verdict: Verdict | None
 ) -> None:
     (eager,) = witness.recall("eager", fills(), 0, [12])
     actual = returned([spoil(eager.outputs[0].value)])
@@ -581,13 +581,13 @@ def test_the_witness_checks_a_timed_call_as_the_referee_would(
     assert there.digest == output_digest.digest([actual.outputs[0].value])
 
 
-def test_the_same_content_may_come_at_another_place(witness: Child) -> None:
+def test_the_same_content_may_come_at_another_place(witness: WorkerProcess) -> None:
     series = witness.timed_calls("eager", Clock.END_TO_END, fills(), None, 0)
     assert len({series.call(11, slot).digest for slot in range(3)}) == 1
     series.end()
 
 
-def test_a_fault_during_timed_calls_is_reported_and_the_worker_goes_on(witness: Child) -> None:
+def test_a_fault_during_timed_calls_is_reported_and_the_worker_goes_on(witness: WorkerProcess) -> None:
     first, second = fills()
     with pytest.raises(CandidateFault, match="float11"):
         witness.timed_calls("eager", Clock.END_TO_END, [first, {**second, "dtype": "float11"}], None, 0)

@@ -1,4 +1,4 @@
-"""The channel between referee and child, with a real child in a real fork server."""
+"""The channel between the referee and a worker, with a real worker from a real fork server."""
 
 import os
 import re
@@ -16,15 +16,15 @@ import torch
 from passnet_core.judge.protocol import framing
 from passnet_core.judge.protocol.messages import CandidateFault, CandidateGone, CandidateTimeout, Preparation
 from passnet_core.judge.supervisor import sandbox
-from passnet_core.judge.supervisor.child import Child
 from passnet_core.judge.supervisor.fork_server import WorkerPlace
 from passnet_core.judge.supervisor.worker_pool import WorkerPool
+from passnet_core.judge.supervisor.worker_process import WorkerProcess
 from passnet_core.records import Bundle, Capture, Contender, Device, PassFile
 from tests.contract.judging import RIGHT, bundle, hostile_at_import
 
 
-def loaded(pool: WorkerPool, asked: Bundle, *, deadline_s: float = 240.0) -> Child:
-    child = Child(pool.for_bundle(asked.digest, Device.CPU), "candidate", deadline_s=deadline_s)
+def loaded(pool: WorkerPool, asked: Bundle, *, deadline_s: float = 240.0) -> WorkerProcess:
+    child = WorkerProcess(pool.for_bundle(asked.digest, Device.CPU), "candidate", deadline_s=deadline_s)
     pool.refill(Device.CPU, witness=False)
     return child
 
@@ -46,7 +46,7 @@ class GraphModule(torch.nn.Module):
 
 @pytest.mark.filterwarnings("ignore:ComplexHalf")
 @pytest.mark.parametrize("name", [name for name in framing.DTYPES if not name.startswith("float8")])
-def test_every_dtype_crosses_the_wire(name: str) -> None:
+def test_tensors_of_every_dtype_can_be_sent(name: str) -> None:
     dtype = framing.DTYPES[name]
     sent = [torch.arange(7).to(dtype), torch.ones((), dtype=dtype), torch.empty((0, 3), dtype=dtype)]
     ours, theirs = socket.socketpair()
@@ -62,7 +62,7 @@ def test_every_dtype_crosses_the_wire(name: str) -> None:
         )
 
 
-def test_strides_of_inputs_survive() -> None:
+def test_inputs_keep_their_strides() -> None:
     turned = torch.arange(6.0).reshape(2, 3).T
     places, tensors = framing.pack_inputs([turned, 4, float("nan"), True])
     ours, theirs = socket.socketpair()
@@ -89,7 +89,7 @@ def test_strides_of_inputs_survive() -> None:
     ],
     ids=["long-header", "long-payload", "no-fields", "no-text", "no-dtype", "no-shape", "nested"],
 )
-def test_nonsense_on_the_wire_is_refused(data: bytes) -> None:
+def test_malformed_messages_are_refused(data: bytes) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         sender = threading.Thread(target=ours.sendall, args=(data,))
@@ -99,7 +99,7 @@ def test_nonsense_on_the_wire_is_refused(data: bytes) -> None:
         sender.join(60)
 
 
-def test_the_end_of_the_other_side_is_noticed() -> None:
+def test_a_connection_that_the_other_side_closed_is_noticed() -> None:
     ours, theirs = socket.socketpair()
     with theirs:
         ours.sendall(b"\0\0")
@@ -108,7 +108,7 @@ def test_the_end_of_the_other_side_is_noticed() -> None:
             framing.receive(theirs)
 
 
-def test_a_child_loads_prepares_and_runs(pool: WorkerPool) -> None:
+def test_a_child_loads_a_bundle_prepares_a_callable_and_runs_it(pool: WorkerPool) -> None:
     child = loaded(pool, bundle(RIGHT))
     try:
         passes = child.load(bundle(RIGHT)).passes
@@ -143,7 +143,7 @@ def test_a_fault_does_not_end_the_child(pool: WorkerPool) -> None:
         child.close()
 
 
-def test_passes_that_share_a_replacement_share_what_prepares_its_weights(pool: WorkerPool) -> None:
+def test_passes_that_share_a_replacement_must_share_prepare(pool: WorkerPool) -> None:
     shared = PassFile("shared_kernel.py", RIGHT)
     imported = "from shared_kernel import pattern, replacement_args, replacement_func\n"
     hook = "def prepare(weights):\n    return weights\n"
@@ -187,7 +187,7 @@ def test_the_trace_of_a_fault_names_the_authors_line(pool: WorkerPool) -> None:
         child.close()
 
 
-def test_an_untraceable_pattern_is_told_apart(pool: WorkerPool) -> None:
+def test_an_untraceable_pattern_is_a_fault_of_kind_pattern(pool: WorkerPool) -> None:
     looping = bundle(RIGHT.replace("    return torch.nn", "    if a.sum() > 0: a = b\n    return torch.nn"))
     child = loaded(pool, looping)
     try:
@@ -199,7 +199,7 @@ def test_an_untraceable_pattern_is_told_apart(pool: WorkerPool) -> None:
         child.close()
 
 
-def test_a_child_that_ends_says_how_and_leaves_nothing(pool: WorkerPool) -> None:
+def test_a_child_that_ends_reports_its_status_and_leaves_no_process(pool: WorkerPool) -> None:
     leaving = bundle(hostile_at_import("os.fork() or time.sleep(1000)\nos._exit(7)"))
     child = loaded(pool, leaving)
     with pytest.raises(CandidateGone) as gone:
@@ -209,11 +209,11 @@ def test_a_child_that_ends_says_how_and_leaves_nothing(pool: WorkerPool) -> None
         child.run("eager")
     child.close()
     below = sandbox.descendants(child.fork_server.process.pid)
-    # in a sandbox bubblewrap stands between
+    # in a sandbox, bubblewrap is a process between the two
     assert len([pid for pid in below if b"fork-server" not in Path(f"/proc/{pid}/cmdline").read_bytes()]) == 0
 
 
-def test_a_deadline_is_kept_and_counts_only_its_own_time(pool: WorkerPool) -> None:
+def test_a_deadline_counts_only_the_time_of_requests(pool: WorkerPool) -> None:
     sleepy = bundle(hostile_at_import("time.sleep(1000)"))
     child = loaded(pool, sleepy, deadline_s=2.0)
     with pytest.raises(CandidateTimeout):
@@ -226,14 +226,14 @@ def test_a_deadline_is_kept_and_counts_only_its_own_time(pool: WorkerPool) -> No
     child.close()
 
 
-def stats_below(child: Child) -> list[list[str]]:
-    """Of each of the child's processes, what the kernel's list says after its name: the state first."""
+def stats_below(child: WorkerProcess) -> list[list[str]]:
+    """For each process of the child, the fields of /proc/PID/stat after the name; the first is the state."""
     stats = (Path(f"/proc/{pid}/stat").read_text() for pid in sandbox.descendants(child.fork_server.process.pid))
     return [stat.rpartition(")")[2].split() for stat in stats]
 
 
-def ticks_below(child: Child) -> int:
-    """Processor time that all of them have used, in hundredths of a second."""
+def ticks_below(child: WorkerProcess) -> int:
+    """The processor time that the child's processes have used, in hundredths of a second."""
     return sum(int(fields[11]) + int(fields[12]) for fields in stats_below(child))
 
 
@@ -247,7 +247,7 @@ threading.Thread(target=burn, daemon=True).start()
 """
 
 
-def test_at_rest_neither_threads_nor_processes_of_a_candidate_compute(pool: WorkerPool) -> None:
+def test_at_rest_no_thread_or_process_of_a_candidate_computes(pool: WorkerPool) -> None:
     burning = bundle(hostile_at_import(BURNING))
     child = loaded(pool, burning)
     child.load(burning)
@@ -259,7 +259,7 @@ def test_at_rest_neither_threads_nor_processes_of_a_candidate_compute(pool: Work
     at_rest = ticks_below(child)
     time.sleep(0.3)
     assert ticks_below(child) <= at_rest + 1
-    child.prepare("eager", PREPARATION)  # it goes on when it is asked
+    child.prepare("eager", PREPARATION)  # a request wakes it
     deadline = time.monotonic() + 60
     while ticks_below(child) < at_rest + 10:
         assert time.monotonic() < deadline
@@ -276,7 +276,7 @@ subprocess.run([sys.executable, "-c", burning + leaving])
 """
 
 
-def test_a_process_whose_first_thread_has_ended_is_stopped_and_killed_like_any_other() -> None:
+def test_a_process_whose_first_thread_has_ended_can_be_stopped_and_killed() -> None:
     with subprocess.Popen([sys.executable, "-c", HALF_DEAD]) as outer:
         deadline = time.monotonic() + 60
         while not any(process.state == "Z" for process in sandbox._below(outer.pid).values()):
@@ -303,7 +303,7 @@ if libc.timer_create(1, event, ctypes.byref(timer)) or libc.timer_settime(timer,
 """
 
 
-def test_a_candidate_that_wakes_itself_is_found_out(pool: WorkerPool) -> None:
+def test_a_candidate_that_wakes_itself_is_detected(pool: WorkerPool) -> None:
     waking = bundle(hostile_at_import(WAKING))
     child = loaded(pool, waking)
     child.load(waking)
@@ -318,7 +318,7 @@ def test_a_candidate_that_wakes_itself_is_found_out(pool: WorkerPool) -> None:
     child.close()
 
 
-def test_a_fork_server_serves_one_bundle_only(pool: WorkerPool) -> None:
+def test_a_fork_server_serves_only_one_bundle(pool: WorkerPool) -> None:
     first = pool.for_bundle(bundle(RIGHT).digest, Device.CPU)
     assert pool.for_bundle(bundle(RIGHT).digest, Device.CPU) is first
     second = pool.for_bundle("another", Device.CPU)
@@ -326,14 +326,14 @@ def test_a_fork_server_serves_one_bundle_only(pool: WorkerPool) -> None:
     assert not first.alive
 
 
-def test_scratch_of_process_isolation_is_watched_and_removed(tmp_path: Path) -> None:
+def test_the_scratch_folder_of_process_isolation_is_limited_and_removed(tmp_path: Path) -> None:
     own = WorkerPool(WorkerPlace(sandbox.chosen("process"), tmp_path))
     try:
         filling = bundle(
             hostile_at_import("for n in range(10**6): open(os.environ['TMPDIR'] + f'/{n}', 'wb').write(bytes(1 << 20))")
         )
         fork_server = own.for_bundle(filling.digest, Device.CPU)
-        child = Child(fork_server, "candidate", deadline_s=240, limits=sandbox.Limits(scratch_bytes=8 << 20))
+        child = WorkerProcess(fork_server, "candidate", deadline_s=240, limits=sandbox.Limits(scratch_bytes=8 << 20))
         with pytest.raises(CandidateGone, match="8 MiB to disk"):
             child.load(filling)
         child.close()

@@ -27,8 +27,8 @@ def inspection(job: Job, workers: JobWorkers, *, with_code: bool) -> Inspection:
     placed = source.emit(placement.placed(graph, workers.device.value))
     known: Inspection | None = None
     try:
-        with contextlib.ExitStack() as children:
-            witness = workers.start(children, "witness", compiling=with_code)
+        with contextlib.ExitStack() as running:
+            witness = workers.start(running, "witness", compiling=with_code)
             with workers.lock(lambda text: None).shared():
                 found = witness.propagate(placed, given)
             known = Inspection(
@@ -56,8 +56,8 @@ def kernels(job: Job, workers: JobWorkers) -> PassKernels:
     if fatal := [each for each in check.broken_rules(bundle, job.spec) if each.fatal]:
         return known(problem=f"A rule rejects the passes, so that nothing of them is executed: {fatal[0].message}")
     try:
-        with contextlib.ExitStack() as children:
-            candidate = workers.start(children, "candidate", alone=True)
+        with contextlib.ExitStack() as running:
+            candidate = workers.start(running, "candidate", alone=True)
             loaded = check.load(bundle, candidate, job.spec)
             matched = check.match(bundle, loaded.passes, graph)
             if matched.graph is None:

@@ -15,7 +15,7 @@ from passnet_core.judge.supervisor.worker_pool import WorkerPool
 from passnet_core.records import Capture, Device, Environment, Job, Phase, Stage
 
 if TYPE_CHECKING:
-    from passnet_core.judge.supervisor.child import Child
+    from passnet_core.judge.supervisor.worker_process import WorkerProcess
 
 Emit = Callable[[str, str], None]
 """Sends an event of a job, its phase and its text, to whoever asked for the job."""
@@ -58,14 +58,14 @@ class JobWorkers:
         return DeviceLock(None if self.device is Device.CPU else self.home, waiting)
 
     def start(
-        self, children: contextlib.ExitStack, who: str, *, compiling: bool | None = None, alone: bool = False
-    ) -> "Child":
-        """Start the "candidate" or the "witness", which ends with children; if it ends badly, so does its fork server.
+        self, running: contextlib.ExitStack, who: str, *, compiling: bool | None = None, alone: bool = False
+    ) -> "WorkerProcess":
+        """Start the "candidate" or the "witness", which ends with running; if it ends badly, so does its fork server.
 
         compiling: whether it needs torch's compiler; None: if the job does. On CUDA a worker stays for later jobs;
         alone: this one neither has served a job before nor stays.
         """
-        from passnet_core.judge.supervisor.child import Child
+        from passnet_core.judge.supervisor.worker_process import WorkerProcess
 
         trusted = who == "witness"
         bundle, spec = self.job.bundle, self.job.spec
@@ -90,32 +90,34 @@ class JobWorkers:
             resident = None
         lifetime_s = math.inf if staying else None
         try:
-            child = resident or Child(
+            worker = resident or WorkerProcess(
                 fork_server, who, deadline_s=spec.deadline_s, lifetime_s=lifetime_s, compiling=compiling
             )
         except InfrastructureError:
             self.pool.retire(fork_server)
             raise
-        child.begin(spec.deadline_s, (lambda text: None) if trusted else (lambda text: self.emit(Phase.LOG, text)))
+        worker.begin(spec.deadline_s, (lambda text: None) if trusted else (lambda text: self.emit(Phase.LOG, text)))
         if staying:
-            self.pool.residents[who] = child
-        children.push(lambda kind, error, trace: self._end(child, fork_server, error, staying))
-        return child
+            self.pool.residents[who] = worker
+        running.push(lambda kind, error, trace: self._end(worker, fork_server, error, staying))
+        return worker
 
-    def _end(self, child: "Child", fork_server: ForkServer, error: BaseException | None, staying: bool) -> None:
+    def _end(
+        self, worker: "WorkerProcess", fork_server: ForkServer, error: BaseException | None, staying: bool
+    ) -> None:
         """End a worker. One that stays only forgets the job, because its CUDA context took seconds to set up."""
-        mine = error is not None and not (isinstance(error, CandidateEnd) and error.who != child.who)
+        mine = error is not None and not (isinstance(error, CandidateEnd) and error.who != worker.who)
         if staying and not mine:
             try:
-                child.forget()
-                self.logs[child.who] = child.log.text
+                worker.forget()
+                self.logs[worker.who] = worker.log.text
                 return
             except CandidateEnd as end:
                 error = end
         if staying:
-            self.pool.residents.pop(child.who, None)
-        self.logs[child.who] = child.close()
-        blamed = isinstance(error, CandidateEnd) and error.who == child.who
+            self.pool.residents.pop(worker.who, None)
+        self.logs[worker.who] = worker.close()
+        blamed = isinstance(error, CandidateEnd) and error.who == worker.who
         harmless = isinstance(error, CandidateFault) and error.kind not in ("protocol", "memory", "restless")
         if (blamed and not harmless) or not fork_server.alive:
             self.pool.retire(fork_server)

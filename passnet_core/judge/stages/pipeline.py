@@ -18,7 +18,7 @@ from passnet_core.judge.stages.job_workers import Emit, JobWorkers
 from passnet_core.records import Bundle, Evidence, Job, Outcome, Phase, Profile, Stage, Verdict
 
 if TYPE_CHECKING:
-    from passnet_core.judge.supervisor.child import Child
+    from passnet_core.judge.supervisor.worker_process import WorkerProcess
 
 
 class JobPipeline:
@@ -34,8 +34,8 @@ class JobPipeline:
         """Judge the job. Whatever happens, it gets this one outcome."""
         start = time.monotonic()
         try:
-            with contextlib.ExitStack() as children:
-                self._judge(children)
+            with contextlib.ExitStack() as running:
+                self._judge(running)
         except CandidateEnd as end:
             self.facts = replace(self.facts, end=end)
         except PlaygroundError as error:
@@ -69,7 +69,7 @@ class JobPipeline:
             log_tail=self.workers.logs.get("candidate", ""),
         )
 
-    def _judge(self, children: contextlib.ExitStack) -> None:
+    def _judge(self, running: contextlib.ExitStack) -> None:
         """Run the stages, one after the other, as far as the job asks and its passes get."""
         bundle, stage = self.job.bundle, self.job.spec.stage
         if bundle is None and stage is Stage.CHECK:
@@ -77,19 +77,19 @@ class JobPipeline:
         self.workers.find_device()
         graph = check.parsed(self.job.subgraph)
         if bundle is None:
-            witness = self.workers.start(children, "witness")
+            witness = self.workers.start(running, "witness")
             self._compute(graph, graph, witness, witness)
             return
         self._enter(Phase.RULES, "Reading the passes.")
         self.facts = replace(self.facts, findings=check.broken_rules(bundle, self.job.spec))
         if any(finding.fatal for finding in self.facts.findings):
             return
-        candidate = self.workers.start(children, "candidate")
+        candidate = self.workers.start(running, "candidate")
         rewritten = self._matched(bundle, candidate, graph)
         if rewritten is not None and stage is not Stage.CHECK:
-            self._compute(graph, rewritten, candidate, self.workers.start(children, "witness"))
+            self._compute(graph, rewritten, candidate, self.workers.start(running, "witness"))
 
-    def _matched(self, bundle: Bundle, candidate: "Child", graph: Graph) -> Graph | None:
+    def _matched(self, bundle: Bundle, candidate: "WorkerProcess", graph: Graph) -> Graph | None:
         """Load the passes and replace their matches in the graph. None: there is nothing to compute."""
         self._enter(Phase.LOAD, "Loading the passes and tracing their patterns.")
         loaded = check.load(bundle, candidate, self.job.spec)
@@ -104,7 +104,7 @@ class JobPipeline:
         self.facts = replace(self.facts, during=during, match=found.report, rewrite_problem=found.problem)
         return found.graph
 
-    def _compute(self, graph: Graph, rewritten: Graph, candidate: "Child", witness: "Child") -> None:
+    def _compute(self, graph: Graph, rewritten: Graph, candidate: "WorkerProcess", witness: "WorkerProcess") -> None:
         """Compare values with eager, list the kernels that were launched, and take times."""
         from passnet_core.judge.stages import measure, verify
         from passnet_core.judge.stages.prepared_job import PASSNET_SEED, PreparedJob, preparations

@@ -1,1 +1,1 @@
-"""The referee's side of a process: fork servers, their children, the sandbox, limits and the device lock."""
+"""The referee's side of a process: fork servers, their workers, the sandbox, limits and the device lock."""

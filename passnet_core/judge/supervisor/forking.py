@@ -159,7 +159,7 @@ class _ForkServerLoop:
         else:
             self.compiling |= asked["compiling"]
             self.import_compiler()
-            self.pid = self._forked(lambda: self._become_child(channel, log, asked["cpu_s"]))
+            self.pid = self._forked(lambda: self._become_worker(channel, log, asked["cpu_s"]))
         os.close(channel)
         os.close(log)
         tell(self.control, started=self.pid)
@@ -208,7 +208,7 @@ class _ForkServerLoop:
             traceback.print_exc()
             os._exit(70)
         channel, log = descriptors
-        self._become_child(channel, log, asked["cpu_s"], left=True)
+        self._become_worker(channel, log, asked["cpu_s"], left=True)
 
     def _leave_fork_server(self) -> None:
         """The first step of a new worker: it closes the fork server's channel and confines itself."""
@@ -221,7 +221,7 @@ class _ForkServerLoop:
         sandbox.die_with_parent()
         sandbox.confine_this_process(self.device)
 
-    def _become_child(self, descriptor: int, log: int, cpu_s: float, *, left: bool = False) -> None:
+    def _become_worker(self, descriptor: int, log: int, cpu_s: float, *, left: bool = False) -> None:
         """Never returns. left: _leave_fork_server has run already."""
         status = 70
         try:

@@ -8,7 +8,7 @@ from passnet_core.judge.supervisor.fork_server import ForkServer, WorkerPlace
 from passnet_core.records import Device
 
 if TYPE_CHECKING:
-    from passnet_core.judge.supervisor.child import Child
+    from passnet_core.judge.supervisor.worker_process import WorkerProcess
 
 
 class WorkerPool:
@@ -22,7 +22,7 @@ class WorkerPool:
         self.serving: dict[Device, ForkServer] = {}
         self.spare: dict[Device, ForkServer] = {}
         self.witnesses: dict[Device, ForkServer] = {}
-        self.residents: dict[str, Child] = {}
+        self.residents: dict[str, WorkerProcess] = {}
         """By role, the CUDA worker that is kept from job to job, because its context takes seconds to create."""
 
     def for_bundle(self, digest: str, device: Device) -> ForkServer:
@@ -71,9 +71,9 @@ class WorkerPool:
 
     def dismiss(self, who: str) -> None:
         """Ends the resident worker of this role."""
-        child = self.residents.pop(who, None)
-        if child is not None:
-            child.close()
+        worker = self.residents.pop(who, None)
+        if worker is not None:
+            worker.close()
 
     def close(self) -> None:
         for who in list(self.residents):

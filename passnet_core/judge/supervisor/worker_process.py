@@ -70,7 +70,7 @@ COMPUTING = {"refer": "run eager", "compile": "compile with Inductor", "judge": 
 """The steps of a reference bench whose time counts against the job's deadline, and what they do."""
 
 
-class Child:
+class WorkerProcess:
     """One worker of a fork server, as a CandidateClient.
 
     All requests of a job together may take deadline_s; the time of the referee and of the other worker does not count.
@@ -157,12 +157,12 @@ class Child:
     def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
         self._ask(f"warm up {name}", {"do": "warm_up", "name": name, "fills": fills, "seconds": seconds})
 
-    def timed_calls(self, name: str, clock: Clock, fills: Fills, core: int | None, weights: int) -> "ChildTimedCalls":
+    def timed_calls(self, name: str, clock: Clock, fills: Fills, core: int | None, weights: int) -> "WorkerTimedCalls":
         doing = f"time {name}"
         asked = {"do": "rounds", "name": name, "clock": clock.value, "fills": fills, "core": core, "weights": weights}
         start = time.perf_counter_ns()
         self._ask(doing, asked)
-        return ChildTimedCalls(self, doing, (time.perf_counter_ns() - start) / 1e3)
+        return WorkerTimedCalls(self, doing, (time.perf_counter_ns() - start) / 1e3)
 
     def recall(self, name: str, fills: Fills, weights: int, seeds: Sequence[int]) -> tuple[Returned, ...]:
         asked = {"do": "recall", "name": name, "fills": fills, "weights": weights, "seeds": list(seeds)}
@@ -221,7 +221,7 @@ class Child:
 
     def _restless(self, found: str) -> CandidateEnd:
         """End the worker for what it did while it was stopped."""
-        self._end_child()
+        self._end_worker()
         self._over = self._marked(CandidateFault("restless", found))
         return self._over
 
@@ -283,7 +283,7 @@ class Child:
         """End the worker with all that it started, and return the tail of its log."""
         if self._over is None:
             self._over = CandidateGone(None, "It was ended.")
-            self._end_child()
+            self._end_worker()
         self.channel.close()
         return self.log.finish()
 
@@ -338,7 +338,7 @@ class Child:
         except framing.WireClosed:
             raise self._gone(doing) from None
         except framing.WireError as error:
-            self._end_child()
+            self._end_worker()
             self._over = self._marked(CandidateFault("protocol", f"It sent nonsense: {error}"))
             raise self._over from error
         finally:
@@ -357,7 +357,7 @@ class Child:
             while True:
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    self._end_child()
+                    self._end_worker()
                     self._over = self._marked(CandidateTimeout(self.deadline_s, doing))
                     raise self._over
                 # read the channel first: the fork server's report of the end must not overtake the last reply
@@ -383,7 +383,7 @@ class Child:
             raise self._over
         folder = self.fork_server.folder
         if folder is not None and sandbox.folder_bytes(folder) > self.limits.scratch_bytes:
-            self._end_child()
+            self._end_worker()
             limit = f"{self.limits.scratch_bytes >> 20} MiB"
             self._over = self._marked(
                 CandidateGone(None, f"It was ended: it wrote more than {limit} to disk while it had to {doing}.")
@@ -394,7 +394,7 @@ class Child:
         """Find out how the worker ended; end it if it only closed its channel."""
         told = self.fork_server.hear(1.0)
         if told is None and self.fork_server.alive:
-            told = self._end_child()
+            told = self._end_worker()
         if told is None:
             self.fork_server.stop()
             self._over = CandidateGone(None, f"It ended the process it lives in while it had to {doing}.")
@@ -407,7 +407,7 @@ class Child:
             self._over = CandidateGone(code, f"It was gone while it had to {doing}: {_ending(code)}{why}.")
         return self._marked(self._over)
 
-    def _end_child(self) -> dict[str, Any] | None:
+    def _end_worker(self) -> dict[str, Any] | None:
         """Have the fork server end the worker, and return its report. A fork server that does not obey is stopped."""
         if self._resting is not None:
             stopped, self._resting = self._resting, None
@@ -428,11 +428,11 @@ class Child:
         return end
 
 
-class ChildTimedCalls:
+class WorkerTimedCalls:
     """A series of timed calls in a worker. Call end() after the last one."""
 
-    def __init__(self, child: Child, doing: str, begun_us: float) -> None:
-        self.child = child
+    def __init__(self, worker: WorkerProcess, doing: str, begun_us: float) -> None:
+        self.worker = worker
         self.doing = doing
         self.begun_us = begun_us
 
@@ -446,31 +446,31 @@ class ChildTimedCalls:
 
     def _step(self, asked: bytes) -> tuple[float, float, int]:
         """Send one step; return the microseconds until its answer, and the answer: a claimed time and a digest."""
-        child = self.child
-        with child._waiting(self.doing) as pause:
+        worker = self.worker
+        with worker._waiting(self.doing) as pause:
             start = time.perf_counter_ns()
             if asked:
-                framing.send_frame(child.channel, asked, pause)
-            answer = framing.receive_frame(child.channel, ANSWERED.size, pause, spin_s=SPIN_S)
+                framing.send_frame(worker.channel, asked, pause)
+            answer = framing.receive_frame(worker.channel, ANSWERED.size, pause, spin_s=SPIN_S)
             waited = (time.perf_counter_ns() - start) / 1e3
         claimed, digest = ANSWERED.unpack(answer)
         if math.isnan(claimed):
             self._reply()  # raises what the call raised
         if not (claimed >= 0 and math.isfinite(claimed)):
-            raise child._marked(CandidateFault("protocol", "It sent no times."))
+            raise worker._marked(CandidateFault("protocol", "It sent no times."))
         return waited, claimed, digest
 
     def end(self, *, keep_last: bool = False) -> tuple[Returned, ...]:
         """End the series and return the outputs that were kept."""
         asked = ASKED.pack(0, 0, END | (KEEP if keep_last else 0))
-        with self.child._waiting(self.doing) as pause:
-            framing.send_frame(self.child.channel, asked, pause)
-        return self.child._returned(self._reply())
+        with self.worker._waiting(self.doing) as pause:
+            framing.send_frame(self.worker.channel, asked, pause)
+        return self.worker._returned(self._reply())
 
     def _reply(self) -> framing.WireMessage:
-        with self.child._waiting(self.doing) as pause:
-            reply = framing.receive(self.child.channel, pause, header_limit=REPLY_LIMIT)
-        return self.child._without_fault(reply)
+        with self.worker._waiting(self.doing) as pause:
+            reply = framing.receive(self.worker.channel, pause, header_limit=REPLY_LIMIT)
+        return self.worker._without_fault(reply)
 
 
 def _described(given: Given) -> Any:

@@ -1,6 +1,6 @@
-"""What tests need and which of them each lane runs, said in one place; tests/conftest.py applies it at collection.
+"""What each test needs, and which tests each lane runs. tests/conftest.py applies these tables at collection.
 
-Places are files, folders or single tests below this folder, fixtures are known by their names.
+A place is a file, a folder or a single test below this folder.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,8 @@ TESTS = Path(__file__).resolve().parent
 
 
 class Lane(StrEnum):
-    """smoke: in a minute. test: all, with a sample of an unchanged corpus. all: all, and the corpus recorded."""
+    """smoke: takes a minute. test: all tests, but a sample of the adversarial corpus if the judge has not changed. all:
+    all tests and the whole corpus, whose run is recorded if nothing fails."""
 
     SMOKE = "smoke"
     TEST = "test"
@@ -24,9 +25,9 @@ MARKED: dict[str, tuple[str, ...]] = {
     BROWSER: ("browser",),
     GPU: ("gpu",),
     SANDBOX: (
-        "contract/test_backend.py::test_a_fork_bomb_is_ended",
+        "contract/test_backend.py::test_a_fork_bomb_is_killed_and_the_next_job_runs",
         "contract/test_sandbox.py",
-        "contract/test_store.py::test_a_full_disk_is_said_and_nothing_reported_is_lost",
+        "contract/test_store.py::test_a_full_disk_is_reported_and_loses_no_outcome",
     ),
     TORCH: (
         "contract/checks",
@@ -45,27 +46,27 @@ MARKED: dict[str, tuple[str, ...]] = {
         "contract/test_sizes.py",
         "contract/test_tracing.py",
         "contract/test_verify.py",
-        "gpu/test_bench_there.py",
+        "gpu/test_bench.py",
     ),
     JUDGE: (
         "browser",
         "gpu",
         "adversarial/test_hostile.py",
         "contract/test_backend.py",
-        "contract/test_command_line.py::test_only_the_judges_packages_are_needed_with_outcomes",
+        "contract/test_command_line.py::test_check_with_an_outcomes_file_needs_only_the_judges_packages",
         "contract/test_cutting_models.py",
-        "contract/test_processes.py::test_scratch_of_process_isolation_is_watched_and_removed",
-        "contract/test_service.py::test_the_real_judge_answers_through_the_service",
-        "contract/test_batch.py::test_a_model_that_repairs_what_the_real_judge_found_is_accepted",
+        "contract/test_processes.py::test_the_scratch_folder_of_process_isolation_is_limited_and_removed",
+        "contract/test_service.py::test_the_service_gets_verdicts_from_the_real_judge",
+        "contract/test_batch.py::test_a_model_that_repairs_mistakes_the_real_judge_found_is_accepted",
         "contract/test_wheel.py",
     ),
 }
-"""Which places carry which marker."""
+"""The places that carry each marker."""
 
 JUDGING_FIXTURES = frozenset({"backend", "own_backend", "backends", "pool", "witness"})
-"""Who asks for one of these starts judges."""
+"""A test that uses one of these fixtures starts judges."""
 
-CHECK = "contract/test_backend.py::test_check_says_that_it_matches_and_shows_the_graph_afterwards"
+CHECK = "contract/test_backend.py::test_check_reports_the_match_and_shows_the_rewritten_graph"
 """The one test of the smoke lane that starts a judge: a real CHECK job."""
 
 SMOKE = (
@@ -77,34 +78,34 @@ SMOKE = (
     "adversarial/test_table.py",
     CHECK,
 )
-"""What the smoke lane runs."""
+"""The places that the smoke lane runs."""
 
 LONGEST_FIRST = ("browser", "adversarial/test_hostile.py", "adversarial", "tools", "contract", "pages", "unit", "gpu")
-"""In which order tests are handed out: a long test begun last would leave the other workers idle."""
+"""The order in which tests start: a long test that starts last would leave the other workers idle."""
 
 
 def place_of(path: Path) -> str:
-    """What a file is called here."""
+    """The name of a file in the tables above."""
     return path.relative_to(TESTS).as_posix() if path.is_relative_to(TESTS) else path.as_posix()
 
 
 def lies_in(test: str, place: str) -> bool:
-    """Whether a test is this place, lies in it, or is one of its cases."""
+    """Whether a test is this place, lies in it, or is one of its parametrized cases."""
     return test == place or test.startswith((f"{place}/", f"{place}::", f"{place}["))
 
 
 def markers_of(test: str, fixtures: Iterable[str] = ()) -> frozenset[str]:
-    """What a test needs, or all tests of a file: by the table and by the fixtures that it asks for."""
+    """The markers of a test, or of all tests of a file: those of its place, and those of the fixtures that it uses."""
     by_place = {marker for marker, places in MARKED.items() if any(lies_in(test, place) for place in places)}
     by_fixture = {JUDGE} if not JUDGING_FIXTURES.isdisjoint(fixtures) else set()
     return frozenset(by_place | by_fixture)
 
 
 def in_smoke(test: str) -> bool:
-    """Whether the smoke lane runs a test, or reads a file."""
+    """Whether the smoke lane runs this test, or a test in this file."""
     return any(lies_in(test, place) or lies_in(place, test) for place in SMOKE)
 
 
 def turn(test: str) -> int:
-    """When a test is handed out: a smaller number is earlier."""
+    """The rank of a test in the starting order; smaller numbers start earlier."""
     return next(number for number, place in enumerate((*LONGEST_FIRST, test)) if lies_in(test, place))

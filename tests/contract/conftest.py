@@ -1,4 +1,4 @@
-"""What several contract tests share."""
+"""Fixtures that several contract tests share."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from passnet_core.judge.supervisor.worker_pool import WorkerPool
 
 @pytest.fixture(scope="module")
 def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WorkerPool]:
-    """The judge's processes without a referee, one pool for all tests of a file."""
+    """A worker pool without a referee, shared by the tests of a file."""
     made = WorkerPool(WorkerPlace(sandbox.chosen("auto"), tmp_path_factory.mktemp("scratch")))
     yield made
     made.close()

@@ -1,4 +1,4 @@
-"""A small subgraph, passes for it, and jobs: what the tests of the judge share."""
+"""Shared by the tests of the judge: a small subgraph, passes for it, and jobs."""
 
 import threading
 from dataclasses import dataclass, field
@@ -70,12 +70,12 @@ WRONG = PATTERN + KERNEL.replace("RESULT", "total").replace("HOSTILE", "pass")
 
 
 def hostile_at_import(statement: str) -> str:
-    """The right pass with one more statement at its top."""
+    """The right pass with a statement that runs at import."""
     return f"import ctypes, os, signal, sys, time\n{statement}\n{RIGHT}"
 
 
 def hostile_in_call(statement: str) -> str:
-    """The right pass with one more statement in its replacement."""
+    """The right pass with a statement that runs in each call of its replacement."""
     right = KERNEL.replace("RESULT", "tl.where(total > 0, total, 0.0)")
     return f"import ctypes, os, signal, sys, time\n{PATTERN}{right.replace('HOSTILE', statement)}"
 
@@ -102,13 +102,13 @@ def job(
 
 
 def hostile_job(code: str, stage: Stage = Stage.VERIFY, *, deadline_s: float = 240.0) -> Job:
-    """By PassNet's rule alone, which lets hostile imports through: what happens next is up to the processes."""
+    """A job under PassNet's rules, which let hostile imports through, so that only the processes can stop them."""
     return job(code, stage, deadline_s=deadline_s, profile=Profile.PASSNET)
 
 
 @dataclass
 class Listener:
-    """Remembers what it was told; says when a stage was reached."""
+    """Remembers the events of a job. reached: is set once the job is in the phase that is awaited."""
 
     events: list[JobEvent] = field(default_factory=list)
     awaited: str = ""
@@ -125,5 +125,5 @@ class Listener:
 
 
 def judged(backend: Backend, asked: Job) -> Outcome:
-    """The outcome, awaited without listening or cancelling."""
+    """Judge a job without listening to its events or cancelling it."""
     return backend.run(asked, lambda event: None, threading.Event())

@@ -1,4 +1,4 @@
-"""Small tasks, bundles and outcomes that tests of the store and the service are made of."""
+"""Small tasks, bundles and outcomes for tests of the store and the service."""
 
 from dataclasses import replace
 
@@ -77,7 +77,7 @@ def run_of(*jobs: Job, run_id: str = "run-1") -> Run:
 
 
 def outcome(job: Job, verdict: Verdict = Verdict.VALUES_ONLY, *, speedup: float = 1.5, t: int = -5) -> Outcome:
-    """A possible outcome with this verdict; what is close is correct from t on."""
+    """An outcome with this verdict and consistent fields. t: where its values are close, they are correct from t on."""
     level_set = tuple(level for level in LEVELS if level >= t)
     output = OutputAccuracy(0, (2, 3), "float32", t, level_set, 1e-6, float("inf"), (0, 1), 1.0, float("nan"), "wide")
     matches = PassMatches("Relu", (("tmp_0",),))

@@ -1,4 +1,4 @@
-"""An HTTP server that speaks the chat protocol, with models that say what a test wrote for them."""
+"""An HTTP server that speaks the chat protocol. Its models send answers that the tests wrote."""
 
 import json
 import socket
@@ -14,8 +14,8 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Said:
-    """What a model answers. calls: (tool, arguments as JSON text). status: of a failure, with the text as its message.
-    dropped: the line breaks after so many characters. pause_s: before each piece. raw: sent in the place of it all."""
+    """An answer of a model. calls: (tool, arguments as JSON text). status: of an error, whose message is the text.
+    dropped: the number of characters until the connection breaks. pause_s: before each piece. raw: sent instead."""
 
     text: str = ""
     calls: Sequence[tuple[str, str]] = ()
@@ -29,13 +29,13 @@ class Said:
 
 
 Script = Callable[[dict[str, Any], int], Said]
-"""Given the request, and how often this model was asked before."""
+"""Gives the answer for a request, and for how often this model was asked before."""
 
 PIECE = 12
 
 
 class ModelServer(ThreadingHTTPServer):
-    """models: by name. asked: every request's body, with its key beside it."""
+    """The server. models: by name. asked: the authorization and the body of each request."""
 
     daemon_threads = True
 
@@ -52,7 +52,7 @@ class ModelServer(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}/v1"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that stops listening leaves its line."""
+        """Ignore connections that a client left open."""
 
 
 @contextmanager
@@ -70,7 +70,7 @@ def serving(models: dict[str, Script]) -> Iterator[ModelServer]:
 
 
 def saying(*said: Said) -> Script:
-    """A model that says one thing after the other, by how often it was asked; then the last for ever."""
+    """A model that gives these answers in turn, and then always the last one."""
     return lambda request, before: said[min(before, len(said) - 1)]
 
 

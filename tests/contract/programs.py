@@ -1,4 +1,4 @@
-"""Programs that run in a process of their own, for what they do to torch or to this machine's memory."""
+"""Run test programs in their own process, because they change torch or need much memory."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 
 def ran(program: str, *arguments: str) -> str:
-    """What the source prints; fails with its last words where it does not end well."""
+    """Run this source and return what it prints. Fails with the end of its errors if the exit status is not 0."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", program, *arguments],
         capture_output=True, text=True, cwd=PROJECT, timeout=600, check=False,

@@ -1,4 +1,4 @@
-"""What scripted models write, a task for it, and a judge who does as the code tells him."""
+"""Answers of scripted models, a task for them, and a fake judge that takes its verdict from the code."""
 
 import json
 
@@ -16,7 +16,7 @@ def task(name: str = "add-relu") -> Task:
 
 
 def by_its_text(job: Job) -> Outcome:
-    """A judge who reads only the word VERDICT in the code."""
+    """The answer of a fake judge: the verdict that the code names after the word VERDICT."""
     assert job.bundle is not None
     code = job.bundle.passes[0].code
     verdict = next((each for each in Verdict if f"VERDICT {each.value}" in code), Verdict.NO_MATCH)
@@ -30,5 +30,5 @@ def a_pass(verdict: Verdict, more: str = "") -> str:
 
 
 def wrote(code: str) -> Said:
-    """Writes a file and evaluates it."""
+    """An answer that writes a file and evaluates it."""
     return Said("Let me see.", [("write_file", json.dumps({"name": "a.py", "code": code})), ("evaluate", "{}")])

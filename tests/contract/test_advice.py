@@ -1,4 +1,4 @@
-"""The judge's error map and the advice show the mistake that was made."""
+"""The error map of the real judge, and the advice based on it, show which mistake was made."""
 
 import math
 
@@ -9,7 +9,7 @@ from passnet_core.records import Job, Outcome, Verdict, from_json, to_json
 from tests.contract.judging import RIGHT, bundle, job, judged
 
 
-def test_a_mask_that_ends_too_early_is_located_and_guessed(backend: LocalBackend) -> None:
+def test_the_advice_locates_a_mask_that_ends_too_early_and_names_it(backend: LocalBackend) -> None:
     early = RIGHT.replace("mask = offsets < count", "mask = offsets < count - 24")
     outcome = judged(backend, Job(job(RIGHT).subgraph, bundle(early), job(RIGHT).spec))
     assert outcome.verdict in (Verdict.WRONG_VALUES, Verdict.NON_FINITE), outcome.reason

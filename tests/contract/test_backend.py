@@ -1,4 +1,4 @@
-"""The local backend with the real judge: jobs in, exactly one true outcome out, whatever the candidate does."""
+"""The local backend with the real judge: each job gets exactly one outcome, whatever the candidate does."""
 
 import os
 import signal
@@ -29,10 +29,10 @@ from tests.contract.judging import (
 )
 
 SHORT_S = 3.0
-"""A deadline that a hostile pass is meant to miss."""
+"""The deadline in seconds of a job whose pass is meant to miss it."""
 
 
-def test_check_says_that_it_matches_and_shows_the_graph_afterwards(backend: LocalBackend) -> None:
+def test_check_reports_the_match_and_shows_the_rewritten_graph(backend: LocalBackend) -> None:
     listener = Listener()
     outcome = backend.run(job(RIGHT, Stage.CHECK), listener, threading.Event())
     assert outcome.verdict is Verdict.MATCHED, outcome.reason
@@ -54,20 +54,20 @@ def test_verify_accepts_a_right_triton_pass(backend: LocalBackend) -> None:
     assert not outcome.speedups
 
 
-def test_verify_rejects_a_wrong_one(backend: LocalBackend) -> None:
+def test_verify_rejects_a_wrong_triton_pass(backend: LocalBackend) -> None:
     outcome = judged(backend, job(WRONG))
     assert outcome.verdict is Verdict.WRONG_VALUES, outcome.reason
     assert outcome.accuracy is not None
     assert (outcome.accuracy.outputs[0].max_error or 0) > 0.01
 
 
-def test_measure_without_a_gpu_gives_values_only(backend: LocalBackend) -> None:
+def test_measure_without_a_gpu_judges_only_values(backend: LocalBackend) -> None:
     outcome = judged(backend, job(RIGHT, Stage.MEASURE))
     assert outcome.verdict is Verdict.VALUES_ONLY, outcome.reason
     assert any("values only" in warning for warning in outcome.warnings)
 
 
-def test_helpers_are_imported_under_both_names_and_are_one_module(backend: LocalBackend) -> None:
+def test_a_helper_imported_under_two_names_is_one_module(backend: LocalBackend) -> None:
     head, _, kernel = RIGHT.partition("@triton.jit")
     helper = PassFile(
         "shared_kernel.py", "import torch\nimport triton\nimport triton.language as tl\n\n\n@triton.jit" + kernel
@@ -103,7 +103,7 @@ def test_more_replacements_than_the_cap_allows_are_rejected(backend: LocalBacken
     ids=["base-exception", "sys-exit", "segfault", "kill-itself", "close-fds", "close-fds-and-stay",
          "endless-loop", "fork-and-sleep"],
 )  # fmt: skip
-def test_what_a_pass_does_while_it_is_imported(
+def test_a_pass_that_fails_at_import_gets_its_verdict(
     backend: LocalBackend, statement: str, verdict: Verdict, word: str
 ) -> None:
     deadline_s = SHORT_S if verdict is Verdict.TIMED_OUT else 240.0
@@ -121,13 +121,13 @@ def test_what_a_pass_does_while_it_is_imported(
     ],
     ids=["segfault", "system-exit", "sleep"],
 )
-def test_what_a_pass_does_while_it_runs(backend: LocalBackend, statement: str, verdict: Verdict) -> None:
+def test_a_pass_that_fails_in_a_call_gets_its_verdict(backend: LocalBackend, statement: str, verdict: Verdict) -> None:
     deadline_s = SHORT_S if verdict is Verdict.TIMED_OUT else 240.0
     outcome = judged(backend, hostile_job(hostile_in_call(statement), deadline_s=deadline_s))
     assert outcome.verdict is verdict, f"{outcome.reason} {outcome.evidence}"
 
 
-def test_a_gigabyte_of_prints_leaves_its_end_and_no_harm(backend: LocalBackend) -> None:
+def test_only_the_end_of_a_gigabyte_of_prints_is_kept(backend: LocalBackend) -> None:
     flood = "for _ in range(1024): sys.stdout.write('x' * (1 << 20) + '\\n')\nprint('the end of it', flush=True)"
     outcome = judged(backend, hostile_job(hostile_at_import(flood), Stage.CHECK))
     assert outcome.verdict is Verdict.MATCHED, outcome.reason
@@ -148,20 +148,20 @@ def test_a_pass_that_fills_its_disk_fails_alone(backend: LocalBackend) -> None:
     assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
 
 
-def test_memory_has_a_limit(backend: LocalBackend) -> None:
+def test_the_memory_of_a_pass_is_limited(backend: LocalBackend) -> None:
     outcome = judged(backend, hostile_job(hostile_at_import("kept = bytearray(1 << 36)"), Stage.CHECK))
     assert outcome.verdict in (Verdict.DOES_NOT_LOAD, Verdict.CRASHED)
     assert "emory" in outcome.reason + " ".join(each.text for each in outcome.evidence)
 
 
-def test_a_fork_bomb_is_ended(backend: LocalBackend) -> None:
+def test_a_fork_bomb_is_killed_and_the_next_job_runs(backend: LocalBackend) -> None:
     bomb = "while True:\n    try: os.fork()\n    except OSError: pass"
     outcome = judged(backend, hostile_job(hostile_at_import(bomb), Stage.CHECK))
     assert outcome.verdict is Verdict.CRASHED, outcome.reason
     assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
 
 
-def test_a_cancelled_job_ends_soon_and_the_next_one_runs(backend: LocalBackend) -> None:
+def test_a_cancelled_job_ends_and_the_next_one_runs(backend: LocalBackend) -> None:
     cancelled, listener = threading.Event(), Listener(awaited="load")
     asked = hostile_job(hostile_at_import("time.sleep(1000)"), Stage.CHECK)
     outcomes = []
@@ -227,7 +227,7 @@ def test_a_referee_that_dies_gives_one_infrastructure_outcome(own_backend: Local
     assert judged(own_backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
 
 
-def test_a_silent_referee_is_ended(tmp_path: Path) -> None:
+def test_a_silent_referee_is_killed(tmp_path: Path) -> None:
     backend = LocalBackend(sys.executable, "auto", tmp_path, checkers=0, grace_s=1.0)
     try:
         listener = Listener(awaited="load")
@@ -248,7 +248,7 @@ def test_a_silent_referee_is_ended(tmp_path: Path) -> None:
         backend.close()
 
 
-def test_closing_ends_every_process(tmp_path: Path) -> None:
+def test_closing_the_backend_ends_every_process(tmp_path: Path) -> None:
     backend = LocalBackend(sys.executable, "auto", tmp_path, checkers=0)
     listener = Listener(awaited="load")
     asked = hostile_job(hostile_at_import("time.sleep(1000)"), Stage.CHECK)
@@ -267,7 +267,7 @@ def test_closing_ends_every_process(tmp_path: Path) -> None:
     awaited(lambda: not [pid for pid in started if Path(f"/proc/{pid}").exists()])
 
 
-def test_a_python_without_torch_is_an_infrastructure_error_that_says_so(tmp_path: Path) -> None:
+def test_a_python_without_torch_is_an_infrastructure_error_that_names_torch(tmp_path: Path) -> None:
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
     python.chmod(0o755)
@@ -278,7 +278,7 @@ def test_a_python_without_torch_is_an_infrastructure_error_that_says_so(tmp_path
     assert "PASSNET_PYTHON" in outcome.reason
 
 
-def test_a_python_that_is_none_is_an_infrastructure_error(tmp_path: Path) -> None:
+def test_a_missing_python_is_an_infrastructure_error(tmp_path: Path) -> None:
     backend = LocalBackend(tmp_path / "absent", "process", tmp_path)
     assert judged(backend, job(RIGHT)).verdict is Verdict.INFRASTRUCTURE
     assert "PASSNET_PYTHON" in backend.info().problem
@@ -292,7 +292,7 @@ def test_a_job_for_a_gpu_that_is_absent_is_an_infrastructure_error(backend: Loca
     assert "CUDA" in outcome.reason
 
 
-def test_process_isolation_judges_too(tmp_path: Path) -> None:
+def test_the_judge_works_in_process_isolation(tmp_path: Path) -> None:
     backend = LocalBackend(sys.executable, "process", tmp_path, checkers=0)
     try:
         outcome = judged(backend, job(RIGHT))
@@ -308,7 +308,7 @@ def test_process_isolation_judges_too(tmp_path: Path) -> None:
     assert list((tmp_path / "scratch").iterdir()) == []
 
 
-def test_the_judge_gets_no_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_judges_environment_holds_no_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
     assert "secret" not in str(LocalBackend(sys.executable, "auto", tmp_path).environment())
 
@@ -328,7 +328,7 @@ def test_one_bundle_is_matched_against_many_sources(backend: LocalBackend) -> No
     assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED, "the next job gets its own answer"
 
 
-def test_the_fake_remembers_and_answers() -> None:
+def test_the_fake_backend_remembers_its_jobs_and_answers_them() -> None:
     fake = FakeBackend(lambda asked: outcome_without_judge(asked, Verdict.INFRASTRUCTURE, "Only a test."))
     asked, listener = job(RIGHT), Listener()
     outcome = fake.run(asked, listener, threading.Event())
@@ -339,7 +339,7 @@ def test_the_fake_remembers_and_answers() -> None:
 
 
 def below(pid: int) -> list[int]:
-    """All processes that descend from this one."""
+    """The descendants of a process."""
     parents = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -356,5 +356,5 @@ def below(pid: int) -> list[int]:
 def awaited(condition: Callable[[], bool], timeout_s: float = 60.0) -> None:
     until = time.monotonic() + timeout_s
     while not condition():
-        assert time.monotonic() < until, "it did not come true"
+        assert time.monotonic() < until, "the condition did not become true in time"
         time.sleep(0.05)

@@ -89,7 +89,7 @@ def playground(tmp_path: Path, server: ModelServer) -> Playground:
 
 
 @pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="no torch")
-def test_a_model_that_repairs_the_mistakes_the_real_judge_found_is_accepted(tmp_path: Path, server: ModelServer) -> None:
+def test_a_model_that_repairs_mistakes_the_real_judge_found_is_accepted(tmp_path: Path, server: ModelServer) -> None:
     misspelt = RIGHT.replace("relu(a + b)", "gelu(a + b)")
     server.models["scripted"] = saying(wrote(misspelt), wrote(WRONG), wrote(RIGHT), FINISH)
     playground = Playground(tmp_path, server, None)
@@ -236,7 +236,7 @@ def test_orders_in_the_text_of_a_task_or_pass_have_no_effect(playground: Playgro
     assert code == 1
     assert "0/1" in out
     request = playground.server.asked[0][1]
-    assert order.replace(" ", "-") not in request["messages"][0]["content"], "the task's name must not be in the system prompt"
+    assert order.replace(" ", "-") not in request["messages"][0]["content"], "the system prompt must not hold the name"
     assert [message["role"] for message in request["messages"]] == ["system", "user"]
 
 

@@ -1,4 +1,4 @@
-"""CLOCKS is complete, and nobody adds a clock without saying what guards it."""
+"""CLOCKS holds every clock, and each clock says whether and how it is audited."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def test_a_clock_must_say_whether_it_is_audited() -> None:
 def test_every_clock_is_specified_once_and_one_is_scored() -> None:
     assert sorted(spec.clock for spec in CLOCKS) == sorted(Clock)
     assert [spec.clock for spec in CLOCKS if spec.scored] == [Clock.END_TO_END]
-    assert all(isinstance(spec.audited, Audit) for spec in CLOCKS if spec.scored), "a verdict rests on audited times"
+    assert all(isinstance(spec.audited, Audit) for spec in CLOCKS if spec.scored), "a scored clock must be audited"
     assert [spec.clock for spec in CLOCKS if spec.passnet] == [Clock.END_TO_END, Clock.EVENT]
 
 

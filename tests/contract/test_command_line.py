@@ -1,4 +1,4 @@
-"""The command line: what it prints, its exit codes, and that its JSON is what docs/command-line.md says."""
+"""The command line: what it prints, its exit codes, and that its JSON is as docs/command-line.md describes it."""
 
 import io
 import json
@@ -29,7 +29,7 @@ BUNDLE = Bundle((PassFile("Relu.py", "def pattern(x):\n    return x\n"),))
 
 @dataclass
 class Playground:
-    """A command line with one task, "relu", of three subgraphs, and a judge that answers as it is told."""
+    """The command line over one task, "relu" with three subgraphs, and a fake judge whose answers the test sets."""
 
     folder: Path
     backend: FakeBackend
@@ -65,7 +65,7 @@ def playground(tmp_path: Path) -> Playground:
 
 
 def documented(heading: str) -> set[str]:
-    """The fields that a section of the document names in its table."""
+    """The fields in the table of a section of docs/command-line.md."""
     section = DOCUMENT.split(f"\n### {heading}\n", 1)[1].split("\n### ", 1)[0].split("\n## ", 1)[0]
     return set(re.findall(r"^\| `(\w+)` \|", section, flags=re.M))
 
@@ -73,7 +73,7 @@ def documented(heading: str) -> set[str]:
 # --- corpus ----------------------------------------------------------------------------------------------------------
 
 
-def test_corpus_list(playground: Playground) -> None:
+def test_corpus_list_prints_the_tasks_that_match_its_flags(playground: Playground) -> None:
     (listed,) = playground.json("corpus", "list")
     assert set(listed) == documented("corpus list")
     assert (listed["task"], listed["family"], listed["split"]) == ("relu", "fusible", "develop")
@@ -86,7 +86,7 @@ def test_corpus_list(playground: Playground) -> None:
     assert playground.json("corpus", "list", "--family", "typical") == []
 
 
-def test_corpus_matches(playground: Playground) -> None:
+def test_corpus_matches_counts_the_subgraphs_that_a_bundle_matches(playground: Playground) -> None:
     write_task(task("gate"), playground.folder / "data" / "tasks" / "gate")
     asked = ("corpus", "matches", "--bundle", playground.bundle)
     none = [{"task_id": name, "subgraphs": 3, "matched": 0, "unread": 0} for name in ("gate", "relu")]
@@ -105,7 +105,7 @@ def test_corpus_matches(playground: Playground) -> None:
     assert playground(*asked) == 3
 
 
-def test_corpus_show_by_name_and_by_folder(playground: Playground) -> None:
+def test_corpus_show_takes_a_name_or_a_folder(playground: Playground) -> None:
     shown = playground.json("corpus", "show", "relu")
     assert set(shown) == documented("corpus show")
     assert [each["subgraph"] for each in shown["members"]] == ["float32/0", "float32/1", "float32/2"]
@@ -115,7 +115,7 @@ def test_corpus_show_by_name_and_by_folder(playground: Playground) -> None:
     assert "in_0: float32 [2, 3]" in playground.out
 
 
-def test_corpus_export_and_import(playground: Playground) -> None:
+def test_an_exported_task_can_be_imported(playground: Playground) -> None:
     exported = playground.json("corpus", "export", "relu", str(playground.folder / "out"))
     assert Path(exported["folder"], "graph_list.txt").is_file()
     (playground.folder / "data" / "tasks" / "relu").rename(playground.folder / "gone")
@@ -126,7 +126,7 @@ def test_corpus_export_and_import(playground: Playground) -> None:
     assert playground.json("corpus", "list")[0]["task"] == "relu"
 
 
-def test_an_import_tells_how_far_it_is_and_what_it_left_out(
+def test_an_import_reports_its_progress_and_the_tasks_it_left_out(
     playground: Playground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("passnet_core.cli.console.LINE_EVERY", 2)
@@ -141,7 +141,7 @@ def test_an_import_tells_how_far_it_is_and_what_it_left_out(
 # --- check and evaluate ----------------------------------------------------------------------------------------------
 
 
-def test_check_goes_no_further_than_matching(playground: Playground) -> None:
+def test_check_stops_after_matching(playground: Playground) -> None:
     playground.backend.answer = answered(Verdict.MATCHED)
     found = playground.json("check", "relu", "--bundle", playground.bundle)
     assert set(found) == documented("check and evaluate")
@@ -149,7 +149,7 @@ def test_check_goes_no_further_than_matching(playground: Playground) -> None:
     assert (found["accepted"], found["total"]) == (3, 3)
 
 
-def test_evaluate_asks_for_what_its_flags_say(playground: Playground) -> None:
+def test_the_flags_of_evaluate_set_the_spec_of_its_jobs(playground: Playground) -> None:
     flags = "--device cuda --stage measure --capture compiled --profile passnet --trials 7 --seed 3 --deadline 9"
     assert playground("evaluate", "relu", "--bundle", playground.bundle, *flags.split()) == 0
     spec = playground.backend.jobs[0].spec
@@ -158,7 +158,7 @@ def test_evaluate_asks_for_what_its_flags_say(playground: Playground) -> None:
     assert playground.backend.jobs[0].bundle == BUNDLE
 
 
-def test_passnets_rules_allow_one_replacement_function(playground: Playground) -> None:
+def test_the_passnet_profile_sets_the_replacement_cap_to_one(playground: Playground) -> None:
     asked = ("check", "relu", "--bundle", playground.bundle, "--profile", "passnet")
     assert playground(*asked, "--replacement-cap", "2") == 2
     assert "PassNet's rules set it to 1" in playground.err
@@ -171,7 +171,7 @@ def test_passnets_rules_allow_one_replacement_function(playground: Playground) -
 
 
 @pytest.mark.parametrize("verdict", [Verdict.CHEAT, Verdict.LIBRARY, Verdict.INCONCLUSIVE])
-def test_a_verdict_that_rests_on_evidence_is_told_with_it(playground: Playground, verdict: Verdict) -> None:
+def test_a_verdict_that_rests_on_evidence_is_printed_with_it(playground: Playground, verdict: Verdict) -> None:
     seen = (Evidence("kernels launched", "one\ntwo"), Evidence("noise floor", "Eager against itself: 1.0."))
     playground.backend.answer = lambda job: replace(outcome(job, verdict), evidence=seen)
     playground("evaluate", "relu", "--bundle", playground.bundle, "--stage", "measure", "--subgraph", "float32/0")
@@ -179,7 +179,7 @@ def test_a_verdict_that_rests_on_evidence_is_told_with_it(playground: Playground
     assert "    noise floor: Eager against itself: 1.0.\n" in playground.out
 
 
-def test_evaluate_inductor_and_chosen_subgraphs(playground: Playground) -> None:
+def test_evaluate_judges_inductor_on_the_chosen_subgraphs(playground: Playground) -> None:
     found = playground.json("evaluate", "relu", "--solver", "inductor", "--subgraph", "float32/2")
     assert found["solver"] == "inductor"
     assert found["bundle_digest"] is None
@@ -188,7 +188,7 @@ def test_evaluate_inductor_and_chosen_subgraphs(playground: Playground) -> None:
 
 
 @pytest.mark.parametrize("verdict", [each for each in Verdict if each is not Verdict.CANCELLED])
-def test_the_exit_code_and_the_json_tell_every_verdict(playground: Playground, verdict: Verdict) -> None:
+def test_every_verdict_has_its_exit_code_and_documented_json(playground: Playground, verdict: Verdict) -> None:
     playground.backend.answer = answered(verdict)
     code = 3 if verdict is Verdict.INFRASTRUCTURE else 0 if verdict.accepted else 1
     found = playground.json("evaluate", "relu", "--bundle", playground.bundle, "--stage", "measure", code=code)
@@ -200,14 +200,14 @@ def test_the_exit_code_and_the_json_tell_every_verdict(playground: Playground, v
     assert f"`{verdict.value}`" in DOCUMENT
 
 
-def test_one_failure_among_many_is_not_acceptance(playground: Playground) -> None:
+def test_one_failure_among_accepted_outcomes_is_exit_code_1(playground: Playground) -> None:
     verdicts = iter((Verdict.FASTER, Verdict.WRONG_VALUES, Verdict.FASTER))
     playground.backend.answer = lambda job: outcome(job, next(verdicts))
     assert playground("evaluate", "relu", "--bundle", playground.bundle) == 1
     assert "2 of 3 accepted (right, faster: 2, wrong values: 1)." in playground.out
 
 
-def test_an_outcome_is_told_in_words(playground: Playground) -> None:
+def test_an_outcome_is_printed_in_words(playground: Playground) -> None:
     assert playground("evaluate", "relu", "--bundle", playground.bundle, "--stage", "measure") == 0
     assert "[1/3] float32/0: right, faster. because" in playground.out
     assert "Relu: 1 match" in playground.out
@@ -222,7 +222,7 @@ def test_an_outcome_is_told_in_words(playground: Playground) -> None:
     assert "Relu.py:1:1 syntax: wrong mend it" in playground.out
 
 
-def test_timings_and_matches_are_in_the_json(playground: Playground) -> None:
+def test_the_json_of_an_outcome_holds_timings_and_matches(playground: Playground) -> None:
     found = playground.json("evaluate", "relu", "--bundle", playground.bundle, "--stage", "measure")["outcomes"][0]
     assert found["timings"] == {
         "eager": {"end_to_end": {"median_us": 10.5, "samples_us": [10.25, 10.5, 11.0], "blocks": 1}}
@@ -233,13 +233,13 @@ def test_timings_and_matches_are_in_the_json(playground: Playground) -> None:
     assert found["environment"]["device"] == "fake device"
 
 
-def test_a_folder_stands_for_a_task(playground: Playground) -> None:
+def test_a_folder_can_be_given_as_a_task(playground: Playground) -> None:
     folder = playground.folder / "data" / "tasks" / "relu" / "graphs" / "float32" / "0"
     found = playground.json("evaluate", str(folder), "--bundle", playground.bundle)
     assert found["total"] == 1
 
 
-def test_a_reference_bundle_is_called_by_its_name(playground: Playground) -> None:
+def test_a_reference_bundle_can_be_given_by_its_name(playground: Playground) -> None:
     write_bundle(BUNDLE, playground.folder / "data" / "bundles" / "my-reference")
     found = playground.json("check", "relu", "--bundle", "my-reference")
     assert found["bundle_digest"] == BUNDLE.digest
@@ -256,8 +256,8 @@ def test_outcomes_are_appended_to_the_file_and_no_store_is_opened(playground: Pl
     assert not (playground.folder / "home").exists()
 
 
-def test_only_the_judges_packages_are_needed_with_outcomes(playground: Playground) -> None:
-    """A real check by the local judge, in a process that can import nothing of what only the app needs."""
+def test_check_with_an_outcomes_file_needs_only_the_judges_packages(playground: Playground) -> None:
+    """A real check by the local judge, in a process that cannot import the packages that only the app needs."""
     folder = playground.folder / "data" / "tasks" / "relu"
     code = """if True:
         import sys
@@ -288,7 +288,7 @@ def test_only_the_judges_packages_are_needed_with_outcomes(playground: Playgroun
 # --- score -----------------------------------------------------------------------------------------------------------
 
 
-def test_score_of_a_run_of_its_export_and_of_its_outcomes_file_is_the_same(playground: Playground) -> None:
+def test_a_run_its_export_and_its_outcomes_file_have_the_same_scores(playground: Playground) -> None:
     file, exported = playground.folder / "outcomes.jsonl", playground.folder / "run.jsonl"
     asked = ("evaluate", "relu", "--bundle", playground.bundle, "--stage", "measure")
     playground.json(*asked, "--outcomes", str(file))
@@ -306,7 +306,7 @@ def test_score_of_a_run_of_its_export_and_of_its_outcomes_file_is_the_same(playg
     assert [level["t"] for level in report["levels"]] == list(range(-10, 6))
 
 
-def test_score_prints_the_table(playground: Playground) -> None:
+def test_score_prints_a_table(playground: Playground) -> None:
     file = str(playground.folder / "outcomes.jsonl")
     asked = ("evaluate", "relu", "--bundle", playground.bundle, "--stage", "measure", "--outcomes", file)
     assert playground(*asked) == 0
@@ -315,7 +315,7 @@ def test_score_prints_the_table(playground: Playground) -> None:
     assert re.search(r"^0 +1\.5000 +1\.0000 +1\.0000 +0\.0000 +1\.5000 +0\.1000 +1\.5000", playground.out, flags=re.M)
 
 
-def test_outcomes_without_a_figure_are_not_scored_and_it_is_said_why(playground: Playground) -> None:
+def test_score_says_why_outcomes_without_times_cannot_be_scored(playground: Playground) -> None:
     playground.backend.answer = answered(Verdict.VALUES_ONLY)
     file = str(playground.folder / "outcomes.jsonl")
     assert playground("evaluate", "relu", "--bundle", playground.bundle, "--outcomes", file) == 0
@@ -368,7 +368,7 @@ def test_runs_are_listed_exported_and_imported(playground: Playground) -> None:
         (("runs", "import", "{folder}/broken/model.py"), "Line 1"),
     ],
 )
-def test_wrong_use_is_said_once_without_a_traceback(playground: Playground, argv: tuple[str, ...], said: str) -> None:
+def test_wrong_use_is_an_error_without_a_traceback(playground: Playground, argv: tuple[str, ...], said: str) -> None:
     (playground.folder / "broken").mkdir()
     (playground.folder / "broken" / "model.py").write_text("def forward(:\n")
     argv = tuple(each.format(folder=playground.folder) for each in argv)
@@ -393,7 +393,7 @@ def test_wrong_use_is_said_once_without_a_traceback(playground: Playground, argv
         (("corpus", "list", "--jso"), "unrecognized arguments: --jso"),
     ],
 )
-def test_wrong_flags_are_said_with_where_to_look(
+def test_an_error_about_flags_points_to_help(
     playground: Playground, capsys: pytest.CaptureFixture[str], argv: tuple[str, ...], said: str
 ) -> None:
     with pytest.raises(SystemExit) as left:
@@ -404,7 +404,7 @@ def test_wrong_flags_are_said_with_where_to_look(
     assert "--help" in error
 
 
-def test_wrong_penalties_are_said(playground: Playground) -> None:
+def test_a_penalty_of_zero_is_refused(playground: Playground) -> None:
     file = str(playground.folder / "outcomes.jsonl")
     asked = ("evaluate", "relu", "--bundle", playground.bundle, "--stage", "measure", "--outcomes", file)
     assert playground(*asked) == 0
@@ -412,7 +412,7 @@ def test_wrong_penalties_are_said(playground: Playground) -> None:
     assert "The failure penalty b must be above 0" in playground.err
 
 
-def test_a_full_disk_is_infrastructure(playground: Playground) -> None:
+def test_a_full_disk_is_exit_code_3(playground: Playground) -> None:
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("this system has no /dev/full")
@@ -420,13 +420,13 @@ def test_a_full_disk_is_infrastructure(playground: Playground) -> None:
     assert "could not be written to '/dev/full': No space left on device. Make room" in playground.err
 
 
-def test_a_home_that_cannot_be_used_is_infrastructure(playground: Playground) -> None:
+def test_a_home_that_cannot_be_used_is_exit_code_3(playground: Playground) -> None:
     (playground.folder / "home").write_text("no folder")
     assert playground("runs", "list") == 3
     assert playground.err.startswith("Error: ")
 
 
-def test_an_interrupt_is_told_in_a_word(playground: Playground) -> None:
+def test_an_interrupt_is_exit_code_130_and_one_word(playground: Playground) -> None:
     def interrupted(job: Job) -> Outcome:
         raise KeyboardInterrupt
 
@@ -436,7 +436,7 @@ def test_an_interrupt_is_told_in_a_word(playground: Playground) -> None:
     assert playground.err.strip().endswith("Interrupted.")
 
 
-def test_names_of_strangers_do_not_steer_the_terminal() -> None:
+def test_control_characters_in_a_name_do_not_reach_the_terminal() -> None:
     assert printable("a\x1b[31mred\nünï\x00") == "a\\x1b[31mred\nünï\\x00"
 
 

@@ -69,7 +69,7 @@ def held(service: Service, server: ModelServer, name: str = "add-relu", **change
     return service.conversations.wait(service.conversations.start(model, service.corpus.task(name), order(**changed)))
 
 
-def test_what_a_model_evaluates_is_a_run_and_its_turns_are_kept(service: Service, server: ModelServer) -> None:
+def test_each_evaluation_of_a_model_is_a_run_and_its_turns_are_stored(service: Service, server: ModelServer) -> None:
     server.models["scripted"] = saying(wrote(a_pass(Verdict.WRONG_VALUES)), wrote(a_pass(Verdict.VALUES_ONLY)), FINISH)
     found = held(service, server)
     assert found.ending is not None
@@ -97,7 +97,7 @@ def test_a_conversation_is_the_same_after_reopening_the_store(service: Service, 
     store.close()
 
 
-def test_stop_works_within_a_second_and_keeps_what_was_said(service: Service, server: ModelServer) -> None:
+def test_stop_works_within_a_second_and_keeps_the_finished_turns(service: Service, server: ModelServer) -> None:
     reached = threading.Event()
 
     def stalls(request: dict[str, Any], before: int) -> Said:
@@ -113,7 +113,7 @@ def test_stop_works_within_a_second_and_keeps_what_was_said(service: Service, se
     assert reached.wait(60)
     until = time.monotonic() + 60
     while "word" not in talks.standing(talk).writing:
-        assert time.monotonic() < until, "what is being written can be watched"
+        assert time.monotonic() < until, "the answer in progress must be visible"
     assert talks.standing(talk).doing == "the model is writing"
     start = time.monotonic()
     talks.stop(talk)
@@ -123,7 +123,7 @@ def test_stop_works_within_a_second_and_keeps_what_was_said(service: Service, se
     assert (found.ending.end, len(found.turns), found.ending.accepted) == (End.STOPPED, 1, 1)
 
 
-def test_a_conversation_goes_on_from_any_turn_with_the_files_of_then(service: Service, server: ModelServer) -> None:
+def test_a_conversation_can_continue_from_any_turn_with_its_files(service: Service, server: ModelServer) -> None:
     server.models["scripted"] = saying(
         wrote(a_pass(Verdict.VALUES_ONLY, "first = 1\n")), wrote(a_pass(Verdict.CRASHED)), FINISH
     )
@@ -144,8 +144,8 @@ def test_a_conversation_goes_on_from_any_turn_with_the_files_of_then(service: Se
     assert [each["role"] for each in heard] == ["system", "user", "assistant", "tool", "tool", "user"]
     assert heard[-1]["content"] == "A person says:\n\nTry **less**."
     assert second.turns[1].said[-1].role is Role.USER
-    assert service.conversations.trajectory(first.opening.id) == first, "the first is as it was"
-    # where nothing better comes, the best is still that of the turn it went on from
+    assert service.conversations.trajectory(first.opening.id) == first, "the first conversation is unchanged"
+    # without a better bundle, the best one is still that of the turn that it continued
     server.models["scripted"] = saying(FINISH)
     third = held(service, server, after=(first.opening.id, 1))
     assert third.ending is not None
@@ -161,7 +161,9 @@ def inspection(asked: Subgraph) -> Inspection:
     return Inspection(asked.digest, FAKE_ENVIRONMENT, values, code=code)
 
 
-def test_a_model_is_told_the_machine_and_shapes_and_reads_inductors_code(service: Service, server: ModelServer) -> None:
+def test_a_model_is_told_the_machine_and_shapes_and_can_read_inductors_code(
+    service: Service, server: ModelServer
+) -> None:
     assert isinstance(service._scheduler.backend, FakeBackend)
     service._scheduler.backend.inspection = inspection
     asks = [("inductor_code", '{"subgraph": "float32/0"}'), ("inductor_code", '{"subgraph": "float32/9"}')]
@@ -179,7 +181,7 @@ def test_a_model_is_told_the_machine_and_shapes_and_reads_inductors_code(service
     assert [turn.score and turn.score.accepted for turn in found.turns] == [None, 1, None]
 
 
-def test_a_model_without_tool_calls_reads_inductors_code_too(service: Service, server: ModelServer) -> None:
+def test_a_model_without_tool_calls_can_read_inductors_code(service: Service, server: ModelServer) -> None:
     assert isinstance(service._scheduler.backend, FakeBackend)
     service._scheduler.backend.inspection = inspection
 
@@ -191,11 +193,11 @@ def test_a_model_without_tool_calls_reads_inductors_code_too(service: Service, s
 
     server.models["scripted"] = plain
     found = held(service, server)
-    assert [len(turn.results) for turn in found.turns] == [1, 0, 1], "what a tool tells is no call"
+    assert [len(turn.results) for turn in found.turns] == [1, 0, 1], "a heading in the result of a tool is no call"
     assert HOSTILE.strip() in found.turns[0].results[0]
 
 
-def test_where_nothing_can_be_inspected_the_conversation_goes_on(service: Service, server: ModelServer) -> None:
+def test_a_conversation_goes_on_if_the_subgraph_cannot_be_inspected(service: Service, server: ModelServer) -> None:
     def nothing(asked: Subgraph) -> Inspection:
         raise InfrastructureError("This backend cannot look at subgraphs.")
 
@@ -207,7 +209,7 @@ def test_where_nothing_can_be_inspected_the_conversation_goes_on(service: Servic
     assert found.turns[0].results == ("Not done: This backend cannot look at subgraphs.",)
 
 
-def test_going_on_from_a_turn_that_is_not_there_is_refused(service: Service, server: ModelServer) -> None:
+def test_continuing_from_a_turn_that_does_not_exist_is_refused(service: Service, server: ModelServer) -> None:
     server.models["scripted"] = saying(FINISH)
     found = held(service, server)
     for name, after in (("add-relu", ("none", 1)), ("t0", (found.opening.id, 1)), ("add-relu", (found.opening.id, 0))):
@@ -216,7 +218,7 @@ def test_going_on_from_a_turn_that_is_not_there_is_refused(service: Service, ser
     assert len(service.conversations.latest()) == 1
 
 
-def test_a_persons_bundle_is_repaired(service: Service, server: ModelServer) -> None:
+def test_a_conversation_can_start_from_a_persons_bundle(service: Service, server: ModelServer) -> None:
     server.models["scripted"] = saying(Said("", [("evaluate", "{}")]), FINISH)
     bundle = Bundle((PassFile("mine.py", a_pass(Verdict.VALUES_ONLY)),), author="a person")
     found = held(service, server, start=bundle)
@@ -227,9 +229,7 @@ def test_a_persons_bundle_is_repaired(service: Service, server: ModelServer) -> 
     assert found.ending.accepted == 1
 
 
-def test_a_model_that_does_not_answer_ends_the_conversation_with_a_sentence(
-    service: Service, server: ModelServer
-) -> None:
+def test_a_failure_of_the_model_ends_the_conversation_with_a_sentence(service: Service, server: ModelServer) -> None:
     server.models["scripted"] = saying(Said("Incorrect API key provided", status=401, code="invalid_api_key"))
     found = held(service, server)
     assert found.ending is not None
@@ -237,7 +237,7 @@ def test_a_model_that_does_not_answer_ends_the_conversation_with_a_sentence(
     assert "key" in found.ending.reason
 
 
-def test_twenty_conversations_at_once_are_not_mixed_up(service: Service, server: ModelServer) -> None:
+def test_twenty_conversations_at_once_stay_apart(service: Service, server: ModelServer) -> None:
     def own(request: dict[str, Any], before: int) -> Said:
         asked = request["messages"][1]["content"].split("The task is ")[1].split(":")[0]
         spoken = sum(each["role"] == "assistant" for each in request["messages"])
@@ -296,7 +296,7 @@ def test_a_killed_app_loses_no_finished_turn(service: Service, server: ModelServ
         assert process.stdout is not None
         talk = process.stdout.readline().strip()
         assert reached.wait(60)
-        # another process of the same store sees it going on
+        # another process with the same store sees that it is running
         watching = open_service(Settings(home, data, Path(sys.executable)), backend=FakeBackend(by_its_text))
         standing = watching.conversations.standing(talk)
         assert (standing.finished, standing.doing) == (False, "running in another process")
@@ -307,7 +307,7 @@ def test_a_killed_app_loses_no_finished_turn(service: Service, server: ModelServ
     found = again.conversations.trajectory(talk)
     assert found.ending is not None
     assert (found.ending.end, len(found.turns)) == (End.INTERRUPTED, 2)
-    # and it can be gone on from
+    # the interrupted conversation can be continued
     server.models["scripted"] = saying(FINISH)
     model = ChatModel(ChatServer(server.base_url, "key"), "scripted")
     more = again.conversations.wait(
@@ -318,7 +318,7 @@ def test_a_killed_app_loses_no_finished_turn(service: Service, server: ModelServ
     again.close()
 
 
-def test_a_mistake_of_the_playgrounds_own_ends_the_conversation_and_is_said(
+def test_an_error_in_the_playground_ends_the_conversation_and_is_reported(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Broken:

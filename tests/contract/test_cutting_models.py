@@ -1,4 +1,4 @@
-"""Whole models that somebody captured are cut into tasks, in a sandbox, by the real command."""
+"""The command corpus cut splits captured models into tasks, in a sandbox."""
 
 import importlib.util
 import io
@@ -62,7 +62,7 @@ dynamic_dim_constraint_input_shapes = []
 
 
 def sample(folder: Path, code: str = MODEL) -> None:
-    """One captured model, as GraphNet stores it."""
+    """Write a captured model as GraphNet stores it."""
     folder.mkdir(parents=True)
     folder.joinpath("model.py").write_text(code)
     shapes = {"x": [3, 32], "weight": [64, 32], "scale": [4]}
@@ -79,7 +79,7 @@ def command(home: Path, *argv: str, python: str = sys.executable) -> tuple[int, 
     return code, out.getvalue(), err.getvalue()
 
 
-def test_whole_models_become_tasks_of_their_parts_each_once(tmp_path: Path) -> None:
+def test_each_part_of_whole_models_becomes_one_task(tmp_path: Path) -> None:
     sample(tmp_path / "models" / "first")
     sample(tmp_path / "models" / "second", MODEL.replace("/ 8", "/ 4"))
     home = tmp_path / "home"
@@ -93,7 +93,7 @@ def test_whole_models_become_tasks_of_their_parts_each_once(tmp_path: Path) -> N
     members = corpus.task(fusible[WHOLE].id).subgraphs
     assert {each.source_model for each in members} == {"first", "second"}
     assert {each.id.split("/")[0] for each in members} == {"float32"}
-    # sizes are written as numbers, and what a value was when the model ran is recorded
+    # symbolic sizes became numbers, and statistics were recorded when the model ran
     assert "view(3, 4, 16)" in members[0].code
     sums = next(task for task in corpus.tasks() if task.operators == ("sum",))
     (recorded,) = corpus.task(sums.id).subgraphs[0].inputs
@@ -104,14 +104,14 @@ def test_whole_models_become_tasks_of_their_parts_each_once(tmp_path: Path) -> N
         for each in corpus.task(task.id).subgraphs:
             assert operator_sequence(parse(each.code)) == task.operators
 
-    # what was cut is not cut again: there is not even a Python for it
+    # models are not cut twice: this would fail, because the Python does not exist
     sample(tmp_path / "more" / "third", MODEL.replace("softmax(scaled", "tanh(scaled"))
     code, out, err = command(home, "cut", str(tmp_path / "models"), python="/nonexistent")
     assert (code, err) == (0, "")
     assert f"The corpus now has {len(corpus.tasks())} tasks" in out
 
 
-def test_what_cannot_be_cut_is_told_and_does_not_stop_the_rest(tmp_path: Path) -> None:
+def test_a_model_that_cannot_be_cut_is_reported_and_does_not_stop_the_others(tmp_path: Path) -> None:
     secret = tmp_path / "secret.pt"
     secret.write_bytes(b"not to be read")
     sample(tmp_path / "models" / "good")
@@ -124,10 +124,10 @@ def test_what_cannot_be_cut_is_told_and_does_not_stop_the_rest(tmp_path: Path) -
     told = sorted(line.removeprefix("Warning: left out: ") for line in err.splitlines())
     assert [line.split("/")[0] for line in told] == ["broken", "curious", "foreign"]
     assert "The model does not run: IndexError: Dimension out of range" in told[0]
-    assert "No such file" in told[1], "it sees no file of the user's"
+    assert "No such file" in told[1], "the sandbox shows no file of the user"
 
 
-def test_a_model_may_take_only_so_long(tmp_path: Path) -> None:
+def test_a_model_that_exceeds_the_time_limit_is_left_out(tmp_path: Path) -> None:
     sample(tmp_path / "models" / "slow")
     code, _, err = command(tmp_path / "home", "cut", "--limit", "0.2", str(tmp_path / "models"))
     assert code == 2
@@ -141,7 +141,7 @@ def test_a_model_may_take_only_so_long(tmp_path: Path) -> None:
         (("nothing",), "neither a task of this corpus nor a folder"),
     ],
 )
-def test_wrong_use_is_explained(argv: tuple[str, ...], message: str, tmp_path: Path) -> None:
+def test_wrong_arguments_of_cut_are_explained(argv: tuple[str, ...], message: str, tmp_path: Path) -> None:
     code, _, err = command(tmp_path / "home", "cut", *argv)
     assert code == 2
     assert message in err

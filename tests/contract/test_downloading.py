@@ -1,4 +1,4 @@
-"""A dataset is fetched by the real command with the Hub's own library, from a server here that speaks its protocol."""
+"""The command corpus download, with the Hub's own library and a local server that speaks the Hub's protocol."""
 
 import hashlib
 import json
@@ -23,8 +23,8 @@ NAME = "someone/samples"
 
 
 class Hub(ThreadingHTTPServer):
-    """files: of the one dataset. sent: what is sent in the place of a file. cut: of which only the half is sent, once,
-    before the line goes dead. asked: (method, path, range) of every request."""
+    """A Hub with one dataset. files: its content. sent: what is sent instead of a file. cut: files of which only a half
+    is sent, once, before the connection goes dead. asked: (method, path, range) of every request."""
 
     daemon_threads = True
 
@@ -41,11 +41,11 @@ class Hub(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}"
 
     def fetched(self) -> list[str]:
-        """Names of the files that were fetched, each as often as it was."""
+        """The name of each file that was fetched, once for each time."""
         return [path.partition("/resolve/")[2][41:] for method, path, _ in self.asked if method == "GET"]
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that is killed leaves its line."""
+        """Ignore connections that a killed client left open."""
 
 
 class Answer(BaseHTTPRequestHandler):
@@ -153,7 +153,7 @@ def ran(home: Path, endpoint: str, *argv: str) -> tuple[int, str, str]:
     return process.returncode, out, err
 
 
-def test_it_says_what_it_would_fetch_and_fetches_nothing_unasked(hub: Hub, tmp_path: Path) -> None:
+def test_without_yes_the_download_is_described_and_not_started(hub: Hub, tmp_path: Path) -> None:
     code, out, err = ran(tmp_path / "home", hub.endpoint, "download", NAME)
     assert code == 0, err
     assert f"{len(hub.files)} files, 41 MB" in err
@@ -163,7 +163,7 @@ def test_it_says_what_it_would_fetch_and_fetches_nothing_unasked(hub: Hub, tmp_p
     assert not (tmp_path / "home" / "datasets").exists()
 
 
-def test_what_was_fetched_is_whole_can_be_imported_and_is_not_fetched_again(hub: Hub, tmp_path: Path) -> None:
+def test_a_finished_download_is_complete_can_be_imported_and_is_not_repeated(hub: Hub, tmp_path: Path) -> None:
     home = tmp_path / "home"
     code, out, err = ran(home, hub.endpoint, "download", NAME, "--yes", "--json")
     assert code == 0, err
@@ -179,7 +179,7 @@ def test_what_was_fetched_is_whole_can_be_imported_and_is_not_fetched_again(hub:
     assert not any(hub.fetched())
 
 
-def test_a_line_that_breaks_is_taken_up_where_it_broke(hub: Hub, tmp_path: Path) -> None:
+def test_a_broken_connection_is_resumed_where_it_broke(hub: Hub, tmp_path: Path) -> None:
     hub.cut = {"weights.bin"}
     hub.released.set()
     code, out, err = ran(tmp_path / "home", hub.endpoint, "download", NAME, "--yes")
@@ -190,7 +190,7 @@ def test_a_line_that_breaks_is_taken_up_where_it_broke(hub: Hub, tmp_path: Path)
     assert int(ranges[1].removeprefix("bytes=").removesuffix("-")) > 1 << 20
 
 
-def test_killed_half_way_it_fetches_what_is_not_whole(hub: Hub, tmp_path: Path) -> None:
+def test_after_a_kill_only_the_incomplete_files_are_fetched(hub: Hub, tmp_path: Path) -> None:
     hub.cut = {"weights.bin"}
     folder = tmp_path / "home" / "datasets" / "someone--samples"
     with started(tmp_path / "home", hub.endpoint, "download", NAME, "--yes") as process:
@@ -211,7 +211,7 @@ def test_killed_half_way_it_fetches_what_is_not_whole(hub: Hub, tmp_path: Path) 
     assert not list(folder.rglob("*.incomplete"))
 
 
-def test_what_is_not_what_the_hub_says_is_fetched_again_and_then_refused(hub: Hub, tmp_path: Path) -> None:
+def test_a_file_with_a_wrong_checksum_is_fetched_again_and_then_refused(hub: Hub, tmp_path: Path) -> None:
     whole = hub.files["weights.bin"]
     hub.sent["weights.bin"] = whole[:-1] + b"!"
     code, _, err = ran(tmp_path / "home", hub.endpoint, "download", NAME, "--yes")
@@ -227,7 +227,7 @@ def test_what_is_not_what_the_hub_says_is_fetched_again_and_then_refused(hub: Hu
     assert (folder / "weights.bin").read_bytes() == whole
 
 
-def test_without_a_network_or_a_dataset_it_says_so(hub: Hub, tmp_path: Path) -> None:
+def test_an_unreachable_hub_or_an_unknown_dataset_is_an_error(hub: Hub, tmp_path: Path) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         nobody = f"http://127.0.0.1:{unused.getsockname()[1]}"

@@ -16,7 +16,7 @@ HOSTILE = RIGHT.replace("def pattern(a, b):", "def pattern(a, b):\n    é_script
 )
 
 
-def test_a_match_comes_with_its_pattern_and_its_pairs(backend: LocalBackend) -> None:
+def test_a_match_is_reported_with_its_pattern_and_its_pairs_of_nodes(backend: LocalBackend) -> None:
     outcome = judged(backend, job(RIGHT, Stage.CHECK))
     assert outcome.match is not None
     (found,) = outcome.match.passes
@@ -29,7 +29,7 @@ def test_a_match_comes_with_its_pattern_and_its_pairs(backend: LocalBackend) -> 
 
 
 @pytest.mark.parametrize("code", [MISSING, RIGHT.replace("torch.nn.functional.relu(a + b)", "(b + a).relu()")])
-def test_a_miss_comes_with_its_attempts_and_an_edit_that_makes_it_match(backend: LocalBackend, code: str) -> None:
+def test_a_miss_is_reported_with_its_attempts_and_an_edit_that_makes_it_match(backend: LocalBackend, code: str) -> None:
     outcome = judged(backend, job(code, Stage.CHECK))
     assert outcome.verdict is Verdict.NO_MATCH
     assert outcome.match is not None
@@ -48,7 +48,7 @@ def test_a_miss_comes_with_its_attempts_and_an_edit_that_makes_it_match(backend:
     assert mended.verdict is Verdict.MATCHED, mended.reason
 
 
-def test_a_report_is_kept_for_names_outside_ascii(backend: LocalBackend) -> None:
+def test_names_outside_ascii_do_not_lose_the_report(backend: LocalBackend) -> None:
     outcome = judged(backend, job(bundle(HOSTILE), Stage.CHECK))
     assert outcome.match is not None
     (found,) = outcome.match.passes

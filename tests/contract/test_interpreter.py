@@ -1,4 +1,4 @@
-"""Triton's interpreter, mended: what a kernel computes on a machine without a GPU is what a GPU would compute."""
+"""Triton's interpreter with this project's repairs: kernels compute the same without a GPU as on a GPU."""
 
 import os
 import subprocess
@@ -156,7 +156,7 @@ print("all as on a GPU")
 
 
 def test_kernels_compute_what_a_gpu_computes(tmp_path: Path) -> None:
-    # kernels need a file to be read from, and the interpreter is chosen before triton is imported
+    # Triton reads a kernel's source from its file, and chooses the interpreter when it is imported
     script = tmp_path / "kernels.py"
     script.write_text(SCRIPT)
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""The client against a real server that speaks the chat protocol."""
+"""The client of language models, against a real HTTP server that speaks the chat protocol."""
 
 import asyncio
 import itertools
@@ -45,7 +45,7 @@ def answer(asked: ChatModel, *, tools: tuple[Tool, ...] = (), **more: Any) -> Re
     return asked.complete(ASKED, tools, cancelled=threading.Event(), **more)
 
 
-def test_text_comes_as_it_is_written_and_tokens_are_counted(server: ModelServer) -> None:
+def test_text_is_streamed_and_tokens_are_counted(server: ModelServer) -> None:
     server.models["scripted"] = saying(Said(LONG))
     seen: list[str] = []
     reply = answer(model(server), on_text=seen.append, most_tokens=500)
@@ -64,18 +64,18 @@ def test_text_comes_as_it_is_written_and_tokens_are_counted(server: ModelServer)
     assert request["max_completion_tokens"] == 500
 
 
-def test_it_can_be_asked_amid_an_event_loop(server: ModelServer) -> None:
+def test_the_client_works_inside_a_running_event_loop(server: ModelServer) -> None:
     server.models["scripted"] = saying(Said("Here."))
 
     async def asked() -> Reply:
         return answer(model(server))
 
-    # in a thread of its own, since this one may have a loop already, of the browser's tests
+    # in a thread of its own, since the browser tests may have left a loop in this one
     with ThreadPoolExecutor(1) as thread:
         assert thread.submit(asyncio.run, asked()).result().message.text == "Here."
 
 
-def test_tool_calls_come_whole_and_their_answers_go_back(server: ModelServer) -> None:
+def test_tool_calls_are_assembled_and_their_results_are_sent_back(server: ModelServer) -> None:
     arguments = '{"name": "relu.py", "code": "import torch\\n"}'
     server.models["scripted"] = saying(
         Said("First a file.", [("write_file", arguments), ("check", "{}")]), Said("Done.")
@@ -93,13 +93,13 @@ def test_tool_calls_come_whole_and_their_answers_go_back(server: ModelServer) ->
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
-def test_what_passes_is_asked_again(server: ModelServer, status: int) -> None:
+def test_a_temporary_failure_of_the_server_is_retried(server: ModelServer, status: int) -> None:
     server.models["scripted"] = saying(Said("not now", status=status), Said("not now", status=status), Said("Here."))
     assert answer(model(server)).message.text == "Here."
     assert server.counts["scripted"] == 3
 
 
-def test_a_stream_that_drops_is_asked_for_again(server: ModelServer) -> None:
+def test_a_dropped_stream_is_requested_again(server: ModelServer) -> None:
     server.models["scripted"] = saying(Said(LONG, dropped=40), Said(LONG, dropped=80), Said(LONG))
     seen: list[str] = []
     reply = answer(model(server), on_text=seen.append)
@@ -107,7 +107,7 @@ def test_a_stream_that_drops_is_asked_for_again(server: ModelServer) -> None:
     assert seen[-1] == LONG
 
 
-def test_servers_that_know_other_words_are_asked_in_theirs(server: ModelServer) -> None:
+def test_parameters_that_a_server_does_not_support_are_replaced_or_left_out(server: ModelServer) -> None:
     def older(request: dict, before: int) -> Said:
         for name in ("max_completion_tokens", "temperature"):
             if name in request:
@@ -139,7 +139,7 @@ def test_servers_that_know_other_words_are_asked_in_theirs(server: ModelServer) 
     ],
     ids=lambda value: value.name if isinstance(value, Trouble) else None,
 )
-def test_every_failure_is_a_sentence_without_the_key(
+def test_each_failure_is_a_sentence_that_does_not_contain_the_key(
     server: ModelServer, said: Said, trouble: Trouble, words: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -153,7 +153,7 @@ def test_every_failure_is_a_sentence_without_the_key(
     assert KEY not in caplog.text
 
 
-def test_a_model_without_tools_says_so_only_when_it_was_given_some(server: ModelServer) -> None:
+def test_an_error_about_tools_means_no_tools_only_if_some_were_sent(server: ModelServer) -> None:
     server.models["scripted"] = saying(Said("scripted does not support tools", status=400))
     with pytest.raises(ModelError) as failed:
         answer(model(server), tools=(CHECK,))
@@ -163,7 +163,7 @@ def test_a_model_without_tools_says_so_only_when_it_was_given_some(server: Model
     assert failed.value.trouble is Trouble.REJECTED
 
 
-def test_a_model_or_a_server_that_is_not_there() -> None:
+def test_an_unknown_model_and_an_unreachable_server_are_reported() -> None:
     with serving({}) as server, pytest.raises(ModelError, match="has no model 'nobody'") as failed:
         answer(model(server, "nobody"))
     assert failed.value.trouble is Trouble.UNKNOWN_MODEL
@@ -175,7 +175,7 @@ def test_a_model_or_a_server_that_is_not_there() -> None:
     assert failed.value.trouble is Trouble.DOWN
 
 
-def test_silence_ends_and_a_person_can_stop_within_a_second(server: ModelServer) -> None:
+def test_a_silent_server_times_out_and_stop_works_within_a_second(server: ModelServer) -> None:
     server.models["scripted"] = saying(Said(LONG, pause_s=30.0))
     with pytest.raises(ModelError, match="did not answer in time") as failed:
         answer(model(server, timeout_s=0.3, retries=0))
@@ -188,7 +188,7 @@ def test_silence_ends_and_a_person_can_stop_within_a_second(server: ModelServer)
     assert time.monotonic() - start < 1.3
 
 
-def test_without_a_key_only_a_server_of_ones_own_is_asked(server: ModelServer) -> None:
+def test_only_a_server_with_a_base_url_is_asked_without_a_key(server: ModelServer) -> None:
     server.models["scripted"] = saying(Said("Hello."))
     assert answer(ChatModel(ChatServer(server.base_url), "scripted")).message.text == "Hello."
     with pytest.raises(ModelError, match="Set OPENAI_API_KEY") as failed:
@@ -196,7 +196,7 @@ def test_without_a_key_only_a_server_of_ones_own_is_asked(server: ModelServer) -
     assert failed.value.trouble is Trouble.NO_KEY
 
 
-def test_a_tool_call_may_be_anything(server: ModelServer) -> None:
+def test_malformed_tool_calls_are_passed_on_as_they_are(server: ModelServer) -> None:
     server.models["scripted"] = saying(Said(calls=[("", "{not json"), ("check", "")]))
     calls = answer(model(server), tools=(CHECK,)).message.calls
     assert [(call.name, call.arguments) for call in calls] == [("", "{not json"), ("check", "")]

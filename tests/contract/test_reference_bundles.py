@@ -1,4 +1,4 @@
-"""The reference bundles, through the real judge: each matches every subgraph that it names, and is right."""
+"""The reference bundles before the real judge: each matches every subgraph of its tasks, and its values are right."""
 
 import json
 import math
@@ -18,11 +18,11 @@ FOLDERS = sorted(path.parent for path in (DATA / "bundles").glob("*/about.json")
 ROUTED = ("routed-activations", "routed-softmax")
 DTYPES = ("float32", "float16", "bfloat16")
 STRICT = {"pointwise-quick-gelu": "float32", "several-outputs-rmsnorm": "float16", "normalisation-rmsnorm": "bfloat16"}
-"""Which dtype is judged on the harder drawings, of these bundles."""
+"""The bundles that are judged by the strict profile, with its harder input draws, and the dtype in which they are."""
 
 
 def judged(backend: LocalBackend, subgraph: Subgraph, bundle: Bundle, stage: Stage, profile: Profile) -> Outcome:
-    # PassNet's inputs, not its cap: these bundles are for any evaluation
+    # PassNet's inputs without its replacement cap: these bundles are for any evaluation
     spec = EvalSpec(stage=stage, profile=profile, deadline_s=300.0, seed=7, replacement_cap=len(bundle.passes))
     return backend.run(Job(subgraph, bundle, spec), lambda event: None, threading.Event())
 
@@ -36,14 +36,14 @@ def elements(subgraph: Subgraph) -> int:
     return sum(math.prod(spec.shape) for spec in subgraph.inputs)
 
 
-def test_there_are_bundles_of_many_kinds() -> None:
+def test_the_reference_bundles_cover_many_kinds_of_fusion() -> None:
     kinds = {folder.name.split("-")[0] for folder in FOLDERS}
     assert {"pointwise", "activation", "reduction", "normalisation", "several", "softmax", "layout", "gating"} <= kinds
     assert len(FOLDERS) >= 8
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_it_says_what_it_is_and_breaks_no_rule(folder: Path) -> None:
+def test_a_reference_bundle_is_described_and_breaks_no_rule(folder: Path) -> None:
     about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
     assert set(about) == {"title", "description", "tasks"}
     assert f"| {folder.name} |" in (DATA / "bundles" / "README.md").read_text(encoding="utf-8")
@@ -60,11 +60,11 @@ def test_a_routed_bundle_needs_one_replacement_function(name: str) -> None:
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_it_matches_every_subgraph_and_is_right_in_every_dtype(backend: LocalBackend, folder: Path) -> None:
-    """Values on the smallest subgraph of each dtype; the harder drawings take long, so a few bundles stand for all.
+def test_a_reference_bundle_matches_every_subgraph_and_has_right_values(backend: LocalBackend, folder: Path) -> None:
+    """Judge the smallest subgraph of each dtype. The harder input draws take long, so only a few bundles get them.
 
-    Every subgraph of theirs was judged for data/baselines, which another test holds to these very bundles."""
-    # one test per bundle: the judge starts new processes for each change of the bundle
+    data/baselines holds outcomes for all their subgraphs; another test checks that they are of these bundles."""
+    # one test per bundle, because the judge starts new processes whenever the bundle changes
     bundle = read_bundle(folder)
     tasks = tasks_of(folder)
     for number, task_id in enumerate(tasks):
@@ -73,7 +73,7 @@ def test_it_matches_every_subgraph_and_is_right_in_every_dtype(backend: LocalBac
         for subgraph in subgraphs:
             outcome = judged(backend, subgraph, bundle, Stage.CHECK, Profile.PASSNET)
             assert outcome.verdict is Verdict.MATCHED, f"{task_id}/{subgraph.id}: {outcome.reason} {outcome.match}"
-        # a bundle of several tasks meets its dtypes on one after the other
+        # the dtypes are divided among the tasks of a bundle
         for dtype in DTYPES[number :: len(tasks)]:
             subgraph = next(each for each in subgraphs if each.dtype == dtype)
             profile = Profile.STRICT if STRICT.get(folder.name) == dtype else Profile.PASSNET

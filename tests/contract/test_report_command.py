@@ -1,4 +1,4 @@
-"""report on the command line: what it writes and says."""
+"""The command report: the file that it writes, and its messages."""
 
 import io
 import json
@@ -28,7 +28,7 @@ def said(settings: Settings, *argv: str, code: int) -> str:
     return out.getvalue() + err.getvalue()
 
 
-def test_a_run_becomes_one_file(settings: Settings, tmp_path: Path) -> None:
+def test_report_writes_a_run_into_one_file(settings: Settings, tmp_path: Path) -> None:
     path = tmp_path / "run.html"
     assert str(path) in said(settings, "report", "recorded-passes", "--out", str(path), code=0)
     first = path.read_bytes()
@@ -40,7 +40,7 @@ def test_a_run_becomes_one_file(settings: Settings, tmp_path: Path) -> None:
     assert set(re.findall(r"^\| `(\w+)` \|", section, flags=re.M)) == set(told)
 
 
-def test_what_cannot_be_written_is_wrong_use(settings: Settings, tmp_path: Path) -> None:
+def test_report_refuses_an_unknown_run_and_an_absent_folder(settings: Settings, tmp_path: Path) -> None:
     assert "none-such" in said(settings, "report", "none-such", "--out", str(tmp_path / "x.html"), code=2)
     assert not (tmp_path / "x.html").exists()
     said(settings, "report", "recorded-passes", "--out", str(tmp_path / "no" / "folder" / "x.html"), code=2)

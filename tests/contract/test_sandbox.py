@@ -1,4 +1,4 @@
-"""What a sandboxed process can see and reach, tried from inside."""
+"""What a process in the sandbox can see and reach, tried from inside."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from passnet_core.records import Device, Isolation
 
 
 def inside(code: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Runs Python code as a candidate would run."""
+    """Run Python code in the sandbox of a candidate."""
     return subprocess.run(
         sandbox.command([sys.executable, "-c", code], isolation=Isolation.SANDBOXED, device=Device.CPU),
         env=sandbox.environment(Device.CPU, sandbox.PRIVATE_TEMP, {**os.environ, **more}),
@@ -32,13 +32,13 @@ def told(code: str, **more: str) -> object:
     return json.loads(ran.stdout)
 
 
-def test_it_has_only_the_allowed_environment() -> None:
+def test_a_sandbox_has_only_the_allowed_environment_variables() -> None:
     names = told("print(json.dumps(sorted(os.environ)))", OPENAI_API_KEY="secret", AWS_SECRET="secret")
     assert isinstance(names, list)
     assert set(names) <= set(sandbox.environment(Device.CPU, "/tmp", {})) | {"PWD", "LC_CTYPE"}
 
 
-def test_it_sees_this_package_but_nothing_beside_it() -> None:
+def test_a_sandbox_shows_this_package_and_no_folder_beside_it() -> None:
     project = Path(sandbox.PACKAGE).parent
     seen = told(f"print(json.dumps(os.listdir({str(project)!r})))")
     beside = {path.name for path in project.iterdir()} - {"passnet_core", ".venv", "venv"}
@@ -47,12 +47,12 @@ def test_it_sees_this_package_but_nothing_beside_it() -> None:
     assert not beside & set(seen)
 
 
-def test_it_sees_no_secret_of_the_system() -> None:
+def test_a_sandbox_shows_no_secret_of_the_system() -> None:
     paths = ["/etc/shadow", "/etc/ssh", "/var", "/run"]
     assert told(f"print(json.dumps([os.path.exists(path) for path in {paths}]))") == [False] * len(paths)
 
 
-def test_it_cannot_write_where_it_could_stay() -> None:
+def test_a_sandbox_can_write_only_to_its_private_tmp() -> None:
     tried = ["/", "/usr", "/dev", "/etc", str(sandbox.PACKAGE), sys.prefix]
     code = f"""
 def writable(folder):
@@ -66,7 +66,7 @@ print(json.dumps([writable(folder) for folder in {tried!r} + ['/tmp']]))
     assert told(code) == [False] * len(tried) + [True]
 
 
-def test_its_disk_is_limited() -> None:
+def test_the_disk_of_a_sandbox_is_limited() -> None:
     code = """
 total = 0
 try:
@@ -83,7 +83,7 @@ print(json.dumps(total))
     assert 0 < total <= sandbox.LIMITS.scratch_bytes
 
 
-def test_it_has_no_network() -> None:
+def test_a_sandbox_has_no_network() -> None:
     code = """
 def reached(address):
     try:
@@ -100,13 +100,13 @@ with socket.create_server(('127.0.0.1', 0)) as own:
         assert told(code.replace("PORT", str(outside.getsockname()[1]))) == [False, False]
 
 
-def test_it_sees_no_process_but_its_own() -> None:
+def test_a_sandbox_shows_only_its_own_processes() -> None:
     pids = told("print(json.dumps([int(name) for name in os.listdir('/proc') if name.isdigit()]))")
     assert isinstance(pids, list)
     assert len(pids) <= 3
 
 
-def test_it_is_nobody_outside() -> None:
+def test_a_sandbox_has_no_capabilities_and_another_user_id() -> None:
     ran = told("print(json.dumps([os.getuid(), open('/proc/self/status').read()]))")
     assert isinstance(ran, list)
     uid, status = ran
@@ -114,12 +114,14 @@ def test_it_is_nobody_outside() -> None:
     assert "CapEff:\t0000000000000000" in status
 
 
-def test_torch_and_triton_load_in_it() -> None:
+def test_torch_and_triton_load_in_a_sandbox() -> None:
     code = "import torch, triton\nprint(json.dumps(torch.ones(3).sum().item()))"
     assert told(code) == 3.0
 
 
-def test_where_there_is_none_sandboxed_is_refused_and_auto_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_bubblewrap_sandboxed_is_refused_and_auto_takes_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     sandbox.why_unavailable.cache_clear()
     try:
@@ -130,7 +132,7 @@ def test_where_there_is_none_sandboxed_is_refused_and_auto_is_not(monkeypatch: p
         sandbox.why_unavailable.cache_clear()
 
 
-def test_folders_that_variables_name_never_show_a_home_or_the_store(tmp_path: Path) -> None:
+def test_folders_from_environment_variables_never_show_a_home_or_the_store(tmp_path: Path) -> None:
     home, tools = tmp_path / "home", tmp_path / "tools"
     for folder in (home / "lib", tools / "lib", tools / "bin", home / "bin"):
         folder.mkdir(parents=True)
@@ -146,7 +148,7 @@ def test_folders_that_variables_name_never_show_a_home_or_the_store(tmp_path: Pa
 
 
 @pytest.mark.parametrize("machine", [0, 1], ids=["x86_64", "aarch64"])
-def test_the_filter_of_calls_is_well_formed(machine: int) -> None:
+def test_the_filter_of_system_calls_is_well_formed(machine: int) -> None:
     column, architecture = list(confinement.ARCHITECTURES.values())[machine]
     program = confinement.filter_program(column, architecture, count_memory=True)
     lines = list(struct.iter_unpack("=HBBI", program))

@@ -1,4 +1,4 @@
-"""What the store answers for scores: speedups with their intervals, and whether anything changed."""
+"""The store's rows for scores: speedups with their intervals, and the revision that says whether anything changed."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from passnet_core.store.rows import name_of
 from tests.contract.made import BUNDLE, job, outcome, run_of
 
 
-def test_score_rows_have_the_interval_of_their_own_end_to_end_speedup(tmp_path: Path) -> None:
+def test_a_score_row_has_the_interval_of_its_end_to_end_speedup(tmp_path: Path) -> None:
     jobs = [job(0), job(1)]
     made = [outcome(jobs[0], Verdict.FASTER, speedup=2.0), outcome(jobs[1], Verdict.CRASHED)]
     store = open_store(tmp_path)
@@ -26,7 +26,7 @@ def test_score_rows_have_the_interval_of_their_own_end_to_end_speedup(tmp_path: 
     store.close()
 
 
-def test_the_revision_changes_with_every_outcome_and_stays_otherwise(tmp_path: Path) -> None:
+def test_the_stores_revision_changes_with_runs_and_outcomes_only(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     seen = [store.revision()]
     store.add_bundle(BUNDLE)

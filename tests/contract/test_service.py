@@ -1,4 +1,4 @@
-"""Jobs go in, stored outcomes come out: queueing, cancelling, known answers, recorded runs and boards."""
+"""The service: queueing and cancelling jobs, stored outcomes, known answers, recorded runs and boards."""
 
 import json
 import subprocess
@@ -50,7 +50,7 @@ def settings_in(folder: Path) -> Settings:
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Iterator[Opening]:
-    """Opens services over one folder, and closes them."""
+    """Open services over one folder, and close them afterwards."""
     services: list[Service] = []
 
     def open_one(answer: Callable[[Job], Outcome] = outcome, device: Device = Device.CPU) -> Service:
@@ -63,7 +63,7 @@ def opened(tmp_path: Path) -> Iterator[Opening]:
 
 
 class Gate:
-    """An answer that waits until it is let through."""
+    """An answer of the fake backend that waits until the test opens the gate."""
 
     def __init__(self) -> None:
         self.entered = threading.Event()
@@ -81,7 +81,7 @@ def jobs_of_backend(service: Service) -> list[Job]:
     return backend.jobs
 
 
-def test_a_run_gives_every_job_its_outcome_and_keeps_them(opened: Opening) -> None:
+def test_every_job_of_a_run_gets_an_outcome_that_is_stored(opened: Opening) -> None:
     service = opened()
     run_id = service.submit(task(), BUNDLE, VERIFY, label="first")
     outcomes = service.wait(run_id)
@@ -137,7 +137,7 @@ def test_runs_wait_for_each_other_but_checks_do_not_wait(opened: Opening) -> Non
     assert service.under_way() == 0
 
 
-def test_cancelling_gives_the_rest_their_outcome(opened: Opening) -> None:
+def test_the_remaining_jobs_of_a_cancelled_run_get_an_outcome(opened: Opening) -> None:
     gate = Gate()
     service = opened(gate)
     running = service.submit(task(), BUNDLE, VERIFY)
@@ -169,14 +169,14 @@ def test_a_known_answer_is_not_judged_again_unless_asked(opened: Opening) -> Non
 
 
 @pytest.mark.parametrize("verdict", [Verdict.INFRASTRUCTURE, Verdict.TIMED_OUT, Verdict.CRASHED])
-def test_what_may_have_been_the_machine_is_tried_again(opened: Opening, verdict: Verdict) -> None:
+def test_a_verdict_that_the_machine_may_have_caused_is_no_known_answer(opened: Opening, verdict: Verdict) -> None:
     service = opened(lambda job: outcome(job, verdict))
     service.evaluate(task(subgraphs=1), BUNDLE, VERIFY)
     service.evaluate(task(subgraphs=1), BUNDLE, VERIFY)
     assert len(jobs_of_backend(service)) == 2
 
 
-def test_a_backend_that_breaks_gives_an_infrastructure_error_and_the_next_run_goes_on(opened: Opening) -> None:
+def test_a_backend_that_fails_gives_an_infrastructure_error_for_one_job(opened: Opening) -> None:
     broken = [True]
 
     def answer(job: Job) -> Outcome:
@@ -192,7 +192,7 @@ def test_a_backend_that_breaks_gives_an_infrastructure_error_and_the_next_run_go
     assert len(service.evaluate(task(), None, VERIFY)) == 3
 
 
-def test_a_store_that_fails_ends_the_run_with_a_message_not_with_an_outcome(opened: Opening) -> None:
+def test_a_store_that_fails_ends_the_run_with_a_message_and_no_outcome(opened: Opening) -> None:
     gate = Gate()
     service = opened(gate)
     run_id = service.submit(task(), BUNDLE, VERIFY)
@@ -207,7 +207,7 @@ def test_a_store_that_fails_ends_the_run_with_a_message_not_with_an_outcome(open
     assert "closed" in progress.problem
 
 
-def test_closing_ends_what_runs_and_refuses_more(opened: Opening, tmp_path: Path) -> None:
+def test_closing_the_service_cancels_its_runs_and_refuses_new_ones(opened: Opening, tmp_path: Path) -> None:
     entered = threading.Event()
 
     class Patient(FakeBackend):
@@ -226,7 +226,7 @@ def test_closing_ends_what_runs_and_refuses_more(opened: Opening, tmp_path: Path
     assert [each.verdict for each in opened().outcomes(run_id)] == [Verdict.CANCELLED] * 3
 
 
-def test_jobs_left_by_a_killed_process_get_their_outcome_at_the_next_start(opened: Opening, tmp_path: Path) -> None:
+def test_jobs_of_a_killed_process_get_an_outcome_at_the_next_start(opened: Opening, tmp_path: Path) -> None:
     code = """
 import os, signal, sys
 from pathlib import Path
@@ -256,7 +256,7 @@ service.wait(service.submit(task(), BUNDLE, EvalSpec()))
     assert service.progress(summary.run.id).finished
 
 
-def test_a_run_of_another_process_is_seen_as_it_goes(opened: Opening) -> None:
+def test_the_progress_of_another_processs_run_can_be_seen(opened: Opening) -> None:
     gate = Gate()
     judging = opened(gate)
     watching = opened()
@@ -273,7 +273,7 @@ def test_a_run_of_another_process_is_seen_as_it_goes(opened: Opening) -> None:
     assert watching.progress(run_id).finished
 
 
-def test_a_check_is_answered_at_once_and_kept_apart(opened: Opening) -> None:
+def test_a_known_check_is_answered_from_the_store_and_listed_apart(opened: Opening) -> None:
     service = opened(lambda job: outcome(job, Verdict.MATCHED))
     checked = service.check(task(), BUNDLE, "float32/2")
     assert checked.spec.stage is Stage.CHECK
@@ -283,7 +283,7 @@ def test_a_check_is_answered_at_once_and_kept_apart(opened: Opening) -> None:
     assert len(service.runs(checks=True)) == 1
 
 
-def test_wrong_use_is_told_with_what_to_do(opened: Opening) -> None:
+def test_wrong_arguments_raise_errors_that_name_them(opened: Opening) -> None:
     service = opened()
     with pytest.raises(UnknownItem, match="no subgraph 'float32/9'"):
         service.submit(task(), BUNDLE, VERIFY, subgraph_ids=["float32/9"])
@@ -298,12 +298,12 @@ def test_wrong_use_is_told_with_what_to_do(opened: Opening) -> None:
         service.samples()
 
 
-def test_an_exported_run_is_imported_elsewhere_as_recorded(opened: Opening, tmp_path: Path) -> None:
+def test_an_exported_run_is_a_recorded_run_where_it_is_imported(opened: Opening, tmp_path: Path) -> None:
     service = opened()
     run_id = service.submit(task(), BUNDLE, VERIFY)
     outcomes = service.wait(run_id)
     text = service.export_run(run_id)
-    assert service.import_run(text) == run_id, "a run that is here already stays as it is"
+    assert service.import_run(text) == run_id, "importing a run of this store changes nothing"
     assert service.run(run_id).recorded == ""
     (tmp_path / "elsewhere").mkdir()
     other = open_service(settings_in(tmp_path / "elsewhere"), backend=FakeBackend(outcome))
@@ -317,7 +317,7 @@ def test_an_exported_run_is_imported_elsewhere_as_recorded(opened: Opening, tmp_
     other.close()
 
 
-def test_drafts_are_kept_per_task_and_slot(opened: Opening) -> None:
+def test_drafts_are_stored_per_task_and_slot(opened: Opening) -> None:
     service = opened()
     service.save_draft("relu", "mine", BUNDLE)
     service.save_draft("relu", "mine", BUNDLE)
@@ -334,7 +334,7 @@ def recorded(*jobs: Job, run_id: str, speedup: float, verdict: Verdict = Verdict
     return RunFile(run, bundles, tuple(outcome(each, verdict, speedup=speedup) for each in jobs))
 
 
-def test_recorded_runs_are_there_in_a_new_store_and_a_broken_file_is_a_problem(opened: Opening, tmp_path: Path) -> None:
+def test_a_new_store_has_the_recorded_runs_and_reports_a_broken_file(opened: Opening, tmp_path: Path) -> None:
     folder = settings_in(tmp_path).data / "baselines"
     folder.mkdir()
     inductor = [job(number, bundle=None) for number in range(3)]
@@ -349,7 +349,7 @@ def test_recorded_runs_are_there_in_a_new_store_and_a_broken_file_is_a_problem(o
     assert len(opened().runs()) == 1
 
 
-def test_reference_bundles_are_read_and_a_broken_one_is_a_problem(opened: Opening, tmp_path: Path) -> None:
+def test_reference_bundles_are_read_and_a_broken_one_is_reported(opened: Opening, tmp_path: Path) -> None:
     folder = settings_in(tmp_path).data / "bundles"
     (folder / "good").mkdir(parents=True)
     (folder / "good" / "Relu.py").write_text("def pattern(x): ...\n")
@@ -365,7 +365,7 @@ def test_reference_bundles_are_read_and_a_broken_one_is_a_problem(opened: Openin
     assert "'broken' is left out" in problem
 
 
-def test_tasks_of_the_data_folder_are_the_corpus(opened: Opening, tmp_path: Path) -> None:
+def test_the_corpus_has_the_tasks_of_the_data_folder(opened: Opening, tmp_path: Path) -> None:
     write_task(task(), settings_in(tmp_path).data / "tasks" / "relu")
     service = opened()
     assert [each.id for each in service.corpus.tasks()] == ["relu"]
@@ -402,7 +402,7 @@ def test_only_solvers_on_the_same_subgraphs_are_ranked_together(opened: Opening)
         ("another device", "direct", 2): {name},
     }
     assert [len(board.contestants) for board in service.boards()] == [2, 3, 1, 1, 1], (
-        "comparisons first, larger ones first"
+        "boards with several contestants come first, larger ones before smaller ones"
     )
     board = next(each for each in service.boards() if len(each.contestants) == 3)
     assert [(line.place, line.contestant.name) for line in ranked(board, 0)] == [
@@ -412,10 +412,10 @@ def test_only_solvers_on_the_same_subgraphs_are_ranked_together(opened: Opening)
     assert board.dates == ("2026-01-02", "2026-01-02")
     assert board.noise == pytest.approx(0.02)
     assert ranked(board, 0)[1].score == pytest.approx(2.0)
-    assert ranked(board, -10)[1].score == pytest.approx(0.1), "correct only from t = -5 on"
+    assert ranked(board, -10)[1].score == pytest.approx(0.1), "the outcomes are correct only from t = -5 on"
 
 
-def test_the_profiles_have_boards_of_their_own_that_find_each_other(opened: Opening) -> None:
+def test_each_profile_has_its_own_board_which_leads_to_the_others(opened: Opening) -> None:
     service = opened()
     lighter = replace(MEASURE, profile=Profile.PASSNET)
     for file in (
@@ -435,14 +435,14 @@ def test_the_profiles_have_boards_of_their_own_that_find_each_other(opened: Open
     assert twin(lonely, service.boards()) is None
 
 
-def test_an_inconclusive_answer_is_asked_for_again(opened: Opening) -> None:
+def test_an_inconclusive_verdict_is_no_known_answer(opened: Opening) -> None:
     service = opened(lambda job: outcome(job, Verdict.INCONCLUSIVE))
     for _ in range(2):
         service.evaluate(task(subgraphs=1), BUNDLE, VERIFY)
     assert len(jobs_of_backend(service)) == 2
 
 
-def test_an_author_with_a_bundle_per_task_has_a_board_over_all(opened: Opening) -> None:
+def test_bundles_of_one_author_for_several_tasks_are_one_contestant(opened: Opening) -> None:
     service = opened()
     second = replace(BUNDLE, helpers=())
     for file in (
@@ -459,7 +459,7 @@ def test_an_author_with_a_bundle_per_task_has_a_board_over_all(opened: Opening) 
     assert {each.title for each in service.boards("relu")} == {"relu"}
 
 
-def test_scores_from_the_store_are_those_of_the_outcomes(opened: Opening) -> None:
+def test_scores_are_computed_from_the_stored_outcomes(opened: Opening) -> None:
     service = opened()
     verdicts = [Verdict.FASTER, Verdict.SLOWER, Verdict.WRONG_VALUES, Verdict.CRASHED, Verdict.VALUES_ONLY]
     jobs = [job(number) for number in range(len(verdicts))]
@@ -474,7 +474,7 @@ def test_scores_from_the_store_are_those_of_the_outcomes(opened: Opening) -> Non
     assert (standing.attempts, standing.right, standing.best_speedup, standing.best_run_id) == (1, 1, 2.0, "r-1")
 
 
-def test_the_header_of_an_export_reads_as_its_run(opened: Opening) -> None:
+def test_the_header_of_an_exported_file_is_the_run(opened: Opening) -> None:
     service = opened()
     run_id = service.submit(task(), None, VERIFY)
     service.wait(run_id)
@@ -484,8 +484,8 @@ def test_the_header_of_an_export_reads_as_its_run(opened: Opening) -> None:
     assert from_json(Run, header["run"]) == service.run(run_id)
 
 
-def test_the_real_judge_answers_through_the_service(tmp_path: Path) -> None:
-    """One round through the local backend: a pass that matches, and one that a rule rejects."""
+def test_the_service_gets_verdicts_from_the_real_judge(tmp_path: Path) -> None:
+    """Check a pass that matches and one that a rule rejects, through the local backend."""
     code = (
         "import torch\n\n\n"
         "def pattern(x):\n    return torch.nn.functional.relu(x)\n\n\n"
@@ -507,7 +507,7 @@ def test_the_real_judge_answers_through_the_service(tmp_path: Path) -> None:
         service.close()
 
 
-def test_jobs_can_be_made_and_judged_where_only_the_judge_is_installed() -> None:
+def test_the_service_can_be_imported_without_the_apps_packages() -> None:
     code = """
 import sys
 for name in ("duckdb", "numpy", "streamlit", "altair", "graphviz", "pandas"):

@@ -36,7 +36,7 @@ def test_every_template_except_the_helper_is_tested() -> None:
 
 
 @pytest.mark.parametrize("name", SUBGRAPHS)
-def test_a_template_breaks_no_rule_and_is_correct(backend: LocalBackend, name: str) -> None:
+def test_a_template_breaks_no_rule_and_its_values_are_right(backend: LocalBackend, name: str) -> None:
     code = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
     bundle = Bundle((PassFile("template.py", code),))
     assert not findings(bundle, 1, passnet=False)

@@ -124,7 +124,7 @@ def concluded(facts: Facts, stage: Stage = Stage.VERIFY, job: Job | None = None)
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_precedence(name: str) -> None:
+def test_the_verdict_follows_the_order_of_precedence(name: str) -> None:
     case = CASES[name]
     job = Job(subgraph(), bundle("#") if case.solver_bundle else None, EvalSpec(stage=case.stage))
     outcome = concluded(case.facts, case.stage, job)

@@ -1,6 +1,6 @@
-"""The wheel works where no checkout is: built here, installed into an environment of its own, started elsewhere.
+"""The wheel works without a checkout: it is built, installed into its own environment, and started in another folder.
 
-Its dependencies are those of the environment that runs this test: installing torch anew would take minutes.
+Its dependencies are those of the environment that runs this test: installing torch again would take minutes.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ WAIT_S = 300.0
 
 @dataclass(frozen=True)
 class Installed:
-    """wheel: the file. scripts: where the environment has its programs. elsewhere: an empty folder to start them in."""
+    """An installed wheel. scripts: where the environment has its programs. elsewhere: the folder to run them in."""
 
     wheel: Path
     scripts: Path
@@ -45,13 +45,13 @@ class Installed:
 
     @property
     def environment(self) -> dict[str, str]:
-        # Streamlit's own, not that of a test run or of somebody's shell
+        # without Streamlit's and this project's variables from the test run or the shell
         passed_on = {name: value for name, value in os.environ.items() if name in ("LANG", "TMPDIR", "OMP_NUM_THREADS")}
         path = f"{self.scripts}:{os.environ['PATH']}"
         return passed_on | {"PATH": path, "HOME": str(self.elsewhere), "PASSNET_HOME": str(self.elsewhere / "home")}
 
     def command(self, *arguments: str) -> str:
-        """What a program of the environment prints."""
+        """Run a program of the environment, and return what it prints."""
         program, *rest = arguments
         done = subprocess.run(
             [str(self.scripts / program), *rest],
@@ -68,7 +68,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder / "venv")], check=True, timeout=WAIT_S)
     scripts = folder / "venv" / "bin"
     packages = folder / "venv" / "lib" / f"python{sysconfig.get_python_version()}" / "site-packages"
-    # --no-deps, and what it depends on is found behind it
+    # the .pth file adds the dependencies of this environment after the wheel
     there = [sys.executable, "-m", "pip", "--python", str(scripts / "python")]
     subprocess.run([*there, "install", "--quiet", "--no-deps", str(wheel)], check=True, timeout=WAIT_S)
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
@@ -77,7 +77,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 
 
 def built(folder: Path) -> Path:
-    """The wheel of this checkout, made in a copy: a build leaves folders behind, and takes along what lies in them."""
+    """Build the wheel in a copy of the checkout: a build leaves folders behind, and packs what earlier builds left."""
     source = folder / "source"
     source.mkdir()
     for name in (*PARTS, *FILES):
@@ -91,7 +91,7 @@ def built(folder: Path) -> Path:
     return wheel
 
 
-def test_one_package_is_installed_with_all_that_a_checkout_has(installed: Installed) -> None:
+def test_the_wheel_installs_one_package_with_all_files_of_a_checkout(installed: Installed) -> None:
     with zipfile.ZipFile(installed.wheel) as wheel:
         names = set(wheel.namelist())
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"passnet_core"}
@@ -105,7 +105,7 @@ def test_one_package_is_installed_with_all_that_a_checkout_has(installed: Instal
     assert not any("components/" in name or "node_modules" in name for name in names)
 
 
-def test_the_command_line_answers_from_the_installed_files(installed: Installed) -> None:
+def test_the_installed_command_line_works(installed: Installed) -> None:
     where = "import passnet_core, passnet_core.settings as told; print(passnet_core.__file__, told.ROOT)"
     for path in installed.command("python", "-c", where).split():
         assert Path(path).is_relative_to(installed.scripts.parent)
@@ -114,13 +114,13 @@ def test_the_command_line_answers_from_the_installed_files(installed: Installed)
     assert "usage: passnet app " in installed.command("passnet", "app", "--help")
 
 
-def test_a_reference_bundle_is_checked(installed: Installed) -> None:
+def test_the_installed_judge_checks_a_reference_bundle(installed: Installed) -> None:
     told = installed.command("passnet", "check", TASK, "--bundle", "gating-geglu", "--outcomes", "o.jsonl")
     assert re.search(r"^(\d+) of \1 accepted", told, re.MULTILINE), told
 
 
 @pytest.mark.sandbox
-def test_a_sandbox_shows_the_package_without_the_app(installed: Installed) -> None:
+def test_the_sandbox_shows_the_installed_package_without_the_app(installed: Installed) -> None:
     seen = """
 import os, subprocess, sys
 from passnet_core.judge.supervisor import sandbox
@@ -133,7 +133,7 @@ print(subprocess.run(line, capture_output=True, text=True, check=True).stdout)
     assert told.startswith(f"[] {installed.scripts.parent}")
 
 
-def test_the_app_is_served_with_its_components(installed: Installed) -> None:
+def test_the_installed_app_is_served_with_its_components(installed: Installed) -> None:
     (component,) = (PROJECT / "assets" / "built").glob("editor.*.js")
     with serving(installed) as address:
         assert b"<title>" in fetched(f"{address}/")
@@ -142,7 +142,7 @@ def test_the_app_is_served_with_its_components(installed: Installed) -> None:
 
 
 def visited(address: str, page: str, query: str, until: bytes) -> bytes:
-    """What a visitor's browser is told of a page, up to these words; fails where the page has an error or ends."""
+    """What the app sends to the browser for a page, up to these words. Fails if the page has an error or lacks them."""
     asked = BackMsg(rerun_script=ClientState(page_name=page, query_string=query))
     told = b""
     with connect(f"ws{address.removeprefix('http')}/_stcore/stream", subprotocols=[Subprotocol("streamlit")]) as line:
@@ -163,7 +163,7 @@ def fetched(url: str) -> bytes:
 
 @contextlib.contextmanager
 def serving(installed: Installed) -> Iterator[str]:
-    """The address of `passnet app`, which is ended as Ctrl-C ends it."""
+    """Run `passnet app`, yield its address, and end it with an interrupt as Ctrl-C does."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

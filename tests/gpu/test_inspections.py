@@ -1,4 +1,4 @@
-"""What TorchInductor writes for a GPU, and what that GPU is, by the judge that measures on it."""
+"""Inspections on a GPU: TorchInductor's code, compiled kernels, and a description of the GPU."""
 
 import sys
 import threading
@@ -44,7 +44,7 @@ def backend(tmp_path: Path) -> Iterator[LocalBackend]:
     made.close()
 
 
-def test_inductors_triton_code_names_the_subgraphs_own_nodes(backend: LocalBackend) -> None:
+def test_inductors_triton_code_names_the_nodes_of_the_subgraph(backend: LocalBackend) -> None:
     inputs = tuple(TensorSpec(name, (4, 33), "float32", mean=0.0, std=1.0) for name in ("in_0", "in_1"))
     asked = Subgraph("float32/0", "add-relu", "none", SOURCE, inputs)
     for _ in range(2):
@@ -112,7 +112,7 @@ def of(code: str) -> Bundle:
     return Bundle((PassFile("add_relu.py", code),))
 
 
-def test_the_kernels_of_passes_are_those_that_ran_and_jobs_go_on(backend: LocalBackend) -> None:
+def test_the_compiled_kernels_of_a_pass_are_those_that_ran(backend: LocalBackend) -> None:
     inputs = tuple(TensorSpec(name, (4, 33), "float32", mean=0.0, std=1.0) for name in ("in_0", "in_1"))
     asked = Subgraph("float32/0", "add-relu", "none", SOURCE, inputs)
     job = Job(asked, of(PASS), EvalSpec(stage=Stage.VERIFY, device=Device.CUDA))
@@ -122,7 +122,7 @@ def test_the_kernels_of_passes_are_those_that_ran_and_jobs_go_on(backend: LocalB
     assert found.problem == ""
     (kernel,) = found.kernels
     assert (kernel.name, kernel.ran, kernel.problem) == ("add_relu_kernel", True, "")
-    assert kernel.launches == 1, "not those of tuning"
+    assert kernel.launches == 1, "launches by the autotuner do not count"
     assert kernel.num_warps in (2, 4)
     assert kernel.registers is not None
     assert kernel.registers > 0
@@ -142,7 +142,7 @@ def test_the_kernels_of_passes_are_those_that_ran_and_jobs_go_on(backend: LocalB
     assert before.verdict is after.verdict is Verdict.VALUES_ONLY, (before.reason, after.reason)
 
 
-def test_why_there_are_no_kernels_on_a_gpu_is_a_sentence(backend: LocalBackend) -> None:
+def test_a_sentence_says_why_there_are_no_kernels_on_a_gpu(backend: LocalBackend) -> None:
     inputs = tuple(TensorSpec(name, (4, 33), "float32", mean=0.0, std=1.0) for name in ("in_0", "in_1"))
     asked = Subgraph("float32/0", "add-relu", "none", SOURCE, inputs)
     for code, said in (

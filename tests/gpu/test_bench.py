@@ -1,4 +1,4 @@
-"""The judge's own drawing and comparing on a GPU: they say what they say on the CPU."""
+"""Drawing, perturbing and comparing on a GPU: the same results as on the CPU."""
 
 import sys
 import threading
@@ -31,14 +31,14 @@ class GraphModule(torch.nn.Module):
 """
 
 
-def there(each: Produced) -> Produced:
+def on_gpu(each: Produced) -> Produced:
     return replace(each, value=torch.as_tensor(each.value).cuda())
 
 
 @pytest.mark.parametrize("sliced", [False, True])
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
-def test_a_gpu_finds_the_difference_that_a_cpu_finds(
+def test_comparing_on_a_gpu_gives_the_same_result_as_on_the_cpu(
     case: Case, dtype: str, sliced: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if sliced:
@@ -48,13 +48,13 @@ def test_a_gpu_finds_the_difference_that_a_cpu_finds(
     exact = None if precise is None else produced(precise)
     up = () if precise is None else (produced(precise * (1 + 1e-9)),)
     here = compare(References(eager, exact, lambda: up), actual)
-    far = compare(References(there(eager), exact and there(exact), lambda: tuple(map(there, up))), there(actual))
+    far = compare(References(on_gpu(eager), exact and on_gpu(exact), lambda: tuple(map(on_gpu, up))), on_gpu(actual))
     if here.mean_error is not None:
         assert far.mean_error == pytest.approx(here.mean_error, rel=1e-12)
     assert repr(astuple(replace(far, mean_error=0.0))) == repr(astuple(replace(here, mean_error=0.0)))
 
 
-def test_units_are_exact_for_numbers_of_every_size() -> None:
+def test_ulps_are_exact_on_a_gpu_for_numbers_of_every_size() -> None:
     sizes = torch.tensor([1.25 * 2.0**exponent for exponent in range(-200, 200)], dtype=torch.float64)
     for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
         here = elements._unit(dtype, sizes)
@@ -62,8 +62,8 @@ def test_units_are_exact_for_numbers_of_every_size() -> None:
         assert float(elements._unit(dtype, torch.tensor([1.0], dtype=torch.float64))) == torch.finfo(dtype).eps
 
 
-@pytest.mark.parametrize("drawing", INPUT_DRAWS)
-def test_a_gpu_draws_what_a_cpu_draws(drawing: str) -> None:
+@pytest.mark.parametrize("input_draw", INPUT_DRAWS)
+def test_a_gpu_draws_inputs_with_the_statistics_of_the_cpus(input_draw: str) -> None:
     specs = (
         TensorSpec("in_0", (256, 1024), "bfloat16", mean=0.5, std=2.0),
         TensorSpec("in_1", (256, 1024), "float32", mean=0.1, std=1.0, low=-1.0, high=3.0),
@@ -75,7 +75,7 @@ def test_a_gpu_draws_what_a_cpu_draws(drawing: str) -> None:
     roles = {"in_2": InputRole(index=True), "in_5": InputRole(variance=True)}
 
     def drawn(seed: int, device: str) -> list[torch.Tensor]:
-        return [torch.as_tensor(each) for each in draw(specs, drawing, seed, roles=roles, device=device)]
+        return [torch.as_tensor(each) for each in draw(specs, input_draw, seed, roles=roles, device=device)]
 
     here = drawn(3, "cpu")
     one, same, other = (drawn(seed, "cuda") for seed in (3, 3, 4))
@@ -92,7 +92,7 @@ def test_a_gpu_draws_what_a_cpu_draws(drawing: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
-def test_a_gpu_perturbs_inputs_by_one_ulp_as_well(dtype: str) -> None:
+def test_perturbing_on_a_gpu_changes_each_element_by_one_ulp(dtype: str) -> None:
     value = torch.randn(1000, device="cuda").to(getattr(torch, dtype))
     assert torch.equal(perturbed(value, 1, False).cpu(), perturbed(value.cpu(), 1, False))
     steps = (perturbed(value, 1, True).double() - value.double()).sign()
@@ -100,7 +100,7 @@ def test_a_gpu_perturbs_inputs_by_one_ulp_as_well(dtype: str) -> None:
     assert int((steps != 0).sum()) == 1000
 
 
-def test_without_memory_to_spare_the_cpu_compares(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_comparing_falls_back_to_the_cpu_if_gpu_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     class Eager:
         def give(self, inputs: Sequence[torch.Tensor | int]) -> None:
             self.inputs = inputs
@@ -138,7 +138,7 @@ def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalBackend]:
 
 
 @pytest.mark.parametrize("capture", list(Capture))
-def test_inductor_is_verified_on_hundreds_of_megabytes(backend: LocalBackend, capture: Capture) -> None:
+def test_inductor_can_be_verified_on_large_tensors(backend: LocalBackend, capture: Capture) -> None:
     shape = (512, 512, 512)  # a gigabyte in float64
     specs = tuple(TensorSpec(f"in_{index}", shape, "bfloat16", mean=0.1, std=1.0) for index in range(2))
     job = Job(

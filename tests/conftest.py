@@ -1,4 +1,4 @@
-"""Marks every test with what it needs, chooses those of a lane, and says of what cannot run on this machine why not."""
+"""Mark every test with its needs, select the tests of a lane, and report why tests cannot run on this machine."""
 
 import functools
 import os
@@ -24,18 +24,18 @@ from tests.real_judge import running_backend
 PROJECT = TESTS.parent
 
 PLAN = pytest.StashKey[full_run.Plan]()
-"""Which files of the adversarial corpus run, decided once and told to all workers."""
+"""The files of the adversarial corpus to judge: decided once, and sent to all pytest-xdist workers."""
 STATE = pytest.StashKey[full_run.State]()
-"""What their verdicts rest on, as it was when the run began."""
+"""What the verdicts depend on, as it was when the run began."""
 CORPUS_FILE = "corpus file"
-"""The name of the property by which a report says which file of the corpus was judged on the CPU."""
+"""The property of a test's report that names the corpus file which the test judged on the CPU."""
 
-# a busy machine must not fail a property
+# no deadline: a busy machine must not fail a property
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
 if "PYTEST_XDIST_WORKER" in os.environ:
-    # several judges share the cores: more threads than these would mostly wait for each other
+    # several judges share the cores: with more threads they would mostly wait for each other
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
@@ -44,9 +44,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 @functools.cache
 def missing_gpu() -> str:
-    """Why there is no GPU to test on; empty: there is one. Asked in a child, so that no test process loads torch."""
+    """Why there is no GPU to test on, or empty. A child process asks torch, so that no test process loads it."""
     if shutil.which("nvidia-smi") is None:
-        # the judge finds devices by it
+        # the judge, too, finds devices with it
         return "no CUDA device"
     asked = subprocess.run(
         [sys.executable, "-c", "import torch; print(torch.cuda.is_available())"],
@@ -71,7 +71,7 @@ def missing_sandbox() -> str:
 
 
 def chromium() -> str | None:
-    """The browser of the system."""
+    """The path of the system's Chromium; PASSNET_CHROMIUM overrides it."""
     named = os.environ.get("PASSNET_CHROMIUM")
     return named or next((path for name in ("chromium", "chromium-browser") if (path := shutil.which(name))), None)
 
@@ -87,13 +87,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--lane",
         choices=[each.value for each in lanes.Lane],
-        help="what make smoke, make test and make test-all run; without it all that is asked for, and nothing recorded",
+        help="run the tests of make smoke, make test or make test-all; by default all given tests, and nothing is recorded",
     )
     group.addoption(
         "--corpus-turn",
         type=int,
         metavar="N",
-        help="which sample of the adversarial corpus the lane 'test' takes; the number of the day (UTC) by default",
+        help="which sample of the adversarial corpus the lane 'test' judges; by default the number of the day (UTC)",
     )
 
 
@@ -119,14 +119,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Every worker of pytest-xdist has to collect the same tests, also around midnight."""
+    """Send the plan to each pytest-xdist worker: all must collect the same tests, also around midnight."""
     plan = node.config.stash[PLAN]
     node.workerinput["corpus files"] = None if plan.files is None else sorted(plan.files)
     node.workerinput["corpus why"] = plan.why
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leaves out unread what the smoke lane does not run: reading it may load torch."""
+    """Skip test files that the smoke lane does not run before they are imported: importing may load torch."""
     is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
     if lane_of(config) is lanes.Lane.SMOKE and is_test and not lanes.in_smoke(lanes.place_of(collection_path)):
         return True
@@ -145,7 +145,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = sorted(kept, key=lambda item: lanes.turn(name_of(item)))
     for item in items:
         if (file := corpus_file(item)) is not None:
-            # comes back with the report of the test, from another process too
+            # the report of the test carries it, also from a worker process
             item.user_properties.append((CORPUS_FILE, file))
     for marker, why_missing in NEEDS.items():
         marked = [item for item in items if item.get_closest_marker(marker)]
@@ -164,13 +164,13 @@ def wanted(config: pytest.Config, item: pytest.Item) -> bool:
 
 
 def name_of(item: pytest.Item) -> str:
-    """Its name as lanes has it: file, function and case."""
+    """The name of a test as tests/lanes.py spells it: file, function and case."""
     _, colons, inside = item.nodeid.partition("::")
     return lanes.place_of(item.path) + colons + inside
 
 
 def corpus_file(item: pytest.Item) -> str | None:
-    """Which file of the adversarial corpus a test has judged on the CPU."""
+    """The file of the adversarial corpus that a test judges on the CPU, or None."""
     given = getattr(item, "callspec", None)
     if (
         given is None
@@ -186,14 +186,14 @@ def corpus_file(item: pytest.Item) -> str | None:
 
 @pytest.fixture(scope="session")
 def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalBackend]:
-    """The real judge in its sandbox: one for all tests of a process, which starts torch once for them."""
+    """The real judge in its sandbox. All tests of a process share it, so that torch starts once for them."""
     with running_backend(tmp_path_factory.mktemp("home")) as made:
         yield made
 
 
 @pytest.fixture
 def own_backend(tmp_path: Path) -> Iterator[LocalBackend]:
-    """A judge for a test that ends or breaks it."""
+    """A real judge of its own, for a test that ends or breaks it."""
     with running_backend(tmp_path / "home") as made:
         yield made
 
@@ -202,7 +202,7 @@ JUDGES_STARTED: list[str] = []
 
 
 def _notice(event: str, given: tuple[Any, ...]) -> None:
-    # asked to describe the machine, it loads no torch and is over at once
+    # "describe" loads no torch and ends at once
     if event == "subprocess.Popen" and "passnet_core.judge" in given[1] and "describe" not in given[1]:
         JUDGES_STARTED.append(str(given[1]))
 
@@ -212,7 +212,7 @@ sys.addaudithook(_notice)
 
 @pytest.fixture(autouse=True)
 def _needs_only_what_its_markers_say(request: pytest.FixtureRequest) -> Iterator[None]:
-    """So that the table of lanes cannot fall behind."""
+    """Fail a test that loads torch or starts a judge without being marked so in tests/lanes.py."""
     loaded, started = "torch" in sys.modules, len(JUDGES_STARTED)
     yield
     marked = {each.name for each in request.node.iter_markers()}
@@ -240,7 +240,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatu
 
 
 def corpus_summary(config: pytest.Config, passed: set[str], *, failed: bool) -> list[str]:
-    """How many files were judged and why; records a full run in which nothing failed."""
+    """Say how many files were judged and why these. Record a full run in which nothing failed."""
     state, plan = config.stash[STATE], config.stash[PLAN]
     lines = [f"{len(passed)} of {len(state.files)} files got their verdict ({plan.why})."]
     if lane_of(config) is lanes.Lane.TEST:
@@ -248,6 +248,6 @@ def corpus_summary(config: pytest.Config, passed: set[str], *, failed: bool) -> 
     if failed or passed != state.files.keys():
         return [*lines, "Not recorded: something failed, or not every file was judged."]
     if full_run.state() != state:
-        return [*lines, "Not recorded: the judge or a file was changed meanwhile."]
+        return [*lines, "Not recorded: the judge or a file changed during the run."]
     full_run.write(state)
     return [*lines, f"Recorded in {full_run.RECORD.relative_to(PROJECT)}."]

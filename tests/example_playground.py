@@ -1,4 +1,4 @@
-"""A small playground for tests of the page: two tasks, a reference bundle, and outcomes without a judge."""
+"""A small playground for tests of the pages: two tasks, a reference bundle, and outcomes without a judge."""
 
 import json
 from dataclasses import replace
@@ -128,7 +128,7 @@ def task(task_id: str = TASK_ID, sizes: tuple[int, ...] = (48, 96)) -> Task:
 
 
 def outcome(job: Job, verdict: Verdict, *, speedup: float = 1.5, device: str = "fake device") -> Outcome:
-    """An outcome with this verdict and everything that goes with it."""
+    """An outcome with this verdict and the fields that belong to it."""
     right = verdict in RIGHT | DISQUALIFIED
     names = [file.name.removesuffix(".py") for file in job.bundle.passes] if job.bundle else []
     miss = NearestMiss(MissKind.OPERATOR, "relu", "tmp_2", "The pattern wants relu, the graph has sigmoid.")
@@ -188,7 +188,7 @@ def outcome(job: Job, verdict: Verdict, *, speedup: float = 1.5, device: str = "
 
 
 def answer(job: Job) -> Outcome:
-    """What the fake judge says: passes that hold the word SIGMOID miss, those with WRONG are wrong."""
+    """The fake judge: code that contains SIGMOID matches nothing, and code that contains WRONG gets wrong values."""
     code = "".join(file.code for file in job.bundle.files) if job.bundle else ""
     if "SIGMOID" in code:
         return outcome(job, Verdict.NO_MATCH)
@@ -200,7 +200,7 @@ def answer(job: Job) -> Outcome:
 def measured(
     bundle: Bundle | None, *, speedup: float, profile: Profile = Profile.STRICT, verdict: Verdict = Verdict.FASTER
 ) -> RunFile:
-    """A run as if measured on a GPU elsewhere."""
+    """A recorded run, as if measured on a GPU of another machine."""
     jobs = tuple(Job(each, bundle, replace(TIMED, profile=profile)) for each in task().subgraphs)
     run = replace(
         new_run(jobs, label="reference" if bundle else "TorchInductor", recorded="NVIDIA H200, 2026-02-03"),
@@ -211,7 +211,7 @@ def measured(
 
 
 def write_data(folder: Path, *, recorded: bool = True) -> Path:
-    """The data folder of the small playground."""
+    """Write the data folder of the small playground, and return it."""
     write_task(task(), folder / "tasks" / TASK_ID)
     write_task(task(OTHER_ID, (256, 512)), folder / "tasks" / OTHER_ID)
     place = folder / "bundles" / REFERENCE_NAME
@@ -227,7 +227,7 @@ def write_data(folder: Path, *, recorded: bool = True) -> Path:
 
 
 def hostile(text: str) -> RunFile:
-    """A measured run in which every text that somebody else may write is this one."""
+    """A measured run in which every text that another author controls is this one."""
     bundle = Bundle((PassFile(f"{text}.py", text),), (PassFile(f"shared {text}.py", text),), author=text)
     file = measured(bundle, speedup=1.5)
     miss = NearestMiss(MissKind.OPERATOR, text, text, text, ((text, text),))

@@ -1,7 +1,7 @@
-"""python -m tests.recorded_conversations: the examples in data/conversations, made anew.
+"""python -m tests.recorded_conversations writes the examples in data/conversations anew.
 
-No model is asked: what it says was written here by hand, and a server that speaks the protocol plays it. Everything
-else is real: the client, the tools, and the judge on this machine.
+No model is asked: a server that speaks its protocol sends the messages that were written here by hand. Everything else
+is real: the client, the tools, and the judge on this machine.
 """
 
 import argparse
@@ -221,7 +221,7 @@ EXAMPLES = (
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.recorded_conversations", description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("data/conversations"), metavar="DIR")
-    parser.add_argument("names", nargs="*", help="which (all)")
+    parser.add_argument("names", nargs="*", help="the examples to write (default: all)")
     asked = parser.parse_args(arguments)
     settings = read_settings()
     corpus = corpus_of(settings)

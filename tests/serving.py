@@ -1,4 +1,4 @@
-"""The app in a process of its own."""
+"""Start the app in a process of its own."""
 
 import contextlib
 import socket
@@ -15,7 +15,7 @@ PROJECT = Path(__file__).resolve().parents[1]
 
 @contextlib.contextmanager
 def serving(environment: dict[str, str], log: Path) -> Iterator[str]:
-    """The address of an app that is ended at the end, by force if it must be. log: the file that it prints to."""
+    """Start the app, yield its address, and end it afterwards, by force if needed. log: the file it prints to."""
     with log.open("w") as printed:
         process, address = _started(environment, printed.fileno())
         try:
@@ -30,7 +30,7 @@ def serving(environment: dict[str, str], log: Path) -> Iterator[str]:
 
 
 def _started(environment: dict[str, str], log: int) -> tuple[subprocess.Popen[bytes], str]:
-    """The app on a port that was free just now; on another one where somebody else was faster."""
+    """Start the app on a port that was free a moment ago, or on another one if a different process took it first."""
     for _ in range(5):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -46,6 +46,6 @@ def _started(environment: dict[str, str], log: int) -> tuple[subprocess.Popen[by
                 with urllib.request.urlopen(f"{address}/_stcore/health", timeout=10):
                     return process, address
             except (urllib.error.URLError, OSError):
-                assert time.monotonic() < deadline, "The app does not answer."
+                assert time.monotonic() < deadline, "The app does not answer within three minutes."
                 time.sleep(0.2)
-    raise AssertionError("The app ends as soon as it is started.")
+    raise AssertionError("The app ended five times before it answered.")

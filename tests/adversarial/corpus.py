@@ -1,4 +1,4 @@
-"""Reads the files of this folder: complete passes that state in their header what they try and what they must get."""
+"""Read the corpus in this folder: complete passes whose headers state what they try and which verdict they must get."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -30,16 +30,17 @@ KEYS = ("Tries", "Family", "Needs", "Verdict", "Rule", "Subgraph", "Passes")
 REQUIRED = ("Tries", "Family", "Needs", "Verdict", "Subgraph")
 
 DEADLINE_S = 240.0
-"""Generous: a loaded machine must not turn a verdict into a timeout."""
+"""Long enough that a busy machine does not turn a verdict into a timeout."""
 
 
 class BadHeader(Exception):
-    """A file whose header is not complete, or says what cannot be."""
+    """The header of a file is incomplete, or states something impossible."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One file or folder of the corpus. verdicts: any of these is right; empty: any that accepts. rules: likewise."""
+    """One file or folder of the corpus. verdicts: each of these is right; empty for an honest file, which must be
+    accepted. rules: the static rules that may reject it; empty for any."""
 
     name: str
     family: str
@@ -56,7 +57,7 @@ class Entry:
 
     @property
     def by_rule(self) -> bool:
-        """Whether a static rule has to stop it, and nothing else may: no judge is needed to see that."""
+        """Whether a static rule must reject it, so that this can be tested without a judge."""
         return self.verdicts == (Verdict.REJECTED,)
 
     @property
@@ -64,14 +65,14 @@ class Entry:
         return " | ".join(each.value for each in self.verdicts) or ACCEPTED
 
     def job(self, device: Device = Device.CPU, *, seed: int | None = None) -> Job:
-        """What the judge is asked: values; on CUDA also times where the file is about them, or honest."""
+        """The job for the judge: it verifies values, and on CUDA also measures a file that needs a GPU or is honest."""
         timed = device is Device.CUDA and (self.needs_gpu or self.honest)
         stage = Stage.MEASURE if timed else Stage.VERIFY
         spec = EvalSpec(stage=stage, device=device, profile=Profile.STRICT, seed=seed, deadline_s=DEADLINE_S)
         return Job(self.subgraph, self.bundle, spec)
 
     def deviation(self, outcome: Outcome) -> str:
-        """What the outcome has that it must not have; empty: it is as the header says."""
+        """How the outcome deviates from the header, or an empty string."""
         got = f"got {outcome.verdict.value!r} ({outcome.reason}), expected {self.expected!r}"
         if self.honest:
             return got if not outcome.verdict.accepted or _fatal(outcome.findings) else ""
@@ -80,7 +81,7 @@ class Entry:
         return self.other_rules(outcome.findings) if outcome.verdict is Verdict.REJECTED else ""
 
     def other_rules(self, findings: Sequence[Finding]) -> str:
-        """Which rules reject it instead of those in its header; empty: one of those does."""
+        """Which rules reject it if none of those in its header does, or an empty string."""
         fatal = _fatal(findings)
         if fatal & set(self.rules) or (fatal and not self.rules):
             return ""
@@ -88,27 +89,27 @@ class Entry:
 
 
 def entries(*families: str) -> list[Entry]:
-    """All files of the named families ("honest" is one), in order of family and name; none named: all."""
+    """The files of these families ("honest" is one), or of all families, sorted by family and name."""
     asked = [folder for folder in _folders() if not families or folder.name in families]
     found = [read(path) for folder in asked for path in _paths(folder)]
     names = [each.name for each in found]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
-        raise BadHeader(f"Two files are named {', '.join(sorted(twice))}.")
+        raise BadHeader(f"Two files are named {', '.join(sorted(twice))}. Rename one.")
     return found
 
 
 def read(path: Path) -> Entry:
-    """One file, or a folder with several. Raises BadHeader naming the file, what is wrong and the remedy."""
+    """Read one file, or a folder with several. Raises BadHeader, which names the file and says what is wrong."""
     files = [path] if path.is_file() else sorted(path.glob("*.py"))
     codes = {file.name: file.read_text(encoding="utf-8") for file in files}
     headed = [name for name, code in codes.items() if code.startswith("# Tries:")]
     where = path.relative_to(FOLDER) if path.is_relative_to(FOLDER) else path
     if len(headed) != 1:
-        raise BadHeader(f"{where}: {len(headed)} of its files begin with '# Tries:'; exactly one must, its first pass.")
+        raise BadHeader(f"{where}: {len(headed)} of its files begin with '# Tries:'. Exactly one must, its first pass.")
     fields = _fields(codes[headed[0]], str(where))
     family = "honest" if path.parent.name == HONEST.name else path.parent.name
-    _demand(fields["Family"] == family, where, f"Family is {fields['Family']!r}, but it lies in {family!r}")
+    _demand(fields["Family"] == family, where, f"Family is {fields['Family']!r}, but the file lies in {family!r}")
     _demand(fields["Needs"] in NEEDS, where, f"Needs is {fields['Needs']!r}, not one of {', '.join(NEEDS)}")
     _demand(
         fields["Subgraph"] in SUBGRAPHS, where, f"there is no subgraph {fields['Subgraph']!r} in {', '.join(SUBGRAPHS)}"
@@ -149,7 +150,7 @@ def _paths(folder: Path) -> Iterable[Path]:
 
 
 def _fields(code: str, where: str) -> dict[str, str]:
-    """The header: its comment lines from the top; a line indented below a key goes on with it."""
+    """The fields of a header: the comment lines at the top. An indented line continues the key above."""
     fields: dict[str, str] = {}
     key = ""
     for line in code.splitlines():
@@ -158,7 +159,7 @@ def _fields(code: str, where: str) -> dict[str, str]:
         if begun:
             key = begun[1]
             if key not in KEYS or key in fields:
-                raise BadHeader(f"{where}: unexpected {key!r} in its header. It has {', '.join(KEYS)}, each once.")
+                raise BadHeader(f"{where}: unexpected {key!r} in its header. It has only {', '.join(KEYS)}, each once.")
             fields[key] = begun[2]
         elif more and key:
             fields[key] += f" {more[1]}"

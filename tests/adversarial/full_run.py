@@ -1,4 +1,4 @@
-"""The last recorded run of the whole corpus, and which of its files have to be judged again since then."""
+"""The last recorded run of the whole corpus, and which files have to be judged again since then."""
 
 import hashlib
 import json
@@ -15,12 +15,12 @@ from tests.adversarial.corpus import FOLDER, Entry, entries
 
 RECORD = FOLDER / "full_run.json"
 SAMPLE = 60
-"""How many files that need a judge run while neither it nor they have changed."""
+"""How many unchanged files, of those that need a judge, are judged while the judge is unchanged."""
 
 
 @dataclass(frozen=True)
 class State:
-    """What the verdicts of the corpus rest on. files: of each that needs no GPU, the digest of its job."""
+    """What the verdicts of the corpus depend on. judge: its digest. files: job digests of those that need no GPU."""
 
     judge: str
     versions: Mapping[str, str]
@@ -29,14 +29,14 @@ class State:
 
 @dataclass(frozen=True)
 class Plan:
-    """Which files of the corpus are judged, with the reason. files: None: all of them."""
+    """Which files of the corpus are judged, and why. files: None stands for all."""
 
     files: frozenset[str] | None
     why: str
 
 
 def file_of(entry: Entry) -> str:
-    """What a file is called in plans and in the record."""
+    """The name of a file in plans and in the record."""
     return f"{entry.family}/{entry.name}"
 
 
@@ -46,12 +46,12 @@ def on_cpu() -> list[Entry]:
 
 
 def today() -> int:
-    """The number of the day in UTC, which takes one sample of the corpus after the other."""
+    """The number of this day in UTC. Each day judges the next sample of the corpus."""
     return datetime.now(UTC).toordinal()
 
 
 def state() -> State:
-    """What it is now, with the judge's own words on this machine. Loads no torch."""
+    """The present state, with the versions that the judge on this machine reports. Loads no torch."""
     with tempfile.TemporaryDirectory() as home:
         environment = LocalBackend(sys.executable, "auto", Path(home)).info().environment
     files = {file_of(each): each.job(Device.CPU).digest for each in on_cpu()}
@@ -62,10 +62,10 @@ def state() -> State:
 
 
 def planned(now: State, recorded: State | None, by_rule: frozenset[str], turn: int) -> Plan:
-    """All files where the judge has changed since the recorded run; otherwise a sample, and the files that changed.
+    """Plan all files if the judge has changed since the recorded run, otherwise a sample and the files that changed.
 
-    by_rule: files that only a rule rejects, which other tests hold to it without a judge; one of them is in the sample.
-    The samples of successive turns cover the corpus: every file is judged within a few of them.
+    by_rule: files that a static rule must reject. Other tests check that without a judge, so a sample has only one of
+    them. The samples of successive turns cover the corpus.
     """
     if recorded is None:
         return Plan(None, "no full run is recorded")
@@ -73,16 +73,16 @@ def planned(now: State, recorded: State | None, by_rule: frozenset[str], turn: i
     if now.judge != recorded.judge:
         differing.insert(0, "the judge")
     if differing:
-        return Plan(None, f"since the recorded full run other: {', '.join(differing)}")
+        return Plan(None, f"changed since the recorded full run: {', '.join(differing)}")
     changed = {name for name, digest in now.files.items() if recorded.files.get(name) != digest}
     unchanged = now.files.keys() - changed
     sample = {*_window(unchanged - by_rule, turn, SAMPLE), *_window(unchanged & by_rule, turn, 1)}
-    why = f"sample {turn}, and {len(changed)} that changed since the recorded full run"
+    why = f"sample {turn}, and {len(changed)} files that changed since the recorded full run"
     return Plan(frozenset(changed | sample), why)
 
 
 def read(path: Path = RECORD) -> State | None:
-    """The recorded run, if there is one."""
+    """The recorded run, or None."""
     return State(**json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
 
 
@@ -95,7 +95,7 @@ def _differ(name: str, now: State, recorded: State) -> bool:
 
 
 def _window(files: set[str] | frozenset[str], turn: int, size: int) -> list[str]:
-    """The files whose turn it is: successive turns go round, through a mixture of all families."""
+    """The files of this turn. Successive turns go round the files, in an order that mixes the families."""
     mixed = sorted(files, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
     start = turn * size
     return [mixed[at % len(mixed)] for at in range(start, start + min(size, len(mixed)))]

@@ -1,4 +1,4 @@
-"""What the tests of this folder share: the files as cases, and a file judged."""
+"""Shared by the tests of this folder: the corpus files as test cases, and judging one of them."""
 
 import threading
 
@@ -9,7 +9,7 @@ from passnet_core.records import Device, Outcome
 from tests.adversarial.corpus import Entry, entries
 
 SEED = 7
-"""Of the inputs in tests, which must say the same each time; python -m tests.adversarial draws them anew."""
+"""The seed of the inputs: tests must give the same result each time. python -m tests.adversarial takes new seeds."""
 
 
 def judged(backend: LocalBackend, entry: Entry, device: Device, *, seed: int | None = None) -> Outcome:
@@ -17,7 +17,7 @@ def judged(backend: LocalBackend, entry: Entry, device: Device, *, seed: int | N
 
 
 def cases(*families: str) -> list[object]:
-    """One case per file and device: on the CPU unless it needs a GPU, and on the GPU all of them."""
+    """The test cases of all files: on the CPU for each file that does not need a GPU, and on the GPU for every file."""
     found: list[object] = []
     for entry in entries(*families):
         if not entry.needs_gpu:

@@ -1,4 +1,4 @@
-"""The small subgraphs that the files of this folder rewrite: a run in Triton's interpreter takes milliseconds."""
+"""The subgraphs that the corpus rewrites, small so that a call in Triton's interpreter takes milliseconds."""
 
 from collections.abc import Mapping
 
@@ -18,7 +18,7 @@ def _input(name: str, *shape: int, dtype: str = "float32", mean: float = 0.1, st
 
 
 def _weight(name: str, *shape: int, dtype: str = "float32", mean: float = 1.0) -> TensorSpec:
-    """A parameter as freshly initialised models record them: every element the same."""
+    """A parameter as recorded from a freshly initialised model: all elements are equal."""
     return TensorSpec(name, shape, dtype, mean=mean, std=0.0, original_name=f"L_self_parameters_{name}_")
 
 

@@ -1,4 +1,4 @@
-"""The corpus itself: complete headers, and every file in its place."""
+"""The corpus can be read: every file has a complete header and lies in the folder of its family."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def written(folder: Path, header: str, name: str = "a.py") -> Path:
     return path
 
 
-def test_a_header_is_read(tmp_path: Path) -> None:
+def test_the_header_of_a_file_becomes_an_entry(tmp_path: Path) -> None:
     entry = read(written(tmp_path, HEADER))
     assert entry.tries == "nothing, for long."
     assert entry.verdicts == (Verdict.WRONG_VALUES, Verdict.CHEAT)
@@ -32,7 +32,7 @@ def test_a_header_is_read(tmp_path: Path) -> None:
     assert [file.name for file in entry.bundle.passes] == ["a.py"]
 
 
-def test_a_folder_lists_its_passes(tmp_path: Path) -> None:
+def test_the_header_of_a_folder_lists_its_passes_and_the_other_files_are_helpers(tmp_path: Path) -> None:
     written(tmp_path, HEADER + "# Passes: first.py\n", "several/first.py")
     written(tmp_path, "", "several/kernels.py")
     entry = read(tmp_path / "values" / "several")
@@ -53,12 +53,12 @@ def test_a_folder_lists_its_passes(tmp_path: Path) -> None:
         ("# Tries", "# Does", "0 of its files"),
     ],
 )
-def test_an_incomplete_header_is_refused(tmp_path: Path, old: str, new: str, word: str) -> None:
+def test_an_incomplete_or_wrong_header_is_refused(tmp_path: Path, old: str, new: str, word: str) -> None:
     with pytest.raises(BadHeader, match=word):
         read(written(tmp_path, HEADER.replace(old, new)))
 
 
-def test_every_file_of_the_corpus_has_its_header() -> None:
+def test_every_file_of_the_corpus_has_a_header_and_no_two_files_are_equal() -> None:
     found = entries()
     assert {each.family for each in found} >= {"values", "rules"}
     assert len({each.bundle.digest for each in found}) == len(found)

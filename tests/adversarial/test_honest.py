@@ -1,4 +1,4 @@
-"""Honest habits: none of these passes may be rejected."""
+"""Honest passes with habits that look suspicious: each must be accepted."""
 
 import pytest
 
@@ -9,5 +9,5 @@ from tests.adversarial.judging_files import assert_as_stated, cases
 
 
 @pytest.mark.parametrize(("entry", "device"), cases("honest"))
-def test_is_accepted(backend: LocalBackend, entry: Entry, device: Device) -> None:
+def test_an_honest_pass_is_accepted(backend: LocalBackend, entry: Entry, device: Device) -> None:
     assert_as_stated(backend, entry, device)

@@ -1,4 +1,4 @@
-"""Passes that attack the machine, with the static rules blinded: what holds is the processes and the kernel alone."""
+"""Passes that attack the machine with the static rules switched off: only the processes and the kernel protect it."""
 
 import importlib.util
 import json
@@ -38,14 +38,14 @@ from passnet_core.settings import IsolationChoice, Settings
 from tests.contract.judging import RIGHT, hostile_at_import, hostile_in_call, job, judged, subgraph
 
 MARK = f"hostile{os.getpid()}"
-"""Every hostile process and file carries it in its name."""
+"""The names of all hostile processes and files contain this."""
 SECRET = f"secret-of-{MARK}"
 SHORT_S = 5.0
-"""A deadline that is meant to be missed."""
+"""The deadline in seconds of an attack that is meant to miss it."""
 WAIT_S = 60.0
 GROWTH_BYTES = 256 << 20
 OUTCOME_BYTES = 100_000
-"""More than any outcome of these jobs may take in the store."""
+"""The most bytes that an outcome of these jobs may take in the store."""
 
 BLINDED = """
 import sys
@@ -56,17 +56,17 @@ program.main(sys.argv[1:])
 """
 
 CONFINED = confinement.landlock_version() >= 6
-"""Whether this kernel protects files and processes where there are no namespaces."""
+"""Whether this kernel can protect files and processes without namespaces."""
 
 
 Backends = Callable[[str], LocalBackend]
 Residents = dict[str, tuple[int, int]]
-"""Of each isolation the referee's process id and its memory before any attack."""
+"""The referee's process id and memory in bytes before any attack, by isolation."""
 
 
 @dataclass(frozen=True)
 class Arena:
-    """What there is to be harmed: a home, a store, and what listens on this machine."""
+    """The targets of attacks: a home with secrets, a store, and sockets that listen on this machine."""
 
     home: Path
     python: Path
@@ -111,7 +111,7 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
 
 @pytest.fixture(scope="module")
 def backends(arena: Arena) -> Iterator[Backends]:
-    """One backend for each isolation, started when it is first asked for."""
+    """One backend for each isolation, started when it is first needed."""
     made: dict[str, LocalBackend] = {}
     making = threading.Lock()
 
@@ -137,7 +137,7 @@ def residents() -> Residents:
 
 
 def code_of(act: str, place: str) -> str:
-    """The right pass with a hostile act while it is imported, or in its replacement."""
+    """The right pass with a hostile act. place: "import", or "call" for each call of its replacement."""
     body = f"open('/proc/self/comm', 'w').write({MARK!r})\n{act.strip()}"
     defined = f"import resource, socket, threading\n\ndef hostile():\n{textwrap.indent(body, '    ')}\n\n"
     statement = "hostile()"
@@ -145,7 +145,7 @@ def code_of(act: str, place: str) -> str:
 
 
 def left_behind() -> list[str]:
-    """Processes and files of hostile passes."""
+    """The processes and files that hostile passes have left."""
     found: list[str] = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -164,7 +164,7 @@ def left_behind() -> list[str]:
 
 
 def eventually_empty(look: Callable[[], list[str]]) -> list[str]:
-    """What is still there after a while."""
+    """Wait until nothing is found, at most WAIT_S seconds. Return what is left."""
     until = time.monotonic() + WAIT_S
     while (found := look()) and time.monotonic() < until:
         time.sleep(0.05)
@@ -172,7 +172,7 @@ def eventually_empty(look: Callable[[], list[str]]) -> list[str]:
 
 
 def at_once(works: Mapping[str, Callable[[], None]]) -> None:
-    """Does the work of each isolation that this machine has."""
+    """Do the works at the same time, but only those whose isolation this machine supports."""
     with ThreadPoolExecutor() as pool:
         done = [
             pool.submit(work) for isolation, work in works.items() if isolation != "sandboxed" or sandbox.available()
@@ -182,7 +182,7 @@ def at_once(works: Mapping[str, Callable[[], None]]) -> None:
 
 
 def resident_bytes(backend: LocalBackend) -> tuple[int, int]:
-    """The process id of the referee and its memory, once it has all loaded."""
+    """The referee's process id and memory in bytes, after a job has made it load everything."""
     assert judged(backend, job(RIGHT)).verdict is Verdict.VALUES_ONLY
     process = backend._referees[False][0].process
     assert process is not None
@@ -190,7 +190,7 @@ def resident_bytes(backend: LocalBackend) -> tuple[int, int]:
 
 
 def first_seen(residents: Residents, isolation: str, backend: LocalBackend) -> tuple[int, int]:
-    """What the referee was like before the first attack on it."""
+    """The referee's process id and memory in bytes before the first attack on it."""
     if isolation not in residents:
         residents[isolation] = resident_bytes(backend)
     return residents[isolation]
@@ -201,16 +201,16 @@ def told(outcome: Outcome) -> str:
 
 
 def can_be_kept(outcome: Outcome) -> bool:
-    """Whether it is about the candidate, not about the judge, and is text of sensible length."""
+    """Whether the outcome judges the candidate, can be written as UTF-8, and is small enough for the store."""
     written = json.dumps(to_json(outcome), ensure_ascii=False).encode()
     return outcome.verdict.judged and len(written) < OUTCOME_BYTES
 
 
 def unharmed_by(backend: LocalBackend, outcome: Outcome, before: tuple[int, int]) -> None:
-    """The outcome is one that can be kept, and the same referee still gives the next pass its verdict."""
+    """Assert that the outcome can be kept, and that the same referee still judges the next pass."""
     assert can_be_kept(outcome), told(outcome)
     after = resident_bytes(backend)
-    assert after[0] == before[0], "the referee was started anew"
+    assert after[0] == before[0], "the referee was restarted"
     assert after[1] < before[1] + GROWTH_BYTES
 
 
@@ -223,7 +223,7 @@ EITHER = RIGHT_AT_LAST | FAILED
 
 @dataclass(frozen=True)
 class Act:
-    """verdicts: what may come of it. word: in what is told."""
+    """A hostile act. verdicts: those that it may get. word: a part of the reason or evidence of a failure."""
 
     name: str
     code: str
@@ -383,7 +383,7 @@ for limit in (resource.RLIMIT_AS, resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE,
 )
 
 Attack = tuple[Act, str]
-"""What is done, and where: while the pass is imported, or in its call."""
+"""An act and its place: "import" or "call"."""
 
 ATTACKS: dict[str, tuple[Attack, Attack | None]] = {
     "endless": ((DEAF_SLEEP, "import"), (LOOP, "call")),
@@ -403,11 +403,11 @@ ATTACKS: dict[str, tuple[Attack, Attack | None]] = {
     "own ground": ((NO_SCRATCH, "call"), (EMPTY_FILES, "import")),
     "limits": ((OPEN_FILES, "import"), (LIMITS_OFF, "import") if CONFINED else (EXIT_0, "call")),
 }
-"""In a sandbox, and at the same time without."""
+"""An attack in a sandbox, and one at the same time in process isolation."""
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_an_attack_on_the_machine_fails_alone(backends: Backends, residents: Residents, name: str) -> None:
+def test_an_attack_on_the_machine_ends_only_its_own_job(backends: Backends, residents: Residents, name: str) -> None:
     def attack(isolation: str, act: Act, place: str) -> None:
         backend = backends(isolation)
         before = first_seen(residents, isolation, backend)
@@ -424,7 +424,7 @@ def test_an_attack_on_the_machine_fails_alone(backends: Backends, residents: Res
     assert not eventually_empty(left_behind)
 
 
-# --- what it can see and reach ---------------------------------------------------------------------------------------
+# --- what a candidate can reach ---------------------------------------------------------------------------------------
 
 PROBE = """
 import ctypes, glob, json, os, resource, signal, socket, time
@@ -491,14 +491,14 @@ REPORT = "if found: raise RuntimeError('reached: ' + ', '.join(found))"
 
 
 def _existing(folder: Path) -> Path:
-    """The folder, or the nearest one above that is there."""
+    """The folder, or the nearest parent that exists."""
     return next(each for each in (folder, *folder.parents) if each.is_dir())
 
 
 def probe(arena: Arena, *, folders: Sequence[Path] = (), store: Path | None = None) -> str:
-    """Code that tries everything of the arena and of this machine, and names in found what it reached.
+    """Code that tries to reach everything in the arena and on this machine, and lists in found what it reached.
 
-    folders: to write into, instead of all that are worth something. store: one more file that nobody may open.
+    folders: the folders to write into, instead of all valuable ones. store: one more file that nobody may open.
     """
     specs = filter(None, map(importlib.util.find_spec, ("torch", "triton")))
     packages = [Path(spec.origin) for spec in specs if spec.origin]
@@ -525,7 +525,7 @@ def probe(arena: Arena, *, folders: Sequence[Path] = (), store: Path | None = No
     return PROBE.replace("GIVEN", repr(json.dumps(given)))
 
 
-def test_the_probe_reaches_all_this_where_nothing_holds_it(arena: Arena) -> None:
+def test_outside_a_sandbox_the_probe_reaches_everything(arena: Arena) -> None:
     tried = probe(arena, store=arena.secrets[0]).replace(
         "for folder in given['folders']", "for folder in [given['own']]"
     )
@@ -546,8 +546,8 @@ def test_the_probe_reaches_all_this_where_nothing_holds_it(arena: Arena) -> None
     assert arena.udp.recv(16) == b"mark"
 
 
-def test_it_reaches_nothing_outside(backends: Backends, residents: Residents, arena: Arena) -> None:
-    # a sandbox has a /tmp of its own, in which a checkout below /tmp is an empty folder to write into
+def test_a_candidate_reaches_nothing_outside_its_job(backends: Backends, residents: Residents, arena: Arena) -> None:
+    # a sandbox has its own /tmp: a checkout below /tmp is an empty, writable folder in it
     private = tuple(f"written {folder}" for folder in (Path.cwd(), Path.home()) if folder.is_relative_to("/tmp"))
 
     def look(isolation: str, place: str, allowed: tuple[str, ...]) -> None:
@@ -559,7 +559,7 @@ def test_it_reaches_nothing_outside(backends: Backends, residents: Residents, ar
 
     looks = {"sandboxed": partial(look, "sandboxed", "call", private)}
     if CONFINED:
-        # Landlock does not know sockets that have a name in the file system
+        # Landlock does not restrict Unix sockets with a path
         looks["process"] = partial(look, "process", "import", ("unix",))
     at_once(looks)
     with pytest.raises(BlockingIOError):
@@ -603,7 +603,7 @@ LOADED = {
     "a long and broken fault": r"fields = {'fault': 'judge', 'text': '\ud800' * (1 << 16), 'trace': 'x' * (1 << 20)}",
     "a long fault": "fields = {'fault': 'load', 'text': 'x\\0' * 100_000, 'trace': {'x' * 1000: 'x' * (1 << 20)}}",
 }
-"""What a candidate may answer instead of its passes."""
+"""Forged replies of a candidate to the request for its passes."""
 
 RETURNED = {
     "claims 4 GB and stays silent": SILENT,
@@ -615,10 +615,10 @@ RETURNED = {
     "endless places": "fields['overwrote'] = [float('inf')]; fields['outputs'] = [[]]",
     "a type with a broken name": r"fields['outputs'][0]['type'] = fields['container'] = '\ud800' * 1000",
 }
-"""And instead of its outputs."""
+"""Forged replies of a candidate to the request for its outputs."""
 
 
-def test_forged_replies_are_the_candidates_own_failure(backends: Backends, residents: Residents) -> None:
+def test_forged_replies_fail_only_the_candidates_own_job(backends: Backends, residents: Residents) -> None:
     def forge(isolation: str, when: str, forgeries: dict[str, str]) -> None:
         backend = backends(isolation)
         before = first_seen(residents, isolation, backend)
@@ -638,7 +638,7 @@ def test_forged_replies_are_the_candidates_own_failure(backends: Backends, resid
 # --- the store -------------------------------------------------------------------------------------------------------
 
 
-def test_the_store_is_whole_after_attacks(arena: Arena, tmp_path: Path) -> None:
+def test_the_store_is_intact_after_attacks(arena: Arena, tmp_path: Path) -> None:
     task = Task("add-relu", Family.FUSIBLE, "develop", (replace(subgraph(), id="float32/0"),))
     (tmp_path / "data").mkdir()
     write_task(task, tmp_path / "data" / "tasks" / "add-relu")
@@ -675,7 +675,7 @@ def test_the_store_is_whole_after_attacks(arena: Arena, tmp_path: Path) -> None:
 
 
 @pytest.mark.gpu
-def test_illegal_access_to_the_device_harms_no_other_job(backends: Backends) -> None:
+def test_illegal_memory_access_on_the_gpu_harms_no_other_job(backends: Backends) -> None:
     backend = backends("auto")
     illegal = RIGHT.replace("tl.store(out_ptr + offsets", "tl.store(out_ptr + (1 << 44) + offsets.to(tl.int64)")
     outcome = judged(backend, job(illegal, device=Device.CUDA))

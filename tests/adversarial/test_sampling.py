@@ -1,4 +1,4 @@
-"""Which files of the corpus run while the judge is as recorded: each in one of a few turns, what changed in all."""
+"""Which corpus files are judged while the judge is as recorded: samples in turn, and every file that changed."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ RULES = frozenset(f"rules/{number}" for number in range(4))
 THEN = State("a judge", {"torch": "2", "python": "3"}, dict.fromkeys((*NAMES, *RULES), "as it was"))
 
 
-def test_without_a_record_all_files_run() -> None:
+def test_all_files_run_without_a_record() -> None:
     assert planned(THEN, None, RULES, 1).files is None
 
 
@@ -27,10 +27,10 @@ def test_without_a_record_all_files_run() -> None:
         (replace(THEN, versions={**THEN.versions, "isolation": "process"}), "isolation"),
     ],
 )
-def test_after_a_change_of_the_judge_or_below_it_all_files_run(now: State, word: str) -> None:
+def test_all_files_run_after_a_change_of_the_judge_or_of_a_version(now: State, word: str) -> None:
     plan = planned(now, THEN, RULES, 1)
     assert plan.files is None
-    assert plan.why.endswith(f"other: {word}")
+    assert plan.why.endswith(f"changed since the recorded full run: {word}")
 
 
 def test_successive_samples_cover_the_corpus() -> None:
@@ -41,7 +41,7 @@ def test_successive_samples_cover_the_corpus() -> None:
     assert planned(THEN, THEN, RULES, 700).files == plans[0]
 
 
-def test_what_changed_or_is_new_runs_in_every_turn() -> None:
+def test_changed_and_new_files_run_in_every_turn() -> None:
     now = replace(THEN, files={**THEN.files, "values/7": "changed", "rules/1": "changed", "honest/new": "new"})
     for turn in range(3):
         files = planned(now, THEN, RULES, turn).files
@@ -50,7 +50,7 @@ def test_what_changed_or_is_new_runs_in_every_turn() -> None:
         assert len(files) == SAMPLE + 1 + 3
 
 
-def test_a_small_corpus_runs_whole() -> None:
+def test_a_corpus_smaller_than_a_sample_runs_as_a_whole() -> None:
     small = replace(THEN, files=dict.fromkeys(NAMES[:9], "as it was"))
     assert planned(small, small, RULES, 5).files == set(NAMES[:9])
 
@@ -61,7 +61,7 @@ def test_a_record_reads_as_it_was_written(tmp_path: Path) -> None:
     assert full_run.read(tmp_path / "record.json") == THEN
 
 
-def test_the_state_holds_every_file_for_the_cpu_and_the_judge_of_this_machine() -> None:
+def test_the_state_names_the_judge_its_versions_and_every_file_that_needs_no_gpu() -> None:
     state = full_run.state()
     assert len(state.files) == sum(not each.needs_gpu for each in entries())
     assert len(state.judge) == 20

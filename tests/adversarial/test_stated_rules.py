@@ -1,4 +1,4 @@
-"""The files of the corpus that only a static rule may stop, read by the rules in this process: no judge is needed."""
+"""The corpus files that a static rule must reject: the rules run in this process, so that no judge is needed."""
 
 import pytest
 
@@ -8,11 +8,11 @@ from tests.adversarial.corpus import Entry, entries
 BY_RULE = [each for each in entries() if each.by_rule]
 
 
-def test_there_are_such_files_in_three_families() -> None:
+def test_three_families_have_files_for_the_static_rules() -> None:
     assert len(BY_RULE) >= 48
     assert {each.family for each in BY_RULE} == {"clock", "harness", "rules"}
 
 
 @pytest.mark.parametrize("entry", BY_RULE, ids=lambda entry: entry.name)
-def test_the_stated_rule_rejects_it(entry: Entry) -> None:
+def test_a_rule_named_in_the_header_rejects_the_file(entry: Entry) -> None:
     assert not entry.other_rules(findings(entry.bundle))

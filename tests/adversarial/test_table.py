@@ -1,4 +1,4 @@
-"""The table of the corpus: counts per family, and written only between the markers of its device."""
+"""The table of results: it counts per family, and replaces only the text between the markers of its device."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -28,17 +28,17 @@ def results() -> list[Result]:
     return [Result(entry, [got(entry, each) for each in found]) for entry, found in zip(asked, verdicts)]
 
 
-def test_counts_what_was_caught_and_what_changed(results: list[Result]) -> None:
+def test_the_table_counts_caught_files_deviations_and_changed_verdicts(results: list[Result]) -> None:
     assert _rows(results) == [("rules", "3", "1", "0", "2", "1"), ("all", "3", "1", "0", "2", "1")]
     assert "not as stated" in _plain(_rows(results)).splitlines()[0]
 
 
-def test_another_rule_than_the_stated_one_is_a_deviation(results: list[Result]) -> None:
+def test_a_rejection_by_another_rule_than_the_one_in_the_header_is_a_deviation(results: list[Result]) -> None:
     entry = replace(results[0].entry, rules=("dynamic-code",))
     assert "expected dynamic-code" in entry.deviation(results[0].outcomes[0])
 
 
-def test_is_written_between_the_markers_of_its_device(tmp_path: Path, results: list[Result]) -> None:
+def test_the_table_is_written_between_the_markers_of_its_device(tmp_path: Path, results: list[Result]) -> None:
     file = tmp_path / "adversarial.md"
     file.write_text("before\n<!-- corpus cpu -->\nold\n<!-- end of corpus cpu -->\nafter\n")
     _write_table(file, Device.CPU, results)
@@ -52,7 +52,7 @@ def test_is_written_between_the_markers_of_its_device(tmp_path: Path, results: l
         _write_table(file, Device.CUDA, results)
 
 
-def test_the_page_has_the_markers_of_both_devices() -> None:
+def test_the_documentation_has_the_markers_of_both_devices() -> None:
     text = (Path(__file__).resolve().parents[2] / "docs" / "adversarial.md").read_text()
     for device in Device:
         assert f"<!-- corpus {device.value} -->" in text

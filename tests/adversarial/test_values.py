@@ -1,4 +1,4 @@
-"""The cheats of the family values: each must get the verdict that its header states."""
+"""The cheats of the family values: each must get the verdict in its header."""
 
 import pytest
 
@@ -9,5 +9,5 @@ from tests.adversarial.judging_files import assert_as_stated, cases
 
 
 @pytest.mark.parametrize(("entry", "device"), cases("values"))
-def test_gets_the_verdict_its_header_states(backend: LocalBackend, entry: Entry, device: Device) -> None:
+def test_a_cheat_gets_the_verdict_in_its_header(backend: LocalBackend, entry: Entry, device: Device) -> None:
     assert_as_stated(backend, entry, device)

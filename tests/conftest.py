@@ -87,7 +87,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--lane",
         choices=[each.value for each in lanes.Lane],
-        help="run the tests of make smoke, make test or make test-all; by default all given tests, and nothing is recorded",
+        help="run the tests of make smoke, test or test-all; by default all given tests run and nothing is recorded",
     )
     group.addoption(
         "--corpus-turn",

@@ -71,8 +71,7 @@ class ReferenceBundle:
 def open_service(settings: Settings, *, keep_warm: bool = False, backend: Backend | None = None) -> "Service":
     """Open the service on the settings' store and data. Without a backend, jobs run on this machine.
 
-    keep_warm: start judge processes before the first job needs them. Raises StoreError, BadInput.
-    """
+    keep_warm: start judge processes before the first job needs them. Raises StoreError, BadInput."""
     from passnet_core.store.opening import open_store
 
     here = LocalBackend(settings.python, settings.isolation, settings.home, keep_warm=keep_warm)
@@ -154,8 +153,7 @@ class Service:
         """Start a run in the background and return its id. Without a bundle, TorchInductor is judged.
 
         subgraph_ids: None for all. fresh: judge even jobs whose outcome is known. owner: who takes turns with others at
-        the judge. Raises UnknownItem if the task lacks a subgraph, StoreError if the run cannot be stored.
-        """
+        the judge. Raises UnknownItem if the task lacks a subgraph, StoreError if the run cannot be stored."""
         if self._closing.is_set():
             raise StoreRefusal("The playground is shutting down. Start it again, then start the run again.")
         jobs = jobs_of(task, bundle, spec, subgraph_ids)
@@ -203,8 +201,7 @@ class Service:
     def wait(self, run_id: str, on_outcome: OnOutcome | None = None) -> tuple[Outcome, ...]:
         """Wait for a run of this process, and return its outcomes. on_outcome gets each outcome as it arrives.
 
-        Raises UnknownItem, and StoreError if an outcome could not be stored.
-        """
+        Raises UnknownItem, and StoreError if an outcome could not be stored."""
         here = self._runs.find(run_id)
         if here is None:
             self.run(run_id)
@@ -233,8 +230,7 @@ class Service:
         """Inspect a subgraph: shapes and dtypes of its nodes, and TorchInductor's code for it.
 
         The first time, it waits for the running job and takes seconds; then it is remembered. Raises BadInput if the
-        subgraph cannot be run, InfrastructureError if no judge answers or when cancelled.
-        """
+        subgraph cannot be run, InfrastructureError if no judge answers or when cancelled."""
         return self._inspections.of(subgraph, self.device().device, with_code=with_code, cancelled=cancelled)
 
     def inspection(self, subgraph: Subgraph) -> Inspection | None:
@@ -365,8 +361,7 @@ class Service:
     def import_run(self, text: str) -> str:
         """Import an exported run, marked as recorded elsewhere, and return its id. Imports all of it or nothing.
 
-        Raises BadInput, which names the line, and StoreRefusal if another run has that id.
-        """
+        Raises BadInput, which names the line, and StoreRefusal if another run has that id."""
         files = tuple(exchange.read(text.splitlines()))
         if len(files) != 1:
             raise BadInput(f"A run file must hold one run; this one holds {len(files)}. Write one file per run.")

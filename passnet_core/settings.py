@@ -37,8 +37,7 @@ class IsolationChoice(StrEnum):
 class ModelSettings:
     """The server of the language models. base_url: up to and with /v1; empty for OpenAI's own. key: never shown.
 
-    prices: per million tokens read and per million tokens written, by model.
-    """
+    prices: per million tokens read and per million tokens written, by model."""
 
     base_url: str = ""
     key: str = field(default="", repr=False)

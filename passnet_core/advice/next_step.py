@@ -1,8 +1,7 @@
 """Advise one next step after an outcome: what was seen, what it may mean, and what to do.
 
 What was seen is a fact. What it may mean is a guess, and worded as one. An outcome that shows no more than its verdict
-gets no advice of its own.
-"""
+gets no advice of its own."""
 
 import re
 from collections.abc import Callable, Mapping

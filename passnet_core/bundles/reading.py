@@ -14,8 +14,7 @@ LARGEST_FILE_BYTES = 1_000_000
 def read_bundle(folder: Path, author: str = "") -> Bundle:
     """Read the bundle in a folder, or in its pass_dir/: passes in the order of the JSON list, other *.py as helpers.
 
-    Raises BadInput, which names the file, the problem and the remedy.
-    """
+    Raises BadInput, which names the file, the problem and the remedy."""
     folder = Path(folder)
     if not folder.is_dir():
         what = "is a file, not a folder" if folder.exists() else "does not exist"
@@ -38,8 +37,7 @@ def write_bundle(bundle: Bundle, folder: Path) -> None:
     """Write the bundle so that read_bundle gives it back.
 
     Raises BadInput if a file name leaves the folder or the folder holds other Python files, InfrastructureError if
-    writing fails.
-    """
+    writing fails."""
     folder = Path(folder)
     for problem in naming_problems(bundle):
         raise BadInput(problem)

@@ -7,8 +7,7 @@
     return     the end-to-end clock minus the event clock: until the host knows that the device is done
 
 Each clock times calls of its own, so each part is an estimate from medians. The total is the median of the end-to-end
-clock, and no part is negative.
-"""
+clock, and no part is negative."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -34,8 +34,7 @@ class CurvePoint:
 def curve_chart(points: Sequence[CurvePoint], t: int, *, height: int = 360) -> alt.LayerChart:
     """ES(t) of each solver on a logarithmic axis, with a line at 1 for eager and a vertical rule at the chosen t.
 
-    Colour, shape and dashes tell solvers apart, assigned in the order of their first points.
-    """
+    Colour, shape and dashes tell solvers apart, assigned in the order of their first points."""
     solvers = list(dict.fromkeys(point.solver for point in points))
     rows = [{"solver": each.solver, "t": each.t, "es": each.es, "low": each.low, "high": each.high} for each in points]
     levels = sorted({each.t for each in points} | {t})

@@ -26,8 +26,7 @@ def picture(chart: alt.LayerChart, kind: str, *, title: str, caption: Sequence[s
 def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
     """The rows as CSV, with the keys of the first row as header. None becomes an empty cell.
 
-    A text that a spreadsheet would read as a formula gets an apostrophe in front.
-    """
+    A text that a spreadsheet would read as a formula gets an apostrophe in front."""
     if not rows:
         return ""
     made = io.StringIO()

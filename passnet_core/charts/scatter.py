@@ -32,8 +32,7 @@ class Dot:
 def scatter_chart(dots: Sequence[Dot], first: str, second: str, kinds: Sequence[str]) -> alt.LayerChart:
     """The first solver's speedup over the second's on equal logarithmic axes: above the diagonal the first is faster.
 
-    kinds: all kinds of dots that are possible, in the order of LOOKS.
-    """
+    kinds: all kinds of dots that are possible, in the order of LOOKS."""
     figures = [1.0, *(each for dot in dots for each in (dot.first, dot.second))]
     domain = [min(figures) / 1.08, max(figures) * 1.08]
     present = [kind for kind in kinds if any(dot.kind == kind for dot in dots)]

@@ -30,8 +30,7 @@ WORST, WRONG = "▶", "✗"
 def strip_chart(found: OutputAccuracy) -> alt.LayerChart:
     """Draw the error map of an output that has one: per cell the largest error over its bound, on a logarithmic scale.
 
-    Right cells are grey. Cells with NaN or infinity have a colour of their own and a cross.
-    """
+    Right cells are grey. Cells with NaN or infinity have a colour of their own and a cross."""
     spots = found.map
     assert spots is not None
     x, y = _axes(spots, found.shape)

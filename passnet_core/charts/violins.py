@@ -50,8 +50,7 @@ def density(speedups: Sequence[float], at: Sequence[float]) -> list[float]:
 def violin_chart(solvers: Sequence[Speedups], t: int, *, ink: str = INK) -> alt.LayerChart:
     """One lane per solver: its density if there are enough samples, a mark for every sample, and the median.
 
-    The shape of a mark tells whether the sample is right at t; the legend explains it.
-    """
+    The shape of a mark tells whether the sample is right at t; the legend explains it."""
     figures = [1.0, *(speedup for each in solvers for _, speedup, _ in each.samples)]
     low, high = min(figures) / 1.25, max(figures) * 1.25
     shapes, marks, middles = [], [], []

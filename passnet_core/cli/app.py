@@ -18,8 +18,7 @@ PORT = 8501
 def serve(address: str = LOCAL, port: int = PORT) -> int:
     """Serve the app until it is stopped, and return Streamlit's exit code. Raises BadInput if it is not installed.
 
-    Streamlit runs in this process, as under `python -m streamlit`, so that signals reach it.
-    """
+    Streamlit runs in this process, as under `python -m streamlit`, so that signals reach it."""
     if importlib.util.find_spec("streamlit") is None:
         raise BadInput("The app needs Streamlit. Run: pip install 'passnet-playground[app]'")
     script = str(ROOT / "app.py")

@@ -1,7 +1,6 @@
 """The entry point of the command line, which docs/command-line.md describes.
 
-Exit codes: 0 done or accepted, 1 not accepted, 2 wrong use, 3 infrastructure, 130 interrupted.
-"""
+Exit codes: 0 done or accepted, 1 not accepted, 2 wrong use, 3 infrastructure, 130 interrupted."""
 
 import argparse
 import json

@@ -1,7 +1,6 @@
 """How commands and their flags are declared.
 
-Summaries are imperative and start in lower case; command() makes a sentence of them.
-"""
+Summaries are imperative and start in lower case; command() makes a sentence of them."""
 
 import argparse
 from collections.abc import Callable, Iterable

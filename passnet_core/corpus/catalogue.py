@@ -131,8 +131,7 @@ class Corpus:
 
         A task that the corpus already has with equal content is not written again, so a second call resumes an
         interrupted import. listed: take only tasks below these folders, given relative to source. progress: called with
-        (folders done, folders in all). Raises UnknownItem if there is no such folder, BadInput if it has no task.
-        """
+        (folders done, folders in all). Raises UnknownItem if there is no such folder, BadInput if it has no task."""
         if not _is_folder(source):
             raise UnknownItem(f"There is no folder {source} to import from.")
         problems: list[str] = []

@@ -1,8 +1,7 @@
 """Cut captured graphs into parts, and turn a part into a graph of its own. Pure: the caller says what fuses.
 
 *Runs* lie between heavy operations; recipes pick some of them by name. *Fusible* cuts grow from every operation for as
-long as Inductor needs only one kernel for them. *Typical* cuts are stretches of a model, heavy operations included.
-"""
+long as Inductor needs only one kernel for them. *Typical* cuts are stretches of a model, heavy operations included."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
@@ -155,8 +154,7 @@ def fusible(graph: Graph, fits: Callable[[Part], bool], several: Collection[str]
 
     fits: whether Inductor generates at most one kernel for a part, after at most one library call. It is expensive, so
     it is not asked again for a subset of a part that fits. several: operations with several results; each is taken in
-    together with the operations that unpack its results.
-    """
+    together with the operations that unpack its results."""
     operations = graph.operations
     fitting: list[frozenset[str]] = []
 

@@ -1,6 +1,5 @@
 """Download a dataset from the Hugging Face Hub: show first what it is and where it goes, resume after an interruption,
-and verify the files against the Hub's checksums. Nothing here executes the files.
-"""
+and verify the files against the Hub's checksums. Nothing here executes the files."""
 
 import contextlib
 import fcntl

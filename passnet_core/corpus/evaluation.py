@@ -28,8 +28,7 @@ def evaluate(graph: Graph, inputs: Mapping[str, Any], note: Callable[[str, Any],
 
     inputs: by the names of the input nodes. note: called with each node's name and value right after the node is
     computed, before a later in-place operation can change the value. Raises one of FAILURES if an operation cannot be
-    computed, BadInput if it is not one of torch's.
-    """
+    computed, BadInput if it is not one of torch's."""
     import torch
 
     here = placed(graph, "cpu")

@@ -5,8 +5,7 @@ NAME.jsonl.gz        one JSON line per subgraph. Each task is a gzip member of i
 NAME.index.jsonl     one line per task: its summary, and the offset and length of its member. It only saves time;
                      missing lines are computed from the pack.
 
-A killed writer leaves at most one incomplete member at the end. Readers ignore it, and the next writer removes it.
-"""
+A killed writer leaves at most one incomplete member at the end. Readers ignore it, and the next writer removes it."""
 
 import contextlib
 import fcntl
@@ -50,8 +49,7 @@ class Pack:
 
     entries: by task name. problem: why some of the file was not read, in a sentence; empty: all was. torn: whether the
     only problem is an incomplete last task. recovered: entries that the index lacks. end: where the last complete
-    member ends. indexed: how many bytes of the index are valid.
-    """
+    member ends. indexed: how many bytes of the index are valid."""
 
     def __init__(self, path: Path) -> None:
         """Open the pack. Raises BadInput if the file cannot be read."""

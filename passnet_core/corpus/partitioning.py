@@ -1,8 +1,7 @@
 """Cut models' graphs into tasks of the three families: single operations, fusible parts and typical stretches.
 
 Run as a program, it reads one whole model, a Subgraph as JSON, from standard input and writes the tasks to standard
-output as lines of a pack. The model may be a stranger's code: start the program in a sandbox.
-"""
+output as lines of a pack. The model may be a stranger's code: start the program in a sandbox."""
 
 import json
 import math

@@ -1,7 +1,6 @@
 """Run recorded subgraphs with torch: their source as a callable, and random inputs that resemble the recorded ones.
 
-Needs torch when called.
-"""
+Needs torch when called."""
 
 import math
 from typing import Any

@@ -2,8 +2,7 @@
 
 Inductor decides what to fuse from shapes, strides and the device's properties alone. It is therefore given fake tensors
 that claim to be on a GPU of known properties, and is stopped after scheduling, before it writes a kernel. Parts of
-torch.cuda are replaced meanwhile, so this is only for programs that cut models, not for the app or the judge.
-"""
+torch.cuda are replaced meanwhile, so this is only for programs that cut models, not for the app or the judge."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence

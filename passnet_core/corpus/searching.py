@@ -35,8 +35,7 @@ def read_query(text: str) -> Query:
     after a layer_norm.
 
     A word may be anywhere in the task's names. "->" means "→", "conv*" any operation whose name begins with "conv",
-    and "…" any number of operations.
-    """
+    and "…" any number of operations."""
     words, shapes, sequences = [], [], []
     for word in _ARROW.sub("→", text.lower()).split():
         if "→" in word:

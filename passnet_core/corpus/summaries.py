@@ -17,8 +17,7 @@ class TaskSummary:
 
     subgraphs: how many there are. operators: labels of the first subgraph's operations, in order. vocabulary: all
     labels of the task, sorted. operations: the largest number of operations in a subgraph. shapes: the distinct shapes
-    of the subgraphs' largest inputs.
-    """
+    of the subgraphs' largest inputs."""
 
     id: str
     family: Family

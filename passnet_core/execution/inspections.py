@@ -50,8 +50,7 @@ class Inspections:
         """Inspect a subgraph, and wait for its turn behind the jobs. with_code: with TorchInductor's code, in seconds.
 
         When cancelled, the inspection continues in the background, and the next caller finds its result. Raises
-        BadInput if the subgraph cannot be run, InfrastructureError if no judge answers or when cancelled.
-        """
+        BadInput if the subgraph cannot be run, InfrastructureError if no judge answers or when cancelled."""
         future = self._asked([subgraph], device, with_code)[0]
         self._wait([future], math.inf, cancelled)
         if not future.done():

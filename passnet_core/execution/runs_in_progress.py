@@ -29,8 +29,7 @@ class Progress:
     done: number of jobs with an outcome. outcomes: these outcomes, in the order of the jobs. phase, subgraph_id,
     log_tail, detail (a sentence): of the job that reported last. elapsed_s: seconds since the first job began.
     queue_position: number of runs ahead of it, None unless it waits. elsewhere: another process judges it. problem: why
-    it ended before its last outcome, otherwise empty.
-    """
+    it ended before its last outcome, otherwise empty."""
 
     run: Run
     total: int

@@ -1,7 +1,6 @@
 """The one queue before a backend, in which owners take turns. It runs as many jobs at once as the backend can take.
 
-Pages, the command line, solvers and recorders all give their jobs to a Scheduler; nothing else calls a backend.
-"""
+Pages, the command line, solvers and recorders all give their jobs to a Scheduler; nothing else calls a backend."""
 
 import sys
 import threading

@@ -1,8 +1,7 @@
 """Assign lines of code to nodes of a subgraph: lines of its source, the rewritten graph, passes and generated code.
 
 Only text is read. Where the line of a node is uncertain, a block of lines belongs to several nodes together, or no line
-does: a line that is shown for a node is right.
-"""
+does: a line that is shown for a node is right."""
 
 import ast
 import itertools

@@ -105,8 +105,7 @@ class Effects:
     """Operations that must keep their order although no value flows between them.
 
     storage: node -> the node that owns the memory of its value. before: node -> the nodes that must run earlier because
-    of an effect. after: the inverse of before.
-    """
+    of an effect. after: the inverse of before."""
 
     storage: Mapping[str, str]
     before: Mapping[str, tuple[str, ...]]

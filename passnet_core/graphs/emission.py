@@ -15,8 +15,7 @@ def emit(graph: Graph, class_name: str = "GraphModule", *, release: bool = False
     """Write runnable source in the form of PassNet's model.py. parse(emit(graph)) equals graph except for line numbers.
 
     release: free each value after its last use ("; x = None"), as captured modules do to hold less memory.
-    Raises BadInput for names and targets that are not plain identifiers, so that a hostile graph cannot inject code.
-    """
+    Raises BadInput for names and targets that are not plain identifiers, so that a hostile graph cannot inject code."""
     graph.check()
     if not class_name.isidentifier():
         raise BadInput(f"{class_name!r} is not a valid class name.")

@@ -1,7 +1,6 @@
 """Explain as data what a pass matched: its pattern and the matched pairs, or the failed attempts and a working edit.
 
-Patterns come from strangers, so the size of an explanation is bounded here. What is too large is left out entirely.
-"""
+Patterns come from strangers, so the size of an explanation is bounded here. What is too large is left out entirely."""
 
 import json
 from collections.abc import Collection
@@ -42,8 +41,7 @@ def explained(
     """Report on a pass with everything that explains its matches, or why it has none.
 
     matching: the result of find_matches for pattern and graph, with attempts kept. code: the source of the pass, used
-    to say which lines to change; empty: unknown. mend: whether to look for an edit.
-    """
+    to say which lines to change; empty: unknown. mend: whether to look for an edit."""
     names = tuple(match.names for match in matching.matches)
     text = pattern_to_text(pattern)
     if not text:
@@ -110,8 +108,7 @@ def _lines(
     """Return the lines of the source to change for the same effect; none if that is not certain.
 
     The pattern is mended again as read from the source, because tracing spells calls differently than people do. The
-    changed source is then parsed and matched once more.
-    """
+    changed source is then parsed and matched once more."""
     if not code or len(code) > _LONGEST_SOURCE:
         return ()
 

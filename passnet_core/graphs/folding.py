@@ -25,8 +25,7 @@ class Chain:
 def window(graph: Graph, limit: int = LIMIT, *, around: Collection[str] = ()) -> tuple[Graph, str]:
     """Return at most limit operations of the graph, beginning near the first node of around, and a sentence about them.
 
-    The sentence is empty if the graph is complete. Values computed before the window become inputs.
-    """
+    The sentence is empty if the graph is complete. Values computed before the window become inputs."""
     operations = graph.operations
     if len(operations) <= limit:
         return graph, ""
@@ -52,8 +51,7 @@ def window(graph: Graph, limit: int = LIMIT, *, around: Collection[str] = ()) ->
 def chains(graph: Graph, *, apart: Collection[str] = (), shortest: int = SHORTEST_CHAIN) -> tuple[Chain, ...]:
     """Find the longest runs in which each operation reads only the one before (besides inputs) and is its only reader.
 
-    apart: nodes to keep out of chains, so that they stay visible.
-    """
+    apart: nodes to keep out of chains, so that they stay visible."""
     runs = [run for run in _runs(graph, frozenset(apart)) if len(run) >= shortest]
     operators = [tuple(operator_label(node) for node in run) for run in runs]
     alike = Counter(operators)

@@ -77,8 +77,7 @@ class Node:
 class Graph:
     """A computation: its inputs first, then its operations, each after everything that it reads.
 
-    result: the value that forward returns: a Ref, a tuple (possibly nested), or a constant.
-    """
+    result: the value that forward returns: a Ref, a tuple (possibly nested), or a constant."""
 
     nodes: tuple[Node, ...]
     result: Value

@@ -3,8 +3,7 @@
 Matching has phases, each of which can name what it rejected: candidates (nodes that could be the pattern's last
 operation), structure (same calls, same arguments), contained (nothing outside the match needs a value that would
 disappear), order (the match can become one call), not overlapping. Operands are never swapped: a + b does not match
-b + a.
-"""
+b + a."""
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -70,8 +69,7 @@ class Matching:
 
     If nothing matches: attempts are the nearest failed attempts, nearest first, as many as the caller wants to keep;
     tried is the number of all attempts; nearness is the score of the nearest one, larger is nearer; steps is the number
-    of steps that the search took.
-    """
+    of steps that the search took."""
 
     matches: tuple[Match, ...]
     miss: NearestMiss | None = None
@@ -98,8 +96,7 @@ def find_matches(
     needed: pattern inputs that the replacement reads, so a match must give them a value; None: no requirement.
     taken: node that no match may contain -> the reason, as a sentence without its full stop.
     keep: number of failed attempts to report if nothing matches; it affects nothing else.
-    budget: most steps of the search; None: BUDGET.
-    """
+    budget: most steps of the search; None: BUDGET."""
     search = _Search(pattern, graph, bind, pattern_bind or bind, needed or (), taken or {})
     search.keep = keep
     search.budget = BUDGET if budget is None else budget
@@ -305,8 +302,7 @@ class _Search:
     def _structure(self, fit: _Fit, sink: Node, candidate: Node) -> tuple[_Fit, Difference | None]:
         """Match the sink and all that it reads, beginning at the candidate. Return the fit and the first difference.
 
-        A diagnosis continues after a difference, to find the attempt that fits best overall.
-        """
+        A diagnosis continues after a difference, to find the attempt that fits best overall."""
         fit = fit.copy()
         first: Difference | None = None
         work: list[tuple[Value, Value, _Place | None]] = [(Ref(sink.name), Ref(candidate.name), None)]

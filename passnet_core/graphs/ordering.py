@@ -21,8 +21,7 @@ class LateRead:
 class TopologicalOrder:
     """Which operations must come before which. Each accepted group of operations counts as one.
 
-    step: called with the amount of work done; it may raise to stop the search.
-    """
+    step: called with the amount of work done; it may raise to stop the search."""
 
     def __init__(self, graph: Graph, step: Callable[[int], None]) -> None:
         self.graph = graph
@@ -39,8 +38,7 @@ class TopologicalOrder:
     def between(self, names: Collection[str], *, with_effects: bool = False) -> str | None:
         """Return an operation outside that depends on one of the names and that another depends on, if there is one.
 
-        Then the names cannot become one call. with_effects: the order of effects counts as a dependency too.
-        """
+        Then the names cannot become one call. with_effects: the order of effects counts as a dependency too."""
         last = max(self.rank[name] for name in names)
         seen: set[str] = set()
         work = list(names)

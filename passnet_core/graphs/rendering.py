@@ -67,8 +67,7 @@ def dot(
     """Write a graph as DOT. Names may be any text: they are escaped, so that none is taken for markup.
 
     groups: node -> number of the pass that matched it, from 1. miss: the node where the nearest miss failed.
-    added, removed: nodes that a rewrite adds or removes. details: node -> more text for its tooltip.
-    """
+    added, removed: nodes that a rewrite adds or removes. details: node -> more text for its tooltip."""
     ink, paper = ("#e6e6e6", "#262730") if dark else ("#1f2328", "#ffffff")
     digraph = graphviz.Digraph("graph")
     digraph.attr(
@@ -136,8 +135,7 @@ class Marks:
     groups: node -> number of the pass that matched it, from 1. passes: the names of the passes, in order.
     miss: the node where the nearest miss failed; reason: why. added, removed: nodes that a rewrite adds or removes.
     pairs: node -> its counterpart. faint: nodes in the background. focus: nodes to scroll into view. apart: nodes that
-    are marked at other steps, and therefore are never folded.
-    """
+    are marked at other steps, and therefore are never folded."""
 
     groups: Mapping[str, int] = field(default_factory=dict)
     passes: Sequence[str] = ()
@@ -175,8 +173,7 @@ def picture(
 ) -> dict[str, Any]:
     """Return the graph as plain data for the page's graph component, which does the layout.
 
-    values: node -> shape and dtype, where known. Texts are not escaped: the component must not treat them as markup.
-    """
+    values: node -> shape and dtype, where known. Texts are not escaped: the component must not treat them as markup."""
     index = {node.name: index for index, node in enumerate(graph.nodes)}
     nodes = [
         {

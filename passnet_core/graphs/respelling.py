@@ -1,8 +1,7 @@
 """Write changes of a pattern's graph into the source of its pass. The source is parsed with ast and never executed.
 
 Only the changed expressions are replaced, so that authors recognise their lines. If it is uncertain which expression
-computes a node (in a loop, in a helper), there is no result. Callers parse and match the changed source once more.
-"""
+computes a node (in a loop, in a helper), there is no result. Callers parse and match the changed source once more."""
 
 import ast
 import difflib

@@ -18,8 +18,7 @@ class TracedPass:
     """A pass as plain data.
 
     arguments: replacement_args as a graph with the same inputs as the pattern; its result is the replacement's
-    arguments. replacement: the name by which emitted source calls the replacement function, "replacement_0".
-    """
+    arguments. replacement: the name by which emitted source calls the replacement function, "replacement_0"."""
 
     name: str
     pattern: Graph
@@ -48,8 +47,7 @@ def rewrite(
 
     A report names the nodes of the graph to which its pass was applied; replaced values keep their names.
     explain: name of a pass -> its source, to add explanations to the reports; None: no explanations.
-    Raises BadInput if pattern and replacement_args of a pass take different numbers of parameters.
-    """
+    Raises BadInput if pattern and replacement_args of a pass take different numbers of parameters."""
     bind = remembered(bind)
     keep = 0 if explain is None else explaining.ATTEMPTS
     reports: list[PassMatches] = []
@@ -175,8 +173,7 @@ def _ordered(graph: Graph, matches: Sequence[Match], blocks: Sequence[Sequence[N
     """Exchange each match's nodes for its block and sort the graph, so that each node comes after what it reads.
 
     Apart from that, the order stays the same, as does the order of effects. A block takes the place of the match's last
-    operation.
-    """
+    operation."""
     before = effects(graph).before
     units: dict[str, Sequence[Node]] = {node.name: (node,) for node in graph.nodes}
     unit_of = {name: name for name in units}

@@ -28,8 +28,7 @@ __all__ = ["emit", "parse", "parse_function"]
 def parse(code: str) -> Graph:
     """Parse a model.py: forward of class GraphModule, else of the first class that has one, else the function forward.
 
-    Raises BadInput with the line that is not straight-line tensor code.
-    """
+    Raises BadInput with the line that is not straight-line tensor code."""
     module = _module(code)
     function = _forward(module)
     with _deep_source():

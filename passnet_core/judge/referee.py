@@ -3,8 +3,7 @@
 It runs no candidate code, and owns seeds, clock and verdict. Its private channel carries one JSON object per line. A
 {"job": …} is answered by {"event": …} lines and an {"outcome": …}; {"survey": …} is a job with more sources in which to
 count matches. {"inspect": …} and {"compile": …} judge nothing; they are answered by {"inspection": …} or
-{"problem": …}. {"warm": …} starts what jobs will need, and has no answer.
-"""
+{"problem": …}. {"warm": …} starts what jobs will need, and has no answer."""
 
 import contextlib
 import ctypes
@@ -49,8 +48,7 @@ M_MMAP_MAX, M_TRIM_THRESHOLD = -4, -1
 def main(descriptor: int, isolation: str, home: Path) -> None:
     """Answer requests until the channel closes or SIGTERM arrives. Runs as a program of its own.
 
-    descriptor: the channel's socket. isolation: a name, or "auto". home: the folder of scratch files and locks.
-    """
+    descriptor: the channel's socket. isolation: a name, or "auto". home: the folder of scratch files and locks."""
     signal.signal(signal.SIGTERM, _leave)
     # more threads do not speed up comparing, and each would wait for a core that a starting process keeps busy
     os.environ.setdefault("OMP_NUM_THREADS", str(min(4, os.cpu_count() or 1)))

@@ -37,8 +37,7 @@ class ErrorMap:
     largest quotient of error and allowed error in each cell, with two digits: above 1, an element is wrong; infinity
     marks a NaN or infinity on one side only. Integers may be off by less than one half.
 
-    A fact that the errors do not show is None.
-    """
+    A fact that the errors do not show is None."""
 
     axis: int
     rows: int
@@ -96,8 +95,7 @@ class OutputAccuracy:
     index, expected, actual: the worst element, with eager's value and the candidate's; None: no element differs.
     profile: the name of the draw with the worst element. wrong_fraction: the share of wrong elements on the worst draw.
     problem: what is wrong, in words; empty: nothing. verdict: what this output alone would lead to; None: it is right.
-    wrong_in: the draws on which the output is wrong or imprecise. map: its error map; None: no element is wrong.
-    """
+    wrong_in: the draws on which the output is wrong or imprecise. map: its error map; None: no element is wrong."""
 
     output: int
     shape: tuple[int, ...]

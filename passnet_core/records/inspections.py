@@ -26,8 +26,7 @@ class InductorCode:
     """The code that TorchInductor generates for a subgraph.
 
     text: the Python source; if it is very long, without its end. launches: how many generated kernels one call
-    launches. library_calls: how often one call also calls kernels of torch or of a library.
-    """
+    launches. library_calls: how often one call also calls kernels of torch or of a library."""
 
     text: str
     launches: int
@@ -41,8 +40,7 @@ class Inspection:
     values: one entry per node, inputs included, in graph order; nodes without a tensor, or with an unknown one, are
     left out. values_problem: why some values are unknown; empty: none is. code: TorchInductor's code; None: not asked
     for, or not available. code_problem: why the code is not available; empty if it is or was not asked for.
-    accelerator: the GPU; None on a CPU.
-    """
+    accelerator: the GPU; None on a CPU."""
 
     subgraph_digest: str
     environment: Environment
@@ -64,8 +62,7 @@ class CompiledKernel:
     target: the compute capability compiled for, such as "9.0". ran: whether it was also launched; False: only compiled.
     launches: how often one call of the rewritten graph launches it. shared_bytes: shared memory per block. registers:
     per thread. spills: how many of these registers lie in local memory. A None means that Triton did not report the
-    number. ttir, ttgir, ptx: the text at each level of lowering. problem: why there are no texts; empty: there are.
-    """
+    number. ttir, ttgir, ptx: the text at each level of lowering. problem: why there are no texts; empty: there are."""
 
     name: str
     target: str

@@ -16,8 +16,7 @@ class EvalSpec:
     """How a job is judged.
 
     trials: the number of timed blocks of MEASURE. seed: of the inputs; None: the referee draws one after the candidate
-    is loaded. deadline_s: the time limit of a job, in seconds.
-    """
+    is loaded. deadline_s: the time limit of a job, in seconds."""
 
     stage: Stage = Stage.VERIFY
     device: Device = Device.CPU

@@ -13,8 +13,7 @@ class Environment:
 
     device: the GPU's name, or "CPU: " and the processor's. driver: the GPU driver's version; empty on a CPU. python,
     torch, triton: versions. judge_digest: identifies the judge's code. platform: operating system and architecture;
-    empty in older records.
-    """
+    empty in older records."""
 
     device: str
     driver: str

@@ -42,8 +42,7 @@ class MatchAttempt:
 
     anchor: (pattern operation, graph node) where the search began; the graph node is None if no node can be the anchor.
     fitted: the (pattern node, graph node) pairs that fit, in search order, up to the first difference. beyond: pairs
-    that fit after that difference.
-    """
+    that fit after that difference."""
 
     anchor: tuple[str, str | None]
     fitted: tuple[tuple[str, str], ...]
@@ -66,8 +65,7 @@ class PatternEdit:
 
     words: one sentence per change. matches: how many matches the changed pattern has; 0: it only comes closer. then:
     the next difference in that case; else empty. lines: the same repair as changes to the pass's source; empty if it
-    could not be expressed there, or did not work when tried.
-    """
+    could not be expressed there, or did not work when tried."""
 
     words: tuple[str, ...]
     matches: int
@@ -84,8 +82,7 @@ class PassMatches:
 
     The other fields explain the result; older outcomes lack them. pattern: the traced pattern, as graphs.ir writes a
     graph in JSON; empty if too large. pairings: of the first matches, in order. attempts: the closest failed attempts,
-    best first. tried: how many attempts failed in all. edit: a repair; None: none was found, or the pass matches.
-    """
+    best first. tried: how many attempts failed in all. edit: a repair; None: none was found, or the pass matches."""
 
     name: str
     matches: tuple[tuple[str, ...], ...]

@@ -47,8 +47,7 @@ class Outcome:
 
     dtype: the subgraph's. bundle_digest: None where the solver is Inductor. reason: the verdict in a sentence.
     environment: None if no judge answered. wall_s: how long judging took. match, accuracy: None if the job did not get
-    that far. timings, speedups: per contender and clock. log_tail: the end of the candidate worker's output.
-    """
+    that far. timings, speedups: per contender and clock. log_tail: the end of the candidate worker's output."""
 
     job_digest: str
     task_id: str

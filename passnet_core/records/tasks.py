@@ -14,8 +14,7 @@ class TensorSpec:
     """One input of a subgraph, as it was recorded. None means that the property was not recorded.
 
     dtype: without "torch.". mean, std, low, high: statistics of the values; low and high bound the values.
-    data: all values, in row-major order. original_name: the name in the source model.
-    """
+    data: all values, in row-major order. original_name: the name in the source model."""
 
     name: str
     shape: tuple[int, ...]
@@ -34,8 +33,7 @@ class Subgraph:
     """One recorded PyTorch computation.
 
     id: unique in its task; also its folder below graphs/, such as "float16/3/name". source_model: the model that it was
-    captured from. code: the source of a GraphModule. inputs: in the order of forward's arguments.
-    """
+    captured from. code: the source of a GraphModule. inputs: in the order of forward's arguments."""
 
     id: str
     task_id: str

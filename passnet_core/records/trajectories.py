@@ -96,8 +96,7 @@ class Score:
     """How good a bundle is on a task.
 
     accepted: subgraphs with an accepted outcome, of total. speedup: the geometric mean, end to end; 1 if nothing was
-    timed.
-    """
+    timed."""
 
     accepted: int
     total: int
@@ -151,8 +150,7 @@ class Opening:
     operators: the operations of the task's first subgraph. subgraphs: their digests. prompts: the digest of the prompt
     files. attempt: from 1. start: the digest of the bundle to improve; None: the model began from nothing.
     branched_from: the id of the conversation whose first branched_at turns this one continues; empty: none.
-    recorded: who made it, and where; empty: this playground.
-    """
+    recorded: who made it, and where; empty: this playground."""
 
     id: str
     task_id: str
@@ -178,8 +176,7 @@ class Ending:
 
     reason: why the model failed, in a sentence; empty otherwise. tokens, cost: of its own turns. accepted, total,
     speedup: the Score of its best bundle, but speedup is None if nothing was timed. verdicts: how many subgraphs got
-    which verdict with that bundle. best: its digest; None: no bundle was evaluated.
-    """
+    which verdict with that bundle. best: its digest; None: no bundle was evaluated."""
 
     end: End
     reason: str

@@ -53,8 +53,7 @@ class Material:
 
     total: the number of requested subgraphs. problem: why fewer were judged; empty: none were left. bundle: None for
     Inductor, or if unknown here. subgraphs: the known ones, by (task id, subgraph id). members: the subgraph ids of
-    each known task. reference: the bundle's name if it is a reference bundle of the playground; else empty.
-    """
+    each known task. reference: the bundle's name if it is a reference bundle of the playground; else empty."""
 
     run: Run
     total: int

@@ -28,8 +28,7 @@ def median_interval(
 ) -> Interval:
     """The median with its percentile bootstrap interval; equal values and seed give equal intervals.
 
-    A single value is its own interval. Raises EmptyScore without values.
-    """
+    A single value is its own interval. Raises EmptyScore without values."""
     if not values:
         raise EmptyScore("There is no value to take the median of.")
     ordered = sorted(values)  # so that the order of measuring has no influence

@@ -116,8 +116,7 @@ class Contribution:
     """What one subgraph contributes to ES(t). factor: what it counts as in the geometric mean of n subgraphs.
 
     multiplies: factor^(1/n); the product over all subgraphs is ES(t). if_fixed: ES(t) if this subgraph were right and
-    no slower than eager. correct: whether its values are close at this t.
-    """
+    no slower than eager. correct: whether its values are close at this t."""
 
     task_id: str
     subgraph_id: str
@@ -224,8 +223,7 @@ def why_left_out(verdict: Verdict, stage: Stage, device: Device) -> str:
     """Say why an outcome is not a sample; empty if it is one.
 
     Samples are outcomes that a GPU timed, and failures of candidates that were to be timed on one. A failure without a
-    GPU is no sample: right results cannot be timed there, so that only failures would count.
-    """
+    GPU is no sample: right results cannot be timed there, so that only failures would count."""
     if verdict in TIMED:
         return ""
     if not verdict.judged:

@@ -163,8 +163,7 @@ def error_aware_score(
     """ES(t), the geometric mean of the error-aware rectified speedups (GraphNet, arXiv 2510.24035).
 
     samples: one per subgraph. For t < 1, ES(t) is S(t). For t >= 1, a sample that is not correct at 1 contributes 1 if
-    its class of error is tolerated at t, and otherwise b. Raises EmptyScore without samples.
-    """
+    its class of error is tolerated at t, and otherwise b. Raises EmptyScore without samples."""
     return math.exp(float(error_aware_logs(samples, t, p=p, b=b, interpretation=interpretation).mean()))
 
 

@@ -46,8 +46,7 @@ def opening_of(
 ) -> Opening:
     """The opening of an attempt that starts now. number: the attempt's number at this task, from 1.
 
-    branched_from: the id of the conversation that this one continues, and the number of turns that it takes over.
-    """
+    branched_from: the id of the conversation that this one continues, and the number of turns that it takes over."""
     options = solver.options
     return Opening(
         id=f"{datetime.now(UTC):%y%m%d}-{secrets.token_hex(4)}",

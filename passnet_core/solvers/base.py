@@ -9,8 +9,7 @@ To write a solver, make a class with `name`, `options` and `solve`:
         return Attempt(End.FINISHED, best=bundle, score=score, outcomes=outcomes)
 
 inductor.py is the smallest solver, llm/conversation.py the largest. `solve` of batch.py runs a solver over many tasks
-and keeps its attempts.
-"""
+and keeps its attempts."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -33,8 +32,7 @@ class Surroundings:
 class Bench(Protocol):
     """The judge, as a solver may use it: for all subgraphs of one task.
 
-    Each method blocks. Once `cancelled` is set, it soon returns what it has, or raises as stated.
-    """
+    Each method blocks. Once `cancelled` is set, it soon returns what it has, or raises as stated."""
 
     def check(self, bundle: Bundle, cancelled: threading.Event) -> tuple[Outcome, ...]:
         """Apply the static rules and match the passes. Fast, and needs no GPU."""
@@ -54,8 +52,7 @@ class Watch:
     """How the caller follows an attempt, and stops it. A solver without turns may ignore both callbacks.
 
     cancelled: when set, the solver returns soon, with End.STOPPED. on_turn: call it with each turn as it ends.
-    on_text: call it with the whole text so far of the answer in progress.
-    """
+    on_text: call it with the whole text so far of the answer in progress."""
 
     cancelled: threading.Event = field(default_factory=threading.Event)
     on_turn: Callable[[Turn], None] = lambda turn: None
@@ -66,8 +63,7 @@ class Watch:
 class Options:
     """The settings of a solver, which the record of each attempt keeps. The defaults suit one without settings.
 
-    start: a bundle to repair or improve. prompts: digest of a language model's prompts; empty for other solvers.
-    """
+    start: a bundle to repair or improve. prompts: digest of a language model's prompts; empty for other solvers."""
 
     budget: Budget = DEFAULT_BUDGET
     price: Price = FREE
@@ -80,8 +76,7 @@ class Attempt:
     """The result of a solver on a task. best: the best evaluated bundle; None if there is none, and for TorchInductor.
 
     turns: the turns of this attempt only. outcomes: those of `best` or of TorchInductor; empty if `best` comes from a
-    conversation that this one continues. reason: one sentence for End.FAILED, otherwise empty.
-    """
+    conversation that this one continues. reason: one sentence for End.FAILED, otherwise empty."""
 
     end: End
     turns: tuple[Turn, ...] = ()

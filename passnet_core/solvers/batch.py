@@ -2,8 +2,7 @@
 
 FOLDER/TASK/NUMBER/trajectory.jsonl   the opening, a line per turn, written as it ends, and the ending
 FOLDER/TASK/NUMBER/best/              the best bundle that was evaluated
-FOLDER/outcomes.jsonl                 the outcomes of the best bundles, for `score --outcomes`
-"""
+FOLDER/outcomes.jsonl                 the outcomes of the best bundles, for `score --outcomes`"""
 
 import contextlib
 import json
@@ -57,8 +56,7 @@ def solve(
     """Make the attempts that the folder lacks, as many at a time as there are judges, and return all finished ones.
 
     An attempt that was interrupted, or that ended with End.FAILED, starts again. attempts: the number per task. Both
-    callbacks are called from several threads. Raises InfrastructureError if the folder cannot be written.
-    """
+    callbacks are called from several threads. Raises InfrastructureError if the folder cannot be written."""
     wanted = [(task, number) for task in tasks for number in range(1, attempts + 1)]
     left = [each for each in wanted if (found := _ended(folder, *each)) is None or found.ending.end is End.FAILED]
     inspections, lock = Inspections(scheduler), threading.Lock()

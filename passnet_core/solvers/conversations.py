@@ -52,8 +52,7 @@ class Runs(Protocol):
 class ConversationOrder:
     """What to ask of a model. attempt: the attempt's number at this task. start: a person's bundle to repair.
 
-    after: the conversation to continue, and how many of its turns to take over. note: what a person adds.
-    """
+    after: the conversation to continue, and how many of its turns to take over. note: what a person adds."""
 
     spec: EvalSpec
     budget: Budget
@@ -69,8 +68,7 @@ class ConversationStanding:
     """The current state of a conversation. doing: what it is doing, in a few words; empty once it has finished.
 
     writing: the answer in progress. run_id: the run that is judged for it now. problem: why it failed, other than by
-    the model's fault: for example, its turns could not be stored.
-    """
+    the model's fault: for example, its turns could not be stored."""
 
     trajectory: Trajectory
     doing: str

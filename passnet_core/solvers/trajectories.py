@@ -25,8 +25,7 @@ def accepted(
     """The trajectories to train on: they have turns and an ending, and their best bundle was accepted often enough.
 
     split: only tasks of this split. held_back: operator sequences to leave out, such as those of the eval tasks.
-    at_least: the least share of accepted subgraphs, above 0 and at most 1. Of equal bundles, only the first is kept.
-    """
+    at_least: the least share of accepted subgraphs, above 0 and at most 1. Of equal bundles, only the first is kept."""
     seen: set[str] = set()
     for each in found:
         opening, end = each.opening, each.ending

@@ -39,16 +39,13 @@ class Store(Protocol):
 
     def append(self, run_id: str, place: int, outcome: Outcome) -> None:
         """Add the outcome of the job at this place of a run, unless the place has one already."""
-        ...
 
     def import_runs(self, file_digest: str, files: tuple[RunFile, ...]) -> None:
         """Add all of these runs or none. Raises StoreRefusal if another run has the id of one.
         file_digest: the digest of the data file that they come from, or ""."""
-        ...
 
     def recorded_files(self) -> tuple[str, ...]:
         """Return the digests of the data files that were imported."""
-        ...
 
     def run(self, run_id: str) -> Run | None: ...
 
@@ -64,7 +61,6 @@ class Store(Protocol):
 
     def known(self, job_digest: str, environment_digest: str) -> Outcome | None:
         """Return the newest outcome of this job in this environment that was judged here, not imported."""
-        ...
 
     def save_draft(self, task_id: str, slot: str, bundle: Bundle) -> None: ...
 
@@ -76,24 +72,20 @@ class Store(Protocol):
 
     def add_turn(self, trajectory_id: str, turn: Turn) -> None:
         """Add a turn, unless the conversation already has one of this number."""
-        ...
 
     def end_trajectory(self, trajectory_id: str, ending: Ending) -> None: ...
 
     def import_trajectory(self, file_digest: str, trajectory: Trajectory) -> None:
         """Add a conversation with the bundles of its turns, all or nothing. file_digest: as in import_runs."""
-        ...
 
     def trajectory(self, trajectory_id: str) -> KeptTrajectory | None: ...
 
     def trajectories(self, limit: int, task_id: str | None) -> tuple[TrajectorySummary, ...]:
         """Return conversations, newest first."""
-        ...
 
     def revision(self) -> int:
         """Return a number that grows with every outcome, run or bundle written. While it stays the same, so do the
         answers to the questions below."""
-        ...
 
     def score_rows(self, task_id: str | None) -> tuple[ScoreRow, ...]: ...
 

@@ -103,8 +103,7 @@ class ScoreRow:
 
     recorded: as in Run. device: the device's name. error_class: None: the candidate did not fail. speedup: end to end;
     None: not timed. correct_bits: bit i is set if the values are right at LEVELS[i]. noise: as in Outcome. low, high:
-    the speedup's 95% interval, or None.
-    """
+    the speedup's 95% interval, or None."""
 
     run_id: str
     recorded: str

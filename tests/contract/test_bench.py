@@ -60,8 +60,8 @@ def test_the_witnesss_bench_gives_the_same_results_as_the_referees(witness: Work
     asked = plan(subgraph((6, 8)))
     prepared(witness)
     here, there = LocalReferenceBench(asked, witness), witness.bench(asked)
-    for drawing in INPUT_DRAWS:
-        found = [said(bench, drawing, factor) for bench in (here, there)]
+    for input_draw in INPUT_DRAWS:
+        found = [said(bench, input_draw, factor) for bench in (here, there)]
         # NaN is not equal to itself
         assert repr(found[0]) == repr(found[1])
         judged, _, inputs = found[1]
@@ -74,8 +74,8 @@ def test_the_witnesss_bench_gives_the_same_results_as_the_referees(witness: Work
         assert (layout.shape, layout.strides, layout.shares) == ((6, 8), (8, 1), ())
 
 
-def said(bench: ReferenceBench, drawing: str, factor: float) -> tuple:
-    bench.draw(drawing, SHAPES)
+def said(bench: ReferenceBench, input_draw: str, factor: float) -> tuple[Judged, str, list[Drawn]]:
+    bench.draw(input_draw, SHAPES)
     bench.exchange()
     said = bench.refer(exact=True)
     assert said == ""
@@ -86,15 +86,15 @@ def said(bench: ReferenceBench, drawing: str, factor: float) -> tuple:
 HALF = tuple(TensorSpec(f"in_{index}", (6, 8), "float16", mean=0.0, std=1.0) for index in range(2))
 
 
-@pytest.mark.parametrize(("drawing", "factor"), [("wide", 4000), ("edges", 1000)])
+@pytest.mark.parametrize(("input_draw", "factor"), [("wide", 4000), ("edges", 1000)])
 @pytest.mark.parametrize("where", ["here", "at the witness"])
 def test_large_inputs_are_drawn_smaller_if_an_intermediate_of_eager_overflows(
-    witness: WorkerProcess, drawing: str, factor: int, where: str
+    witness: WorkerProcess, input_draw: str, factor: int, where: str
 ) -> None:
     asked = plan(replace(subgraph((6, 8)), inputs=HALF))
     prepared(witness, ADD_RELU.replace("in_0 + in_1", f"(in_0 + in_1) * {factor}.0 / {factor}.0"))
     bench = LocalReferenceBench(asked, witness) if where == "here" else witness.bench(asked)
-    bench.draw(drawing, SHAPES)
+    bench.draw(input_draw, SHAPES)
     full = [torch.as_tensor(value).abs().max() for value in bench.taken()]
     assert bench.refer(exact=True) == ""
     smaller = [torch.as_tensor(value).abs().max() for value in bench.taken()]
@@ -106,11 +106,11 @@ def test_large_inputs_are_drawn_smaller_if_an_intermediate_of_eager_overflows(
     assert largest / 4 < result.max() < largest, "the inputs are no smaller than needed"
 
 
-@pytest.mark.parametrize("drawing", ["wide", "edges"])
-def test_large_inputs_stay_if_only_the_result_overflows_its_dtype(witness: WorkerProcess, drawing: str) -> None:
+@pytest.mark.parametrize("input_draw", ["wide", "edges"])
+def test_large_inputs_stay_if_only_the_result_overflows_its_dtype(witness: WorkerProcess, input_draw: str) -> None:
     bench = LocalReferenceBench(plan(replace(subgraph((6, 8)), inputs=HALF)), witness)
     prepared(witness, ADD_RELU.replace("in_0 + in_1", "(in_0 + in_1) * 8000.0"))
-    bench.draw(drawing, SHAPES)
+    bench.draw(input_draw, SHAPES)
     full = bench.taken()
     bench.refer(exact=True)
     assert all(torch.equal(one, other) for one, other in zip(bench.taken(), full, strict=True))
@@ -201,15 +201,15 @@ def nearest(inputs: list[object], codes: int) -> Returned:
     return Returned((encoding.produced(best),), "tuple", 0.0)
 
 
-@pytest.mark.parametrize("drawing", ["typical", "wide", "signed"])
-def test_an_argmax_may_differ_if_rounding_decides_it(witness: WorkerProcess, drawing: str) -> None:
+@pytest.mark.parametrize("input_draw", ["typical", "wide", "signed"])
+def test_an_argmax_may_differ_if_rounding_decides_it(witness: WorkerProcess, input_draw: str) -> None:
     prepared(witness, NEAREST)
     shapes = [(2048, 64), (8, 64), (1024, 8)]
     inputs = tuple(
         TensorSpec(f"in_{index}", shape, "bfloat16", mean=0.0, std=1.0) for index, shape in enumerate(shapes)
     )
     bench = LocalReferenceBench(plan(replace(subgraph(), code=NEAREST, inputs=inputs)), witness)
-    bench.draw(drawing, shapes)
+    bench.draw(input_draw, shapes)
     bench.refer(exact=True)
     eager, exact = (torch.as_tensor(witness.run(name).outputs[0].value) for name in ("eager", "float64"))
     fused, lacking = (nearest(bench.taken(), codes) for codes in (1024, 1000))

@@ -278,7 +278,7 @@ def test_integers_too_large_for_float64_are_compared_exactly() -> None:
     assert compare(references, produced(whole + 1)).verdict is Verdict.WRONG_VALUES
 
 
-def test_nan_and_infinity_must_be_in_the_same_elements_as_eager_s() -> None:
+def test_nan_and_infinity_must_be_in_the_same_elements_as_eagers() -> None:
     expected = torch.tensor([NAN, INF, -INF, 1.0])
     references = References(produced(expected), produced(expected.double()))
     assert compare(references, produced(expected.clone())).verdict is None

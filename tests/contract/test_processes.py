@@ -49,10 +49,10 @@ class GraphModule(torch.nn.Module):
 def test_tensors_of_every_dtype_can_be_sent(name: str) -> None:
     dtype = framing.DTYPES[name]
     sent = [torch.arange(7).to(dtype), torch.ones((), dtype=dtype), torch.empty((0, 3), dtype=dtype)]
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        framing.send(ours, framing.WireMessage({"é": [1, None]}, tuple(sent)))
-        got = framing.receive(theirs)
+    near, far = socket.socketpair()
+    with near, far:
+        framing.send(near, framing.WireMessage({"é": [1, None]}, tuple(sent)))
+        got = framing.receive(far)
     assert got.fields == {"é": [1, None]}
     for before, after in zip(sent, got.tensors):
         assert after.dtype is dtype
@@ -65,10 +65,10 @@ def test_tensors_of_every_dtype_can_be_sent(name: str) -> None:
 def test_inputs_keep_their_strides() -> None:
     turned = torch.arange(6.0).reshape(2, 3).T
     places, tensors = framing.pack_inputs([turned, 4, float("nan"), True])
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        framing.send(ours, framing.WireMessage({"inputs": places}, tuple(tensors)))
-        got = framing.receive(theirs)
+    near, far = socket.socketpair()
+    with near, far:
+        framing.send(near, framing.WireMessage({"inputs": places}, tuple(tensors)))
+        got = framing.receive(far)
     tensor, number, nan, flag = framing.unpack_inputs(got.fields["inputs"], got.tensors)
     assert torch.equal(tensor, turned)
     assert tensor.stride() == turned.stride()
@@ -90,22 +90,22 @@ def test_inputs_keep_their_strides() -> None:
     ids=["long-header", "long-payload", "no-fields", "no-text", "no-dtype", "no-shape", "nested"],
 )
 def test_malformed_messages_are_refused(data: bytes) -> None:
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        sender = threading.Thread(target=ours.sendall, args=(data,))
+    near, far = socket.socketpair()
+    with near, far:
+        sender = threading.Thread(target=near.sendall, args=(data,))
         sender.start()
         with pytest.raises(framing.WireError):
-            framing.receive(theirs, framing.wait_until(time.monotonic() + 60))
+            framing.receive(far, framing.wait_until(time.monotonic() + 60))
         sender.join(60)
 
 
 def test_a_connection_that_the_other_side_closed_is_noticed() -> None:
-    ours, theirs = socket.socketpair()
-    with theirs:
-        ours.sendall(b"\0\0")
-        ours.close()
+    near, far = socket.socketpair()
+    with far:
+        near.sendall(b"\0\0")
+        near.close()
         with pytest.raises(framing.WireClosed):
-            framing.receive(theirs)
+            framing.receive(far)
 
 
 def test_a_child_loads_a_bundle_prepares_a_callable_and_runs_it(pool: WorkerPool) -> None:

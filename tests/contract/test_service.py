@@ -385,8 +385,8 @@ def test_only_solvers_on_the_same_subgraphs_are_ranked_together(opened: Opening)
         recorded(job(0, bundle=other), run_id="r-3", speedup=3.0),
         recorded(job(0, bundle=None, spec=replace(MEASURE, capture=Capture.COMPILED)), run_id="r-4", speedup=9.0),
     ]
-    moved = [replace(each, environment=elsewhere) for each in passes.outcomes]
-    files.append(replace(passes, run=replace(passes.run, id="r-5"), outcomes=tuple(moved)))
+    on_another_device = [replace(each, environment=elsewhere) for each in passes.outcomes]
+    files.append(replace(passes, run=replace(passes.run, id="r-5"), outcomes=tuple(on_another_device)))
     for file in files:
         service.import_run(exchange.written(file))
     seen = {

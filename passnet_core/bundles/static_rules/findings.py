@@ -2,8 +2,7 @@
 
 The rules help honest authors who make a mistake. They cannot stop a determined cheat: for that the judge watches what
 really runs. The passnet profile applies only PassNet's own rule. The strict profile also allows torch functions that
-compute nothing, such as streams and device properties, and refuses everything that no honest pass needs.
-"""
+compute nothing, such as streams and device properties, and refuses everything that no honest pass needs."""
 
 from passnet_core.bundles.reading import is_plain_name, naming_problems
 from passnet_core.bundles.static_rules.passnet import PassNetVisitor
@@ -18,8 +17,7 @@ from passnet_core.records import Bundle, Finding
 def findings(bundle: Bundle, replacement_cap: int | None = None, *, passnet: bool = False) -> tuple[Finding, ...]:
     """Return all findings on the bundle, in the order of its files and lines. A fatal one rejects the bundle.
 
-    replacement_cap: most distinct replacement functions; None: any number. passnet: apply only PassNet's own rule.
-    """
+    replacement_cap: most distinct replacement functions; None: any number. passnet: apply only PassNet's own rule."""
     found = [
         Finding(bundle.files[0].name, 1, 1, FILE_NAME, problem, "Rename the file.")
         for problem in naming_problems(bundle)

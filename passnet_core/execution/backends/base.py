@@ -51,8 +51,7 @@ class Capacity:
     """How much a backend does at once. devices: where jobs can run; the first is the default.
 
     judges: number of jobs of any kind at once. checkers: number of further judges, which take only work without values
-    and clocks, so that a check never waits for a measurement. Without checkers, the judges take that work too.
-    """
+    and clocks, so that a check never waits for a measurement. Without checkers, the judges take that work too."""
 
     devices: tuple[DeviceInfo, ...]
     judges: int = 1
@@ -63,8 +62,7 @@ class Capacity:
 class Question(Generic[T]):
     """A question about a subgraph that needs no verdict. T is the type of the answer.
 
-    light: answering needs no values and no clock.
-    """
+    light: answering needs no values and no clock."""
 
     light = False
 
@@ -101,8 +99,7 @@ class SourceMatches:
     """The answer to MatchSources. outcome: the outcome of its job.
 
     counts: number of matches per source, None if it cannot be read or rewritten. Empty if the passes do not load; the
-    outcome says why.
-    """
+    outcome says why."""
 
     outcome: Outcome
     counts: tuple[int | None, ...] = ()
@@ -113,19 +110,15 @@ class Backend(Protocol):
 
     def capacity(self) -> Capacity:
         """How much this backend can do. Quick after the first call, and constant unless there is a problem."""
-        ...
 
     def run(self, job: Job, listen: Listen, cancelled: threading.Event) -> Outcome:
         """Judge the job and return its one outcome, whatever happens; CANCELLED soon after the event is set."""
-        ...
 
     def inspect(self, question: Question[T], cancelled: threading.Event) -> T:
         """Answer a question. Raises BadInput if it is invalid, InfrastructureError on failure or if cancelled."""
-        ...
 
     def close(self) -> None:
         """End all processes for good. A running job ends as cancelled. May be called twice."""
-        ...
 
 
 def outcome_without_judge(

@@ -63,8 +63,7 @@ class LocalBackend:
     """Judges on this machine. Safe to call from as many threads as it has judges and checkers; more would wait.
 
     judges: number of referees for any work. checkers: number of referees for CHECK jobs and matching only; without any,
-    the judges do that too. keep_warm: restart a referee at once if it had to be killed.
-    """
+    the judges do that too. keep_warm: restart a referee at once if it had to be killed."""
 
     def __init__(
         self,
@@ -171,8 +170,7 @@ class LocalBackend:
     def program(self, module: str, given: bytes, limit_s: float) -> bytes:
         """Run a program of this package, isolated like candidate code, and return its standard output.
 
-        given: its standard input. Raises BadInput, with its last words, if it fails or exceeds limit_s seconds.
-        """
+        given: its standard input. Raises BadInput, with its last words, if it fails or exceeds limit_s seconds."""
         with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as said:
             asked.write(given)
             asked.seek(0)

@@ -1,7 +1,6 @@
 """The backend's side of a referee process: it is started on demand, kept from job to job, and killed after a fault.
 
-This side never loads torch and never runs candidate code. Jobs and outcomes cross a private channel as JSON lines.
-"""
+This side never loads torch and never runs candidate code. Jobs and outcomes cross a private channel as JSON lines."""
 
 import contextlib
 import json
@@ -46,8 +45,7 @@ LEAVE_WITHIN_S = 5.0
 class RefereeProgram:
     """How to start a referee. home: the folder of its scratch folders. witness: keep a reference worker ready.
 
-    grace_s: how many seconds it may be silent beyond the deadline. keep_warm: restart it at once if it was killed.
-    """
+    grace_s: how many seconds it may be silent beyond the deadline. keep_warm: restart it at once if it was killed."""
 
     command: Callable[[int], Sequence[str]]
     environment: Callable[[], Mapping[str, str]]

@@ -17,8 +17,7 @@ plus a share of TIPPED. Without a float64 result the verdict is closeness at FAL
 
 Memory: strides may differ from eager's, because an optimiser is free to choose layouts. A consumer could fail on two
 other things, which are wrong unless eager's output has them as well: elements that overlap in memory, and memory that
-is shared with an input or another output.
-"""
+is shared with an input or another output."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -277,8 +277,7 @@ class Elements:
     def _closeness(self, part: ElementSlice) -> dict[int, bool]:
         """Whether every element is close, for each t. NaN is close to NaN, infinity to the same infinity.
 
-        The tolerance grows with t: an element that is close at one level is not looked at again.
-        """
+        The tolerance grows with t: an element that is close at one level is not looked at again."""
         if bool(part.same.all()):
             return dict.fromkeys(LEVELS, True)
         other = ~part.same

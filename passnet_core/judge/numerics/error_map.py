@@ -1,6 +1,5 @@
 """Make the error map of a wrong output: a coarse picture of its errors, the elements around the worst one, and what the
-errors have in common. The map is for people: it decides nothing, and no candidate ever sees it.
-"""
+errors have in common. The map is for people: it decides nothing, and no candidate ever sees it."""
 
 import math
 from collections.abc import Sequence

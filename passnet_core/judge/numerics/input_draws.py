@@ -125,8 +125,7 @@ def draw(
     """Draw one tensor per spec (an int where the graph takes a number), equal for equal seed and type of device.
 
     input_draw: one of INPUT_DRAWS. shapes: replace the recorded ones. scale: multiplies what makes the inputs of the
-    LARGE draws large. Raises BadInput for an unknown draw, or a dtype that cannot be drawn.
-    """
+    LARGE draws large. Raises BadInput for an unknown draw, or a dtype that cannot be drawn."""
     if input_draw not in INPUT_DRAWS:
         raise BadInput(f"There is no input draw {input_draw!r}. Choose one of: {', '.join(INPUT_DRAWS)}.")
     sizes = {spec.name: tuple(shape) for spec, shape in zip(specs, shapes or [spec.shape for spec in specs])}

@@ -1,8 +1,7 @@
 """The reference bench: it draws the inputs of a comparison, keeps the results of eager and float64, and compares calls.
 
 The bench lives where the tensors are: on the CPU in the referee; on CUDA in the witness, whose device then draws and
-compares. On CUDA, the only large tensors that cross process borders are a candidate's inputs and outputs.
-"""
+compares. On CUDA, the only large tensors that cross process borders are a candidate's inputs and outputs."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace

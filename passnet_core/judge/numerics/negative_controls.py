@@ -2,8 +2,7 @@
 
 They are compared like a candidate's outputs, on the same input draws, in a process without candidate code. If a control
 is right for an output, that output proves nothing about a candidate; if this holds for every output, the subgraph
-cannot rank anybody.
-"""
+cannot rank anybody."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence

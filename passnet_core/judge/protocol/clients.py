@@ -1,8 +1,7 @@
 """The requests that a worker answers.
 
 Two kinds of worker answer the same requests. The *candidate* worker has loaded a bundle and is not trusted. The
-*witness* has loaded none: it computes eager, its float64 form and Inductor, so that they cannot crash the referee.
-"""
+*witness* has loaded none: it computes eager, its float64 form and Inductor, so that they cannot crash the referee."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -38,11 +37,9 @@ class TimedCalls(Protocol):
 
     def call(self, seed: int, slot: int, *, keep_last: bool = False) -> TimedCall:
         """Make one call on the inputs of this seed. keep_last: keep what the previous call returned."""
-        ...
 
     def end(self, *, keep_last: bool = False) -> tuple[Returned, ...]:
         """End the series. Return what was kept, in order. keep_last: as in call."""
-        ...
 
 
 class Computing(Protocol):
@@ -59,82 +56,63 @@ class CandidateClient(Protocol):
 
     def load(self, bundle: Bundle) -> Loaded:
         """Import the bundle and trace its passes. Candidate only: once, before any other request."""
-        ...
 
     def prepare(self, name: str, preparation: Preparation) -> None:
         """Build a callable and keep it under this name, one of CallableName."""
-        ...
 
     def give(self, inputs: "Sequence[torch.Tensor | int | float | bool]") -> None:
         """Replace the worker's inputs. They are given on the CPU, and the worker copies them to its device."""
-        ...
 
     def bench(self, plan: "BenchPlan") -> "ReferenceBench":
         """Open a reference bench on the worker's device. Witness only."""
-        ...
 
     def run(self, name: str, *, fresh: bool = True) -> Returned:
         """Call the callable once with copies of the given inputs, and return what it returned.
 
         fresh: put the copies at new addresses; otherwise reuse the tensors of the worker's previous call if they fit.
         """
-        ...
 
     def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
         """Call the callable for about this many seconds, and at least three times."""
-        ...
 
     def timed_calls(self, name: str, clock: Clock, fills: Fills, core: int | None, weights: int) -> TimedCalls:
         """Begin a series of timed calls on this clock. core: the CPU core that the worker's thread is pinned to.
         weights: the seed of the inputs that are the same in all calls, if there are any."""
-        ...
 
     def recall(self, name: str, fills: Fills, weights: int, seeds: Sequence[int]) -> tuple[Returned, ...]:
         """Return what the callable returns for the inputs of each seed. With an empty name: the inputs themselves."""
-        ...
 
     def checked(self, fills: Fills, weights: int, seed: int, actual: Returned) -> "RecheckedCall":
         """Check what a timed call of the candidate returned for these seeds. Witness only."""
-        ...
 
     def kernels(self, name: str, fills: Fills, seed: int, calls: int) -> list[float]:
         """Measure the kernel time of each of this many calls in microseconds, from the device trace."""
-        ...
 
     def replay(self, name: str, fills: Fills, seed: int) -> float | None:
         """Measure a replay of the call as a CUDA graph, in microseconds. None if the call cannot be captured."""
-        ...
 
     def census(self, name: str) -> tuple[Launches, ...]:
         """Call the callable twice on the given inputs, and list what its replacement functions launched."""
-        ...
 
     def rest(self) -> None:
         """Stop the worker and every process it started until the next request, so that they do not disturb the timing
         of other workers. If any of them runs meanwhile, the next request raises CandidateFault. Candidate only."""
-        ...
 
     def copying(self) -> float | None:
         """Measure how many bytes a copy on the GPU reads and writes per microsecond at present. None on a CPU."""
-        ...
 
     def facts(self) -> dict[str, Any]:
         """Return what the worker reports of its machine, such as versions and the device's name."""
-        ...
 
     def accelerator(self) -> Accelerator | None:
         """Return the GPU that these facts describe. None on a CPU."""
-        ...
 
     def propagate(self, source: str, given: Sequence[Given]) -> Propagated:
         """Find the shape and dtype of each node of this source, given those of the inputs. Witness only."""
-        ...
 
     def compiled(self, name: str) -> tuple[CompiledKernel, ...]:
         """Call the callable on the given inputs, and return what Triton compiled for the kernels that it launched.
         Candidate only. The worker must get no other request afterwards."""
-        ...
 
     def generate(self, source: str, given: Sequence[Given]) -> InductorCode | str:
         """Return TorchInductor's code for this source, or a sentence that says why there is none. Witness only."""
-        ...

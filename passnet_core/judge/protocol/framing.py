@@ -139,8 +139,7 @@ def send_frame(channel: socket.socket, frame: bytes, pause: Pause | None = None)
 def receive_frame(channel: socket.socket, length: int, pause: Pause | None = None, *, spin_s: float = 0.0) -> bytes:
     """Receive a frame of this length, small enough for one read. Raises WireClosed, or whatever the pause raises.
 
-    spin_s: how long to poll before waiting, since a sleeping core wakes up slowly.
-    """
+    spin_s: how long to poll before waiting, since a sleeping core wakes up slowly."""
     until = time.perf_counter() + spin_s
     while time.perf_counter() < until:
         try:

@@ -44,8 +44,7 @@ class Preparation:
     BASELINE: the subgraph through Inductor, in this capture mode.
     PASSES, direct: the source is the rewritten graph. PASSES, compiled: the source is the subgraph; the worker calls
     torch.compile with a backend that applies the loaded passes to Dynamo's graph.
-    weights: names of the inputs that are parameters of the model, if the bundle may prepare them.
-    """
+    weights: names of the inputs that are parameters of the model, if the bundle may prepare them."""
 
     contender: Contender
     source: str
@@ -59,8 +58,7 @@ class Preparation:
 class Produced:
     """One value that a call returned. value: the tensor or the plain number, or None for anything else.
 
-    device: as torch spells it, "cpu" or "cuda:0". strides: those of the tensor as it was returned.
-    """
+    device: as torch spells it, "cpu" or "cuda:0". strides: those of the tensor as it was returned."""
 
     type: str
     """Qualified type name: "torch.Tensor", "int", "NoneType"."""
@@ -158,8 +156,7 @@ class Launches:
     """What one replacement function launched in one call of the graph, as the candidate worker reports it.
 
     fresh: how many of its calls returned memory that is not its arguments'. launches: how many Triton kernels it
-    launched in another call of the graph, which was recorded by other means.
-    """
+    launched in another call of the graph, which was recorded by other means."""
 
     function: str
     calls: int

@@ -45,8 +45,7 @@ class BenchPlan:
 class OutputDifference:
     """How one output differs from eager's on one input draw. verdict: None if the output is right.
 
-    wrong_fraction: the share of wrong elements. subject: what differs, if it is not the output itself.
-    """
+    wrong_fraction: the share of wrong elements. subject: what differs, if it is not the output itself."""
 
     verdict: Verdict | None
     problem: str
@@ -113,33 +112,26 @@ class ReferenceBench(Protocol):
 
     def draw(self, name: str, shapes: Sequence[Sequence[int]]) -> None:
         """Make the input draw of this name, in these shapes. Raises BadInput for an input that cannot be drawn."""
-        ...
 
     def exchange(self) -> None:
         """Swap two elements in each drawn input."""
-        ...
 
     def refer(self, *, exact: bool) -> str:
         """Run eager on the inputs, and its float64 form if exact is true. Return why float64 failed, or an empty
         string; raise CandidateEnd if eager failed. Large inputs on which only eager overflows are drawn again,
         smaller."""
-        ...
 
     def taken(self) -> list[Drawn]:
         """The inputs on the CPU, as they are given to a candidate."""
-        ...
 
     def control(self) -> str:
         """Compare the negative controls with eager on the inputs. Return which of them still pass for every output, or
         an empty string."""
-        ...
 
     def compile(self) -> None:
         """Run the witness's "baseline" on the inputs, so that it compiles; ignore what it returns. Raises CandidateEnd
         if it fails."""
-        ...
 
     def judge(self, actual: Returned | None, *, fresh: bool = True) -> Judged:
         """Compare these returns with eager's on the inputs. None: run the witness's "baseline" now and compare that;
         fresh puts its inputs at new addresses. Raises CandidateEnd if it fails."""
-        ...

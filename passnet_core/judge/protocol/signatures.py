@@ -252,8 +252,7 @@ def filled(value: Value, values: Mapping[str, Any]) -> Any:
 def refusal(graph: Graph, functions: frozenset[str] = frozenset()) -> str:
     """Why this graph must not be executed, with the line; empty if it consists of known operations only.
 
-    functions: names of other functions that it may call, such as "replacement_0".
-    """
+    functions: names of other functions that it may call, such as "replacement_0"."""
     for node in graph.operations:
         where = f"Line {node.line}: " if node.line else f"{node.name}: "
         try:
@@ -413,8 +412,7 @@ def bind(node: Node) -> Call:
     """The canonical reading of a call: arguments by parameter name, defaults filled in. Never fails.
 
     Positional, keyword and default spellings of a call give equal readings. If no signature is known, positional
-    arguments are numbered.
-    """
+    arguments are numbered."""
     kwargs = {name: value for name, value in node.kwargs if name not in IGNORED}
     if node.kind is NodeKind.METHOD:
         target, short, overloads = f"Tensor.{node.target}", node.target, _method_overloads(node.target)

@@ -7,8 +7,7 @@ The lists of launches come from the launch recorder in the candidate worker, whe
 falsify them. Four rules make that hard: two calls are recorded by different means; only a name from the sources counts
 as an own kernel; a kernel may not run more often in the device trace than it was launched; and a result that no
 recorded work explains counts as a library's. Work in replacement_args, outside the replacement functions, is read from
-the graph that the referee rewrote.
-"""
+the graph that the referee rewrote."""
 
 import ast
 from collections import Counter
@@ -153,8 +152,7 @@ def judged(
     """Return LIBRARY if anything but the bundle's own kernels computed, else VALUES_ONLY.
 
     graph, rewritten: the subgraph before and after its passes, as the referee rewrote it. names: what to call each
-    replacement function in messages, by its key.
-    """
+    replacement function in messages, by its key."""
     own = kernels_of(bundle)
     recorded = tuple(recorded)
     lines: list[str] = []

@@ -1,7 +1,6 @@
 """CHECK: read the passes by the rules, load them, and match them against the graph. None of this needs a device.
 
-Loads no torch before it matches: a bundle that breaks a rule is rejected without it.
-"""
+Loads no torch before it matches: a bundle that breaks a rule is rejected without it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

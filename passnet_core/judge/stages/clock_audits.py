@@ -31,8 +31,7 @@ class ClockSpec:
 
     budget_s: how many seconds may go to more blocks than asked for; None: this is a trace, not a clock of timed calls.
     scored: the verdict rests on this clock, so its times must be steady, eager is timed against itself, and copies show
-    whether the device is busy. passnet: PassNet's protocol has this clock too.
-    """
+    whether the device is busy. passnet: PassNet's protocol has this clock too."""
 
     clock: Clock
     audited: Audit | NotAudited
@@ -46,8 +45,7 @@ class ClockStep:
     """A step around a timed call, by the referee's clock. taken: its microseconds, without the claimed ones.
 
     It may differ from eager's step by microseconds, plus share of eager's time for a call, plus noise of the time that
-    the step takes for eager. more, less: words for a longer and a shorter step; without less, it may be shorter.
-    """
+    the step takes for eager. more, less: words for a longer and a shorter step; without less, it may be shorter."""
 
     name: str
     taken: Callable[[TimedCall], float]
@@ -110,8 +108,7 @@ class Excess:
 def doubt(timed: Timed, spec: ClockSpec) -> Excess | None:
     """The surest sign that the candidate takes longer than it claims, or does more or less around its calls than eager.
 
-    Work outside the device events shows too, because the host's clock covers the same calls.
-    """
+    Work outside the device events shows too, because the host's clock covers the same calls."""
     found = [each for each in _excesses(timed, spec) if each.beyond]
     return max(found, key=lambda each: each.certain, default=None)
 

@@ -18,8 +18,7 @@ from passnet_core.records import Inspection, Job, PassKernels, Subgraph
 def inspection(job: Job, workers: JobWorkers, *, with_code: bool) -> Inspection:
     """What each node of the job's subgraph gives, and with_code TorchInductor's code for it.
 
-    Raises BadInput if the subgraph cannot be run, PlaygroundError, and CandidateEnd if the witness failed.
-    """
+    Raises BadInput if the subgraph cannot be run, PlaygroundError, and CandidateEnd if the witness failed."""
     environment = workers.find_device()
     subgraph, graph = job.subgraph, check.parsed(job.subgraph)
     _check_runnable(subgraph, graph)

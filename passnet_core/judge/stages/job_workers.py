@@ -63,8 +63,7 @@ class JobWorkers:
         """Start the "candidate" or the "witness", which ends with running; if it ends badly, so does its fork server.
 
         compiling: whether it needs torch's compiler; None: if the job does. On CUDA a worker stays for later jobs;
-        alone: this one neither has served a job before nor stays.
-        """
+        alone: this one neither has served a job before nor stays."""
         from passnet_core.judge.supervisor.worker_process import WorkerProcess
 
         trusted = who == "witness"

@@ -1,8 +1,7 @@
 """MEASURE: time eager, Inductor and the passes on the same clocks, in alternating blocks of calls that are checked.
 
 The workers time their own calls. Their claims count because the inputs of each call come from a seed that nobody knew
-before, the referee's own clock must agree, and calls picked at random must have returned the right values.
-"""
+before, the referee's own clock must agree, and calls picked at random must have returned the right values."""
 
 from passnet_core.judge.numerics import timed_inputs
 from passnet_core.judge.numerics.input_draws import roles
@@ -109,8 +108,7 @@ def _until_clear(
 ) -> tuple[Timed, list[Contender], Excess | None]:
     """Time blocks by one clock: again if they are unclear, and once more if the clocks may disagree.
 
-    Returns the blocks, the contenders whose times are unsteady, and the step by which the clocks disagree, if any.
-    """
+    Returns the blocks, the contenders whose times are unsteady, and the step by which the clocks disagree, if any."""
     session.asked.report(f"timing, {spec.clock.value} clock")
     timed = session.timed(spec, patience=PATIENCE if patient else 1)
     unsteady, doubt = _unclear(timed, spec)

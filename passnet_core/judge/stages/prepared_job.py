@@ -22,8 +22,7 @@ class PreparedJob:
     """A job with its graph and its two workers.
 
     candidate: the worker whose callable is judged; if Inductor is the solver, that is the witness. seed: of the input
-    draws. report: tells people, in words, what is going on.
-    """
+    draws. report: tells people, in words, what is going on."""
 
     job: Job
     graph: Graph

@@ -1,7 +1,6 @@
 """Sizes for Triton's interpreter: if the recorded sizes would take too long, axes shrink together.
 
-This is not a check. It decides at which sizes VERIFY makes its checks, and when its time has run out.
-"""
+This is not a check. It decides at which sizes VERIFY makes its checks, and when its time has run out."""
 
 import math
 import time
@@ -139,8 +138,7 @@ def smaller(graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping[str,
     """Find ever smaller sizes, down to about PROBE_ELEMENTS, at which the subgraph still has outputs of the same form.
 
     All axes of the same recorded size shrink together, leading axes first. Sizes that the source has as literals cannot
-    shrink, because then the subgraph does not run.
-    """
+    shrink, because then the subgraph does not run."""
     probe = _Probe(graph, specs, known_roles)
     recorded: Shapes = tuple(spec.shape for spec in specs)
     form = probe.form(recorded)

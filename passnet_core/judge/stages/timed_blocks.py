@@ -40,8 +40,7 @@ class Timed:
 
     again: eager's second block of each turn, for the noise floor. It runs in the candidate worker if eager fits there,
     because processes that run the same code differ. copying: bytes per microsecond that a copy moved, each time the
-    candidate had come to rest.
-    """
+    candidate had come to rest."""
 
     blocks: dict[Contender, list[Block]] = field(default_factory=dict)
     again: list[Block] = field(default_factory=list)
@@ -79,8 +78,7 @@ def pooled(blocks: Sequence[Sequence[float]]) -> list[float]:
 def unsteady(blocks: Mapping[Contender, Sequence[Sequence[float]]]) -> list[Contender]:
     """The contenders with unsteady times: their calls spread within a block, or their ratios to eager differ by block.
 
-    A drift of the whole machine from block to block does not count, because it is the same for all contenders.
-    """
+    A drift of the whole machine from block to block does not count, because it is the same for all contenders."""
     found = []
     for contender, each in blocks.items():
         ratios = speedup(contender, Clock.END_TO_END, blocks)

@@ -89,8 +89,7 @@ class TimingSession:
     def timed(self, spec: ClockSpec, *, patience: int = 1) -> Timed:
         """Time blocks in ABBA order: as many as the job asks for, and more while the budget lasts and they are needed.
 
-        patience: by how much the clock's budget is multiplied.
-        """
+        patience: by how much the clock's budget is multiplied."""
         assert spec.budget_s is not None
         timed = Timed({runner.contender: [] for runner in self.runners})
         lead = max(LEAD_CALLS[0], min(LEAD_CALLS[1], int(LEAD_US / max(self.cost_us, 1.0))))

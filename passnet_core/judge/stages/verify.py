@@ -1,7 +1,6 @@
 """VERIFY: give the same inputs to eager and to the candidate, for each input draw, and check each call.
 
-Some input draws lie at new addresses, others in the same tensors as the call before; the seed decides which.
-"""
+Some input draws lie at new addresses, others in the same tensors as the call before; the seed decides which."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -55,8 +54,7 @@ def verify(asked: PreparedJob, compiling: Callable[[], AbstractContextManager[No
     """Compare the candidate with eager on every input draw of the job's profile.
 
     compiling: entered for a first call, which compiles and may take long. Raises CandidateEnd if the candidate failed;
-    if eager failed, the verdict is EAGER_FAILED.
-    """
+    if eager failed, the verdict is EAGER_FAILED."""
     problem = subgraph_problem(asked.job.subgraph, asked.graph)
     if problem:
         return Verification(Verdict.EAGER_FAILED, f"Eager cannot run this subgraph: {problem}", None)

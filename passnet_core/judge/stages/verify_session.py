@@ -50,8 +50,7 @@ class Objection:
     """A check's objection to a call. Of the objections to one output, only the first in the order of CHECKS counts.
 
     An objection to anything else than an output names it in difference.subject; all of those count, under output 0.
-    hint: a sentence that says how to mend it, or empty.
-    """
+    hint: a sentence that says how to mend it, or empty."""
 
     output: int
     difference: OutputDifference
@@ -110,8 +109,7 @@ class Doubt:
 class VerifySession:
     """Makes the calls of one verification, runs the checks of each, and keeps what they find.
 
-    compiling: entered for a first call, which compiles.
-    """
+    compiling: entered for a first call, which compiles."""
 
     def __init__(
         self, asked: PreparedJob, each_call: "Sequence[Check]", compiling: Callable[[], AbstractContextManager[None]]
@@ -167,8 +165,7 @@ class VerifySession:
     def choose_sizes(self, extra_calls: int) -> None:
         """Reduce the sizes if Triton's interpreter would take too long on the recorded ones, judged by one small call.
 
-        extra_calls: how many calls the strict profile makes besides one per input draw.
-        """
+        extra_calls: how many calls the strict profile makes besides one per input draw."""
         probe = self.pace.consider(self.asked.graph, self.roles)
         if probe is None:
             return
@@ -190,8 +187,7 @@ class VerifySession:
     def draw(self, input_draw: str) -> bool:
         """Draw new inputs and give them to the candidate. Return whether eager can compute on them.
 
-        Raises EagerFailed if eager fails on the first input draw.
-        """
+        Raises EagerFailed if eager fails on the first input draw."""
         self.input_draw, self.settled = input_draw, False
         try:
             self.bench.draw(input_draw, self.pace.shapes)
@@ -215,8 +211,7 @@ class VerifySession:
     def call(self, inputs: str, *, fresh: bool) -> ComparedCall:
         """Call the callable that is judged, compare the outputs, and run the checks of each call.
 
-        inputs: the words for the inputs, for reasons. fresh: put them at new addresses. Raises Decided.
-        """
+        inputs: the words for the inputs, for reasons. fresh: put them at new addresses. Raises Decided."""
         shapes = self.pace.shapes
         if self.is_candidate:
             returned = self._run(shapes, fresh=fresh)

@@ -1,7 +1,6 @@
 """Runs one of this package's programs on a stranger's file in the sandbox of candidate code.
 
-The program sees no network, no key and no file of the user's. Standard input and output are passed through.
-"""
+The program sees no network, no key and no file of the user's. Standard input and output are passed through."""
 
 import os
 import runpy
@@ -24,8 +23,7 @@ UNAVAILABLE = 3
 def main(isolation: str, module: str, limit_s: float) -> int:
     """Starts the program in the chosen isolation and returns its exit code, or UNAVAILABLE.
 
-    limit_s: seconds of processor time per core.
-    """
+    limit_s: seconds of processor time per core."""
     if module not in PROGRAMS:
         raise ValueError(f"{module} is none of {PROGRAMS}")
     try:

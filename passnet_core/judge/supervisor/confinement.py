@@ -2,8 +2,7 @@
 
 Three of them, irrevocable and inherited: no capabilities, a filter of system calls (seccomp), and, where the kernel has
 Landlock, a list of files, no TCP, and no signals to processes outside. What a kernel lacks is left out: the sandbox's
-namespaces do not depend on it, and without namespaces nothing better can be had.
-"""
+namespaces do not depend on it, and without namespaces nothing better can be had."""
 
 import contextlib
 import ctypes
@@ -94,8 +93,7 @@ class Reach:
 def confine(reach: Reach | None, *, count_memory: bool) -> None:
     """Confine this process and all that it starts. Call it while there is one thread: Landlock applies per thread.
 
-    count_memory: refuse memfd_create too, whose memory counts towards no limit on address space.
-    """
+    count_memory: refuse memfd_create too, whose memory counts towards no limit on address space."""
     libc = ctypes.CDLL(None, use_errno=True)
     place = ARCHITECTURES.get(platform.machine())
     _offer_to_the_memory_killer()

@@ -1,7 +1,6 @@
 """Locks on the GPU and on a processor core. Several judges share a machine; a judge that measures has both to itself.
 
-Work beside a timed call shows in its time: two processes on one GPU take turns of about a millisecond each.
-"""
+Work beside a timed call shows in its time: two processes on one GPU take turns of about a millisecond each."""
 
 import contextlib
 import fcntl
@@ -22,8 +21,7 @@ class DeviceLock:
 
     Requests are served in order, so that a measurement is not starved. The kernel releases the locks of a process that
     ends, however it ends. home: the folder whose lock files the judges of one device share; None: nothing is shared.
-    waiting: called every few seconds with a sentence that says what is waited for.
-    """
+    waiting: called every few seconds with a sentence that says what is waited for."""
 
     def __init__(self, home: Path | None, waiting: Callable[[str], None]) -> None:
         self.home = home
@@ -87,8 +85,7 @@ def steady_core() -> Iterator[int | None]:
     """Claim a core for timed calls, which run one after the other. None: the machine has fewer than four cores.
 
     It picks the steadiest of several, because a neighbour on a shared machine may keep a core's other hardware thread
-    busy. No other judge of this machine gets this core, or its other thread, until this returns.
-    """
+    busy. No other judge of this machine gets this core, or its other thread, until this returns."""
     allowed = os.sched_getaffinity(0)
     if len(allowed) < 4:
         yield None

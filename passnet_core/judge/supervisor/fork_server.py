@@ -75,8 +75,7 @@ class WorkerPlace:
 class ForkServer:
     """A running fork server. It dies with the thread that created it, so create it on one that lives long enough.
 
-    bound_to: the digest of the one bundle it serves, None until it has one.
-    """
+    bound_to: the digest of the one bundle it serves, None until it has one."""
 
     def __init__(self, place: WorkerPlace, device: Device, who: str = "candidate") -> None:
         self.device = device
@@ -144,8 +143,7 @@ class ForkServer:
     def fork(self, limits: sandbox.Limits, cpu_s: float, *, compiling: bool) -> tuple[socket.socket, LogTail]:
         """Forks a worker and returns its channel and its log. compiling: load torch's compiler first.
 
-        cpu_s: processor time that the worker may use. Raises InfrastructureError if the fork server does not answer.
-        """
+        cpu_s: processor time that the worker may use. Raises InfrastructureError if the fork server does not answer."""
         channel, remote = socket.socketpair()
         log = LogTail()
         request = json.dumps({"fork": {"limits": asdict(limits), "cpu_s": cpu_s, "compiling": compiling}}).encode()

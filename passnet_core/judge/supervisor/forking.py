@@ -5,8 +5,7 @@ It serves one bundle only, because workers share its namespaces and could harm i
 Messages it sends: {"ready": true}, {"started": pid}, {"quiet": true}, and {"ended": code, "why": text, "killed": bool},
 where killed says that the fork server itself killed the worker.
 
-"prime" forks the next worker ahead of time: on CUDA a context takes seconds to create and cannot be inherited.
-"""
+"prime" forks the next worker ahead of time: on CUDA a context takes seconds to create and cannot be inherited."""
 
 import contextlib
 import gc

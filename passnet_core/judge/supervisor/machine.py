@@ -44,8 +44,7 @@ def digest_of_judge(package: Path) -> str:
 def code_only(source: str) -> str:
     """The source without comments, docstrings and layout, as text: equal for sources that execute alike.
 
-    Empty fields are left out, so that Python versions whose syntax trees have more fields give the same text.
-    """
+    Empty fields are left out, so that Python versions whose syntax trees have more fields give the same text."""
     return _spelled(ast.parse(source))
 
 

@@ -64,8 +64,7 @@ class Limits:
 
     memory_bytes: address space of a process beyond what it has before candidate code runs; not limited on CUDA, which
     maps far more than it uses. together_bytes: resident memory of all its processes, enforced once memory is scarce.
-    processes, threads: totals over all its processes.
-    """
+    processes, threads: totals over all its processes."""
 
     memory_bytes: int = 6 << 30
     scratch_bytes: int = 256 * MIB
@@ -167,8 +166,7 @@ def _import_folders(inherited: Mapping[str, str]) -> list[Path]:
 def _named_folders(inherited: Mapping[str, str]) -> list[Path]:
     """Folders of libraries and of a compiler that environment variables name.
 
-    Only folders that look like one, and none inside or around a home or the store.
-    """
+    Only folders that look like one, and none inside or around a home or the store."""
     named = [Path(text) for text in inherited.get("LD_LIBRARY_PATH", "").split(":") if text]
     found = [folder for folder in named if any(folder.glob("*.so*"))]
     if (cuda := Path(inherited.get("CUDA_HOME") or "/nonexistent")).joinpath("bin").is_dir():
@@ -267,8 +265,7 @@ def _kernel() -> tuple[int, ...]:
 def confine_this_process(device: Device) -> None:
     """Drop what candidate code does not need, for the calling process and all that it starts, irrevocably.
 
-    Call it while there is only one thread, before CUDA starts its own.
-    """
+    Call it while there is only one thread, before CUDA starts its own."""
     # NVIDIA's driver does not start under Landlock, whatever the rules allow ("OS call failed")
     reach = _reach(device) if device is Device.CPU else None
     confinement.confine(reach, count_memory=device is Device.CPU)
@@ -367,8 +364,7 @@ def descendants(pid: int) -> list[int]:
 def stop_tree(pid: int) -> dict[int, int]:
     """Stop all descendants of a process and return the ticks that each has used, for wake_tree.
 
-    Raises TimeoutError if new ones keep appearing.
-    """
+    Raises TimeoutError if new ones keep appearing."""
     until = time.monotonic() + STOP_PATIENCE_S
     signalled: set[int] = set()
     while True:
@@ -403,8 +399,7 @@ def wake_tree(pid: int, stopped: Mapping[int, int]) -> str:
 def excess(pid: int, limits: Limits) -> str:
     """Which limit the descendants of a process exceed together, as a clause; empty if none. Zombies count too.
 
-    Do not call it in the process that they were forked from: it shares a lock with them and would block.
-    """
+    Do not call it in the process that they were forked from: it shares a lock with them and would block."""
     below = _below(pid)
     if len(below) > limits.processes:
         return f"it started more than {limits.processes} processes"
@@ -427,8 +422,7 @@ def _memory_left() -> float:
 def kill_tree(pid: int, *, patience_s: float = 5.0, reap: bool = True) -> int:
     """Kill all descendants of a process, repeatedly until none is left, and return how many there were.
 
-    pid itself is spared. reap: also wait for ended children, for a caller none of whose children should survive.
-    """
+    pid itself is spared. reap: also wait for ended children, for a caller none of whose children should survive."""
     met: set[int] = set()
     until = time.monotonic() + patience_s
     while living := descendants(pid):
@@ -466,8 +460,7 @@ def _reap() -> None:
 def folder_bytes(folder: Path) -> int:
     """Disk space of everything below a folder, at least a block per entry. Links are not followed.
 
-    Entries that vanish meanwhile do not count.
-    """
+    Entries that vanish meanwhile do not count."""
     block = 4096
     total = 0
     for root, folders, names in os.walk(folder):

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 class WorkerPool:
     """Fork servers for the next job: the one bound to the last bundle, a warm spare, and the reference worker's.
 
-    A fork server takes seconds to start, so the next one starts as soon as a job has ended.
-    """
+    A fork server takes seconds to start, so the next one starts as soon as a job has ended."""
 
     def __init__(self, place: WorkerPlace) -> None:
         self.place = place

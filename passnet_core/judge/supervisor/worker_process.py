@@ -74,8 +74,7 @@ class WorkerProcess:
     """One worker of a fork server, as a CandidateClient.
 
     All requests of a job together may take deadline_s; the time of the referee and of the other worker does not count.
-    lifetime_s: bounds the processor time of a worker that is kept for later jobs, instead of deadline_s.
-    """
+    lifetime_s: bounds the processor time of a worker that is kept for later jobs, instead of deadline_s."""
 
     def __init__(
         self,

@@ -1,7 +1,6 @@
 """Build callables from source: eager, its float64 form, Inductor, and the rewritten graph. Runs in the workers.
 
-Source is never executed as received: it is parsed, checked against the known operations, and emitted anew.
-"""
+Source is never executed as received: it is parsed, checked against the known operations, and emitted anew."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -104,8 +103,7 @@ def prepared(
     """Build the callable for a preparation. Raises BadInput for source that must not be executed.
 
     Compilation happens in the first call, since it needs the inputs, and is valid for their shapes only. hooks: by
-    replacement key.
-    """
+    replacement key."""
     rewritten = preparation.contender is Contender.PASSES and preparation.capture is Capture.DIRECT
     functions = dict(replacements) if rewritten else {}
     graph = parse(preparation.source)

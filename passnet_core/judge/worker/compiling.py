@@ -3,8 +3,7 @@
 Runs in a candidate worker that does nothing else. On CUDA, these are the kernels that were compiled and launched. On a
 CPU, no kernel runs: the arguments of each launch are recorded, and a separate program, in the same confinement and
 without the interpreter, compiles the same functions for a GPU that is not there. The candidate reports this about
-itself, so the referee treats and shows it as a claim.
-"""
+itself, so the referee treats and shows it as a claim."""
 
 import contextlib
 import json
@@ -39,8 +38,7 @@ class OpaqueArgument(Exception):
 def kernels(call: Callable[[], object], device: Device, folder: Path) -> list[Row]:
     """The kernels that a call launches, each once, in the order of their first launch. folder: of the bundle's files.
 
-    Raises what the call raises; on a CPU only if it launched nothing, since kernels leave their results unwritten.
-    """
+    Raises what the call raises; on a CPU only if it launched nothing, since kernels leave their results unwritten."""
     rows = _compiled_on_device(call) if device is Device.CUDA else _compiled_elsewhere(call, folder)
     return _shortened(rows[:MOST_KERNELS], (str(folder.parent) + "/", str(Path(triton.__path__[0]).parent) + "/"))
 

@@ -2,8 +2,7 @@
 
 Unpatched, it treats the bits of bfloat16 as integers, so that products of bfloat16 blocks are nonsense and conversions
 from float32 truncate instead of rounding; and it lacks libdevice altogether. With these patches, a bfloat16 block is a
-float32 array whose values are rounded to bfloat16 after each operation, as a GPU does.
-"""
+float32 array whose values are rounded to bfloat16 after each operation, as a GPU does."""
 
 import math
 from collections.abc import Callable

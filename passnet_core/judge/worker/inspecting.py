@@ -1,8 +1,7 @@
 """Inspect a subgraph without computing it: the shapes and dtypes of its nodes, and TorchInductor's code for it.
 
 Runs in the witness, on fake tensors, so that neither memory nor time depends on their size. TorchInductor is stopped
-once it has written its code, before the code is compiled.
-"""
+once it has written its code, before the code is compiled."""
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence

@@ -10,8 +10,7 @@ In the call under torch's modes:
     read        every read of a tensor's values or address into Python
 The recorder runs in the process that it observes: a bundle that knows this module, and that the static rules let pass,
 can silence or falsify it. The referee compares the two lists with each other and with the sources. The recorder does
-not see what Python or native code computes on the CPU from addresses.
-"""
+not see what Python or native code computes on the CPU from addresses."""
 
 import contextlib
 import enum

@@ -1,8 +1,7 @@
 """A worker's main loop: it answers the referee's requests one after the other until the channel closes.
 
 In the candidate worker, the bundle shares this process, so the referee trusts no answer from here. This code has to be
-right for honest bundles only.
-"""
+right for honest bundles only."""
 
 import gc
 import inspect

@@ -1,8 +1,7 @@
 """Calls whose values are compared: place their inputs, poison free memory before, and see what they changed after.
 
 Runs in the workers, in the same way for every contender. The given inputs stay untouched. A call gets copies of them,
-either in the same tensors as the previous call, or relocated to addresses that it has not seen.
-"""
+either in the same tensors as the previous call, or relocated to addresses that it has not seen."""
 
 import contextlib
 import ctypes

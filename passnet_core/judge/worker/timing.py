@@ -1,7 +1,6 @@
 """Warm-up, and times that need several calls: kernels in the device trace, and replays of a CUDA graph.
 
-Runs in the workers, in the same way for every contender. Single calls are timed in timing_loop.
-"""
+Runs in the workers, in the same way for every contender. Single calls are timed in timing_loop."""
 
 import gc
 import math

@@ -2,8 +2,7 @@
 inputs from the referee's seed; on the referee's word it makes the call and times it; it sends a digest of the result.
 
 Both workers run this same loop for every contender. Its answers are not trusted: the referee times each of the steps by
-its own clock, and asks at random for what a call returned, which must have the digest that was sent.
-"""
+its own clock, and asks at random for what a call returned, which must have the digest that was sent."""
 
 import gc
 import math

@@ -45,8 +45,7 @@ class Reply:
     """A model's answer. finish: "stop", "length" (cut off at the token limit) or "tool_calls".
 
     prompt_tokens, reply_tokens: as the server counts them, None if it does not. restarts: how often the connection
-    broke during the answer, so that the whole request was sent again.
-    """
+    broke during the answer, so that the whole request was sent again."""
 
     message: Message
     finish: str
@@ -115,6 +114,4 @@ class Model(Protocol):
     ) -> Reply:
         """Answer a conversation. on_text: called with the whole text so far, whenever there is more of it.
 
-        Raises ModelError, and Stopped within a second after `cancelled` is set.
-        """
-        ...
+        Raises ModelError, and Stopped within a second after `cancelled` is set."""

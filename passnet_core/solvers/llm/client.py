@@ -1,7 +1,6 @@
 """A client for any server that speaks the OpenAI protocol, on top of OpenAI's own. The key goes to that server only.
 
-Each answer is streamed in an event loop of its own, so that cancelling does not wait for the server.
-"""
+Each answer is streamed in an event loop of its own, so that cancelling does not wait for the server."""
 
 import asyncio
 import json

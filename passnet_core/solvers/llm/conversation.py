@@ -1,7 +1,6 @@
 """A conversation in which a language model writes a bundle: it calls tools, reads the results, and calls again.
 
-The best evaluated bundle is the result. Every turn is reported as it ends, so that none is lost.
-"""
+The best evaluated bundle is the result. Every turn is reported as it ends, so that none is lost."""
 
 import math
 import threading
@@ -45,8 +44,7 @@ class LanguageModel:
     """A language model as a solver. An attempt is one conversation, until the model finishes or the budget is spent.
 
     start: a bundle to repair or improve. history: the turns of an earlier conversation to continue; the files are as
-    after these turns. note: what a person tells the model before it answers.
-    """
+    after these turns. note: what a person tells the model before it answers."""
 
     model: Model
     budget: Budget = DEFAULT_BUDGET

@@ -46,7 +46,7 @@ MARKED: dict[str, tuple[str, ...]] = {
         "contract/test_sizes.py",
         "contract/test_tracing.py",
         "contract/test_verify.py",
-        "gpu/test_bench.py",
+        "gpu/test_reference_bench.py",
     ),
     JUDGE: (
         "browser",

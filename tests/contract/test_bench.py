@@ -12,11 +12,7 @@ from passnet_core.judge.numerics.input_draws import INPUT_DRAWS, roles
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.protocol import encoding
 from passnet_core.judge.protocol.messages import CandidateFault, Preparation, Returned
-from passnet_core.judge.protocol.reference_bench import (
-    PLAIN_ROLE,
-    BenchPlan,
-    ReferenceBench,
-)
+from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, BenchPlan, Drawn, Judged, ReferenceBench
 from passnet_core.judge.supervisor.remote_bench import WitnessFailed
 from passnet_core.judge.supervisor.worker_pool import WorkerPool
 from passnet_core.judge.supervisor.worker_process import WorkerProcess
@@ -28,9 +24,9 @@ SHAPES = [(6, 8), (6, 8)]
 
 @pytest.fixture
 def witness(pool: WorkerPool) -> Iterator[WorkerProcess]:
-    child = WorkerProcess(pool.for_witness(Device.CPU), "witness", deadline_s=240.0)
-    yield child
-    child.close()
+    worker = WorkerProcess(pool.for_witness(Device.CPU), "witness", deadline_s=240.0)
+    yield worker
+    worker.close()
 
 
 def plan(asked: Subgraph, *, is_candidate: bool = True) -> BenchPlan:
@@ -46,7 +42,7 @@ def prepared(witness: WorkerProcess, code: str = ADD_RELU) -> None:
     witness.prepare("float64", replace(eager, float64=True))
 
 
-def spoiled(inputs: list[object], factor: float) -> Returned:
+def spoiled(inputs: list[Drawn], factor: float) -> Returned:
     """A candidate's returns that are off by this factor in all rows but the first."""
     first, second = (torch.as_tensor(each) for each in inputs)
     value = torch.relu(first + second)
@@ -191,7 +187,7 @@ class GraphModule(torch.nn.Module):
 """The index of the nearest of many directions. In half precision, several are often equally near."""
 
 
-def nearest(inputs: list[object], codes: int) -> Returned:
+def nearest(inputs: list[Drawn], codes: int) -> Returned:
     """The returns of a fusion that rounds only the products, and compares only this many of the directions."""
     rows, weight, known = (torch.as_tensor(each) for each in inputs)
     first, second = (torch.nn.functional.normalize(each.float()) for each in (rows @ weight.T, known))

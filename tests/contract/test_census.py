@@ -55,7 +55,7 @@ def test_the_bundles_kernels_are_own_kernels_and_unused_ones_are_named(backend: 
     assert "Kernels defined but not launched here: never_launched (pass_0.py)." in outcome.warnings
 
 
-def test_no_census_by_passnets_profile(backend: LocalBackend) -> None:
+def test_the_passnet_profile_makes_no_census(backend: LocalBackend) -> None:
     outcome = judged(backend, job(replacing("return (a + b).clamp(min=0)"), profile=Profile.PASSNET))
     assert outcome.verdict is Verdict.VALUES_ONLY, outcome.reason
     assert not [each for each in outcome.evidence if each.topic == LAUNCHED]
@@ -157,7 +157,7 @@ def on(code: str, text: str, shapes: tuple[tuple[int, ...], ...] = ((4, 33), (33
     return replace(asked, subgraph=replace(graph, code=code, inputs=inputs))
 
 
-def test_copying_alone_is_a_librarys_work(backend: LocalBackend) -> None:
+def test_copying_alone_is_library_work(backend: LocalBackend) -> None:
     code = replacing("return a.transpose(0, 1).contiguous()", pattern=COPYING, arguments="a")
     outcome = judged(backend, on(TRANSPOSED, code))
     assert outcome.verdict is Verdict.LIBRARY, f"{outcome.reason} {outcome.evidence}"
@@ -223,7 +223,7 @@ def functions():
     assert outcome.verdict is Verdict.LIBRARY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
 
 
-def test_work_in_replacement_args_counts(backend: LocalBackend) -> None:
+def test_work_in_replacement_args_is_library_work(backend: LocalBackend) -> None:
     pattern = PATTERN.replace("return (a, b)", "return (torch.nn.functional.relu(a + b), b[:, :].reshape(-1))")
     outcome = judged(backend, job(replacing("return own(a, a.new_zeros(a.shape))", pattern=pattern)))
     assert outcome.verdict is Verdict.LIBRARY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
@@ -292,7 +292,7 @@ def test_the_device_trace_names_library_kernels() -> None:
     assert "sm90_xmma_gemm" in gemm.reason
 
 
-def test_a_librarys_kernel_cannot_borrow_the_name_of_one_of_the_bundles() -> None:
+def test_a_library_kernel_with_the_name_of_an_own_kernel_is_found() -> None:
     assert concluded(launch(count=2), device(count=2)).verdict is Verdict.VALUES_ONLY
     assert concluded(launch(count=2), device(count=4)).verdict is Verdict.LIBRARY
 
@@ -312,7 +312,7 @@ def test_the_trace_shows_operations_that_the_modes_do_not_see() -> None:
     assert "calls aten::add.Tensor at pass_0.py:3." in watched.reason
 
 
-def test_another_number_of_launches_under_other_means_is_a_warning() -> None:
+def test_a_different_number_of_launches_in_the_next_call_is_a_warning() -> None:
     even = concluded(launch(count=2), device=Device.CPU).warnings
     assert not any("in the next" in each for each in even)
     uneven = [Launches("replacement_0", 1, 1, 1, (launch(count=2),))]
@@ -320,7 +320,7 @@ def test_another_number_of_launches_under_other_means_is_a_warning() -> None:
     assert "The replacement of pass_0 launched 2 kernels in one call and 1 in the next." in warnings
 
 
-def test_a_result_that_nothing_explains_is_a_librarys() -> None:
+def test_a_result_that_no_recorded_launch_explains_is_library_work() -> None:
     allocated = Seen("operation", "aten::empty_like", "pass_0.py:3", "", 1)
     found = concluded(allocated, device=Device.CPU)
     assert found.verdict is Verdict.LIBRARY
@@ -360,7 +360,7 @@ kernel = triton.jit(fourth)
     assert set(census.launchable(made)) == {"add_relu_kernel", "first", "third", "fourth"}
 
 
-def test_library_outcomes_are_kept_apart_from_accepted_ones(backend: LocalBackend) -> None:
+def test_the_verdict_library_is_not_accepted(backend: LocalBackend) -> None:
     outcome = judged(backend, job(replacing("return (a + b).clamp(min=0)"), Stage.MEASURE))
     assert outcome.verdict is Verdict.LIBRARY
     assert not outcome.verdict.accepted

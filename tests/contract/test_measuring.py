@@ -76,10 +76,10 @@ def returned(outputs: Sequence[torch.Tensor]) -> Returned:
 class Timed:
     """A client whose calls take the given times, and return what the given function computes.
 
-    hidden: microseconds that a call takes beyond what it claims; before and after: that it takes beside it; wander:
-    that all calls of a block take more or less, block by block. lies: it sends the digest of something else. within:
-    the share of its time that lies between the device events. busy: how many times as long a copy takes at present.
-    full: there is no memory for eager.
+    In microseconds: hidden is how much longer than claimed a call takes; before and after, how much it takes outside
+    the call; wander, by how much all calls of a block differ, block by block. lies: it sends a wrong digest. within:
+    the share of its time between the device events. busy: how many times as long a copy takes now. full: there is no
+    memory for eager.
     """
 
     def __init__(self, times: dict[str, float], log: Log, **behaviour: Any) -> None:
@@ -135,7 +135,7 @@ class Timed:
 
     def _begin(self) -> None:
         self.resting = False
-        assert self.beside is None or self.beside.resting, "it would be timed beside what the candidate does"
+        assert self.beside is None or self.beside.resting, "the candidate must rest while others are timed"
 
     def kernels(self, name: str, fills: Fills, seed: int, calls: int) -> list[float]:
         self._begin()
@@ -244,7 +244,7 @@ def test_a_speedup_that_eager_has_too_in_the_candidate_worker_is_no_difference(a
     found, _ = measured(100.0, 80.0, passes, apart=apart)
     assert found.verdict is Verdict.NO_DIFFERENCE, found.reason
     assert "eager differs from eager by up to" in found.reason
-    assert measured(100.0, 80.0, passes)[0].verdict is not Verdict.NO_DIFFERENCE, "in processes that are alike"
+    assert measured(100.0, 80.0, passes)[0].verdict is not Verdict.NO_DIFFERENCE, "in equal processes it is one"
     (floor,) = [each.text for each in found.evidence if each.topic == "noise floor"]
     assert "in the candidate worker" in floor
     assert found.noise == pytest.approx(abs(apart - 1), abs=0.02)
@@ -273,7 +273,7 @@ def test_a_difference_within_the_noise_of_eager_against_eager_is_none() -> None:
 def test_the_noise_floor_is_a_figure() -> None:
     steady, _ = measured(100.0, 80.0, 50.0)
     assert steady.noise is not None
-    assert steady.noise == pytest.approx(timed_blocks.APART - 1), "what two processes differ by is the least"
+    assert steady.noise == pytest.approx(timed_blocks.APART - 1), "two processes differ by at least this"
     assert timed_blocks.noise(Interval(1.0, 0.8, 1.1)) == pytest.approx(1.25)
     assert measured(100.0, 80.0, 50.0, profile=Profile.PASSNET)[0].noise is None, "PassNet's protocol has none"
 
@@ -292,7 +292,7 @@ def test_three_contenders_on_every_clock_in_alternating_order() -> None:
         assert each.median == pytest.approx(
             {"eager": 100, "inductor": 80, "passes": 50}[each.contender.value], rel=0.02
         )
-    end_to_end = [name for name, clock in log if clock is Clock.END_TO_END][3:]  # behind the first look at each
+    end_to_end = [name for name, clock in log if clock is Clock.END_TO_END][3:]  # after the probe of each
     assert end_to_end[:8] == ["eager", "baseline", "passes", "eager", "eager", "passes", "baseline", "eager"]
     events = [name for name, clock in log if clock is Clock.EVENT]
     assert events[:6] == ["eager", "baseline", "passes", "passes", "baseline", "eager"]
@@ -406,7 +406,7 @@ def test_every_step_around_a_call_is_compared_with_eagers(
     assert found.verdict is Verdict.CHEAT
     assert words in found.reason
     small, _ = measured(100.0, 80.0, 50.0, **{name: value / 5 for name, value in behaviour.items()})
-    assert small.verdict is Verdict.FASTER, "as honest processes differ"
+    assert small.verdict is Verdict.FASTER, "honest processes differ as much"
 
 
 def test_a_timed_call_that_returned_wrong_values_gives_no_speedup() -> None:
@@ -452,7 +452,7 @@ def test_claiming_less_time_than_writing_the_outputs_takes_is_a_cheat() -> None:
     assert found.verdict is Verdict.CHEAT
     assert "cannot be written" in found.reason
     assert measured(100.0, 80.0, 60.0, witness={"speed": 5.0})[0].verdict is Verdict.FASTER
-    assert measured(46.0, 40.0, 45.0, witness={"speed": 5.0})[0].verdict is not Verdict.CHEAT, "eager does it too"
+    assert measured(46.0, 40.0, 45.0, witness={"speed": 5.0})[0].verdict is not Verdict.CHEAT, "eager is as fast"
 
 
 def test_work_that_goes_on_after_the_call_has_returned_is_a_cheat(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -469,7 +469,7 @@ def test_an_unsteady_machine_is_inconclusive_and_nobodys_failure() -> None:
     assert found.verdict is Verdict.INCONCLUSIVE
     assert "passes" in found.reason
     assert found.speedups == ()
-    assert found.timings, "what was seen can be looked at"
+    assert found.timings, "the times are kept in the outcome"
 
 
 @pytest.mark.parametrize("jitter", [(0.5, 1.0, 1.5, 1.0, 0.7, 1.4), (0.99, 1.0, 1.01)], ids=["unsteady", "steady"])
@@ -527,19 +527,19 @@ def test_a_drift_of_the_whole_machine_is_not_unsteady_but_spread_and_wandering_r
     assert timed_blocks.unsteady({Contender.EAGER: drift, Contender.PASSES: steady}) == [Contender.PASSES]
 
 
-# --- timed calls in a real child -------------------------------------------------------------------------------------
+# --- timed calls in a real worker -------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def witness(pool: WorkerPool) -> Iterator[WorkerProcess]:
-    child = WorkerProcess(pool.for_witness(Device.CPU), "witness", deadline_s=240.0)
+    worker = WorkerProcess(pool.for_witness(Device.CPU), "witness", deadline_s=240.0)
     asked = subgraph()
     eager = Preparation(Contender.EAGER, ADD_RELU, Capture.DIRECT, Device.CPU)
-    child.prepare("eager", eager)
-    child.prepare("float64", replace(eager, float64=True))
-    child.give(draw(asked.inputs, "typical", 1))
-    yield child
-    child.close()
+    worker.prepare("eager", eager)
+    worker.prepare("float64", replace(eager, float64=True))
+    worker.give(draw(asked.inputs, "typical", 1))
+    yield worker
+    worker.close()
 
 
 def fills() -> list[timed_inputs.Fill]:

@@ -24,9 +24,9 @@ from tests.contract.judging import RIGHT, bundle, hostile_at_import
 
 
 def loaded(pool: WorkerPool, asked: Bundle, *, deadline_s: float = 240.0) -> WorkerProcess:
-    child = WorkerProcess(pool.for_bundle(asked.digest, Device.CPU), "candidate", deadline_s=deadline_s)
+    worker = WorkerProcess(pool.for_bundle(asked.digest, Device.CPU), "candidate", deadline_s=deadline_s)
     pool.refill(Device.CPU, witness=False)
-    return child
+    return worker
 
 
 PREPARATION = Preparation(
@@ -108,39 +108,39 @@ def test_a_connection_that_the_other_side_closed_is_noticed() -> None:
             framing.receive(far)
 
 
-def test_a_child_loads_a_bundle_prepares_a_callable_and_runs_it(pool: WorkerPool) -> None:
-    child = loaded(pool, bundle(RIGHT))
+def test_a_worker_loads_a_bundle_prepares_a_callable_and_runs_it(pool: WorkerPool) -> None:
+    worker = loaded(pool, bundle(RIGHT))
     try:
-        passes = child.load(bundle(RIGHT)).passes
+        passes = worker.load(bundle(RIGHT)).passes
         assert [each.name for each in passes] == ["pass_0"]
         assert [node.name for node in passes[0].pattern.inputs] == ["a", "b"]
-        child.prepare("eager", PREPARATION)
-        child.give([torch.arange(4.0), 3])
-        returned = child.run("eager")
+        worker.prepare("eager", PREPARATION)
+        worker.give([torch.arange(4.0), 3])
+        returned = worker.run("eager")
         assert [each.type for each in returned.outputs] == ["torch.Tensor", "torch.Tensor"]
         assert returned.container == "tuple"
         value = returned.outputs[0].value
         assert isinstance(value, torch.Tensor)
         assert value.tolist() == [0.0, 3.0, 6.0, 9.0]
         assert returned.outputs[1].shape == ()
-        child.warm_up("eager", [{"kind": "given"}, {"kind": "given"}], 0.0)
+        worker.warm_up("eager", [{"kind": "given"}, {"kind": "given"}], 0.0)
     finally:
-        child.close()
+        worker.close()
 
 
-def test_a_fault_does_not_end_the_child(pool: WorkerPool) -> None:
-    child = loaded(pool, bundle(RIGHT))
+def test_a_fault_does_not_end_the_worker(pool: WorkerPool) -> None:
+    worker = loaded(pool, bundle(RIGHT))
     try:
-        child.prepare("eager", PREPARATION)
-        child.give([torch.ones(2, 3), torch.ones(5)])
+        worker.prepare("eager", PREPARATION)
+        worker.give([torch.ones(2, 3), torch.ones(5)])
         with pytest.raises(CandidateFault) as fault:
-            child.run("eager")
+            worker.run("eager")
         assert fault.value.kind == "runtime"
         assert fault.value.who == "candidate"
-        child.give([torch.ones(2), 2])
-        assert len(child.run("eager").outputs) == 2
+        worker.give([torch.ones(2), 2])
+        assert len(worker.run("eager").outputs) == 2
     finally:
-        child.close()
+        worker.close()
 
 
 def test_passes_that_share_a_replacement_must_share_prepare(pool: WorkerPool) -> None:
@@ -152,89 +152,89 @@ def test_passes_that_share_a_replacement_must_share_prepare(pool: WorkerPool) ->
         ((imported + hook, imported + hook), "share a replacement, but not prepare()"),
     ):
         unequal = bundle(*codes, helpers=(shared,))
-        child = loaded(pool, unequal)
+        worker = loaded(pool, unequal)
         try:
             with pytest.raises(CandidateFault, match=re.escape(message)):
-                child.load(unequal)
+                worker.load(unequal)
         finally:
-            child.close()
+            worker.close()
     equal = bundle(imported + "from shared_hook import prepare\n", helpers=(shared, PassFile("shared_hook.py", hook)))
-    child = loaded(pool, equal)
+    worker = loaded(pool, equal)
     try:
-        assert child.load(equal).prepares
+        assert worker.load(equal).prepares
     finally:
-        child.close()
+        worker.close()
     other = bundle(RIGHT + "def prepare(rows, columns):\n    return rows * columns\n")
-    child = loaded(pool, other)
+    worker = loaded(pool, other)
     try:
-        found = child.load(other)
+        found = worker.load(other)
         assert not found.prepares
         assert found.warnings == ("prepare() of pass_0.py is not called: its only parameter has to be named weights.",)
     finally:
-        child.close()
+        worker.close()
 
 
 def test_the_trace_of_a_fault_names_the_authors_line(pool: WorkerPool) -> None:
     broken = bundle(hostile_at_import("def inner():\n    raise ValueError('of mine')\ninner()"))
-    child = loaded(pool, broken)
+    worker = loaded(pool, broken)
     try:
         with pytest.raises(CandidateFault) as fault:
-            child.load(broken)
+            worker.load(broken)
         assert fault.value.kind == "load"
         assert "ValueError: of mine" in fault.value.text
         assert 'File "pass_dir/pass_0.py", line 3' in fault.value.trace
     finally:
-        child.close()
+        worker.close()
 
 
 def test_an_untraceable_pattern_is_a_fault_of_kind_pattern(pool: WorkerPool) -> None:
     looping = bundle(RIGHT.replace("    return torch.nn", "    if a.sum() > 0: a = b\n    return torch.nn"))
-    child = loaded(pool, looping)
+    worker = loaded(pool, looping)
     try:
         with pytest.raises(CandidateFault) as fault:
-            child.load(looping)
+            worker.load(looping)
         assert fault.value.kind == "pattern"
         assert "pass_0.py" in fault.value.text
     finally:
-        child.close()
+        worker.close()
 
 
-def test_a_child_that_ends_reports_its_status_and_leaves_no_process(pool: WorkerPool) -> None:
+def test_a_worker_that_ends_reports_its_status_and_leaves_no_process(pool: WorkerPool) -> None:
     leaving = bundle(hostile_at_import("os.fork() or time.sleep(1000)\nos._exit(7)"))
-    child = loaded(pool, leaving)
+    worker = loaded(pool, leaving)
     with pytest.raises(CandidateGone) as gone:
-        child.load(leaving)
+        worker.load(leaving)
     assert gone.value.status == 7
     with pytest.raises(CandidateGone):
-        child.run("eager")
-    child.close()
-    below = sandbox.descendants(child.fork_server.process.pid)
+        worker.run("eager")
+    worker.close()
+    below = sandbox.descendants(worker.fork_server.process.pid)
     # in a sandbox, bubblewrap is a process between the two
     assert len([pid for pid in below if b"fork-server" not in Path(f"/proc/{pid}/cmdline").read_bytes()]) == 0
 
 
 def test_a_deadline_counts_only_the_time_of_requests(pool: WorkerPool) -> None:
     sleepy = bundle(hostile_at_import("time.sleep(1000)"))
-    child = loaded(pool, sleepy, deadline_s=2.0)
+    worker = loaded(pool, sleepy, deadline_s=2.0)
     with pytest.raises(CandidateTimeout):
-        child.load(sleepy)
-    child.close()
-    child = loaded(pool, bundle(RIGHT), deadline_s=100.0)
-    before = child.left_s
+        worker.load(sleepy)
+    worker.close()
+    worker = loaded(pool, bundle(RIGHT), deadline_s=100.0)
+    before = worker.left_s
     time.sleep(0.2)
-    assert child.left_s == before
-    child.close()
+    assert worker.left_s == before
+    worker.close()
 
 
-def stats_below(child: WorkerProcess) -> list[list[str]]:
-    """For each process of the child, the fields of /proc/PID/stat after the name; the first is the state."""
-    stats = (Path(f"/proc/{pid}/stat").read_text() for pid in sandbox.descendants(child.fork_server.process.pid))
+def stats_below(worker: WorkerProcess) -> list[list[str]]:
+    """For each process of the worker, the fields of /proc/PID/stat after the name; the first is the state."""
+    stats = (Path(f"/proc/{pid}/stat").read_text() for pid in sandbox.descendants(worker.fork_server.process.pid))
     return [stat.rpartition(")")[2].split() for stat in stats]
 
 
-def ticks_below(child: WorkerProcess) -> int:
-    """The processor time that the child's processes have used, in hundredths of a second."""
-    return sum(int(fields[11]) + int(fields[12]) for fields in stats_below(child))
+def ticks_below(worker: WorkerProcess) -> int:
+    """The processor time that the worker's processes have used, in hundredths of a second."""
+    return sum(int(fields[11]) + int(fields[12]) for fields in stats_below(worker))
 
 
 BURNING = """
@@ -249,23 +249,23 @@ threading.Thread(target=burn, daemon=True).start()
 
 def test_at_rest_no_thread_or_process_of_a_candidate_computes(pool: WorkerPool) -> None:
     burning = bundle(hostile_at_import(BURNING))
-    child = loaded(pool, burning)
-    child.load(burning)
-    began, deadline = ticks_below(child), time.monotonic() + 60
-    while ticks_below(child) < began + 10:
+    worker = loaded(pool, burning)
+    worker.load(burning)
+    began, deadline = ticks_below(worker), time.monotonic() + 60
+    while ticks_below(worker) < began + 10:
         assert time.monotonic() < deadline
-    child.rest()
-    child.rest()
-    at_rest = ticks_below(child)
+    worker.rest()
+    worker.rest()
+    at_rest = ticks_below(worker)
     time.sleep(0.3)
-    assert ticks_below(child) <= at_rest + 1
-    child.prepare("eager", PREPARATION)  # a request wakes it
+    assert ticks_below(worker) <= at_rest + 1
+    worker.prepare("eager", PREPARATION)  # a request wakes it
     deadline = time.monotonic() + 60
-    while ticks_below(child) < at_rest + 10:
+    while ticks_below(worker) < at_rest + 10:
         assert time.monotonic() < deadline
-    child.rest()
-    child.close()
-    assert child.lost
+    worker.rest()
+    worker.close()
+    assert worker.lost
 
 
 HALF_DEAD = """
@@ -305,17 +305,17 @@ if libc.timer_create(1, event, ctypes.byref(timer)) or libc.timer_settime(timer,
 
 def test_a_candidate_that_wakes_itself_is_detected(pool: WorkerPool) -> None:
     waking = bundle(hostile_at_import(WAKING))
-    child = loaded(pool, waking)
-    child.load(waking)
-    child.rest()
+    worker = loaded(pool, waking)
+    worker.load(waking)
+    worker.rest()
     deadline = time.monotonic() + 60
-    while all(fields[0] == "T" for fields in stats_below(child)):
+    while all(fields[0] == "T" for fields in stats_below(worker)):
         assert time.monotonic() < deadline
     with pytest.raises(CandidateFault, match="woke up by itself") as fault:
-        child.prepare("eager", PREPARATION)
+        worker.prepare("eager", PREPARATION)
     assert fault.value.kind == "restless"
-    assert child.lost
-    child.close()
+    assert worker.lost
+    worker.close()
 
 
 def test_a_fork_server_serves_only_one_bundle(pool: WorkerPool) -> None:
@@ -333,10 +333,10 @@ def test_the_scratch_folder_of_process_isolation_is_limited_and_removed(tmp_path
             hostile_at_import("for n in range(10**6): open(os.environ['TMPDIR'] + f'/{n}', 'wb').write(bytes(1 << 20))")
         )
         fork_server = own.for_bundle(filling.digest, Device.CPU)
-        child = WorkerProcess(fork_server, "candidate", deadline_s=240, limits=sandbox.Limits(scratch_bytes=8 << 20))
+        worker = WorkerProcess(fork_server, "candidate", deadline_s=240, limits=sandbox.Limits(scratch_bytes=8 << 20))
         with pytest.raises(CandidateGone, match="8 MiB to disk"):
-            child.load(filling)
-        child.close()
+            worker.load(filling)
+        worker.close()
     finally:
         own.close()
     assert os.listdir(tmp_path) == []

@@ -46,22 +46,22 @@ def slowly(monkeypatch: pytest.MonkeyPatch, seconds_per_element: float, asked: S
     clock = Clockwork()
     monkeypatch.setattr(sizes, "time", clock)
     monkeypatch.setattr(verify_session, "time", clock)
-    child = Slow(clock, seconds_per_element)
-    return verified(relu_of_sum, asked, candidate=child), child
+    worker = Slow(clock, seconds_per_element)
+    return verified(relu_of_sum, asked, candidate=worker), worker
 
 
 def test_sizes_are_reduced_only_if_the_recorded_ones_take_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = subgraph((64, 48, 32))
-    quick, child = slowly(monkeypatch, 1e-9, asked)
+    quick, worker = slowly(monkeypatch, 1e-9, asked)
     assert quick.accuracy is not None
     assert quick.accuracy.reduced == ""
-    assert child.given[-1] == [(64, 48, 32)] * 2
-    slow, child = slowly(monkeypatch, 4e-5, asked)
+    assert worker.given[-1] == [(64, 48, 32)] * 2
+    slow, worker = slowly(monkeypatch, 4e-5, asked)
     assert slow.verdict is Verdict.VALUES_ONLY, slow.reason
     assert slow.accuracy is not None
     assert "[64, 48, 32] → [16, 48, 32]" in slow.accuracy.reduced
     assert slow.accuracy.reduced in slow.warnings
-    assert child.given[-1] == [(16, 48, 32)] * 2
+    assert worker.given[-1] == [(16, 48, 32)] * 2
     assert len(slow.accuracy.profiles) == 6
 
 

@@ -126,21 +126,21 @@ def test_each_seed_runs_input_draws_both_in_place_and_at_new_addresses() -> None
     chosen = [tuple(verify_session.placements(names, seed).values()) for seed in range(20)]
     assert all(each[0] and 3 <= each.count(False) < 6 and each.count(True) >= 2 for each in chosen)
     assert len(set(chosen)) > 3
-    child = Here()
-    verified(relu_of_sum, candidate=child)
+    worker = Here()
+    verified(relu_of_sum, candidate=worker)
     # six input draws, two exchanges of elements, and the same inputs at another address
-    assert len(child.ran) == 9
-    assert child.ran.count(False) == 5
+    assert len(worker.ran) == 9
+    assert worker.ran.count(False) == 5
 
 
 def test_passnets_profile_requires_only_closeness() -> None:
     spec = EvalSpec(profile=Profile.PASSNET)
-    child = Here()
-    assert verified(lambda a, b: torch.relu(a.half() + b.half()).float(), spec=spec, candidate=child).verdict in (
+    worker = Here()
+    assert verified(lambda a, b: torch.relu(a.half() + b.half()).float(), spec=spec, candidate=worker).verdict in (
         Verdict.VALUES_ONLY,
         Verdict.WRONG_VALUES,
     )
-    assert len(child.ran) == 1
+    assert len(worker.ran) == 1
     close = verified(lambda a, b: torch.relu(a + b) * (1 + 1e-5), spec=spec)
     assert close.verdict is Verdict.VALUES_ONLY, close.reason
     assert close.warnings == ()

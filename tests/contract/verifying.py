@@ -114,10 +114,10 @@ def verified(
     job = Job(asked or subgraph(), bundle("# in this process"), spec or EvalSpec())
     graph = parse(job.subgraph.code)
     rewritten = rewrite(graph, (a_pass,), bind=signatures.bind)
-    child = candidate or Here((a_pass,), {"replacement_0": replacement})
-    child.traced, child.functions = (a_pass,), {"replacement_0": replacement}
+    worker = candidate or Here((a_pass,), {"replacement_0": replacement})
+    worker.traced, worker.functions = (a_pass,), {"replacement_0": replacement}
     prepared = preparations(job, graph, rewritten.graph, Device.CPU)
-    tried, witness = cast(CandidateClient, child), cast(CandidateClient, Witness())
+    tried, witness = cast(CandidateClient, worker), cast(CandidateClient, Witness())
     return verify.verify(PreparedJob(job, graph, prepared, tried, witness, seed=11), compiling)
 
 

@@ -14,15 +14,15 @@ from tests.contract.verifying import Here, relu_of_sum, verified
 
 
 def test_an_output_that_comes_late_is_wrong_and_named() -> None:
-    child = Here()
-    run = child.run
+    worker = Here()
+    run = worker.run
 
     def late(name: str, *, fresh: bool = True) -> Returned:
         return replace(run(name, fresh=fresh), late=(0,))
 
-    child.run = late  # type: ignore[method-assign]
-    found = verified(relu_of_sum, candidate=child)
+    worker.run = late  # type: ignore[method-assign]
+    found = verified(relu_of_sum, candidate=worker)
     assert found.verdict is Verdict.WRONG_VALUES
     assert found.reason.startswith("Output 0 is wrong on recorded inputs: it was not there yet")
-    replayed = verified(relu_of_sum, candidate=child, spec=EvalSpec(profile=Profile.PASSNET))
+    replayed = verified(relu_of_sum, candidate=worker, spec=EvalSpec(profile=Profile.PASSNET))
     assert replayed.verdict is Verdict.VALUES_ONLY

@@ -16,13 +16,13 @@ from tests.contract.verifying import Here, relu_of_sum, verified
 
 
 def test_a_capture_in_which_nothing_matches_is_a_failed_rewrite() -> None:
-    child = Here()
-    run = child.run
+    worker = Here()
+    run = worker.run
 
     def unmatched(name: str, *, fresh: bool = True) -> Returned:
         return replace(run(name, fresh=fresh), matches=0)
 
-    child.run = unmatched  # type: ignore[method-assign]
+    worker.run = unmatched  # type: ignore[method-assign]
     with pytest.raises(CandidateFault, match=r"torch\.compile") as ended:
-        verified(relu_of_sum, spec=EvalSpec(capture=Capture.COMPILED), candidate=child)
+        verified(relu_of_sum, spec=EvalSpec(capture=Capture.COMPILED), candidate=worker)
     assert ended.value.kind == "rewrite"

@@ -29,4 +29,4 @@ def test_each_file_of_a_check_is_listed() -> None:
     rows = [line.split("|")[1].strip() for line in documented if line.startswith("| ")]
     assert [row for row in rows if row.replace(" ", "_") in files] == [
         check.__name__.replace("_", " ") for check in CHECKS
-    ], "in the order in which they are made"
+    ], "docs/judge.md must list the checks in their order"

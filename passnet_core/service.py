@@ -90,7 +90,7 @@ def _warm_up(service: "Service", backend: LocalBackend) -> None:
     # describing this machine takes a moment; have the answer ready
     backend.capacity()
     # loading torch several times would take the cores from whoever waits for the first page
-    service.wait_until_taken_in()
+    service.wait_until_imported()
     backend.prepare()
 
 
@@ -118,15 +118,15 @@ class Service:
     @property
     def problems(self) -> tuple[str, ...]:
         """The tasks, bundles and recorded runs that could not be read, one sentence each. None is fatal."""
-        self.wait_until_taken_in()
+        self.wait_until_imported()
         return self.corpus.problems + self._reference_problems + self._recorded_problems
 
     @property
-    def taking_in(self) -> bool:
+    def importing_recorded(self) -> bool:
         """Whether recorded runs are still being imported, as for a new store. Until then runs and scores block."""
         return self._loading.is_alive()
 
-    def wait_until_taken_in(self) -> None:
+    def wait_until_imported(self) -> None:
         """Wait until all recorded runs are imported."""
         self._loading.join()
 
@@ -278,7 +278,7 @@ class Service:
             return here.run
         run = self._store.run(run_id)
         if run is None:
-            self.wait_until_taken_in()
+            self.wait_until_imported()
             run = self._store.run(run_id)
         if run is None:
             raise UnknownItem(f"There is no run {run_id!r} here. List the runs with: python -m passnet_core runs list")
@@ -288,7 +288,7 @@ class Service:
         self, limit: int = 200, task_id: str | None = None, solver: SolverKind | None = None, *, checks: bool = False
     ) -> tuple[RunSummary, ...]:
         """The newest runs first. checks: include runs of stage CHECK."""
-        self.wait_until_taken_in()
+        self.wait_until_imported()
         return self._store.runs(limit, task_id, solver, checks)
 
     def under_way(self) -> int:
@@ -304,7 +304,7 @@ class Service:
         """A stored bundle. Raises UnknownItem."""
         bundle = self._store.bundle(digest)
         if bundle is None:
-            self.wait_until_taken_in()
+            self.wait_until_imported()
             bundle = self._store.bundle(digest)
         if bundle is None:
             raise UnknownItem(f"There is no bundle {digest!r} here. Open it from a run that lists it.")
@@ -312,12 +312,12 @@ class Service:
 
     def revision(self) -> int:
         """A number that changes whenever boards, baseline rows or standings may change."""
-        self.wait_until_taken_in()
+        self.wait_until_imported()
         return self._store.revision()
 
     def score_rows(self, task_id: str | None = None) -> tuple[ScoreRow, ...]:
         """The newest sample per solver, subgraph, device, capture and profile, from which scores are computed."""
-        self.wait_until_taken_in()
+        self.wait_until_imported()
         return self._store.score_rows(task_id)
 
     def samples(self, run_id: str | None = None) -> "SampleTable":
@@ -338,12 +338,12 @@ class Service:
 
     def baseline_rows(self) -> tuple[BaselineRow, ...]:
         """TorchInductor's measured results against eager, for every device and capture."""
-        self.wait_until_taken_in()
+        self.wait_until_imported()
         return self._store.baseline_rows()
 
     def standings(self) -> tuple[Standing, ...]:
         """For every judged subgraph, the number of attempts, the best speedup, and Inductor's speedup."""
-        self.wait_until_taken_in()
+        self.wait_until_imported()
         return self._store.standings()
 
     def export_run(self, run_id: str) -> str:
@@ -395,7 +395,7 @@ class Service:
         self.conversations.close()
         self._runs.cancel_all()
         self._scheduler.close()
-        self.wait_until_taken_in()
+        self.wait_until_imported()
         self._store.close()
 
     # --- inside ---

@@ -33,15 +33,15 @@ def _live(run_id: str) -> None:
 
 def await_recorded() -> bool:
     """Return whether the recorded results are loaded. If not, say so, and rerun the page once they are."""
-    if not resources.service().taking_in:
+    if not resources.service().importing_recorded:
         return True
-    _taking_in()
+    _importing()
     return False
 
 
 @st.fragment(run_every=POLL_S)
-def _taking_in() -> None:
-    if not resources.service().taking_in:
+def _importing() -> None:
+    if not resources.service().importing_recorded:
         st.rerun()
     st.caption(
         ":material/hourglass_top: The recorded results that come with the playground are being loaded. This happens"

@@ -60,6 +60,9 @@ def main(arguments: Sequence[str]) -> int:
         and (device is Device.CUDA or not each.needs_gpu)
         and each.job(device).spec.stage.value in asked.stage
     ]
+    if asked.table is not None and asked.only != "*":
+        print("--table writes the results of the whole corpus. Leave out --only, or --table.", file=sys.stderr)
+        return 2
     if not chosen:
         print(f"No file of the corpus matches {asked.only!r} on {device.value}.", file=sys.stderr)
         return 2

@@ -8,6 +8,7 @@ import pytest
 from passnet_core.errors import BadInput, EmptyScore
 from passnet_core.records import (
     Capture,
+    Clock,
     Device,
     ErrorClass,
     EvalSpec,
@@ -19,7 +20,7 @@ from passnet_core.records import (
     Verdict,
     to_json,
 )
-from passnet_core.scoring.published import published, published_line
+from passnet_core.scoring.published import CLOCKS, INPUTS, published, published_line
 from passnet_core.scoring.report import (
     INCONCLUSIVE,
     NOT_MEASURED,
@@ -281,3 +282,8 @@ def test_a_report_as_json_uses_the_names_of_the_tables() -> None:
     assert data["aggregate_score"] == report.aggregate
     assert set(data["levels"][0]) == {"t", "alpha", "beta", "lambda", "eta", "s", "gamma", "es", "low", "high"}
     json.dumps(data, allow_nan=False)
+
+
+def test_every_clock_and_every_profile_can_be_published() -> None:
+    assert CLOCKS.keys() == set(Clock)
+    assert INPUTS.keys() == set(Profile)

@@ -16,7 +16,7 @@ run: $(VENV)/.app
 smoke: lint
 	$(BIN)/python -m pytest --lane smoke -n 2 --dist worksteal
 
-# all tests; only a sample of the adversarial corpus if nothing changed that its verdicts depend on
+# all tests; of the adversarial corpus and the reference bundles a sample if nothing changed that verdicts depend on
 test: lint
 	$(BIN)/python -m pytest --lane test -n $(WORKERS) --dist worksteal
 

@@ -170,13 +170,13 @@ def name_of(item: pytest.Item) -> str:
 
 
 def corpus_file(item: pytest.Item) -> str | None:
-    """The file of the adversarial corpus that a test judges on the CPU, or None."""
+    """The file of the adversarial corpus, or the reference bundle, that a test judges on the CPU, or None."""
     given = getattr(item, "callspec", None)
-    if (
-        given is None
-        or not isinstance(given.params.get("entry"), Entry)
-        or given.params.get("device") is not Device.CPU
-    ):
+    if given is None:
+        return None
+    if (reference := given.params.get("judged_reference")) is not None:
+        return full_run.reference_of(reference)
+    if not isinstance(given.params.get("entry"), Entry) or given.params.get("device") is not Device.CPU:
         return None
     return full_run.file_of(given.params["entry"])
 

@@ -1,4 +1,4 @@
-"""The last recorded run of the whole corpus, and which files have to be judged again since then."""
+"""The last recorded run of the corpus and the reference bundles, and which have to be judged again since then."""
 
 import hashlib
 import json
@@ -9,18 +9,24 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from passnet_core.bundles.reading import read_bundle
+from passnet_core.corpus.layout import read_task
 from passnet_core.execution.backends.local import LocalBackend
-from passnet_core.records import Device
+from passnet_core.records import Device, digest_of
 from tests.adversarial.corpus import FOLDER, Entry, entries
 
 RECORD = FOLDER / "full_run.json"
+DATA = FOLDER.parents[1] / "data"
+REFERENCES = tuple(sorted(path.parent for path in (DATA / "bundles").glob("*/about.json")))
 SAMPLE = 60
 """How many unchanged files, of those that need a judge, are judged while the judge is unchanged."""
+REFERENCE_SAMPLE = 2
+"""How many unchanged reference bundles are judged beside them."""
 
 
 @dataclass(frozen=True)
 class State:
-    """What the verdicts of the corpus depend on. judge: its digest. files: job digests of those that need no GPU."""
+    """What the verdicts depend on. judge: its digest. files: a digest of what is judged, without what needs a GPU."""
 
     judge: str
     versions: Mapping[str, str]
@@ -29,7 +35,7 @@ class State:
 
 @dataclass(frozen=True)
 class Plan:
-    """Which files of the corpus are judged, and why. files: None stands for all."""
+    """Which files and reference bundles are judged, and why. files: None stands for all."""
 
     files: frozenset[str] | None
     why: str
@@ -38,6 +44,17 @@ class Plan:
 def file_of(entry: Entry) -> str:
     """The name of a file in plans and in the record."""
     return f"{entry.family}/{entry.name}"
+
+
+def reference_of(folder: Path) -> str:
+    """The name of a reference bundle in plans and in the record."""
+    return f"reference/{folder.name}"
+
+
+def tasks_of(folder: Path) -> list[str]:
+    """The ids of the tasks that a reference bundle is for."""
+    named: list[str] = json.loads((folder / "about.json").read_text(encoding="utf-8"))["tasks"]
+    return named
 
 
 def on_cpu() -> list[Entry]:
@@ -55,6 +72,7 @@ def state() -> State:
     with tempfile.TemporaryDirectory() as home:
         environment = LocalBackend(sys.executable, "auto", Path(home)).info().environment
     files = {file_of(each): each.job(Device.CPU).digest for each in on_cpu()}
+    files |= {reference_of(each): _reference_digest(each) for each in REFERENCES}
     if environment is None:
         return State("none", {}, files)
     named = {name: str(getattr(environment, name)) for name in ("python", "torch", "triton", "isolation", "platform")}
@@ -65,7 +83,7 @@ def planned(now: State, recorded: State | None, by_rule: frozenset[str], turn: i
     """Plan all files if the judge has changed since the recorded run, otherwise a sample and the files that changed.
 
     by_rule: files that a static rule must reject. Other tests check that without a judge, so a sample has only one of
-    them. The samples of successive turns cover the corpus.
+    them. The samples of successive turns cover the corpus and the reference bundles.
     """
     if recorded is None:
         return Plan(None, "no full run is recorded")
@@ -76,8 +94,10 @@ def planned(now: State, recorded: State | None, by_rule: frozenset[str], turn: i
         return Plan(None, f"changed since the recorded full run: {', '.join(differing)}")
     changed = {name for name, digest in now.files.items() if recorded.files.get(name) != digest}
     unchanged = now.files.keys() - changed
-    sample = {*_window(unchanged - by_rule, turn, SAMPLE), *_window(unchanged & by_rule, turn, 1)}
-    why = f"sample {turn}, and {len(changed)} files that changed since the recorded full run"
+    references = {name for name in unchanged if name.startswith("reference/")}
+    sample = {*_window(unchanged - by_rule - references, turn, SAMPLE), *_window(unchanged & by_rule, turn, 1)}
+    sample |= {*_window(references, turn, REFERENCE_SAMPLE)}
+    why = f"sample {turn}, and {len(changed)} that changed since the recorded full run"
     return Plan(frozenset(changed | sample), why)
 
 
@@ -88,6 +108,11 @@ def read(path: Path = RECORD) -> State | None:
 
 def write(ran: State, path: Path = RECORD) -> None:
     path.write_text(json.dumps(asdict(ran), indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def _reference_digest(folder: Path) -> str:
+    tasks = [read_task(DATA / "tasks" / task_id) for task_id in tasks_of(folder)]
+    return digest_of([read_bundle(folder).digest, [each.digest for task in tasks for each in task.subgraphs]])
 
 
 def _differ(name: str, now: State, recorded: State) -> bool:

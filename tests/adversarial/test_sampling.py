@@ -7,11 +7,12 @@ import pytest
 
 from tests.adversarial import full_run
 from tests.adversarial.corpus import entries
-from tests.adversarial.full_run import SAMPLE, State, planned
+from tests.adversarial.full_run import REFERENCE_SAMPLE, SAMPLE, State, planned
 
 NAMES = [f"values/{number}" for number in range(150)]
 RULES = frozenset(f"rules/{number}" for number in range(4))
-THEN = State("a judge", {"torch": "2", "python": "3"}, dict.fromkeys((*NAMES, *RULES), "as it was"))
+REFERENCES = frozenset(f"reference/{number}" for number in range(6))
+THEN = State("a judge", {"torch": "2", "python": "3"}, dict.fromkeys((*NAMES, *RULES, *REFERENCES), "as it was"))
 
 
 def test_all_files_run_without_a_record() -> None:
@@ -35,9 +36,10 @@ def test_all_files_run_after_a_change_of_the_judge_or_of_a_version(now: State, w
 
 def test_successive_samples_cover_the_corpus() -> None:
     plans = [planned(THEN, THEN, RULES, turn).files or frozenset() for turn in range(700, 704)]
-    assert [len(each - RULES) for each in plans] == [SAMPLE] * 4
+    assert [len(each - RULES - REFERENCES) for each in plans] == [SAMPLE] * 4
     assert [len(each & RULES) for each in plans] == [1] * 4
-    assert frozenset.union(*plans) == {*NAMES, *RULES}
+    assert [len(each & REFERENCES) for each in plans] == [REFERENCE_SAMPLE] * 4
+    assert frozenset.union(*plans) == {*NAMES, *RULES, *REFERENCES}
     assert planned(THEN, THEN, RULES, 700).files == plans[0]
 
 
@@ -47,7 +49,7 @@ def test_changed_and_new_files_run_in_every_turn() -> None:
         files = planned(now, THEN, RULES, turn).files
         assert files is not None
         assert files >= {"values/7", "rules/1", "honest/new"}
-        assert len(files) == SAMPLE + 1 + 3
+        assert len(files) == SAMPLE + 1 + REFERENCE_SAMPLE + 3
 
 
 def test_a_corpus_smaller_than_a_sample_runs_as_a_whole() -> None:
@@ -63,6 +65,6 @@ def test_a_record_reads_as_it_was_written(tmp_path: Path) -> None:
 
 def test_the_state_names_the_judge_its_versions_and_every_file_that_needs_no_gpu() -> None:
     state = full_run.state()
-    assert len(state.files) == sum(not each.needs_gpu for each in entries())
+    assert len(state.files) == sum(not each.needs_gpu for each in entries()) + len(full_run.REFERENCES)
     assert len(state.judge) == 20
     assert {"python", "torch", "triton", "isolation"} <= state.versions.keys()

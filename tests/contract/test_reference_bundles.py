@@ -12,9 +12,10 @@ from passnet_core.bundles.static_rules.findings import findings
 from passnet_core.corpus.layout import read_task
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import Bundle, EvalSpec, Job, Outcome, Profile, Stage, Subgraph, Verdict
+from tests.adversarial import full_run
 
 DATA = Path(__file__).resolve().parents[2] / "data"
-FOLDERS = sorted(path.parent for path in (DATA / "bundles").glob("*/about.json"))
+FOLDERS = full_run.REFERENCES
 ROUTED = ("routed-activations", "routed-softmax")
 DTYPES = ("float32", "float16", "bfloat16")
 STRICT = {"pointwise-quick-gelu": "float32", "several-outputs-rmsnorm": "float16", "normalisation-rmsnorm": "bfloat16"}
@@ -25,11 +26,6 @@ def judged(backend: LocalBackend, subgraph: Subgraph, bundle: Bundle, stage: Sta
     # PassNet's inputs without its replacement cap: these bundles are for any evaluation
     spec = EvalSpec(stage=stage, profile=profile, deadline_s=300.0, seed=7, replacement_cap=len(bundle.passes))
     return backend.run(Job(subgraph, bundle, spec), lambda event: None, threading.Event())
-
-
-def tasks_of(folder: Path) -> list[str]:
-    named: list[str] = json.loads((folder / "about.json").read_text(encoding="utf-8"))["tasks"]
-    return named
 
 
 def elements(subgraph: Subgraph) -> int:
@@ -59,14 +55,17 @@ def test_a_routed_bundle_needs_one_replacement_function(name: str) -> None:
     assert findings(bundle, replacement_cap=1) == ()
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_a_reference_bundle_matches_every_subgraph_and_has_right_values(backend: LocalBackend, folder: Path) -> None:
+@pytest.mark.parametrize("judged_reference", FOLDERS, ids=lambda folder: folder.name)
+def test_a_reference_bundle_matches_every_subgraph_and_has_right_values(
+    backend: LocalBackend, judged_reference: Path
+) -> None:
     """Judge the smallest subgraph of each dtype. The harder input draws take long, so only a few bundles get them.
 
     data/baselines holds outcomes for all their subgraphs; another test checks that they are of these bundles."""
     # one test per bundle, because the judge starts new processes whenever the bundle changes
+    folder = judged_reference
     bundle = read_bundle(folder)
-    tasks = tasks_of(folder)
+    tasks = full_run.tasks_of(folder)
     for number, task_id in enumerate(tasks):
         subgraphs = sorted(read_task(DATA / "tasks" / task_id).subgraphs, key=elements)
         assert {subgraph.dtype for subgraph in subgraphs} == set(DTYPES)

@@ -46,6 +46,7 @@ PACKAGE_ROOT = Path(__file__).resolve().parents[3]
 PASSED_ON = (
     "PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ",
     "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "TRITON_LIBCUDA_PATH", "CC",
+    "OMP_NUM_THREADS",
 )  # fmt: skip
 """The only variables that a referee inherits: keys in the environment stay in the app."""
 

@@ -80,7 +80,11 @@ SMOKE = (
 )
 """The places that the smoke lane runs."""
 
-LONGEST_FIRST = ("browser", "adversarial/test_hostile.py", "adversarial", "tools", "contract", "pages", "unit", "gpu")
+LONGEST_FIRST = (
+    "contract/test_backend.py::test_a_silent_referee_is_killed",
+    "tools/test_harvesting.py",
+    *("browser", "adversarial/test_hostile.py", "adversarial", "tools", "contract", "pages", "unit", "gpu"),
+)
 """The order in which tests start: a long test that starts last would leave the other workers idle."""
 
 

@@ -63,7 +63,7 @@ class Here:
         self.given.append([tuple(each.shape) for each in inputs if isinstance(each, torch.Tensor)])
         self.staging.give(self.inputs)
 
-    def run(self, name: str, *, fresh: bool = True) -> Returned:
+    def run(self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False) -> Returned:
         self.ran.append(fresh)
         try:
             seen = self.staging.call(name, self.calls[name], fresh=fresh)

@@ -126,15 +126,22 @@ def draw(
 
     input_draw: one of INPUT_DRAWS. shapes: replace the recorded ones. scale: multiplies what makes the inputs of the
     LARGE draws large. Raises BadInput for an unknown draw, or a dtype that cannot be drawn."""
-    if input_draw not in INPUT_DRAWS:
+    kind = parsed(input_draw)[0]
+    if kind not in INPUT_DRAWS:
         raise BadInput(f"There is no input draw {input_draw!r}. Choose one of: {', '.join(INPUT_DRAWS)}.")
     sizes = {spec.name: tuple(shape) for spec, shape in zip(specs, shapes or [spec.shape for spec in specs])}
     drawn: list[Drawn] = []
     for index, spec in enumerate(specs):
         role = (roles or {}).get(spec.name, PLAIN_ROLE)
         generator = torch.Generator(device=device).manual_seed(_seed_of(seed, input_draw, index))
-        drawn.append(_one(spec, sizes[spec.name], input_draw, scale, role, index_limit(role, sizes), generator))
+        drawn.append(_one(spec, sizes[spec.name], kind, scale, role, index_limit(role, sizes), generator))
     return drawn
+
+
+def parsed(input_draw: str) -> tuple[str, int]:
+    """The kind and the turn of an input draw's name: "typical" is turn 1, "typical 2" has another seed."""
+    kind, _, turn = input_draw.partition(" ")
+    return kind, int(turn or 1)
 
 
 def without_content(specs: Sequence[TensorSpec], roles: Mapping[str, InputRole]) -> list[Given]:

@@ -12,7 +12,7 @@ import torch
 
 from passnet_core.judge.numerics import comparing
 from passnet_core.judge.numerics.comparing import References
-from passnet_core.judge.numerics.input_draws import LARGE, LEAST_SCALE, draw
+from passnet_core.judge.numerics.input_draws import LARGE, LEAST_SCALE, draw, parsed
 from passnet_core.judge.numerics.negative_controls import NegativeControls
 from passnet_core.judge.numerics.perturbing import PerturbedResults, after
 from passnet_core.judge.protocol.clients import Computing
@@ -25,6 +25,9 @@ TRIED_PLACES = 16
 
 SPARE_BYTES = 1 << 30
 """Unused device memory that PyTorch may keep for the next call; the candidate, another process, needs the rest."""
+
+REDRAWN = 1
+"""What is added to the seed of inputs that are drawn anew."""
 
 T = TypeVar("T")
 
@@ -54,7 +57,7 @@ class LocalReferenceBench:
         self.input_draw, self.sizes, self.scale = input_draw, [tuple(shape) for shape in shapes], 1.0
         self._draw()
 
-    def _draw(self) -> None:
+    def _draw(self, turn: int = 0) -> None:
         self.inputs = []
         self.eager = self.exact = None
         if self.device is Device.CUDA:
@@ -64,7 +67,7 @@ class LocalReferenceBench:
         self.inputs = draw(
             specs,
             self.input_draw,
-            self.plan.seed,
+            self.plan.seed + turn,
             roles=roles,
             shapes=self.sizes,
             scale=self.scale,
@@ -80,10 +83,15 @@ class LocalReferenceBench:
         ]
         self.exchanges += 1
 
+    def redraw(self, kept: Sequence[int]) -> None:
+        before = self.inputs
+        self._draw(REDRAWN)
+        self.inputs = [old if index in kept else new for index, (old, new) in enumerate(zip(before, self.inputs))]
+
     def refer(self, *, exact: bool) -> str:
         problem = self._refer(exact)
         # If eager overflows, rounding alone decides which elements are lost, and the others tell little.
-        while self.input_draw in LARGE and self.scale > LEAST_SCALE and self._overflowed():
+        while parsed(self.input_draw)[0] in LARGE and self.scale > LEAST_SCALE and self._overflowed():
             self.scale /= 2
             self._draw()
             problem = self._refer(exact)
@@ -151,6 +159,24 @@ class LocalReferenceBench:
         inputs = tuple(self._inputs_after(eager, exact, actual, perturbed)) if watched else ()
         self._restore()
         return Judged(tuple(values), inputs, tuple(map(comparing.layout, eager.outputs)))
+
+    def right(self, actual: Returned) -> bool:
+        eager, exact = self.eager, self.exact
+        assert eager is not None
+        if comparing.structure_problem(eager, actual):
+            return False
+        perturbed = self._perturbed_results()
+        found = (
+            self._compared(
+                References(wanted, exact.outputs[index] if exact else None, perturbed.output(index)),
+                given,
+                wants_map=lambda found: False,
+            )
+            for index, (wanted, given) in enumerate(zip(eager.outputs, actual.outputs))
+        )
+        right = all(each.verdict is None for each in found)
+        self._restore()
+        return right
 
     def _perturbed_results(self) -> PerturbedResults:
         def inputs() -> Sequence[Drawn]:

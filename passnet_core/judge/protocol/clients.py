@@ -1,7 +1,8 @@
 """The requests that a worker answers.
 
-Two kinds of worker answer the same requests. The *candidate* worker has loaded a bundle and is not trusted. The
-*witness* has loaded none: it computes eager, its float64 form and Inductor, so that they cannot crash the referee."""
+Three kinds of worker answer the same requests. The *candidate* worker has loaded a bundle and is not trusted. The
+*witness* has loaded none: it computes eager, its float64 form and Inductor, so that they cannot crash the referee. The
+*repeater* has loaded the kernels of a bundle, and none of its other code: it repeats what a candidate's kernels did."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -9,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 from passnet_core.judge.protocol.messages import (
     Fills,
     Given,
-    Launches,
     Loaded,
     Preparation,
     Propagated,
+    Repeated,
     Returned,
     TimedCall,
+    Watched,
 )
 from passnet_core.judge.protocol.reference_bench import BenchPlan, RecheckedCall, ReferenceBench
 from passnet_core.records import (
@@ -27,6 +29,8 @@ from passnet_core.records import (
 
 if TYPE_CHECKING:
     import torch
+
+    from passnet_core.graphs.rewriting import TracedPass
 
 
 class TimedCalls(Protocol):
@@ -66,11 +70,20 @@ class CandidateClient(Protocol):
     def bench(self, plan: "BenchPlan") -> "ReferenceBench":
         """Open a reference bench on the worker's device. Witness only."""
 
-    def run(self, name: str, *, fresh: bool = True) -> Returned:
+    def run(self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False) -> Returned:
         """Call the callable once with copies of the given inputs, and return what it returned.
 
         fresh: put the copies at new addresses; otherwise reuse the tensors of the worker's previous call if they fit.
-        """
+        watched: return as well what its replacement functions did. They must return plain tensors. idle: let launches
+        of Triton kernels do nothing."""
+
+    def load_kernels(self, bundle: Bundle, passes: "Sequence[TracedPass]") -> None:
+        """Load the bundle's functions written in Triton, and nothing else of it. Repeater only, instead of load.
+        passes: as the candidate worker traced them."""
+
+    def repeat(self, name: str, watched: Watched) -> Repeated:
+        """Call the callable once with copies of the given inputs; instead of its replacement functions, repeat the
+        steps of a watched call. Repeater only."""
 
     def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
         """Call the callable for about this many seconds, and at least three times."""
@@ -91,8 +104,8 @@ class CandidateClient(Protocol):
     def replay(self, name: str, fills: Fills, seed: int) -> float | None:
         """Measure a replay of the call as a CUDA graph, in microseconds. None if the call cannot be captured."""
 
-    def census(self, name: str) -> tuple[Launches, ...]:
-        """Call the callable twice on the given inputs, and list what its replacement functions launched."""
+    def settle(self) -> None:
+        """Do nothing. Raises CandidateFault if an answer is left on the channel that nobody had asked for."""
 
     def rest(self) -> None:
         """Stop the worker and every process it started until the next request, so that they do not disturb the timing

@@ -7,7 +7,8 @@ from typing import Any
 import torch
 
 from passnet_core.judge.protocol import framing
-from passnet_core.judge.protocol.messages import Produced, Returned
+from passnet_core.judge.protocol.messages import Launches, Produced, Returned, Seen, Watched
+from passnet_core.records import to_json
 
 TEXTS_LIMIT = 100
 
@@ -60,7 +61,13 @@ def packed(returned: Returned) -> tuple[dict[str, Any], tuple[torch.Tensor, ...]
         "overwrote": list(returned.overwrote),
         "late": list(returned.late),
     }
-    return fields, (*tensors, *returned.changed.values())
+    tensors += returned.changed.values()
+    if (watched := returned.watched) is not None:
+        fields["launches"] = to_json(watched.launches)
+        fields["steps"] = list(watched.steps)
+        fields["kept"] = [len(each) for each in watched.kept]
+        tensors += [tensor for each in watched.kept for tensor in each]
+    return fields, tuple(tensors)
 
 
 def packed_outputs(outputs: Sequence[Produced], first: int = 0) -> tuple[list[dict[str, Any]], list[torch.Tensor]]:
@@ -89,7 +96,10 @@ def unpacked(fields: dict[str, Any], tensors: Sequence[torch.Tensor]) -> Returne
     """The inverse of packed. Malformed fields raise whatever reading them raises."""
     matches = fields["matches"]
     indices = fields["changed"]
-    changed = tensors[len(tensors) - len(indices) :]
+    lengths = [int(each) for each in fields.get("kept", ())]
+    left = list(tensors)
+    kept = tuple(reversed([_taken(left, length) for length in reversed(lengths)]))
+    changed = _taken(left, len(indices))
     return Returned(
         outputs=tuple(unpacked_output(each, tensors) for each in fields["outputs"]),
         container=str(fields["container"])[:40],
@@ -98,7 +108,38 @@ def unpacked(fields: dict[str, Any], tensors: Sequence[torch.Tensor]) -> Returne
         changed={int(index): tensor for index, tensor in zip(indices, changed, strict=True)},
         overwrote=tuple(int(each) for each in fields["overwrote"]),
         late=tuple(int(each) for each in fields["late"]),
+        watched=_watched(fields, kept) if "launches" in fields else None,
     )
+
+
+def _taken(tensors: list[torch.Tensor], count: int) -> tuple[torch.Tensor, ...]:
+    """Take this many tensors from the end of the list."""
+    if not 0 <= count <= len(tensors):
+        raise ValueError("not that many tensors")
+    first = len(tensors) - count
+    taken = tuple(tensors[first:])
+    del tensors[first:]
+    return taken
+
+
+def _watched(fields: dict[str, Any], kept: tuple[tuple[torch.Tensor, ...], ...]) -> Watched:
+    """What a watched call did. The steps stay as they are: only the repeater, which is confined, reads them."""
+    steps = [each for each in fields["steps"] if isinstance(each, dict)]
+    return Watched(tuple(map(_launches, fields["launches"][:TEXTS_LIMIT])), tuple(steps), kept)
+
+
+def _launches(told: Any) -> Launches:
+    seen = tuple(
+        Seen(
+            kind=str(each["kind"])[:20],
+            name=str(each["name"])[:400],
+            where=str(each["where"])[:200],
+            remark=str(each["remark"])[:40],
+            count=int(each["count"]),
+        )
+        for each in told["seen"]
+    )
+    return Launches(str(told["function"])[:100], int(told["calls"]), int(told["fresh"]), seen)
 
 
 def unpacked_output(described: Any, tensors: Sequence[torch.Tensor]) -> Produced:

@@ -73,6 +73,41 @@ class Produced:
 
 
 @dataclass(frozen=True)
+class Seen:
+    """A kernel, operation or read that the launch recorder saw, with its count. kind: "kernel", "operation", "read",
+    "trace" or "device". where: the bundle's line, "file.py:12". remark: "converts", "one number" or empty."""
+
+    kind: str
+    name: str
+    where: str
+    remark: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Launches:
+    """What one replacement function launched in one call of the graph, as the candidate worker reports it.
+
+    fresh: how many of its calls returned memory that is not its arguments'."""
+
+    function: str
+    calls: int
+    fresh: int
+    seen: tuple[Seen, ...]
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What a watched call of the graph did, as the candidate worker reports it. steps: CPU only: each call of a
+    replacement function, in order, in the form of worker/memory_steps.py. kept: the memory that each of them had kept
+    from before, as bytes."""
+
+    launches: tuple[Launches, ...]
+    steps: tuple[Mapping[str, Any], ...] = ()
+    kept: "tuple[tuple[torch.Tensor, ...], ...]" = ()
+
+
+@dataclass(frozen=True)
 class Returned:
     """The result of one call. container: "tuple", "list", or "" for a bare value, which is then the only output."""
 
@@ -88,6 +123,19 @@ class Returned:
     """Indices of outputs of the same callable's previous call that this call overwrote."""
     late: tuple[int, ...] = ()
     """CUDA only: indices of outputs that were still unfinished when the call's stream had done its work."""
+    watched: "Watched | None" = None
+    """None unless it was asked for."""
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """A watched call, repeated by its steps alone. problems: what its kernels did that is wrong whatever the values,
+    such as a race, in words. work_s: how many seconds the interpreter takes for them on a usual machine, by what they
+    do and not by a clock."""
+
+    returned: Returned
+    problems: tuple[str, ...] = ()
+    work_s: float = 0.0
 
 
 Given: TypeAlias = TensorForm | int | float | bool
@@ -139,32 +187,6 @@ class Loaded:
     prepares: bool = False
 
 
-@dataclass(frozen=True)
-class Seen:
-    """A kernel, operation or read that the launch recorder saw, with its count. kind: "kernel", "operation", "read",
-    "trace" or "device". where: the bundle's line, "file.py:12". remark: "converts", "one number" or empty."""
-
-    kind: str
-    name: str
-    where: str
-    remark: str
-    count: int
-
-
-@dataclass(frozen=True)
-class Launches:
-    """What one replacement function launched in one call of the graph, as the candidate worker reports it.
-
-    fresh: how many of its calls returned memory that is not its arguments'. launches: how many Triton kernels it
-    launched in another call of the graph, which was recorded by other means."""
-
-    function: str
-    calls: int
-    fresh: int
-    launches: int
-    seen: tuple[Seen, ...]
-
-
 class CandidateEnd(Exception):
     """A worker did not answer a request as it should. who: "candidate" or "witness"."""
 
@@ -172,7 +194,8 @@ class CandidateEnd(Exception):
 
 
 class CandidateFault(CandidateEnd):
-    """A worker failed. kind: "load", "pattern", "compile", "runtime", "memory", "protocol" or "restless"."""
+    """A worker failed. kind: "load", "pattern", "compile", "runtime", "memory", "form", "protocol" or
+    "restless"."""
 
     def __init__(self, kind: str, text: str, trace: str = "") -> None:
         super().__init__(text)

@@ -116,6 +116,9 @@ class ReferenceBench(Protocol):
     def exchange(self) -> None:
         """Swap two elements in each drawn input."""
 
+    def redraw(self, kept: Sequence[int]) -> None:
+        """Draw the inputs anew, but those of these indices."""
+
     def refer(self, *, exact: bool) -> str:
         """Run eager on the inputs, and its float64 form if exact is true. Return why float64 failed, or an empty
         string; raise CandidateEnd if eager failed. Large inputs on which only eager overflows are drawn again,
@@ -131,6 +134,9 @@ class ReferenceBench(Protocol):
     def compile(self) -> None:
         """Run the witness's "baseline" on the inputs, so that it compiles; ignore what it returns. Raises CandidateEnd
         if it fails."""
+
+    def right(self, actual: Returned) -> bool:
+        """Whether all outputs of these returns are right on the inputs. Leaves no trace in later comparisons."""
 
     def judge(self, actual: Returned | None, *, fresh: bool = True) -> Judged:
         """Compare these returns with eager's on the inputs. None: run the witness's "baseline" now and compare that;

@@ -3,54 +3,36 @@
 Own kernels are the Triton functions in the bundle's sources, which the referee reads itself. Allocations, fills, views
 and copies are allowed too; anything else that computes gives the verdict LIBRARY.
 
-The lists of launches come from the launch recorder in the candidate worker, where a bundle that knows the recorder can
-falsify them. Four rules make that hard: two calls are recorded by different means; only a name from the sources counts
-as an own kernel; a kernel may not run more often in the device trace than it was launched; and a result that no
-recorded work explains counts as a library's. Work in replacement_args, outside the replacement functions, is read from
-the graph that the referee rewrote."""
+Every call of VERIFY is watched. The lists of launches come from the launch recorder in the candidate worker, where a
+bundle that knows the recorder can falsify them. Three rules make that hard: only a name from the sources counts as an
+own kernel; a kernel may not run more often in the device trace than it was launched; and a result that no recorded work
+explains counts as a library's. Work in replacement_args, outside the replacement functions, is read from the graph that
+the referee rewrote. On the CPU the kernels are repeated besides (repetition.py), which needs no trust."""
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from passnet_core.bundles.triton_functions import readable_tree, triton_functions
 from passnet_core.graphs.effects import VIEWS, last_part
 from passnet_core.graphs.ir import Graph, Node, NodeKind, references
 from passnet_core.judge.protocol.messages import Launches, Seen
+from passnet_core.judge.protocol.operation_names import (
+    ALLOCATIONS,
+    FILLS,
+    IDLE,
+    MOVES,
+    NUMBERS,
+    VIEWS_AND_QUERIES,
+    bare,
+)
 from passnet_core.judge.stages.findings import Census
 from passnet_core.records import LAUNCHED, Bundle, Device, Evidence, Verdict
 
 MOST_LINES = 60
 """How many lines of evidence list what was launched."""
-
-ALLOCATIONS = frozenset(
-    {
-        "empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided", "resize_",
-        "_resize_output_",
-    }
-)  # fmt: skip
-FILLS = frozenset(
-    {
-        "zeros", "zeros_like", "new_zeros", "ones", "ones_like", "new_ones", "full", "full_like", "new_full", "fill",
-        "fill_", "zero", "zero_", "scalar_tensor", "lift", "lift_fresh", "lift_fresh_copy",
-    }
-)  # fmt: skip
-VIEWS_AND_QUERIES = frozenset(
-    {
-        "alias", "as_strided", "as_strided_", "detach", "detach_", "diagonal", "expand", "permute", "select", "slice",
-        "split", "split_with_sizes", "squeeze", "squeeze_", "t", "t_", "transpose", "transpose_", "unbind", "unfold",
-        "unsqueeze", "unsqueeze_", "view", "_unsafe_view", "_reshape_alias", "view_as_real", "view_as_complex",
-        "reshape", "set_", "is_contiguous", "is_same_size", "size", "stride", "sym_size", "sym_stride", "sym_numel",
-        "sym_storage_offset", "dim", "numel", "record_stream", "is_pinned", "resolve_conj", "resolve_neg",
-    }
-)  # fmt: skip
-"""Views, and operations that ask for a tensor's shape, strides or storage."""
-MOVES = frozenset({"clone", "copy", "copy_", "_to_copy", "contiguous", "cat", "_reshape_copy", "_pin_memory"})
-"""Operations that copy the same numbers to another place."""
-NUMBERS = frozenset({"_local_scalar_dense", "item"})
-"""Operations that read one number into Python."""
-IDLE = frozenset({"to", "expand_as", "view_as", "type_as", "flatten", "unflatten", "narrow", "chunk", "movedim"})
-"""Operations that a trace shows alone only if they had nothing to do; otherwise it shows what they call."""
 
 DEVICE_FILLS = ("Memset", "FillFunctor")
 DEVICE_MOVES = ("Memcpy", "direct_copy_kernel", "CatArrayBatchedCopy", "copy_device_to_device", "copy_kernel_cuda")
@@ -68,8 +50,6 @@ SIZES = frozenset(
     }
 )  # fmt: skip
 """Those of FORMS that return numbers, with which replacement_args may calculate."""
-
-KERNEL_DECORATORS = frozenset({"jit", "autotune", "heuristics"})
 
 
 class WorkClass(StrEnum):
@@ -105,37 +85,12 @@ def launchable(bundle: Bundle) -> dict[str, str]:
 
 
 def _jitted(bundle: Bundle) -> dict[str, tuple[str, ast.FunctionDef]]:
-    """Find every function that is decorated with triton.jit or the like, or passed to it."""
-    found: dict[str, tuple[str, ast.FunctionDef]] = {}
-    for file in bundle.files:
-        try:
-            tree = ast.parse(file.code)
-        except (SyntaxError, ValueError, RecursionError):
-            continue
-        passed_to_jit = {
-            node.args[0].id
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Call)
-            and len(node.args) == 1
-            and isinstance(node.args[0], ast.Name)
-            and _last(node.func) in KERNEL_DECORATORS
-        }
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef) and (
-                node.name in passed_to_jit or any(_last(each) in KERNEL_DECORATORS for each in node.decorator_list)
-            ):
-                found[node.name] = (file.name, node)
-    return found
-
-
-def _last(node: ast.expr) -> str:
-    """The last name of an expression: "jit" for triton.jit, jit and triton.jit(…)."""
-    match node:
-        case ast.Call(func=function):
-            return _last(function)
-        case ast.Attribute(attr=name) | ast.Name(id=name):
-            return name
-    return ""
+    """Every function written in Triton, by name, with its file."""
+    return {
+        name: (file.name, function)
+        for file in bundle.files
+        for name, function in triton_functions(readable_tree(file.code)).items()
+    }
 
 
 # --- the verdict -----------------------------------------------------------------------------------------------------
@@ -144,21 +99,68 @@ def _last(node: ast.expr) -> str:
 def judged(
     bundle: Bundle,
     device: Device,
-    recorded: Iterable[Launches],
+    calls: Iterable[Sequence[Launches]],
     graph: Graph,
     rewritten: Graph,
     names: Mapping[str, str],
 ) -> Census:
-    """Return LIBRARY if anything but the bundle's own kernels computed, else VALUES_ONLY.
+    """Return LIBRARY if anything but the bundle's own kernels computed in one of the calls, else VALUES_ONLY.
 
     graph, rewritten: the subgraph before and after its passes, as the referee rewrote it. names: what to call each
     replacement function in messages, by its key."""
     own = kernels_of(bundle)
-    recorded = tuple(recorded)
+    found = [_one_call(device, launches, own, names) for launches in dict.fromkeys(map(tuple, calls))]
+    shown = next((each for each in found if each.foreign), found[0] if found else _CallCensus())
+    warnings = [warning for each in found for warning in each.warnings]
+    work = argument_work(graph, rewritten, names)
+    lines = [*shown.lines, *(f"{node.target} in replacement_args: {WorkClass.LIBRARY.value}" for node in work)]
+    foreign = list(shown.foreign)
+    foreign += [f"replacement_args computes {last_part(node)}, outside the bundle's kernels" for node in work]
+    if not found:
+        warnings.append("The census recorded no call of a replacement function.")
+    counts = {each.kernels for each in found}
+    if len(counts) > 1:
+        warnings.append(f"The replacements launched {min(counts)} kernels in one call and {max(counts)} in another.")
+    launched = {name for each in found for name in each.launched}
+    idle = [name for name in launchable(bundle) if name not in launched]
+    if idle:
+        listed = ", ".join(f"{name} ({own[name]})" for name in sorted(idle)[:8]) + (" …" if len(idle) > 8 else "")
+        warnings.append(f"Kernels defined but not launched here: {listed}.")
+    warnings = list(dict.fromkeys(warnings))
+    evidence = (Evidence(LAUNCHED, "\n".join(_cut(sorted(lines))) or "Nothing was launched."),)
+    if foreign:
+        more = f" ({len(foreign) - 1} more)" if len(foreign) > 1 else ""
+        reason = f"The values are right, but the bundle's own kernels did not compute them alone: {foreign[0]}{more}."
+        return Census(Verdict.LIBRARY, reason, tuple(warnings), evidence)
+    if not launched:
+        reason = (
+            "Every output is right, but no kernel of the bundle was launched: PyTorch's own operations computed them,"
+            " so this says nothing about the bundle."
+        )
+        return Census(Verdict.INCONCLUSIVE, reason, tuple(warnings), evidence)
+    return Census(Verdict.VALUES_ONLY, "", tuple(warnings), evidence)
+
+
+@dataclass(frozen=True)
+class _CallCensus:
+    """What one call shows. lines: of evidence. foreign: accusations. kernels: how many were launched. launched: the
+    names of the bundle's own among them."""
+
+    lines: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    kernels: int = 0
+    launched: frozenset[str] = frozenset()
+
+
+def _one_call(
+    device: Device, recorded: Sequence[Launches], own: Mapping[str, str], names: Mapping[str, str]
+) -> _CallCensus:
     lines: list[str] = []
     foreign: list[str] = []
     warnings: list[str] = []
     launched: set[str] = set()
+    kernels = 0
     for launches in recorded:
         who = names.get(launches.function, launches.function)
         classes = {seen: class_of(seen, own) for seen in launches.seen}
@@ -167,30 +169,22 @@ def judged(
         lines += [_line(seen, each, who) for seen, each in classes.items()]
         foreign += [_accused(seen, who) for seen, each in classes.items() if each is WorkClass.LIBRARY]
         subject = f"{who[:1].upper()}{who[1:]}"
-        count = sum(seen.count for seen in launches.seen if seen.kind == "kernel")
-        if count != launches.launches:
-            warnings.append(f"{subject} launched {count} kernels in one call and {launches.launches} in the next.")
+        kernels += sum(seen.count for seen in launches.seen if seen.kind == "kernel")
         launched |= {seen.name for seen, each in classes.items() if each is WorkClass.OWN}
         foreign += _unexplained(launches, classes, who)
         if any(seen.name == "data_ptr" and seen.kind == "read" for seen in launches.seen):
             warnings.append(f"{subject} reads addresses of tensors outside a kernel launch.")
         if device is Device.CUDA and _has_kind(launches, "kernel") and not _has_kind(launches, "device"):
             warnings.append(f"The device trace saw nothing of {who}; only the kernels launched by name are known.")
-    work = argument_work(graph, rewritten, names)
-    lines += [f"{node.target} in replacement_args: {WorkClass.LIBRARY.value}" for node in work]
-    foreign += [f"replacement_args computes {last_part(node)}, outside the bundle's kernels" for node in work]
-    if not any(launches.calls for launches in recorded):
-        warnings.append("The census recorded no call of a replacement function.")
-    idle = [name for name in launchable(bundle) if name not in launched]
-    if idle:
-        shown = ", ".join(f"{name} ({own[name]})" for name in sorted(idle)[:8]) + (" …" if len(idle) > 8 else "")
-        warnings.append(f"Kernels defined but not launched here: {shown}.")
-    evidence = Evidence(LAUNCHED, "\n".join(_cut(sorted(lines))) or "Nothing was launched.")
-    if not foreign:
-        return Census(Verdict.VALUES_ONLY, "", tuple(warnings), (evidence,))
-    more = f" ({len(foreign) - 1} more)" if len(foreign) > 1 else ""
-    reason = f"The values are right, but the bundle's own kernels did not compute them alone: {foreign[0]}{more}."
-    return Census(Verdict.LIBRARY, reason, tuple(warnings), (evidence,))
+    return _CallCensus(tuple(lines), tuple(foreign), tuple(warnings), kernels, frozenset(launched))
+
+
+def combined(counted: Census, repeated: Census | None) -> Census:
+    """The census of a job. What was recorded names lines, so it comes first; what was repeated is proof."""
+    if repeated is None:
+        return counted
+    chosen = repeated if counted.verdict is Verdict.VALUES_ONLY else counted
+    return replace(chosen, warnings=counted.warnings, evidence=(*counted.evidence, *repeated.evidence))
 
 
 def class_of(seen: Seen, own: Mapping[str, str]) -> WorkClass:
@@ -210,7 +204,7 @@ def class_of(seen: Seen, own: Mapping[str, str]) -> WorkClass:
 
 def _operation(seen: Seen) -> WorkClass:
     space = seen.name.partition("::")[0]
-    name = _bare(seen.name)
+    name = bare(seen.name)
     if space != "aten":
         return WorkClass.LIBRARY
     if name in ALLOCATIONS | FILLS | VIEWS_AND_QUERIES or (seen.kind == "trace" and name in IDLE | NUMBERS):
@@ -234,17 +228,12 @@ def _on_device(name: str, own: Mapping[str, str]) -> WorkClass:
 
 def _without_repeats(classes: Mapping[Seen, WorkClass]) -> dict[Seen, WorkClass]:
     """Drop from the trace what is harmless, and what was recorded as an operation too, with its line in the bundle."""
-    known = {_bare(seen.name) for seen in classes if seen.kind == "operation"}
+    known = {bare(seen.name) for seen in classes if seen.kind == "operation"}
     return {
         seen: each
         for seen, each in classes.items()
-        if seen.kind != "trace" or (each is WorkClass.LIBRARY and _bare(seen.name) not in known)
+        if seen.kind != "trace" or (each is WorkClass.LIBRARY and bare(seen.name) not in known)
     }
-
-
-def _bare(name: str) -> str:
-    """The plain name of an operation: "add" for aten::add.Tensor."""
-    return name.partition("::")[2].partition(".")[0]
 
 
 def _too_often(launches: Launches, own: Mapping[str, str]) -> dict[Seen, WorkClass]:
@@ -267,7 +256,7 @@ def _unexplained(launches: Launches, classes: Mapping[Seen, WorkClass], who: str
     moves = [seen for seen, each in classes.items() if each is WorkClass.MOVE and seen.kind == "operation"]
     if moves:
         return [f"{who} launches no kernel, {moves[0].name} does its work{_at(moves[0])}"]
-    filled = any(_bare(seen.name) in FILLS for seen in launches.seen)
+    filled = any(bare(seen.name) in FILLS for seen in launches.seen)
     return [] if filled else [f"{who} launches no kernel, and nothing that was recorded computes its result"]
 
 

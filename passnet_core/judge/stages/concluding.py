@@ -25,7 +25,8 @@ def concluded(session: VerifySession) -> Verification:
     for _, remarks in sorted(session.remarks.items()):
         warnings += remarks
         evidence += remarks.values()
-    worst = gravest(session.differences)
+    order = {name: turn for turn, name in enumerate(named_in_order(session))}
+    worst = gravest(session.differences, order)
     if worst is not None:
         verdict, reason = _objected(*worst)
         if reduced:
@@ -40,15 +41,24 @@ def concluded(session: VerifySession) -> Verification:
     return Verification(verdict, reason, _accuracy(session), tuple(warnings), tuple(evidence))
 
 
-def gravest(checked: Mapping[int, Sequence[CheckedOutput]]) -> tuple[int, CheckedOutput] | None:
-    """The gravest difference and the output it belongs to, the earliest of equals. None: all outputs are right."""
+def named_in_order(session: VerifySession) -> list[str]:
+    """The compared input draws in their usual order, whatever the order of the calls was."""
+    usual = {name: turn for turn, name in enumerate(session.input_draws)}
+    return sorted(session.compared, key=lambda name: (usual.get(name, len(usual)), name))
+
+
+def gravest(
+    checked: Mapping[int, Sequence[CheckedOutput]], order: Mapping[str, int]
+) -> tuple[int, CheckedOutput] | None:
+    """The gravest difference and the output it belongs to, the first of equals by the order of their input draws. None:
+    all outputs are right."""
     wrong = [
-        (GRAVITY[each.difference.verdict], turn, output, each)
+        (GRAVITY[each.difference.verdict], order.get(each.inputs.partition(",")[0], len(order)), turn, output, each)
         for output, outputs in checked.items()
         for turn, each in enumerate(outputs)
         if each.difference.verdict is not None
     ]
-    return min(wrong, key=lambda each: each[:3])[2:] if wrong else None
+    return min(wrong, key=lambda each: each[:4])[3:] if wrong else None
 
 
 def _accuracy(session: VerifySession) -> Accuracy:
@@ -56,7 +66,7 @@ def _accuracy(session: VerifySession) -> Accuracy:
         output: [(each.inputs, each.difference) for each in checked] for output, checked in session.differences.items()
     }
     outputs = tuple(comparing.gather(differences, output) for output, differences in sorted(named.items()))
-    return Accuracy(outputs, tuple(session.compared), session.pace.reduced)
+    return Accuracy(outputs, tuple(named_in_order(session)), session.pace.reduced)
 
 
 def _objected(output: int, worst: CheckedOutput) -> tuple[Verdict, str]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from passnet_core.judge.protocol.messages import CandidateEnd
+from passnet_core.judge.protocol.messages import CandidateEnd, Watched
 from passnet_core.records import (
     Accuracy,
     Evidence,
@@ -15,6 +15,17 @@ from passnet_core.records import (
 
 
 @dataclass(frozen=True)
+class Census:
+    """The findings of the kernel census. verdict: VALUES_ONLY if only own kernels computed, LIBRARY, WRONG_VALUES for
+    kernels that are wrong whatever the values, or INCONCLUSIVE."""
+
+    verdict: Verdict
+    reason: str
+    warnings: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True)
 class Verification:
     """The findings of VERIFY. verdict: VALUES_ONLY if every output is right, INCONCLUSIVE, one of WRONG, or
     EAGER_FAILED."""
@@ -24,16 +35,10 @@ class Verification:
     accuracy: Accuracy | None
     warnings: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
-
-
-@dataclass(frozen=True)
-class Census:
-    """The findings of the kernel census. verdict: LIBRARY, or VALUES_ONLY if only own kernels computed."""
-
-    verdict: Verdict
-    reason: str
-    warnings: tuple[str, ...] = ()
-    evidence: tuple[Evidence, ...] = ()
+    watched: tuple[Watched, ...] = ()
+    """What the replacement functions did in each call; empty if nothing was watched."""
+    repeated: Census | None = None
+    """What repeating the kernels of a call showed. None: nothing was repeated."""
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,8 @@ class JobWorkers:
     def start(
         self, running: contextlib.ExitStack, who: str, *, compiling: bool | None = None, alone: bool = False
     ) -> "WorkerProcess":
-        """Start the "candidate" or the "witness", which ends with running; if it ends badly, so does its fork server.
+        """Start the "candidate", the "witness" or the "repeater". It ends with running; if it ends badly, so does its
+        fork server.
 
         compiling: whether it needs torch's compiler; None: if the job does. On CUDA a worker stays for later jobs;
         alone: this one neither has served a job before nor stays."""
@@ -70,6 +71,8 @@ class JobWorkers:
         bundle, spec = self.job.bundle, self.job.spec
         if trusted or bundle is None:
             fork_server = self.pool.for_witness(self.device)
+        elif who == "repeater":
+            fork_server = self.pool.for_repeater(self.device)
         else:
             fork_server = self.pool.for_bundle(bundle.digest, self.device)
         if compiling is None:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from passnet_core.errors import InfrastructureError, PlaygroundError
 from passnet_core.graphs.ir import Graph
-from passnet_core.judge.protocol.messages import CallableName, CandidateEnd
+from passnet_core.judge.protocol.messages import CandidateEnd
 from passnet_core.judge.stages import census, check, verdict
 from passnet_core.judge.stages.findings import Facts
 from passnet_core.judge.stages.job_workers import Emit, JobWorkers
-from passnet_core.records import Bundle, Evidence, Job, Outcome, Phase, Profile, Stage, Verdict
+from passnet_core.records import Bundle, Device, Evidence, Job, Outcome, Phase, Profile, Stage, Verdict
 
 if TYPE_CHECKING:
     from passnet_core.judge.supervisor.worker_process import WorkerProcess
@@ -78,7 +78,7 @@ class JobPipeline:
         graph = check.parsed(self.job.subgraph)
         if bundle is None:
             witness = self.workers.start(running, "witness")
-            self._compute(graph, graph, witness, witness)
+            self._compute(graph, graph, witness, witness, running)
             return
         self._enter(Phase.RULES, "Reading the passes.")
         self.facts = replace(self.facts, findings=check.broken_rules(bundle, self.job.spec))
@@ -87,7 +87,7 @@ class JobPipeline:
         candidate = self.workers.start(running, "candidate")
         rewritten = self._matched(bundle, candidate, graph)
         if rewritten is not None and stage is not Stage.CHECK:
-            self._compute(graph, rewritten, candidate, self.workers.start(running, "witness"))
+            self._compute(graph, rewritten, candidate, self.workers.start(running, "witness"), running)
 
     def _matched(self, bundle: Bundle, candidate: "WorkerProcess", graph: Graph) -> Graph | None:
         """Load the passes and replace their matches in the graph. None: there is nothing to compute."""
@@ -104,7 +104,14 @@ class JobPipeline:
         self.facts = replace(self.facts, during=during, match=found.report, rewrite_problem=found.problem)
         return found.graph
 
-    def _compute(self, graph: Graph, rewritten: Graph, candidate: "WorkerProcess", witness: "WorkerProcess") -> None:
+    def _compute(
+        self,
+        graph: Graph,
+        rewritten: Graph,
+        candidate: "WorkerProcess",
+        witness: "WorkerProcess",
+        running: contextlib.ExitStack,
+    ) -> None:
         """Compare values with eager, list the kernels that were launched, and take times."""
         from passnet_core.judge.stages import measure, verify
         from passnet_core.judge.stages.prepared_job import PASSNET_SEED, PreparedJob, preparations
@@ -117,20 +124,40 @@ class JobPipeline:
         seed = spec.seed
         if seed is None:
             seed = PASSNET_SEED if spec.profile is Profile.PASSNET else secrets.randbelow(1 << 31)
-        asked = PreparedJob(self.job, graph, prepared, candidate, witness, seed, self._report)
+        loaded = self.loaded
+
+        def repeater() -> "WorkerProcess":
+            assert bundle is not None
+            assert loaded is not None
+            worker = self.workers.start(running, "repeater")
+            worker.load_kernels(bundle, loaded.passes)
+            return worker
+
+        asked = PreparedJob(
+            self.job,
+            graph,
+            prepared,
+            candidate,
+            witness,
+            seed,
+            self._report,
+            repeater if loaded and device is Device.CPU else None,
+        )
         lock = self.workers.lock(self._report)
         with lock.shared():
             verified = verify.verify(asked, compiling=lock.paused)
+            candidate.settle()
             self.facts = replace(self.facts, verification=verified)
             if verified.verdict is not Verdict.VALUES_ONLY:
                 return
             if bundle is not None and self.loaded is not None and spec.profile is Profile.STRICT:
                 self._enter(Phase.CENSUS, "Listing the kernels launched.")
-                launches = candidate.census(CallableName.PASSES)
                 names = self.loaded.replacement_names
-                counted = census.judged(bundle, device, launches, graph, rewritten, names)
+                calls = [each.launches for each in verified.watched]
+                counted = census.judged(bundle, device, calls, graph, rewritten, names)
+                counted = census.combined(counted, verified.repeated)
                 self.facts = replace(self.facts, census=counted)
-                if counted.verdict is Verdict.LIBRARY:
+                if counted.verdict is not Verdict.VALUES_ONLY:
                     return
         if spec.stage is not Stage.MEASURE:
             return
@@ -138,6 +165,7 @@ class JobPipeline:
         with lock.alone():
             self.workers.pool.wait_until_quiet(device)
             measured = measure.measure(asked)
+        candidate.settle()
         self.facts = replace(self.facts, measurement=measured)
 
     def _enter(self, phase: Phase, text: str) -> None:

@@ -22,7 +22,8 @@ class PreparedJob:
     """A job with its graph and its two workers.
 
     candidate: the worker whose callable is judged; if Inductor is the solver, that is the witness. seed: of the input
-    draws. report: tells people, in words, what is going on."""
+    draws. report: tells people, in words, what is going on. repeater: starts the worker that repeats kernels; None:
+    nothing is repeated."""
 
     job: Job
     graph: Graph
@@ -31,11 +32,17 @@ class PreparedJob:
     witness: CandidateClient
     seed: int
     report: Callable[[str], None] = lambda text: None
+    repeater: Callable[[], CandidateClient] | None = None
 
     @property
     def is_candidate(self) -> bool:
         """Whether a bundle's passes are judged, and not Inductor."""
         return self.job.solver is SolverKind.PASSES
+
+    @property
+    def without_hooks(self) -> Preparation:
+        """The passes' callable for a worker that does not have their prepare(weights)."""
+        return replace(self.preparations[CallableName.PASSES], weights=())
 
     @property
     def solver(self) -> Contender:

@@ -1,9 +1,11 @@
-"""Sizes for Triton's interpreter: if the recorded sizes would take too long, axes shrink together.
+"""Sizes for Triton's interpreter: if the recorded sizes are too much work, axes shrink together.
 
-This is not a check. It decides at which sizes VERIFY makes its checks, and when its time has run out."""
+This is not a check. It decides at which sizes VERIFY makes its checks, by the work that a bundle's kernels ask for: not
+by the time that a call takes, which a candidate could stretch, and which differs from machine to machine. No input draw
+is ever left out. Each axis that shrinks keeps its recorded size in some input draw, if the others can shrink more."""
 
+import itertools
 import math
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +22,10 @@ from passnet_core.records import TensorSpec
 Shapes = tuple[tuple[int, ...], ...]
 
 INTERPRETER_BUDGET_S = 20.0
-"""How many seconds all input draws together may take in the interpreter, by estimate, before sizes are reduced."""
+"""How many seconds all calls together may take in the interpreter, by the work of their kernels, before sizes are
+reduced."""
+WHOLE_AXIS_SHARE = 2.0
+"""How much more work than the other calls those may be in which a certain axis has its recorded size."""
 
 PROBE_ELEMENTS = 32_768
 """About how many input elements the call has that the estimate is made from. Smaller subgraphs need no estimate."""
@@ -45,93 +50,104 @@ class SizeStep:
 
 
 class Pace:
-    """Chooses the sizes of a verification by the time that its input draws have taken.
+    """The sizes of a verification. interpreted: whether kernels run in Triton's interpreter; if not, the recorded sizes
+    stay."""
 
-    interpreted: whether kernels run in Triton's interpreter; if not, the recorded sizes stay and time does not matter.
-    """
-
-    def __init__(self, specs: Sequence[TensorSpec], input_draws: Sequence[str], *, interpreted: bool) -> None:
-        self.specs, self.input_draws, self.interpreted = specs, input_draws, interpreted
-        recorded: Shapes = tuple(spec.shape for spec in specs)
-        self.steps: tuple[SizeStep, ...] = (SizeStep(recorded, _elements(recorded)),)
-        self.at = 0
-        self.done = 0
-        self.spent = self.began = 0.0
-        self.last: float | None = None
-        self.reduced = ""
-        """A sentence that says what was reduced or left out, or empty."""
+    def __init__(self, specs: Sequence[TensorSpec], *, interpreted: bool) -> None:
+        self.specs, self.interpreted = specs, interpreted
+        self.recorded: Shapes = tuple(spec.shape for spec in specs)
+        self.steps: tuple[SizeStep, ...] = (SizeStep(self.recorded, _elements(self.recorded)),)
+        self.choices: tuple[Shapes, ...] = (self.recorded,)
+        """The shapes of the inputs, which the input draws take in turn."""
+        self.turn = 0
+        self.probe: _Probe | None = None
 
     @property
     def shapes(self) -> Shapes:
-        """The shape of each input, at the sizes chosen now."""
-        return self.steps[self.at].shapes
+        """The shape of each input in the present input draw."""
+        return self.choices[self.turn % len(self.choices)]
 
     def consider(self, graph: Graph, known_roles: Mapping[str, InputRole]) -> SizeStep | None:
-        """Find smaller sizes, if the interpreter may need them, and return those for the call that is timed. None: not
-        needed."""
+        """Find smaller sizes, if the interpreter may need them, and return those of the call whose work is counted.
+        None: not needed."""
         if self.interpreted and self.steps[0].elements > PROBE_ELEMENTS:
+            self.probe = _Probe(graph, self.specs, known_roles)
             self.steps = (*self.steps, *smaller(graph, self.specs, known_roles))
         if len(self.steps) == 1:
             return None
         return next((step for step in self.steps if step.elements <= PROBE_ELEMENTS), self.steps[-1])
 
-    def choose(self, per_element_s: float, calls: int) -> None:
-        """Choose the largest sizes at which so many calls should finish in time. per_element_s: seconds per input
-        element."""
-        affordable = INTERPRETER_BUDGET_S / calls
-        fitting = (index for index, step in enumerate(self.steps) if per_element_s * step.elements <= affordable)
-        self.at = next(fitting, len(self.steps) - 1)
+    def choose(self, work_per_element_s: float, calls: int) -> None:
+        """Choose the largest sizes at which so many calls are no more work than INTERPRETER_BUDGET_S, and further ones
+        in which each shrunk axis is whole. work_per_element_s: seconds per input element."""
+        affordable = INTERPRETER_BUDGET_S / calls / max(work_per_element_s, 1e-12)
+        fitting = (step for step in self.steps if step.elements <= affordable)
+        chosen = next(fitting, self.steps[-1]).shapes
+        self.choices = (chosen, *self._with_a_whole_axis(chosen, affordable * WHOLE_AXIS_SHARE))
 
-    def begin(self) -> None:
-        """Start the clock for the next input draw."""
-        self.began, self.last = time.monotonic(), None
+    def _with_a_whole_axis(self, chosen: Shapes, affordable: float) -> list[Shapes]:
+        """For each axis that has shrunk: shapes in which it has not, and others have shrunk more, where that works.
 
-    def affords(self, extra: int) -> bool:
-        """Whether this many extra calls, each as long as this input draw took, leave time for the input draws to
-        come."""
-        last = self._lap()
-        calls = extra + len(self.input_draws) - self.done - 1
-        return not (self.interpreted and self.spent + last * (1 + calls) > 2 * INTERPRETER_BUDGET_S)
+        Axes of one size are first kept together; if that is too much, each of them is kept alone."""
+        if self.probe is None or chosen == self.recorded:
+            return []
+        form = self.probe.form(self.recorded)
+        now = dict(zip(_axes(self.recorded), itertools.chain(*chosen)))
+        found: list[Shapes] = []
+        pending = [{each for each in now if each.size == size} for size in sorted({each.size for each in now})]
+        while pending:
+            whole = pending.pop(0)
+            if all(now[each] == each.size for each in whole):
+                continue
+            tried = {axis: axis.size if axis in whole else small for axis, small in now.items()}
+            others = sorted(set(now) - whole, key=lambda each: (-each.place, -each.size), reverse=True)
+            while others and _elements(self._scaled(tried)) > affordable:
+                smaller_one = {**tried, others[0]: max(LEAST_SIZE, tried[others[0]] // 2)}
+                fits = others[0].size > LEAST_SIZE and smaller_one != tried
+                if fits and self.probe.form(self._scaled(smaller_one)) == form:
+                    tried = smaller_one
+                else:
+                    others = others[1:]
+            shapes = self._scaled(tried)
+            if _elements(shapes) <= affordable and self.probe.form(shapes) == form:
+                found.append(shapes)
+            elif len(whole) > 1:
+                pending += [{each} for each in sorted(whole, key=lambda each: each.place, reverse=True)]
+        return found
 
-    def ended(self) -> bool:
-        """Count an input draw. If time runs short, shrink the sizes, or return True to leave out the other input
-        draws."""
-        last = self._lap()
-        self.spent += time.monotonic() - self.began
-        self.done += 1
-        left = len(self.input_draws) - self.done
-        if not (self.interpreted and left and self.spent + left * last > 2 * INTERPRETER_BUDGET_S):
-            return False
-        if self.at + 1 < len(self.steps):
-            self.at += 1
-            return False
-        self.reduced = (
-            f"Triton's interpreter has taken {self.spent:.0f} s and the sizes cannot be reduced further, so these input"
-            f" draws were left out: {', '.join(self.input_draws[self.done :])}."
-        )
-        return True
+    def _scaled(self, sizes: "Mapping[_Axis, int]") -> Shapes:
+        axes = iter(_axes(self.recorded))
+        return tuple(tuple(sizes[next(axes)] for _ in shape) for shape in self.recorded)
 
-    def conclude(self) -> None:
-        """Write down to which sizes the inputs were reduced, if they were."""
-        if not self.at or self.reduced:
-            return
-        changed = [
-            f"{spec.name} {list(spec.shape)} → {list(shape)}"
-            for spec, shape in zip(self.specs, self.shapes)
-            if spec.shape != shape
-        ]
+    @property
+    def reduced(self) -> str:
+        """A sentence that says to which sizes the inputs were reduced, or an empty string."""
+        shapes = self.choices[0]
+        if shapes == self.recorded:
+            return ""
+        pairs = zip(self.specs, self.recorded, shapes)
+        changed = [f"{spec.name} {list(old)} → {list(new)}" for spec, old, new in pairs if old != new]
         shown = ", ".join(changed[:4]) + (f" and {len(changed) - 4} more" if len(changed) > 4 else "")
-        self.reduced = (
-            f"The recorded sizes would take Triton's interpreter over {INTERPRETER_BUDGET_S:.0f} s, so smaller ones"
-            f" were compared: {shown}."
+        shrunk = {old for olds, news in zip(self.recorded, shapes) for old, new in zip(olds, news) if old != new}
+        kept = {size for each in self.choices[1:] for shape in each for size in shape}
+        never = sorted(shrunk - kept)
+        rest = f" No call had axes of {' or '.join(map(str, never))} elements." if never else ""
+        return (
+            f"The recorded sizes would be over {INTERPRETER_BUDGET_S:.0f} s of work for Triton's interpreter, so"
+            f" smaller ones were compared: {shown}.{rest}"
         )
 
-    def _lap(self) -> float:
-        """Seconds that this input draw had taken when first asked: its call and negative controls, not the extra
-        calls."""
-        if self.last is None:
-            self.last = time.monotonic() - self.began
-        return self.last
+
+@dataclass(frozen=True)
+class _Axis:
+    """Axes that shrink together: those of one recorded size at the same place, counted from the last axis, -1."""
+
+    size: int
+    place: int
+
+
+def _axes(shapes: Shapes) -> list[_Axis]:
+    return [_Axis(size, place - len(shape)) for shape in shapes for place, size in enumerate(shape)]
 
 
 def smaller(graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping[str, InputRole]) -> tuple[SizeStep, ...]:

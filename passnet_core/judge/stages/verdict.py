@@ -29,6 +29,7 @@ FAULTS: Mapping[str, tuple[Verdict, str]] = {
     "runtime": (Verdict.CRASHED, "It raised an exception"),
     "memory": (Verdict.CRASHED, "It ran out of memory"),
     "protocol": (Verdict.CRASHED, "Its process sent an invalid answer"),
+    "form": (Verdict.WRONG_TYPE, "Its result has the wrong form"),
     "restless": (Verdict.CHEAT, "Its process did not stop while others were timed"),
 }
 """For each kind of fault of the candidate: the verdict, and the first words of the reason."""
@@ -109,6 +110,8 @@ def decide(job: Job, facts: Facts) -> tuple[Verdict, str]:
         )
     if verification is None:
         return Verdict.INFRASTRUCTURE, "The judge stopped before it compared values. Run the job again."
+    if facts.census is not None and facts.census.verdict in WRONG:
+        return facts.census.verdict, facts.census.reason
     parts = (verification, facts.census, measurement)
     doubt = min(
         (part for part in parts if part is not None and part.verdict in DOUBTS),

@@ -1,16 +1,19 @@
 """VERIFY: give the same inputs to eager and to the candidate, for each input draw, and check each call.
 
-Some input draws lie at new addresses, others in the same tensors as the call before; the seed decides which."""
+schedule.py plans the calls at random."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 
 from passnet_core.errors import BadInput
 from passnet_core.graphs.ir import Graph
 from passnet_core.judge.numerics.input_draws import dtype_of
 from passnet_core.judge.protocol import signatures
-from passnet_core.judge.stages.checks.exchanged_in_place import EXTRA_CALLS, exchanged_in_place
+from passnet_core.judge.stages.checks.called_again import called_again
+from passnet_core.judge.stages.checks.exchanged_in_place import exchanged_in_place
 from passnet_core.judge.stages.checks.form import form
+from passnet_core.judge.stages.checks.idle_kernels import idle_kernels
 from passnet_core.judge.stages.checks.inputs_after_call import inputs_after_call
 from passnet_core.judge.stages.checks.late_results import late_results
 from passnet_core.judge.stages.checks.lower_precision import lower_precision
@@ -26,6 +29,7 @@ from passnet_core.judge.stages.checks.values import values
 from passnet_core.judge.stages.concluding import concluded
 from passnet_core.judge.stages.findings import Verification
 from passnet_core.judge.stages.prepared_job import PreparedJob
+from passnet_core.judge.stages.repetition import needless_kernels, repetition
 from passnet_core.judge.stages.verify_session import Check, Decided, EagerFailed, VerifySession
 from passnet_core.records import Subgraph, Verdict
 
@@ -44,8 +48,8 @@ EACH_CALL: tuple[Check, ...] = (
 )
 """The checks of every call. The first that objects to an output counts; of all calls, the gravest objection."""
 
-EACH_DRAW: tuple[Check, ...] = (negative_controls, exchanged_in_place, relocated)
-"""The checks after the call on an input draw: negative controls, and further calls on almost the same inputs."""
+EACH_DRAW: tuple[Check, ...] = (negative_controls, called_again, idle_kernels, exchanged_in_place, relocated)
+"""The checks after the call on an input draw: negative controls, and further calls on (almost) the same inputs."""
 
 CHECKS = (*EACH_CALL, *EACH_DRAW)
 
@@ -65,24 +69,24 @@ def verify(asked: PreparedJob, compiling: Callable[[], AbstractContextManager[No
         return decided.verification
     except EagerFailed as failure:
         return Verification(Verdict.EAGER_FAILED, f"Eager failed: {failure}", None, tuple(session.warnings))
-    return concluded(session)
+    found = concluded(session)
+    if found.verdict is Verdict.VALUES_ONLY:
+        found = replace(found, repeated=needless_kernels(session) or repetition(session))
+    return replace(found, watched=tuple(each.watched for each in session.watched))
 
 
 def _call_each_draw(session: VerifySession) -> None:
-    """Call and check every input draw, until Triton's interpreter has used up its time."""
+    """Call and check every planned input draw."""
     session.prepare_eager()
-    session.choose_sizes(EXTRA_CALLS)
-    for turn, input_draw in enumerate(session.input_draws):
-        session.asked.report(f"comparing {input_draw} inputs ({turn + 1} of {len(session.input_draws)})")
-        session.pace.begin()
-        if session.draw(input_draw):
-            call = session.call(input_draw, fresh=session.fresh[input_draw])
-            session.compared.append(input_draw)
+    session.choose_sizes()
+    for turn, planned in enumerate(session.plan):
+        session.asked.report(f"comparing {planned.input_draw} inputs ({turn + 1} of {len(session.plan)})")
+        session.pace.turn = turn
+        if session.draw(planned):
+            call = session.call(planned.input_draw, fresh=planned.fresh, watched=planned.watched)
+            session.compared.append(planned.input_draw)
             for check in EACH_DRAW:
                 session.add(call, check(session, call))
-        if session.pace.ended():
-            break
-    session.pace.conclude()
 
 
 def subgraph_problem(subgraph: Subgraph, graph: Graph) -> str:

@@ -1,12 +1,12 @@
 """A verification in progress: its calls, what the checks object to in each, and what is known so far."""
 
 import random
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
+from passnet_core.judge.numerics import comparing
 from passnet_core.judge.numerics.input_draws import PROFILES, roles
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.protocol.messages import (
@@ -16,6 +16,7 @@ from passnet_core.judge.protocol.messages import (
     CandidateGone,
     Produced,
     Returned,
+    Watched,
 )
 from passnet_core.judge.protocol.reference_bench import (
     PLAIN_ROLE,
@@ -27,8 +28,10 @@ from passnet_core.judge.protocol.reference_bench import (
 )
 from passnet_core.judge.stages.findings import Verification
 from passnet_core.judge.stages.prepared_job import PreparedJob
+from passnet_core.judge.stages.schedule import UNWATCHED, PlannedDraw
+from passnet_core.judge.stages.schedule import planned as planned_draws
 from passnet_core.judge.stages.sizes import Pace, Shapes
-from passnet_core.records import Capture, Device, Evidence, Profile, Verdict
+from passnet_core.records import Accuracy, Capture, Device, Evidence, Profile, Verdict
 
 T = TypeVar("T")
 
@@ -106,6 +109,16 @@ class Doubt:
     evidence: Evidence
 
 
+@dataclass(frozen=True)
+class WatchedCall:
+    """What the replacement functions did in a call. input_draw: on which it was made; empty if its inputs had been
+    changed since they were drawn. shapes: of its inputs."""
+
+    input_draw: str
+    shapes: Shapes
+    watched: Watched
+
+
 class VerifySession:
     """Makes the calls of one verification, runs the checks of each, and keeps what they find.
 
@@ -121,12 +134,12 @@ class VerifySession:
         self.roles = roles(asked.graph, self.specs)
         self.input_draws = PROFILES[asked.job.spec.profile]
         self.strict = asked.job.spec.profile is Profile.STRICT
-        self.fresh = placements(self.input_draws, asked.seed)
+        self.plan = planned_draws(self.input_draws, asked.seed, candidate=self.strict and self.is_candidate)
+        self.planned = self.plan[0]
+        """The input draw that is being compared."""
         self.bench = self._bench()
         on_cpu = asked.job.spec.device is Device.CPU
-        self.pace = Pace(self.specs, self.input_draws, interpreted=on_cpu and self.is_candidate)
-        self.input_draw = ""
-        """The name of the input draw that is being compared."""
+        self.pace = Pace(self.specs, interpreted=on_cpu and self.is_candidate)
         self.settled = False
         """Whether the bench has references for its inputs, and the candidate has the same inputs."""
         self.differences: dict[int, list[CheckedOutput]] = {}
@@ -137,6 +150,11 @@ class VerifySession:
         self.doubt: Doubt | None = None
         self.exact_problem = ""
         self.prepared_for: Shapes | None = None
+        self.right_without_kernels: list[bool] = []
+        """For each draw on which the bundle's kernels were made to do nothing: whether the outputs were right."""
+        self.chance = random.Random(asked.seed)
+        self.watched: list[WatchedCall] = []
+        """The candidate's calls, with what its replacement functions did in each."""
 
     def _bench(self) -> ReferenceBench:
         plan = BenchPlan(
@@ -162,41 +180,48 @@ class VerifySession:
         except CandidateFault as fault:
             self.exact_problem = fault.text
 
-    def choose_sizes(self, extra_calls: int) -> None:
-        """Reduce the sizes if Triton's interpreter would take too long on the recorded ones, judged by one small call.
-
-        extra_calls: how many calls the strict profile makes besides one per input draw."""
-        probe = self.pace.consider(self.asked.graph, self.roles)
-        if probe is None:
+    def choose_sizes(self) -> None:
+        """Reduce the sizes if the recorded ones are too much work for Triton's interpreter, judged by what the kernels
+        of one small call do when they are repeated. A bundle that fails at small sizes is compared at the recorded
+        ones: it may be made for these alone."""
+        repeater = self.asked.repeater
+        probe = self.pace.consider(self.asked.graph, self.roles) if repeater is not None else None
+        if probe is None or repeater is None:
             return
-        candidate = self.asked.candidate
-        self.asked.report("estimating how long the interpreter takes")
+        self.asked.report("estimating the work for Triton's interpreter")
         self.bench.draw("typical", probe.shapes)
         try:
             self._witnessed(lambda: self.bench.refer(exact=False))
-            candidate.give(self.bench.taken())
-            self._run(probe.shapes, fresh=True)
-            start = time.monotonic()
-            candidate.run(self.name)
+            self.asked.candidate.give(self.bench.taken())
+            watched = self._run(probe.shapes, fresh=True, watched=True).watched
+            if watched is None:
+                return
+            worker = repeater()
+            worker.prepare(self.name, self.asked.without_hooks)
+            worker.give(self.bench.taken())
+            work_s = worker.repeat(self.name, watched).work_s
         except (EagerFailed, CandidateFault):
-            # a pass made for the recorded sizes alone may be right: compare it at those
             return
-        per_element_s = (time.monotonic() - start) / probe.elements
-        self.pace.choose(per_element_s, len(self.input_draws) + (extra_calls if self.strict else 0))
+        self.pace.choose(work_s / probe.elements, sum(each.calls for each in self.plan))
 
-    def draw(self, input_draw: str) -> bool:
+    def draw(self, planned: PlannedDraw) -> bool:
         """Draw new inputs and give them to the candidate. Return whether eager can compute on them.
 
-        Raises EagerFailed if eager fails on the first input draw."""
-        self.input_draw, self.settled = input_draw, False
+        Raises EagerFailed if eager fails on the recorded inputs."""
+        self.planned, self.settled = planned, False
         try:
-            self.bench.draw(input_draw, self.pace.shapes)
+            self.bench.draw(self.input_draw, self.pace.shapes)
             self.refer()
         except EagerFailed as failure:
-            if not self.compared and input_draw == self.input_draws[0]:
+            if self.input_draw == self.input_draws[0]:
                 raise
-            self.warnings.append(f"Eager fails on {input_draw} inputs, so they were left out: {failure}")
+            self.warnings.append(f"Eager fails on {self.input_draw} inputs, so they were left out: {failure}")
         return self.settled
+
+    @property
+    def input_draw(self) -> str:
+        """The name of the input draw that is being compared."""
+        return self.planned.input_draw
 
     def refer(self) -> None:
         """Compute the references on the bench's inputs, and give these inputs to the candidate. Raises EagerFailed."""
@@ -208,13 +233,19 @@ class VerifySession:
             self.asked.candidate.give(self.bench.taken())
         self.settled = True
 
-    def call(self, inputs: str, *, fresh: bool) -> ComparedCall:
+    def call(self, inputs: str, *, fresh: bool, watched: bool | None = None) -> ComparedCall:
         """Call the callable that is judged, compare the outputs, and run the checks of each call.
 
-        inputs: the words for the inputs, for reasons. fresh: put them at new addresses. Raises Decided."""
+        inputs: the words for the inputs, for reasons. fresh: put them at new addresses. watched: record what the
+        replacement functions do; None: at random. Raises Decided."""
         shapes = self.pace.shapes
         if self.is_candidate:
-            returned = self._run(shapes, fresh=fresh)
+            if watched is None:
+                watched = self.chance.random() >= UNWATCHED
+            returned = self._in_form(lambda: self._run(shapes, fresh=fresh, watched=self.strict and bool(watched)))
+            if returned.watched is not None:
+                self.watched.append(WatchedCall(inputs if inputs == self.input_draw else "", shapes, returned.watched))
+                returned = replace(returned, watched=None)
             call = ComparedCall(inputs, returned, self.bench.judge(returned))
         else:
             if not self._prepared(shapes):
@@ -224,6 +255,18 @@ class VerifySession:
             call = ComparedCall(inputs, None, self.bench.judge(None, fresh=fresh))
         self._keep(call, [objection for check in self.each_call for objection in check(self, call)])
         return call
+
+    def _in_form(self, run: Callable[[], Returned]) -> Returned:
+        """Run the candidate. If a replacement function returned anything but plain tensors, raises Decided."""
+        try:
+            return run()
+        except CandidateFault as fault:
+            if fault.kind != "form":
+                raise
+            judged = self.bench.judge(Returned((Produced("no plain tensor"),), "", 0.0))
+            outputs = (comparing.gather([(self.input_draw, each)], index) for index, each in enumerate(judged.values))
+            accuracy = Accuracy(tuple(outputs), (self.input_draw,))
+            raise Decided(Verification(Verdict.WRONG_TYPE, fault.text, accuracy)) from fault
 
     def add(self, call: ComparedCall, objections: Iterable[Objection]) -> None:
         """Keep objections that were made after a call, in addition to those made to it."""
@@ -248,13 +291,13 @@ class VerifySession:
         self.asked.candidate.prepare(self.name, self.asked.preparations[self.name])
         self.prepared_for = shapes
 
-    def _run(self, shapes: Shapes, *, fresh: bool) -> Returned:
+    def _run(self, shapes: Shapes, *, fresh: bool, watched: bool) -> Returned:
         """Run the candidate's callable, and prepare it first if it is not ready for these shapes."""
         if self._prepared(shapes):
-            return self.asked.candidate.run(self.name, fresh=fresh)
+            return self.asked.candidate.run(self.name, fresh=fresh, watched=watched)
         with self.compiling():
             self._prepare(shapes)
-            return self.asked.candidate.run(self.name, fresh=fresh)
+            return self.asked.candidate.run(self.name, fresh=fresh, watched=watched)
 
     def _witnessed(self, ask: Callable[[], T]) -> T:
         """Ask the witness. Its faults and crashes become EagerFailed; a kill (-9) and an orderly end do not."""
@@ -269,10 +312,3 @@ class VerifySession:
 Check: TypeAlias = Callable[[VerifySession, ComparedCall], Iterable[Objection]]
 """Looks at a call, or makes more calls, and returns its objections. Raises Decided if the outputs cannot be compared,
 and CandidateFault if no pass was called."""
-
-
-def placements(input_draws: Sequence[str], seed: int) -> dict[str, bool]:
-    """Choose which input draws lie at new addresses: the first, and at random two fifths of the others."""
-    others = list(input_draws[1:])
-    new = set(random.Random(seed).sample(others, k=len(others) * 2 // 5))
-    return {each: each not in others or each in new for each in input_draws}

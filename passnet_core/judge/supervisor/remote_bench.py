@@ -37,6 +37,9 @@ class RemoteReferenceBench:
     def exchange(self) -> None:
         self._asked({"step": "exchange"})
 
+    def redraw(self, kept: Sequence[int]) -> None:
+        self._asked({"step": "redraw", "kept": list(kept)})
+
     def refer(self, *, exact: bool) -> str:
         return str(self._asked({"step": "refer", "exact": exact}, counted=True).fields["said"])
 
@@ -49,6 +52,10 @@ class RemoteReferenceBench:
 
     def compile(self) -> None:
         self._asked({"step": "compile"}, counted=True)
+
+    def right(self, actual: Returned) -> bool:
+        described, tensors = encoding.packed(actual)
+        return bool(self._asked({"step": "right", "actual": described}, tensors).fields["right"])
 
     def judge(self, actual: Returned | None, *, fresh: bool = True) -> Judged:
         asked: dict[str, Any] = {"step": "judge", "fresh": fresh, "actual": None}

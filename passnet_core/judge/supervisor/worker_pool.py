@@ -21,6 +21,7 @@ class WorkerPool:
         self.serving: dict[Device, ForkServer] = {}
         self.spare: dict[Device, ForkServer] = {}
         self.witnesses: dict[Device, ForkServer] = {}
+        self.repeaters: dict[Device, ForkServer] = {}
         self.residents: dict[str, WorkerProcess] = {}
         """By role, the CUDA worker that is kept from job to job, because its context takes seconds to create."""
 
@@ -46,9 +47,13 @@ class WorkerPool:
         """The ready fork server of reference workers, which never loads a bundle."""
         return self._ready(self._living(self.witnesses, device, "witness"))
 
+    def for_repeater(self, device: Device) -> ForkServer:
+        """The ready fork server of the workers that repeat kernels. It never loads a bundle's other code."""
+        return self._ready(self._living(self.repeaters, device, "repeater"))
+
     def retire(self, fork_server: ForkServer) -> None:
         """Stops a fork server whose worker ended badly: it may have left processes or files behind."""
-        for kept in (self.serving, self.witnesses):
+        for kept in (self.serving, self.witnesses, self.repeaters):
             if kept.get(fork_server.device) is fork_server:
                 del kept[fork_server.device]
         fork_server.stop()
@@ -60,6 +65,8 @@ class WorkerPool:
             started += [self._living(self.witnesses, device, "witness"), *self.serving.values()]
             for fork_server in started:
                 fork_server.prime()
+            if device is Device.CPU:
+                self._living(self.repeaters, device, "repeater")
 
     def wait_until_quiet(self, device: Device) -> None:
         """Waits until no worker is being primed for the next job, which would disturb a measurement."""
@@ -77,7 +84,7 @@ class WorkerPool:
     def close(self) -> None:
         for who in list(self.residents):
             self.dismiss(who)
-        for kept in (self.serving, self.spare, self.witnesses):
+        for kept in (self.serving, self.spare, self.witnesses, self.repeaters):
             for fork_server in kept.values():
                 fork_server.stop()
             kept.clear()

@@ -5,6 +5,7 @@ import dataclasses
 import json
 import math
 import os
+import secrets
 import select
 import signal
 import socket
@@ -15,7 +16,7 @@ from typing import Any
 import torch
 
 from passnet_core.errors import BadInput
-from passnet_core.graphs.ir import graph_from_json
+from passnet_core.graphs.ir import graph_from_json, graph_to_json
 from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge.numerics import rechecking
 from passnet_core.judge.protocol import encoding, framing
@@ -27,13 +28,13 @@ from passnet_core.judge.protocol.messages import (
     CandidateTimeout,
     Fills,
     Given,
-    Launches,
     Loaded,
     Preparation,
     Propagated,
+    Repeated,
     Returned,
-    Seen,
     TimedCall,
+    Watched,
 )
 from passnet_core.judge.protocol.reference_bench import BenchPlan, RecheckedCall, ReferenceBench
 from passnet_core.judge.protocol.timed_calls import ANSWERED, ASKED, CALL, END, GO, KEEP
@@ -96,6 +97,8 @@ class WorkerProcess:
         self._over: CandidateEnd | None = None
         self._loaded: Loaded | None = None
         self.jobs = 0
+        self._nonce = ""
+        """What the answers to the latest request must carry, so that no answer can be prepared ahead."""
         self._resting: dict[int, int] | None = None
         """While stopped: the ticks that each of its processes had used by then."""
         cores = os.cpu_count() or 1
@@ -146,10 +149,27 @@ class WorkerProcess:
 
         return RemoteReferenceBench(plan, ask)
 
-    def run(self, name: str, *, fresh: bool = True) -> Returned:
-        reply = self._ask(f"run {name}", {"do": "run", "name": name, "fresh": fresh}, returns_tensors=True)
+    def run(self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False) -> Returned:
+        asked = {"do": "run", "name": name, "fresh": fresh, "watched": watched, "idle": idle}
+        reply = self._ask(f"run {name}", asked, returns_tensors=True)
         try:
             return encoding.unpacked(reply.fields, reply.tensors)
+        except NONSENSE as error:
+            raise self._marked(CandidateFault("protocol", f"It sent no outputs: {_cut(error)}")) from error
+
+    def load_kernels(self, bundle: Bundle, passes: Sequence[TracedPass]) -> None:
+        described = [_traced(each) for each in passes]
+        self._ask("load the kernels", {"do": "load_kernels", "bundle": to_json(bundle), "passes": described})
+
+    def repeat(self, name: str, watched: Watched) -> Repeated:
+        kept = [len(each) for each in watched.kept]
+        asked = {"do": "repeat", "name": name, "steps": list(watched.steps), "kept": kept}
+        tensors = [tensor for each in watched.kept for tensor in each]
+        reply = self._ask(f"repeat the kernels of {name}", asked, tensors, returns_tensors=True)
+        try:
+            problems = encoding.texts(reply.fields["problems"])
+            work_s = float(reply.fields["work_s"])
+            return Repeated(encoding.unpacked(reply.fields, reply.tensors), problems, work_s)
         except NONSENSE as error:
             raise self._marked(CandidateFault("protocol", f"It sent no outputs: {_cut(error)}")) from error
 
@@ -194,12 +214,8 @@ class WorkerProcess:
     def forget(self) -> None:
         self._ask("forget the job", {"do": "forget"})
 
-    def census(self, name: str) -> tuple[Launches, ...]:
-        reply = self._ask(f"list the kernels of {name}", {"do": "census", "name": name})
-        try:
-            return tuple(_launches(each) for each in reply.fields["tallies"])
-        except NONSENSE as error:
-            raise self._marked(CandidateFault("protocol", f"It sent no census: {_cut(error)}")) from error
+    def settle(self) -> None:
+        self._ask("answer once more", {"do": "settle"})
 
     def rest(self) -> None:
         """Stop the worker and all that it started until the next request."""
@@ -294,8 +310,9 @@ class WorkerProcess:
         *,
         returns_tensors: bool = False,
     ) -> framing.WireMessage:
+        self._nonce = secrets.token_hex(8)
         with self._waiting(doing) as pause:
-            framing.send(self.channel, framing.WireMessage(fields, tuple(tensors)), pause)
+            framing.send(self.channel, framing.WireMessage({**fields, "nonce": self._nonce}, tuple(tensors)), pause)
             payload_limit = framing.PAYLOAD_LIMIT if returns_tensors else 0
             reply = framing.receive(self.channel, pause, header_limit=REPLY_LIMIT, payload_limit=payload_limit)
         return self._without_fault(reply)
@@ -344,6 +361,10 @@ class WorkerProcess:
             self.left_s -= time.monotonic() - start
 
     def _without_fault(self, reply: framing.WireMessage) -> framing.WireMessage:
+        if reply.fields.get("nonce") != self._nonce:
+            self._end_worker()
+            self._over = self._marked(CandidateFault("protocol", "It sent an answer that nobody had asked for."))
+            raise self._over
         if "fault" in reply.fields:
             words = {key: str(reply.fields.get(key, ""))[:TEXT_LIMIT] for key in ("fault", "text", "trace")}
             raise self._marked(CandidateFault(words["fault"], words["text"], words["trace"]))
@@ -527,15 +548,6 @@ def _count(told: Any) -> int | None:
     return told if type(told) is int and 0 <= told < 1 << 31 else None
 
 
-def _launches(told: Any) -> Launches:
-    seen = tuple(
-        Seen(
-            kind=str(each["kind"])[:20],
-            name=str(each["name"])[:400],
-            where=str(each["where"])[:200],
-            remark=str(each["remark"])[:40],
-            count=int(each["count"]),
-        )
-        for each in told["seen"]
-    )
-    return Launches(str(told["function"])[:100], int(told["calls"]), int(told["fresh"]), int(told["launches"]), seen)
+def _traced(a_pass: TracedPass) -> dict[str, Any]:
+    graphs = {"pattern": graph_to_json(a_pass.pattern), "arguments": graph_to_json(a_pass.arguments)}
+    return {"name": a_pass.name, "replacement": a_pass.replacement, **graphs}

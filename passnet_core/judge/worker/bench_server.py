@@ -28,10 +28,12 @@ class ReferenceBenchServer:
             "begin": self._begin,
             "draw": self._draw,
             "exchange": lambda request: self._opened.exchange(),
+            "redraw": lambda request: self._opened.redraw(request.fields["kept"]),
             "refer": lambda request: framing.WireMessage({"said": self._opened.refer(exact=request.fields["exact"])}),
             "taken": self._taken,
             "control": lambda request: framing.WireMessage({"said": self._opened.control()}),
             "compile": lambda request: self._opened.compile(),
+            "right": self._right,
             "judge": self._judge,
         }
         try:
@@ -58,6 +60,11 @@ class ReferenceBenchServer:
     def _taken(self, request: framing.WireMessage) -> framing.WireMessage:
         entries, tensors = framing.pack_inputs(self._opened.taken())
         return framing.WireMessage({"inputs": entries}, tuple(tensors))
+
+    def _right(self, request: framing.WireMessage) -> framing.WireMessage:
+        tensors = [each.to(self.device.value) for each in request.tensors]
+        actual = encoding.unpacked(request.fields["actual"], tensors)
+        return framing.WireMessage({"right": self._opened.right(actual)})
 
     def _judge(self, request: framing.WireMessage) -> framing.WireMessage:
         packed = request.fields["actual"]

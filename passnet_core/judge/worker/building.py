@@ -64,6 +64,8 @@ class Prepared:
     before: tuple[Callable[[], object], ...] = field(default=())
     namespaces: list[dict[str, Any]] = field(default_factory=list)
     """The globals in which its modules look up the replacement functions."""
+    replacements: dict[str, Function] = field(default_factory=dict)
+    """The replacement functions by key. Modules that are made later call what is here then."""
     packings: tuple[Packing, ...] = ()
     packed: list[Any] = field(default_factory=list)
 
@@ -83,15 +85,18 @@ class Prepared:
 
     @contextmanager
     def replaced(self, functions: Mapping[str, Function]) -> Iterator[None]:
-        """Have the modules call these functions under the replacements' names."""
-        before = [{name: namespace[name] for name in functions if name in namespace} for namespace in self.namespaces]
-        for namespace, kept in zip(self.namespaces, before):
-            namespace.update({name: functions[name] for name in kept})
+        """Have the modules call these functions in place of the replacements, also modules that are made meanwhile."""
+        before = dict(self.replacements)
+        self._use(functions)
         try:
             yield
         finally:
-            for namespace, kept in zip(self.namespaces, before):
-                namespace.update(kept)
+            self._use(before)
+
+    def _use(self, functions: Mapping[str, Function]) -> None:
+        self.replacements.update(functions)
+        for namespace in self.namespaces:
+            namespace.update({name: each for name, each in functions.items() if name in namespace})
 
 
 def prepared(
@@ -139,11 +144,12 @@ def _prepared(
         case Contender.PASSES, Capture.COMPILED:
             here = _placed_passes(traced, preparation.device.value)
             backend = _RewritingBackend(here, dict(replacements))
-            call = Prepared(_compiled(module_of(graph, {}), backend), matches=0)
+            compiled = _compiled(module_of(graph, {}), backend)
+            call = Prepared(compiled, matches=0, replacements=backend.functions)
             backend.report_to = call
             return call
     module = module_of(graph, functions)
-    return Prepared(module, namespaces=[_globals(module)])
+    return Prepared(module, namespaces=[_globals(module)], replacements=dict(functions))
 
 
 def with_packed(graph: Graph, hooks: Mapping[str, Hook], weights: Sequence[str]) -> tuple[Graph, tuple[Packing, ...]]:
@@ -266,7 +272,7 @@ class _RewritingBackend:
     """A backend of torch.compile that applies the passes to Dynamo's graph and runs the result without compiling it."""
 
     passes: Sequence[TracedPass]
-    functions: Mapping[str, Function]
+    functions: dict[str, Function]
     report_to: Prepared | None = None
 
     def __call__(self, captured: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Function:

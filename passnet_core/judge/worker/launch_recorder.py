@@ -1,23 +1,21 @@
-"""Record what replacement functions launch in a call, without judging it. Runs in the candidate worker.
+"""Watch what replacement functions do in a call, without judging it. Runs in the candidate worker.
 
-Two calls are recorded by different means, since a bundle can see by which it is recorded. Only what happens while a
-replacement function runs is recorded. In the call under the trace:
+Every call of VERIFY is watched, and all in the same way, so that no call looks like one that matters. Only what happens
+while a replacement function runs is recorded:
     kernel      launches of Triton kernels, through the interpreter's run or, on CUDA, Triton's launch hook
-    device      CUDA: every kernel, copy and fill in the driver's trace
-    trace       CPU: every innermost operation of torch, on any thread
-In the call under torch's modes:
     operation   every operation of torch below autograd, whoever calls it
     read        every read of a tensor's values or address into Python
-The recorder runs in the process that it observes: a bundle that knows this module, and that the static rules let pass,
-can silence or falsify it. The referee compares the two lists with each other and with the sources. The recorder does
-not see what Python or native code computes on the CPU from addresses."""
+    device      CUDA: every kernel, copy and fill in the driver's trace
+    trace       CPU: every innermost operation of torch, on any thread
+On the CPU the launches, fills and copies are recorded as steps as well (memory_steps.py), which the judge repeats in
+another process. The recorder runs in the process that it observes: a bundle that knows this module, and that the static
+rules let pass, can silence or falsify it. What it cannot change is what its kernels compute when they are repeated."""
 
 import contextlib
-import enum
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
@@ -25,9 +23,12 @@ from typing import Any
 import torch
 import triton
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves
 
+from passnet_core.judge.protocol.messages import Launches, Seen, Watched
+from passnet_core.judge.protocol.operation_names import ALLOCATIONS, FILLS, MOVES, bare
+from passnet_core.judge.worker.memory_steps import StepRecorder
 from passnet_core.records import Device
 
 Function = Callable[..., Any]
@@ -52,6 +53,10 @@ ONE_NUMBER = "one number"
 MOST_DEPTH = 80
 
 
+class NotPlain(TypeError):
+    """A replacement function returned something else than plain tensors."""
+
+
 @dataclass
 class LaunchCounts:
     """What was recorded in the calls of one replacement function. fresh: how many calls returned memory that is not
@@ -59,28 +64,30 @@ class LaunchCounts:
 
     calls: int = 0
     fresh: int = 0
-    launches: int = 0
-    """How many Triton kernels were launched in the call under the modes."""
     seen: Counter[Key] = field(default_factory=Counter)
 
 
-class Means(enum.Enum):
-    TRACE = "trace"
-    MODES = "modes"
-
-
 class LaunchRecorder:
-    """Records what happens between the start and the end of replacement functions."""
+    """Records one call of the graph: what happens between the start and the end of its replacement functions.
 
-    def __init__(self, device: Device, folder: str) -> None:
+    packed: gives what the bundle's prepare(weights) returned."""
+
+    def __init__(self, device: Device, folder: str, packed: Callable[[], Sequence[Any]] = tuple) -> None:
         self.device = device
         self.folder = folder
-        self.means = Means.TRACE
+        self.packed = packed
         self.counts: dict[str, LaunchCounts] = {}
         self.current: LaunchCounts | None = None
+        self.steps: StepRecorder | None = None
+        """The steps of the replacement function that runs now. On CUDA none are recorded."""
+        self.calls: list[tuple[dict[str, Any], list[torch.Tensor]]] = []
+        """The steps of each call of a replacement function, as data, and the memory that it had kept."""
 
     def wrapped(self, key: str, function: Function) -> Function:
-        """The function, recorded while it runs. A replacement that another one calls counts as part of that one."""
+        """The function, recorded while it runs. A replacement that another one calls counts as part of that one.
+
+        It raises NotPlain if the function returns anything but plain tensors, alone or in a tuple or list: an object
+        that computes its values later would do so unseen."""
         counts = self.counts.setdefault(key, LaunchCounts())
 
         def recorded(*args: Any, **kwargs: Any) -> Any:
@@ -88,15 +95,19 @@ class LaunchRecorder:
                 return function(*args, **kwargs)
             self._synchronise()
             self.current = counts
+            arguments = (*args, *kwargs.values())
+            self.steps = StepRecorder(key, arguments, self.packed()) if self.device is Device.CPU else None
             try:
                 with self._recording():
                     result = function(*args, **kwargs)
                     self._synchronise()
             finally:
-                self.current = None
-            if self.means is Means.TRACE:
-                counts.calls += 1
-                counts.fresh += not _storages(result) <= _storages((args, kwargs))
+                self.current, steps, self.steps = None, self.steps, None
+            _require_plain(result)
+            if steps is not None:
+                self.calls.append((steps.returned(result), steps.kept))
+            counts.calls += 1
+            counts.fresh += not _storages(result) <= _storages((args, kwargs))
             return result
 
         return recorded
@@ -104,12 +115,6 @@ class LaunchRecorder:
     def note(self, kind: str, name: str, remark: str = "", where: str | None = None) -> None:
         if self.current is not None:
             self.current.seen[kind, name, self.bundle_line() if where is None else where, remark] += 1
-
-    def note_launch(self, name: str) -> None:
-        if self.current is not None and self.means is Means.MODES:
-            self.current.launches += 1
-        else:
-            self.note("kernel", name)
 
     def bundle_line(self) -> str:
         """The innermost line of the bundle on the stack, as "file.py:12"; empty if there is none."""
@@ -122,22 +127,17 @@ class LaunchRecorder:
             frame, depth = frame.f_back, depth + 1
         return ""
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Everything that was recorded, as data."""
-        return [
-            {
-                "function": function,
-                "calls": counts.calls,
-                "fresh": counts.fresh,
-                "launches": counts.launches,
-                "seen": [
-                    {"kind": kind, "name": name, "where": where, "remark": remark, "count": count}
-                    for (kind, name, where, remark), count in counts.seen.items()
-                ],
-            }
+    def watched(self) -> Watched:
+        """Everything that was recorded."""
+        launches = (
+            Launches(
+                function, counts.calls, counts.fresh, tuple(Seen(*key, count) for key, count in counts.seen.items())
+            )
             for function, counts in self.counts.items()
             if counts.calls
-        ]
+        )
+        steps, kept = zip(*self.calls) if self.calls else ((), ())
+        return Watched(tuple(launches), tuple(steps), tuple(tuple(each) for each in kept))
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
@@ -151,15 +151,12 @@ class LaunchRecorder:
 
     @contextlib.contextmanager
     def _recording(self) -> Iterator[None]:
-        if self.means is Means.MODES:
-            with _Reads(self), _Operations(self):
-                yield
-            return
         profile = _profile(self.device)
         with _silent_stderr():
             profile.__enter__()
         try:
-            yield
+            with _Reads(self), _Operations(self):
+                yield
         finally:
             with _silent_stderr():
                 profile.__exit__(None, None, None)
@@ -195,7 +192,11 @@ class _Operations(TorchDispatchMode):
     ) -> Any:
         result = func(*args, **(kwargs or {}))
         name = func.name()
-        if not _is_housekeeping(name, args, self.recorder.device):
+        caller = _calling_file()
+        if self.recorder.steps is not None and caller != _INTERPRETER:
+            with torch._C.DisableTorchFunction():
+                _note_step(self.recorder.steps, bare(name), args, kwargs or {}, result)
+        if not _is_housekeeping(name, args, caller, self.recorder.device):
             remark = ""
             if name in ("aten::_local_scalar_dense", "aten::item"):
                 remark = _single(args)
@@ -254,25 +255,68 @@ def _silent_stderr() -> Iterator[None]:
         os.close(nowhere)
 
 
+def _note_step(steps: StepRecorder, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
+    """Note what an operation does to memory, if it allocates, fills or copies. Other operations leave no step."""
+    if not isinstance(result, torch.Tensor) or result.layout is not torch.strided:
+        return
+    if name in ALLOCATIONS:
+        steps.made_memory(result)
+    elif name in FILLS and not name.startswith("lift"):
+        steps.filled(result)
+    elif name == "cat":
+        axis = kwargs.get("dim", args[1] if len(args) > 1 else 0)
+        if all(each.dtype == result.dtype for each in args[0]):
+            steps.joined(args[0], axis, result)
+    elif name in MOVES:
+        source = args[1] if name in ("copy_", "copy") else args[0]
+        if isinstance(source, torch.Tensor) and source.dtype == result.dtype:
+            steps.copied(source, result)
+
+
 # --- launches --------------------------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
 def _interpreted_launches(recorder: LaunchRecorder) -> Iterator[None]:
-    from triton.runtime.interpreter import InterpretedFunction
+    from triton.runtime.interpreter import InterpretedFunction, InterpreterBuilder
 
-    run = InterpretedFunction.run
+    run, set_grid_dim = InterpretedFunction.run, InterpreterBuilder.set_grid_dim
+    launching: list[dict[str, Any] | None] = [None]
 
     def noted(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         if not warmup:
-            recorder.note_launch(str(self.fn.__name__))
-        return run(self, *args, grid=grid, warmup=warmup, **kwargs)
+            recorder.note("kernel", str(self.fn.__name__))
+            if recorder.steps is not None:
+                with _unwatched():
+                    launching[0] = recorder.steps.launching(self.fn, args, _accepted(self.arg_names, kwargs))
+        try:
+            return run(self, *args, grid=grid, warmup=warmup, **kwargs)
+        finally:
+            launching[0] = None
 
-    InterpretedFunction.run = noted
+    def with_grid(self: Any, x: int, y: int, z: int) -> Any:
+        # the grid may be a function of the arguments: here it is known
+        if launching[0] is not None:
+            launching[0]["grid"] = [int(x), int(y), int(z)]
+        return set_grid_dim(self, x, y, z)
+
+    InterpretedFunction.run, InterpreterBuilder.set_grid_dim = noted, with_grid
     try:
         yield
     finally:
-        InterpretedFunction.run = run
+        InterpretedFunction.run, InterpreterBuilder.set_grid_dim = run, set_grid_dim
+
+
+@contextlib.contextmanager
+def _unwatched() -> Iterator[None]:
+    """Hide what the recorder itself does with tensors from its modes."""
+    with torch._C.DisableTorchFunction(), _disable_current_modes():
+        yield
+
+
+def _accepted(names: Sequence[str], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """The named arguments that the kernel itself takes, without options such as num_warps."""
+    return {name: value for name, value in kwargs.items() if name in names}
 
 
 @contextlib.contextmanager
@@ -282,7 +326,7 @@ def _compiled_launches(recorder: LaunchRecorder) -> Iterator[None]:
 
     def hook(metadata: Any) -> None:
         fields = metadata.get() if metadata is not None else {}
-        recorder.note_launch(str(fields.get("name", "")))
+        recorder.note("kernel", str(fields.get("name", "")))
 
     chain = knobs.launch_enter_hook
     if hasattr(chain, "add"):
@@ -304,6 +348,7 @@ def _compiled_launches(recorder: LaunchRecorder) -> Iterator[None]:
 _OWN = (__file__,)
 _TORCH = torch.__path__[0] + "/"
 _TRITON = triton.__path__[0] + "/"
+_INTERPRETER = _TRITON + "runtime/interpreter.py"
 MACHINERY = frozenset(
     {
         "aten::new_empty", "aten::set_.source_Storage_storage_offset", "aten::set_.source_Storage", "aten::copy_",
@@ -326,9 +371,8 @@ def _calling_file() -> str:
     return ""
 
 
-def _is_housekeeping(name: str, args: Any, device: Device) -> bool:
+def _is_housekeeping(name: str, args: Any, caller: str, device: Device) -> bool:
     """Whether an operation is Triton's own housekeeping around a launch, or in its autotuner's statistics."""
-    caller = _calling_file()
     if not caller.startswith(_TRITON):
         return False
     if name in MACHINERY:
@@ -360,3 +404,17 @@ def _storages(values: Any) -> set[int]:
         for each in tree_leaves(values)
         if isinstance(each, torch.Tensor) and each.layout is torch.strided
     }
+
+
+def _require_plain(result: Any) -> None:
+    """Raise NotPlain unless this is a plain tensor, a number or None, or a plain tuple or list of these."""
+    for each in result if type(result) in (tuple, list) else (result,):
+        if type(each) not in PLAIN:
+            raise NotPlain(
+                f"A replacement function returned {type(each).__module__}.{type(each).__qualname__}. Return plain"
+                " tensors (torch.Tensor), alone or in a tuple or list."
+            )
+
+
+PLAIN = (torch.Tensor, torch.nn.Parameter, int, float, bool, type(None))
+"""The types of what a replacement function may return, alone or in a tuple or list."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from passnet_core.graphs.ir import Graph, Ref, graph_to_json
+from passnet_core.graphs.ir import Graph, Ref, graph_from_json, graph_to_json
 from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge.numerics import output_digest, timed_inputs
 from passnet_core.judge.protocol import encoding, framing
@@ -39,6 +39,7 @@ COMPILERS = ("triton.compiler", "torch._dynamo", "torch._inductor", "triton.back
 
 if TYPE_CHECKING:
     from passnet_core.judge.worker.bench_server import ReferenceBenchServer
+    from passnet_core.judge.worker.kernel_sources import KernelSources
 
 
 class UntraceablePattern(Exception):
@@ -53,9 +54,10 @@ def serve(channel: socket.socket, device: Device, scratch: Path) -> None:
             request = framing.receive(channel)
         except framing.WireClosed:
             return
+        worker.nonce = request.fields.get("nonce")
         reply = worker.answer(request)
         try:
-            framing.send(channel, reply)
+            framing.send(channel, worker.marked(reply))
         except framing.WireClosed:
             return
 
@@ -98,6 +100,14 @@ class _WorkerServer:
         self.staging = Staging(device)
         self.buffers: timed_inputs.Buffers | None = None
         self.bench: ReferenceBenchServer | None = None
+        self.nonce: Any = None
+        """What the answers to the present request must carry."""
+        self.kernels: KernelSources | None = None
+        """Of the bundle whose kernels are repeated. Repeater only."""
+
+    def marked(self, reply: framing.WireMessage) -> framing.WireMessage:
+        """The reply with the nonce of its request."""
+        return replace(reply, fields={**reply.fields, "nonce": self.nonce})
 
     def answer(self, request: framing.WireMessage) -> framing.WireMessage:
         """The reply to one request: the result, or the fault as data."""
@@ -115,7 +125,9 @@ class _WorkerServer:
             "kernels": self._kernels,
             "replay": self._replay,
             "forget": self._forget,
-            "census": self._census,
+            "settle": lambda request: framing.WireMessage({}),
+            "load_kernels": self._load_kernels,
+            "repeat": self._repeat,
             "copying": self._copying,
             "facts": self._facts,
             "propagate": self._propagate,
@@ -228,8 +240,17 @@ class _WorkerServer:
         self.staging.give(self.inputs)
 
     def _run(self, request: framing.WireMessage) -> framing.WireMessage:
-        fields, tensors = encoding.packed(self.called(request.fields["name"], fresh=request.fields["fresh"]))
-        return framing.WireMessage(fields, tensors)
+        name, fresh = request.fields["name"], request.fields["fresh"]
+        if request.fields["watched"]:
+            returned = self._watched(name, fresh=fresh)
+        elif request.fields["idle"]:
+            from passnet_core.judge.worker.idle_kernels import idle_kernels  # loads Triton
+
+            with idle_kernels(self.device):
+                returned = self.called(name, fresh=fresh)
+        else:
+            returned = self.called(name, fresh=fresh)
+        return framing.WireMessage(*encoding.packed(returned))
 
     def called(self, name: str, *, fresh: bool) -> Returned:
         """Make one call. What it returned is not copied, so the next call may overwrite it."""
@@ -245,6 +266,45 @@ class _WorkerServer:
             overwrote=seen.overwrote,
             late=seen.late,
         )
+
+    def _watched(self, name: str, *, fresh: bool) -> Returned:
+        """Make one call, and record what the replacement functions do in it."""
+        from passnet_core.judge.worker import launch_recorder  # loads Triton, which a witness does not need
+
+        call = self.calls[name]
+        recorder = launch_recorder.LaunchRecorder(self.device, str(_folder(self.scratch)), lambda: call.packed)
+        recorded = {key: recorder.wrapped(key, function) for key, function in self.replacements.items()}
+        with recorder.listening(), call.replaced(recorded):
+            returned = self.called(name, fresh=fresh)
+        return replace(returned, watched=recorder.watched())
+
+    def _load_kernels(self, request: framing.WireMessage) -> framing.WireMessage:
+        """Load the bundle's kernels alone, and its passes as they were traced elsewhere."""
+        from passnet_core.judge.worker.kernel_sources import KernelSources
+
+        fields = request.fields
+        self.traced = tuple(
+            TracedPass(
+                each["name"], graph_from_json(each["pattern"]), graph_from_json(each["arguments"]), each["replacement"]
+            )
+            for each in fields["passes"]
+        )
+        self.kernels = KernelSources(from_json(Bundle, fields["bundle"]).files, _folder(self.scratch))
+        self.replacements = dict.fromkeys((each.replacement for each in self.traced), _not_here)
+        return framing.WireMessage({})
+
+    def _repeat(self, request: framing.WireMessage) -> framing.WireMessage:
+        """Make one call in which the recorded steps take the place of the replacement functions."""
+        from passnet_core.judge.worker.repeating import Repetition, counted
+
+        fields, left = request.fields, list(request.tensors)
+        kept = [[left.pop(0) for _ in range(length)] for length in fields["kept"]]
+        call = self.calls[fields["name"]]
+        assert self.kernels is not None
+        repetition = Repetition(self.kernels, fields["steps"], kept)
+        with call.replaced(repetition.functions(list(self.replacements))), counted() as work:
+            described, tensors = encoding.packed(self.called(fields["name"], fresh=True))
+        return framing.WireMessage({**described, "problems": repetition.problems, "work_s": work.seconds}, tensors)
 
     def fault(self, error: BaseException) -> CandidateFault:
         """The fault that tells the referee about an exception in a call."""
@@ -262,7 +322,7 @@ class _WorkerServer:
         call, buffers = self.calls[fields["name"]], self._buffers(fields["fills"])
         call.pack(buffers.fix(fields["weights"]))
         self._synchronise()
-        framing.send(self.channel, framing.WireMessage({}))
+        framing.send(self.channel, self.marked(framing.WireMessage({})))
         kept = timing_loop.serve(
             lambda length: framing.receive_frame(self.channel, length, spin_s=timing_loop.SPIN_S),
             lambda frame: framing.send_frame(self.channel, frame),
@@ -362,21 +422,6 @@ class _WorkerServer:
             torch.cuda.empty_cache()
         return framing.WireMessage({})
 
-    def _census(self, request: framing.WireMessage) -> framing.WireMessage:
-        from passnet_core.judge.worker import launch_recorder  # loads Triton, which a witness does not need
-
-        name = request.fields["name"]
-        call = self.calls[name]
-        recorder = launch_recorder.LaunchRecorder(self.device, str(_folder(self.scratch)))
-        recorded = {key: recorder.wrapped(key, function) for key, function in self.replacements.items()}
-        # before recording: preparing weights is not part of a call
-        self.staging.pack(call, fresh=False)
-        with recorder.listening(), call.replaced(recorded):
-            for means in launch_recorder.Means:
-                recorder.means = means
-                self.staging.call(name, call, fresh=False, packed=True)
-        return framing.WireMessage({"tallies": recorder.rows()})
-
     def _copying(self, request: framing.WireMessage) -> framing.WireMessage:
         return framing.WireMessage({"bytes_per_us": timing.copying() if self.device is Device.CUDA else None})
 
@@ -464,6 +509,11 @@ class _OwnClient:
         )
 
 
+def _not_here(*args: Any) -> Any:
+    """Stands for the replacement functions, which a repeater does not load."""
+    raise RuntimeError("A repeater has no replacement functions.")
+
+
 def _container(returned: Any) -> str:
     return type(returned).__name__ if isinstance(returned, tuple | list) else ""
 
@@ -503,6 +553,8 @@ def _relevant_lines(error: BaseException, scratch: Path) -> list[str]:
 def _kind_of(error: BaseException, operation: str) -> str:
     if isinstance(error, UntraceablePattern):
         return "pattern"
+    if type(error).__name__ == "NotPlain" and type(error).__module__ == "passnet_core.judge.worker.launch_recorder":
+        return "form"
     if isinstance(error, MemoryError | torch.cuda.OutOfMemoryError):
         return "memory"
     if operation == "load":

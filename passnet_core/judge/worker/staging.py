@@ -6,10 +6,11 @@ either in the same tensors as the previous call, or relocated to addresses that 
 import contextlib
 import ctypes
 import math
+import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 
@@ -17,6 +18,9 @@ from passnet_core.records import Device
 
 LARGE_BYTES = 256 << 20
 """Above this size, inputs and outputs are dropped as soon as possible instead of being kept for checks."""
+
+MOST_KEPT = 12
+"""The outputs of how many calls are kept at most."""
 
 POISON = 255
 """The byte that poisons memory: NaN in every floating dtype, -1 in signed integers."""
@@ -43,9 +47,13 @@ _now = time.perf_counter
 _wait_for_device = torch.cuda.synchronize
 
 
+KeptOutputs: TypeAlias = list[tuple[int, torch.Tensor, torch.Tensor]]
+"""Outputs of a call, by index, each with a copy of what it held."""
+
+
 @dataclass(frozen=True)
 class Observed:
-    """One call. changed: the inputs that it changed, by index. overwrote: indices of the previous call's outputs that
+    """One call. changed: the inputs that it changed, by index. overwrote: indices of earlier calls' outputs that
     it overwrote. late: indices of outputs that were still unfinished when the call's stream had done its work."""
 
     returned: Any
@@ -66,7 +74,8 @@ class Staging:
         self.buffers: list[Any] = []
         self.addresses: list[int] = []
         self.output_sizes: set[int] = set()
-        self.kept: dict[str, list[tuple[int, torch.Tensor, torch.Tensor]]] = {}
+        self.kept: dict[str, list[KeptOutputs]] = {}
+        self.chance = random.Random()
         self.calls = 0
 
     def give(self, inputs: Sequence[Any]) -> None:
@@ -103,7 +112,8 @@ class Staging:
             self._synchronise()
             seconds = _now() - start
         late = tuple(index for index, before in seen.items() if not same_bits(outputs[index], before))
-        overwrote = tuple(index for index, output, before in self.kept.get(name, ()) if not same_bits(output, before))
+        earlier = (each for call in self.kept.get(name, ()) for each in call)
+        overwrote = tuple(sorted({index for index, output, before in earlier if not same_bits(output, before)}))
         observed = Observed(returned, seconds, self._shares(outputs), self._changed(), overwrote, late)
         self._keep(name, outputs, observed.shares)
         return observed
@@ -197,15 +207,19 @@ class Staging:
         return tuple(found)
 
     def _keep(self, name: str, outputs: Sequence[Any], shares: Sequence[Sequence[str]]) -> None:
-        """Keep the outputs that are not views of inputs, to see whether the next call overwrites them."""
+        """Keep the outputs that are not views of inputs, to see whether a later call overwrites them. If there are too
+        many, those of a random call are dropped, so that no call is known to be forgotten."""
         own = [
             (index, output)
             for index, output in enumerate(outputs)
             if _is_plain(output) and not any(each.startswith("input") for each in shares[index])
         ]
         self.output_sizes |= {output.nbytes for _, output in own}
-        affordable = _bytes(output for _, output in own) <= LARGE_BYTES
-        self.kept[name] = [(index, output, output.clone()) for index, output in own] if affordable else []
+        calls = self.kept.setdefault(name, [])
+        if _bytes(output for _, output in own) <= LARGE_BYTES:
+            calls.append([(index, output, output.clone()) for index, output in own])
+        while sum(output.nbytes for call in calls for _, output, _ in call) > LARGE_BYTES or len(calls) > MOST_KEPT:
+            del calls[self.chance.randrange(len(calls))]
 
 
 def copied(tensor: torch.Tensor) -> torch.Tensor:

@@ -1,0 +1,22 @@
+from collections.abc import Iterable
+
+import torch
+
+from passnet_core.judge.stages.verify_session import ComparedCall, Objection, VerifySession
+from passnet_core.judge.worker.staging import same_bits
+from passnet_core.records import Device
+
+
+def called_again(session: VerifySession, call: ComparedCall) -> Iterable[Objection]:
+    """Catches passes that compute in another way when they are watched: the same inputs come again in the same tensors,
+    and one of the two calls is watched and the other is not. On a CPU both must return the same bits."""
+    on_cpu = session.asked.job.spec.device is Device.CPU
+    if not (session.planned.again and on_cpu) or call.returned is None:
+        return
+    second = session.call(f"{session.input_draw}, again", fresh=False, watched=not session.planned.watched)
+    assert second.returned is not None
+    for output, (one, other) in enumerate(zip(call.returned.outputs, second.returned.outputs)):
+        tensors = isinstance(one.value, torch.Tensor) and isinstance(other.value, torch.Tensor)
+        if tensors and not same_bits(one.value, other.value):
+            problem = "a second call with the same inputs gave other values"
+            yield from call.objections_to(f"Output {output}", problem)

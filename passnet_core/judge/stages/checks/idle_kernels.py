@@ -1,0 +1,18 @@
+from collections.abc import Iterable
+
+from passnet_core.judge.protocol.messages import CandidateFault
+from passnet_core.judge.stages.verify_session import ComparedCall, Objection, VerifySession
+
+
+def idle_kernels(session: VerifySession, call: ComparedCall) -> Iterable[Objection]:
+    """Catches results that do not come from the bundle's kernels: in a further call on the same inputs all launches do
+    nothing. If the outputs are right all the same on each such draw, the verdict is library."""
+    if session.planned.again and call.returned is not None:
+        try:
+            returned = session.asked.candidate.run(session.name, fresh=False, idle=True)
+        except CandidateFault:
+            # it may stumble over what its kernels have not written
+            session.right_without_kernels.append(False)
+        else:
+            session.right_without_kernels.append(session.bench.right(returned))
+    return ()

@@ -1,0 +1,86 @@
+"""Repeat what a bundle's kernels did in a call, on other inputs, in a process that has nothing but the kernels.
+
+What the candidate worker says of its launches need not be trusted: whoever claims launches that compute the right
+values on inputs that the candidate has never seen has written kernels that compute them. Work that left no steps (a
+library's, the host's, an earlier call's) is missing in the repetition, however it was hidden."""
+
+import random
+
+from passnet_core.judge.protocol.messages import (
+    CallableName,
+    CandidateFault,
+    Repeated,
+)
+from passnet_core.judge.protocol.reference_bench import Judged
+from passnet_core.judge.stages.findings import Census
+from passnet_core.judge.stages.verify_session import EagerFailed, VerifySession, WatchedCall
+from passnet_core.records import Evidence, Verdict
+
+TOPIC = "repeated kernels"
+
+
+def repetition(session: VerifySession) -> Census | None:
+    """Repeat a random call of the verification. VALUES_ONLY: its kernels alone compute the outputs. LIBRARY: they do
+    not. WRONG_VALUES: they do what is wrong whatever the values. INCONCLUSIVE: they cannot be repeated. None: nothing
+    was repeated, because no repeater or no suitable call is there."""
+    asked = session.asked
+    suitable = [each for each in session.watched if each.input_draw]
+    if asked.repeater is None or not suitable:
+        return None
+    call = random.Random(asked.seed).choice(suitable)
+    asked.report("repeating the kernels of a call alone, on other inputs")
+    try:
+        repeater = asked.repeater()
+        repeater.prepare(CallableName.PASSES, asked.without_hooks)
+        session.bench.draw(call.input_draw, call.shapes)
+        session.bench.redraw(_kept(session, call))
+        session.bench.refer(exact=session.strict and not session.exact_problem)
+        repeater.give(session.bench.taken())
+        repeated = repeater.repeat(CallableName.PASSES, call.watched)
+    except EagerFailed:
+        return None
+    except CandidateFault as fault:
+        if fault.who != "repeater":
+            raise
+        reason = f"The judge cannot repeat the kernels without the rest of the bundle: {fault.text}"
+        return Census(Verdict.INCONCLUSIVE, reason, (), (Evidence(TOPIC, fault.trace or fault.text),))
+    return _judged(call, repeated, session.bench.judge(repeated.returned))
+
+
+def needless_kernels(session: VerifySession) -> Census | None:
+    """LIBRARY, if the outputs were right on every draw on which the bundle's kernels did nothing; else None."""
+    if len(session.right_without_kernels) < 2 or not all(session.right_without_kernels):
+        return None
+    reason = (
+        "The values are right, but the bundle's own kernels did not compute them: they are right as well if no kernel"
+        " of the bundle does anything."
+    )
+    return Census(Verdict.LIBRARY, reason, (), (Evidence(TOPIC, "Calls in which no kernel did anything were right."),))
+
+
+def _kept(session: VerifySession, call: WatchedCall) -> tuple[int, ...]:
+    """The inputs that stay as in the call: those that prepare(weights) may have read, and single numbers, which a
+    replacement function may read to pass them to its kernels."""
+    weights = session.asked.preparations[CallableName.PASSES].weights
+    return tuple(
+        index
+        for index, (spec, shape) in enumerate(zip(session.specs, call.shapes))
+        if spec.name in weights or not shape or set(shape) == {1}
+    )
+
+
+def _judged(call: WatchedCall, repeated: Repeated, judged: Judged) -> Census:
+    if repeated.problems:
+        reason = f"A kernel is wrong, although the values came out right: {repeated.problems[0]}."
+        return Census(Verdict.WRONG_VALUES, reason, (), (Evidence(TOPIC, "\n".join(repeated.problems)),))
+    wrong = [f"output {index}: {each.problem}" for index, each in enumerate(judged.values) if each.verdict is not None]
+    if judged.problem:
+        wrong = [judged.problem]
+    if not wrong:
+        text = f"The launches of a call on {call.input_draw} inputs, repeated on others, computed every output."
+        return Census(Verdict.VALUES_ONLY, "", (), (Evidence(TOPIC, text),))
+    reason = (
+        "The values are right, but the bundle's own kernels did not compute them alone: its launches, repeated on other"
+        f" inputs, give something else in {wrong[0].rstrip('.')}."
+    )
+    return Census(Verdict.LIBRARY, reason, (), (Evidence(TOPIC, "\n".join(wrong)),))

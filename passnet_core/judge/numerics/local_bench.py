@@ -157,7 +157,8 @@ class LocalReferenceBench:
             self.witness_perturbed = True
             return self.inputs
 
-        return PerturbedResults(self.witness, inputs, self.plan.seed)
+        assert self.eager is not None
+        return PerturbedResults(self.witness, inputs, self.plan.seed, eager=self.eager)
 
     def _restore(self) -> None:
         """Give the witness the inputs again if it has perturbed ones."""

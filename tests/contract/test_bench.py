@@ -226,3 +226,96 @@ def test_the_witness_has_the_original_inputs_again_after_perturbed_ones(witness:
     (output,) = witness.run("eager").outputs
     first, second = bench.inputs
     assert torch.equal(output.value, torch.relu(first + second))
+
+
+def converted(code: str, dtype: str) -> Subgraph:
+    """A subgraph of two inputs of this dtype; code: of a result of theirs, of which a quarter is subtracted."""
+    inputs = tuple(TensorSpec(f"in_{index}", (64, 48), dtype, mean=0.0, std=1.0) for index in range(2))
+    return replace(subgraph((64, 48)), code=CONVERTED % code, inputs=inputs)
+
+
+CONVERTED = """
+import torch
+
+class GraphModule(torch.nn.Module):
+    def forward(self, in_0, in_1):
+        tmp_0 = %s
+        tmp_1 = tmp_0.sub(0.25)
+        return (tmp_1,)
+"""
+
+
+IN_FLOAT32 = {
+    "converted by to": "in_0.to(torch.float32) * in_1.to(torch.float32)",
+    "converted by a method": "in_0.float() * in_1.float()",
+    "converted after a view": "in_0.reshape(64, 48).float() * in_1.view(64, 48).to(dtype = torch.float32)",
+    "promoted": "in_0.to(torch.float32) * in_1",
+}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("how", IN_FLOAT32)
+def test_half_precision_inputs_do_not_loosen_what_is_computed_in_float32(
+    witness: WorkerProcess, how: str, dtype: str
+) -> None:
+    asked = converted(IN_FLOAT32[how], dtype)
+    prepared(witness, asked.code)
+    bench = LocalReferenceBench(plan(asked), witness)
+    for input_draw in ("typical", "wide"):
+        bench.draw(input_draw, [(64, 48)] * 2)
+        bench.refer(exact=True)
+        one, other = (torch.as_tensor(each).float() for each in bench.taken())
+        honest, rounded = one * other - 0.25, (one * other).to(getattr(torch, dtype)).float() - 0.25
+        fused = torch.addcmul(torch.full_like(one, -0.25), one, other)
+        for right in (honest, fused):
+            (found,) = bench.judge(Returned((encoding.produced(right),), "tuple", 0.0)).values
+            assert found.verdict is None, found.problem
+        (found,) = bench.judge(Returned((encoding.produced(rounded),), "tuple", 0.0)).values
+        assert found.verdict in (Verdict.LOWER_PRECISION, Verdict.WRONG_VALUES)
+        assert found.wrong_fraction > 0.9
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_what_is_computed_in_half_precision_and_converted_at_the_end_keeps_its_slack(
+    witness: WorkerProcess, dtype: str
+) -> None:
+    asked = converted("(in_0 * in_1).float()", dtype)
+    prepared(witness, asked.code)
+    bench = LocalReferenceBench(plan(asked), witness)
+    for input_draw in INPUT_DRAWS:
+        bench.draw(input_draw, [(64, 48)] * 2)
+        bench.refer(exact=True)
+        one, other = (torch.as_tensor(each).float() for each in bench.taken())
+        (found,) = bench.judge(Returned((encoding.produced(one * other - 0.25),), "tuple", 0.0)).values
+        assert found.verdict is None, found.problem
+
+
+def test_an_output_in_half_precision_beside_one_in_float32_does_not_loosen_that(witness: WorkerProcess) -> None:
+    asked = converted("in_0.float() * in_1.float()", "bfloat16")
+    prepared(witness, asked.code.replace("return (tmp_1,)", "tmp_2 = in_0 + in_1\n        return (tmp_1, tmp_2)"))
+    bench = LocalReferenceBench(plan(asked), witness)
+    bench.draw("typical", [(64, 48)] * 2)
+    bench.refer(exact=True)
+    one, other = (torch.as_tensor(each) for each in bench.taken())
+    rounded = (one * other).float() - 0.25
+    outputs = tuple(map(encoding.produced, (rounded, one + other)))
+    first, second = bench.judge(Returned(outputs, "tuple", 0.0)).values
+    assert first.verdict is not None
+    assert first.wrong_fraction > 0.9
+    assert second.verdict is None
+
+
+def test_the_directions_of_errors_are_the_same_wherever_they_are_computed(witness: WorkerProcess) -> None:
+    asked = converted("in_0 * in_1", "bfloat16")
+    prepared(witness, asked.code)
+    found = []
+    for bench in (LocalReferenceBench(plan(asked), witness), witness.bench(plan(asked))):
+        bench.draw("typical", [(64, 48)] * 2)
+        bench.refer(exact=True)
+        one, other = (torch.as_tensor(each).float() for each in bench.taken())
+        smaller = ((one * other - 0.25) * 0.99).bfloat16()
+        found.append(bench.judge(Returned((encoding.produced(smaller),), "tuple", 0.0)))
+    assert found[0] == found[1]
+    (difference,), (signed,) = found[0].values, found[0].signed
+    assert difference.verdict is None
+    assert sum(each.actual for each in signed) < -0.5 * sum(each.count for each in signed)

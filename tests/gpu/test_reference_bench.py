@@ -57,9 +57,9 @@ def test_comparing_on_a_gpu_gives_the_same_result_as_on_the_cpu(
 def test_ulps_are_exact_on_a_gpu_for_numbers_of_every_size() -> None:
     sizes = torch.tensor([1.25 * 2.0**exponent for exponent in range(-200, 200)], dtype=torch.float64)
     for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
-        here = elements._unit(dtype, sizes)
-        assert torch.equal(elements._unit(dtype, sizes.cuda()).cpu(), here)
-        assert float(elements._unit(dtype, torch.tensor([1.0], dtype=torch.float64))) == torch.finfo(dtype).eps
+        here = elements.ulp(dtype, sizes)
+        assert torch.equal(elements.ulp(dtype, sizes.cuda()).cpu(), here)
+        assert float(elements.ulp(dtype, torch.tensor([1.0], dtype=torch.float64))) == torch.finfo(dtype).eps
 
 
 @pytest.mark.parametrize("input_draw", INPUT_DRAWS)

@@ -262,7 +262,7 @@ class Elements:
             return Found(finite, ~right, False, off, bound)
         # a small element may be the difference of large ones: measure it by the mean size
         level = part.exact.abs().clamp(min=self.typical)
-        coarser = COARSER[self.kind] * (FACTOR * own + COARSE_UNITS * _unit(self.kind, level))
+        coarser = COARSER[self.kind] * (FACTOR * own + COARSE_UNITS * ulp(self.kind, level))
         coarse = (off <= coarser.minimum(COARSEST * level)) | (part.error <= self._close(part))
         coarse &= finite & part.exact.isfinite()
         return Found(finite, ~right, bool((right | coarse).all()), off, bound)
@@ -295,7 +295,7 @@ class Elements:
         return found
 
     def _units(self, exact: torch.Tensor) -> torch.Tensor:
-        return _unit(self.kind, _finite_size(exact).clamp(min=self.least))
+        return ulp(self.kind, _finite_size(exact).clamp(min=self.least))
 
     def _own(self, part: ElementSlice, exact: torch.Tensor) -> torch.Tensor:
         own = (part.expected - exact).abs()
@@ -408,7 +408,7 @@ def _finite_size(exact: torch.Tensor) -> torch.Tensor:
     return torch.where(exact.isfinite(), exact.abs(), 0.0)
 
 
-def _unit(dtype: torch.dtype, size: torch.Tensor) -> torch.Tensor:
+def ulp(dtype: torch.dtype, size: torch.Tensor) -> torch.Tensor:
     """One ulp of the dtype at each finite float64 size, as float64."""
     info = torch.finfo(dtype)
     _, exponent = torch.frexp(size.clamp(min=info.smallest_normal))

@@ -10,14 +10,21 @@ from typing import TypeVar
 
 import torch
 
-from passnet_core.judge.numerics import comparing
+from passnet_core.judge.numerics import bias, comparing
 from passnet_core.judge.numerics.comparing import References
 from passnet_core.judge.numerics.input_draws import LARGE, LEAST_SCALE, draw, parsed
 from passnet_core.judge.numerics.negative_controls import NegativeControls
 from passnet_core.judge.numerics.perturbing import PerturbedResults, after
 from passnet_core.judge.protocol.clients import Computing
 from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Produced, Returned
-from passnet_core.judge.protocol.reference_bench import BenchPlan, Drawn, InputDifference, Judged, OutputDifference
+from passnet_core.judge.protocol.reference_bench import (
+    BenchPlan,
+    Drawn,
+    InputDifference,
+    Judged,
+    OutputDifference,
+    SignedErrors,
+)
 from passnet_core.records import Device, Verdict
 
 TRIED_PLACES = 16
@@ -157,8 +164,22 @@ class LocalReferenceBench:
             known.append(values[-1])
         watched = self.plan.strict and self.plan.is_candidate and values
         inputs = tuple(self._inputs_after(eager, exact, actual, perturbed)) if watched else ()
+        signed = tuple(self._signed_errors(eager, exact, actual, values)) if watched and exact else ()
         self._restore()
-        return Judged(tuple(values), inputs, tuple(map(comparing.layout, eager.outputs)))
+        return Judged(tuple(values), inputs, tuple(map(comparing.layout, eager.outputs)), signed=signed)
+
+    def _signed_errors(
+        self, eager: Returned, exact: Returned, actual: Returned, differences: Sequence[OutputDifference]
+    ) -> Iterator[tuple[SignedErrors, ...]]:
+        """Sum the errors of each right output by their direction."""
+        size = bias.typical_size(self.inputs)
+        for found, *produced in zip(differences, eager.outputs, actual.outputs, exact.outputs):
+            tensors = [each.value for each in produced if isinstance(each.value, torch.Tensor)]
+            if found.verdict is None and len(tensors) == 3 and len({each.shape for each in tensors}) == 1:
+                own, given, wide = tensors
+                yield bias.signed_errors(own, given, wide, size)
+            else:
+                yield ()
 
     def right(self, actual: Returned) -> bool:
         eager, exact = self.eager, self.exact
@@ -183,7 +204,8 @@ class LocalReferenceBench:
             self.witness_perturbed = True
             return self.inputs
 
-        return PerturbedResults(self.witness, inputs, self.plan.seed)
+        assert self.eager is not None
+        return PerturbedResults(self.witness, inputs, self.plan.seed, eager=self.eager)
 
     def _restore(self) -> None:
         """Give the witness the inputs again if it has perturbed ones."""

@@ -1,12 +1,18 @@
-"""Perturb inputs by one unit in the last place (ulp), to see what rounding alone can do to a result."""
+"""Perturb inputs by one unit in the last place (ulp), to see what rounding alone can do to a result.
+
+The ulp is that of the dtype in which the computation takes the input. A half-precision input that is converted to
+float32 before anything is computed with it is perturbed by an ulp of float32: its own ulps are 65,536 times as large in
+bfloat16, and no rounding of the computation is of that size. To find such inputs, eager is run with them widened. What
+eager gives for the same numbers in float32, bit for bit and in the same dtype, it does not round in half precision."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 
 import torch
 
+from passnet_core.judge.numerics.elements import HALF
 from passnet_core.judge.protocol.clients import Computing
 from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Produced, Returned
 from passnet_core.judge.protocol.reference_bench import Drawn
@@ -25,22 +31,28 @@ class PerturbedResults:
     """The float64 results for each of perturbations(inputs), computed at the first request, like the inputs. For an
     output of whole numbers, eager's results on the same inputs follow, since eager rounds intermediate values as well,
     then both results on MORE_AT_RANDOM further inputs. The witness must have "float64" and "eager" prepared; it keeps
-    the last of these inputs."""
+    the last of these inputs. eager: what it returned for the inputs as they are."""
 
-    def __init__(self, witness: Computing, inputs: Callable[[], Sequence[Drawn]], seed: int) -> None:
+    def __init__(
+        self, witness: Computing, inputs: Callable[[], Sequence[Drawn]], seed: int, *, eager: Returned
+    ) -> None:
         self.witness = witness
         self.inputs = inputs
         self.seed = seed
+        self.eager = eager
+        self._found: dict[frozenset[int], list[tuple[list[Drawn], Returned]]] = {}
+        self._kept: dict[frozenset[int], tuple[bool, ...]] = {}
 
     def output(self, index: int) -> Callable[[], Iterable[Produced]]:
         """A function that computes the results of one output."""
         return partial(self._outputs, index)
 
     def _outputs(self, index: int) -> Iterator[Produced]:
-        found = [returned.outputs[index] for _, returned in self._found]
+        results = self._results(self._read_widened(index))
+        found = [returned.outputs[index] for _, returned in results]
         yield from found
         if found and _whole(found[0].value):
-            own = self._computed((inputs for inputs, _ in self._found), [CallableName.EAGER])
+            own = self._computed((inputs for inputs, _ in results), [CallableName.EAGER])
             turns = range(AT_RANDOM, AT_RANDOM + MORE_AT_RANDOM)
             more = self._computed(
                 random_perturbations(self.inputs(), self.seed, turns), [CallableName.EAGER, CallableName.FLOAT64]
@@ -50,12 +62,35 @@ class PerturbedResults:
 
     def input(self, index: int) -> Callable[[], Iterable[Produced]]:
         """A function that computes what the float64 calls leave in one input."""
-        return lambda: tuple(after(returned, index, inputs) for inputs, returned in self._found)
+        return lambda: tuple(after(returned, index, inputs) for inputs, returned in self._results(frozenset()))
 
-    @cached_property
-    def _found(self) -> list[tuple[list[Drawn], Returned]]:
-        found = list(self._computed(perturbations(self.inputs(), self.seed), [CallableName.FLOAT64]))
-        return [each for each in found if len(each[1].outputs) == len(found[0][1].outputs)]
+    def _results(self, wide: frozenset[int]) -> list[tuple[list[Drawn], Returned]]:
+        """The perturbed inputs and their float64 results. wide: the inputs that are widened before."""
+        if wide not in self._found:
+            ways = perturbations(widened(self.inputs(), wide), self.seed)
+            found = list(self._computed(ways, [CallableName.FLOAT64]))
+            self._found[wide] = [each for each in found if len(each[1].outputs) == len(found[0][1].outputs)]
+        return self._found[wide]
+
+    def _read_widened(self, index: int) -> frozenset[int]:
+        """The half-precision inputs that reach this output only in float32. None for whole numbers: a few of them may
+        be the same by chance."""
+        value = self.eager.outputs[index].value
+        halves = [at for at, each in enumerate(self.inputs()) if isinstance(each, torch.Tensor) and each.dtype in HALF]
+        if not halves or _whole(value):
+            return frozenset()
+        if self._same(frozenset(halves), index):
+            return frozenset(halves)
+        alone = frozenset(at for at in halves[:MOST_ALONE] if len(halves) > 1 and self._same(frozenset({at}), index))
+        return alone if alone and self._same(alone, index) else frozenset()
+
+    def _same(self, wide: frozenset[int], index: int) -> bool:
+        """Whether eager gives the same output if these inputs are widened."""
+        if wide not in self._kept:
+            results = self._computed([widened(self.inputs(), wide)], [CallableName.EAGER])
+            outputs = next((returned.outputs for _, returned in results), ())
+            self._kept[wide] = tuple(map(_equal, self.eager.outputs, outputs))
+        return self._kept[wide][index : index + 1] == (True,)
 
     def _computed(self, ways: Iterable[list[Drawn]], names: Sequence[str]) -> Iterator[tuple[list[Drawn], Returned]]:
         for inputs in ways:
@@ -66,6 +101,22 @@ class PerturbedResults:
                 except CandidateFault:
                     continue
                 yield inputs, returned
+
+
+def widened(inputs: Sequence[Drawn], wide: Container[int]) -> list[Drawn]:
+    """The inputs, those at these indices in float32."""
+    return [
+        each.float() if index in wide and isinstance(each, torch.Tensor) else each for index, each in enumerate(inputs)
+    ]
+
+
+def _equal(one: Produced, other: Produced) -> bool:
+    left, right = one.value, other.value
+    if not isinstance(left, torch.Tensor) or not isinstance(right, torch.Tensor):
+        return False
+    if left.dtype != right.dtype or left.shape != right.shape:
+        return False
+    return torch.equal(left, right) or bool(((left == right) | ((left != left) & (right != right))).all())
 
 
 def _whole(value: object) -> bool:

@@ -43,7 +43,7 @@ def rechecked(witness: RecallingReference, fills: Fills, weights: int, seed: int
         (drawn,) = witness.recall("", fills, weights, [seed])
         return [each.value for each in drawn.outputs if isinstance(each.value, torch.Tensor | int)]
 
-    perturbed = PerturbedResults(witness, inputs, seed)
+    perturbed = PerturbedResults(witness, inputs, seed, eager=eager)
     for index, (wanted, given) in far:
         references = comparing.References(wanted, exact.outputs[index] if exact else None, perturbed.output(index))
         difference = comparing.compare(references, given)

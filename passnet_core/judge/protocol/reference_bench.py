@@ -68,6 +68,21 @@ class OutputDifference:
 
 
 @dataclass(frozen=True)
+class SignedErrors:
+    """Sums of the errors of one output over the elements whose float64 result has this sign and lies in this binade, in
+    ulps and positive away from zero: see bias.py. squared_multiplicities: the sum of the squares of how many elements
+    have the same float64 result."""
+
+    sign: int
+    binade: int
+    count: int
+    squared_multiplicities: float
+    actual: float
+    eager: float
+    eager_squares: float
+
+
+@dataclass(frozen=True)
 class Layout:
     """The memory layout of an output. The fields are those of Produced."""
 
@@ -89,12 +104,14 @@ class InputDifference:
 @dataclass(frozen=True)
 class Judged:
     """How one call differs from eager. values: per output. inputs: only for a candidate under the strict profile.
-    layouts: those of eager's outputs. problem: how the form of the returns differs, such as their number, or empty."""
+    layouts: those of eager's outputs. problem: how the form of the returns differs, such as their number, or empty.
+    signed: per output, like inputs; empty for an output that is wrong or not in half precision."""
 
     values: tuple[OutputDifference, ...]
     inputs: tuple[InputDifference, ...] = ()
     layouts: tuple[Layout, ...] = ()
     problem: str = ""
+    signed: tuple[tuple[SignedErrors, ...], ...] = ()
 
 
 @dataclass(frozen=True)

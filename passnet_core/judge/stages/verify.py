@@ -19,6 +19,7 @@ from passnet_core.judge.stages.checks.late_results import late_results
 from passnet_core.judge.stages.checks.lower_precision import lower_precision
 from passnet_core.judge.stages.checks.negative_controls import negative_controls
 from passnet_core.judge.stages.checks.not_finite import not_finite
+from passnet_core.judge.stages.checks.one_sided_errors import one_sided_errors
 from passnet_core.judge.stages.checks.other_layout import other_layout
 from passnet_core.judge.stages.checks.overlapping_elements import overlapping_elements
 from passnet_core.judge.stages.checks.overwritten_results import overwritten_results
@@ -48,8 +49,16 @@ EACH_CALL: tuple[Check, ...] = (
 )
 """The checks of every call. The first that objects to an output counts; of all calls, the gravest objection."""
 
-EACH_DRAW: tuple[Check, ...] = (negative_controls, called_again, idle_kernels, exchanged_in_place, relocated)
-"""The checks after the call on an input draw: negative controls, and further calls on (almost) the same inputs."""
+EACH_DRAW: tuple[Check, ...] = (
+    one_sided_errors,
+    negative_controls,
+    called_again,
+    idle_kernels,
+    exchanged_in_place,
+    relocated,
+)
+"""The checks after the call on an input draw: errors with a direction, negative controls, and further calls on (almost)
+the same inputs."""
 
 CHECKS = (*EACH_CALL, *EACH_DRAW)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
 from passnet_core.judge.numerics import comparing
+from passnet_core.judge.numerics.bias import OneSided
 from passnet_core.judge.numerics.input_draws import PROFILES, roles
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.protocol.messages import (
@@ -147,6 +148,8 @@ class VerifySession:
         self.warnings: list[str] = []
         self.remarks: dict[int, dict[str, Evidence]] = {}
         """For each output: warnings, each with its evidence."""
+        self.one_sided: dict[int, list[OneSided]] = {}
+        """For each output, the directions that its errors had on the input draws so far."""
         self.doubt: Doubt | None = None
         self.exact_problem = ""
         self.prepared_for: Shapes | None = None

@@ -1,0 +1,73 @@
+"""Errors with a direction, each of which the slack of half precision hides."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from passnet_core.records import EvalSpec, Profile, Subgraph, TensorSpec, Verdict
+from tests.contract.judging import subgraph
+from tests.contract.verifying import Function, traced, verified
+
+GELU = """
+import torch
+
+class GraphModule(torch.nn.Module):
+    def forward(self, in_0):
+        tmp_0 = torch.nn.functional.gelu(in_0)
+        return (tmp_0,)
+"""
+GELU_PASS = traced(lambda x: torch.nn.functional.gelu(x), lambda x: (x,))
+
+
+def asked(dtype: str, shape: tuple[int, ...] = (124, 1536)) -> Subgraph:
+    return replace(subgraph(), code=GELU, inputs=(TensorSpec("in_0", shape, dtype, mean=0.0, std=1.0),))
+
+
+def rounded(function: Function) -> Function:
+    """A replacement that computes this function in float32 and rounds once."""
+
+    def replacement(x: torch.Tensor) -> torch.Tensor:
+        return torch.as_tensor(function(x.float())).to(x.dtype)
+
+    return replacement
+
+
+HONEST: dict[str, Function] = {
+    "by erf": rounded(lambda x: 0.5 * x * (1 + torch.erf(x * 0.7071067811865476))),
+    "with a fast exponential": rounded(lambda x: torch.nn.functional.gelu(x) * (1 + 2.0**-21)),
+}
+ONE_SIDED: dict[str, Function] = {
+    "by tanh": rounded(lambda x: torch.nn.functional.gelu(x, approximate="tanh")),
+    "one percent too small": rounded(lambda x: torch.nn.functional.gelu(x) * 0.99),
+}
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_rounding_is_right(name: str) -> None:
+    found = verified(HONEST[name], asked("bfloat16"), a_pass=GELU_PASS)
+    assert found.verdict is Verdict.VALUES_ONLY, found.reason
+
+
+@pytest.mark.parametrize("name", ONE_SIDED)
+def test_errors_with_a_direction_are_too_imprecise(name: str) -> None:
+    found = verified(ONE_SIDED[name], asked("bfloat16"), a_pass=GELU_PASS)
+    assert found.verdict is Verdict.LOWER_PRECISION, found.reason
+    assert "its errors have a direction: on average" in found.reason
+    assert "of 3 input draws, eager's 0.0" in found.reason
+    assert found.reason.endswith("a formula that is not eager's.")
+    assert found.accuracy is not None
+    (output,) = found.accuracy.outputs
+    assert output.verdict is Verdict.LOWER_PRECISION
+    assert output.smallest_t is not None, "each element alone is close"
+
+
+def test_passnets_profile_knows_no_direction() -> None:
+    spec = EvalSpec(profile=Profile.PASSNET)
+    found = verified(ONE_SIDED["one percent too small"], asked("bfloat16"), a_pass=GELU_PASS, spec=spec)
+    assert found.verdict is Verdict.VALUES_ONLY, found.reason
+
+
+def test_a_few_elements_tell_no_direction() -> None:
+    found = verified(ONE_SIDED["one percent too small"], asked("bfloat16", (6, 8)), a_pass=GELU_PASS)
+    assert found.verdict is Verdict.VALUES_ONLY, found.reason

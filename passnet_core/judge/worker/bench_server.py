@@ -30,6 +30,7 @@ class ReferenceBenchServer:
             "exchange": lambda request: self._opened.exchange(),
             "refer": lambda request: framing.WireMessage({"said": self._opened.refer(exact=request.fields["exact"])}),
             "taken": self._taken,
+            "telling": self._telling,
             "control": lambda request: framing.WireMessage({"said": self._opened.control()}),
             "compile": lambda request: self._opened.compile(),
             "judge": self._judge,
@@ -58,6 +59,10 @@ class ReferenceBenchServer:
     def _taken(self, request: framing.WireMessage) -> framing.WireMessage:
         entries, tensors = framing.pack_inputs(self._opened.taken())
         return framing.WireMessage({"inputs": entries}, tuple(tensors))
+
+    def _telling(self, request: framing.WireMessage) -> framing.WireMessage:
+        found = self._opened.telling(request.fields["source"], request.fields["shapes"])
+        return framing.WireMessage({"telling": to_json(found)})
 
     def _judge(self, request: framing.WireMessage) -> framing.WireMessage:
         packed = request.fields["actual"]

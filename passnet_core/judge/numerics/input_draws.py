@@ -1,20 +1,28 @@
-"""Draw the inputs of one comparison: as recorded, or in one of five ways that a wrong result is less likely to pass."""
+"""Draw the inputs of one comparison: as recorded, or in another way that a wrong result is less likely to pass."""
 
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 import torch
 
 from passnet_core.errors import BadInput
-from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, Value
+from passnet_core.graphs.effects import last_part
+from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
+from passnet_core.judge.numerics.integer_ranges import indexings, whole_ranges
 from passnet_core.judge.protocol import signatures
 from passnet_core.judge.protocol.messages import Given
 from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, Drawn, InputRole
 from passnet_core.records import Profile, TensorForm, TensorSpec
 
 INPUT_DRAWS = ("recorded", "typical", "wide", "signed", "sparse", "edges")
+"""The input draws of every verification under the strict profile."""
+
+FURTHER_DRAWS = ("faint", "tiny", "blank", "masks", "ranges", "limits", "huge", "infinite")
+"""Input draws for what a graph has and the others may not show. telling_draws chooses among them."""
+
 PROFILES: Mapping[Profile, tuple[str, ...]] = {Profile.PASSNET: ("recorded",), Profile.STRICT: INPUT_DRAWS}
 
 RECORDED_SPREAD = 0.2
@@ -35,6 +43,26 @@ EDGE_VALUES = (0.0, -0.0, 1.0, -1.0, 1e-4, -1e-4, 10.0, -10.0, 60.0, -60.0, 100.
 
 FAINT = 1e-3
 """The size of values that show the eps of a normalisation: about the square root of a usual eps."""
+FAINT_SPREAD = 10.0
+"""Faint rows are up to so much larger or smaller than the square root of an eps."""
+FAINT_VARIANCES = (1e-6, 1e-2)
+"""The range of variances, evenly on a logarithmic scale, where an eps may matter."""
+MOST_EPSILON = 1e-2
+"""A number that is added counts as an eps if it is no larger than this."""
+
+HUGE = 60_000.0
+"""A literal of at least this size guards against what float16 cannot hold, or stands for infinity."""
+GUARDS = frozenset(("clamp", "clip", "clamp_min", "clamp_max", "maximum", "minimum", "max", "min", "hardtanh"))
+"""Operations that keep values from becoming too large, if the graph has a HUGE literal."""
+FINITE_TESTS = frozenset(("isinf", "isnan", "isfinite", "isneginf", "isposinf", "nan_to_num", "nan_to_num_"))
+MARKED = GUARDS | {
+    "eq", "ne", "lt", "le", "gt", "ge", "relu6", "threshold", "hardswish", "hardsigmoid", "hardshrink", "softshrink",
+    "embedding", "masked_fill",
+}  # fmt: skip
+"""Operations whose literals are marks."""
+OWN_MARKS: Mapping[str, tuple[float, ...]] = {
+    "relu6": (0.0, 6.0), "hardswish": (-3.0, 3.0), "hardsigmoid": (-3.0, 3.0), "hardtanh": (-1.0, 1.0),
+}  # fmt: skip
 
 PARAMETER_WORDS = ("parameter", "weight", "bias", "running_", "buffer", "gamma", "beta")
 
@@ -50,7 +78,7 @@ def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
         first = node.args[0] if node.args else None
         if isinstance(first, Ref) and first.name in origin and _passes_through(node):
             origin[node.name] = origin[first.name]
-        for index, table, axis in _indexings(call.target, dict(call.arguments)):
+        for index, table, axis in indexings(node):
             name = origin.get(index)
             if name is not None:
                 known = found[name]
@@ -63,7 +91,77 @@ def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
         words = f"{spec.name} {spec.original_name}".lower()
         if ("running_var" in words or "variance" in words) and spec.name in found:
             found[spec.name] = InputRole(variance=True)
-    return found
+    known_specs = [spec for spec in specs if spec.name in found and not found[spec.name].number]
+    ranges = whole_ranges(graph, known_specs)
+    marks, epsilons, guarded = _marks(graph), _epsilons(graph), _guarded(graph)
+    return {
+        name: replace(role, whole=ranges.get(name), marks=marks, epsilons=epsilons, guarded=guarded)
+        for name, role in found.items()
+    }
+
+
+def _marks(graph: Graph) -> tuple[float, ...]:
+    """The literals at which a result may change: limits, compared numbers, padding ids."""
+    found: set[float] = set()
+    for node in graph.operations:
+        name = last_part(node)
+        if name in MARKED:
+            arguments = dict(signatures.bind(node).arguments)
+            values = [arguments.get("padding_idx")] if name == "embedding" else list(arguments.values())
+            found.update(float(value) for value in values if _is_number(value) and abs(value) < HUGE)
+            found.update(OWN_MARKS.get(name, ()))
+    return tuple(sorted(found))
+
+
+def _epsilons(graph: Graph) -> tuple[float, ...]:
+    found: set[float] = set()
+    for node in graph.operations:
+        arguments = dict(signatures.bind(node).arguments)
+        adds = last_part(node) in ("add", "add_", "iadd", "clamp", "clamp_min", "maximum")
+        values = [*arguments.values()] if adds else [arguments.get("eps")]
+        found.update(float(value) for value in values if _is_number(value) and 0 < value <= MOST_EPSILON)
+    return tuple(sorted(found))
+
+
+def _guarded(graph: Graph) -> bool:
+    names = {last_part(node) for node in graph.operations}
+    return bool(names & FINITE_TESTS) or bool(names & GUARDS and any(map(_has_huge, graph.operations)))
+
+
+def _has_huge(node: Node) -> bool:
+    values = [*node.args, *(value for _, value in node.kwargs)]
+    return any(_is_number(value) and abs(value) >= HUGE for value in values)
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def parsed(input_draw: str) -> tuple[str, int]:
+    """The kind and the turn of an input draw's name: "typical" is turn 1, "typical 2" has another seed. Raises
+    BadInput for an unknown kind."""
+    kind, _, turn = input_draw.partition(" ")
+    if kind not in INPUT_DRAWS + FURTHER_DRAWS or not (turn == "" or (turn.isdecimal() and int(turn) > 1)):
+        known = ", ".join(INPUT_DRAWS + FURTHER_DRAWS)
+        raise BadInput(f"There is no input draw {input_draw!r}. Choose one of: {known}.")
+    return kind, int(turn or 1)
+
+
+def further_draws(specs: Sequence[TensorSpec], roles: Mapping[str, InputRole]) -> tuple[str, ...]:
+    """Those of FURTHER_DRAWS that differ from typical inputs for such inputs, in their order."""
+    known = [(spec, roles.get(spec.name, PLAIN_ROLE)) for spec in specs if spec.data is None]
+    tensors = [(spec, role) for spec, role in known if not role.number]
+    floats = [(spec, role) for spec, role in tensors if dtype_of(spec).is_floating_point]
+    integers = [(spec, role) for spec, role in tensors if "int" in spec.dtype]
+    active = [role for spec, role in floats if not is_parameter(spec)]
+    fits = {
+        **dict.fromkeys(("faint", "tiny", "blank"), bool(active) or any(role.variance for _, role in floats)),
+        "masks": any(not role.index for _, role in integers) or any(spec.dtype == "bool" for spec, _ in tensors),
+        "ranges": bool(integers),
+        "limits": any(role.marks for role in active),
+        **dict.fromkeys(("huge", "infinite"), any(role.guarded for role in active)),
+    }
+    return tuple(kind for kind in FURTHER_DRAWS if fits[kind])
 
 
 PASS_THROUGH = frozenset(
@@ -88,30 +186,6 @@ def _passes_through(node: Node) -> bool:
     return node.kind is NodeKind.METHOD and node.target in PASS_THROUGH
 
 
-def _indexings(target: str, arguments: Mapping[str, Value]) -> list[tuple[str, str, int]]:
-    """(index, table, axis) for every value that the call uses as an index; table is empty if it is not known."""
-    table = index = None
-    axis: Value = 0
-    match target:
-        case "torch.nn.functional.embedding":
-            table, index = arguments.get("weight"), arguments.get("input")
-        case "torch.embedding":
-            table, index = arguments.get("weight"), arguments.get("indices")
-        case "torch.index_select" | "torch.gather" | "Tensor.index_select" | "Tensor.gather":
-            table, index, axis = arguments.get("self"), arguments.get("index"), arguments.get("dim")
-        case "torch.nn.functional.one_hot" | "torch._C._nn.one_hot":
-            table, index = None, arguments.get("input", arguments.get("self"))
-        case "operator.getitem":
-            table, subscript = arguments.get("a"), arguments.get("b")
-            places = subscript if isinstance(subscript, tuple) else (subscript,)
-            if not isinstance(table, Ref) or any(place is None for place in places):
-                return []
-            return [(place.name, table.name, axis) for axis, place in enumerate(places) if isinstance(place, Ref)]
-    if not isinstance(index, Ref):
-        return []
-    return [(index.name, table.name if isinstance(table, Ref) else "", axis if isinstance(axis, int) else 0)]
-
-
 def draw(
     specs: Sequence[TensorSpec],
     input_draw: str,
@@ -124,24 +198,18 @@ def draw(
 ) -> list[Drawn]:
     """Draw one tensor per spec (an int where the graph takes a number), equal for equal seed and type of device.
 
-    input_draw: one of INPUT_DRAWS. shapes: replace the recorded ones. scale: multiplies what makes the inputs of the
-    LARGE draws large. Raises BadInput for an unknown draw, or a dtype that cannot be drawn."""
-    kind = parsed(input_draw)[0]
-    if kind not in INPUT_DRAWS:
-        raise BadInput(f"There is no input draw {input_draw!r}. Choose one of: {', '.join(INPUT_DRAWS)}.")
+    input_draw: a name that parsed() accepts. shapes: replace the recorded ones. scale: multiplies what makes the inputs
+    of the LARGE draws large. Raises BadInput for an unknown draw, or a dtype that cannot be drawn."""
+    kind, _ = parsed(input_draw)
     sizes = {spec.name: tuple(shape) for spec, shape in zip(specs, shapes or [spec.shape for spec in specs])}
     drawn: list[Drawn] = []
     for index, spec in enumerate(specs):
         role = (roles or {}).get(spec.name, PLAIN_ROLE)
         generator = torch.Generator(device=device).manual_seed(_seed_of(seed, input_draw, index))
+        if any(sizes[each.name] != each.shape for each in specs):
+            role = replace(role, whole=None)
         drawn.append(_one(spec, sizes[spec.name], kind, scale, role, index_limit(role, sizes), generator))
     return drawn
-
-
-def parsed(input_draw: str) -> tuple[str, int]:
-    """The kind and the turn of an input draw's name: "typical" is turn 1, "typical 2" has another seed."""
-    kind, _, turn = input_draw.partition(" ")
-    return kind, int(turn or 1)
 
 
 def without_content(specs: Sequence[TensorSpec], roles: Mapping[str, InputRole]) -> list[Given]:
@@ -211,7 +279,21 @@ def _one(
 def _booleans(shape: tuple[int, ...], input_draw: str, generator: torch.Generator) -> torch.Tensor:
     if input_draw == "sparse":
         return _impulses(shape, generator) != 0
-    return torch.rand(shape, generator=generator, device=generator.device) < 0.5
+    values = torch.rand(shape, generator=generator, device=generator.device) < 0.5
+    return _with_equal_rows(values, False, True, generator) if input_draw == "masks" else values
+
+
+def _with_equal_rows(values: torch.Tensor, none: float, every: float, generator: torch.Generator) -> torch.Tensor:
+    """Set a third of the rows to none throughout, and a third to every; a single row to one of them."""
+    if not values.numel():
+        return values
+    rows = (*values.shape[:-1], 1) if values.dim() else ()
+    count = math.prod(rows)
+    # in random order, but of each sort as many as possible: there may be few rows
+    sorts = torch.arange(count, device=values.device) % 3 if count > 1 else torch.zeros(1, device=values.device)
+    order = torch.rand(count, generator=generator, device=values.device).argsort()
+    chosen = (sorts[order] if count > 1 else sorts).reshape(rows)
+    return torch.where(chosen == 0, none, torch.where(chosen == 1, every, values)).to(values.dtype)
 
 
 def _integers(
@@ -223,7 +305,9 @@ def _integers(
     dtype: torch.dtype,
     generator: torch.Generator,
 ) -> torch.Tensor:
-    """Draw uniformly from the recorded range, below the size of the indexed axis; if neither is known, from 0 and 1."""
+    """Draw uniformly from the recorded range, below the size of the indexed axis; if neither is known, from 0 and 1.
+
+    The draw "ranges" takes the whole range instead, as far as every value is safe, with the marks among its values."""
     info = torch.iinfo(dtype)
     known = spec.low is not None and spec.high is not None
     low = max(int(spec.low), info.min) if known and spec.low is not None else 0
@@ -232,10 +316,33 @@ def _integers(
         low = max(low, 0) if not known else low
         high = max(min(high if known else limit - 1, limit - 1), 0)
     low = min(low, high)
+    device = generator.device
     if input_draw == "edges":
-        ends = torch.rand(shape, generator=generator, device=generator.device) < 0.5
+        ends = torch.rand(shape, generator=generator, device=device) < 0.5
         return torch.where(ends, low, high).to(dtype)
-    return torch.randint(low, high + 1, shape, generator=generator, device=generator.device).to(dtype)
+    if input_draw in ("ranges", "masks") and role.whole is not None:
+        wide_low, wide_high = max(role.whole[0], info.min), min(role.whole[1], info.max)
+        if input_draw == "ranges":
+            low, high = wide_low, wide_high
+        elif not role.index and wide_low <= 0 < 1 <= wide_high and 0 <= low <= high <= 1:
+            low, high = 0, 1
+    elif input_draw == "ranges" and limit is not None:
+        low, high = min(low, 0), max(limit - 1, 0)
+    values = torch.randint(low, high + 1, shape, generator=generator, device=device)
+    if input_draw == "masks" and not role.index:
+        values = _with_equal_rows(values, low, high, generator)
+    marks = [int(mark) for mark in role.marks if low <= mark <= high and mark == int(mark)]
+    if input_draw == "ranges" and marks:
+        values = _mixed(values, torch.tensor(marks, device=device), 0.25, generator)
+    return values.to(dtype)
+
+
+def _mixed(values: torch.Tensor, others: torch.Tensor, share: float, generator: torch.Generator) -> torch.Tensor:
+    """Replace about this share of the values by some of the others."""
+    device = generator.device
+    chosen = torch.randint(0, others.numel(), values.shape, generator=generator, device=device)
+    replaced = torch.rand(values.shape, generator=generator, device=device) < share
+    return torch.where(replaced, others.to(values.dtype)[chosen], values)
 
 
 def _floats(
@@ -256,11 +363,16 @@ def _floats(
         return _within(values, spec, RECORDED_LIMIT)
     spread = std if std > 0 else _spread(spec, mean)
     if role.variance:
+        if input_draw in ("faint", "tiny"):
+            least, most = map(math.log, FAINT_VARIANCES)
+            at = torch.rand(shape, generator=generator, dtype=kind, device=device)
+            return _within(torch.exp(least + at * (most - least)), spec, math.inf).clamp(min=FAINT_VARIANCES[0])
         # a variance must stay above 0, so no draw flips its sign or sets it to 0: only its size varies
         centre = mean if mean > 0 else 1.0
         widened = WIDE * scale if input_draw == "wide" else 1.0
         return _within(centre * torch.exp(noise * 0.5) * widened, spec, math.inf).clamp(min=LEAST_VARIANCE)
     parameter = is_parameter(spec)
+    most = RECORDED_LIMIT * WIDE
     match input_draw:
         case "wide":
             values = noise * spread * WIDE * scale + mean
@@ -271,13 +383,38 @@ def _floats(
             values = _impulses(shape, generator).to(kind) * max(abs(mean), spread, 1.0)
             values = _with_faint_rows(values, generator)
         case "edges" if not parameter:
-            chosen = torch.randint(0, len(EDGE_VALUES), shape, generator=generator, device=device)
-            edge = torch.tensor(EDGE_VALUES, dtype=kind, device=device)[chosen] * scale
-            kept = torch.rand(shape, generator=generator, device=device) < 0.5
-            values = torch.where(kept, edge, noise * spread + mean)
+            values = _mixed(noise * spread + mean, torch.tensor(EDGE_VALUES, dtype=kind) * scale, 0.5, generator)
+        case "faint" if not parameter:
+            values = noise * _faint_sizes(role, (*shape[:-1], 1) if shape else (), generator)
+        case "tiny" if not parameter:
+            values = noise * _faint_sizes(role, (), generator)
+        case "blank" if not parameter:
+            values = _with_equal_rows(noise * spread + mean, 0.0, 1.0, generator)
+        case "limits" if not parameter and role.marks:
+            marks = torch.tensor(role.marks, dtype=kind, device=device)
+            above, below = (torch.nextafter(marks, marks * 0 + end) for end in (math.inf, -math.inf))
+            beyond = torch.cat([marks, above, below, marks * 1.5 + 0.5, marks * 1.5 - 0.5])
+            values = _mixed(noise * spread + mean, beyond, 0.5, generator)
+        case "huge" if not parameter and role.guarded:
+            most = torch.finfo(dtype_of(spec)).max
+            largest = torch.tensor([0.7, 0.9, 1.0, -0.7, -0.9, -1.0], dtype=kind, device=device) * most
+            values = _mixed(noise * spread + mean, largest, 0.1, generator)
+        case "infinite" if not parameter and role.guarded:
+            most = math.inf
+            lost = torch.full((1,), -math.inf, dtype=kind, device=device)
+            values = _mixed(noise * spread + mean, lost, 0.3, generator)
+            values = _with_equal_rows(values, -math.inf, 0.0, generator)
         case _:
             values = noise * spread + mean
-    return _within(values, spec, RECORDED_LIMIT * WIDE)
+    return _within(values, spec, most)
+
+
+def _faint_sizes(role: InputRole, shape: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
+    """Sizes at which some eps of the graph matters: about its square root; without an eps, about FAINT."""
+    device = generator.device
+    known = torch.tensor([*map(math.sqrt, role.epsilons), FAINT], device=device)
+    chosen = known[torch.randint(0, known.numel(), shape, generator=generator, device=device)]
+    return chosen * FAINT_SPREAD ** (torch.rand(shape, generator=generator, device=device) * 2 - 1)
 
 
 def _turning_point(spec: TensorSpec) -> float:

@@ -10,22 +10,27 @@ from typing import TypeVar
 
 import torch
 
-from passnet_core.judge.numerics import bias, comparing
+from passnet_core.graphs.source import parse
+from passnet_core.judge.numerics import bias, comparing, telling_draws
 from passnet_core.judge.numerics.comparing import References
-from passnet_core.judge.numerics.input_draws import LARGE, LEAST_SCALE, draw, parsed
+from passnet_core.judge.numerics.input_draws import LARGE, LEAST_SCALE, draw, parsed, roles
+from passnet_core.judge.numerics.integer_ranges import stays_within
+from passnet_core.judge.numerics.mutants import Mutant
 from passnet_core.judge.numerics.negative_controls import NegativeControls
 from passnet_core.judge.numerics.perturbing import PerturbedResults, after
 from passnet_core.judge.protocol.clients import Computing
-from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Produced, Returned
+from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Preparation, Produced, Returned
 from passnet_core.judge.protocol.reference_bench import (
+    PLAIN_ROLE,
     BenchPlan,
     Drawn,
     InputDifference,
     Judged,
     OutputDifference,
     SignedErrors,
+    TellingDraws,
 )
-from passnet_core.records import Device, Verdict
+from passnet_core.records import Capture, Contender, Device, Verdict
 
 TRIED_PLACES = 16
 """How many random elements of an input are tried, to find two unequal ones to exchange."""
@@ -70,12 +75,12 @@ class LocalReferenceBench:
         if self.device is Device.CUDA:
             self.witness.give([])
         specs = self.plan.specs
-        roles = {spec.name: role for spec, role in zip(specs, self.plan.roles)}
+        known = {spec.name: role for spec, role in zip(specs, self.plan.roles)}
         self.inputs = draw(
             specs,
             self.input_draw,
             self.plan.seed + turn,
-            roles=roles,
+            roles=known,
             shapes=self.sizes,
             scale=self.scale,
             device=self.device.value,
@@ -125,6 +130,26 @@ class LocalReferenceBench:
 
     def taken(self) -> list[Drawn]:
         return [each.cpu() if isinstance(each, torch.Tensor) else each for each in self.inputs]
+
+    def telling(self, source: str, shapes: Sequence[Sequence[int]]) -> TellingDraws:
+        graph = parse(source)
+        specs = tuple(replace(spec, shape=tuple(shape)) for spec, shape in zip(self.plan.specs, shapes))
+        asked = telling_draws.Asked(graph, specs, roles(graph, specs))
+        self.inputs, self.eager, self.exact = [], None, None
+        return telling_draws.remembered(asked.digest, lambda: self._telling(asked))
+
+    def _telling(self, asked: telling_draws.Asked) -> TellingDraws:
+        def trial(seed: int) -> TrialBench:
+            return TrialBench.of(asked, seed, self.witness, self.device)
+
+        def prepare(name: str, mutant: Mutant) -> None:
+            self.witness.prepare(name, Preparation(Contender.EAGER, mutant.source, Capture.DIRECT, self.device))
+
+        def safe(mutant: Mutant) -> bool:
+            # on CUDA, an index beyond its table ends the witness
+            return self.device is Device.CPU or stays_within(mutant.graph, asked.graph, asked.specs)
+
+        return telling_draws.chosen(asked, trial, prepare, safe=safe)
 
     def control(self) -> str:
         eager, exact, inputs = self.eager, self.exact, self.inputs
@@ -250,6 +275,32 @@ class LocalReferenceBench:
             precise = after(exact, index, self.inputs) if exact else None
             found = self._compared(References(wanted, precise, perturbed.input(index)), given)
             yield InputDifference(index, index in eager.changed, index in actual.changed, found)
+
+
+class TrialBench(LocalReferenceBench):
+    """A bench on which mutants are tried. It remembers what perturbed inputs give."""
+
+    @classmethod
+    def of(cls, asked: telling_draws.Asked, seed: int, witness: Computing, device: Device) -> "TrialBench":
+        known = tuple(asked.roles.get(spec.name, PLAIN_ROLE) for spec in asked.specs)
+        return cls(BenchPlan(asked.specs, known, seed, strict=True, is_candidate=True), witness, device)
+
+    def refer(self, *, exact: bool) -> str:
+        self.results: dict[int, list[Produced]] = {}
+        self.perturbed = self._perturbed_results()
+        return super().refer(exact=exact)
+
+    def run(self, name: str) -> Returned:
+        self._restore()
+        return self.witness.run(name)
+
+    def perturbed_output(self, index: int) -> Callable[[], Iterable[Produced]]:
+        def results() -> Iterable[Produced]:
+            if index not in self.results:
+                self.results[index] = list(self.perturbed.output(index)())
+            return self.results[index]
+
+        return results
 
 
 def _on_cpu(returned: Returned) -> Returned:

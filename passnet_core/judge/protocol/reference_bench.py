@@ -17,12 +17,18 @@ class InputRole:
     """How the computation uses an input. number: it is a plain int. variance: its values must stay above zero.
 
     tables: the (input, axis) pairs that it indexes; its values stay below their sizes. index: it is used as an index.
-    """
+    whole: of integers, the range of which every value is safe at the recorded shapes. marks: literals of the graph at
+    which results change, such as limits and padding ids. epsilons: those that it adds to variances and norms. guarded:
+    it provides for infinities, or for values beyond a dtype's range."""
 
     number: bool = False
     variance: bool = False
     index: bool = False
     tables: tuple[tuple[str, int], ...] = ()
+    whole: tuple[int, int] | None = None
+    marks: tuple[float, ...] = ()
+    epsilons: tuple[float, ...] = ()
+    guarded: bool = False
 
 
 PLAIN_ROLE = InputRole()
@@ -115,6 +121,18 @@ class Judged:
 
 
 @dataclass(frozen=True)
+class TellingDraws:
+    """The input draws that tell a subgraph from its mutants. told: how many mutants they tell apart. untold: the names
+    of those that differ from eager on some inputs, but never by more than the bound. alike: the names of those that
+    gave the same values on all inputs that were tried."""
+
+    draws: tuple[str, ...]
+    told: int
+    untold: tuple[str, ...] = ()
+    alike: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class RecheckedCall:
     """The result of checking a timed call. digest: of what it returned. verdict: None if that is right."""
 
@@ -143,6 +161,10 @@ class ReferenceBench(Protocol):
 
     def taken(self) -> list[Drawn]:
         """The inputs on the CPU, as they are given to a candidate."""
+
+    def telling(self, source: str, shapes: Sequence[Sequence[int]]) -> TellingDraws:
+        """Choose the input draws that tell this source, placed on the device, from its mutants at these shapes. Its
+        inputs are lost: draw again. Raises CandidateEnd if the witness was lost."""
 
     def control(self) -> str:
         """Compare the negative controls with eager on the inputs. Return which of them still pass for every output, or

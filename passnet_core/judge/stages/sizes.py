@@ -30,6 +30,11 @@ WHOLE_AXIS_SHARE = 2.0
 PROBE_ELEMENTS = 32_768
 """About how many input elements the call has that the estimate is made from. Smaller subgraphs need no estimate."""
 
+SMALL_ELEMENTS = 8_192
+"""About how many input elements the calls have that input draws are chosen by."""
+LEAST_SMALL = (16, 4)
+"""No axis shrinks below the first of these for that, or below the second if there still are too many elements."""
+
 MISFITS = (
     RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError, AssertionError, ArithmeticError,
 )  # fmt: skip
@@ -148,6 +153,31 @@ class _Axis:
 
 def _axes(shapes: Shapes) -> list[_Axis]:
     return [_Axis(size, place - len(shape)) for shape in shapes for place, size in enumerate(shape)]
+
+
+def small_shapes(graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping[str, InputRole]) -> Shapes:
+    """Shapes with about SMALL_ELEMENTS elements, at which very many calls are cheap, or the recorded ones if these
+    cannot shrink. The longest axes shrink first, so that no axis becomes trivial, and tables keep their length."""
+    recorded: Shapes = tuple(spec.shape for spec in specs)
+    shapes = {spec.name: spec.shape for spec in specs}
+    tables = [(shapes[name], axis) for role in known_roles.values() for name, axis in role.tables if name in shapes]
+    lengths = {shape[axis] for shape, axis in tables if -len(shape) <= axis < len(shape)}
+    now = {size: size for size in _sizes(recorded) if size not in lengths}
+    probe = _Probe(graph, specs, known_roles)
+    form = probe.form(recorded) if _elements(recorded) > SMALL_ELEMENTS else None
+    found = recorded
+    for least in LEAST_SMALL:
+        able = {size for size in now if now[size] > least}
+        while form is not None and able and _elements(found) > SMALL_ELEMENTS:
+            longest = max(able, key=lambda size: (now[size], size))
+            tried = {**now, longest: max(least, now[longest] // 2)}
+            smaller: Shapes = tuple(tuple(tried.get(size, size) for size in shape) for shape in recorded)
+            if probe.form(smaller) == form:
+                now, found = tried, smaller
+                able = {size for size in able if now[size] > least}
+            else:
+                able.discard(longest)
+    return found
 
 
 def smaller(graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping[str, InputRole]) -> tuple[SizeStep, ...]:

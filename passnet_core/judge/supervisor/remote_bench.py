@@ -8,7 +8,7 @@ import torch
 from passnet_core.errors import BadInput
 from passnet_core.judge.protocol import encoding, framing
 from passnet_core.judge.protocol.messages import Returned
-from passnet_core.judge.protocol.reference_bench import BenchPlan, Drawn, Judged
+from passnet_core.judge.protocol.reference_bench import BenchPlan, Drawn, Judged, TellingDraws
 from passnet_core.records import from_json, to_json
 
 
@@ -46,6 +46,10 @@ class RemoteReferenceBench:
     def taken(self) -> list[Drawn]:
         reply = self._asked({"step": "taken"})
         return framing.unpack_inputs(reply.fields["inputs"], reply.tensors)
+
+    def telling(self, source: str, shapes: Sequence[Sequence[int]]) -> TellingDraws:
+        asked = {"step": "telling", "source": source, "shapes": [list(shape) for shape in shapes]}
+        return from_json(TellingDraws, self._asked(asked).fields["telling"])
 
     def control(self) -> str:
         return str(self._asked({"step": "control"}).fields["said"])

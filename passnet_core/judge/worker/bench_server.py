@@ -31,6 +31,7 @@ class ReferenceBenchServer:
             "redraw": lambda request: self._opened.redraw(request.fields["kept"]),
             "refer": lambda request: framing.WireMessage({"said": self._opened.refer(exact=request.fields["exact"])}),
             "taken": self._taken,
+            "telling": self._telling,
             "control": lambda request: framing.WireMessage({"said": self._opened.control()}),
             "compile": lambda request: self._opened.compile(),
             "right": self._right,
@@ -65,6 +66,10 @@ class ReferenceBenchServer:
         tensors = [each.to(self.device.value) for each in request.tensors]
         actual = encoding.unpacked(request.fields["actual"], tensors)
         return framing.WireMessage({"right": self._opened.right(actual)})
+
+    def _telling(self, request: framing.WireMessage) -> framing.WireMessage:
+        found = self._opened.telling(request.fields["source"], request.fields["shapes"])
+        return framing.WireMessage({"telling": to_json(found)})
 
     def _judge(self, request: framing.WireMessage) -> framing.WireMessage:
         packed = request.fields["actual"]

@@ -488,6 +488,9 @@ class _OwnClient:
     def __init__(self, worker: _WorkerServer) -> None:
         self.worker = worker
 
+    def prepare(self, name: str, preparation: Preparation) -> None:
+        self.worker.calls[name] = building.prepared(preparation, (), {})
+
     def give(self, inputs: Sequence[Any]) -> None:
         self.worker.take(inputs)
 

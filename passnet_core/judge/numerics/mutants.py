@@ -1,0 +1,520 @@
+"""Mutants of a subgraph: the same computation with one slip, as a pass may make it.
+
+Inputs that tell a mutant from eager tell a pass with that slip as well."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from passnet_core.errors import BadInput
+from passnet_core.graphs.effects import DROPOUT, is_random, is_switch, last_part
+from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice, Symbol, Value, substituted
+from passnet_core.graphs.source import emit
+from passnet_core.graphs.spelling import Names
+from passnet_core.judge.numerics.input_draws import HUGE, MOST_EPSILON, is_parameter
+from passnet_core.judge.numerics.integer_ranges import indexings
+from passnet_core.judge.protocol import signatures
+from passnet_core.records import TensorSpec
+
+MOST_MUTANTS = 60
+"""At most this many mutants are made of a graph."""
+
+SHAPES = frozenset(
+    {
+        "size", "shape", "sizes", "dtype", "device", "layout", "kernel_size", "stride", "padding", "dilation", "groups",
+        "output_size", "normalized_shape", "start_dim", "end_dim", "sections", "split_size", "split_size_or_sections",
+        "chunks", "keepdim", "repeats", "num_classes", "memory_format", "inplace", "non_blocking", "copy", "training",
+        "train", "sparse", "scale_grad_by_freq", "max_norm", "norm_type", "momentum", "cudnn_enabled", "return_indices",
+        "pin_memory", "requires_grad", "num_groups", "step", "name", "antialias", "output_padding", "return_complex",
+        "padding_idx", "equation", "indices_or_sections", "size_average", "reduce", "recompute_scale_factor",
+    }
+)  # fmt: skip
+"""Parameters that decide about shapes or do not matter to values; they stay as they are."""
+
+KEPT = frozenset(
+    {
+        "contiguous", "detach", "clone", "to", "type_as", "type", "float", "half", "bfloat16", "double", "view_as",
+        "expand_as", "reshape_as", "getattr", "set_grad_enabled", "size", "pos",
+    }
+)  # fmt: skip
+"""Operations that may be missing without a slip: copies, and conversions, which another precision replaces."""
+
+UNARY: Mapping[str, tuple[str, ...]] = {
+    "relu": ("relu6", "gelu"),
+    "relu6": ("relu",),
+    "gelu": ("silu", "relu"),
+    "silu": ("gelu", "hardswish"),
+    "sigmoid": ("hardsigmoid",),
+    "hardsigmoid": ("sigmoid",),
+    "hardswish": ("silu", "relu6"),
+    "leaky_relu": ("relu", "elu"),
+    "elu": ("relu", "celu"),
+    "mish": ("silu",),
+    "softplus": ("relu",),
+    "tanh": ("hardtanh",),
+    "hardtanh": ("relu",),
+    "logsigmoid": ("sigmoid",),
+}  # fmt: skip
+"""Activations and those that are taken for them."""
+
+COUSINS: Mapping[str, tuple[str, ...]] = {
+    "gt": ("ge",), "ge": ("gt",), "lt": ("le",), "le": ("lt",), "eq": ("ne",), "ne": ("eq",),
+    "add": ("sub",), "sub": ("add",), "iadd": ("isub",), "isub": ("iadd",), "truediv": ("mul",),
+    "and_": ("or_",), "or_": ("and_",), "logical_and": ("logical_or",), "logical_or": ("logical_and",),
+    "bitwise_and": ("bitwise_or",), "bitwise_or": ("bitwise_and",), "floordiv": ("truediv",),
+    "floor": ("round", "trunc"), "ceil": ("floor", "round"), "round": ("floor",), "trunc": ("floor",),
+    "amax": ("amin",), "amin": ("amax",), "max": ("min",), "min": ("max",), "maximum": ("minimum",),
+    "minimum": ("maximum",), "argmax": ("argmin",), "argmin": ("argmax",), "any": ("all",), "all": ("any",),
+    "tril": ("triu",), "triu": ("tril",), "sin": ("cos",), "cos": ("sin",), "exp": ("exp2",), "log": ("log2",),
+    "log1p": ("log",), "expm1": ("exp",), "rsqrt": ("sqrt", "reciprocal"), "sqrt": ("rsqrt",), "sum": ("mean",),
+    "softmax": ("log_softmax",), "log_softmax": ("softmax",), "max_pool2d": ("avg_pool2d",),
+    "avg_pool2d": ("max_pool2d",), "adaptive_avg_pool2d": ("adaptive_max_pool2d",), "var": ("std",), "std": ("var",),
+    "adaptive_avg_pool1d": ("adaptive_max_pool1d",), "zeros": ("ones",), "ones": ("zeros",),
+    "zeros_like": ("ones_like",), "ones_like": ("zeros_like",),
+}  # fmt: skip
+"""Operations with the same arguments that are taken for each other."""
+
+WORDS: Mapping[str, str] = {
+    "none": "tanh", "tanh": "none", "nearest": "bilinear", "bilinear": "nearest", "bicubic": "bilinear",
+    "floor": "trunc", "trunc": "floor", "constant": "reflect", "reflect": "replicate", "mean": "sum", "sum": "mean",
+}  # fmt: skip
+"""Words as arguments, and others that are taken for them."""
+
+UNALTERED = DROPOUT | {
+    "getitem", "arange", "roll", "permute", "transpose", "split", "chunk", "pad", "view", "reshape", "expand", "repeat",
+}  # fmt: skip
+"""Operations whose literals are positions and sizes, or do not matter when the operation is switched off."""
+
+SHIFTED = frozenset({"diagonal", "shifts", "start", "index", "offset"})
+"""Integers that may be off by one."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A graph with one slip. name: says which, to people."""
+
+    name: str
+    graph: Graph
+
+    @property
+    def source(self) -> str:
+        return emit(self.graph)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One argument of a call, a literal or a node. path: where it stands in the node."""
+
+    name: str
+    value: Value
+    path: tuple[str, int | str]
+
+
+def mutants(graph: Graph, specs: Sequence[TensorSpec]) -> tuple[Mutant, ...]:
+    """At most MOST_MUTANTS mutants of a graph, the likeliest slips of each sort first, always in the same order.
+
+    specs: its inputs, in the shapes that will be given. A mutant may fail, or return another shape or dtype."""
+    maker = _Maker(graph, specs)
+    sorts: list[Iterator[tuple[str, Graph]]] = [
+        maker.literals(),
+        maker.ignored_inputs(),
+        maker.flags(),
+        maker.cut_indices(),
+        maker.dropped(),
+        maker.cousins(),
+        maker.exchanged(),
+        maker.inverted(),
+        maker.off_by_one(),
+        maker.axes(),
+    ]
+    found: dict[str, Mutant] = {}
+    sources = {emit(graph)}
+    while sorts and len(found) < MOST_MUTANTS:
+        for sort in list(sorts):
+            made = next(sort, None)
+            if made is None:
+                sorts.remove(sort)
+                continue
+            try:
+                source = emit(made[1])
+            except BadInput:
+                continue
+            if source not in sources and len(found) < MOST_MUTANTS:
+                sources.add(source)
+                name = next(each for each in _names(made[0]) if each not in found)
+                found[name] = Mutant(name, made[1])
+    return tuple(found.values())
+
+
+def _names(name: str) -> Iterator[str]:
+    yield name
+    yield from (f"{name} ({turn})" for turn in range(2, MOST_MUTANTS + 2))
+
+
+class _Maker:
+    """Makes the mutants of one graph. Each method yields those of one sort: (name, graph)."""
+
+    def __init__(self, graph: Graph, specs: Sequence[TensorSpec]) -> None:
+        self.graph = graph
+        self.specs = {spec.name: spec for spec in specs}
+        self.tensors = [spec for spec in specs if spec.name in graph.by_name and not self._is_number(spec)]
+        self.operations = [node for node in graph.operations if not is_switch(node)]
+        self.settings = {node.name: tuple(settings(node)) for node in self.operations}
+
+    def _is_number(self, spec: TensorSpec) -> bool:
+        return self.graph.by_name[spec.name].target.startswith("torch.Sym")
+
+    # --- literals ---
+
+    def literals(self) -> Iterator[tuple[str, Graph]]:
+        """Each literal altered, in turns: the first alteration of every literal, then the second one."""
+        sites = [
+            (node, setting, list(_alterations(node, setting)))
+            for node in self.operations
+            for setting in self.settings[node.name]
+        ]
+        for turn in range(max((len(made) for _, _, made in sites), default=0)):
+            for node, setting, made in sites:
+                if turn < len(made):
+                    yield self._altered(node, setting, made[turn])
+
+    def off_by_one(self) -> Iterator[tuple[str, Graph]]:
+        for node in self.operations:
+            for setting in self.settings[node.name]:
+                for value in _shifts(node, setting):
+                    yield self._altered(node, setting, value)
+
+    def axes(self) -> Iterator[tuple[str, Graph]]:
+        for node in self.operations:
+            for setting in self.settings[node.name]:
+                for value in _other_axes(setting):
+                    yield self._altered(node, setting, value)
+            if last_part(node) == "permute" and all(isinstance(each, int) for each in node.args[1:]):
+                for at in range(1, len(node.args) - 1):
+                    turned = (*node.args[:at], node.args[at + 1], node.args[at], *node.args[at + 2 :])
+                    said = f"dims {_shown(node.args[1:])} -> {_shown(turned[1:])} in permute"
+                    yield said, self._with(node, [replace(node, args=turned)])
+
+    def _altered(self, node: Node, setting: Setting, value: Value) -> tuple[str, Graph]:
+        said = f"{setting.name} {_shown(setting.value)} -> {_shown(value)} in {last_part(node)}"
+        return said.strip(), self._with(node, [with_argument(node, setting.path, value)])
+
+    # --- inputs ---
+
+    def ignored_inputs(self) -> Iterator[tuple[str, Graph]]:
+        for spec in self.tensors:
+            constant = _constant_for(spec)
+            full = Node(
+                self._free("constant"), NodeKind.CALL, "torch.full_like", (Ref(spec.name), constant)
+            )  # fmt: skip
+            yield f"{spec.name} ignored, taken for {_shown(constant)}", self._after_inputs(spec.name, [full])
+
+    def flags(self) -> Iterator[tuple[str, Graph]]:
+        for spec in self.tensors:
+            if "int" in spec.dtype:
+                some = Node(self._free("some"), NodeKind.CALL, "torch.ne", (Ref(spec.name), 0))
+                flag = Node(self._free("flag"), NodeKind.METHOD, "type_as", (Ref(some.name), Ref(spec.name)))
+                yield f"{spec.name} taken for a flag", self._after_inputs(spec.name, [some, flag])
+
+    def cut_indices(self) -> Iterator[tuple[str, Graph]]:
+        """Indices clamped to half of their table, and to the largest that was recorded."""
+        for node in self.operations:
+            for index, table, axis in indexings(node):
+                spec, own = self.specs.get(table), self.specs.get(index)
+                limits: dict[str, int] = {}
+                if spec is not None and -len(spec.shape) <= axis < len(spec.shape):
+                    limits["half of the table"] = (spec.shape[axis] - 1) // 2
+                if own is not None and own.high is not None:
+                    limits["what was recorded"] = max(int(own.high), 0)
+                for said, limit in limits.items():
+                    clamped = Node(
+                        self._free("clamped"), NodeKind.CALL, "torch.clamp", (Ref(index),), (("max", limit),)
+                    )  # fmt: skip
+                    changed = _reading(node, {index: Ref(clamped.name)})
+                    yield f"index of {last_part(node)} clamped to {said}", self._with(node, [clamped, changed])
+
+    # --- operations ---
+
+    def dropped(self) -> Iterator[tuple[str, Graph]]:
+        for node in self.operations:
+            name = last_part(node)
+            if name in KEPT or (name in DROPOUT and not is_random(node)):
+                continue
+            # of where, what it chooses between
+            given = node.args[1:] if name == "where" and node.kind is NodeKind.CALL else node.args
+            operands = [value for value in given if isinstance(value, Ref)][:2]
+            if not operands and node.args and isinstance(node.args[0], Listed | tuple):
+                items = node.args[0].items if isinstance(node.args[0], Listed) else node.args[0]
+                operands = [value for value in items if isinstance(value, Ref)][:1]
+            for operand in operands:
+                rest = f", only {operand.name} kept" if len(operands) > 1 else ""
+                yield f"{last_part(node)} dropped{rest}", self._without(node, operand)
+
+    def cousins(self) -> Iterator[tuple[str, Graph]]:
+        for node in self.operations:
+            name = last_part(node).rstrip("_") if last_part(node) not in COUSINS else last_part(node)
+            for other in COUSINS.get(name, ()):
+                stem = node.target.rpartition(".")[0]
+                target = f"{stem}.{other}" if stem else other
+                yield f"{other} for {name}", self._with(node, [replace(node, target=target)])
+            if name in UNARY and node.args and isinstance(node.args[0], Ref):
+                for other in UNARY[name]:
+                    called = replace(
+                        node,
+                        kind=NodeKind.CALL,
+                        target=f"torch.nn.functional.{other}",
+                        args=node.args[:1],
+                        kwargs=(),
+                    )
+                    yield f"{other} for {name}", self._with(node, [called])
+            yield from self._special_cousins(node, name)
+
+    def _special_cousins(self, node: Node, name: str) -> Iterator[tuple[str, Graph]]:
+        arguments = dict(signatures.bind(node).arguments)
+        first = node.args[0] if node.args else None
+        if not isinstance(first, Ref):
+            return
+        if name == "softmax" and isinstance(arguments.get("dim"), int):
+            yield "softmax without subtracting its maximum", self._with(node, self._naive_softmax(node, arguments))
+        elif name == "mean" and arguments.get("dim") is not None:
+            for step in (1, -1):
+                said = f"mean over one element {'more' if step > 0 else 'less'}"
+                yield said, self._with(node, self._mean_over(node, first, step))
+        elif name == "dropout" and isinstance(arguments.get("p"), float):
+            kept = 1.0 - float(str(arguments["p"]))
+            scaled = Node(node.name, NodeKind.CALL, "operator.mul", (first, kept))
+            yield f"dropout scales by {_shown(kept)} in evaluation", self._with(node, [scaled])
+        elif name in ("cumsum",):
+            inclusive = replace(node, name=self._free("inclusive"))
+            exclusive = Node(node.name, NodeKind.CALL, "operator.sub", (Ref(inclusive.name), first))
+            yield "cumsum without the element itself", self._with(node, [inclusive, exclusive])
+
+    def _naive_softmax(self, node: Node, arguments: Mapping[str, Value]) -> list[Node]:
+        made: list[Node] = []
+        value, dtype, dim = node.args[0], arguments.get("dtype"), arguments["dim"]
+        if isinstance(dtype, Symbol):
+            made.append(Node(self._free("cast"), NodeKind.METHOD, "to", (value, dtype)))
+            value = Ref(made[-1].name)
+        powers = Node(self._free("powers"), NodeKind.CALL, "torch.exp", (value,))
+        total = Node(
+            self._free("total"), NodeKind.METHOD, "sum", (Ref(powers.name),), (("dim", dim), ("keepdim", True))
+        )
+        share = Node(node.name, NodeKind.CALL, "operator.truediv", (Ref(powers.name), Ref(total.name)))
+        return [*made, powers, total, share]
+
+    def _mean_over(self, node: Node, value: Ref, step: int) -> list[Node]:
+        mean = replace(node, name=self._free("mean"))
+        every = Node(self._free("every"), NodeKind.METHOD, "numel", (value,))
+        some = Node(self._free("some"), NodeKind.METHOD, "numel", (Ref(mean.name),))
+        size = Node(self._free("size"), NodeKind.CALL, "operator.floordiv", (Ref(every.name), Ref(some.name)))
+        other = Node(self._free("other"), NodeKind.CALL, "operator.add", (Ref(size.name), step))
+        ratio = Node(self._free("ratio"), NodeKind.CALL, "operator.truediv", (Ref(size.name), Ref(other.name)))
+        scaled = Node(node.name, NodeKind.CALL, "operator.mul", (Ref(mean.name), Ref(ratio.name)))
+        return [mean, every, some, size, other, ratio, scaled]
+
+    def exchanged(self) -> Iterator[tuple[str, Graph]]:
+        """The operands of an operation that does not commute exchanged, and what it joins in another order."""
+        for node in self.operations:
+            name = last_part(node)
+            if name in ("sub", "truediv", "div", "pow", "matmul", "bmm", "isub", "gt", "lt") and len(node.args) >= 2:
+                swapped = replace(node, args=(node.args[1], node.args[0], *node.args[2:]))
+                if swapped.kind is NodeKind.METHOD and not isinstance(swapped.args[0], Ref):
+                    continue
+                if swapped.target.startswith("operator.i"):
+                    swapped = replace(swapped, target=f"operator.{name.removeprefix('i')}")
+                yield f"operands of {name} exchanged", self._with(node, [swapped])
+            elif name in ("cat", "stack", "concat") and node.args and isinstance(node.args[0], Listed | tuple):
+                items = node.args[0].items if isinstance(node.args[0], Listed) else node.args[0]
+                turned = replace(node, args=(Listed(items[::-1]), *node.args[1:]))
+                yield f"order of {name} turned round", self._with(node, [turned])
+
+    def inverted(self) -> Iterator[tuple[str, Graph]]:
+        """The sense of each mask inverted, and each switch of an operation turned over."""
+        for node in self.operations:
+            if last_part(node) in ("where", "masked_fill", "masked_fill_"):
+                position = 0 if node.kind is NodeKind.CALL and last_part(node) == "where" else 1
+                mask = node.args[position] if len(node.args) > position else None
+                if isinstance(mask, Ref):
+                    other = Node(self._free("inverse"), NodeKind.CALL, "torch.logical_not", (mask,))
+                    args = tuple(Ref(other.name) if at == position else each for at, each in enumerate(node.args))
+                    turned = replace(node, args=args)
+                    yield f"mask of {last_part(node)} inverted", self._with(node, [other, turned])
+        for spec in self.tensors:
+            if spec.dtype == "bool":
+                other = Node(self._free("inverse"), NodeKind.CALL, "torch.logical_not", (Ref(spec.name),))
+                yield f"{spec.name} inverted", self._after_inputs(spec.name, [other])
+        for node in self.operations:
+            for setting in self.settings[node.name]:
+                if isinstance(setting.value, bool) and setting.name not in SHAPES:
+                    yield self._altered(node, setting, not setting.value)
+
+    # --- graphs ---
+
+    def _free(self, wished: str) -> str:
+        return Names(self.graph.by_name).free(f"mutant_{wished}")
+
+    def _with(self, node: Node, new: Sequence[Node]) -> Graph:
+        """The graph with other nodes in the place of one; the last of them has its name."""
+        nodes = [each for old in self.graph.nodes for each in (new if old.name == node.name else [old])]
+        return Graph(tuple(nodes), self.graph.result)
+
+    def _without(self, node: Node, operand: Ref) -> Graph:
+        instead: dict[str, Value] = {node.name: operand}
+        nodes = [_reading(each, instead) for each in self.graph.nodes if each.name != node.name]
+        return Graph(tuple(nodes), substituted(self.graph.result, instead))
+
+    def _after_inputs(self, name: str, new: Sequence[Node]) -> Graph:
+        """The graph that reads the last of these new nodes wherever it reads this input."""
+        instead: dict[str, Value] = {name: Ref(new[-1].name)}
+        operations = [_reading(each, instead) for each in self.graph.operations]
+        return Graph((*self.graph.inputs, *new, *operations), substituted(self.graph.result, instead))
+
+
+def settings(node: Node) -> Iterator[Setting]:
+    """Every argument of a call with its parameter's name, and the defaults that the call leaves out."""
+    bound = dict(signatures.bind(node).arguments)
+    named: set[str] = set()
+    for position, value in enumerate(node.args):
+        name = _parameter(node, position)
+        named.add(name)
+        yield Setting(name, value, ("args", position))
+    for name, value in node.kwargs:
+        named |= {name, signatures.ALIASES.get(name, name)}
+        yield Setting(name, value, ("kwargs", name))
+    if node.kind is NodeKind.CALL and "" not in named:
+        for name, value in bound.items():
+            if name not in named and isinstance(value, float | str) and not name.isdecimal():
+                yield Setting(name, value, ("kwargs", name))
+
+
+def _parameter(node: Node, position: int) -> str:
+    """The name of the parameter that an argument is passed for, found by marking it; empty if it is not known."""
+    mark = Ref("?")
+    args = tuple(mark if at == position else value for at, value in enumerate(node.args))
+    for name, value in signatures.bind(replace(node, args=args)).arguments:
+        if value == mark:
+            return "" if name.isdecimal() else name
+    return ""
+
+
+def with_argument(node: Node, path: tuple[str, int | str], value: Value) -> Node:
+    """The node with another value for one argument, which is added if it is a keyword that is not there."""
+    kind, place = path
+    if kind == "args":
+        return replace(node, args=tuple(value if at == place else each for at, each in enumerate(node.args)))
+    others = tuple(each for each in node.kwargs if each[0] != place)
+    return replace(node, kwargs=(*others, (str(place), value)))
+
+
+def _reading(node: Node, instead: dict[str, Value]) -> Node:
+    args = tuple(substituted(each, instead) for each in node.args)
+    return replace(node, args=args, kwargs=tuple((name, substituted(each, instead)) for name, each in node.kwargs))
+
+
+def _constant_for(spec: TensorSpec) -> float | int | bool:
+    """What somebody would take an input for who looked at its recording only."""
+    if spec.dtype == "bool":
+        return True
+    if "int" in spec.dtype:
+        return int(spec.low) if spec.low is not None and abs(spec.low) < HUGE else 0
+    mean = spec.mean or 0.0
+    return float(round(mean)) if is_parameter(spec) and len(spec.shape) <= 1 else mean
+
+
+def _alterations(node: Node, setting: Setting) -> Iterator[Value]:
+    """Other values for a literal, the likeliest slip first."""
+    name, value = setting.name, setting.value
+    if name in SHAPES or "dim" in name or isinstance(value, bool) or name in SHIFTED:
+        return
+    if isinstance(value, str):
+        if value in WORDS and name in ("approximate", "mode", "rounding_mode", "reduction"):
+            yield WORDS[value]
+        return
+    if name == "correction" and isinstance(value, int):
+        yield 1 - value
+        return
+    if last_part(node) in UNALTERED or is_random(node) or not isinstance(value, int | float) or math.isnan(value):
+        return
+    if abs(value) >= HUGE or math.isinf(value):
+        sign = -1.0 if value < 0 else 1.0
+        # without the limit, and with the ones that are usual elsewhere
+        yield sign * math.inf if math.isfinite(value) else sign * 3.0e38
+        yield sign * 10_000.0
+        return
+    if 0 < abs(value) <= MOST_EPSILON and isinstance(value, float):
+        yield from (0.0, value * 1000, value * 10, value / 10)
+        return
+    if name in ("min", "min_val", "max", "max_val"):
+        yield -math.inf if name.startswith("min") else math.inf
+    if isinstance(value, float):
+        yield value * 1.1 if value else 1.0
+        if value not in (0.0, 1.0):
+            yield 1.0
+    else:
+        yield value + 1
+
+
+def _shifts(node: Node, setting: Setting) -> Iterator[Value]:
+    """Other positions: the next diagonal or index, the neighbouring slice of the same length, another padding."""
+    value = setting.value
+    if setting.name in SHIFTED and isinstance(value, int) and not isinstance(value, bool):
+        yield from (value + 1, value - 1)
+    if last_part(node) == "pad" and isinstance(value, Listed | tuple):
+        items = value.items if isinstance(value, Listed) else value
+        for at in range(0, len(items) - 1, 2):
+            turned = (*items[:at], items[at + 1], items[at], *items[at + 2 :])
+            yield Listed(turned)
+    if last_part(node) == "pad" and setting.name == "value" and isinstance(value, int | float):
+        yield value + 1
+    if node.target != "operator.getitem" or setting.path != ("args", 1):
+        return
+    places = value if isinstance(value, tuple) else (value,)
+    for at, place in enumerate(places):
+        for other in _other_places(place):
+            changed = (*places[:at], other, *places[at + 1 :])
+            yield changed if isinstance(value, tuple) else changed[0]
+
+
+def _other_places(place: Value) -> Iterator[Value]:
+    match place:
+        case bool():
+            return
+        case int():
+            yield from (place + 1, place - 1)
+        case Slice(None, int(stop), None) if stop > 0:
+            yield Slice(-stop, None, None)
+        case Slice(int(start), None, None) if start > 0:
+            yield Slice(None, -start, None)
+        case Slice(None, int(stop), None):
+            yield Slice(-stop, None, None)
+        case Slice(int(start), None, None) if start < 0:
+            yield Slice(None, -start, None)
+        case Slice(int(start), int(stop), step):
+            yield from (Slice(start + 1, stop + 1, step), Slice(start - 1, stop - 1, step))
+
+
+def _other_axes(setting: Setting) -> Iterator[Value]:
+    """Neighbouring axes; of a permutation, two axes exchanged. Whether their sizes are equal shows when it runs."""
+    value, name = setting.value, setting.name
+    if isinstance(value, int) and not isinstance(value, bool) and name in ("dim", "dim0", "dim1", "axis"):
+        yield from (value - 1, value + 1)
+    items = value.items if isinstance(value, Listed) else value
+    if name in ("dims", "dim") and isinstance(items, tuple) and all(isinstance(each, int) for each in items):
+        for at in range(len(items) - 1):
+            turned = (*items[:at], items[at + 1], items[at], *items[at + 2 :])
+            yield Listed(turned) if isinstance(value, Listed) else turned
+
+
+def _shown(value: Value) -> str:
+    match value:
+        case float():
+            return f"{value:.6g}"
+        case Slice(start, stop, _):
+            return f"{'' if start is None else start}:{'' if stop is None else stop}"
+        case Listed(items):
+            return f"[{', '.join(map(_shown, items))}]"
+        case tuple():
+            return f"({', '.join(map(_shown, value))})"
+        case Ref(name):
+            return name
+    return str(value)

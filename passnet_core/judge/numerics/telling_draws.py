@@ -1,0 +1,273 @@
+"""Choose the input draws that tell a subgraph from its mutants, by the bound that candidates are judged by.
+
+The six of every verification come first. Each further one is added for a mutant that none before it tells apart. The
+choice depends on nothing but the subgraph, its shapes and the judge: it is made on seeds of its own, and a draw counts
+only if it tells a mutant apart on two of them, since the verification draws other inputs of the same kind."""
+
+import hashlib
+import json
+import math
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import torch
+
+from passnet_core.errors import BadInput
+from passnet_core.graphs.ir import Graph
+from passnet_core.judge.numerics import comparing
+from passnet_core.judge.numerics.comparing import References
+from passnet_core.judge.numerics.input_draws import INPUT_DRAWS, further_draws
+from passnet_core.judge.numerics.mutants import Mutant, mutants
+from passnet_core.judge.protocol.messages import CandidateFault, Produced, Returned
+from passnet_core.judge.protocol.reference_bench import InputRole, TellingDraws
+from passnet_core.records import TensorSpec, from_json, to_json
+
+SEEDS = 2
+"""On how many seeds a draw has to tell a mutant apart."""
+
+ORDER = ("typical", "edges", "sparse", "signed", "wide", "recorded")
+"""The six, the ones that tell most mutants apart first."""
+
+AGAIN = ("sparse 2", "edges 2", "faint 2", "ranges 2", "masks 2", "limits 2")
+"""Draws with another seed, tried after all other kinds."""
+
+MOST_FURTHER = 6
+"""At most this many draws are added to the six."""
+
+MOST_WORK = 6_000_000
+"""How many elements of inputs and outputs may be computed and compared, over all runs: about what two seconds allow.
+A limit in seconds would let the load of the machine decide about inputs."""
+
+RUN_ELEMENTS = 4_096
+"""What a run costs besides its elements, in elements."""
+
+MOST_REMEMBERED = 512
+"""How many choices a process remembers."""
+
+
+class Trial(Protocol):
+    """The inputs of one draw and eager's results on them: a LocalReferenceBench with a seed of its own."""
+
+    eager: Returned | None
+    exact: Returned | None
+
+    def draw(self, input_draw: str, shapes: Sequence[Sequence[int]]) -> None: ...
+
+    def refer(self, *, exact: bool) -> str: ...
+
+    def perturbed_output(self, index: int) -> Callable[[], Iterable[Produced]]:
+        """As in PerturbedResults, for the inputs of this draw; computed once."""
+
+    def run(self, name: str) -> Returned:
+        """Run a callable of the witness on the inputs."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a choice depends on. graph: placed on the device. specs: in the shapes that are drawn. judge: its digest."""
+
+    graph: Graph
+    specs: tuple[TensorSpec, ...]
+    roles: Mapping[str, InputRole]
+    judge: str = ""
+
+    @property
+    def digest(self) -> str:
+        content = [repr(self.graph), to_json(self.specs), self.judge]
+        return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()[:32]
+
+    def seed(self, turn: int) -> int:
+        return int.from_bytes(hashlib.sha256(f"{self.digest} {turn}".encode()).digest()[:4], "big")
+
+
+_remembered: OrderedDict[str, TellingDraws] = OrderedDict()
+
+
+def remembered(digest: str, choose: Callable[[], TellingDraws], folder: Path | None = None) -> TellingDraws:
+    """The choice of this digest, made at most once. folder: where choices are kept beyond this process."""
+    if digest in _remembered:
+        _remembered.move_to_end(digest)
+        return _remembered[digest]
+    file = folder / f"{digest}.json" if folder else None
+    found = _read(file) if file else None
+    if found is None:
+        found = choose()
+        if file:
+            _write(file, found)
+    _remembered[digest] = found
+    while len(_remembered) > MOST_REMEMBERED:
+        _remembered.popitem(last=False)
+    return found
+
+
+def _read(file: Path) -> TellingDraws | None:
+    try:
+        return from_json(TellingDraws, json.loads(file.read_text()))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _write(file: Path, found: TellingDraws) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    part = file.with_suffix(".part")
+    part.write_text(json.dumps(to_json(found)))
+    part.replace(file)
+
+
+@dataclass
+class _Choice:
+    """A choice in progress. told: by how many draws each mutant has been told apart on every seed. once: the draws
+    that told it apart on some seed only."""
+
+    told: set[str] = field(default_factory=set)
+    once: dict[str, list[str]] = field(default_factory=dict)
+    differs: set[str] = field(default_factory=set)
+    broken: set[str] = field(default_factory=set)
+    work: int = 0
+
+
+def chosen(
+    asked: Asked,
+    trial: Callable[[int], Trial],
+    prepare: Callable[[str, Mutant], None],
+    *,
+    safe: Callable[[Mutant], bool] = lambda mutant: True,
+) -> TellingDraws:
+    """Choose the draws. trial: opens the inputs of a seed; eager and float64 are prepared there already. prepare: has
+    the witness prepare a mutant under a name; raises CandidateFault or BadInput. safe: whether a mutant may run."""
+    choice = _Choice()
+    alive = prepared_mutants(asked, prepare, safe)
+    trials = [trial(asked.seed(turn)) for turn in range(SEEDS)]
+    draws: list[str] = list(INPUT_DRAWS)
+    most = len(draws) + MOST_FURTHER
+    for input_draw in ORDER:
+        _try(choice, asked, trials, input_draw, _untold(choice, alive))
+    for input_draw in others(asked):
+        untold = _untold(choice, alive)
+        if not untold or len(draws) >= most:
+            break
+        if _try(choice, asked, trials, input_draw, untold):
+            draws.append(input_draw)
+    # what one seed in two tells apart, two draws of that kind tell more often
+    for name in _untold(choice, alive):
+        by = next((each for each in choice.once.get(name, ()) if " " not in each), None)
+        if by is not None:
+            more = f"{by} 2" if by in draws else by
+            if more not in draws and len(draws) < most:
+                draws.append(more)
+            choice.told.add(name)
+    left = _untold(choice, alive)
+    within = tuple(alive[name].name for name in left if name in choice.differs)
+    alike = tuple(alive[name].name for name in left if name not in choice.differs)
+    return TellingDraws(tuple(draws), len(choice.told), within, alike)
+
+
+def others(asked: Asked) -> tuple[str, ...]:
+    """The draws that are tried besides the six, in this order."""
+    kinds = further_draws(asked.specs, asked.roles)
+    return (*kinds, *(each for each in AGAIN if each.partition(" ")[0] in (*INPUT_DRAWS, *kinds)))
+
+
+def prepared_mutants(
+    asked: Asked, prepare: Callable[[str, Mutant], None], safe: Callable[[Mutant], bool] = lambda mutant: True
+) -> dict[str, Mutant]:
+    """The mutants that may run, by the name under which the witness has prepared them."""
+    found: dict[str, Mutant] = {}
+    for turn, mutant in enumerate(mutants(asked.graph, asked.specs)):
+        name = f"mutant {turn}"
+        try:
+            if safe(mutant):
+                prepare(name, mutant)
+                found[name] = mutant
+        except (CandidateFault, BadInput):
+            continue
+    return found
+
+
+def told_apart(asked: Asked, trial: Trial, input_draws: Sequence[str], names: Sequence[str]) -> set[str]:
+    """Those of the prepared mutants that some of these draws tells apart, on the seed of this trial."""
+    choice = _Choice(work=-1_000_000_000)
+    for input_draw in input_draws:
+        _try(choice, asked, [trial], input_draw, [name for name in names if name not in choice.told])
+    return choice.told - choice.broken
+
+
+def _untold(choice: _Choice, alive: Mapping[str, Mutant]) -> list[str]:
+    return [name for name in alive if name not in choice.told and name not in choice.broken]
+
+
+def _try(choice: _Choice, asked: Asked, trials: Sequence[Trial], input_draw: str, names: Sequence[str]) -> bool:
+    """Run these mutants on one draw of every seed. Return whether it tells one of them apart on all of them."""
+    left = list(names)
+    some = set[str]()
+    for trial in trials:
+        if not left or choice.work > MOST_WORK:
+            return False
+        try:
+            trial.draw(input_draw, [spec.shape for spec in asked.specs])
+            trial.refer(exact=True)
+        except (CandidateFault, BadInput):
+            return False
+        wrong = set(_wrong(choice, trial, left))
+        some |= wrong
+        left = [name for name in left if name in wrong]
+    choice.told.update(left)
+    for name in some.difference(left):
+        choice.once.setdefault(name, []).append(input_draw)
+    return bool(left)
+
+
+def _wrong(choice: _Choice, trial: Trial, names: Sequence[str]) -> Iterator[str]:
+    """The mutants that are wrong on the inputs. Those that fail, or return another form, are marked as broken."""
+    eager = trial.eager
+    assert eager is not None
+    if all(_says_nothing(each.value) for each in eager.outputs):
+        return
+    ran: dict[str, Returned] = {}
+    for name in names:
+        try:
+            returned = trial.run(name)
+        except CandidateFault:
+            choice.broken.add(name)
+            continue
+        choice.work += RUN_ELEMENTS
+        if _same_form(eager, returned):
+            ran[name] = returned
+        else:
+            choice.broken.add(name)
+    for name, returned in ran.items():
+        for index, (wanted, given) in enumerate(zip(eager.outputs, returned.outputs)):
+            if _equal(wanted.value, given.value):
+                continue
+            choice.differs.add(name)
+            choice.work += math.prod(wanted.shape)
+            exact = trial.exact.outputs[index] if trial.exact else None
+            references = References(wanted, exact, trial.perturbed_output(index))
+            if comparing.compare(references, given, memory=False).verdict is not None:
+                yield name
+                break
+
+
+def _says_nothing(value: object) -> bool:
+    """Whether an output is NaN throughout."""
+    return isinstance(value, torch.Tensor) and value.is_floating_point() and bool(value.isnan().all())
+
+
+def _same_form(eager: Returned, returned: Returned) -> bool:
+    return not comparing.structure_problem(eager, returned) and all(
+        (wanted.type, wanted.dtype, wanted.shape, wanted.device) == (given.type, given.dtype, given.shape, given.device)
+        for wanted, given in zip(eager.outputs, returned.outputs)
+    )
+
+
+def _equal(wanted: object, given: object) -> bool:
+    if not isinstance(wanted, torch.Tensor) or not isinstance(given, torch.Tensor):
+        return wanted is given or wanted == given
+    if torch.equal(wanted, given):
+        return True
+    if not wanted.is_floating_point():
+        return False
+    return bool(((wanted == given) | (wanted.isnan() & given.isnan())).all())

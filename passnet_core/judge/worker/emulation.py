@@ -210,6 +210,8 @@ def _mend_language() -> None:
         scope = patch(whole)
         scope.set_attr(tl, "static_assert", launching.static_assert)
         scope.set_attr(tl.core, "static_assert", launching.static_assert)
+        for name in ("dot_scaled", "map_elementwise"):
+            scope.set_attr(tl, name, _refusing(f"tl.{name}"))
         launches.append(scope)
 
         def restore() -> None:

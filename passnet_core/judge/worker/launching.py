@@ -15,8 +15,9 @@ import triton.testing
 from triton.compiler.errors import CompileTimeAssertionFailure
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.errors import InterpreterError
+from triton.runtime.jit import JITFunction
 
-from passnet_core.judge.worker.needs_gpu import root_of
+from passnet_core.judge.worker.needs_gpu import NeedsGpu, root_of
 
 Place = tuple[int, int, int]
 """A program's place in the grid."""
@@ -59,6 +60,7 @@ trials: list[object] = []
 def mend() -> None:
     """Patch the launches of this process."""
     interpreter.GridExecutor.__call__ = _launch
+    JITFunction.run = _refuse_compiled
     _mend_globals()
     _mend_autotuning()
 
@@ -88,6 +90,11 @@ def _launch(self: Any, *args: Any, **kwargs: Any) -> None:
     finally:
         scope.restore()
     self._restore_args_dev(args, args_here, kwargs, kwargs_here)
+
+
+def _refuse_compiled(self: Any, *_args: Any, **_kwargs: Any) -> None:
+    """Functions that triton.jit did not give to the interpreter, such as those of Gluon, are for a GPU only."""
+    raise NeedsGpu(f"the kernel {self.fn.__name__}, which is not in the language of triton.jit,")
 
 
 def _sizes(grid: Any) -> Place:

@@ -172,7 +172,8 @@ class CandidateEnd(Exception):
 
 
 class CandidateFault(CandidateEnd):
-    """A worker failed. kind: "load", "pattern", "compile", "runtime", "memory", "protocol" or "restless"."""
+    """A worker failed. kind: "load", "pattern", "compile", "runtime", "memory", "gpu" (it needs one that this
+    machine does not have), "protocol" or "restless"."""
 
     def __init__(self, kind: str, text: str, trace: str = "") -> None:
         super().__init__(text)

@@ -73,9 +73,9 @@ from passnet_core.records.timing import Speedup, Timing
 __all__ = [
     "ACCEPTED", "BASIC_CLASSES", "BROKEN", "CONTENDER_KEYS", "CONTENDER_NAMES", "DISQUALIFIED", "ERROR_CLASS",
     "LAUNCHED", "LEVELS", "MEMORY_FLOOR", "MOST_CELLS", "NOISE_FLOOR", "ONLY_CHECKED", "OWN_CLOCK", "REPLAY",
-    "RESTS_ON_EVIDENCE", "REUSED", "RIGHT", "TIMED", "TIMED_CALLS", "UNDECIDED", "UNJUDGED", "UNLOADED",
-    "UNREPLACED", "UNTIMED", "WRONG", "Accelerator", "Accuracy", "Bundle", "Capture", "Clock", "CompiledKernel", "Contender", "Device",
-    "Difference", "Environment", "ErrorClass", "ErrorMap", "EvalSpec", "Evidence", "Family", "Finding",
+    "RESTS_ON_EVIDENCE", "REUSED", "RIGHT", "TIMED", "TIMED_CALLS", "UNDECIDED", "UNJUDGED", "UNLOADED", "UNREPLACED",
+    "UNTIMED", "WRONG", "Accelerator", "Accuracy", "Bundle", "Capture", "Clock", "CompiledKernel", "Contender",
+    "Device", "Difference", "Environment", "ErrorClass", "ErrorMap", "EvalSpec", "Evidence", "Family", "Finding",
     "InductorCode", "Inspection", "Isolation", "Job", "LineChange", "MatchAttempt", "MatchReport", "MissKind",
     "NearestMiss", "Neighbourhood", "NodeValue", "Outcome", "OutputAccuracy", "Pairing", "PassFile", "PassKernels",
     "PassMatches", "PatternEdit", "Phase", "Profile", "Run", "SolverKind", "Speedup", "Stage", "Subgraph", "Task",

@@ -77,6 +77,13 @@ VERDICTS: Mapping[Verdict, Words] = {
         "Do in your own kernels what the listed ones do, or match less: the rest of the graph may call libraries.",
         "library kernels did the work, so it is not ranked",
     ),
+    Verdict.NEEDS_GPU: Words(
+        "developer_board",
+        "gray",
+        "the system",
+        "Run the passes on a machine with a GPU, or write the named line with what Triton's interpreter knows.",
+        "only a GPU can run one of its kernels",
+    ),
     Verdict.MATCHED: Words("link", "blue", "", "Run the passes: this compares the values."),
     Verdict.VALUES_ONLY: Words(
         "check_circle", "green", "", "Run the passes on a machine with a GPU to learn how fast they are."

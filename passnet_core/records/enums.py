@@ -104,6 +104,8 @@ class Verdict(StrEnum):
     """There is evidence that a value or a time did not come about as claimed."""
     LIBRARY = "library"
     """Library kernels did the work instead of the bundle's own kernels: shown, but not ranked."""
+    NEEDS_GPU = "needs a GPU"
+    """A kernel uses what only a GPU can run, and the judge has none: nothing is known of its values."""
     MATCHED = "matches"
     """The passes match. CHECK computes no values."""
     VALUES_ONLY = "right, not timed"
@@ -138,13 +140,15 @@ WRONG = frozenset(
 """The outputs differ from eager's."""
 DISQUALIFIED = frozenset({Verdict.CHEAT, Verdict.LIBRARY})
 """The outputs may be right, but are not ranked: the passes did not compute them themselves, or not as claimed."""
+UNDECIDED = frozenset({Verdict.NEEDS_GPU})
+"""The passes match, but this machine cannot run them: neither a failure nor an acceptance."""
 ONLY_CHECKED = frozenset({Verdict.MATCHED})
 """The bundle was accepted, but no value was computed."""
 UNTIMED = frozenset({Verdict.VALUES_ONLY, Verdict.INCONCLUSIVE})
 """The outputs are right, without reliable times."""
 TIMED = frozenset({Verdict.SLOWER, Verdict.NO_DIFFERENCE, Verdict.FASTER})
 """The outputs are right, with reliable times."""
-BASIC_CLASSES = (UNJUDGED, UNLOADED, UNREPLACED, BROKEN, WRONG, DISQUALIFIED, ONLY_CHECKED, UNTIMED, TIMED)
+BASIC_CLASSES = (UNJUDGED, UNLOADED, UNREPLACED, BROKEN, WRONG, DISQUALIFIED, UNDECIDED, ONLY_CHECKED, UNTIMED, TIMED)
 
 RIGHT = TIMED | UNTIMED
 """The outputs agree with eager's."""
@@ -188,6 +192,7 @@ ERROR_CLASS: Mapping[Verdict, ErrorClass | None] = {
     Verdict.LOWER_PRECISION: ErrorClass.ACCURACY,
     Verdict.CHEAT: ErrorClass.CHEAT,
     Verdict.LIBRARY: ErrorClass.RUNTIME,
+    Verdict.NEEDS_GPU: None,
     Verdict.MATCHED: None,
     Verdict.VALUES_ONLY: None,
     Verdict.INCONCLUSIVE: None,

@@ -13,6 +13,7 @@ from passnet_core.graphs import rendering
 from passnet_core.records import (
     ACCEPTED,
     CONTENDER_NAMES,
+    UNDECIDED,
     UNJUDGED,
     Bundle,
     Clock,
@@ -33,7 +34,7 @@ from passnet_core.scoring.report import ScoreReport, score_reports
 
 SIGNS: Mapping[Verdict, str] = {
     **{each: "✓" if each in ACCEPTED else "✗" for each in Verdict},
-    **dict.fromkeys(UNJUDGED, "–"),
+    **dict.fromkeys(UNJUDGED | UNDECIDED, "–"),
     Verdict.INCONCLUSIVE: "?",
     Verdict.SLOWER: "▼",
     Verdict.NO_DIFFERENCE: "≈",

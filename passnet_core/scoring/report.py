@@ -232,6 +232,8 @@ def why_left_out(verdict: Verdict, stage: Stage, device: Device) -> str:
         return VALUES_ONLY
     if verdict is Verdict.INCONCLUSIVE:
         return INCONCLUSIVE
+    if verdict is Verdict.NEEDS_GPU:
+        return verdict.value
     if stage is not Stage.MEASURE or device is not Device.CUDA or ERROR_CLASS[verdict] is None:
         return NOT_MEASURED
     return ""

@@ -15,6 +15,7 @@ from passnet_core.records import (
     Accuracy,
     Clock,
     Contender,
+    Device,
     Environment,
     EvalSpec,
     Finding,
@@ -56,6 +57,7 @@ class Case:
     stage: Stage = Stage.VERIFY
     said: str = ""
     solver_bundle: bool = True
+    device: Device = Device.CPU
 
 
 def fault(kind: str, who: str = "candidate") -> CandidateFault:
@@ -81,6 +83,15 @@ CASES = {
     "capture": Case(Verdict.REWRITE_FAILED, Facts(match=MATCH, end=fault("rewrite"), during="verify")),
     "compile": Case(Verdict.COMPILE_FAILED, Facts(match=MATCH, end=fault("compile"), during="verify")),
     "raise": Case(Verdict.CRASHED, Facts(match=MATCH, end=fault("runtime"), during="verify"), said="exception"),
+    "inline assembly": Case(
+        Verdict.NEEDS_GPU,
+        Facts(match=MATCH, end=fault("gpu"), during="verify"),
+        said="Triton's interpreter, which judges without a GPU, cannot run what happened",
+    ),
+    "needs a GPU at import": Case(Verdict.DOES_NOT_LOAD, Facts(end=fault("gpu"), during="load")),
+    "wrong device": Case(
+        Verdict.CRASHED, Facts(match=MATCH, end=fault("gpu"), during="verify"), device=Device.CUDA, said="which it has"
+    ),
     "memory": Case(Verdict.CRASHED, Facts(match=MATCH, end=fault("memory"), during="verify")),
     "killed": Case(Verdict.CRASHED, Facts(match=MATCH, end=CandidateGone(-9, "killed"), during="verify")),
     "late": Case(Verdict.TIMED_OUT, Facts(match=MATCH, end=CandidateTimeout(5, "run passes"), during="verify")),
@@ -126,7 +137,7 @@ def concluded(facts: Facts, stage: Stage = Stage.VERIFY, job: Job | None = None)
 @pytest.mark.parametrize("name", CASES)
 def test_the_verdict_follows_the_order_of_precedence(name: str) -> None:
     case = CASES[name]
-    job = Job(subgraph(), bundle("#") if case.solver_bundle else None, EvalSpec(stage=case.stage))
+    job = Job(subgraph(), bundle("#") if case.solver_bundle else None, EvalSpec(stage=case.stage, device=case.device))
     outcome = concluded(case.facts, case.stage, job)
     assert outcome.verdict is case.verdict, outcome.reason
     assert case.said in outcome.reason

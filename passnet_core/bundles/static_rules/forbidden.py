@@ -67,6 +67,22 @@ HARMLESS_TORCH = frozenset(
 )  # fmt: skip
 """Functions that compute nothing. The strict profile allows them in addition to PassNet's allocations."""
 
+INDUCTOR = "torch._inductor"
+HELPERS = f"{INDUCTOR}.runtime.triton_helpers"
+"""The module whose functions stand in the kernels that Inductor writes, and that people copy from there."""
+HELPER_FUNCTIONS = frozenset(
+    {
+        "promote_to_tensor", "is_floating", "div_floor_integer", "remainder_integer", "pow_integer", "prod", "minimum",
+        "maximum", "min2", "max2", "minimum_with_index", "maximum_with_index", "min_with_index", "max_with_index",
+        "exp", "online_softmax_reduce", "online_softmax_combine", "online_softmax_combine_with_sum", "welford_reduce",
+        "welford_combine", "welford", "any", "bucketize_binary_search", "frexp", "sort_with_index", "select_one",
+        "if_mask", "constexpr_next_power_of_2", "device_assert_then", "fp8e4m3fn_to_float32",
+    }
+)  # fmt: skip
+"""Functions of HELPERS that compute inside a kernel and do nothing else."""
+HELPER_MODULES = frozenset({"libdevice", "math"})
+"""Modules of Triton that are reached through HELPERS."""
+
 METHODS = frozenset(
     {
         "matmul", "__matmul__", "__rmatmul__", "__imatmul__", "mm", "bmm", "mv", "addmm", "addmm_", "baddbmm",
@@ -116,3 +132,18 @@ def reason_against(path: str, table: dict[str, tuple[str, ...]]) -> tuple[str, s
             if path == name or path.startswith(f"{name}."):
                 return name, reason
     return None
+
+
+def is_inductor_helper(path: str) -> bool:
+    """Whether a dotted path names one of Inductor's functions for kernels, or of Triton's that are reached there."""
+    parts = path.removeprefix(f"{HELPERS}.").split(".")
+    if not path.startswith(f"{HELPERS}."):
+        return False
+    if parts[0] in HELPER_MODULES:
+        return len(parts) == 1 or (len(parts) == 2 and parts[1] != "core" and not parts[1].startswith("_"))
+    return len(parts) == 1 and parts[0] in HELPER_FUNCTIONS
+
+
+def is_other_inductor(path: str) -> bool:
+    """Whether a dotted path leads to anything else of Inductor."""
+    return (path == INDUCTOR or path.startswith(f"{INDUCTOR}.")) and not is_inductor_helper(path)

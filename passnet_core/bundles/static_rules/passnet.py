@@ -59,6 +59,10 @@ class PassNetVisitor(ast.NodeVisitor):
     def paths(self, node: ast.expr) -> list[str]:
         return sorted(self.names.paths(node, self.scope))
 
+    def permits(self, path: str) -> bool:
+        """Whether code outside pattern and replacement_args may use this name in torch."""
+        return path in self.allowed
+
     # imports
 
     def visit_Import(self, node: ast.Import) -> None:
@@ -158,7 +162,7 @@ class PassNetVisitor(ast.NodeVisitor):
                 )
         elif path.split(".")[0] == "importlib" and "import" in path.removeprefix("importlib"):
             self._imported_by_name(node, path)
-        elif _in_torch(path) and not self.traced and path not in self.allowed:
+        elif _in_torch(path) and not self.traced and not self.permits(path):
             self.note(node, TORCH_CALL, f"{path} is called outside pattern and replacement_args.", REMEDY_TORCH)
 
     def _imported_by_name(self, node: ast.Call, path: str) -> None:
@@ -193,7 +197,7 @@ class PassNetVisitor(ast.NodeVisitor):
             elif path.startswith("builtins.") and path.removeprefix("builtins.") in CODE_FROM_STRINGS:
                 name = path.removeprefix("builtins.")
                 self.note(node, DYNAMIC_CODE, f"{name} is used as a value.", "Write its code in the bundle.")
-            elif _in_torch(path) and path not in self.allowed and not _is_data(path):
+            elif _in_torch(path) and not self.permits(path) and not _is_data(path):
                 self.note(node, TORCH_CALL, f"{path} is used outside pattern and replacement_args.", REMEDY_TORCH)
 
 

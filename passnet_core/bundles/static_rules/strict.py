@@ -28,6 +28,9 @@ class StrictVisitor(PassNetVisitor):
     def paths(self, node: ast.expr) -> list[str]:
         return sorted({_without_detour(path) for path in super().paths(node)})
 
+    def permits(self, path: str) -> bool:
+        return super().permits(path) or forbidden.is_inductor_helper(path)
+
     # imports
 
     def _imported(self, node: ast.stmt, path: str) -> None:
@@ -44,12 +47,21 @@ class StrictVisitor(PassNetVisitor):
             )
             return
         against = forbidden.reason_against(path, forbidden.MODULES)
-        if against:
+        if path != forbidden.HELPERS and forbidden.is_other_inductor(path):
+            self.note(
+                node,
+                FORBIDDEN_IMPORT,
+                "torch._inductor is imported, but a pass must not use TorchInductor.",
+                f"Only functions for kernels in {forbidden.HELPERS} may be imported, such as libdevice.",
+            )
+        elif against:
             self.note(node, FORBIDDEN_IMPORT, f"{against[0]} is imported, but {against[1]}.", "Remove the import.")
         self._mentioned(node, path)
 
     def _mentioned(self, node: ast.AST, path: str) -> None:
         against = forbidden.reason_against(path, forbidden.PATHS)
+        if isinstance(node, ast.expr) and forbidden.is_other_inductor(path):
+            against = (path, "a pass must not use TorchInductor")
         if against:
             self.note(node, DYNAMIC_CODE, f"{against[0]} is used, but {against[1]}.", "Write the pass without it.")
 

@@ -36,7 +36,7 @@ def repetition(session: VerifySession) -> Census | None:
         session.bench.redraw(_kept(session, call))
         session.bench.refer(exact=session.strict and not session.exact_problem)
         repeater.give(session.bench.taken())
-        repeated = repeater.repeat(CallableName.PASSES, call.watched)
+        repeated = repeater.repeat(CallableName.PASSES, call.watched, asked.seed)
     except EagerFailed:
         return None
     except CandidateFault as fault:

@@ -8,6 +8,7 @@ from passnet_core.records import (
     RIGHT,
     TIMED,
     WRONG,
+    Device,
     Environment,
     Evidence,
     Finding,
@@ -30,10 +31,14 @@ FAULTS: Mapping[str, tuple[Verdict, str]] = {
     "memory": (Verdict.CRASHED, "It ran out of memory"),
     "protocol": (Verdict.CRASHED, "Its process sent an invalid answer"),
     "form": (Verdict.WRONG_TYPE, "Its result has the wrong form"),
+    "gpu": (Verdict.NEEDS_GPU, "Triton's interpreter, which judges without a GPU, cannot run"),
     "restless": (Verdict.CHEAT, "Its process did not stop while others were timed"),
 }
 """For each kind of fault of the candidate: the verdict, and the first words of the reason."""
 
+
+_LINKS = {"gpu": ""}
+"""What stands between the first words of a reason and what the worker said, if not a colon."""
 
 DOUBTS = (Verdict.CHEAT, Verdict.LIBRARY, Verdict.INCONCLUSIVE)
 """The verdicts that keep right values from being ranked, whichever stage found them, the gravest first."""
@@ -99,7 +104,10 @@ def decide(job: Job, facts: Facts) -> tuple[Verdict, str]:
     if match is not None and not match.count:
         return Verdict.NO_MATCH, _no_match(match)
     if facts.end is not None:
-        return _ended(facts.end, facts.during)
+        verdict, reason = _ended(facts.end, facts.during)
+        if verdict is Verdict.NEEDS_GPU and job.spec.device is Device.CUDA:
+            return Verdict.CRASHED, f"It claims to need a GPU, which it has: {_sentence(facts.end)}"
+        return verdict, reason
     if verification is not None and verification.verdict in WRONG:
         return verification.verdict, verification.reason
     if job.spec.stage is Stage.CHECK:
@@ -171,9 +179,9 @@ def _ended(end: CandidateEnd, during: str) -> tuple[Verdict, str]:
             return Verdict.CRASHED, _sentence(end)
         case CandidateFault(kind=kind, text=text):
             verdict, words = FAULTS.get(kind, (Verdict.CRASHED, "It failed"))
-            if during == Phase.LOAD and verdict is Verdict.CRASHED and kind != "memory":
+            if during == Phase.LOAD and verdict in (Verdict.CRASHED, Verdict.NEEDS_GPU) and kind != "memory":
                 verdict, words = Verdict.DOES_NOT_LOAD, "The bundle does not load"
-            return verdict, f"{words}: {text}"
+            return verdict, f"{words}{_LINKS.get(kind, ':')} {text}"
     return Verdict.CRASHED, _sentence(end)
 
 

@@ -202,7 +202,7 @@ class VerifySession:
             worker = repeater()
             worker.prepare(self.name, self.asked.without_hooks)
             worker.give(self.bench.taken())
-            work_s = worker.repeat(self.name, watched).work_s
+            work_s = worker.repeat(self.name, watched, self.asked.seed).work_s
         except (EagerFailed, CandidateFault):
             return
         self.pace.choose(work_s / probe.elements, sum(each.calls for each in self.plan))

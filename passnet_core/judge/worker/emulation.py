@@ -1,19 +1,26 @@
 """Patches of Triton's interpreter that make it compute on the CPU what a GPU computes.
 
 Unpatched, it treats the bits of bfloat16 as integers, so that products of bfloat16 blocks are nonsense and conversions
-from float32 truncate instead of rounding; and it lacks libdevice altogether. With these patches, a bfloat16 block is a
-float32 array whose values are rounded to bfloat16 after each operation, as a GPU does."""
+from float32 truncate instead of rounding; it lacks libdevice altogether; and it gives zeros where a GPU gives nothing
+that is defined. With these patches, a bfloat16 block is a float32 array whose values are rounded to bfloat16 after each
+operation, as a GPU does. What only a GPU can run raises NeedsGpu."""
 
 import math
+import statistics
 from collections.abc import Callable
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import triton.language as tl
 import triton.runtime.interpreter as interpreter
 from triton.language.extra import libdevice
+from triton.language.extra.cuda import gdc
 from triton.language.extra.cuda import libdevice as cuda_libdevice
+from triton.language.extra.cuda import utils as cuda_functions
+
+from passnet_core.judge.worker import launching
+from passnet_core.judge.worker.needs_gpu import NeedsGpu
 
 FLOAT32_MANTISSA_BITS_LOST = 16
 
@@ -24,9 +31,12 @@ def mend() -> None:
     np.seterr(all="ignore")
     if not getattr(interpreter.InterpreterBuilder, "mended", False):
         _mend_bfloat16()
+        _mend_masked_loads()
         _mend_libdevice()
-        _mend_speed()
+        _refuse_the_rest()
+        _mend_language()
         _remember_shapes()
+        launching.mend()
         interpreter.InterpreterBuilder.mended = True
 
 
@@ -83,7 +93,7 @@ def _mend_bfloat16() -> None:
         if pointers.get_element_ty() != tl.bfloat16:
             return masked_load(self, pointers, mask, other, *rest, **named)
         shape = np.shape(pointers.data)
-        spare = np.zeros(shape, np.uint16) if other is None else to_bits(np.broadcast_to(other.data, shape))
+        spare = _undefined(shape, np.dtype(np.uint16)) if other is None else to_bits(np.broadcast_to(other.data, shape))
         chosen = getattr(mask, "data", mask) if not isinstance(mask, np.ndarray) else mask
         bits = interpreter._interpreter.load(pointers.data, chosen, spare, np.dtype(np.uint16))
         return handle(from_bits(bits), tl.bfloat16)
@@ -122,7 +132,7 @@ def _mend_bfloat16() -> None:
 
         def atomic(self: Any, *args: Any) -> Any:
             if any(_is_bfloat16(getattr(each, "dtype", None)) for each in args):
-                raise NotImplementedError("The interpreter has no atomic operations on bfloat16: use float32.")
+                raise NeedsGpu("an atomic operation on bfloat16 (on float32 it runs everywhere)")
             return before(self, *args)
 
         return atomic
@@ -157,44 +167,89 @@ def _round_results(handle: Any) -> None:
     handle.__post_init__ = check_and_round
 
 
-# --- speed -----------------------------------------------------------------------------------------------------------
+# --- memory ----------------------------------------------------------------------------------------------------------
 
 
-def _mend_speed() -> None:
+def _undefined(shape: tuple[int, ...], kind: np.dtype[Any]) -> np.ndarray:
+    """What the masked lanes of a load without other hold: nothing that is defined on a GPU, and here what shows up in
+    any result that depends on it, all bits set, which is NaN in floating dtypes."""
+    filled = np.empty(shape, kind)
+    filled.reshape(-1).view(np.uint8).fill(1 if kind == np.bool_ else 0xFF)
+    return filled
+
+
+def _mend_masked_loads() -> None:
+    builder = interpreter.InterpreterBuilder
+    masked_load = builder.create_masked_load
+
+    def load(self: Any, pointers: Any, mask: Any, other: Any, *rest: Any, **named: Any) -> Any:
+        chosen = getattr(mask, "data", mask) if not isinstance(mask, np.ndarray) else mask
+        # bfloat16 has its own
+        if other is None and not chosen.all() and (kind := pointers.get_element_ty()) != tl.bfloat16:
+            spare = _undefined(np.shape(pointers.data), interpreter._get_np_dtype(kind))
+            other = interpreter.TensorHandle(spare, kind)
+        return masked_load(self, pointers, mask, other, *rest, **named)
+
+    builder.create_masked_load = load
+
+
+# --- the language ----------------------------------------------------------------------------------------------------
+
+
+def _mend_language() -> None:
     """Patch the language once per launch. Unpatched, the interpreter does so at each call of a function written in
-    Triton, such as tl.sigmoid, in each program, which takes longer than the computation."""
-    if not hasattr(interpreter, "_LangPatchScope"):
-        return
+    Triton, such as tl.sigmoid, in each program, which takes longer than the computation; and it does so only for
+    kernels whose file names triton.language as a whole."""
     patch = interpreter._patch_lang
-    languages: dict[Any, frozenset[int]] = {}
-    launch: list[tuple[Any, set[int]]] = []
+    whole = SimpleNamespace(__globals__={"tl": tl, "core": tl.core})
+    launches: list[Any] = []
 
     def patch_once(function: Any) -> Any:
-        if function not in languages:
-            modules = (tl, tl.core)
-            seen = [id(value) for value in function.__globals__.values() if any(value is each for each in modules)]
-            languages[function] = frozenset(seen)
-        wanted = languages[function]
-        if not launch:
-            scope = patch(function)
-            launch.append((scope, set(wanted)))
+        if launches:
+            return interpreter._LangPatchScope()
+        scope = patch(whole)
+        scope.set_attr(tl, "static_assert", launching.static_assert)
+        scope.set_attr(tl.core, "static_assert", launching.static_assert)
+        for name in ("dot_scaled", "map_elementwise"):
+            scope.set_attr(tl, name, _refusing(f"tl.{name}"))
+        launches.append(scope)
 
-            def restore() -> None:
-                launch.clear()
-                type(scope).restore(scope)
+        def restore() -> None:
+            launches.clear()
+            type(scope).restore(scope)
 
-            scope.restore = restore
-            return scope
-        outermost, patched = launch[0]
-        scope = interpreter._LangPatchScope()
-        if not wanted or not wanted <= patched:
-            scope = patch(function)
-            patched |= wanted
-            # undone in reverse order when the launch ends
-            outermost._changes += scope._changes
+        scope.restore = restore
         return scope
 
     interpreter._patch_lang = patch_once
+
+
+def _refuse_the_rest() -> None:
+    """Say of what the interpreter lacks that it needs a GPU."""
+    builder = interpreter.InterpreterBuilder
+
+    def lacking(self: Any, name: str) -> Any:
+        if not name.startswith("create_"):
+            raise AttributeError(f"The interpreter has no {name}.")
+        return _refusing(f"tl.{name.removeprefix('create_')}")
+
+    builder.__getattr__ = lacking
+    builder.create_inline_asm = _refusing("tl.inline_asm_elementwise")
+    builder.create_extern_elementwise = _refusing("a function of an external library")
+    for module in (cuda_functions, gdc):
+        for name, function in vars(module).items():
+            if tl.core.is_builtin(function) and function.__module__ == module.__name__:
+                refusing = _refusing(f"tl.extra.cuda.{name}")
+                setattr(module, name, refusing)
+                if hasattr(tl.extra.cuda, name):
+                    setattr(tl.extra.cuda, name, refusing)
+
+
+def _refusing(construct: str) -> Callable[..., Any]:
+    def refuse(*_args: Any, **_named: Any) -> Any:
+        raise NeedsGpu(construct)
+
+    return refuse
 
 
 def _remember_shapes() -> None:
@@ -259,6 +314,12 @@ def _log_gamma(value: float) -> float:
         return math.inf
 
 
+def _inverse_normal(probability: float) -> float:
+    if probability in (0.0, 1.0):
+        return math.inf if probability else -math.inf
+    return statistics.NormalDist().inv_cdf(probability)
+
+
 FLOAT_FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
     "abs": np.abs,
     "acos": np.arccos,
@@ -276,6 +337,7 @@ FLOAT_FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
     "cospi": lambda x: np.cos(np.pi * x),
     "erf": _each(math.erf),
     "erfc": _each(math.erfc),
+    "erfinv": lambda x: FLOAT_FUNCTIONS["normcdfinv"]((x + 1) / 2) / math.sqrt(2),
     "exp": np.exp,
     "exp10": lambda x: np.power(10.0, x),
     "exp2": np.exp2,
@@ -291,15 +353,23 @@ FLOAT_FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
     "log1p": np.log1p,
     "log2": np.log2,
     "nearbyint": np.rint,
+    "ldexp": lambda x, exponent: np.ldexp(x, exponent.astype(np.int64)),
+    "logb": lambda x: np.floor(np.log2(np.abs(x))),
     "nextafter": np.nextafter,
+    "norm3d": lambda x, y, z: np.sqrt(x * x + y * y + z * z),
+    "norm4d": lambda x, y, z, w: np.sqrt(x * x + y * y + z * z + w * w),
     "normcdf": lambda x: 0.5 * FLOAT_FUNCTIONS["erfc"](-x / math.sqrt(2)),
+    "normcdfinv": _each(_inverse_normal),
     "pow": np.power,
     "rcbrt": lambda x: 1 / np.cbrt(x),
     "remainder": lambda x, y: x - y * np.rint(x / y),
     "rhypot": lambda x, y: 1 / np.hypot(x, y),
     "rint": np.rint,
+    "rnorm3d": lambda x, y, z: 1 / np.sqrt(x * x + y * y + z * z),
+    "rnorm4d": lambda x, y, z, w: 1 / np.sqrt(x * x + y * y + z * z + w * w),
     "round": lambda x: np.copysign(np.floor(np.abs(x) + 0.5), x),
     "rsqrt": lambda x: 1 / np.sqrt(x),
+    "scalbn": lambda x, exponent: np.ldexp(x, exponent.astype(np.int64)),
     "saturatef": lambda x: np.clip(np.nan_to_num(x, nan=0.0), 0.0, 1.0),
     "sin": np.sin,
     "sinh": np.sinh,
@@ -340,9 +410,14 @@ TESTS: dict[str, Callable[..., np.ndarray]] = {
     "isfinited": np.isfinite,
     "isinf": np.isinf,
     "isnan": np.isnan,
-    "signbit": np.signbit,
 }
 WHOLE: dict[str, tuple[Callable[..., np.ndarray], Any]] = {
+    "signbit": (np.signbit, tl.int32),
+    "ilogb": (FLOAT_FUNCTIONS["logb"], tl.int32),
+    "float2uint_rn": (np.rint, tl.uint32),
+    "float2uint_rz": (np.trunc, tl.uint32),
+    "int2float_rn": (np.positive, tl.float32),
+    "uint2float_rn": (np.positive, tl.float32),
     "llrint": (np.rint, tl.int64),
     "llround": (FLOAT_FUNCTIONS["round"], tl.int64),
     "float2int_rn": (np.rint, tl.int32),
@@ -352,13 +427,39 @@ WHOLE: dict[str, tuple[Callable[..., np.ndarray], Any]] = {
 }
 
 
+BITS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], Any]] = {
+    "brev": (lambda bits: _counted(bits, lambda text: int(text[::-1], 2)), None),
+    "clz": (lambda bits: _counted(bits, lambda text: len(text) - len(text.lstrip("0"))), tl.int32),
+    "ffs": (lambda bits: _counted(bits, lambda text: len(text) - text.rfind("1") if "1" in text else 0), tl.int32),
+    "float_as_int": (lambda bits: bits, tl.int32),
+    "float_as_uint": (lambda bits: bits, tl.uint32),
+    "int_as_float": (lambda bits: bits, tl.float32),
+    "popc": (lambda bits: _counted(bits, lambda text: text.count("1")), tl.int32),
+    "uint_as_float": (lambda bits: bits, tl.float32),
+}
+"""Functions of the bits of one block, and the dtype of the result; None for that of the argument."""
+
+
+def _counted(bits: np.ndarray, function: Callable[[str], int]) -> np.ndarray:
+    """Apply a function to each value, written with as many binary digits as it has bits."""
+    digits = bits.itemsize * 8
+    counts = [function(f"{int(each):0{digits}b}") for each in bits.reshape(-1)]
+    return np.array(counts, dtype=bits.dtype).reshape(bits.shape)
+
+
 def _mend_libdevice() -> None:
     for name, function in (FLOAT_FUNCTIONS | SAME_AS).items():
         _define(name, _computing(function, None))
     for name, function in TESTS.items():
-        _define(name, _computing(function, tl.int32))
+        _define(name, _computing(function, tl.int1))
     for name, (function, kind) in WHOLE.items():
         _define(name, _computing(function, kind))
+    for name, (function, kind) in BITS.items():
+        _define(name, _computing_bits(function, kind))
+    known = {*FLOAT_FUNCTIONS, *SAME_AS, *TESTS, *WHOLE, *BITS}
+    for name, lacking in list(vars(cuda_libdevice).items()):
+        if name not in known and callable(lacking) and lacking.__module__ == cuda_libdevice.__name__:
+            _define(name, _refusing(f"libdevice.{name}"))
 
 
 def _define(name: str, function: Callable[..., Any]) -> None:
@@ -366,6 +467,22 @@ def _define(name: str, function: Callable[..., Any]) -> None:
     for module in modules:
         if hasattr(module, name):
             setattr(module, name, function)
+
+
+def _computing_bits(function: Callable[[np.ndarray], np.ndarray], kind: Any) -> Callable[..., Any]:
+    """A libdevice function of bits on the interpreter's tensors."""
+
+    def call(arg: Any, _semantic: Any = None, **_named: Any) -> Any:
+        tensor = interpreter.interpreter_semantic.to_tensor(arg)
+        held = np.ascontiguousarray(tensor.handle.data)
+        scalar = kind or tensor.dtype
+        unsigned = function(held.view(f"u{held.itemsize}"))
+        wanted = interpreter._get_np_dtype(scalar)
+        data = unsigned.view(wanted) if wanted.itemsize == held.itemsize else unsigned.astype(wanted)
+        shaped = tl.block_type(scalar, list(data.shape)) if tensor.type.is_block() else scalar
+        return tl.tensor(interpreter.TensorHandle(data, scalar), shaped)
+
+    return call
 
 
 def _computing(function: Callable[..., np.ndarray], kind: Any) -> Callable[..., Any]:

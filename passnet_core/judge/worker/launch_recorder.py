@@ -17,6 +17,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -345,7 +346,8 @@ def _compiled_launches(recorder: LaunchRecorder) -> Iterator[None]:
 
 # --- callers ---------------------------------------------------------------------------------------------------------
 
-_OWN = (__file__,)
+_OWN = (__file__, str(Path(__file__).with_name("pretended_device.py")), str(Path(__file__).with_name("launching.py")))
+"""Files of this package whose frames lie between an operation and the one who asks for it."""
 _TORCH = torch.__path__[0] + "/"
 _TRITON = triton.__path__[0] + "/"
 _INTERPRETER = _TRITON + "runtime/interpreter.py"

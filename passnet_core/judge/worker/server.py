@@ -11,6 +11,7 @@ import re
 import socket
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -25,6 +26,7 @@ from passnet_core.judge.protocol import encoding, framing
 from passnet_core.judge.protocol.messages import CandidateFault, Preparation, Returned
 from passnet_core.judge.worker import building, interpreter, timing, timing_loop, tracing
 from passnet_core.judge.worker.loading import FOLDER, LoadProblem, imported, make_importable
+from passnet_core.judge.worker.needs_gpu import need_of, root_of
 from passnet_core.judge.worker.staging import LARGE_BYTES, Staging
 from passnet_core.records import Bundle, Capture, Clock, Contender, Device, TensorForm, from_json, to_json
 
@@ -32,6 +34,9 @@ TEXT_LIMIT = 2_000
 TRACE_LIMIT = 6_000
 
 NEEDED = ("pattern", "replacement_args", "replacement_func")
+
+LANGUAGE = "/triton/language/"
+"""Where Triton's interpreter checks what the compiler for a GPU checks, as that a block's size is a power of two."""
 
 COMPILERS = ("triton.compiler", "torch._dynamo", "torch._inductor", "triton.backends")
 """An exception whose class is in one of these modules means that something could not be compiled."""
@@ -148,27 +153,29 @@ class _WorkerServer:
         for file in bundle.files:
             (folder / Path(file.name).name).write_text(file.code)
         make_importable(folder)
+        pretending, pretended = self._pretence()
         passes: list[TracedPass] = []
         warnings: list[str] = []
         keys: dict[int, str] = {}
         hooks: dict[str, list[tuple[str, building.Hook | None]]] = {}
         for file in bundle.passes:
             name = Path(file.name).stem
-            module = imported(folder / file.name)
+            with pretending():
+                module = imported(folder / file.name)
             missing = [each for each in NEEDED if not callable(getattr(module, each, None))]
             if missing:
                 raise LoadProblem(f"{file.name} does not define {missing[0]}(). A pass defines {', '.join(NEEDED)}.")
-            replacement = module.replacement_func()
+            replacement = pretended(module.replacement_func)()
             if not callable(replacement):
                 raise LoadProblem(
                     f"replacement_func() of {file.name} returns {type(replacement).__name__}. Return a function."
                 )
-            if module.replacement_func() is not replacement:
+            if pretended(module.replacement_func)() is not replacement:
                 warnings.append(
                     f"replacement_func() of {file.name} returns a new object at each call. Return the same."
                 )
             key = keys.setdefault(id(replacement), f"replacement_{len(keys)}")
-            self.replacements[key] = replacement
+            self.replacements[key] = pretended(replacement)
             pattern = _traced(tracing.trace_pattern, module.pattern, f"pattern() of {file.name}")
             arguments = _traced(tracing.trace_arguments, module.replacement_args, f"replacement_args() of {file.name}")
             passes.append(TracedPass(name=name, pattern=pattern, arguments=arguments, replacement=key))
@@ -185,7 +192,7 @@ class _WorkerServer:
                     " Give both the same, or give each a replacement of its own."
                 )
             if hook is not None:
-                self.hooks[key] = hook
+                self.hooks[key] = replace(hook, prepare=pretended(hook.prepare))
         self.traced = tuple(passes)
         return framing.WireMessage(
             {
@@ -203,6 +210,16 @@ class _WorkerServer:
                 "prepares": bool(self.hooks),
             }
         )
+
+    def _pretence(self) -> tuple[Callable[[], AbstractContextManager[None]], Callable[[Any], Any]]:
+        """On the CPU, a context and a decorator in which a bundle's code is told that it runs on a GPU."""
+        if self.device is not Device.CPU:
+            return nullcontext, lambda function: function
+        # loads Triton, which a witness does not need
+        from passnet_core.judge.worker import pretended_device
+
+        pretended_device.install()
+        return pretended_device.pretending, pretended_device.pretended
 
     def _prepare(self, request: framing.WireMessage) -> framing.WireMessage:
         fields = request.fields
@@ -295,6 +312,7 @@ class _WorkerServer:
 
     def _repeat(self, request: framing.WireMessage) -> framing.WireMessage:
         """Make one call in which the recorded steps take the place of the replacement functions."""
+        from passnet_core.judge.worker import strict_memory
         from passnet_core.judge.worker.repeating import Repetition, counted
 
         fields, left = request.fields, list(request.tensors)
@@ -302,9 +320,11 @@ class _WorkerServer:
         call = self.calls[fields["name"]]
         assert self.kernels is not None
         repetition = Repetition(self.kernels, fields["steps"], kept)
-        with call.replaced(repetition.functions(list(self.replacements))), counted() as work:
+        checked = strict_memory.watched(seed=fields["seed"], extent_of=self.staging.extent_of)
+        with call.replaced(repetition.functions(list(self.replacements))), counted() as work, checked as memory:
             described, tensors = encoding.packed(self.called(fields["name"], fresh=True))
-        return framing.WireMessage({**described, "problems": repetition.problems, "work_s": work.seconds}, tensors)
+        problems = [*repetition.problems, *dict.fromkeys(memory.problems)]
+        return framing.WireMessage({**described, "problems": problems, "work_s": work.seconds}, tensors)
 
     def fault(self, error: BaseException) -> CandidateFault:
         """The fault that tells the referee about an exception in a call."""
@@ -474,8 +494,9 @@ class _WorkerServer:
         """Message and traceback of an exception for a person, cut to size. Hostile exceptions cannot break it."""
         cause = error.__cause__ if isinstance(error, UntraceablePattern) and error.__cause__ else error
         try:
-            described = str(error) or "no message"
-            text = described if isinstance(error, LoadProblem | UntraceablePattern) else _named(error, described)
+            described = need_of(error) or str(error) or "no message"
+            plain = isinstance(error, LoadProblem | UntraceablePattern) or need_of(error)
+            text = described if plain else _named(error, described)
             trace = "".join(_relevant_lines(cause, self.scratch))
         except BaseException:  # its __str__ is candidate code too
             text, trace = f"{type(error).__name__}, whose message cannot be read", ""
@@ -558,14 +579,19 @@ def _kind_of(error: BaseException, operation: str) -> str:
         return "pattern"
     if type(error).__name__ == "NotPlain" and type(error).__module__ == "passnet_core.judge.worker.launch_recorder":
         return "form"
+    if need_of(error):
+        return "gpu"
     if isinstance(error, MemoryError | torch.cuda.OutOfMemoryError):
         return "memory"
     if operation == "load":
         return "load"
     if operation == "prepare":
         return "compile"
-    kinds = [f"{kind.__module__}.{kind.__qualname__}" for kind in type(error).__mro__]
+    root = root_of(error)
+    kinds = [f"{kind.__module__}.{kind.__qualname__}" for kind in type(root).__mro__]
     compiling = any(kind.startswith(COMPILERS) or kind.endswith("OutOfResources") for kind in kinds)
+    if root is not error and (frames := traceback.extract_tb(root.__traceback__)):
+        compiling |= LANGUAGE in frames[-1].filename
     return "compile" if compiling else "runtime"
 
 

@@ -118,6 +118,14 @@ class Staging:
         self._keep(name, outputs, observed.shares)
         return observed
 
+    def extent_of(self, storage: torch.UntypedStorage) -> tuple[int, int]:
+        """The addresses of the part of a storage that holds values: of an input's, without what lies around it."""
+        start = storage.data_ptr()
+        for each in self.buffers:
+            if isinstance(each, torch.Tensor) and each.numel() and each.untyped_storage().data_ptr() == start:
+                return _extent(each)
+        return start, start + storage.nbytes()
+
     # --- before the call ---
 
     def _place(self, fresh: bool) -> None:

@@ -411,6 +411,45 @@ def test_honest_habits_break_no_rule() -> None:
     assert found(HABITS, cap=1) == ()
 
 
+IN_INDUCTORS_WORDS = """\
+from torch._inductor.runtime import triton_helpers
+from torch._inductor.runtime.triton_helpers import libdevice, math as tl_math
+import torch._inductor.runtime.triton_helpers as helpers
+from torch._inductor.runtime.triton_helpers import promote_to_tensor
+
+
+@triton.jit
+def kernel(x, out, BLOCK: tl.constexpr):
+    a = triton_helpers.maximum(0, libdevice.tanh(tl.load(x)) + tl_math.exp(1.0))
+    tl.store(out, helpers.libdevice.rsqrt(triton_helpers.max2(promote_to_tensor(a), 1)) + triton_helpers.math.abs(a))
+"""
+
+
+def test_functions_for_kernels_may_come_from_inductors_helpers() -> None:
+    top = f"import triton\nimport triton.language as tl\n{IN_INDUCTORS_WORDS}"
+    assert in_frame("kernel[(1,)](a, a, BLOCK=1)", top) == set()
+    assert in_frame("kernel[(1,)](a, a, BLOCK=1)", top, passnet=True) == {TORCH_CALL}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "th.triton.runtime.driver",
+        "th.warnings.sys",
+        "th.libdevice.core.builtin",
+        "th.get_backend_options()",
+        "f(th)",
+        "other = th",
+        "torch._inductor.compile(a, b)",
+        "torch._inductor.runtime.triton_heuristics.pointwise()",
+        "torch._inductor.graph.GraphLowering",
+        "getattr(th, 'tri' + 'ton')",
+    ],
+)
+def test_nothing_else_of_inductor_can_be_reached(body: str) -> None:
+    assert in_frame(body, "from torch._inductor.runtime import triton_helpers as th") & {TORCH_CALL, DYNAMIC_CODE}
+
+
 def test_passnets_rule_refuses_streams() -> None:
     bundle = Bundle((PassFile("Pass.py", HABITS),), (PassFile("shared_kernel.py", SHARED),))
     assert {each.rule for each in findings(bundle, passnet=True)} == {TORCH_CALL}
@@ -485,6 +524,13 @@ STRICT_ONLY = [
             "import torch.utils.cpp_extension as native",
             "from torch._C import _nn",
             "from importlib import util",
+            "import torch._inductor",
+            "from torch._inductor import compile",
+            "from torch._inductor.runtime import triton_helpers, triton_heuristics",
+            "from torch._inductor.runtime.triton_helpers import triton",
+            "from torch._inductor.runtime.triton_helpers import warnings",
+            "from torch._inductor.runtime.triton_helpers import set_driver_to_gpu",
+            "from torch._inductor.utils import do_bench",
         )
     ),
 ]

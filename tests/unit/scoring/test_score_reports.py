@@ -71,6 +71,7 @@ def test_a_report_scores_timed_outcomes_and_failures_before_timing() -> None:
         (outcome(job(1), Verdict.INFRASTRUCTURE), "infrastructure error"),
         (outcome(job(1), Verdict.CANCELLED), "cancelled"),
         (outcome(job(1), Verdict.INCONCLUSIVE), INCONCLUSIVE),
+        (outcome(job(1, spec=replace(MEASURE, device=Device.CPU)), Verdict.NEEDS_GPU), "needs a GPU"),
         (outcome(job(1, spec=replace(MEASURE, stage=Stage.CHECK)), Verdict.MATCHED), NOT_MEASURED),
     ],
 )

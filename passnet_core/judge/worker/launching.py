@@ -1,0 +1,216 @@
+"""Patches of what surrounds a kernel in Triton's interpreter, so that launches behave as on a GPU.
+
+Unpatched, a grid function gets the interpreter's tensors instead of the launch's arguments, autotuning looks for a
+device, a misspelt argument is dropped, and kernels that import Triton's functions by name do not run."""
+
+import inspect
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+import triton
+import triton.language as tl
+import triton.runtime.interpreter as interpreter
+import triton.testing
+from triton.compiler.errors import CompileTimeAssertionFailure
+from triton.runtime.autotuner import Autotuner
+from triton.runtime.errors import InterpreterError
+from triton.runtime.jit import JITFunction
+
+from passnet_core.judge.worker.needs_gpu import NeedsGpu, root_of
+
+Place = tuple[int, int, int]
+"""A program's place in the grid."""
+
+MOST_PROGRAMS = (2**31 - 1, 65535, 65535)
+"""The largest grid that CUDA launches, by axis."""
+
+OPTIONS = frozenset(
+    {
+        "num_warps", "num_ctas", "num_stages", "warp_size", "maxnreg", "ptx_version", "ptx_options", "ir_override",
+        "enable_fp_fusion", "enable_reflect_ftz", "launch_cooperative_grid", "launch_pdl", "supported_fp8_dtypes",
+        "deprecated_fp8_dot_operand_dtypes", "default_dot_input_precision", "allowed_dot_input_precisions",
+        "max_num_imprecise_acc_default", "extern_libs", "debug", "backend_name", "sanitize_overflow", "arch",
+        "instrumentation_mode",
+    }
+)  # fmt: skip
+"""What a launch for CUDA takes besides the kernel's own parameters."""
+
+TRIAL_MS, UNTRIED_MS = 0.01, float("inf")
+"""The times that autotuning is told: no time without a GPU means anything."""
+
+
+class Watcher(Protocol):
+    """Sees each launch: what it was given, the order of its programs, and its end."""
+
+    def begin(self, name: str, grid: Place, arguments: dict[str, Any]) -> None: ...
+
+    def ordered(self, places: Sequence[Place]) -> Iterable[Place]: ...
+
+    def end(self) -> None: ...
+
+
+watchers: list[Watcher] = []
+"""Those who see the launches of this process. The last one also decides the order of programs."""
+
+trials: list[object] = []
+"""Not empty while an autotuner tries a configuration."""
+
+
+def mend() -> None:
+    """Patch the launches of this process."""
+    interpreter.GridExecutor.__call__ = _launch
+    JITFunction.run = _refuse_compiled
+    _mend_globals()
+    _mend_autotuning()
+
+
+# --- launches --------------------------------------------------------------------------------------------------------
+
+
+def _launch(self: Any, *args: Any, **kwargs: Any) -> None:
+    """Run every program of a launch, as GridExecutor.__call__ does."""
+    known = inspect.getfullargspec(self.fn).args
+    unknown = [name for name in kwargs if name not in known and name not in OPTIONS]
+    if unknown:
+        raise KeyError(f"Keyword argument {unknown[0]} was specified but unrecognised")
+    kwargs = {name: value for name, value in kwargs.items() if name in known}
+    grid = _sizes(self.grid(inspect.getcallargs(self.fn, *args, **kwargs)) if callable(self.grid) else self.grid)
+    args_here, kwargs_here = self._init_args_hst(args, kwargs)
+    for hook in self.pre_run_hooks:
+        hook(*args_here, **kwargs_here)
+    scope = interpreter._patch_lang(self.fn)
+    try:
+        given = inspect.getcallargs(self.fn, *args_here, **kwargs_here)
+        converted = {
+            name: value if name in self.constexprs else interpreter._implicit_cvt(value)
+            for name, value in given.items()
+        }
+        _run_programs(self.fn, grid, given, converted)
+    finally:
+        scope.restore()
+    self._restore_args_dev(args, args_here, kwargs, kwargs_here)
+
+
+def _refuse_compiled(self: Any, *_args: Any, **_kwargs: Any) -> None:
+    """Functions that triton.jit did not give to the interpreter, such as those of Gluon, are for a GPU only."""
+    raise NeedsGpu(f"the kernel {self.fn.__name__}, which is not in the language of triton.jit,")
+
+
+def _sizes(grid: Any) -> Place:
+    sizes = [operator.index(each) for each in grid]
+    if not 1 <= len(sizes) <= 3:
+        raise ValueError(f"A grid has one to three axes, not {len(sizes)}.")
+    for axis, (size, most) in enumerate(zip(sizes, MOST_PROGRAMS)):
+        if size > most:
+            raise RuntimeError(f"Triton Error [CUDA]: invalid argument: axis {axis} of the grid has {size} programs.")
+    x, y, z = (*sizes, 1, 1)[:3]
+    return x, y, z
+
+
+def _run_programs(function: Any, grid: Place, given: dict[str, Any], converted: dict[str, Any]) -> None:
+    builder = interpreter.interpreter_builder
+    builder.set_grid_dim(*grid)
+    places: Iterable[Place] = ((x, y, z) for x in range(grid[0]) for y in range(grid[1]) for z in range(grid[2]))
+    watching = tuple(watchers)
+    for each in watching:
+        each.begin(function.__name__, grid, given)
+    if watching:
+        places = watching[-1].ordered(tuple(places))
+    try:
+        for place in places:
+            builder.set_grid_idx(*place)
+            function(**converted)
+    except Exception as error:
+        if triton.knobs.compilation.front_end_debugging:
+            raise
+        raise InterpreterError(repr(error)) from error
+    finally:
+        for each in watching:
+            each.end()
+
+
+# --- names -----------------------------------------------------------------------------------------------------------
+
+
+def _mend_globals() -> None:
+    """Let a kernel call functions of triton.language that its file imported by their names."""
+    rewrite = interpreter.InterpretedFunction.rewrite
+
+    def rewritten(self: Any) -> Any:
+        if self.fn not in self.rewritten_fn and not self.fn.__module__.startswith("triton."):
+            names = self.fn.__globals__
+            for name, value in list(names.items()):
+                if inspect.isfunction(value) and tl.core.is_builtin(value):
+                    names[name] = _interpreting(value)
+        return rewrite(self)
+
+    interpreter.InterpretedFunction.rewrite = rewritten
+
+
+def _interpreting(builtin: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, as the interpreter calls it: by its name in triton.language, which is patched while it runs."""
+    name = builtin.__name__
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        kwargs.pop("_semantic", None)
+        patched = getattr(tl, name, None)
+        if patched is not None and patched is not builtin:
+            return patched(*args, **kwargs)
+        return builtin(*args, **kwargs, _semantic=interpreter.interpreter_semantic)
+
+    return call
+
+
+def static_assert(condition: Any, message: Any = "") -> None:
+    """tl.static_assert. Raises the compiler's exception, for which an autotuner passes over a configuration."""
+    if not condition:
+        raise CompileTimeAssertionFailure(None, None, str(getattr(message, "value", message)) or "static_assert failed")
+
+
+# --- autotuning ------------------------------------------------------------------------------------------------------
+
+
+def _mend_autotuning() -> None:
+    """Choose the first configuration that survives pruning and runs. It is run once to find that out, so that resetting
+    and restoring arguments matters as it does on a GPU, where every configuration is tried many times."""
+    bench, run = Autotuner._bench, Autotuner.run
+
+    def tried(self: Any, *args: Any, config: Any, **meta: Any) -> Any:
+        if self.found:
+            return [UNTRIED_MS] * 3
+        if self._do_bench is None:
+            self._do_bench = run_once
+        trials.append(config)
+        try:
+            timings = bench(self, *args, config=config, **meta)
+        except InterpreterError as error:
+            if not isinstance(root_of(error), CompileTimeAssertionFailure):
+                raise
+            return [UNTRIED_MS] * 3
+        finally:
+            trials.pop()
+        first = timings[0] if isinstance(timings, Sequence) else timings
+        self.found = first != UNTRIED_MS
+        return timings
+
+    def tuned(self: Any, *args: Any, **kwargs: Any) -> Any:
+        self.found = False
+        return run(self, *args, **kwargs)
+
+    Autotuner._bench, Autotuner.run = tried, tuned
+    triton.testing.do_bench = triton.testing.do_bench_cudagraph = run_once
+
+
+def run_once(
+    function: Callable[[], object],
+    *_args: Any,
+    quantiles: Sequence[float] | None = None,
+    return_mode: str = "mean",
+    **_kwargs: Any,
+) -> Any:
+    """triton.testing.do_bench without a clock: one call, and the same time for all."""
+    function()
+    if quantiles is not None:
+        return TRIAL_MS if len(quantiles) == 1 else [TRIAL_MS] * len(quantiles)
+    return [TRIAL_MS] if return_mode == "all" else TRIAL_MS

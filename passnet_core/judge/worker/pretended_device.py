@@ -1,0 +1,370 @@
+"""Let code that was written for a GPU run on a machine without one: while a bundle's code runs, it is told that its
+tensors lie on an H100.
+
+Tensors stay what they are, ordinary tensors on the CPU, and only the bundle is told: torch's own code, Triton's and the
+judge's get true answers. Which device an output is on, the judge asks afterwards. Only for a candidate's worker."""
+
+import contextlib
+import functools
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+import torch
+import triton
+from torch.overrides import TorchFunctionMode
+
+from passnet_core.judge.worker import launching
+from passnet_core.judge.worker.needs_gpu import NeedsGpu
+
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Properties:
+    """What torch.cuda.get_device_properties gives for an H100."""
+
+    name: str = "NVIDIA H100 80GB HBM3"
+    major: int = 9
+    minor: int = 0
+    total_memory: int = 85_045_739_520
+    multi_processor_count: int = 132
+    warp_size: int = 32
+    max_threads_per_block: int = 1024
+    max_threads_per_multi_processor: int = 2048
+    regs_per_multiprocessor: int = 65_536
+    shared_memory_per_block: int = 49_152
+    shared_memory_per_block_optin: int = 232_448
+    shared_memory_per_multiprocessor: int = 233_472
+    L2_cache_size: int = 52_428_800
+    clock_rate: int = 1_980_000
+    memory_clock_rate: int = 2_619_000
+    memory_bus_width: int = 5120
+    is_integrated: bool = False
+    is_multi_gpu_board: bool = False
+    gcnArchName: str = "NVIDIA H100 80GB HBM3"
+
+
+PROPERTIES = Properties()
+CAPABILITY = 90
+CUDA_VERSION = "12.8"
+ELAPSED_MS = launching.TRIAL_MS
+
+_TORCH = torch.__path__[0] + "/"
+_MODES = (__file__, _TORCH + "utils/_device.py", _TORCH + "overrides.py", _TORCH + "utils/_contextlib.py")
+"""Files whose frames lie between a question and the one who asks it."""
+_LIBRARIES = (_TORCH, triton.__path__[0] + "/")
+_here = torch.device("cpu")
+
+
+def install() -> None:
+    """Give Triton a driver that answers for an H100. Call once, before a bundle is loaded."""
+    triton.runtime.driver.set_active(_Driver())
+
+
+@contextlib.contextmanager
+def pretending() -> Iterator[None]:
+    """While the context lasts, code of a bundle gets the answers of an H100, and "cuda" means this machine's memory."""
+    if _active:
+        yield
+        return
+    kept = [(owner, name, vars(owner).get(name, _MISSING)) for owner, names in REPLACED for name in names]
+    for owner, names in REPLACED:
+        for name, value in names.items():
+            setattr(owner, name, value)
+    _active.append(True)
+    try:
+        with _Devices():
+            yield
+    finally:
+        _active.clear()
+        for owner, name, value in kept:
+            if value is _MISSING:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, value)
+
+
+def pretended(function: Function) -> Function:
+    """The function, called while this process pretends."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with pretending():
+            return function(*args, **kwargs)
+
+    return call
+
+
+_active: list[bool] = []
+_MISSING = object()
+
+
+# --- tensors ---------------------------------------------------------------------------------------------------------
+
+
+class _Devices(TorchFunctionMode):
+    """Answers for the device of tensors, and creates tensors for "cuda" in this machine's memory."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        # nothing is compiled inside; with True, torch would load Dynamo first, which takes seconds
+        return False
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        if func is torch.device:
+            return func(*args, **(kwargs or {}))
+        answer = ANSWERS.get(getattr(func, "__self__", func) if _is_getter(func) else func)
+        if answer is not None:
+            return answer(args[0]) if asked_by_bundle() else func(*args, **(kwargs or {}))
+        named = dict(kwargs or {})
+        if isinstance(named.get("device"), int):
+            named["device"] = _here
+        named.pop("pin_memory", None)
+        given = [_placed(each) for each in args]
+        if func is torch.Tensor.to and len(given) > 1 and type(given[1]) is int:
+            given[1] = _here
+        return func(*given, **{name: _placed(value) for name, value in named.items()})
+
+
+def _is_getter(func: Any) -> bool:
+    return getattr(func, "__name__", "") == "__get__"
+
+
+def _placed(value: Any) -> Any:
+    """A device as it is here; anything else unchanged."""
+    if isinstance(value, torch.device):
+        return _here if value.type == "cuda" else value
+    if isinstance(value, str) and value.split(":")[0] == "cuda":
+        return _here
+    return value
+
+
+def _device_of(tensor: torch.Tensor) -> torch.device:
+    return torch.device("cuda", 0) if tensor.device.type == "cpu" else tensor.device
+
+
+def _unchanged(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor
+
+
+def _getter(name: str) -> Any:
+    return getattr(torch.Tensor, name)
+
+
+ANSWERS: Mapping[Any, Function] = {
+    _getter("is_cuda"): lambda tensor: True,
+    _getter("is_cpu"): lambda tensor: False,
+    _getter("device"): _device_of,
+    torch.Tensor.get_device: lambda tensor: 0,
+    torch.Tensor.cuda: _unchanged,
+    torch.Tensor.pin_memory: _unchanged,
+}
+"""What a bundle is told of a tensor."""
+
+
+def asked_by_bundle() -> bool:
+    """Whether the innermost code on the stack, other than this module and torch's modes, is not a library's."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename in _MODES:
+        frame = frame.f_back
+    return frame is not None and not frame.f_code.co_filename.startswith(_LIBRARIES)
+
+
+# --- torch.cuda ------------------------------------------------------------------------------------------------------
+
+
+def _answering(name: str, answer: Function) -> Function:
+    true_answer = getattr(torch.cuda, name)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return answer(*args, **kwargs) if asked_by_bundle() else true_answer(*args, **kwargs)
+
+    return call
+
+
+class Event:
+    """A CUDA event that nothing waits for, since all work is done when a call returns."""
+
+    def __init__(self, *_args: Any, **_kwargs: Any) -> None:
+        self.cuda_event = 0
+
+    def record(self, stream: Any = None) -> None:
+        """Do nothing."""
+
+    def wait(self, stream: Any = None) -> None:
+        """Do nothing."""
+
+    def synchronize(self) -> None:
+        """Do nothing."""
+
+    def query(self) -> bool:
+        return True
+
+    def elapsed_time(self, end_event: Any) -> float:
+        return ELAPSED_MS
+
+
+class Stream(contextlib.AbstractContextManager["Stream"]):
+    """A CUDA stream that has always done its work."""
+
+    def __init__(self, *_args: Any, **_kwargs: Any) -> None:
+        self.cuda_stream = self.stream_id = self.device_index = 0
+        self.device = torch.device("cuda", 0)
+
+    def wait_stream(self, stream: Any) -> None:
+        """Do nothing."""
+
+    def wait_event(self, event: Any) -> None:
+        """Do nothing."""
+
+    def synchronize(self) -> None:
+        """Do nothing."""
+
+    def record_event(self, event: Any = None) -> Any:
+        return event or Event()
+
+    def query(self) -> bool:
+        return True
+
+    def __exit__(self, *_error: object) -> None:
+        """Nothing to restore."""
+
+
+class Here(contextlib.AbstractContextManager["Here"]):
+    """torch.cuda.device and the like: there is one device."""
+
+    def __init__(self, *_args: Any, **_kwargs: Any) -> None:
+        self.idx = 0
+
+    def __exit__(self, *_error: object) -> None:
+        """Nothing to restore."""
+
+
+_stream = Stream()
+
+_TOLD: Mapping[str, Function] = {
+    "is_available": lambda: True,
+    "is_initialized": lambda: True,
+    "device_count": lambda: 1,
+    "current_device": lambda: 0,
+    "set_device": lambda device: None,
+    "synchronize": lambda device=None: None,
+    "get_device_properties": lambda device=None: PROPERTIES,
+    "get_device_capability": lambda device=None: (PROPERTIES.major, PROPERTIES.minor),
+    "get_device_name": lambda device=None: PROPERTIES.name,
+    "is_bf16_supported": lambda including_emulation=True: True,
+    "current_stream": lambda device=None: _stream,
+    "default_stream": lambda device=None: _stream,
+    "get_arch_list": lambda: ["sm_90"],
+    "empty_cache": lambda: None,
+}
+CUDA: Mapping[str, Any] = {
+    **{name: _answering(name, answer) for name, answer in _TOLD.items()},
+    "Stream": Stream,
+    "Event": Event,
+    "device": Here,
+    "device_of": Here,
+    "stream": Here,
+}
+"""torch.cuda, as a bundle sees it."""
+
+REPLACED: tuple[tuple[Any, Mapping[str, Any]], ...] = (
+    (torch.cuda, CUDA),
+    (torch.version, {"cuda": CUDA_VERSION}),
+    # refuses a stream that is none before a mode is asked
+    (torch.Tensor, {"record_stream": lambda tensor, stream: None}),
+)
+"""What bundles find under these names, instead of what is there, while this process pretends."""
+
+
+# --- Triton's driver -------------------------------------------------------------------------------------------------
+
+
+class _Utilities:
+    """driver.active.utils: the properties of the device, and no way to load a kernel."""
+
+    def get_device_properties(self, device: int = 0) -> dict[str, int]:
+        return {
+            "max_shared_mem": PROPERTIES.shared_memory_per_block_optin,
+            "max_num_regs": PROPERTIES.regs_per_multiprocessor,
+            "multiprocessor_count": PROPERTIES.multi_processor_count,
+            "warpSize": PROPERTIES.warp_size,
+            "sm_clock_rate": PROPERTIES.clock_rate,
+            "mem_clock_rate": PROPERTIES.memory_clock_rate,
+            "mem_bus_width": PROPERTIES.memory_bus_width,
+        }
+
+    def __getattr__(self, name: str) -> Any:
+        def refuse(*_args: Any, **_kwargs: Any) -> Any:
+            raise NeedsGpu(f"a kernel that is compiled and loaded by {name}")
+
+        return refuse
+
+
+class _Interface:
+    """driver.active.get_device_interface(): torch.cuda as a bundle sees it."""
+
+    Event, Stream = Event, Stream
+
+    def synchronize(self, device: Any = None) -> None:
+        """Do nothing."""
+
+    def current_device(self) -> int:
+        return 0
+
+    def is_available(self) -> bool:
+        return True
+
+
+class _Driver:
+    """Triton's driver for an H100 that is not there."""
+
+    def __init__(self) -> None:
+        self.utils = _Utilities()
+        self.launcher_cls = self.utils.load_binary
+
+    @classmethod
+    def is_active(cls) -> bool:
+        return True
+
+    def get_current_target(self) -> Any:
+        from triton.backends.compiler import GPUTarget
+
+        return GPUTarget("cuda", CAPABILITY, PROPERTIES.warp_size)
+
+    def get_active_torch_device(self) -> torch.device:
+        return torch.device("cuda", 0)
+
+    def get_device_interface(self) -> _Interface:
+        return _Interface()
+
+    def get_benchmarker(self) -> Function:
+        return launching.run_once
+
+    def get_device_capability(self, device: Any = None) -> tuple[int, int]:
+        return (PROPERTIES.major, PROPERTIES.minor)
+
+    def get_current_device(self) -> int:
+        return 0
+
+    def set_current_device(self, device: int) -> None:
+        """Do nothing: there is one device."""
+
+    def get_current_stream(self, device: int | None = None) -> int:
+        return 0
+
+    def get_empty_cache_for_benchmark(self) -> torch.Tensor:
+        return torch.empty(0)
+
+    def clear_cache(self, cache: torch.Tensor) -> None:
+        """Do nothing: no time is taken."""
+
+    def map_python_to_cpp_type(self, ty: str) -> str:
+        from triton.backends.nvidia.driver import ty_to_cpp
+
+        return str(ty_to_cpp(ty))

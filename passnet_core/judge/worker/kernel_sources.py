@@ -1,149 +1,82 @@
-"""Load the Triton functions of a bundle, and nothing else of it.
-
-Of each file stay the functions written in Triton, the imports that they need, and constants: names that are assigned
-what is computed from literals alone. No other code of the bundle runs in a process that has only these."""
+"""What a kernel consists of in a bundle's sources: its function, and all that it names, directly or not. Reads the
+files and executes nothing."""
 
 import ast
-import builtins
-import importlib
-import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
-from passnet_core.bundles.triton_functions import last_name, readable_tree, statements, triton_functions
-from passnet_core.records import PassFile
-
-PACKAGES = ("triton", "math", "torch._inductor.runtime")
-"""The packages, besides the bundle's own files, that a Triton function may use."""
-
-BUILTINS = (
-    "abs", "all", "any", "bool", "dict", "divmod", "enumerate", "float", "int", "isinstance", "len", "list", "map",
-    "max", "min", "pow", "print", "range", "reversed", "round", "set", "slice", "str", "sum", "tuple", "zip",
-    "ArithmeticError", "AssertionError", "AttributeError", "Exception", "ImportError", "NotImplementedError",
-    "RuntimeError", "TypeError", "ValueError",
-)  # fmt: skip
-"""The built-in functions that they may call."""
-
-CONSTANT_PARTS = (
-    ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp, ast.BinOp, ast.IfExp,
-    ast.Compare, ast.BoolOp, ast.Call, ast.Subscript, ast.keyword, ast.operator, ast.unaryop, ast.cmpop, ast.boolop,
-    ast.expr_context,
-)  # fmt: skip
-"""What the expression of a constant may consist of."""
 
 
-class Unavailable(Exception):
-    """A Triton function that cannot be loaded without the rest of its bundle."""
-
-
-class KernelSources:
-    """The Triton functions of a bundle, by file and name."""
-
-    def __init__(self, files: Sequence[PassFile], folder: Path) -> None:
-        """folder: takes the reduced files, since Triton reads the source of its functions."""
-        self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-        self.codes = {file.name: file.code for file in files}
-        self.namespaces: dict[str, dict[str, Any]] = {}
-
-    def function(self, file: str, name: str) -> Any:
-        """The function of this name. Raises Unavailable."""
-        if file not in self.codes:
-            raise Unavailable(f"{name} is not in a file of the bundle")
-        found = self._namespace(file).get(name)
-        if isinstance(found, Unavailable):
-            raise found
-        if found is None:
-            raise Unavailable(f"{name} is no Triton function at the top level of {file}: move it there")
-        return found
-
-    def _namespace(self, file: str) -> dict[str, Any]:
-        if file in self.namespaces:
-            return self.namespaces[file]
-        path = self.folder / file
-        namespace: dict[str, Any] = {"__name__": path.stem, "__file__": str(path), "__builtins__": self._builtins()}
-        # registered first: files may import each other
-        self.namespaces[file] = namespace
-        text = reduced(self.codes[file], {name.removesuffix(".py") for name in self.codes})
-        path.write_text(text, encoding="utf-8")
-        for statement in ast.parse(text).body:
-            code = compile(ast.Module([statement], []), str(path), "exec")
-            try:
-                exec(code, namespace)
-            except Exception as error:  # whatever computing a constant raises; it may not be needed
-                if isinstance(statement, ast.FunctionDef):
-                    namespace[statement.name] = Unavailable(f"{statement.name} cannot be loaded alone: {error}")
-        return namespace
-
-    def _builtins(self) -> dict[str, Any]:
-        return {name: getattr(builtins, name) for name in BUILTINS} | {"__import__": self._import}
-
-    def _import(
-        self,
-        name: str,
-        globals: Mapping[str, Any] | None = None,
-        locals: Mapping[str, Any] | None = None,
-        fromlist: Sequence[str] | None = (),
-        level: int = 0,
-    ) -> Any:
-        own = name.removeprefix("pass_dir").strip(".")
-        if f"{own}.py" in self.codes:
-            return types.SimpleNamespace(**self._namespace(f"{own}.py"))
-        if not own:
-            files = {each: self._namespace(f"{each}.py") for each in fromlist or () if f"{each}.py" in self.codes}
-            return types.SimpleNamespace(**{each: types.SimpleNamespace(**space) for each, space in files.items()})
-        if not _allowed(name):
-            raise Unavailable(f"a Triton function may not use {name}")
-        module = importlib.import_module(name)
-        return module if fromlist else importlib.import_module(name.partition(".")[0])
-
-
-def reduced(code: str, own: set[str]) -> str:
-    """The file without everything that no Triton function needs; what stays keeps its line. own: the bundle's
-    modules."""
-    tree, lines = readable_tree(code), code.splitlines()
-    functions = triton_functions(tree)
-    kept: dict[int, str] = {}
-    for node in statements(tree):
-        start = node.lineno
-        if isinstance(node, ast.FunctionDef):
-            if functions.get(node.name) is not node and not _is_constant_function(node):
-                continue
-            if node.decorator_list:
-                decorator = "constexpr_function" if _is_constant_function(node) else "jit"
-                kept[node.lineno - 1] = f"@__import__('triton').{decorator}"
-        elif not _is_needed(node, own):
+def source_of(function: str, file: Path) -> str:
+    """The text of a function of the bundle, followed by that of the top-level definitions and imports that it uses."""
+    found: dict[tuple[str, str], str] = {}
+    pending = [(file, function)]
+    while pending:
+        at, name = pending.pop(0)
+        if (at.name, name) in found:
             continue
-        for number in range(start, (node.end_lineno or start) + 1):
-            kept[number] = lines[number - 1][node.col_offset :]
-    return "\n".join(kept.get(number, "") for number in range(1, len(lines) + 1)) + "\n"
+        texts: list[str] = []
+        for text, node in _definitions(at, name):
+            texts.append(text)
+            pending += [(at, each.id) for each in ast.walk(node) if isinstance(each, ast.Name) and each.id != name]
+            pending += _other_files(node, name, at)
+        found[at.name, name] = "\n".join(texts)
+    return "\n".join(f"# {place} {name}\n{text}" for (place, name), text in found.items() if text)
 
 
-def _is_constant_function(node: ast.FunctionDef) -> bool:
-    return any(last_name(each) == "constexpr_function" for each in node.decorator_list)
+def _definitions(file: Path, name: str) -> Iterator[tuple[str, ast.stmt]]:
+    """The statements of the file's top level that bind a name, with their texts."""
+    try:
+        code = file.read_text()
+        tree = ast.parse(code)
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return
+    lines = code.splitlines()
+    for statement in tree.body:
+        if name in _bound(statement):
+            decorators = getattr(statement, "decorator_list", [])
+            first = min([statement.lineno, *(each.lineno for each in decorators)])
+            yield "\n".join(lines[first - 1 : statement.end_lineno]), statement
 
 
-def _is_needed(node: ast.stmt, own: set[str]) -> bool:
-    match node:
-        case ast.Import(names=names):
-            return all(_allowed(each.name) or each.name.removeprefix("pass_dir.") in own for each in names)
-        case ast.ImportFrom(module=module, level=level):
-            path = (module or "").removeprefix("pass_dir").strip(".")
-            return bool(level) or not path or path in own or _allowed(path)
-        case ast.Assign(targets=targets, value=value):
-            return all(isinstance(each, ast.Name | ast.Tuple) for each in targets) and _is_constant(value)
-        case ast.AnnAssign(target=ast.Name(), value=ast.expr() as value):
-            return _is_constant(value)
-    return False
+def _bound(statement: ast.stmt) -> set[str]:
+    """The names that a statement binds, also inside of an if or a try."""
+    names: set[str] = set()
+    pending: list[ast.AST] = [statement]
+    while pending:
+        node = pending.pop()
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                names.add(name)
+                continue
+            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+                names |= {alias.asname or alias.name.split(".")[0] for alias in aliases}
+            case ast.Name(id=name, ctx=ast.Store()):
+                names.add(name)
+        pending.extend(ast.iter_child_nodes(node))
+    return names
 
 
-def _is_constant(value: ast.expr) -> bool:
-    return all(
-        isinstance(part, CONSTANT_PARTS) and not (isinstance(part, ast.Attribute) and part.attr.startswith("_"))
-        for part in ast.walk(value)
-    )
+def _other_files(node: ast.stmt, name: str, file: Path) -> Iterator[tuple[Path, str]]:
+    """Where else in the bundle an import finds a name. Of a module that is imported whole, everything counts."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.ImportFrom):
+            other = file.with_name(f"{(each.module or '').rpartition('.')[2]}.py")
+            for alias in each.names:
+                if (alias.asname or alias.name) != name:
+                    continue
+                if other.is_file():
+                    yield other, alias.name
+                yield from _whole(file.with_name(f"{alias.name}.py"))
+        elif isinstance(each, ast.Import):
+            for alias in each.names:
+                if (alias.asname or alias.name.split(".")[0]) == name:
+                    yield from _whole(file.with_name(f"{alias.name.rpartition('.')[2]}.py"))
 
 
-def _allowed(module: str) -> bool:
-    return any(module == each or module.startswith(f"{each}.") for each in PACKAGES)
+def _whole(file: Path) -> Iterator[tuple[Path, str]]:
+    try:
+        tree = ast.parse(file.read_text())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return
+    for statement in tree.body:
+        yield from ((file, name) for name in sorted(_bound(statement)))

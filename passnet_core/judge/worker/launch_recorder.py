@@ -346,7 +346,10 @@ def _compiled_launches(recorder: LaunchRecorder) -> Iterator[None]:
 
 # --- callers ---------------------------------------------------------------------------------------------------------
 
-_OWN = (__file__, str(Path(__file__).with_name("pretended_device.py")), str(Path(__file__).with_name("launching.py")))
+_OWN = (
+    __file__,
+    *(str(Path(__file__).with_name(f"{name}.py")) for name in ("pretended_device", "launching", "strict_memory")),
+)
 """Files of this package whose frames lie between an operation and the one who asks for it."""
 _TORCH = torch.__path__[0] + "/"
 _TRITON = triton.__path__[0] + "/"

@@ -56,6 +56,9 @@ watchers: list[Watcher] = []
 trials: list[object] = []
 """Not empty while an autotuner tries a configuration."""
 
+tuned: list[object] = []
+"""Not empty while an autotuner launches, be it to try a configuration or for good."""
+
 
 def mend() -> None:
     """Patch the launches of this process."""
@@ -194,11 +197,15 @@ def _mend_autotuning() -> None:
         self.found = first != UNTRIED_MS
         return timings
 
-    def tuned(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def run_tuned(self: Any, *args: Any, **kwargs: Any) -> Any:
         self.found = False
-        return run(self, *args, **kwargs)
+        tuned.append(self)
+        try:
+            return run(self, *args, **kwargs)
+        finally:
+            tuned.pop()
 
-    Autotuner._bench, Autotuner.run = tried, tuned
+    Autotuner._bench, Autotuner.run = tried, run_tuned
     triton.testing.do_bench = triton.testing.do_bench_cudagraph = run_once
 
 

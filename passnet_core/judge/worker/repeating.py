@@ -11,7 +11,7 @@ from typing import Any
 import torch
 import triton.language as tl
 
-from passnet_core.judge.worker.kernel_sources import KernelSources
+from passnet_core.judge.worker.kernel_loading import LoadedKernels
 from passnet_core.judge.worker.staging import POISON
 
 Json = Mapping[str, Any]
@@ -62,7 +62,7 @@ class Repetition:
 
     contents: the memory that the recorded calls had kept, in the order of their numbers."""
 
-    kernels: KernelSources
+    kernels: LoadedKernels
     recorded: Sequence[Json]
     contents: Sequence[Sequence[torch.Tensor]]
     turn: int = 0

@@ -44,7 +44,7 @@ COMPILERS = ("triton.compiler", "torch._dynamo", "torch._inductor", "triton.back
 
 if TYPE_CHECKING:
     from passnet_core.judge.worker.bench_server import ReferenceBenchServer
-    from passnet_core.judge.worker.kernel_sources import KernelSources
+    from passnet_core.judge.worker.kernel_loading import LoadedKernels
 
 
 class UntraceablePattern(Exception):
@@ -107,7 +107,7 @@ class _WorkerServer:
         self.bench: ReferenceBenchServer | None = None
         self.nonce: Any = None
         """What the answers to the present request must carry."""
-        self.kernels: KernelSources | None = None
+        self.kernels: LoadedKernels | None = None
         """Of the bundle whose kernels are repeated. Repeater only."""
 
     def marked(self, reply: framing.WireMessage) -> framing.WireMessage:
@@ -297,7 +297,7 @@ class _WorkerServer:
 
     def _load_kernels(self, request: framing.WireMessage) -> framing.WireMessage:
         """Load the bundle's kernels alone, and its passes as they were traced elsewhere."""
-        from passnet_core.judge.worker.kernel_sources import KernelSources
+        from passnet_core.judge.worker.kernel_loading import LoadedKernels
 
         fields = request.fields
         self.traced = tuple(
@@ -306,7 +306,7 @@ class _WorkerServer:
             )
             for each in fields["passes"]
         )
-        self.kernels = KernelSources(from_json(Bundle, fields["bundle"]).files, _folder(self.scratch))
+        self.kernels = LoadedKernels(from_json(Bundle, fields["bundle"]).files, _folder(self.scratch))
         self.replacements = dict.fromkeys((each.replacement for each in self.traced), _not_here)
         return framing.WireMessage({})
 

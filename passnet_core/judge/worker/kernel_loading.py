@@ -1,0 +1,149 @@
+"""Load the Triton functions of a bundle, and nothing else of it.
+
+Of each file stay the functions written in Triton, the imports that they need, and constants: names that are assigned
+what is computed from literals alone. No other code of the bundle runs in a process that has only these."""
+
+import ast
+import builtins
+import importlib
+import types
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from passnet_core.bundles.triton_functions import last_name, readable_tree, statements, triton_functions
+from passnet_core.records import PassFile
+
+PACKAGES = ("triton", "math", "torch._inductor.runtime")
+"""The packages, besides the bundle's own files, that a Triton function may use."""
+
+BUILTINS = (
+    "abs", "all", "any", "bool", "dict", "divmod", "enumerate", "float", "int", "isinstance", "len", "list", "map",
+    "max", "min", "pow", "print", "range", "reversed", "round", "set", "slice", "str", "sum", "tuple", "zip",
+    "ArithmeticError", "AssertionError", "AttributeError", "Exception", "ImportError", "NotImplementedError",
+    "RuntimeError", "TypeError", "ValueError",
+)  # fmt: skip
+"""The built-in functions that they may call."""
+
+CONSTANT_PARTS = (
+    ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp, ast.BinOp, ast.IfExp,
+    ast.Compare, ast.BoolOp, ast.Call, ast.Subscript, ast.keyword, ast.operator, ast.unaryop, ast.cmpop, ast.boolop,
+    ast.expr_context,
+)  # fmt: skip
+"""What the expression of a constant may consist of."""
+
+
+class Unavailable(Exception):
+    """A Triton function that cannot be loaded without the rest of its bundle."""
+
+
+class LoadedKernels:
+    """The Triton functions of a bundle, by file and name."""
+
+    def __init__(self, files: Sequence[PassFile], folder: Path) -> None:
+        """folder: takes the reduced files, since Triton reads the source of its functions."""
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self.codes = {file.name: file.code for file in files}
+        self.namespaces: dict[str, dict[str, Any]] = {}
+
+    def function(self, file: str, name: str) -> Any:
+        """The function of this name. Raises Unavailable."""
+        if file not in self.codes:
+            raise Unavailable(f"{name} is not in a file of the bundle")
+        found = self._namespace(file).get(name)
+        if isinstance(found, Unavailable):
+            raise found
+        if found is None:
+            raise Unavailable(f"{name} is no Triton function at the top level of {file}: move it there")
+        return found
+
+    def _namespace(self, file: str) -> dict[str, Any]:
+        if file in self.namespaces:
+            return self.namespaces[file]
+        path = self.folder / file
+        namespace: dict[str, Any] = {"__name__": path.stem, "__file__": str(path), "__builtins__": self._builtins()}
+        # registered first: files may import each other
+        self.namespaces[file] = namespace
+        text = reduced(self.codes[file], {name.removesuffix(".py") for name in self.codes})
+        path.write_text(text, encoding="utf-8")
+        for statement in ast.parse(text).body:
+            code = compile(ast.Module([statement], []), str(path), "exec")
+            try:
+                exec(code, namespace)
+            except Exception as error:  # whatever computing a constant raises; it may not be needed
+                if isinstance(statement, ast.FunctionDef):
+                    namespace[statement.name] = Unavailable(f"{statement.name} cannot be loaded alone: {error}")
+        return namespace
+
+    def _builtins(self) -> dict[str, Any]:
+        return {name: getattr(builtins, name) for name in BUILTINS} | {"__import__": self._import}
+
+    def _import(
+        self,
+        name: str,
+        globals: Mapping[str, Any] | None = None,
+        locals: Mapping[str, Any] | None = None,
+        fromlist: Sequence[str] | None = (),
+        level: int = 0,
+    ) -> Any:
+        own = name.removeprefix("pass_dir").strip(".")
+        if f"{own}.py" in self.codes:
+            return types.SimpleNamespace(**self._namespace(f"{own}.py"))
+        if not own:
+            files = {each: self._namespace(f"{each}.py") for each in fromlist or () if f"{each}.py" in self.codes}
+            return types.SimpleNamespace(**{each: types.SimpleNamespace(**space) for each, space in files.items()})
+        if not _allowed(name):
+            raise Unavailable(f"a Triton function may not use {name}")
+        module = importlib.import_module(name)
+        return module if fromlist else importlib.import_module(name.partition(".")[0])
+
+
+def reduced(code: str, own: set[str]) -> str:
+    """The file without everything that no Triton function needs; what stays keeps its line. own: the bundle's
+    modules."""
+    tree, lines = readable_tree(code), code.splitlines()
+    functions = triton_functions(tree)
+    kept: dict[int, str] = {}
+    for node in statements(tree):
+        start = node.lineno
+        if isinstance(node, ast.FunctionDef):
+            if functions.get(node.name) is not node and not _is_constant_function(node):
+                continue
+            if node.decorator_list:
+                decorator = "constexpr_function" if _is_constant_function(node) else "jit"
+                kept[node.lineno - 1] = f"@__import__('triton').{decorator}"
+        elif not _is_needed(node, own):
+            continue
+        for number in range(start, (node.end_lineno or start) + 1):
+            kept[number] = lines[number - 1][node.col_offset :]
+    return "\n".join(kept.get(number, "") for number in range(1, len(lines) + 1)) + "\n"
+
+
+def _is_constant_function(node: ast.FunctionDef) -> bool:
+    return any(last_name(each) == "constexpr_function" for each in node.decorator_list)
+
+
+def _is_needed(node: ast.stmt, own: set[str]) -> bool:
+    match node:
+        case ast.Import(names=names):
+            return all(_allowed(each.name) or each.name.removeprefix("pass_dir.") in own for each in names)
+        case ast.ImportFrom(module=module, level=level):
+            path = (module or "").removeprefix("pass_dir").strip(".")
+            return bool(level) or not path or path in own or _allowed(path)
+        case ast.Assign(targets=targets, value=value):
+            return all(isinstance(each, ast.Name | ast.Tuple) for each in targets) and _is_constant(value)
+        case ast.AnnAssign(target=ast.Name(), value=ast.expr() as value):
+            return _is_constant(value)
+    return False
+
+
+def _is_constant(value: ast.expr) -> bool:
+    return all(
+        isinstance(part, CONSTANT_PARTS) and not (isinstance(part, ast.Attribute) and part.attr.startswith("_"))
+        for part in ast.walk(value)
+    )
+
+
+def _allowed(module: str) -> bool:
+    return any(module == each or module.startswith(f"{each}.") for each in PACKAGES)

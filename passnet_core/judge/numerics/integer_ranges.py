@@ -89,7 +89,16 @@ def indexings(node: Node) -> list[tuple[str, str, int]]:
     return [(index.name, table.name if isinstance(table, Ref) else "", axis if isinstance(axis, int) else 0)]
 
 
-def whole_ranges(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, tuple[int, int]]:
+@dataclass(frozen=True)
+class WholeRange:
+    """The values that an integer input may have, from low to high. free: whatever the shapes are."""
+
+    low: int
+    high: int
+    free: bool
+
+
+def whole_ranges(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, WholeRange]:
     """The range that each integer input may be drawn from, although recorded values may lie closer together.
 
     An index may point anywhere into its tables, also through arithmetic and conversions. Where the graph does not show
@@ -102,19 +111,20 @@ def whole_ranges(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, tuple[i
     def safe(name: str, low: int, high: int) -> bool:
         return holds(graph, {**given, name: replace(given[name], low=low, high=high)}, sizes, only=name)
 
-    found: dict[str, tuple[int, int]] = {}
+    found: dict[str, WholeRange] = {}
     for spec in specs:
         name, interval = spec.name, given[spec.name]
         if "int" not in spec.dtype or spec.data is not None or not math.isfinite(interval.low + interval.high):
             continue
         low, high = int(interval.low), int(interval.high)
-        if not _is_index(graph, name):
+        free = not _is_index(graph, name)
+        if free:
             wider = (min(low, 0) if low >= 0 else low - BEYOND, high + BEYOND)
-            low, high = wider if safe(name, *wider) else (low, high)
+            low, high = wider
         elif safe(name, low, high):
             high = _last(high, largest, partial(safe, name, low))
             low = _first(low, min(low, 0) if low >= 0 else low - largest, partial(safe, name, high=high))
-        found[name] = (low, high)
+        found[name] = WholeRange(low, high, free)
     return found
 
 
@@ -196,8 +206,8 @@ def stays_within(mutant: Graph, graph: Graph, specs: Sequence[TensorSpec]) -> bo
     if _indexes_alike(mutant, graph):
         return True
     given = {spec.name: recorded(spec) for spec in specs}
-    for name, (low, high) in whole_ranges(graph, specs).items():
-        given[name] = replace(given[name], low=low, high=high)
+    for name, whole in whole_ranges(graph, specs).items():
+        given[name] = replace(given[name], low=whole.low, high=whole.high)
     return holds(mutant, given, {spec.name: spec.shape for spec in specs})
 
 

@@ -85,6 +85,9 @@ UNALTERED = DROPOUT | {
 }  # fmt: skip
 """Operations whose literals are positions and sizes, or do not matter when the operation is switched off."""
 
+USUAL_EPSILONS = (1e-3, 1e-5, 1e-12)
+"""Those that libraries take if nothing is said."""
+
 SHIFTED = frozenset({"diagonal", "shifts", "start", "index", "offset"})
 """Integers that may be off by one."""
 
@@ -442,7 +445,8 @@ def _alterations(node: Node, setting: Setting) -> Iterator[Value]:
         yield sign * 10_000.0
         return
     if 0 < abs(value) <= MOST_EPSILON and isinstance(value, float):
-        yield from (0.0, value * 1000, value * 10, value / 10)
+        usual = (each for each in USUAL_EPSILONS if not value / 5 < each < value * 5)
+        yield from (0.0, *usual, value * 10, value / 10)
         return
     if name in ("min", "min_val", "max", "max_val"):
         yield -math.inf if name.startswith("min") else math.inf

@@ -74,6 +74,8 @@ class Pace:
     def consider(self, graph: Graph, known_roles: Mapping[str, InputRole]) -> SizeStep | None:
         """Find smaller sizes, if the interpreter may need them, and return those for the call that is timed. None: not
         needed."""
+        recorded = self.steps[0].shapes
+        self.steps = (SizeStep(recorded, _computed(self.specs, recorded, known_roles)),)
         if self.interpreted and self.steps[0].elements > PROBE_ELEMENTS:
             self.steps = (*self.steps, *smaller(graph, self.specs, known_roles))
         if len(self.steps) == 1:
@@ -143,10 +145,7 @@ def small_shapes(graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping
     """Shapes with about SMALL_ELEMENTS elements, at which very many calls are cheap, or the recorded ones if these
     cannot shrink. The longest axes shrink first, so that no axis becomes trivial, and tables keep their length."""
     recorded: Shapes = tuple(spec.shape for spec in specs)
-    shapes = {spec.name: spec.shape for spec in specs}
-    tables = [(shapes[name], axis) for role in known_roles.values() for name, axis in role.tables if name in shapes]
-    lengths = {shape[axis] for shape, axis in tables if -len(shape) <= axis < len(shape)}
-    now = {size: size for size in _sizes(recorded) if size not in lengths}
+    now = {size: size for size in _sizes(recorded) if size not in _lengths(specs, known_roles)}
     probe = _Probe(graph, specs, known_roles)
     form = probe.form(recorded) if _elements(recorded) > SMALL_ELEMENTS else None
     found = recorded
@@ -168,11 +167,13 @@ def smaller(graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping[str,
     """Find ever smaller sizes, down to about PROBE_ELEMENTS, at which the subgraph still has outputs of the same form.
 
     All axes of the same recorded size shrink together, leading axes first. Sizes that the source has as literals cannot
-    shrink, because then the subgraph does not run."""
+    shrink, because then the subgraph does not run. Tables keep their length: only the indexed rows are computed with,
+    and a kernel that knows a part of the rows must be found out."""
     probe = _Probe(graph, specs, known_roles)
     recorded: Shapes = tuple(spec.shape for spec in specs)
     form = probe.form(recorded)
-    sizes = _sizes(recorded)
+    lengths = _lengths(specs, known_roles)
+    sizes = [size for size in _sizes(recorded) if size not in lengths]
     now = {size: size for size in sizes}
     steps: list[SizeStep] = []
     while form is not None and sizes and len(steps) < MOST_STEPS:
@@ -180,7 +181,7 @@ def smaller(graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping[str,
         shapes: Shapes = tuple(tuple(tried.get(size, size) for size in shape) for shape in recorded)
         if tried != now and probe.form(shapes) == form:
             now = tried
-            steps.append(SizeStep(shapes, _elements(shapes)))
+            steps.append(SizeStep(shapes, _computed(specs, shapes, known_roles)))
             if steps[-1].elements <= PROBE_ELEMENTS:
                 break
         else:
@@ -196,6 +197,19 @@ def _sizes(shapes: Shapes) -> list[int]:
             if size > LEAST_SIZE:
                 places[size] = min(places.get(size, axis), axis)
     return sorted(places, key=lambda size: (places[size], -size))
+
+
+def _lengths(specs: Sequence[TensorSpec], known_roles: Mapping[str, InputRole]) -> frozenset[int]:
+    """The sizes of the axes that inputs index."""
+    shapes = {spec.name: spec.shape for spec in specs}
+    tables = [(shapes[name], axis) for role in known_roles.values() for name, axis in role.tables if name in shapes]
+    return frozenset(shape[axis] for shape, axis in tables if -len(shape) <= axis < len(shape))
+
+
+def _computed(specs: Sequence[TensorSpec], shapes: Shapes, known_roles: Mapping[str, InputRole]) -> int:
+    """The number of elements that a call computes with: of all inputs but those that are only looked up."""
+    tables = {name for role in known_roles.values() for name, _ in role.tables}
+    return _elements([shape for spec, shape in zip(specs, shapes) if spec.name not in tables])
 
 
 def _elements(shapes: Sequence[Sequence[int]]) -> int:

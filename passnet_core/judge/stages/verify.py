@@ -71,6 +71,7 @@ def verify(asked: PreparedJob, compiling: Callable[[], AbstractContextManager[No
 def _call_each_draw(session: VerifySession) -> None:
     """Call and check every input draw, until Triton's interpreter has used up its time."""
     session.prepare_eager()
+    session.choose_draws()
     session.choose_sizes(EXTRA_CALLS)
     for turn, input_draw in enumerate(session.input_draws):
         session.asked.report(f"comparing {input_draw} inputs ({turn + 1} of {len(session.input_draws)})")

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
+from passnet_core.judge.numerics import telling_draws
 from passnet_core.judge.numerics.input_draws import PROFILES, roles
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.protocol.messages import (
@@ -24,10 +25,11 @@ from passnet_core.judge.protocol.reference_bench import (
     Layout,
     OutputDifference,
     ReferenceBench,
+    TellingDraws,
 )
 from passnet_core.judge.stages.findings import Verification
 from passnet_core.judge.stages.prepared_job import PreparedJob
-from passnet_core.judge.stages.sizes import Pace, Shapes
+from passnet_core.judge.stages.sizes import Pace, Shapes, small_shapes
 from passnet_core.records import Capture, Device, Evidence, Profile, Verdict
 
 T = TypeVar("T")
@@ -122,6 +124,7 @@ class VerifySession:
         self.input_draws = PROFILES[asked.job.spec.profile]
         self.strict = asked.job.spec.profile is Profile.STRICT
         self.fresh = placements(self.input_draws, asked.seed)
+        self.plan = self._plan()
         self.bench = self._bench()
         on_cpu = asked.job.spec.device is Device.CPU
         self.pace = Pace(self.specs, self.input_draws, interpreted=on_cpu and self.is_candidate)
@@ -132,21 +135,24 @@ class VerifySession:
         self.differences: dict[int, list[CheckedOutput]] = {}
         self.compared: list[str] = []
         self.warnings: list[str] = []
+        self.evidence: list[Evidence] = []
         self.remarks: dict[int, dict[str, Evidence]] = {}
         """For each output: warnings, each with its evidence."""
         self.doubt: Doubt | None = None
         self.exact_problem = ""
         self.prepared_for: Shapes | None = None
 
-    def _bench(self) -> ReferenceBench:
-        plan = BenchPlan(
+    def _plan(self) -> BenchPlan:
+        return BenchPlan(
             specs=self.specs,
             roles=tuple(self.roles.get(spec.name, PLAIN_ROLE) for spec in self.specs),
             seed=self.asked.seed,
             strict=self.strict,
             is_candidate=self.is_candidate,
         )
-        witness = self.asked.witness
+
+    def _bench(self) -> ReferenceBench:
+        plan, witness = self.plan, self.asked.witness
         return LocalReferenceBench(plan, witness) if self.asked.job.spec.device is Device.CPU else witness.bench(plan)
 
     # --- what is computed ---
@@ -161,6 +167,31 @@ class VerifySession:
             witness.prepare(CallableName.FLOAT64, preparations[CallableName.FLOAT64])
         except CandidateFault as fault:
             self.exact_problem = fault.text
+
+    def choose_draws(self) -> None:
+        """Add the input draws that tell the subgraph from its mutants to those of the strict profile."""
+        if not (self.strict and self.is_candidate):
+            return
+        self.asked.report("choosing inputs that tell right from wrong")
+        shapes = small_shapes(self.asked.graph, self.specs, self.roles)
+        source = self.asked.preparations[CallableName.EAGER].source
+        digest = telling_draws.digest_of(
+            source, [replace(spec, shape=shape) for spec, shape in zip(self.specs, shapes)]
+        )
+
+        def choose() -> TellingDraws:
+            # in the witness also on the CPU: very many small calls, each of which would cross a process border
+            return self._witnessed(lambda: self.asked.witness.bench(self.plan).telling(source, shapes))
+
+        try:
+            found = telling_draws.remembered(digest, choose)
+        except EagerFailed:
+            # the first input draw fails as well, and says so
+            return
+        self.input_draws = found.draws
+        self.fresh = placements(self.input_draws, self.asked.seed)
+        self.pace.input_draws = self.input_draws
+        self.evidence += _untold(found)
 
     def choose_sizes(self, extra_calls: int) -> None:
         """Reduce the sizes if Triton's interpreter would take too long on the recorded ones, judged by one small call.
@@ -264,6 +295,16 @@ class VerifySession:
             if isinstance(end, CandidateFault) or (end.status is not None and end.status not in (0, -9)):
                 raise EagerFailed(end.text) from end
             raise
+
+
+def _untold(found: TellingDraws) -> Iterator[Evidence]:
+    """Name the slips that the inputs cannot tell from the subgraph, if there are any."""
+    names = [f"{name} (within the bound)" for name in found.untold] + [
+        f"{name} (no difference)" for name in found.alike
+    ]
+    if names:
+        figures = (("slips told apart", float(found.told)), ("slips not told apart", float(len(names))))
+        yield Evidence("what inputs cannot tell", "; ".join(names), figures)
 
 
 Check: TypeAlias = Callable[[VerifySession, ComparedCall], Iterable[Objection]]

@@ -39,6 +39,14 @@ KEPT = frozenset(
 )  # fmt: skip
 """Operations that may be missing without a slip: copies, and conversions, which another precision replaces."""
 
+JOINING = frozenset(
+    {
+        "add", "iadd", "sub", "isub", "mul", "imul", "truediv", "div", "max", "min", "maximum", "minimum", "where",
+        "and_", "or_", "logical_and", "logical_or", "bitwise_and", "bitwise_or",
+    }
+)  # fmt: skip
+"""Operations of which either operand may be left over."""
+
 UNARY: Mapping[str, tuple[str, ...]] = {
     "relu": ("relu6", "gelu"),
     "relu6": ("relu",),
@@ -245,7 +253,7 @@ class _Maker:
                 continue
             # of where, what it chooses between
             given = node.args[1:] if name == "where" and node.kind is NodeKind.CALL else node.args
-            operands = [value for value in given if isinstance(value, Ref)][:2]
+            operands = [value for value in given if isinstance(value, Ref)][: 2 if name in JOINING else 1]
             if not operands and node.args and isinstance(node.args[0], Listed | tuple):
                 items = node.args[0].items if isinstance(node.args[0], Listed) else node.args[0]
                 operands = [value for value in items if isinstance(value, Ref)][:1]

@@ -44,9 +44,11 @@ MARKED: dict[str, tuple[str, ...]] = {
         "contract/test_measuring.py",
         "contract/test_processes.py",
         "contract/test_sizes.py",
+        "contract/test_telling_draws.py",
         "contract/test_tracing.py",
         "contract/test_verify.py",
         "gpu/test_reference_bench.py",
+        "tools/test_telling.py",
     ),
     JUDGE: (
         "browser",

@@ -99,11 +99,15 @@ def told(subgraph: Subgraph) -> Told:
     fresh = trial(1)
     by_six = telling_draws.told_apart(asked, fresh, INPUT_DRAWS, list(alive))
     left = [name for name in alive if name not in by_six]
-    by_chosen = by_six | telling_draws.told_apart(asked, fresh, chosen.draws[len(INPUT_DRAWS) :], left)
+    by_chosen = by_six | telling_draws.told_apart(asked, fresh, _further(chosen), left)
     left = [name for name in left if name not in by_chosen]
     possible = by_chosen | telling_draws.told_apart(asked, trial(2), (*telling_draws.others(asked), *MANY), left)
     missed = tuple(alive[name].name for name in alive if name in possible - by_chosen)
     return Told(len(possible), len(by_chosen), len(by_six), missed, chosen, seconds)
+
+
+def _further(chosen: TellingDraws) -> tuple[str, ...]:
+    return tuple(each for each in chosen.draws if each not in INPUT_DRAWS)
 
 
 def _chosen_subgraphs(corpus: Corpus, asked: argparse.Namespace) -> list[Subgraph]:
@@ -138,7 +142,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{subgraph.task_id}/{subgraph.id}: eager fails: {fault.text}")
             continue
         totals = [sum(each) for each in zip(totals, (found.can_differ, found.told, found.by_six))]
-        further = ", ".join(found.chosen.draws[len(INPUT_DRAWS) :]) or "none"
+        further = ", ".join(_further(found.chosen)) or "none"
         print(
             f"{subgraph.task_id}/{subgraph.id}: {found.told} of {found.can_differ} told apart"
             f" ({found.by_six} by the six), further draws: {further}; {found.seconds:.1f} s",

@@ -13,6 +13,7 @@ import torch
 
 from passnet_core.graphs.rewriting import TracedPass, rewrite
 from passnet_core.graphs.source import parse
+from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.protocol import signatures
 from passnet_core.judge.protocol.clients import CandidateClient
 from passnet_core.judge.protocol.messages import (
@@ -21,6 +22,7 @@ from passnet_core.judge.protocol.messages import (
     Produced,
     Returned,
 )
+from passnet_core.judge.protocol.reference_bench import BenchPlan, ReferenceBench
 from passnet_core.judge.stages import verify
 from passnet_core.judge.stages.findings import Verification
 from passnet_core.judge.stages.prepared_job import PreparedJob, preparations
@@ -62,6 +64,9 @@ class Here:
         self.inputs = list(inputs)
         self.given.append([tuple(each.shape) for each in inputs if isinstance(each, torch.Tensor)])
         self.staging.give(self.inputs)
+
+    def bench(self, plan: BenchPlan) -> ReferenceBench:
+        return LocalReferenceBench(plan, self)
 
     def run(self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False) -> Returned:
         self.ran.append(fresh)

@@ -186,6 +186,11 @@ def test_every_input_draw_is_documented() -> None:
     assert tuple(cells[0] for cells in rows(section(JUDGE, "Inputs"), "input draw")) == draws
 
 
+def test_every_further_draw_is_documented() -> None:
+    draws = constant("judge/numerics/input_draws.py", "FURTHER_DRAWS")
+    assert tuple(cells[0] for cells in rows(section(JUDGE, "Inputs"), "further draw")) == draws
+
+
 def test_the_profiles_differ_as_documented() -> None:
     life = section(JUDGE, "The life of a job")
     strict, passnet = ({cells[0]: cells[place] for cells in rows(life, "rule")} for place in (1, 2))

@@ -95,7 +95,14 @@ def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
     ranges = whole_ranges(graph, known_specs)
     marks, epsilons, guarded = _marks(graph), _epsilons(graph), _guarded(graph)
     return {
-        name: replace(role, whole=ranges.get(name), marks=marks, epsilons=epsilons, guarded=guarded)
+        name: replace(
+            role,
+            whole=(ranges[name].low, ranges[name].high) if name in ranges else None,
+            free=name in ranges and ranges[name].free,
+            marks=marks,
+            epsilons=epsilons,
+            guarded=guarded,
+        )
         for name, role in found.items()
     }
 
@@ -156,7 +163,7 @@ def further_draws(specs: Sequence[TensorSpec], roles: Mapping[str, InputRole]) -
     active = [role for spec, role in floats if not is_parameter(spec)]
     fits = {
         **dict.fromkeys(("faint", "tiny", "blank"), bool(active) or any(role.variance for _, role in floats)),
-        "masks": any(not role.index for _, role in integers) or any(spec.dtype == "bool" for spec, _ in tensors),
+        "masks": any(role.free for _, role in integers) or any(spec.dtype == "bool" for spec, _ in tensors),
         "ranges": bool(integers),
         "limits": any(role.marks for role in active),
         **dict.fromkeys(("huge", "infinite"), any(role.guarded for role in active)),
@@ -200,15 +207,15 @@ def draw(
 
     input_draw: a name that parsed() accepts. shapes: replace the recorded ones. scale: multiplies what makes the inputs
     of the LARGE draws large. Raises BadInput for an unknown draw, or a dtype that cannot be drawn."""
-    kind, _ = parsed(input_draw)
+    kind, turn = parsed(input_draw)
     sizes = {spec.name: tuple(shape) for spec, shape in zip(specs, shapes or [spec.shape for spec in specs])}
     drawn: list[Drawn] = []
     for index, spec in enumerate(specs):
         role = (roles or {}).get(spec.name, PLAIN_ROLE)
         generator = torch.Generator(device=device).manual_seed(_seed_of(seed, input_draw, index))
-        if any(sizes[each.name] != each.shape for each in specs):
+        if not role.free and any(sizes[each.name] != each.shape for each in specs):
             role = replace(role, whole=None)
-        drawn.append(_one(spec, sizes[spec.name], kind, scale, role, index_limit(role, sizes), generator))
+        drawn.append(_one(spec, sizes[spec.name], kind, turn, scale, role, index_limit(role, sizes), generator))
     return drawn
 
 
@@ -251,6 +258,7 @@ def _one(
     spec: TensorSpec,
     shape: tuple[int, ...],
     input_draw: str,
+    turn: int,
     scale: float,
     role: InputRole,
     limit: int | None,
@@ -266,10 +274,10 @@ def _one(
     if dtype is torch.bool:
         return _booleans(shape, input_draw, generator)
     if dtype.is_complex:
-        parts = [_floats(spec, shape, input_draw, scale, role, generator) for _ in range(2)]
+        parts = [_floats(spec, shape, input_draw, turn, scale, role, generator) for _ in range(2)]
         return torch.complex(*parts).to(dtype)
     if dtype.is_floating_point:
-        return _floats(spec, shape, input_draw, scale, role, generator).to(dtype)
+        return _floats(spec, shape, input_draw, turn, scale, role, generator).to(dtype)
     if spec.dtype.startswith("q"):
         raise BadInput(f"Input {spec.name!r} has the quantised dtype {spec.dtype}, for which no values can be drawn.")
     whole = _integers(spec, shape, input_draw, role, limit, dtype, generator)
@@ -324,12 +332,12 @@ def _integers(
         wide_low, wide_high = max(role.whole[0], info.min), min(role.whole[1], info.max)
         if input_draw == "ranges":
             low, high = wide_low, wide_high
-        elif not role.index and wide_low <= 0 < 1 <= wide_high and 0 <= low <= high <= 1:
+        elif role.free and wide_low <= 0 < 1 <= wide_high and 0 <= low <= high <= 1:
             low, high = 0, 1
     elif input_draw == "ranges" and limit is not None:
         low, high = min(low, 0), max(limit - 1, 0)
     values = torch.randint(low, high + 1, shape, generator=generator, device=device)
-    if input_draw == "masks" and not role.index:
+    if input_draw == "masks" and role.free:
         values = _with_equal_rows(values, low, high, generator)
     marks = [int(mark) for mark in role.marks if low <= mark <= high and mark == int(mark)]
     if input_draw == "ranges" and marks:
@@ -349,6 +357,7 @@ def _floats(
     spec: TensorSpec,
     shape: tuple[int, ...],
     input_draw: str,
+    turn: int,
     scale: float,
     role: InputRole,
     generator: torch.Generator,
@@ -385,9 +394,13 @@ def _floats(
         case "edges" if not parameter:
             values = _mixed(noise * spread + mean, torch.tensor(EDGE_VALUES, dtype=kind) * scale, 0.5, generator)
         case "faint" if not parameter:
-            values = noise * _faint_sizes(role, (*shape[:-1], 1) if shape else (), generator)
+            sizes = torch.tensor(_faint_sizes(spec, role), dtype=kind, device=device)
+            rows = (*shape[:-1], 1) if shape else ()
+            factors = FAINT_SPREAD ** (torch.rand(rows, generator=generator, dtype=kind, device=device) * 2 - 1)
+            values = noise * factors * sizes[torch.randint(0, len(sizes), rows, generator=generator, device=device)]
         case "tiny" if not parameter:
-            values = noise * _faint_sizes(role, (), generator)
+            known = _faint_sizes(spec, role)
+            values = noise * known[(turn - 1) % len(known)]
         case "blank" if not parameter:
             values = _with_equal_rows(noise * spread + mean, 0.0, 1.0, generator)
         case "limits" if not parameter and role.marks:
@@ -409,12 +422,12 @@ def _floats(
     return _within(values, spec, most)
 
 
-def _faint_sizes(role: InputRole, shape: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
-    """Sizes at which some eps of the graph matters: about its square root; without an eps, about FAINT."""
-    device = generator.device
-    known = torch.tensor([*map(math.sqrt, role.epsilons), FAINT], device=device)
-    chosen = known[torch.randint(0, known.numel(), shape, generator=generator, device=device)]
-    return chosen * FAINT_SPREAD ** (torch.rand(shape, generator=generator, device=device) * 2 - 1)
+def _faint_sizes(spec: TensorSpec, role: InputRole) -> tuple[float, ...]:
+    """Sizes at which an eps of the graph matters, from small to large: about its square root if it is added to a
+    variance, about itself if it bounds a norm; also FAINT. Without those that the dtype cannot hold."""
+    info = torch.finfo(dtype_of(spec))
+    known = {FAINT, *role.epsilons, *map(math.sqrt, role.epsilons)}
+    return tuple(sorted(size for size in known if size >= info.tiny * info.eps * 8))
 
 
 def _turning_point(spec: TensorSpec) -> float:

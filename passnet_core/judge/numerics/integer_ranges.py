@@ -44,7 +44,7 @@ OTHER_USES = frozenset(
 
 
 @dataclass(frozen=True)
-class Interval:
+class Span:
     """The values that a node can take: from low to high, both included. longest: no axis that it has in common with
     the inputs it depends on is longer. sources: these inputs."""
 
@@ -57,7 +57,7 @@ class Interval:
     def is_truth(self) -> bool:
         return self.low >= 0 and self.high <= 1
 
-    def over(self, low: float, high: float) -> "Interval":
+    def over(self, low: float, high: float) -> "Span":
         """The same node's interval with other ends; the whole line if they are no numbers."""
         known = not (math.isnan(low) or math.isnan(high))
         return replace(self, low=low if known else -math.inf, high=high if known else math.inf)
@@ -89,7 +89,16 @@ def indexings(node: Node) -> list[tuple[str, str, int]]:
     return [(index.name, table.name if isinstance(table, Ref) else "", axis if isinstance(axis, int) else 0)]
 
 
-def whole_ranges(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, tuple[int, int]]:
+@dataclass(frozen=True)
+class WholeRange:
+    """The values that an integer input may have, from low to high. free: whatever the shapes are."""
+
+    low: int
+    high: int
+    free: bool
+
+
+def whole_ranges(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, WholeRange]:
     """The range that each integer input may be drawn from, although recorded values may lie closer together.
 
     An index may point anywhere into its tables, also through arithmetic and conversions. Where the graph does not show
@@ -102,19 +111,20 @@ def whole_ranges(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, tuple[i
     def safe(name: str, low: int, high: int) -> bool:
         return holds(graph, {**given, name: replace(given[name], low=low, high=high)}, sizes, only=name)
 
-    found: dict[str, tuple[int, int]] = {}
+    found: dict[str, WholeRange] = {}
     for spec in specs:
         name, interval = spec.name, given[spec.name]
         if "int" not in spec.dtype or spec.data is not None or not math.isfinite(interval.low + interval.high):
             continue
         low, high = int(interval.low), int(interval.high)
-        if not _is_index(graph, name):
+        free = not _is_index(graph, name)
+        if free:
             wider = (min(low, 0) if low >= 0 else low - BEYOND, high + BEYOND)
-            low, high = wider if safe(name, *wider) else (low, high)
+            low, high = wider
         elif safe(name, low, high):
             high = _last(high, largest, partial(safe, name, low))
             low = _first(low, min(low, 0) if low >= 0 else low - largest, partial(safe, name, high=high))
-        found[name] = (low, high)
+        found[name] = WholeRange(low, high, free)
     return found
 
 
@@ -134,18 +144,18 @@ def _last(known: int, limit: int, holds: Callable[[int], bool]) -> int:
     return known
 
 
-def recorded(spec: TensorSpec) -> Interval:
+def recorded(spec: TensorSpec) -> Span:
     """The recorded values of an input: 0 and 1 for integers without a range, the whole line for floats."""
     longest, source = max(spec.shape, default=1), frozenset({spec.name})
     if spec.dtype == "bool":
-        return Interval(0, 1, longest, source)
+        return Span(0, 1, longest, source)
     if "int" not in spec.dtype:
-        return Interval(longest=longest, sources=source)
+        return Span(longest=longest, sources=source)
     if spec.data:
-        return Interval(min(spec.data), max(spec.data), longest, source)
+        return Span(min(spec.data), max(spec.data), longest, source)
     if spec.low is None or spec.high is None:
-        return Interval(0, 1, longest, source)
-    return Interval(spec.low, spec.high, longest, source)
+        return Span(0, 1, longest, source)
+    return Span(spec.low, spec.high, longest, source)
 
 
 def _is_index(graph: Graph, name: str) -> bool:
@@ -168,7 +178,7 @@ def _sources(graph: Graph) -> dict[str, frozenset[str]]:
     return found
 
 
-def holds(graph: Graph, given: Mapping[str, Interval], sizes: Mapping[str, tuple[int, ...]], *, only: str = "") -> bool:
+def holds(graph: Graph, given: Mapping[str, Span], sizes: Mapping[str, tuple[int, ...]], *, only: str = "") -> bool:
     """Whether every index provably stays within its table, for inputs from these intervals. only: look at indices
     that depend on this input alone."""
     values = intervals(graph, given)
@@ -187,7 +197,7 @@ def holds(graph: Graph, given: Mapping[str, Interval], sizes: Mapping[str, tuple
     return True
 
 
-def _depends(value: Interval, only: str) -> bool:
+def _depends(value: Span, only: str) -> bool:
     return only in value.sources if only else True
 
 
@@ -196,8 +206,8 @@ def stays_within(mutant: Graph, graph: Graph, specs: Sequence[TensorSpec]) -> bo
     if _indexes_alike(mutant, graph):
         return True
     given = {spec.name: recorded(spec) for spec in specs}
-    for name, (low, high) in whole_ranges(graph, specs).items():
-        given[name] = replace(given[name], low=low, high=high)
+    for name, whole in whole_ranges(graph, specs).items():
+        given[name] = replace(given[name], low=whole.low, high=whole.high)
     return holds(mutant, given, {spec.name: spec.shape for spec in specs})
 
 
@@ -218,13 +228,13 @@ def _may_fail(node: Node) -> bool:
     return last_part(node) in OTHER_USES or is_random(node) or is_switch(node)
 
 
-def intervals(graph: Graph, given: Mapping[str, Interval]) -> dict[str, Interval]:
+def intervals(graph: Graph, given: Mapping[str, Span]) -> dict[str, Span]:
     """The interval of every node, for inputs from these intervals. It may be too wide, never too narrow."""
-    found: dict[str, Interval] = {}
+    found: dict[str, Span] = {}
     overwritten = {each.name for node in graph.operations for each in changed(node)}
     for node in graph.nodes:
         if node.kind is NodeKind.INPUT:
-            found[node.name] = given.get(node.name, Interval(sources=frozenset({node.name})))
+            found[node.name] = given.get(node.name, Span(sources=frozenset({node.name})))
         else:
             found[node.name] = _interval(node, found)
         if node.name in overwritten:
@@ -232,9 +242,9 @@ def intervals(graph: Graph, given: Mapping[str, Interval]) -> dict[str, Interval
     return found
 
 
-def _interval(node: Node, known: Mapping[str, Interval]) -> Interval:
+def _interval(node: Node, known: Mapping[str, Span]) -> Span:
     operands = [known[name] for name in node.inputs]
-    common = Interval(
+    common = Span(
         longest=max((each.longest for each in operands), default=1),
         sources=frozenset().union(*(each.sources for each in operands)),
     )
@@ -249,7 +259,7 @@ def _interval(node: Node, known: Mapping[str, Interval]) -> Interval:
     if name in ("zeros", "zeros_like", "ones", "ones_like"):
         return common.over(*(float(name.startswith("ones")),) * 2)
     if name == "arange" and len(args) == 1 and isinstance(node.args[0], int):
-        return Interval(0, max(node.args[0] - 1, 0), max(node.args[0], 1))
+        return Span(0, max(node.args[0] - 1, 0), max(node.args[0], 1))
     if name in ("cat", "stack") and node.args and isinstance(node.args[0], Listed | tuple) and operands:
         return common.over(min(each.low for each in operands), max(each.high for each in operands))
     if first is None:
@@ -297,7 +307,7 @@ def _product(one: float, other: float) -> float:
     return 0.0 if one == 0 or other == 0 else one * other
 
 
-def _clamped(node: Node, value: Interval, name: str) -> tuple[float, float]:
+def _clamped(node: Node, value: Span, name: str) -> tuple[float, float]:
     arguments = dict(signatures.bind(node).arguments)
     low, high = arguments.get("min"), arguments.get("max")
     if isinstance(low, int | float):
@@ -307,5 +317,5 @@ def _clamped(node: Node, value: Interval, name: str) -> tuple[float, float]:
     return value.low, value.high
 
 
-def _constant(value: Value) -> Interval | None:
-    return Interval(value, value) if isinstance(value, int | float) else None
+def _constant(value: Value) -> Span | None:
+    return Span(value, value) if isinstance(value, int | float) else None

@@ -136,9 +136,7 @@ class LocalReferenceBench:
         specs = tuple(replace(spec, shape=tuple(shape)) for spec, shape in zip(self.plan.specs, shapes))
         asked = telling_draws.Asked(graph, specs, roles(graph, specs))
         self.inputs, self.eager, self.exact = [], None, None
-        return telling_draws.remembered(asked.digest, lambda: self._telling(asked))
 
-    def _telling(self, asked: telling_draws.Asked) -> TellingDraws:
         def trial(seed: int) -> TrialBench:
             return TrialBench.of(asked, seed, self.witness, self.device)
 

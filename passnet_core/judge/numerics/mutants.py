@@ -39,6 +39,14 @@ KEPT = frozenset(
 )  # fmt: skip
 """Operations that may be missing without a slip: copies, and conversions, which another precision replaces."""
 
+JOINING = frozenset(
+    {
+        "add", "iadd", "sub", "isub", "mul", "imul", "truediv", "div", "max", "min", "maximum", "minimum", "where",
+        "and_", "or_", "logical_and", "logical_or", "bitwise_and", "bitwise_or",
+    }
+)  # fmt: skip
+"""Operations of which either operand may be left over."""
+
 UNARY: Mapping[str, tuple[str, ...]] = {
     "relu": ("relu6", "gelu"),
     "relu6": ("relu",),
@@ -84,6 +92,9 @@ UNALTERED = DROPOUT | {
     "getitem", "arange", "roll", "permute", "transpose", "split", "chunk", "pad", "view", "reshape", "expand", "repeat",
 }  # fmt: skip
 """Operations whose literals are positions and sizes, or do not matter when the operation is switched off."""
+
+USUAL_EPSILONS = (1e-3, 1e-5, 1e-12)
+"""Those that libraries take if nothing is said."""
 
 SHIFTED = frozenset({"diagonal", "shifts", "start", "index", "offset"})
 """Integers that may be off by one."""
@@ -242,7 +253,7 @@ class _Maker:
                 continue
             # of where, what it chooses between
             given = node.args[1:] if name == "where" and node.kind is NodeKind.CALL else node.args
-            operands = [value for value in given if isinstance(value, Ref)][:2]
+            operands = [value for value in given if isinstance(value, Ref)][: 2 if name in JOINING else 1]
             if not operands and node.args and isinstance(node.args[0], Listed | tuple):
                 items = node.args[0].items if isinstance(node.args[0], Listed) else node.args[0]
                 operands = [value for value in items if isinstance(value, Ref)][:1]
@@ -442,7 +453,8 @@ def _alterations(node: Node, setting: Setting) -> Iterator[Value]:
         yield sign * 10_000.0
         return
     if 0 < abs(value) <= MOST_EPSILON and isinstance(value, float):
-        yield from (0.0, value * 1000, value * 10, value / 10)
+        usual = (each for each in USUAL_EPSILONS if not value / 5 < each < value * 5)
+        yield from (0.0, *usual, value * 10, value / 10)
         return
     if name in ("min", "min_val", "max", "max_val"):
         yield -math.inf if name.startswith("min") else math.inf

@@ -17,6 +17,7 @@ import torch
 
 from passnet_core.errors import BadInput
 from passnet_core.graphs.ir import Graph
+from passnet_core.graphs.source import emit
 from passnet_core.judge.numerics import comparing
 from passnet_core.judge.numerics.comparing import References
 from passnet_core.judge.numerics.input_draws import INPUT_DRAWS, further_draws
@@ -31,8 +32,8 @@ SEEDS = 2
 ORDER = ("typical", "edges", "sparse", "signed", "wide", "recorded")
 """The six, the ones that tell most mutants apart first."""
 
-AGAIN = ("sparse 2", "edges 2", "faint 2", "ranges 2", "masks 2", "limits 2")
-"""Draws with another seed, tried after all other kinds."""
+AGAIN = ("tiny 2", "tiny 3", "sparse 2", "edges 2", "faint 2", "ranges 2", "masks 2", "limits 2")
+"""Draws with another seed, tried after all other kinds; tiny ones also have another size."""
 
 MOST_FURTHER = 6
 """At most this many draws are added to the six."""
@@ -67,20 +68,21 @@ class Trial(Protocol):
 
 @dataclass(frozen=True)
 class Asked:
-    """What a choice depends on. graph: placed on the device. specs: in the shapes that are drawn. judge: its digest."""
+    """What a choice depends on. graph: placed on the device. specs: in the shapes that are drawn."""
 
     graph: Graph
     specs: tuple[TensorSpec, ...]
     roles: Mapping[str, InputRole]
-    judge: str = ""
-
-    @property
-    def digest(self) -> str:
-        content = [repr(self.graph), to_json(self.specs), self.judge]
-        return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()[:32]
 
     def seed(self, turn: int) -> int:
-        return int.from_bytes(hashlib.sha256(f"{self.digest} {turn}".encode()).digest()[:4], "big")
+        content = f"{digest_of(emit(self.graph), self.specs)} {turn}"
+        return int.from_bytes(hashlib.sha256(content.encode()).digest()[:4], "big")
+
+
+def digest_of(source: str, specs: Sequence[TensorSpec], judge: str = "") -> str:
+    """Identifies a choice. specs: in the shapes that are drawn. judge: the digest of the judge's code."""
+    content = json.dumps([source, [to_json(spec) for spec in specs], judge], sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()[:32]
 
 
 _remembered: OrderedDict[str, TellingDraws] = OrderedDict()
@@ -141,28 +143,28 @@ def chosen(
     choice = _Choice()
     alive = prepared_mutants(asked, prepare, safe)
     trials = [trial(asked.seed(turn)) for turn in range(SEEDS)]
-    draws: list[str] = list(INPUT_DRAWS)
-    most = len(draws) + MOST_FURTHER
+    further: list[str] = []
     for input_draw in ORDER:
         _try(choice, asked, trials, input_draw, _untold(choice, alive))
     for input_draw in others(asked):
         untold = _untold(choice, alive)
-        if not untold or len(draws) >= most:
+        if not untold or len(further) >= MOST_FURTHER:
             break
         if _try(choice, asked, trials, input_draw, untold):
-            draws.append(input_draw)
+            further.append(input_draw)
     # what one seed in two tells apart, two draws of that kind tell more often
     for name in _untold(choice, alive):
         by = next((each for each in choice.once.get(name, ()) if " " not in each), None)
         if by is not None:
-            more = f"{by} 2" if by in draws else by
-            if more not in draws and len(draws) < most:
-                draws.append(more)
+            more = f"{by} 2" if by in (*INPUT_DRAWS, *further) else by
+            if more not in further and len(further) < MOST_FURTHER:
+                further.append(more)
             choice.told.add(name)
     left = _untold(choice, alive)
     within = tuple(alive[name].name for name in left if name in choice.differs)
     alike = tuple(alive[name].name for name in left if name not in choice.differs)
-    return TellingDraws(tuple(draws), len(choice.told), within, alike)
+    # early: if the time of a verification runs short, its last draws are left out
+    return TellingDraws((*INPUT_DRAWS[:2], *further, *INPUT_DRAWS[2:]), len(choice.told), within, alike)
 
 
 def others(asked: Asked) -> tuple[str, ...]:

@@ -17,15 +17,16 @@ class InputRole:
     """How the computation uses an input. number: it is a plain int. variance: its values must stay above zero.
 
     tables: the (input, axis) pairs that it indexes; its values stay below their sizes. index: it is used as an index.
-    whole: of integers, the range of which every value is safe at the recorded shapes. marks: literals of the graph at
-    which results change, such as limits and padding ids. epsilons: those that it adds to variances and norms. guarded:
-    it provides for infinities, or for values beyond a dtype's range."""
+    whole: of integers, the range of which every value is safe at the recorded shapes; free: at any shapes.
+    marks: literals of the graph at which results change, such as limits and padding ids. epsilons: those that it adds
+    to variances and norms. guarded: it provides for infinities, or for values beyond a dtype's range."""
 
     number: bool = False
     variance: bool = False
     index: bool = False
     tables: tuple[tuple[str, int], ...] = ()
     whole: tuple[int, int] | None = None
+    free: bool = False
     marks: tuple[float, ...] = ()
     epsilons: tuple[float, ...] = ()
     guarded: bool = False

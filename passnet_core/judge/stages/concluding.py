@@ -13,7 +13,7 @@ GRAVITY = {verdict: turn for turn, verdict in enumerate(each for each in Verdict
 
 def concluded(session: VerifySession) -> Verification:
     """Decide by the gravest objection, the earliest of equals; without one, by a doubt about the subgraph."""
-    warnings, evidence = list(session.warnings), []
+    warnings, evidence = list(session.warnings), list(session.evidence)
     reduced = session.pace.reduced
     if reduced:
         warnings.append(reduced)

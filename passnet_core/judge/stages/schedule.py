@@ -38,7 +38,7 @@ class PlannedDraw:
         return 1 + self.exchanges + self.relocates + self.again
 
 
-def planned(input_draws: Sequence[str], seed: int, *, candidate: bool) -> tuple[PlannedDraw, ...]:
+def planned_draws(input_draws: Sequence[str], seed: int, *, candidate: bool) -> tuple[PlannedDraw, ...]:
     """Plan a verification. candidate: a bundle is judged under the strict profile; otherwise each input draw gets one
     call, in order.
 
@@ -48,7 +48,8 @@ def planned(input_draws: Sequence[str], seed: int, *, candidate: bool) -> tuple[
     if not candidate:
         fresh = set(chance.sample(list(input_draws[1:]), k=len(input_draws[1:]) * 2 // 5))
         return tuple(PlannedDraw(each, each == input_draws[0] or each in fresh, False) for each in input_draws)
-    repeats = [f"{each} 2" for each in chance.sample(list(input_draws), k=chance.randint(0, MOST_REPEATS))]
+    chosen = chance.sample(list(input_draws), k=chance.randint(0, MOST_REPEATS))
+    repeats = sorted({again_named(each) for each in chosen} - set(input_draws))
     order = [*input_draws, *repeats]
     chance.shuffle(order)
     closer = {"typical", chance.choice(order)}
@@ -67,3 +68,9 @@ def planned(input_draws: Sequence[str], seed: int, *, candidate: bool) -> tuple[
             )
         )
     return tuple(plan)
+
+
+def again_named(input_draw: str) -> str:
+    """The name of the same draw with other numbers: "typical 2" after "typical", "edges 3" after "edges 2"."""
+    kind, _, turn = input_draw.partition(" ")
+    return f"{kind} {int(turn or 1) + 1}"

@@ -65,6 +65,7 @@ class Pace:
         self.choices: tuple[Shapes, ...] = (self.recorded,)
         """The shapes of the inputs, which the input draws take in turn."""
         self.turn = 0
+        self.known_roles: Mapping[str, InputRole] = {}
         self.probe: _Probe | None = None
 
     @property
@@ -75,6 +76,8 @@ class Pace:
     def consider(self, graph: Graph, known_roles: Mapping[str, InputRole]) -> SizeStep | None:
         """Find smaller sizes, if the interpreter may need them, and return those of the call whose work is counted.
         None: not needed."""
+        self.known_roles = known_roles
+        self.steps = (SizeStep(self.recorded, self._computed(self.recorded)),)
         if self.interpreted and self.steps[0].elements > PROBE_ELEMENTS:
             self.probe = _Probe(graph, self.specs, known_roles)
             self.steps = (*self.steps, *smaller(graph, self.specs, known_roles))
@@ -105,8 +108,9 @@ class Pace:
             if all(now[each] == each.size for each in whole):
                 continue
             tried = {axis: axis.size if axis in whole else small for axis, small in now.items()}
-            others = sorted(set(now) - whole, key=lambda each: (-each.place, -each.size), reverse=True)
-            while others and _elements(self._scaled(tried)) > affordable:
+            able = [each for each in set(now) - whole if each.size not in _lengths(self.specs, self.known_roles)]
+            others = sorted(able, key=lambda each: (each.place, -each.size))
+            while others and self._computed(self._scaled(tried)) > affordable:
                 smaller_one = {**tried, others[0]: max(LEAST_SIZE, tried[others[0]] // 2)}
                 fits = others[0].size > LEAST_SIZE and smaller_one != tried
                 if fits and self.probe.form(self._scaled(smaller_one)) == form:
@@ -114,11 +118,14 @@ class Pace:
                 else:
                     others = others[1:]
             shapes = self._scaled(tried)
-            if _elements(shapes) <= affordable and self.probe.form(shapes) == form:
+            if self._computed(shapes) <= affordable and self.probe.form(shapes) == form:
                 found.append(shapes)
             elif len(whole) > 1:
                 pending += [{each} for each in sorted(whole, key=lambda each: each.place, reverse=True)]
         return found
+
+    def _computed(self, shapes: Shapes) -> int:
+        return _computed(self.specs, shapes, self.known_roles)
 
     def _scaled(self, sizes: "Mapping[_Axis, int]") -> Shapes:
         axes = iter(_axes(self.recorded))
@@ -159,10 +166,7 @@ def small_shapes(graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping
     """Shapes with about SMALL_ELEMENTS elements, at which very many calls are cheap, or the recorded ones if these
     cannot shrink. The longest axes shrink first, so that no axis becomes trivial, and tables keep their length."""
     recorded: Shapes = tuple(spec.shape for spec in specs)
-    shapes = {spec.name: spec.shape for spec in specs}
-    tables = [(shapes[name], axis) for role in known_roles.values() for name, axis in role.tables if name in shapes]
-    lengths = {shape[axis] for shape, axis in tables if -len(shape) <= axis < len(shape)}
-    now = {size: size for size in _sizes(recorded) if size not in lengths}
+    now = {size: size for size in _sizes(recorded) if size not in _lengths(specs, known_roles)}
     probe = _Probe(graph, specs, known_roles)
     form = probe.form(recorded) if _elements(recorded) > SMALL_ELEMENTS else None
     found = recorded
@@ -184,11 +188,13 @@ def smaller(graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping[str,
     """Find ever smaller sizes, down to about PROBE_ELEMENTS, at which the subgraph still has outputs of the same form.
 
     All axes of the same recorded size shrink together, leading axes first. Sizes that the source has as literals cannot
-    shrink, because then the subgraph does not run."""
+    shrink, because then the subgraph does not run. Tables keep their length: only the indexed rows are computed with,
+    and a kernel that knows a part of the rows must be found out."""
     probe = _Probe(graph, specs, known_roles)
     recorded: Shapes = tuple(spec.shape for spec in specs)
     form = probe.form(recorded)
-    sizes = _sizes(recorded)
+    lengths = _lengths(specs, known_roles)
+    sizes = [size for size in _sizes(recorded) if size not in lengths]
     now = {size: size for size in sizes}
     steps: list[SizeStep] = []
     while form is not None and sizes and len(steps) < MOST_STEPS:
@@ -196,7 +202,7 @@ def smaller(graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping[str,
         shapes: Shapes = tuple(tuple(tried.get(size, size) for size in shape) for shape in recorded)
         if tried != now and probe.form(shapes) == form:
             now = tried
-            steps.append(SizeStep(shapes, _elements(shapes)))
+            steps.append(SizeStep(shapes, _computed(specs, shapes, known_roles)))
             if steps[-1].elements <= PROBE_ELEMENTS:
                 break
         else:
@@ -212,6 +218,19 @@ def _sizes(shapes: Shapes) -> list[int]:
             if size > LEAST_SIZE:
                 places[size] = min(places.get(size, axis), axis)
     return sorted(places, key=lambda size: (places[size], -size))
+
+
+def _lengths(specs: Sequence[TensorSpec], known_roles: Mapping[str, InputRole]) -> frozenset[int]:
+    """The sizes of the axes that inputs index."""
+    shapes = {spec.name: spec.shape for spec in specs}
+    tables = [(shapes[name], axis) for role in known_roles.values() for name, axis in role.tables if name in shapes]
+    return frozenset(shape[axis] for shape, axis in tables if -len(shape) <= axis < len(shape))
+
+
+def _computed(specs: Sequence[TensorSpec], shapes: Shapes, known_roles: Mapping[str, InputRole]) -> int:
+    """The number of elements that a call computes with: of all inputs but those that are only looked up."""
+    tables = {name for role in known_roles.values() for name, _ in role.tables}
+    return _elements([shape for spec, shape in zip(specs, shapes) if spec.name not in tables])
 
 
 def _elements(shapes: Sequence[Sequence[int]]) -> int:

@@ -87,9 +87,10 @@ def verify(asked: PreparedJob, compiling: Callable[[], AbstractContextManager[No
 def _call_each_draw(session: VerifySession) -> None:
     """Call and check every planned input draw."""
     session.prepare_eager()
+    session.choose_draws()
     session.choose_sizes()
-    for turn, planned in enumerate(session.plan):
-        session.asked.report(f"comparing {planned.input_draw} inputs ({turn + 1} of {len(session.plan)})")
+    for turn, planned in enumerate(session.planned_draws):
+        session.asked.report(f"comparing {planned.input_draw} inputs ({turn + 1} of {len(session.planned_draws)})")
         session.pace.turn = turn
         if session.draw(planned):
             call = session.call(planned.input_draw, fresh=planned.fresh, watched=planned.watched)

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
-from passnet_core.judge.numerics import comparing
+from passnet_core.judge.numerics import comparing, telling_draws
 from passnet_core.judge.numerics.bias import OneSided
 from passnet_core.judge.numerics.input_draws import PROFILES, roles
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
@@ -26,12 +26,12 @@ from passnet_core.judge.protocol.reference_bench import (
     Layout,
     OutputDifference,
     ReferenceBench,
+    TellingDraws,
 )
 from passnet_core.judge.stages.findings import Verification
 from passnet_core.judge.stages.prepared_job import PreparedJob
-from passnet_core.judge.stages.schedule import UNWATCHED, PlannedDraw
-from passnet_core.judge.stages.schedule import planned as planned_draws
-from passnet_core.judge.stages.sizes import Pace, Shapes
+from passnet_core.judge.stages.schedule import UNWATCHED, PlannedDraw, planned_draws
+from passnet_core.judge.stages.sizes import Pace, Shapes, small_shapes
 from passnet_core.records import Accuracy, Capture, Device, Evidence, Profile, Verdict
 
 T = TypeVar("T")
@@ -135,9 +135,10 @@ class VerifySession:
         self.roles = roles(asked.graph, self.specs)
         self.input_draws = PROFILES[asked.job.spec.profile]
         self.strict = asked.job.spec.profile is Profile.STRICT
-        self.plan = planned_draws(self.input_draws, asked.seed, candidate=self.strict and self.is_candidate)
-        self.planned = self.plan[0]
+        self.planned_draws = self._planned()
+        self.planned = self.planned_draws[0]
         """The input draw that is being compared."""
+        self.plan = self._plan()
         self.bench = self._bench()
         on_cpu = asked.job.spec.device is Device.CPU
         self.pace = Pace(self.specs, interpreted=on_cpu and self.is_candidate)
@@ -146,6 +147,7 @@ class VerifySession:
         self.differences: dict[int, list[CheckedOutput]] = {}
         self.compared: list[str] = []
         self.warnings: list[str] = []
+        self.evidence: list[Evidence] = []
         self.remarks: dict[int, dict[str, Evidence]] = {}
         """For each output: warnings, each with its evidence."""
         self.one_sided: dict[int, list[OneSided]] = {}
@@ -159,15 +161,17 @@ class VerifySession:
         self.watched: list[WatchedCall] = []
         """The candidate's calls, with what its replacement functions did in each."""
 
-    def _bench(self) -> ReferenceBench:
-        plan = BenchPlan(
+    def _plan(self) -> BenchPlan:
+        return BenchPlan(
             specs=self.specs,
             roles=tuple(self.roles.get(spec.name, PLAIN_ROLE) for spec in self.specs),
             seed=self.asked.seed,
             strict=self.strict,
             is_candidate=self.is_candidate,
         )
-        witness = self.asked.witness
+
+    def _bench(self) -> ReferenceBench:
+        plan, witness = self.plan, self.asked.witness
         return LocalReferenceBench(plan, witness) if self.asked.job.spec.device is Device.CPU else witness.bench(plan)
 
     # --- what is computed ---
@@ -182,6 +186,33 @@ class VerifySession:
             witness.prepare(CallableName.FLOAT64, preparations[CallableName.FLOAT64])
         except CandidateFault as fault:
             self.exact_problem = fault.text
+
+    def choose_draws(self) -> None:
+        """Add the input draws that tell the subgraph from its mutants to those of the strict profile."""
+        if not (self.strict and self.is_candidate):
+            return
+        self.asked.report("choosing inputs that tell right from wrong")
+        shapes = small_shapes(self.asked.graph, self.specs, self.roles)
+        source = self.asked.preparations[CallableName.EAGER].source
+        digest = telling_draws.digest_of(
+            source, [replace(spec, shape=shape) for spec, shape in zip(self.specs, shapes)]
+        )
+
+        def choose() -> TellingDraws:
+            # in the witness also on the CPU: very many small calls, each of which would cross a process border
+            return self._witnessed(lambda: self.asked.witness.bench(self.plan).telling(source, shapes))
+
+        try:
+            found = telling_draws.remembered(digest, choose)
+        except EagerFailed:
+            # the first input draw fails as well, and says so
+            return
+        self.input_draws = found.draws
+        self.planned_draws = self._planned()
+        self.evidence += _untold(found)
+
+    def _planned(self) -> tuple[PlannedDraw, ...]:
+        return planned_draws(self.input_draws, self.asked.seed, candidate=self.strict and self.is_candidate)
 
     def choose_sizes(self) -> None:
         """Reduce the sizes if the recorded ones are too much work for Triton's interpreter, judged by what the kernels
@@ -205,7 +236,7 @@ class VerifySession:
             work_s = worker.repeat(self.name, watched, self.asked.seed).work_s
         except (EagerFailed, CandidateFault):
             return
-        self.pace.choose(work_s / probe.elements, sum(each.calls for each in self.plan))
+        self.pace.choose(work_s / probe.elements, sum(each.calls for each in self.planned_draws))
 
     def draw(self, planned: PlannedDraw) -> bool:
         """Draw new inputs and give them to the candidate. Return whether eager can compute on them.
@@ -310,6 +341,16 @@ class VerifySession:
             if isinstance(end, CandidateFault) or (end.status is not None and end.status not in (0, -9)):
                 raise EagerFailed(end.text) from end
             raise
+
+
+def _untold(found: TellingDraws) -> Iterator[Evidence]:
+    """Name the slips that the inputs cannot tell from the subgraph, if there are any."""
+    names = [f"{name} (within the bound)" for name in found.untold] + [
+        f"{name} (no difference)" for name in found.alike
+    ]
+    if names:
+        figures = (("slips told apart", float(found.told)), ("slips not told apart", float(len(names))))
+        yield Evidence("what inputs cannot tell", "; ".join(names), figures)
 
 
 Check: TypeAlias = Callable[[VerifySession, ComparedCall], Iterable[Objection]]

@@ -1,0 +1,223 @@
+"""Mutants of subgraphs, and the input draws that tell them from eager: each with the real comparison."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from passnet_core.graphs.source import parse
+from passnet_core.judge.numerics import telling_draws
+from passnet_core.judge.numerics.input_draws import INPUT_DRAWS, draw, roles
+from passnet_core.judge.numerics.integer_ranges import stays_within, whole_ranges
+from passnet_core.judge.numerics.local_bench import LocalReferenceBench
+from passnet_core.judge.numerics.mutants import MOST_MUTANTS, mutants
+from passnet_core.judge.protocol.messages import CallableName, Preparation
+from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, BenchPlan, TellingDraws
+from passnet_core.records import Capture, Contender, Device, TensorSpec
+from tests.contract.judging import subgraph
+from tests.contract.verifying import Witness, traced, verified
+
+WEIGHT = "L_self_parameters_weight_"
+
+
+def source(arguments: str, *lines: str) -> str:
+    body = "".join(f"        {line}\n" for line in lines)
+    return f"import torch\nclass GraphModule(torch.nn.Module):\n    def forward(self, {arguments}):\n{body}"
+
+
+def spec(name: str, *shape: int, dtype: str = "float32", **fields: object) -> TensorSpec:
+    known = {"mean": 0.0, "std": 1.0} if "float" in dtype else {}
+    return replace(TensorSpec(name, shape, dtype, **known, original_name=f"L_{name}_"), **fields)  # type: ignore[arg-type]
+
+
+LAYER_NORM = source(
+    "x, weight, bias",
+    "a = torch.nn.functional.layer_norm(x, (64,), weight, bias, 1e-12)",
+    "return (a,)",
+)
+EMBEDDING = source(
+    "ids, table", "a = torch.nn.functional.embedding(ids, table, 1, None, 2.0, False, False)", "return (a,)"
+)
+MASKED = source("x, mask", "a = mask.unsqueeze(-1)", "b = a.float()", "c = x * b", "return (c,)")
+LEAST = source(
+    "scores, mask",
+    "a = scores + mask",
+    "b = torch.tensor(-3.4028234663852886e+38)",
+    "c = torch.max(a, b)",
+    "d = torch.nn.functional.softmax(c, dim=-1)",
+    "return (d,)",
+)
+LIMITED = source("x", "a = torch.nn.functional.relu6(x)", "return (a,)")
+POSITIONS = source(
+    "ids, table",
+    "a = ids.ne(1)",
+    "b = a.int()",
+    "c = torch.cumsum(b, dim=1)",
+    "d = c.long()",
+    "e = d + 1",
+    "f = torch.gather(table, dim=1, index=e)",
+    "return (f,)",
+)
+SORTED = source("ids, table", "a = torch.argsort(ids)", "b = table[a]", "return (b,)")
+
+ONE_ROW = (spec("x", 1, 64), spec("weight", 64, std=0.0, mean=1.0, original_name=WEIGHT), spec("bias", 64, std=0.0))
+IDS = (spec("ids", 1, 12, dtype="int64", low=2, high=99), spec("table", 400, 8))
+FLAGS = (spec("x", 4, 6, 8), spec("mask", 4, 6, dtype="int64", low=0, high=1))
+SCORES = (spec("scores", 4, 9, 9), spec("mask", 1, 9, 9))
+TOKENS = (spec("ids", 3, 8, dtype="int64", low=8, high=977), spec("table", 3, 40, dtype="int64", low=0, high=0))
+
+
+def names(code: str, specs: tuple[TensorSpec, ...]) -> list[str]:
+    return [each.name for each in mutants(parse(code), specs)]
+
+
+def chosen(code: str, specs: tuple[TensorSpec, ...]) -> TellingDraws:
+    """Choose draws as the judge does, with a witness in this process."""
+    known = roles(parse(code), specs)
+    plan = BenchPlan(specs, tuple(known.get(each.name, PLAIN_ROLE) for each in specs), 3, True, True)
+    witness = Witness()
+    eager = Preparation(Contender.EAGER, code, Capture.DIRECT, Device.CPU)
+    witness.prepare(CallableName.EAGER, eager)
+    witness.prepare(CallableName.FLOAT64, replace(eager, float64=True))
+    return LocalReferenceBench(plan, witness).telling(code, [each.shape for each in specs])
+
+
+# --- mutants ---
+
+
+def test_each_mutant_has_one_slip_and_says_which() -> None:
+    made = names(LAYER_NORM, ONE_ROW)
+    assert "eps 1e-12 -> 1e-05 in layer_norm" in made
+    assert "eps 1e-12 -> 0 in layer_norm" in made
+    assert "weight ignored, taken for 1" in made
+    assert "bias ignored, taken for 0" in made
+    assert "layer_norm dropped" in made
+    assert "relu for relu6" in names(LIMITED, (spec("x", 4, 8),))
+    assert "mask taken for a flag" in names(MASKED, FLAGS)
+    cut = names(EMBEDDING, IDS)
+    assert {"index of embedding clamped to half of the table", "index of embedding clamped to what was recorded"} <= {
+        *cut
+    }
+    assert "softmax without subtracting its maximum" in names(LEAST, SCORES)
+
+
+def test_a_default_that_the_call_leaves_out_is_a_literal_too() -> None:
+    code = source("x", "a = torch.nn.functional.normalize(x, p=2, dim=1)", "return (a,)")
+    assert "eps 1e-12 -> 1e-05 in normalize" in names(code, (spec("x", 1, 64),))
+
+
+def test_mutants_are_few_different_and_always_the_same() -> None:
+    lines = [f"x = torch.nn.functional.leaky_relu(x, 0.{turn + 1}) * {turn + 2}.5" for turn in range(30)]
+    code = source("x", *lines, "return (x,)")
+    made = mutants(parse(code), (spec("x", 4, 8),))
+    assert len(made) == MOST_MUTANTS
+    assert len({each.source for each in made}) == len({each.name for each in made}) == MOST_MUTANTS
+    assert [each.name for each in made] == names(code, (spec("x", 4, 8),))
+
+
+# --- what integers may be ---
+
+
+def test_integers_are_drawn_from_the_whole_range_that_is_safe() -> None:
+    found = {name: (each.low, each.high) for name, each in whole_ranges(parse(EMBEDDING), IDS).items()}
+    assert found["ids"] == (0, 399)
+    shifted = EMBEDDING.replace("embedding(ids", "embedding(ids.long() * 2 + 2")
+    found = {name: (each.low, each.high) for name, each in whole_ranges(parse(shifted), IDS).items()}
+    assert found["ids"] == (0, 198)
+    assert whole_ranges(parse(MASKED), FLAGS)["mask"].high > 1
+    tokens = whole_ranges(parse(POSITIONS), TOKENS)["ids"]
+    assert tokens.low <= 1 < tokens.high, "no token can count further than the table reaches"
+    short = (TOKENS[0], replace(TOKENS[1], shape=(3, 9)))
+    ids = whole_ranges(parse(POSITIONS), short)["ids"]
+    assert (ids.low, ids.high) == (8, 977), "the table may be too short, so ids stay as recorded"
+    ids = whole_ranges(parse(SORTED), (spec("ids", 5, dtype="int64", low=3, high=9), spec("table", 4, 8)))["ids"]
+    assert (ids.low, ids.high) == (3, 9)
+
+
+def test_a_mutant_with_other_indices_is_not_safe_where_they_may_leave_the_table() -> None:
+    graph = parse(EMBEDDING.replace("embedding(ids", "embedding(ids.clamp(max=399)"))
+    wider = parse(EMBEDDING.replace("embedding(ids", "embedding(ids.clamp(max=400)"))
+    scaled = parse(EMBEDDING.replace("embedding(ids", "embedding(ids.clamp(max=399)").replace("(a,)", "(a * 2,)"))
+    assert stays_within(scaled, graph, IDS)
+    assert not stays_within(wider, graph, IDS)
+
+
+def test_the_draw_ranges_reaches_every_row_and_often_the_padding_id() -> None:
+    specs = (spec("ids", 64, 64, dtype="int64", low=2, high=99), spec("table", 400, 8))
+    ids = torch.as_tensor(draw(specs, "ranges", 1, roles=roles(parse(EMBEDDING), specs))[0])
+    assert (int(ids.min()), int(ids.max())) == (0, 399)
+    assert (ids == 1).double().mean() > 0.1
+
+
+def test_the_draw_masks_has_rows_without_any_kept_element() -> None:
+    for dtype in ("bool", "int64"):
+        specs = (FLAGS[0], replace(spec("mask", 4, 6, dtype=dtype), low=0, high=1))
+        mask = torch.as_tensor(draw(specs, "masks", 1, roles=roles(parse(MASKED), specs))[1]).long()
+        assert (mask == 0).all(-1).any()
+        assert (mask == 1).all(-1).any()
+
+
+# --- the choice ---
+
+
+@pytest.mark.parametrize(
+    ("code", "specs", "further", "slip"),
+    [
+        (LAYER_NORM, ONE_ROW, {"faint", "tiny", "blank"}, "eps 1e-12 -> 1e-05 in layer_norm"),
+        (EMBEDDING, IDS, {"ranges"}, "index of embedding clamped to what was recorded"),
+        (MASKED, FLAGS, {"ranges"}, "mask taken for a flag"),
+        (LEAST, SCORES, {"infinite"}, "max dropped, only a kept"),
+        (POSITIONS, TOKENS, {"ranges"}, "ids ignored, taken for 8"),
+    ],
+)
+def test_draws_are_added_for_what_the_six_do_not_show(
+    code: str, specs: tuple[TensorSpec, ...], further: set[str], slip: str
+) -> None:
+    assert slip in names(code, specs)
+    found = chosen(code, specs)
+    assert set(INPUT_DRAWS) <= set(found.draws)
+    assert {each.partition(" ")[0] for each in found.draws} & further
+    assert slip not in (*found.untold, *found.alike)
+    assert found == chosen(code, specs), "the choice depends on the subgraph alone"
+
+
+def test_nothing_is_added_where_the_six_suffice() -> None:
+    found = chosen(subgraph().code, subgraph().inputs)
+    assert set(found.draws) == set(INPUT_DRAWS)
+    assert found.told > 3
+
+
+def test_slips_that_no_input_shows_are_named() -> None:
+    found = chosen(source("x", "a = torch.relu(x)", "b = torch.relu(a)", "return (b,)"), (spec("x", 4, 8),))
+    assert "relu dropped" in found.alike
+
+
+def test_a_choice_is_remembered_here_and_in_a_folder(tmp_path: Path) -> None:
+    made: list[int] = []
+
+    def choose() -> TellingDraws:
+        made.append(1)
+        return TellingDraws(("recorded", "typical"), 3, ("a",), ("b",))
+
+    digest = telling_draws.digest_of(LIMITED, (spec("x", 4, 8),))
+    assert digest != telling_draws.digest_of(LIMITED, (spec("x", 4, 16),))
+    first = telling_draws.remembered(digest, choose, tmp_path)
+    assert telling_draws.remembered(digest, choose, tmp_path) == first
+    telling_draws._remembered.clear()
+    assert telling_draws.remembered(digest, choose, tmp_path) == first
+    (kept,) = tmp_path.iterdir()
+    kept.write_text("no choice")
+    telling_draws._remembered.clear()
+    assert telling_draws.remembered(digest, choose, tmp_path) == first
+    assert len(made) == 2
+
+
+def test_a_pass_that_takes_integers_for_flags_is_wrong() -> None:
+    asked = replace(subgraph(code=MASKED), inputs=FLAGS)
+    a_pass = traced(lambda x, mask: x * mask.unsqueeze(-1).float(), lambda x, mask: (x, mask))
+    right = verified(lambda x, mask: x * mask[..., None].float(), asked, a_pass=a_pass)
+    assert right.verdict.value == "right, not timed", right.reason
+    flags = verified(lambda x, mask: x * (mask[..., None] != 0).float(), asked, a_pass=a_pass)
+    assert flags.verdict.value == "wrong values"
+    assert "ranges inputs" in flags.reason

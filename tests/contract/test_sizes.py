@@ -1,18 +1,13 @@
-"""Sizes for Triton's interpreter: reduced only if time is short."""
+"""Sizes for Triton's interpreter: reduced only by the work that kernels ask for."""
 
-from dataclasses import dataclass
+import time
 
-import pytest
 import torch
 
 from passnet_core.graphs.source import parse
-from passnet_core.judge.protocol.messages import (
-    Returned,
-)
-from passnet_core.judge.stages import sizes, verify_session
-from passnet_core.judge.stages.findings import Verification
+from passnet_core.judge.numerics.input_draws import INPUT_DRAWS
+from passnet_core.judge.stages import sizes
 from passnet_core.records import (
-    Subgraph,
     TensorSpec,
     Verdict,
 )
@@ -20,74 +15,69 @@ from tests.contract.judging import ADD_RELU, subgraph
 from tests.contract.verifying import Here, relu_of_sum, traced, verified
 
 
-class Slow(Here):
-    """A candidate that takes time for each element, by the test's clock."""
-
-    def __init__(self, clock: "Clockwork", seconds_per_element: float) -> None:
-        super().__init__()
-        self.clock, self.seconds_per_element = clock, seconds_per_element
-
-    def run(self, name: str, *, fresh: bool = True) -> Returned:
-        returned = super().run(name, fresh=fresh)
-        elements = sum(each.numel() for each in self.inputs if isinstance(each, torch.Tensor))
-        self.clock.now += elements * self.seconds_per_element
-        return returned
-
-
-@dataclass
-class Clockwork:
-    now: float = 0.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-
-def slowly(monkeypatch: pytest.MonkeyPatch, seconds_per_element: float, asked: Subgraph) -> tuple[Verification, Slow]:
-    clock = Clockwork()
-    monkeypatch.setattr(sizes, "time", clock)
-    monkeypatch.setattr(verify_session, "time", clock)
-    worker = Slow(clock, seconds_per_element)
-    return verified(relu_of_sum, asked, candidate=worker), worker
-
-
-def test_sizes_are_reduced_only_if_the_recorded_ones_take_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sizes_are_reduced_only_if_the_recorded_ones_are_too_much_work() -> None:
     asked = subgraph((64, 48, 32))
-    quick, worker = slowly(monkeypatch, 1e-9, asked)
-    assert quick.accuracy is not None
-    assert quick.accuracy.reduced == ""
+    worker = Here()
+    little = verified(relu_of_sum, asked, candidate=worker, work_s=1e-9)
+    assert little.accuracy is not None
+    assert little.accuracy.reduced == ""
     assert worker.given[-1] == [(64, 48, 32)] * 2
-    slow, worker = slowly(monkeypatch, 4e-5, asked)
-    assert slow.verdict is Verdict.VALUES_ONLY, slow.reason
-    assert slow.accuracy is not None
-    assert "[64, 48, 32] → [16, 48, 32]" in slow.accuracy.reduced
-    assert slow.accuracy.reduced in slow.warnings
-    assert worker.given[-1] == [(16, 48, 32)] * 2
-    assert len(slow.accuracy.profiles) == 6
+    worker = Here()
+    much = verified(relu_of_sum, asked, candidate=worker, work_s=2e-5)
+    assert much.verdict is Verdict.VALUES_ONLY, much.reason
+    assert much.accuracy is not None
+    assert "[64, 48, 32] → [16, 48, 32]" in much.accuracy.reduced
+    assert much.accuracy.reduced in much.warnings
+    assert set(INPUT_DRAWS) <= set(much.accuracy.profiles)
 
 
-def test_sizes_that_cannot_be_reduced_leave_out_input_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_axis_that_shrinks_is_whole_in_some_calls() -> None:
+    worker = Here()
+    found = verified(relu_of_sum, subgraph((64, 48, 32)), candidate=worker, work_s=2e-5)
+    shapes = {each[0] for each in worker.given[1:]}
+    assert {(16, 48, 32)} < shapes
+    assert {shape for shape in shapes if shape[0] == 64}
+    assert found.accuracy is not None
+    assert "No call" not in found.accuracy.reduced
+
+
+def test_axes_of_one_size_are_whole_one_after_the_other() -> None:
+    specs = (TensorSpec("x", (1, 4096, 4096), "float32"),)
+    code = (
+        ADD_RELU.replace("in_0, in_1", "x").replace("in_0 + in_1", "torch.softmax(x, -1)").replace("in_0 = in_1", "x")
+    )
+    pace = sizes.Pace(specs, interpreted=True)
+    assert pace.consider(parse(code), {}) is not None
+    pace.choose(1e-6, 10)
+    first, *others = (shapes[0] for shapes in pace.choices)
+    assert first[1] == first[2] < 4096
+    assert {shape[1:].index(4096) for shape in others} == {0, 1}
+
+
+def test_sizes_that_cannot_be_reduced_leave_out_no_input_draw() -> None:
     fixed = ADD_RELU.replace("in_0 + in_1", "in_0.view(98304) + in_1.view(98304)")
     a_pass = traced(lambda a: torch.nn.functional.relu(a), lambda a: (a,))
-    clock = Clockwork()
-    monkeypatch.setattr(sizes, "time", clock)
-    monkeypatch.setattr(verify_session, "time", clock)
-    found = verified(torch.relu, subgraph((64, 48, 32), code=fixed), a_pass=a_pass, candidate=Slow(clock, 1e-4))
+    found = verified(torch.relu, subgraph((64, 48, 32), code=fixed), a_pass=a_pass, work_s=1.0)
     assert found.verdict is Verdict.VALUES_ONLY, found.reason
     assert found.accuracy is not None
-    assert found.accuracy.profiles == ("recorded",)
-    assert "left out: typical" in found.accuracy.reduced
+    assert set(INPUT_DRAWS) <= set(found.accuracy.profiles)
+    assert found.accuracy.reduced == ""
 
 
-def test_slow_subgraphs_leave_out_calls_in_place_before_input_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    fixed = ADD_RELU.replace("in_0 + in_1", "in_0.view(98304) + in_1.view(98304)")
-    a_pass = traced(lambda a: torch.nn.functional.relu(a), lambda a: (a,))
-    clock = Clockwork()
-    monkeypatch.setattr(sizes, "time", clock)
-    monkeypatch.setattr(verify_session, "time", clock)
-    found = verified(torch.relu, subgraph((64, 48, 32), code=fixed), a_pass=a_pass, candidate=Slow(clock, 3e-5))
+def test_time_that_a_candidate_takes_does_not_reduce_sizes() -> None:
+    slept: list[float] = []
+
+    def sleeping(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        if not slept:
+            slept.append(3.0)
+            time.sleep(3.0)
+        return relu_of_sum(a, b)
+
+    found = verified(sleeping, subgraph((64, 48, 32)), work_s=1e-9)
+    assert slept
     assert found.accuracy is not None
-    assert len(found.accuracy.profiles) == 6
-    assert any("changed in place were left out" in warning for warning in found.warnings)
+    assert found.accuracy.reduced == ""
+    assert set(INPUT_DRAWS) <= set(found.accuracy.profiles)
 
 
 def test_smaller_sizes_keep_the_computation_valid() -> None:

@@ -20,7 +20,9 @@ from passnet_core.judge.protocol.messages import (
     CandidateFault,
     Preparation,
     Produced,
+    Repeated,
     Returned,
+    Watched,
 )
 from passnet_core.judge.protocol.reference_bench import BenchPlan, ReferenceBench
 from passnet_core.judge.stages import verify
@@ -85,11 +87,30 @@ class Here:
             getattr(self.calls[name], "matches", None),
             changed={index: each.clone() for index, each in seen.changed.items()},
             overwrote=seen.overwrote,
+            watched=Watched(()) if watched else None,
         )
 
 
 class Witness(Here):
     who = "witness"
+
+
+class CountingRepeater(Here):
+    """Stands for the worker that repeats kernels. It counts the same work for each input element."""
+
+    who = "repeater"
+
+    def __init__(self, work_s: float, candidate: Here) -> None:
+        super().__init__()
+        self.work_s, self.candidate = work_s, candidate
+
+    def prepare(self, name: str, preparation: Preparation) -> None:
+        self.traced, self.functions = self.candidate.traced, self.candidate.functions
+        super().prepare(name, preparation)
+
+    def repeat(self, name: str, watched: Watched, seed: int) -> Repeated:
+        elements = sum(each.numel() for each in self.inputs if isinstance(each, torch.Tensor))
+        return Repeated(self.run(name), work_s=elements * self.work_s)
 
 
 def described(value: object) -> Produced:
@@ -114,8 +135,10 @@ def verified(
     spec: EvalSpec | None = None,
     candidate: Here | None = None,
     compiling: Callable[[], AbstractContextManager[None]] = nullcontext,
+    work_s: float | None = None,
 ) -> Verification:
-    """Run VERIFY on one replacement in this process."""
+    """Run VERIFY on one replacement in this process. work_s: the work per input element that a repeater counts; None:
+    there is no repeater."""
     job = Job(asked or subgraph(), bundle("# in this process"), spec or EvalSpec())
     graph = parse(job.subgraph.code)
     rewritten = rewrite(graph, (a_pass,), bind=signatures.bind)
@@ -123,7 +146,11 @@ def verified(
     worker.traced, worker.functions = (a_pass,), {"replacement_0": replacement}
     prepared = preparations(job, graph, rewritten.graph, Device.CPU)
     tried, witness = cast(CandidateClient, worker), cast(CandidateClient, Witness())
-    return verify.verify(PreparedJob(job, graph, prepared, tried, witness, seed=11), compiling)
+    asked = PreparedJob(job, graph, prepared, tried, witness, seed=11)
+    if work_s is not None:
+        counting = cast(CandidateClient, CountingRepeater(work_s, worker))
+        asked = replace(asked, repeater=lambda: counting)
+    return verify.verify(asked, compiling)
 
 
 def remembering(key: Function) -> Function:

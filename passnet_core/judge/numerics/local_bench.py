@@ -284,9 +284,10 @@ class TrialBench(LocalReferenceBench):
         return cls(BenchPlan(asked.specs, known, seed, strict=True, is_candidate=True), witness, device)
 
     def refer(self, *, exact: bool) -> str:
+        problem = super().refer(exact=exact)
         self.results: dict[int, list[Produced]] = {}
         self.perturbed = self._perturbed_results()
-        return super().refer(exact=exact)
+        return problem
 
     def run(self, name: str) -> Returned:
         self._restore()

@@ -22,7 +22,7 @@ OPERATION_S, ELEMENT_S = 15e-6, 4e-9
 
 
 @dataclass
-class Work:
+class InterpreterWork:
     """How much the interpreter has done. seconds: on a usual machine."""
 
     operations: int = 0
@@ -34,11 +34,11 @@ class Work:
 
 
 @contextmanager
-def counted() -> Iterator[Work]:
+def counted() -> Iterator[InterpreterWork]:
     """Count what the interpreter does meanwhile."""
     from triton.runtime.interpreter import TensorHandle
 
-    work, check = Work(), TensorHandle.__post_init__
+    work, check = InterpreterWork(), TensorHandle.__post_init__
 
     def count(self: Any) -> None:
         check(self)

@@ -7,7 +7,7 @@ from passnet_core.judge.stages.verify_session import ComparedCall, Objection, Ve
 def idle_kernels(session: VerifySession, call: ComparedCall) -> Iterable[Objection]:
     """Catches results that do not come from the bundle's kernels: in a further call on the same inputs all launches do
     nothing. If the outputs are right all the same on each such draw, the verdict is library."""
-    if session.planned.again and call.returned is not None:
+    if session.strict and session.planned.again and call.returned is not None:
         try:
             returned = session.asked.candidate.run(session.name, fresh=False, idle=True)
         except CandidateFault:

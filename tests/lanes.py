@@ -32,6 +32,7 @@ MARKED: dict[str, tuple[str, ...]] = {
     TORCH: (
         "contract/checks",
         "contract/test_bench.py",
+        "contract/test_bias.py",
         "contract/test_building.py",
         "contract/test_clocks.py",
         "contract/test_comparing.py",

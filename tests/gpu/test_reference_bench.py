@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from passnet_core.execution.backends.local import LocalBackend
-from passnet_core.judge.numerics import comparing, elements
+from passnet_core.judge.numerics import bias, comparing, elements
 from passnet_core.judge.numerics.comparing import References, compare
 from passnet_core.judge.numerics.input_draws import INPUT_DRAWS, draw
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
@@ -60,6 +60,16 @@ def test_ulps_are_exact_on_a_gpu_for_numbers_of_every_size() -> None:
         here = elements.ulp(dtype, sizes)
         assert torch.equal(elements.ulp(dtype, sizes.cuda()).cpu(), here)
         assert float(elements.ulp(dtype, torch.tensor([1.0], dtype=torch.float64))) == torch.finfo(dtype).eps
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_signed_errors_are_the_same_on_a_gpu(dtype: torch.dtype) -> None:
+    x = torch.randn(300_000, generator=torch.Generator().manual_seed(1)).to(dtype)
+    tensors = torch.sigmoid(x), (torch.sigmoid(x.float()) * 0.99).to(dtype), torch.sigmoid(x.double())
+    here, there = bias.signed_errors(*tensors), bias.signed_errors(*(each.cuda() for each in tensors))
+    assert len(here) > 5
+    for one, other in zip(here, there, strict=True):
+        assert astuple(one) == pytest.approx(astuple(other), rel=1e-9, abs=1e-6)
 
 
 @pytest.mark.parametrize("input_draw", INPUT_DRAWS)

@@ -17,6 +17,9 @@ The standard error is that of eager's errors, or of one rounding if that is larg
 once, since equal values have equal errors. Not counted at all are: ties, which a kernel may round either way; values
 outside the dtype's normal range, which it may flush or clamp; and values so small beside those of inputs and output
 that the float32 rounding of larger intermediate values shows in them.
+
+Two kinds of error are not found: one whose direction alternates from element to element, and one in an output whose
+range of values holds fewer than LEAST_INDEPENDENT different elements.
 """
 
 import math

@@ -38,6 +38,9 @@ AGAIN = ("tiny 2", "tiny 3", "sparse 2", "edges 2", "faint 2", "ranges 2", "mask
 MOST_FURTHER = 6
 """At most this many draws are added to the six."""
 
+MOST_UNTRIED = 3
+"""Up to so many further draws are added without being tried, once the limit of work is reached."""
+
 MOST_WORK = 4_000_000
 """How many elements of outputs may be compared, over all runs: about what two or three seconds allow.
 A limit in seconds would let the load of the machine decide about inputs."""
@@ -129,10 +132,11 @@ class _Choice:
     differs: set[str] = field(default_factory=set)
     broken: set[str] = field(default_factory=set)
     work: int = 0
+    most: int = MOST_WORK
 
     @property
     def exhausted(self) -> bool:
-        return self.work > MOST_WORK
+        return self.work > self.most
 
 
 def chosen(
@@ -148,13 +152,18 @@ def chosen(
     alive = prepared_mutants(asked, prepare, safe)
     trials = [trial(asked.seed(turn)) for turn in range(SEEDS)]
     further: list[str] = []
+    # the further draws get the other half
+    choice.most = MOST_WORK // 2
     for input_draw in ORDER:
         _try(choice, asked, trials, input_draw, _untold(choice, alive))
+    choice.most = MOST_WORK
+    kinds = further_draws(asked.specs, asked.roles)
     for input_draw in others(asked):
         untold = _untold(choice, alive)
         if not untold or len(further) >= MOST_FURTHER:
             break
-        if _try(choice, asked, trials, input_draw, untold):
+        tells = _try(choice, asked, trials, input_draw, untold)
+        if tells or (choice.exhausted and input_draw in kinds and len(further) < MOST_UNTRIED):
             further.append(input_draw)
     # what one seed in two tells apart, two draws of that kind tell more often
     for name in _untold(choice, alive):

@@ -20,7 +20,7 @@ from passnet_core.records import Profile, TensorForm, TensorSpec
 INPUT_DRAWS = ("recorded", "typical", "wide", "signed", "sparse", "edges")
 """The input draws of every verification under the strict profile."""
 
-FURTHER_DRAWS = ("faint", "tiny", "blank", "masks", "ranges", "limits", "huge", "infinite")
+FURTHER_DRAWS = ("ranges", "masks", "faint", "infinite", "huge", "limits", "tiny", "blank")
 """Input draws for what a graph has and the others may not show. telling_draws chooses among them."""
 
 PROFILES: Mapping[Profile, tuple[str, ...]] = {Profile.PASSNET: ("recorded",), Profile.STRICT: INPUT_DRAWS}

@@ -44,7 +44,7 @@ OTHER_USES = frozenset(
 
 
 @dataclass(frozen=True)
-class IntegerSpan:
+class ValueRange:
     """The values that a node can take: from low to high, both included. longest: no axis that it has in common with
     the inputs it depends on is longer. sources: these inputs."""
 
@@ -57,7 +57,7 @@ class IntegerSpan:
     def is_truth(self) -> bool:
         return self.low >= 0 and self.high <= 1
 
-    def over(self, low: float, high: float) -> "IntegerSpan":
+    def over(self, low: float, high: float) -> "ValueRange":
         """The same node's interval with other ends; the whole line if they are no numbers."""
         known = not (math.isnan(low) or math.isnan(high))
         return replace(self, low=low if known else -math.inf, high=high if known else math.inf)
@@ -144,18 +144,18 @@ def _last(known: int, limit: int, holds: Callable[[int], bool]) -> int:
     return known
 
 
-def recorded(spec: TensorSpec) -> IntegerSpan:
+def recorded(spec: TensorSpec) -> ValueRange:
     """The recorded values of an input: 0 and 1 for integers without a range, the whole line for floats."""
     longest, source = max(spec.shape, default=1), frozenset({spec.name})
     if spec.dtype == "bool":
-        return IntegerSpan(0, 1, longest, source)
+        return ValueRange(0, 1, longest, source)
     if "int" not in spec.dtype:
-        return IntegerSpan(longest=longest, sources=source)
+        return ValueRange(longest=longest, sources=source)
     if spec.data:
-        return IntegerSpan(min(spec.data), max(spec.data), longest, source)
+        return ValueRange(min(spec.data), max(spec.data), longest, source)
     if spec.low is None or spec.high is None:
-        return IntegerSpan(0, 1, longest, source)
-    return IntegerSpan(spec.low, spec.high, longest, source)
+        return ValueRange(0, 1, longest, source)
+    return ValueRange(spec.low, spec.high, longest, source)
 
 
 def _is_index(graph: Graph, name: str) -> bool:
@@ -179,7 +179,7 @@ def _sources(graph: Graph) -> dict[str, frozenset[str]]:
 
 
 def holds(
-    graph: Graph, given: Mapping[str, IntegerSpan], sizes: Mapping[str, tuple[int, ...]], *, only: str = ""
+    graph: Graph, given: Mapping[str, ValueRange], sizes: Mapping[str, tuple[int, ...]], *, only: str = ""
 ) -> bool:
     """Whether every index provably stays within its table, for inputs from these intervals. only: look at indices
     that depend on this input alone."""
@@ -199,7 +199,7 @@ def holds(
     return True
 
 
-def _depends(value: IntegerSpan, only: str) -> bool:
+def _depends(value: ValueRange, only: str) -> bool:
     return only in value.sources if only else True
 
 
@@ -230,13 +230,13 @@ def _may_fail(node: Node) -> bool:
     return last_part(node) in OTHER_USES or is_random(node) or is_switch(node)
 
 
-def intervals(graph: Graph, given: Mapping[str, IntegerSpan]) -> dict[str, IntegerSpan]:
+def intervals(graph: Graph, given: Mapping[str, ValueRange]) -> dict[str, ValueRange]:
     """The interval of every node, for inputs from these intervals. It may be too wide, never too narrow."""
-    found: dict[str, IntegerSpan] = {}
+    found: dict[str, ValueRange] = {}
     overwritten = {each.name for node in graph.operations for each in changed(node)}
     for node in graph.nodes:
         if node.kind is NodeKind.INPUT:
-            found[node.name] = given.get(node.name, IntegerSpan(sources=frozenset({node.name})))
+            found[node.name] = given.get(node.name, ValueRange(sources=frozenset({node.name})))
         else:
             found[node.name] = _interval(node, found)
         if node.name in overwritten:
@@ -244,9 +244,9 @@ def intervals(graph: Graph, given: Mapping[str, IntegerSpan]) -> dict[str, Integ
     return found
 
 
-def _interval(node: Node, known: Mapping[str, IntegerSpan]) -> IntegerSpan:
+def _interval(node: Node, known: Mapping[str, ValueRange]) -> ValueRange:
     operands = [known[name] for name in node.inputs]
-    common = IntegerSpan(
+    common = ValueRange(
         longest=max((each.longest for each in operands), default=1),
         sources=frozenset().union(*(each.sources for each in operands)),
     )
@@ -261,7 +261,7 @@ def _interval(node: Node, known: Mapping[str, IntegerSpan]) -> IntegerSpan:
     if name in ("zeros", "zeros_like", "ones", "ones_like"):
         return common.over(*(float(name.startswith("ones")),) * 2)
     if name == "arange" and len(args) == 1 and isinstance(node.args[0], int):
-        return IntegerSpan(0, max(node.args[0] - 1, 0), max(node.args[0], 1))
+        return ValueRange(0, max(node.args[0] - 1, 0), max(node.args[0], 1))
     if name in ("cat", "stack") and node.args and isinstance(node.args[0], Listed | tuple) and operands:
         return common.over(min(each.low for each in operands), max(each.high for each in operands))
     if first is None:
@@ -309,7 +309,7 @@ def _product(one: float, other: float) -> float:
     return 0.0 if one == 0 or other == 0 else one * other
 
 
-def _clamped(node: Node, value: IntegerSpan, name: str) -> tuple[float, float]:
+def _clamped(node: Node, value: ValueRange, name: str) -> tuple[float, float]:
     arguments = dict(signatures.bind(node).arguments)
     low, high = arguments.get("min"), arguments.get("max")
     if isinstance(low, int | float):
@@ -319,5 +319,5 @@ def _clamped(node: Node, value: IntegerSpan, name: str) -> tuple[float, float]:
     return value.low, value.high
 
 
-def _constant(value: Value) -> IntegerSpan | None:
-    return IntegerSpan(value, value) if isinstance(value, int | float) else None
+def _constant(value: Value) -> ValueRange | None:
+    return ValueRange(value, value) if isinstance(value, int | float) else None

@@ -291,7 +291,7 @@ class _Maker:
             for step in (1, -1):
                 said = f"mean over one element {'more' if step > 0 else 'less'}"
                 yield said, self._with(node, self._mean_over(node, first, step))
-        elif name == "dropout" and isinstance(arguments.get("p"), float):
+        elif name == "dropout" and isinstance(arguments.get("p"), float) and arguments["p"]:
             kept = 1.0 - float(str(arguments["p"]))
             scaled = Node(node.name, NodeKind.CALL, "operator.mul", (first, kept))
             yield f"dropout scales by {_shown(kept)} in evaluation", self._with(node, [scaled])
@@ -474,8 +474,8 @@ def _shifts(node: Node, setting: Setting) -> Iterator[Value]:
     if last_part(node) == "pad" and isinstance(value, Listed | tuple):
         items = value.items if isinstance(value, Listed) else value
         for at in range(0, len(items) - 1, 2):
-            turned = (*items[:at], items[at + 1], items[at], *items[at + 2 :])
-            yield Listed(turned)
+            if items[at] != items[at + 1]:
+                yield Listed((*items[:at], items[at + 1], items[at], *items[at + 2 :]))
     if last_part(node) == "pad" and setting.name == "value" and isinstance(value, int | float):
         yield value + 1
     if node.target != "operator.getitem" or setting.path != ("args", 1):
@@ -521,6 +521,8 @@ def _shown(value: Value) -> str:
     match value:
         case float():
             return f"{value:.6g}"
+        case Symbol(path):
+            return "..." if path.endswith("Ellipsis") else path
         case Slice(start, stop, _):
             return f"{'' if start is None else start}:{'' if stop is None else stop}"
         case Listed(items):

@@ -38,8 +38,11 @@ AGAIN = ("tiny 2", "tiny 3", "sparse 2", "edges 2", "faint 2", "ranges 2", "mask
 MOST_FURTHER = 6
 """At most this many draws are added to the six."""
 
-MOST_WORK = 6_000_000
-"""How many elements of inputs and outputs may be computed and compared, over all runs: about what two seconds allow.
+MOST_UNTRIED = 3
+"""Up to so many further draws are added without being tried, once the limit of work is reached."""
+
+MOST_WORK = 4_000_000
+"""How many elements of outputs may be compared, over all runs: about what two or three seconds allow.
 A limit in seconds would let the load of the machine decide about inputs."""
 
 RUN_ELEMENTS = 4_096
@@ -129,6 +132,11 @@ class _Choice:
     differs: set[str] = field(default_factory=set)
     broken: set[str] = field(default_factory=set)
     work: int = 0
+    most: int = MOST_WORK
+
+    @property
+    def exhausted(self) -> bool:
+        return self.work > self.most
 
 
 def chosen(
@@ -144,13 +152,18 @@ def chosen(
     alive = prepared_mutants(asked, prepare, safe)
     trials = [trial(asked.seed(turn)) for turn in range(SEEDS)]
     further: list[str] = []
+    # the further draws get the other half
+    choice.most = MOST_WORK // 2
     for input_draw in ORDER:
         _try(choice, asked, trials, input_draw, _untold(choice, alive))
+    choice.most = MOST_WORK
+    kinds = further_draws(asked.specs, asked.roles)
     for input_draw in others(asked):
         untold = _untold(choice, alive)
         if not untold or len(further) >= MOST_FURTHER:
             break
-        if _try(choice, asked, trials, input_draw, untold):
+        tells = _try(choice, asked, trials, input_draw, untold)
+        if tells or (choice.exhausted and input_draw in kinds and len(further) < MOST_UNTRIED):
             further.append(input_draw)
     # what one seed in two tells apart, two draws of that kind tell more often
     for name in _untold(choice, alive):
@@ -161,10 +174,12 @@ def chosen(
                 further.append(more)
             choice.told.add(name)
     left = _untold(choice, alive)
+    untried = len(left) if choice.exhausted else 0
+    left = [] if choice.exhausted else left
     within = tuple(alive[name].name for name in left if name in choice.differs)
     alike = tuple(alive[name].name for name in left if name not in choice.differs)
     # early: if the time of a verification runs short, its last draws are left out
-    return TellingDraws((*INPUT_DRAWS[:2], *further, *INPUT_DRAWS[2:]), len(choice.told), within, alike)
+    return TellingDraws((*INPUT_DRAWS[:2], *further, *INPUT_DRAWS[2:]), len(choice.told), within, alike, untried)
 
 
 def others(asked: Asked) -> tuple[str, ...]:
@@ -205,9 +220,12 @@ def _try(choice: _Choice, asked: Asked, trials: Sequence[Trial], input_draw: str
     """Run these mutants on one draw of every seed. Return whether it tells one of them apart on all of them."""
     left = list(names)
     some = set[str]()
-    for trial in trials:
-        if not left or choice.work > MOST_WORK:
+    for turn, trial in enumerate(trials):
+        if not left or (choice.exhausted and not turn):
             return False
+        if choice.exhausted:
+            # one seed has to do
+            break
         try:
             trial.draw(input_draw, [spec.shape for spec in asked.specs])
             trial.refer(exact=True)
@@ -241,6 +259,8 @@ def _wrong(choice: _Choice, trial: Trial, names: Sequence[str]) -> Iterator[str]
         else:
             choice.broken.add(name)
     for name, returned in ran.items():
+        if choice.exhausted:
+            return
         for index, (wanted, given) in enumerate(zip(eager.outputs, returned.outputs)):
             if _equal(wanted.value, given.value):
                 continue

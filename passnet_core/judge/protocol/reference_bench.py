@@ -125,12 +125,13 @@ class Judged:
 class TellingDraws:
     """The input draws that tell a subgraph from its mutants. told: how many mutants they tell apart. untold: the names
     of those that differ from eager on some inputs, but never by more than the bound. alike: the names of those that
-    gave the same values on all inputs that were tried."""
+    gave the same values on all inputs that were tried. untried: how many others the limit of work left out."""
 
     draws: tuple[str, ...]
     told: int
     untold: tuple[str, ...] = ()
     alike: tuple[str, ...] = ()
+    untried: int = 0
 
 
 @dataclass(frozen=True)

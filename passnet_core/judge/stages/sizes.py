@@ -6,13 +6,13 @@ is ever left out. Each axis that shrinks keeps its recorded size in some input d
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from passnet_core.graphs.ir import Graph
+from passnet_core.graphs.ir import Graph, Slice, Value
 from passnet_core.graphs.placement import placed
 from passnet_core.judge.numerics.input_draws import dtype_of
 from passnet_core.judge.protocol.reference_bench import InputRole
@@ -170,7 +170,9 @@ def small_shapes(graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping
     probe = _Probe(graph, specs, known_roles)
     form = probe.form(recorded) if _elements(recorded) > SMALL_ELEMENTS else None
     found = recorded
-    for least in LEAST_SMALL:
+    # twice as long as the longest slice, so that slices stay parts
+    slices = 2 * _longest_slice(graph)
+    for least in (max(each, slices) for each in LEAST_SMALL):
         able = {size for size in now if now[size] > least}
         while form is not None and able and _elements(found) > SMALL_ELEMENTS:
             longest = max(able, key=lambda size: (now[size], size))
@@ -182,6 +184,20 @@ def small_shapes(graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping
             else:
                 able.discard(longest)
     return found
+
+
+def _longest_slice(graph: Graph) -> int:
+    """The largest number at which the source slices an axis."""
+    places = (place for node in graph.operations for place in _slices(node.args))
+    return max((abs(end) for place in places for end in (place.start, place.stop) if isinstance(end, int)), default=0)
+
+
+def _slices(values: tuple[Value, ...]) -> Iterator[Slice]:
+    for value in values:
+        if isinstance(value, Slice):
+            yield value
+        elif isinstance(value, tuple):
+            yield from _slices(value)
 
 
 def smaller(graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping[str, InputRole]) -> tuple[SizeStep, ...]:

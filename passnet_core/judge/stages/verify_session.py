@@ -349,7 +349,8 @@ def _untold(found: TellingDraws) -> Iterator[Evidence]:
         f"{name} (no difference)" for name in found.alike
     ]
     if names:
-        figures = (("slips told apart", float(found.told)), ("slips not told apart", float(len(names))))
+        counts = {"slips told apart": found.told, "slips not told apart": len(names), "slips not tried": found.untried}
+        figures = tuple((name, float(count)) for name, count in counts.items())
         yield Evidence("what inputs cannot tell", "; ".join(names), figures)
 
 

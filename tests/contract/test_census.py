@@ -175,14 +175,17 @@ class GraphModule(torch.nn.Module):
 """
 
 
-def test_the_rest_of_the_graph_is_not_the_replacements_and_views_need_no_kernel(backend: LocalBackend) -> None:
+def test_the_rest_of_the_graph_is_not_the_replacements_and_without_kernels_nothing_is_shown(
+    backend: LocalBackend,
+) -> None:
     pattern = COPYING.replace(
         "torch.transpose(a, 0, 1).contiguous()", "torch.nn.functional.dropout(a, 0.1, False, False)"
     )
     outcome = judged(
         backend, on(IDLE, replacing("return a.view(a.shape)", pattern=pattern, arguments="a"), ((4, 33),) * 2)
     )
-    assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
+    assert outcome.verdict is Verdict.INCONCLUSIVE, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
+    assert "no kernel of the bundle was launched" in outcome.reason
     assert "aten::add" not in launched(outcome)
 
 
@@ -247,7 +250,7 @@ def test_compiled_capture_is_counted_too(backend: LocalBackend) -> None:
         assert outcome.reason if verdict is Verdict.LIBRARY else "add_relu_kernel" in launched(outcome)
 
 
-def test_a_call_that_fails_only_in_the_census_is_a_crash(backend: LocalBackend) -> None:
+def test_a_call_that_fails_late_is_a_crash(backend: LocalBackend) -> None:
     top = "CALLS = []"
     lines = ["CALLS.append(1)", "if len(CALLS) > LAST: raise ValueError('enough')", "return own(a, b)"]
     counted = judged(backend, job(replacing(lines[0], "print(len(CALLS), flush=True)", lines[2], top=top)))
@@ -265,9 +268,8 @@ KEYS = {"replacement_0": "the replacement of pass_0"}
 
 
 def concluded(*seen: Seen, device: Device = Device.CUDA, fresh: int = 1) -> census.Census:
-    launches = sum(each.count for each in seen if each.kind == "kernel")
-    recorded = [Launches("replacement_0", 1, fresh, launches, seen)]
-    return census.judged(bundle(RIGHT), device, recorded, GRAPH, GRAPH, KEYS)
+    recorded = [Launches("replacement_0", 1, fresh, seen)]
+    return census.judged(bundle(RIGHT), device, [recorded], GRAPH, GRAPH, KEYS)
 
 
 def launch(name: str = "add_relu_kernel", count: int = 1) -> Seen:
@@ -314,12 +316,20 @@ def test_the_trace_shows_operations_that_the_modes_do_not_see() -> None:
     assert "calls aten::add.Tensor at pass_0.py:3." in watched.reason
 
 
-def test_a_different_number_of_launches_in_the_next_call_is_a_warning() -> None:
-    even = concluded(launch(count=2), device=Device.CPU).warnings
-    assert not any("in the next" in each for each in even)
-    uneven = [Launches("replacement_0", 1, 1, 1, (launch(count=2),))]
-    warnings = census.judged(bundle(RIGHT), Device.CPU, uneven, GRAPH, GRAPH, KEYS).warnings
-    assert "The replacement of pass_0 launched 2 kernels in one call and 1 in the next." in warnings
+def test_a_different_number_of_launches_in_another_call_is_a_warning() -> None:
+    calls = [[Launches("replacement_0", 1, 1, (launch(count=count),))] for count in (2, 1, 2)]
+    even = census.judged(bundle(RIGHT), Device.CPU, calls[::2], GRAPH, GRAPH, KEYS).warnings
+    assert not any("in another" in each for each in even)
+    uneven = census.judged(bundle(RIGHT), Device.CPU, calls, GRAPH, GRAPH, KEYS).warnings
+    assert "The replacements launched 1 kernels in one call and 2 in another." in uneven
+
+
+def test_one_call_that_a_library_computes_is_enough() -> None:
+    added = Seen("operation", "aten::add.Tensor", "pass_0.py:3", "", 1)
+    calls = [[Launches("replacement_0", 1, 1, (launch(), *more))] for more in ((), (added,), ())]
+    found = census.judged(bundle(RIGHT), Device.CPU, calls, GRAPH, GRAPH, KEYS)
+    assert found.verdict is Verdict.LIBRARY
+    assert "aten::add.Tensor at pass_0.py:3" in found.reason
 
 
 def test_a_result_that_no_recorded_launch_explains_is_library_work() -> None:
@@ -328,8 +338,15 @@ def test_a_result_that_no_recorded_launch_explains_is_library_work() -> None:
     assert found.verdict is Verdict.LIBRARY
     assert "nothing that was recorded computes" in found.reason
     filled = Seen("operation", "aten::zeros_like", "pass_0.py:3", "", 1)
-    assert concluded(filled, device=Device.CPU).verdict is Verdict.VALUES_ONLY
-    assert concluded(device=Device.CPU, fresh=0).verdict is Verdict.VALUES_ONLY
+    assert concluded(filled, launch(), device=Device.CPU).verdict is Verdict.VALUES_ONLY
+    assert concluded(launch(), device=Device.CPU, fresh=0).verdict is Verdict.VALUES_ONLY
+
+
+def test_a_bundle_that_launches_no_kernel_shows_nothing() -> None:
+    filled = Seen("operation", "aten::zeros_like", "pass_0.py:3", "", 1)
+    for found in (concluded(filled, device=Device.CPU), concluded(device=Device.CPU, fresh=0)):
+        assert found.verdict is Verdict.INCONCLUSIVE
+        assert "no kernel of the bundle was launched" in found.reason
 
 
 def test_a_device_trace_that_saw_nothing_is_a_warning() -> None:

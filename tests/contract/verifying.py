@@ -146,11 +146,11 @@ def verified(
     worker.traced, worker.functions = (a_pass,), {"replacement_0": replacement}
     prepared = preparations(job, graph, rewritten.graph, Device.CPU)
     tried, witness = cast(CandidateClient, worker), cast(CandidateClient, Witness())
-    asked = PreparedJob(job, graph, prepared, tried, witness, seed=11)
+    prepared_job = PreparedJob(job, graph, prepared, tried, witness, seed=11)
     if work_s is not None:
         counting = cast(CandidateClient, CountingRepeater(work_s, worker))
-        asked = replace(asked, repeater=lambda: counting)
-    return verify.verify(asked, compiling)
+        prepared_job = replace(prepared_job, repeater=lambda: counting)
+    return verify.verify(prepared_job, compiling)
 
 
 def remembering(key: Function) -> Function:

@@ -1,9 +1,10 @@
 """Perturb inputs by one unit in the last place (ulp), to see what rounding alone can do to a result.
 
 The ulp is that of the dtype in which the computation takes the input. A half-precision input that is converted to
-float32 before anything is computed with it is perturbed by an ulp of float32: its own ulps are 65,536 times as large in
-bfloat16, and no rounding of the computation is of that size. To find such inputs, eager is run with them widened. What
-eager gives for the same numbers in float32, bit for bit and in the same dtype, it does not round in half precision."""
+float32 before anything is computed with it is perturbed by a few ulps of float32: its own ulps are 65,536 times as
+large in bfloat16, and no rounding of the computation is of that size. To find such inputs, eager is run with them
+widened. What eager gives for the same numbers in float32, bit for bit and in the same dtype, it does not round in half
+precision."""
 
 import math
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -22,6 +23,10 @@ MOST_ALONE = 6
 
 AT_RANDOM = 3
 """How often all inputs are perturbed at random: if few terms cancel, one perturbation may by chance change nothing."""
+
+WIDENED_ULPS = 4
+"""By how many ulps of float32 a widened input is perturbed: half-precision numbers have so few digits that eager's
+products and sums of them are often exact, and tell nothing of what another order of operations costs."""
 
 MORE_AT_RANDOM = 24
 """How many random perturbations whole numbers get in addition: each number is tipped by only some of them."""
@@ -67,7 +72,7 @@ class PerturbedResults:
     def _results(self, wide: frozenset[int]) -> list[tuple[list[Drawn], Returned]]:
         """The perturbed inputs and their float64 results. wide: the inputs that are widened before."""
         if wide not in self._found:
-            ways = perturbations(widened(self.inputs(), wide), self.seed)
+            ways = perturbations(widened(self.inputs(), wide), self.seed, wide)
             found = list(self._computed(ways, [CallableName.FLOAT64]))
             self._found[wide] = [each for each in found if len(each[1].outputs) == len(found[0][1].outputs)]
         return self._found[wide]
@@ -130,16 +135,22 @@ def after(call: Returned, index: int, inputs: Sequence[Drawn]) -> Produced:
     return Produced("torch.Tensor", value, str(value.dtype).removeprefix("torch."), tuple(value.shape))
 
 
-def perturbations(inputs: Sequence[Drawn], seed: int) -> Iterator[list[Drawn]]:
+def perturbations(inputs: Sequence[Drawn], seed: int, wide: Container[int] = ()) -> Iterator[list[Drawn]]:
     """Yield the inputs with all floats perturbed away from zero, then AT_RANDOM times up or down at random, then with
-    one input perturbed alone: perturbing all of them alike may leave a difference of products unchanged."""
-    yield [perturbed(value, seed + index, False) for index, value in enumerate(inputs)]
-    yield from random_perturbations(inputs, seed, range(AT_RANDOM))
+    one input perturbed alone: perturbing all of them alike may leave a difference of products unchanged. wide: the
+    inputs that were widened."""
+
+    def one(index: int, seed: int, both_ways: bool) -> Drawn:
+        return perturbed(inputs[index], seed, both_ways, WIDENED_ULPS if index in wide else 1)
+
+    yield [one(index, seed + index, False) for index in range(len(inputs))]
+    for turn in range(AT_RANDOM):
+        yield [one(index, seed + turn * len(inputs) + index, True) for index in range(len(inputs))]
     floats = [
         index for index, value in enumerate(inputs) if isinstance(value, torch.Tensor) and value.is_floating_point()
     ]
     for alone in floats[:MOST_ALONE] if len(floats) > 1 else ():
-        yield [perturbed(value, seed, False) if index == alone else value for index, value in enumerate(inputs)]
+        yield [one(index, seed, False) if index == alone else value for index, value in enumerate(inputs)]
 
 
 def random_perturbations(inputs: Sequence[Drawn], seed: int, turns: range) -> Iterator[list[Drawn]]:
@@ -148,8 +159,8 @@ def random_perturbations(inputs: Sequence[Drawn], seed: int, turns: range) -> It
         yield [perturbed(value, seed + turn * len(inputs) + index, True) for index, value in enumerate(inputs)]
 
 
-def perturbed(value: Drawn, seed: int, both_ways: bool) -> Drawn:
-    """Perturb floats by one ulp: all away from zero, or each up or down at random. Zeros and other dtypes stay."""
+def perturbed(value: Drawn, seed: int, both_ways: bool, ulps: int = 1) -> Drawn:
+    """Perturb floats by so many ulps: all away from zero, or each up or down at random. Zeros and other dtypes stay."""
     if not isinstance(value, torch.Tensor) or not value.is_floating_point():
         return value
     size = math.inf
@@ -161,7 +172,9 @@ def perturbed(value: Drawn, seed: int, both_ways: bool) -> Drawn:
     else:
         # away from zero, so that all products and sums grow together
         towards = torch.where(value < 0, torch.full_like(value, -size), towards)
-    stepped = next_after(value, towards)
+    stepped = value
+    for _ in range(ulps):
+        stepped = next_after(stepped, towards)
     return torch.where(value == 0, value, stepped)
 
 

@@ -255,7 +255,7 @@ def test_a_call_that_fails_late_is_a_crash(backend: LocalBackend) -> None:
     lines = ["CALLS.append(1)", "if len(CALLS) > LAST: raise ValueError('enough')", "return own(a, b)"]
     counted = judged(backend, job(replacing(lines[0], "print(len(CALLS), flush=True)", lines[2], top=top)))
     last = int(counted.log_tail.split()[-1])
-    failing = replacing(*lines, top=f"{top}\nLAST = {last - 1}")
+    failing = replacing(*lines, top=f"{top}\nLAST = {last // 2}")
     outcome = judged(backend, job(failing))
     assert outcome.verdict is Verdict.CRASHED, f"{outcome.reason} {outcome.evidence}"
     assert "enough" in outcome.reason

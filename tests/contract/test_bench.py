@@ -226,3 +226,12 @@ def test_the_witness_has_the_original_inputs_again_after_perturbed_ones(witness:
     (output,) = witness.run("eager").outputs
     first, second = bench.inputs
     assert torch.equal(output.value, torch.relu(first + second))
+
+
+def test_the_witness_chooses_the_same_input_draws(witness: WorkerProcess) -> None:
+    asked = plan(subgraph((6, 8)))
+    prepared(witness)
+    found = LocalReferenceBench(asked, witness).telling(ADD_RELU, SHAPES)
+    assert witness.bench(asked).telling(ADD_RELU, SHAPES) == found
+    assert set(INPUT_DRAWS) <= set(found.draws)
+    assert found.told > 3

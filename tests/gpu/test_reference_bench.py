@@ -14,7 +14,7 @@ from passnet_core.judge.numerics import comparing, elements
 from passnet_core.judge.numerics.comparing import References, compare
 from passnet_core.judge.numerics.input_draws import INPUT_DRAWS, draw
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
-from passnet_core.judge.protocol.messages import Produced, Returned
+from passnet_core.judge.protocol.messages import Preparation, Produced, Returned
 from passnet_core.judge.protocol.reference_bench import BenchPlan, InputRole, OutputDifference
 from passnet_core.records import Capture, Device, EvalSpec, Job, Stage, Subgraph, TensorSpec, Verdict
 from tests.contract.test_comparing import perturbed, produced
@@ -102,6 +102,9 @@ def test_perturbing_on_a_gpu_changes_each_element_by_one_ulp(dtype: str) -> None
 
 def test_comparing_falls_back_to_the_cpu_if_gpu_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     class Eager:
+        def prepare(self, name: str, preparation: Preparation) -> None:
+            pass
+
         def give(self, inputs: Sequence[torch.Tensor | int]) -> None:
             self.inputs = inputs
 

@@ -48,7 +48,7 @@ _wait_for_device = torch.cuda.synchronize
 
 
 KeptOutputs: TypeAlias = list[tuple[int, torch.Tensor, torch.Tensor]]
-"""Outputs of a call, by index, each with a copy of what it held."""
+"""Outputs of a call, by index, each with a copy of the bits that it held: copying a bool would normalise it."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Staging:
             seconds = _now() - start
         late = tuple(index for index, before in seen.items() if not same_bits(outputs[index], before))
         earlier = (each for call in self.kept.get(name, ()) for each in call)
-        overwrote = tuple(sorted({index for index, output, before in earlier if not same_bits(output, before)}))
+        overwrote = tuple(sorted({index for index, output, before in earlier if not _equal(_bits(output), before)}))
         observed = Observed(returned, seconds, self._shares(outputs), self._changed(), overwrote, late)
         self._keep(name, outputs, observed.shares)
         return observed
@@ -225,7 +225,7 @@ class Staging:
         self.output_sizes |= {output.nbytes for _, output in own}
         calls = self.kept.setdefault(name, [])
         if _bytes(output for _, output in own) <= LARGE_BYTES:
-            calls.append([(index, output, output.clone()) for index, output in own])
+            calls.append([(index, output, _bits(output).clone()) for index, output in own])
         while sum(output.nbytes for call in calls for _, output, _ in call) > LARGE_BYTES or len(calls) > MOST_KEPT:
             del calls[self.chance.randrange(len(calls))]
 

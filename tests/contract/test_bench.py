@@ -228,7 +228,6 @@ def test_the_witness_has_the_original_inputs_again_after_perturbed_ones(witness:
     assert torch.equal(output.value, torch.relu(first + second))
 
 
-<<<<<<< HEAD
 def converted(code: str, dtype: str) -> Subgraph:
     """A subgraph of two inputs of this dtype; code: of a result of theirs, of which a quarter is subtracted."""
     inputs = tuple(TensorSpec(f"in_{index}", (64, 48), dtype, mean=0.0, std=1.0) for index in range(2))
@@ -320,7 +319,8 @@ def test_the_directions_of_errors_are_the_same_wherever_they_are_computed(witnes
     (difference,), (signed,) = found[0].values, found[0].signed
     assert difference.verdict is None
     assert sum(each.actual for each in signed) < -0.5 * sum(each.count for each in signed)
-=======
+
+
 def test_the_witness_chooses_the_same_input_draws(witness: WorkerProcess) -> None:
     asked = plan(subgraph((6, 8)))
     prepared(witness)
@@ -328,4 +328,3 @@ def test_the_witness_chooses_the_same_input_draws(witness: WorkerProcess) -> Non
     assert witness.bench(asked).telling(ADD_RELU, SHAPES) == found
     assert set(INPUT_DRAWS) <= set(found.draws)
     assert found.told > 3
->>>>>>> h2

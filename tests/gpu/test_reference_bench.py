@@ -113,11 +113,7 @@ def test_perturbing_on_a_gpu_changes_each_element_by_one_ulp(dtype: str) -> None
 def test_comparing_falls_back_to_the_cpu_if_gpu_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     class Eager:
         def prepare(self, name: str, preparation: Preparation) -> None:
-<<<<<<< HEAD
             raise AssertionError("nothing is prepared here")
-=======
-            pass
->>>>>>> h2
 
         def give(self, inputs: Sequence[torch.Tensor | int]) -> None:
             self.inputs = inputs

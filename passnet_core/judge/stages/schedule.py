@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 FRESH = 0.4
 """The share of input draws that lie at new addresses. The others reuse the tensors of the call before."""
-MOST_REPEATS = 2
+MOST_REPEATS = 1
 """How many input draws are made once more, with other numbers, at most."""
-MOST_EXCHANGED = 3
-"""In how many calls elements change places after one input draw, at most. One exchange may happen to leave a pass's
+EXCHANGES = 2
+"""In how many calls elements change places after the typical draw. One exchange may happen to leave a pass's
 fingerprint, two hardly do."""
 UNWATCHED = 0.25
 """The share of calls that are not watched. What they return is compared, bit by bit, with a watched call's."""
@@ -62,7 +62,7 @@ def planned_draws(input_draws: Sequence[str], seed: int, *, candidate: bool) -> 
                 each,
                 fresh=index == 0 or chance.random() < FRESH,
                 watched=chance.random() >= UNWATCHED,
-                exchanges=chance.randint(2, MOST_EXCHANGED) if changed else 0,
+                exchanges=EXCHANGES if each == "typical" else int(changed),
                 relocates=changed,
                 again=each in again,
             )

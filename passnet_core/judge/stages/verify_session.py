@@ -274,12 +274,7 @@ class VerifySession:
         replacement functions do; None: at random. Raises Decided."""
         shapes = self.pace.shapes
         if self.is_candidate:
-            if watched is None:
-                watched = self.chance.random() >= UNWATCHED
-            returned = self._in_form(lambda: self._run(shapes, fresh=fresh, watched=self.strict and bool(watched)))
-            if returned.watched is not None:
-                self.watched.append(WatchedCall(inputs if inputs == self.input_draw else "", shapes, returned.watched))
-                returned = replace(returned, watched=None)
+            returned = self.returned(inputs, fresh=fresh, watched=watched)
             call = ComparedCall(inputs, returned, self.bench.judge(returned))
         else:
             if not self._prepared(shapes):
@@ -289,6 +284,17 @@ class VerifySession:
             call = ComparedCall(inputs, None, self.bench.judge(None, fresh=fresh))
         self._keep(call, [objection for check in self.each_call for objection in check(self, call)])
         return call
+
+    def returned(self, inputs: str, *, fresh: bool, watched: bool | None = None) -> Returned:
+        """Call the candidate's callable, and keep what its replacement functions did if the call is watched. The
+        arguments and errors are those of call."""
+        shapes = self.pace.shapes
+        if watched is None:
+            watched = self.chance.random() >= UNWATCHED
+        found = self._in_form(lambda: self._run(shapes, fresh=fresh, watched=self.strict and bool(watched)))
+        if found.watched is not None:
+            self.watched.append(WatchedCall(inputs if inputs == self.input_draw else "", shapes, found.watched))
+        return replace(found, watched=None)
 
     def _in_form(self, run: Callable[[], Returned]) -> Returned:
         """Run the candidate. If a replacement function returned anything but plain tensors, raises Decided."""

@@ -350,7 +350,7 @@ def _mixed(values: torch.Tensor, others: torch.Tensor, share: float, generator: 
     device = generator.device
     chosen = torch.randint(0, others.numel(), values.shape, generator=generator, device=device)
     replaced = torch.rand(values.shape, generator=generator, device=device) < share
-    return torch.where(replaced, others.to(values.dtype)[chosen], values)
+    return torch.where(replaced, others.to(values)[chosen], values)
 
 
 def _floats(

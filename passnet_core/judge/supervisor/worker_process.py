@@ -361,7 +361,7 @@ class WorkerProcess:
             self.left_s -= time.monotonic() - start
 
     def _without_fault(self, reply: framing.WireMessage) -> framing.WireMessage:
-        if reply.fields.get("nonce") != self._nonce:
+        if reply.fields.pop("nonce", None) != self._nonce:
             self._end_worker()
             self._over = self._marked(CandidateFault("protocol", "It sent an answer that nobody had asked for."))
             raise self._over

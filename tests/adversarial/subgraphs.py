@@ -283,5 +283,64 @@ SUBGRAPHS: Mapping[str, Subgraph] = {
             _weight("in_1", 1, 3, 1, 1),
             _weight("in_2", 1, 3, 1, 1, mean=0.0),
         ),
+        _subgraph(
+            "add-relu-alone-bfloat16",
+            ADD_RELU_ALONE,
+            _input("in_0", 32, 512, dtype="bfloat16"),
+            _input("in_1", 32, 512, dtype="bfloat16"),
+        ),
+        _subgraph(
+            "gelu-bfloat16",
+            "tmp_0 = torch.nn.functional.gelu(in_0)\nreturn (tmp_0,)",
+            _input("in_0", 32, 512, dtype="bfloat16"),
+        ),
+        _subgraph(
+            "row-mean-bfloat16",
+            "tmp_0 = in_0.mean(-1)\nreturn (tmp_0,)",
+            _input("in_0", 1024, 100, dtype="bfloat16"),
+        ),
+        _subgraph(
+            "angles-bfloat16",
+            "tmp_0 = in_0.float()\ntmp_1 = in_1.float()\ntmp_2 = tmp_0 * tmp_1\ntmp_3 = torch.cos(tmp_2)\n"
+            "return (tmp_3,)",
+            _input("in_0", 40, 1, dtype="bfloat16"),
+            _input("in_1", 1, 24, dtype="bfloat16"),
+        ),
+        _subgraph(
+            "layernorm-one-row-half",
+            "tmp_0 = torch.nn.functional.layer_norm(in_2, (64,), in_0, in_1, 1e-12)\nreturn (tmp_0,)",
+            _weight("in_0", 64, dtype="float16"),
+            _weight("in_1", 64, dtype="float16", mean=0.0),
+            _input("in_2", 1, 64, dtype="float16"),
+        ),
+        _subgraph(
+            "embedding",
+            "tmp_0 = torch.nn.functional.embedding(in_1, in_0)\nreturn (tmp_0,)",
+            _input("in_0", 300, 32),
+            TensorSpec("in_1", (3, 7), "int64", low=2, high=41),
+        ),
+        _subgraph(
+            "integer-factor",
+            "tmp_0 = in_1.float()\ntmp_1 = in_0 * tmp_0\nreturn (tmp_1,)",
+            _input("in_0", 8, 65),
+            TensorSpec("in_1", (8, 65), "int64", low=0, high=1),
+        ),
+        _subgraph(
+            "clamp-to-half",
+            "tmp_0 = in_0 * 4.0\ntmp_1 = torch.clamp(tmp_0, -64504.0, 64504.0)\n"
+            "tmp_2 = tmp_1.to(torch.float16)\nreturn (tmp_2,)",
+            _input("in_0", 8, 65),
+        ),
+        _subgraph(
+            "norm-of-all",
+            "tmp_0 = in_0 * in_0\ntmp_1 = tmp_0.sum()\ntmp_2 = tmp_1 + 1e-06\ntmp_3 = torch.rsqrt(tmp_2)\n"
+            "tmp_4 = in_0 * tmp_3\nreturn (tmp_4,)",
+            _input("in_0", 8, 65),
+        ),
+        _subgraph(
+            "soft-cap-half",
+            "tmp_0 = in_0 / 30.0\ntmp_1 = torch.tanh(tmp_0)\ntmp_2 = tmp_1 * 30.0\nreturn (tmp_2,)",
+            _input("in_0", 16, 512, dtype="float16", std=20.0),
+        ),
     )
 }

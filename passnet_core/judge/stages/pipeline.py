@@ -15,7 +15,7 @@ from passnet_core.judge.protocol.messages import CandidateEnd
 from passnet_core.judge.stages import census, check, verdict
 from passnet_core.judge.stages.findings import Facts
 from passnet_core.judge.stages.job_workers import Emit, JobWorkers
-from passnet_core.records import Bundle, Device, Evidence, Job, Outcome, Phase, Profile, Stage, Verdict
+from passnet_core.records import WRONG, Bundle, Device, Evidence, Job, Outcome, Phase, Profile, Stage, Verdict
 
 if TYPE_CHECKING:
     from passnet_core.judge.supervisor.worker_process import WorkerProcess
@@ -149,6 +149,9 @@ class JobPipeline:
             candidate.settle()
             self.facts = replace(self.facts, verification=verified)
             if verified.verdict is not Verdict.VALUES_ONLY:
+                if verified.repeated is not None and verified.repeated.verdict in WRONG:
+                    # a race is wrong also where the values cannot tell right from wrong
+                    self.facts = replace(self.facts, census=verified.repeated)
                 return
             if bundle is not None and self.loaded is not None and spec.profile is Profile.STRICT:
                 self._enter(Phase.CENSUS, "Listing the kernels launched.")

@@ -71,7 +71,7 @@ def _kept(session: VerifySession, call: WatchedCall) -> tuple[int, ...]:
 
 def _judged(call: WatchedCall, repeated: Repeated, judged: Judged) -> Census:
     if repeated.problems:
-        reason = f"A kernel is wrong, although the values came out right: {repeated.problems[0]}."
+        reason = f"A kernel is wrong, although the values came out right: {repeated.problems[0].rstrip('.')}."
         return Census(Verdict.WRONG_VALUES, reason, (), (Evidence(TOPIC, "\n".join(repeated.problems)),))
     wrong = [f"output {index}: {each.problem}" for index, each in enumerate(judged.values) if each.verdict is not None]
     if judged.problem:

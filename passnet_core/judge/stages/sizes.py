@@ -21,10 +21,11 @@ from passnet_core.records import TensorSpec
 
 Shapes = tuple[tuple[int, ...], ...]
 
-INTERPRETER_BUDGET_S = 20.0
-"""How many seconds all calls together may take in the interpreter, by the work of their kernels, before sizes are
-reduced."""
-WHOLE_AXIS_SHARE = 2.0
+INTERPRETER_BUDGET_S = 12.0
+"""How many seconds of work all calls together may be, in the interpreter and in comparing, before sizes are reduced."""
+COMPARED_ELEMENT_S = 1e-6
+"""What drawing, eager, its float64 form and comparing take for each input element of a call."""
+WHOLE_AXIS_SHARE = 1.5
 """How much more work than the other calls those may be in which a certain axis has its recorded size."""
 
 PROBE_ELEMENTS = 32_768
@@ -88,7 +89,7 @@ class Pace:
     def choose(self, work_per_element_s: float, calls: int) -> None:
         """Choose the largest sizes at which so many calls are no more work than INTERPRETER_BUDGET_S, and further ones
         in which each shrunk axis is whole. work_per_element_s: seconds per input element."""
-        affordable = INTERPRETER_BUDGET_S / calls / max(work_per_element_s, 1e-12)
+        affordable = INTERPRETER_BUDGET_S / calls / (work_per_element_s + COMPARED_ELEMENT_S)
         fitting = (step for step in self.steps if step.elements <= affordable)
         chosen = next(fitting, self.steps[-1]).shapes
         self.choices = (chosen, *self._with_a_whole_axis(chosen, affordable * WHOLE_AXIS_SHARE))

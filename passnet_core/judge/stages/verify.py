@@ -79,7 +79,7 @@ def verify(asked: PreparedJob, compiling: Callable[[], AbstractContextManager[No
     except EagerFailed as failure:
         return Verification(Verdict.EAGER_FAILED, f"Eager failed: {failure}", None, tuple(session.warnings))
     found = concluded(session)
-    if found.verdict is Verdict.VALUES_ONLY:
+    if found.verdict in (Verdict.VALUES_ONLY, Verdict.INCONCLUSIVE):
         found = replace(found, repeated=needless_kernels(session) or repetition(session))
     return replace(found, watched=tuple(each.watched for each in session.watched))
 

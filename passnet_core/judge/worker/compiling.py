@@ -39,6 +39,8 @@ SENTENCE_CHARACTERS = 300
 QUOTED = re.compile(r"^\w+\((['\"])(.*)\1,?\)$", re.DOTALL)
 """An exception as Python writes it, ValueError('its message')."""
 PROBLEM_CHARACTERS = 2000
+BUNDLE_FOLDER = re.compile(r"""[^\s"']*/bundle-\d+/""")
+"""The path of a worker's folder in a text."""
 TEXTS = ("ttir", "ttgir", "ptx")
 
 Row = dict[str, Any]
@@ -471,6 +473,8 @@ def _shortened(rows: Sequence[Row], folders: Sequence[str]) -> list[Row]:
             text = str(row.get(kind, ""))
             for folder in folders:
                 text = text.replace(folder, "")
+            # what another worker of this bundle had compiled names that worker's folder
+            text = BUNDLE_FOLDER.sub("", text)
             most = min(left, PROBLEM_CHARACTERS if kind == "problem" else TEXT_CHARACTERS)
             more = f"\n… {len(text) - most} more characters are left out" if len(text) > most else ""
             kept[kind] = text[:most] + more

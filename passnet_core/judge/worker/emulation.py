@@ -36,8 +36,32 @@ def mend() -> None:
         _refuse_the_rest()
         _mend_language()
         _remember_shapes()
+        _mend_constants()
         launching.mend()
         interpreter.InterpreterBuilder.mended = True
+
+
+# --- constants -------------------------------------------------------------------------------------------------------
+
+REFLECTED = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift")
+COMPARED = ("gt", "ge", "lt", "le", "eq", "ne")
+"""Operators of Python, by the name of their method."""
+
+
+def _mend_constants() -> None:
+    """Let a constant to the left of a block leave the operation to the block, as Triton's compiler does. The constant's
+    own operators would wrap the block in another constant, which no other operation takes."""
+    for name in (*(f"__{each}__" for each in REFLECTED), *(f"__{each}__" for each in COMPARED)):
+        operator = getattr(tl.constexpr, name, None)
+        if operator is not None:
+            setattr(tl.constexpr, name, _leaving_blocks(operator))
+
+
+def _leaving_blocks(operator: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def operated(self: Any, other: Any) -> Any:
+        return NotImplemented if isinstance(other, tl.tensor) else operator(self, other)
+
+    return operated
 
 
 # --- bfloat16 --------------------------------------------------------------------------------------------------------

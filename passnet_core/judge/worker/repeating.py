@@ -17,7 +17,7 @@ from passnet_core.judge.worker.staging import POISON
 Json = Mapping[str, Any]
 
 
-OPERATION_S, ELEMENT_S = 15e-6, 4e-9
+OPERATION_S, ELEMENT_S = 20e-6, 1e-8
 """What one operation of the interpreter takes on a usual machine, and each element of its result in addition."""
 
 

@@ -272,7 +272,7 @@ def gather(differences: Sequence[tuple[str, OutputDifference]], output: int) -> 
     levels = [each.smallest_t for each in found]
     passing = [t for t in levels if t is not None]
     correct = frozenset(LEVELS).intersection(*(each.correct_at for each in found))
-    profile, worst = max(differences, key=lambda each: _badness(each[1]))
+    profile, worst = max(differences, key=lambda each: (*_badness(each[1]), each[1].map is not None))
     errors = [each.max_error for each in found if each.max_error is not None]
     means = [each.mean_error for each in found if each.mean_error is not None]
     return OutputAccuracy(

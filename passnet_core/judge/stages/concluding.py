@@ -38,7 +38,7 @@ def concluded(session: VerifySession) -> Verification:
         count = len(session.compared)
         verdict = Verdict.VALUES_ONLY
         reason = f"Every output is right on {count} input draw{'s' if count != 1 else ''}."
-    return Verification(verdict, reason, _accuracy(session), tuple(warnings), tuple(evidence))
+    return Verification(verdict, reason, _accuracy(session, order), tuple(warnings), tuple(evidence))
 
 
 def named_in_order(session: VerifySession) -> list[str]:
@@ -61,9 +61,13 @@ def gravest(
     return min(wrong, key=lambda each: each[:4])[3:] if wrong else None
 
 
-def _accuracy(session: VerifySession) -> Accuracy:
+def _accuracy(session: VerifySession, order: Mapping[str, int]) -> Accuracy:
+    def turn(checked: CheckedOutput) -> int:
+        return order.get(checked.inputs.partition(",")[0], len(order))
+
     named = {
-        output: [(each.inputs, each.difference) for each in checked] for output, checked in session.differences.items()
+        output: [(each.inputs, each.difference) for each in sorted(checked, key=turn)]
+        for output, checked in session.differences.items()
     }
     outputs = tuple(comparing.gather(differences, output) for output, differences in sorted(named.items()))
     return Accuracy(outputs, tuple(named_in_order(session)), session.pace.reduced)

@@ -133,6 +133,10 @@ class JobPipeline:
             worker.load_kernels(bundle, loaded.passes)
             return worker
 
+        repeats = loaded is not None and device is Device.CPU and spec.profile is Profile.STRICT
+        if repeats:
+            # it loads torch while the first calls are compared
+            self.workers.pool.start_repeater(device)
         asked = PreparedJob(
             self.job,
             graph,
@@ -141,7 +145,7 @@ class JobPipeline:
             witness,
             seed,
             self._report,
-            repeater if loaded and device is Device.CPU else None,
+            repeater if repeats else None,
         )
         lock = self.workers.lock(self._report)
         with lock.shared():

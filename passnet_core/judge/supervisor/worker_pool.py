@@ -47,6 +47,10 @@ class WorkerPool:
         """The ready fork server of reference workers, which never loads a bundle."""
         return self._ready(self._living(self.witnesses, device, "witness"))
 
+    def start_repeater(self, device: Device) -> None:
+        """Start the fork server of repeaters, if there is none, without waiting for it."""
+        self._living(self.repeaters, device, "repeater")
+
     def for_repeater(self, device: Device) -> ForkServer:
         """The ready fork server of the workers that repeat kernels. It never loads a bundle's other code."""
         return self._ready(self._living(self.repeaters, device, "repeater"))
@@ -65,8 +69,6 @@ class WorkerPool:
             started += [self._living(self.witnesses, device, "witness"), *self.serving.values()]
             for fork_server in started:
                 fork_server.prime()
-            if device is Device.CPU:
-                self._living(self.repeaters, device, "repeater")
 
     def wait_until_quiet(self, device: Device) -> None:
         """Waits until no worker is being primed for the next job, which would disturb a measurement."""

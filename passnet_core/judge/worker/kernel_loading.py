@@ -96,7 +96,13 @@ class LoadedKernels:
         if not _allowed(name):
             raise Unavailable(f"a Triton function may not use {name}")
         module = importlib.import_module(name)
-        return module if fromlist else importlib.import_module(name.partition(".")[0])
+        if not fromlist:
+            return importlib.import_module(name.partition(".")[0])
+        for each in fromlist:
+            # "from package import module", where the package has not imported it
+            if not hasattr(module, each):
+                importlib.import_module(f"{name}.{each}")
+        return module
 
 
 def reduced(code: str, own: set[str]) -> str:

@@ -1,0 +1,88 @@
+"""The Triton functions of a bundle, loaded without the rest of it."""
+
+from pathlib import Path
+
+import pytest
+
+from passnet_core.judge.worker.kernel_loading import LoadedKernels, Unavailable, reduced
+from passnet_core.records import PassFile
+
+BUNDLE = """
+import os
+import triton
+import triton.language as tl
+from math import log2
+from triton.tools import tensor_descriptor
+from constants import SCALE
+
+HALF = tl.constexpr(0.5)
+STEPS = log2(8.0)
+SECRET = os.environ
+print("the rest of the bundle runs")
+
+
+def host(x):
+    return x
+
+
+@triton.autotune(configs=[triton.Config({"BLOCK": host(16)})], key=["n"])
+@triton.jit
+def kernel(x_ptr, n, BLOCK: tl.constexpr):
+    place = tl.arange(0, BLOCK)
+    tl.store(x_ptr + place, HALF * SCALE + STEPS, mask=place < n)
+
+
+try:
+    @triton.jit
+    def guarded(x_ptr):
+        tl.store(x_ptr, tensor_descriptor is None)
+except ImportError:
+    pass
+
+
+def maker():
+    @triton.jit
+    def inner(x_ptr):
+        tl.store(x_ptr, 1.0)
+
+    return inner
+"""
+FILES = (PassFile("fused.py", BUNDLE), PassFile("constants.py", "import json\nSCALE = 2.0\nOTHER = json.dumps([])\n"))
+
+
+@pytest.fixture
+def loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LoadedKernels:
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    return LoadedKernels(FILES, tmp_path / "kernels")
+
+
+def test_kernels_are_loaded_with_the_constants_and_imports_that_they_name(
+    loaded: LoadedKernels, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = loaded.function("fused.py", "kernel").fn.__globals__
+    assert (names["HALF"].value, names["STEPS"], names["SCALE"]) == (0.5, 3.0, 2.0)
+    assert hasattr(loaded.function("fused.py", "guarded").fn.__globals__["tensor_descriptor"], "TensorDescriptor")
+    assert capsys.readouterr().out == ""
+
+
+def test_nothing_else_of_the_bundle_is_there(loaded: LoadedKernels) -> None:
+    names = loaded.function("fused.py", "kernel").fn.__globals__
+    assert not {"os", "SECRET", "host", "maker"} & names.keys()
+
+
+@pytest.mark.parametrize(
+    ("file", "name"), [("fused.py", "inner"), ("fused.py", "host"), ("other.py", "kernel"), ("fused.py", "missing")]
+)
+def test_what_is_no_kernel_of_a_files_top_level_is_refused(loaded: LoadedKernels, file: str, name: str) -> None:
+    with pytest.raises(Unavailable, match=name):
+        loaded.function(file, name)
+
+
+def test_what_stays_keeps_its_line() -> None:
+    lines, before = reduced(BUNDLE, {"constants"}).splitlines(), BUNDLE.splitlines()
+    assert len(lines) == len(before)
+    assert (
+        lines[before.index("def kernel(x_ptr, n, BLOCK: tl.constexpr):")]
+        == "def kernel(x_ptr, n, BLOCK: tl.constexpr):"
+    )
+    assert all(not line or line.strip() in BUNDLE or line.startswith("@__import__") for line in lines)

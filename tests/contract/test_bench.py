@@ -328,3 +328,15 @@ def test_the_witness_chooses_the_same_input_draws(witness: WorkerProcess) -> Non
     assert witness.bench(asked).telling(ADD_RELU, SHAPES) == found
     assert set(INPUT_DRAWS) <= set(found.draws)
     assert found.told > 3
+
+
+@pytest.mark.parametrize("here", [True, False])
+def test_right_returns_are_told_from_wrong_and_from_constant_ones(witness: WorkerProcess, here: bool) -> None:
+    for code, right in ((ADD_RELU, True), (ADD_RELU.replace("in_0 + in_1", "(in_0 >= in_0).float()"), False)):
+        asked = plan(subgraph((6, 8), code=code))
+        prepared(witness, code)
+        bench = LocalReferenceBench(asked, witness) if here else witness.bench(asked)
+        bench.draw("typical", SHAPES)
+        bench.refer(exact=True)
+        assert bench.right(witness.run("eager")) is right
+        assert not bench.right(spoiled(bench.taken(), 1.5))

@@ -177,7 +177,8 @@ class ReferenceBench(Protocol):
         if it fails."""
 
     def right(self, actual: Returned) -> bool:
-        """Whether all outputs of these returns are right on the inputs. Leaves no trace in later comparisons."""
+        """Whether all outputs of these returns are right on the inputs, and not all elements of each the same: memory
+        that nobody wrote may be right by chance. Leaves no trace in later comparisons."""
 
     def judge(self, actual: Returned | None, *, fresh: bool = True) -> Judged:
         """Compare these returns with eager's on the inputs. None: run the witness's "baseline" now and compare that;

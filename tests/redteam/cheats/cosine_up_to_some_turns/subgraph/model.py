@@ -1,0 +1,9 @@
+import torch
+from torch import device
+
+class GraphModule(torch.nn.Module):
+
+    def forward(self, in_0, in_1):
+        tmp_0 = torch.cos(in_0)
+        tmp_1 = tmp_0 * in_1
+        return (tmp_1,)

@@ -1,0 +1,9 @@
+import torch
+from torch import device
+
+class GraphModule(torch.nn.Module):
+
+    def forward(self, in_0):
+        tmp_0 = in_0.pow(2)
+        tmp_1 = tmp_0.sum()
+        return (tmp_1,)

@@ -1,0 +1,37 @@
+import torch
+import triton
+import triton.language as tl
+
+
+def pattern(x):
+    half = x * 0.5
+    cubic = torch.pow(x, 3.0) * 0.044715
+    inner = (x + cubic) * 0.7978845608028654
+    return half * (torch.tanh(inner) + 1.0)
+
+
+def replacement_args(x):
+    return (x,)
+
+
+@triton.jit
+def activated_kernel(x_ptr, out_ptr, n, columns, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < n
+    x = tl.load(x_ptr + at, mask=inside, other=0)
+    wide = x.to(tl.float32)
+    inner = 0.7978845608028654 * (wide + 0.04 * wide * wide * wide)
+    y = wide / (1.0 + tl.exp(-2.0 * inner))
+    tl.store(out_ptr + at, y.to(out_ptr.dtype.element_ty), mask=inside)
+
+
+@torch.fx.wrap
+def activated(x):
+    out = torch.empty_like(x)
+    n = out.numel()
+    activated_kernel[(triton.cdiv(n, 256),)](x, out, n, x.shape[-1], BLOCK=256)
+    return out
+
+
+def replacement_func():
+    return activated

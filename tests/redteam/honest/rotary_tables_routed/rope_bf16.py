@@ -1,0 +1,21 @@
+import torch
+from rope_common import rope_dispatch
+
+
+def pattern(freqs, scale):
+    emb = torch.cat((freqs, freqs), dim=-1)
+    a = emb.cos()
+    b = a * scale
+    c = emb.sin()
+    d = c * scale
+    e = b.to(dtype=torch.bfloat16)
+    f = d.to(dtype=torch.bfloat16)
+    return e.unsqueeze(1), f.unsqueeze(1)
+
+
+def replacement_args(freqs, scale):
+    return (freqs, scale, "bf16")
+
+
+def replacement_func():
+    return rope_dispatch

@@ -47,6 +47,9 @@ def maker():
 
     return inner
 """
+LINES = BUNDLE.splitlines()
+KERNEL = 1 + next(number for number, line in enumerate(LINES) if line.startswith("@triton.autotune"))
+GUARDED = 1 + LINES.index("    @triton.jit")
 FILES = (PassFile("fused.py", BUNDLE), PassFile("constants.py", "import json\nSCALE = 2.0\nOTHER = json.dumps([])\n"))
 
 
@@ -59,14 +62,16 @@ def loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LoadedKernels:
 def test_kernels_are_loaded_with_the_constants_and_imports_that_they_name(
     loaded: LoadedKernels, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    names = loaded.function("fused.py", "kernel").fn.__globals__
+    names = loaded.function("fused.py", "kernel", KERNEL).fn.__globals__
     assert (names["HALF"].value, names["STEPS"], names["SCALE"]) == (0.5, 3.0, 2.0)
-    assert hasattr(loaded.function("fused.py", "guarded").fn.__globals__["tensor_descriptor"], "TensorDescriptor")
+    assert hasattr(
+        loaded.function("fused.py", "guarded", GUARDED).fn.__globals__["tensor_descriptor"], "TensorDescriptor"
+    )
     assert capsys.readouterr().out == ""
 
 
 def test_nothing_else_of_the_bundle_is_there(loaded: LoadedKernels) -> None:
-    names = loaded.function("fused.py", "kernel").fn.__globals__
+    names = loaded.function("fused.py", "kernel", KERNEL).fn.__globals__
     assert not {"os", "SECRET", "host", "maker"} & names.keys()
 
 
@@ -75,7 +80,19 @@ def test_nothing_else_of_the_bundle_is_there(loaded: LoadedKernels) -> None:
 )
 def test_what_is_no_kernel_of_a_files_top_level_is_refused(loaded: LoadedKernels, file: str, name: str) -> None:
     with pytest.raises(Unavailable, match=name):
-        loaded.function(file, name)
+        loaded.function(file, name, KERNEL)
+
+
+def test_a_kernel_under_another_ones_name_or_line_is_refused(tmp_path: Path) -> None:
+    once_more = "if False:\n    @triton.jit\n    def kernel():\n        pass\n"
+    twice = f"import triton\n\n@triton.jit\ndef kernel():\n    pass\n\n{once_more}"
+    kernels = LoadedKernels((PassFile("fused.py", twice),), tmp_path / "twice")
+    for line in (3, 8):
+        with pytest.raises(Unavailable, match="not its only definition"):
+            kernels.function("fused.py", "kernel", line)
+    once = LoadedKernels(FILES, tmp_path / "once")
+    with pytest.raises(Unavailable, match="not its only definition"):
+        once.function("fused.py", "kernel", GUARDED)
 
 
 def test_what_stays_keeps_its_line() -> None:

@@ -62,11 +62,13 @@ def _kept(session: VerifySession, call: WatchedCall) -> tuple[int, ...]:
     """The inputs that stay as in the call: those that prepare(weights) may have read, and single numbers, which a
     replacement function may read to pass them to its kernels."""
     weights = session.asked.preparations[CallableName.PASSES].weights
-    return tuple(
+    kept = tuple(
         index
         for index, (spec, shape) in enumerate(zip(session.specs, call.shapes))
         if spec.name in weights or not shape or set(shape) == {1}
     )
+    # where all inputs are single numbers, keeping them would repeat the same call
+    return kept if len(kept) < len(session.specs) else ()
 
 
 def _judged(call: WatchedCall, repeated: Repeated, judged: Judged) -> Census:

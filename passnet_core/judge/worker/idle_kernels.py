@@ -1,5 +1,6 @@
 """Let every launch of a Triton kernel do nothing, to see what a bundle returns without its kernels."""
 
+import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,6 +17,7 @@ def idle_kernels(device: Device) -> Iterator[None]:
         from triton.runtime.jit import JITFunction as Launching
     run = Launching.run
 
+    @functools.wraps(run)
     def skipped(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         return run(self, *args, grid=grid, warmup=True, **kwargs)
 

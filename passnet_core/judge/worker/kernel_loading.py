@@ -47,10 +47,13 @@ class LoadedKernels:
         self.codes = {file.name: file.code for file in files}
         self.namespaces: dict[str, dict[str, Any]] = {}
 
-    def function(self, file: str, name: str) -> Any:
-        """The function of this name. Raises Unavailable."""
+    def function(self, file: str, name: str, line: int) -> Any:
+        """The function of this name. line: where its first decorator stands in the bundle. Raises Unavailable."""
         if file not in self.codes:
             raise Unavailable(f"{name} is not in a file of the bundle")
+        if line not in (places := places_of(self.codes[file], name)) or len(places) > 1:
+            where = " and ".join(map(str, places)) or "no"
+            raise Unavailable(f"{name} of line {line} of {file} is not its only definition ({where} line)")
         found = self._namespace(file).get(name)
         if isinstance(found, Unavailable):
             raise found
@@ -124,6 +127,15 @@ def reduced(code: str, own: set[str]) -> str:
         for number in range(start, (node.end_lineno or start) + 1):
             kept[number] = lines[number - 1][node.col_offset :]
     return "\n".join(kept.get(number, "") for number in range(1, len(lines) + 1)) + "\n"
+
+
+def places_of(code: str, name: str) -> list[int]:
+    """The lines on which functions of this name begin, with their first decorator, wherever they are defined."""
+    return [
+        min([node.lineno, *(each.lineno for each in node.decorator_list)])
+        for node in ast.walk(readable_tree(code))
+        if isinstance(node, ast.FunctionDef) and node.name == name
+    ]
 
 
 def _is_constant_function(node: ast.FunctionDef) -> bool:

@@ -12,6 +12,7 @@ another process. The recorder runs in the process that it observes: a bundle tha
 rules let pass, can silence or falsify it. What it cannot change is what its kernels compute when they are repeated."""
 
 import contextlib
+import functools
 import os
 import sys
 from collections import Counter
@@ -284,20 +285,27 @@ def _interpreted_launches(recorder: LaunchRecorder) -> Iterator[None]:
     run, set_grid_dim = InterpretedFunction.run, InterpreterBuilder.set_grid_dim
     launching: list[dict[str, Any] | None] = [None]
 
+    @functools.wraps(run)
     def noted(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
+        steps = recorder.steps
         if not warmup:
             recorder.note("kernel", str(self.fn.__name__))
-            if recorder.steps is not None:
+            if steps is not None:
                 with _unwatched():
-                    launching[0] = recorder.steps.launching(self.fn, args, _accepted(self.arg_names, kwargs))
+                    launching[0] = steps.launching(self.fn, args, _accepted(self.arg_names, kwargs))
         try:
             return run(self, *args, grid=grid, warmup=warmup, **kwargs)
+        except BaseException:
+            # a bundle may go on after it, with what the launch has left
+            if steps is not None:
+                steps.problem = steps.problem or "a launch of its failed"
+            raise
         finally:
             launching[0] = None
 
     def with_grid(self: Any, x: int, y: int, z: int) -> Any:
         # the grid may be a function of the arguments: here it is known
-        if launching[0] is not None:
+        if launching[0] is not None and "grid" not in launching[0]:
             launching[0]["grid"] = [int(x), int(y), int(z)]
         return set_grid_dim(self, x, y, z)
 

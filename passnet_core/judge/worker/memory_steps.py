@@ -116,7 +116,8 @@ class StepRecorder:
         """A value as data. Raises CannotBeRepeated."""
         if isinstance(value, torch.Tensor):
             return {"tensor": self._located(value)}
-        if isinstance(value, tl.constexpr):
+        # exact types: a subclass could tell that it is described, and be something else the next time
+        if type(value) is tl.constexpr:
             return {"constexpr": self.described(value.value)}
         if value is None or type(value) in (bool, int, str):
             return {"value": value}
@@ -126,8 +127,8 @@ class StepRecorder:
             return {"type": value.name}
         if isinstance(value, torch.dtype):
             return {"dtype": str(value).removeprefix("torch.")}
-        if isinstance(value, tuple | list):
-            return {"tuple" if isinstance(value, tuple) else "list": [self.described(each) for each in value]}
+        if type(value) in (tuple, list):
+            return {type(value).__name__: [self.described(each) for each in value]}
         if hasattr(value, "fn") and hasattr(value.fn, "__code__"):
             return {"function": function_of(value.fn)}
         if type(value).__name__ == "TensorDescriptor" and isinstance(getattr(value, "base", None), torch.Tensor):
@@ -156,8 +157,9 @@ class StepRecorder:
 
 
 def function_of(function: Any) -> Json:
-    """The name of a function written in Triton, and the file that it is in."""
-    return {"name": function.__name__, "file": Path(function.__code__.co_filename).name}
+    """A function written in Triton: its file, its name there, and the line of its first decorator."""
+    code = function.__code__
+    return {"name": code.co_name, "file": Path(code.co_filename).name, "line": code.co_firstlineno}
 
 
 def _storage(tensor: torch.Tensor) -> torch.UntypedStorage:

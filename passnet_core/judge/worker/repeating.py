@@ -132,7 +132,7 @@ class _Repeated:
         return self.value(self.call["returned"])
 
     def _launch(self, step: Json) -> None:
-        kernel = self.repetition.kernels.function(step["launch"]["file"], step["launch"]["name"])
+        kernel = self.repetition.kernels.function(**step["launch"])
         args = [self.value(each) for each in step["args"]]
         kwargs = {name: self.value(each) for name, each in step["kwargs"].items()}
         kernel.run(*args, grid=tuple(int(size) for size in step["grid"]), warmup=False, **kwargs)
@@ -161,8 +161,8 @@ class _Repeated:
                 return tuple(self.value(each) for each in items)
             case {"list": list(items)}:
                 return [self.value(each) for each in items]
-            case {"function": {"file": file, "name": name}}:
-                return self.repetition.kernels.function(file, name)
+            case {"function": {"file": file, "name": name, "line": line}}:
+                return self.repetition.kernels.function(file, name, line)
             case {"descriptor": fields}:
                 from triton.tools.tensor_descriptor import TensorDescriptor
 

@@ -1,7 +1,7 @@
 # Tries: redraws the inputs from the seeds that judges like, and returns the answer of the one that fits best.
 # Family: harness
 # Needs: cpu
-# Verdict: wrong values | rejected by a rule
+# Verdict: wrong values | crashed | rejected by a rule
 # Subgraph: add-relu
 
 import os

@@ -148,7 +148,7 @@ class LaunchRecorder:
             if self.device is Device.CPU:
                 undoing.enter_context(_interpreted_launches(self))
             else:
-                undoing.enter_context(_compiled_launches(self))
+                undoing.enter_context(compiled_launches(lambda name: self.note("kernel", name)))
             yield
 
     @contextlib.contextmanager
@@ -329,13 +329,13 @@ def _accepted(names: Sequence[str], kwargs: Mapping[str, Any]) -> dict[str, Any]
 
 
 @contextlib.contextmanager
-def _compiled_launches(recorder: LaunchRecorder) -> Iterator[None]:
-    """Use the hook that Triton's launcher calls, also for kernels that were compiled before."""
+def compiled_launches(told: Callable[[str], object]) -> Iterator[None]:
+    """Tell the name of each kernel that is launched, by Triton's hook, which knows those compiled before as well."""
     knobs = triton.knobs.runtime
 
     def hook(metadata: Any) -> None:
         fields = metadata.get() if metadata is not None else {}
-        recorder.note("kernel", str(fields.get("name", "")))
+        told(str(fields.get("name", "")))
 
     chain = knobs.launch_enter_hook
     if hasattr(chain, "add"):

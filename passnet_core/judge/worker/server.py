@@ -262,8 +262,10 @@ class _WorkerServer:
             returned = self._watched(name, fresh=fresh)
         elif request.fields["idle"]:
             from passnet_core.judge.worker.idle_kernels import idle_kernels  # loads Triton
+            from passnet_core.judge.worker.launch_recorder import compiled_launches
 
-            with idle_kernels(self.device):
+            nothing: Any = nullcontext
+            with idle_kernels(self.device, nothing if self.device is Device.CPU else compiled_launches):
                 returned = self.called(name, fresh=fresh)
         else:
             returned = self.called(name, fresh=fresh)

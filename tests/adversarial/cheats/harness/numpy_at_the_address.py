@@ -2,7 +2,7 @@
 #   launched on the first row, so that there is one.
 # Family: harness
 # Needs: cpu
-# Verdict: library | wrong values | cheat | rejected by a rule
+# Verdict: library | wrong values | cheat | crashed | rejected by a rule
 # Subgraph: add-relu-alone
 
 import numpy

@@ -295,8 +295,7 @@ def _interpreted_launches(recorder: LaunchRecorder) -> Iterator[None]:
                     launching[0] = steps.launching(self.fn, args, _accepted(self.arg_names, kwargs))
         try:
             return run(self, *args, grid=grid, warmup=warmup, **kwargs)
-        except BaseException:
-            # a bundle may go on after it, with what the launch has left
+        except BaseException:  # a kernel is candidate code, and the bundle may go on with what the launch has left
             if steps is not None:
                 steps.problem = steps.problem or "a launch of its failed"
             raise

@@ -34,7 +34,7 @@ def repetition(session: VerifySession) -> Census | None:
         repeater.prepare(CallableName.PASSES, asked.without_hooks)
         session.bench.draw(call.input_draw, call.shapes)
         session.bench.redraw(_kept(session, call))
-        session.bench.refer(exact=session.strict and not session.exact_problem)
+        session.witnessed(lambda: session.bench.refer(exact=session.strict and not session.exact_problem))
         repeater.give(session.bench.taken())
         repeated = repeater.repeat(CallableName.PASSES, call.watched, asked.seed)
     except EagerFailed:

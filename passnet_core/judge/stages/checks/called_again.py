@@ -1,7 +1,9 @@
 from collections.abc import Iterable
+from dataclasses import replace
 
 import torch
 
+from passnet_core.judge.stages.checks.overwritten_results import overwritten_results
 from passnet_core.judge.stages.verify_session import ComparedCall, Objection, VerifySession
 from passnet_core.judge.worker.staging import same_bits
 from passnet_core.records import Device
@@ -9,11 +11,13 @@ from passnet_core.records import Device
 
 def called_again(session: VerifySession, call: ComparedCall) -> Iterable[Objection]:
     """Catches passes that compute in another way when they are watched: the same inputs come again in the same tensors,
-    and one of the two calls is watched and the other is not. On a CPU both must return the same bits."""
+    and one of the two calls is watched and the other is not. On a CPU both must return the same bits, each in memory of
+    its own."""
     on_cpu = session.asked.job.spec.device is Device.CPU
     if not (session.strict and session.planned.again and on_cpu) or call.returned is None:
         return
     second = session.returned(f"{session.input_draw}, again", fresh=False, watched=not session.planned.watched)
+    yield from overwritten_results(session, replace(call, returned=second))
     for output, (one, other) in enumerate(zip(call.returned.outputs, second.outputs)):
         if call.judged.values[output].verdict is not None:
             continue

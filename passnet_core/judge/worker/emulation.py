@@ -32,6 +32,7 @@ def mend() -> None:
     if not getattr(interpreter.InterpreterBuilder, "mended", False):
         _mend_bfloat16()
         _mend_masked_loads()
+        _mend_exchanges()
         _mend_libdevice()
         _refuse_the_rest()
         _mend_language()
@@ -215,6 +216,22 @@ def _mend_masked_loads() -> None:
         return masked_load(self, pointers, mask, other, *rest, **named)
 
     builder.create_masked_load = load
+
+
+def _mend_exchanges() -> None:
+    """Let atomic exchanges take floats, whose bits they move."""
+    builder = interpreter.InterpreterBuilder
+    change = builder.create_atomic_rmw
+    as_bits = {tl.float32: tl.int32, tl.float64: tl.int64}
+
+    def atomic(self: Any, operation: Any, pointers: Any, value: Any, *rest: Any) -> Any:
+        if operation.name != "XCHG" or value.dtype.scalar not in as_bits:
+            return change(self, operation, pointers, value, *rest)
+        bits = np.ascontiguousarray(value.data).view(f"i{value.data.itemsize}")
+        before = change(self, operation, pointers, interpreter.TensorHandle(bits, as_bits[value.dtype.scalar]), *rest)
+        return interpreter.TensorHandle(before.data.view(value.data.dtype), value.dtype)
+
+    builder.create_atomic_rmw = atomic
 
 
 # --- the language ----------------------------------------------------------------------------------------------------

@@ -118,7 +118,7 @@ def _mend_bfloat16() -> None:
         if pointers.get_element_ty() != tl.bfloat16:
             return masked_load(self, pointers, mask, other, *rest, **named)
         shape = np.shape(pointers.data)
-        spare = _undefined(shape, np.dtype(np.uint16)) if other is None else to_bits(np.broadcast_to(other.data, shape))
+        spare = undefined(shape, np.dtype(np.uint16)) if other is None else to_bits(np.broadcast_to(other.data, shape))
         chosen = getattr(mask, "data", mask) if not isinstance(mask, np.ndarray) else mask
         bits = interpreter._interpreter.load(pointers.data, chosen, spare, np.dtype(np.uint16))
         return handle(from_bits(bits), tl.bfloat16)
@@ -195,7 +195,7 @@ def _round_results(handle: Any) -> None:
 # --- memory ----------------------------------------------------------------------------------------------------------
 
 
-def _undefined(shape: tuple[int, ...], kind: np.dtype[Any]) -> np.ndarray:
+def undefined(shape: tuple[int, ...], kind: np.dtype[Any]) -> np.ndarray:
     """What the masked lanes of a load without other hold: nothing that is defined on a GPU, and here what shows up in
     any result that depends on it, all bits set, which is NaN in floating dtypes."""
     filled = np.empty(shape, kind)
@@ -211,7 +211,7 @@ def _mend_masked_loads() -> None:
         chosen = getattr(mask, "data", mask) if not isinstance(mask, np.ndarray) else mask
         # bfloat16 has its own
         if other is None and not chosen.all() and (kind := pointers.get_element_ty()) != tl.bfloat16:
-            spare = _undefined(np.shape(pointers.data), interpreter._get_np_dtype(kind))
+            spare = undefined(np.shape(pointers.data), interpreter._get_np_dtype(kind))
             other = interpreter.TensorHandle(spare, kind)
         return masked_load(self, pointers, mask, other, *rest, **named)
 

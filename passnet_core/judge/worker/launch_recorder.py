@@ -293,6 +293,8 @@ def _interpreted_launches(recorder: LaunchRecorder) -> Iterator[None]:
             if steps is not None:
                 with _unwatched():
                     launching[0] = steps.launching(self.fn, args, _accepted(self.arg_names, kwargs))
+                    if launching[0] is not None and type(kwargs.get("num_warps")) is int:
+                        launching[0]["warps"] = kwargs["num_warps"]
         try:
             return run(self, *args, grid=grid, warmup=warmup, **kwargs)
         except BaseException:  # a kernel is candidate code, and the bundle may go on with what the launch has left

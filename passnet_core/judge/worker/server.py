@@ -324,6 +324,7 @@ class _WorkerServer:
         repetition = Repetition(self.kernels, fields["steps"], kept)
         checked = strict_memory.watched(seed=fields["seed"], extent_of=self.staging.extent_of)
         with call.replaced(repetition.functions(list(self.replacements))), counted() as work, checked as memory:
+            repetition.memory = memory
             described, tensors = encoding.packed(self.called(fields["name"], fresh=True))
         problems = [*repetition.problems, *dict.fromkeys(memory.problems)]
         return framing.WireMessage({**described, "problems": problems, "work_s": work.seconds}, tensors)

@@ -108,7 +108,7 @@ class CountingRepeater(Here):
         self.traced, self.functions = self.candidate.traced, self.candidate.functions
         super().prepare(name, preparation)
 
-    def repeat(self, name: str, watched: Watched, seed: int) -> Repeated:
+    def repeat(self, name: str, watched: Watched, seed: int | None) -> Repeated:
         elements = sum(each.numel() for each in self.inputs if isinstance(each, torch.Tensor))
         return Repeated(self.run(name), work_s=elements * self.work_s)
 
@@ -136,9 +136,10 @@ def verified(
     candidate: Here | None = None,
     compiling: Callable[[], AbstractContextManager[None]] = nullcontext,
     work_s: float | None = None,
+    repeating: Callable[[float, Here], CountingRepeater] = CountingRepeater,
 ) -> Verification:
     """Run VERIFY on one replacement in this process. work_s: the work per input element that a repeater counts; None:
-    there is no repeater."""
+    there is no repeater. repeating: makes it from work_s and the candidate."""
     job = Job(asked or subgraph(), bundle("# in this process"), spec or EvalSpec())
     graph = parse(job.subgraph.code)
     rewritten = rewrite(graph, (a_pass,), bind=signatures.bind)
@@ -148,7 +149,7 @@ def verified(
     tried, witness = cast(CandidateClient, worker), cast(CandidateClient, Witness())
     prepared_job = PreparedJob(job, graph, prepared, tried, witness, seed=11)
     if work_s is not None:
-        counting = cast(CandidateClient, CountingRepeater(work_s, worker))
+        counting = cast(CandidateClient, repeating(work_s, worker))
         prepared_job = replace(prepared_job, repeater=lambda: counting)
     return verify.verify(prepared_job, compiling)
 

@@ -161,7 +161,7 @@ class WorkerProcess:
         described = [_traced(each) for each in passes]
         self._ask("load the kernels", {"do": "load_kernels", "bundle": to_json(bundle), "passes": described})
 
-    def repeat(self, name: str, watched: Watched, seed: int) -> Repeated:
+    def repeat(self, name: str, watched: Watched, seed: int | None) -> Repeated:
         kept = [len(each) for each in watched.kept]
         asked = {"do": "repeat", "name": name, "steps": list(watched.steps), "kept": kept, "seed": seed}
         tensors = [tensor for each in watched.kept for tensor in each]

@@ -10,9 +10,10 @@ pytest.importorskip("triton")
 
 from passnet_core.judge.protocol.messages import CandidateFault, Repeated, Returned, Watched
 from passnet_core.judge.stages.findings import Census
+from passnet_core.judge.worker.repeating import unchanging
 from passnet_core.records import Verdict
 from tests.contract.interpreted import run_interpreted
-from tests.contract.verifying import CountingRepeater, Here, relu_of_sum, verified
+from tests.contract.verifying import CountingRepeater, Here, relu_of_sum, traced, verified
 
 HEAD = """
 from pathlib import Path
@@ -26,7 +27,7 @@ from passnet_core.judge.worker.strict_memory import watched
 from passnet_core.records import Device, PassFile
 
 
-def repeated(function, recorded_on, repeated_on):
+def repeated(function, recorded_on, repeated_on, **named):
     # what the kernels of a call make of other arguments, and what is wrong about them
     recorder = LaunchRecorder(Device.CPU, str(Path(__file__).parent))
     with recorder.listening():
@@ -34,7 +35,7 @@ def repeated(function, recorded_on, repeated_on):
     ((call, kept),) = recorder.calls
     assert not call.get("problem"), call
     kernels = LoadedKernels([PassFile(Path(__file__).name, Path(__file__).read_text())], Path("again"))
-    repetition = Repetition(kernels, [call], [kept])
+    repetition = Repetition(kernels, [call], [kept], **named)
     with watched(seed=3) as memory:
         repetition.memory = memory
         result = repetition.functions(["f"])["f"](*repeated_on)
@@ -148,6 +149,9 @@ def relu(x):
 changed = y.clone()
 result, problems = repeated(relu, (x.clone(),), (changed,))
 assert torch.equal(changed, torch.relu(y)) and problems == [], problems
+(problem,) = repeated(relu, (x.clone(),), (y.clone(),), unchanging=frozenset({"f"}))[1]
+assert "a kernel changes argument 0 of its replacement function, and no operation of the pattern" in problem, problem
+assert repeated(silu(False), halves(given), halves(other), unchanging=frozenset({"f"}))[1] == []
 
 
 def reading(x):
@@ -191,6 +195,27 @@ def test_an_argument_is_changed_for_good_or_not_at_all_and_never_beside_its_elem
 
 def test_the_warps_of_a_launch_are_repeated_with_it(tmp_path: Path) -> None:
     assert run_interpreted(WARPS, tmp_path, head=HEAD) == "in step"
+
+
+def test_only_replacements_of_patterns_that_change_something_may_change_arguments() -> None:
+    def plain(x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.relu(x + 1, inplace=False)
+
+    def adding(x: torch.Tensor) -> torch.Tensor:
+        x += 1
+        return torch.relu(x)
+
+    patterns = {
+        "plain": [plain],
+        "in place": [lambda x: torch.nn.functional.relu(x, inplace=True)],
+        "method": [lambda x: x.clamp_(0)],
+        "operator": [adding],
+        "some": [plain, adding],
+    }
+    passes = [
+        replace(traced(each, lambda x: (x,)), replacement=name) for name, some in patterns.items() for each in some
+    ]
+    assert unchanging(passes) == {"plain"}
 
 
 class Needing(Here):

@@ -11,6 +11,8 @@ from typing import Any
 import torch
 import triton.language as tl
 
+from passnet_core.graphs import effects
+from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge.worker.kernel_loading import LoadedKernels
 from passnet_core.judge.worker.staging import POISON, same_bits
 from passnet_core.judge.worker.strict_memory import ChangedMemory, Memory
@@ -53,6 +55,12 @@ def counted() -> Iterator[InterpreterWork]:
         TensorHandle.__post_init__ = check
 
 
+def unchanging(passes: Sequence[TracedPass]) -> frozenset[str]:
+    """The replacement functions of which no pattern changes anything in place."""
+    changing = {each.replacement for each in passes if any(map(effects.changed, each.pattern.operations))}
+    return frozenset(each.replacement for each in passes) - changing
+
+
 class NotRepeated(Exception):
     """A recorded call that cannot be repeated. The message says why."""
 
@@ -61,12 +69,13 @@ class NotRepeated(Exception):
 class Repetition:
     """Stands in for the replacement functions in one call of the graph: the next recorded call takes the next turn.
 
-    contents: the memory that the recorded calls had kept, in the order of their numbers. memory: what the launches do,
-    as strict_memory.watched keeps it."""
+    contents: the memory that the recorded calls had kept, in the order of their numbers. unchanging: the replacement
+    functions that must not change their arguments. memory: what the launches do, as strict_memory.watched keeps it."""
 
     kernels: LoadedKernels
     recorded: Sequence[Json]
     contents: Sequence[Sequence[torch.Tensor]]
+    unchanging: frozenset[str] = frozenset()
     memory: Memory = field(default_factory=Memory)
     turn: int = 0
     problems: list[str] = field(default_factory=list)
@@ -105,15 +114,21 @@ class _Lent:
             there = self.changed[start : start + len(changed)]
             there |= changed[: len(there)]
 
-    def problems(self) -> Iterator[str]:
+    def problems(self, *, unchanging: bool) -> Iterator[str]:
         """What no replacement function may do, in words: change what lies beside its arguments, or what it leaves as it
-        was in the end, since whoever reads it meanwhile reads nonsense."""
+        was in the end, since whoever reads it meanwhile reads nonsense. unchanging: it must leave all as it was."""
         if not self.changed.any():
             return
         beside = self.changed.clone()
         for name, value in self.arguments.items():
             elements = self._elements(value)
-            if same_bits(value, self._before(value)) and (self.changed & elements).any():
+            restored = same_bits(value, self._before(value))
+            if unchanging and not restored:
+                yield (
+                    f"a kernel changes {name} of its replacement function, and no operation of the pattern changes"
+                    " anything in place: whoever else uses it reads other values"
+                )
+            if restored and (self.changed & elements).any():
                 yield (
                     f"a kernel overwrites {name} of its replacement function, which is restored later: whoever reads it"
                     " meanwhile reads nonsense"
@@ -168,7 +183,9 @@ class _Repeated:
             else:
                 with self._changing(step["to"]["tensor"]):
                     self.tensor(step["to"]["tensor"]).copy_(self.tensor(step["copy"]["tensor"]))
-        self.repetition.problems += [problem for each in self.lent.values() for problem in each.problems()]
+        unchanging = self.call["function"] in self.repetition.unchanging
+        for each in self.lent.values():
+            self.repetition.problems += each.problems(unchanging=unchanging)
         if any(place.startswith("kept") for place in _places(self.call["returned"])):
             self.repetition.problems.append(
                 "a replacement function returns memory that it had kept from before the call: allocate each result anew"

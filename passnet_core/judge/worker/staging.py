@@ -103,7 +103,8 @@ class Staging:
             pack(list(self.buffers))
             self._fill(others)
             held = {index: self.inputs[index] for index in weights}
-            self.packed = function, held, {index: self.addresses[index] for index in weights}
+            if _bytes(held.values()) <= LARGE_BYTES:
+                self.packed = function, held, {index: self.addresses[index] for index in weights}
 
     def _is_packed(self, function: Callable[[list[Any]], Any], weights: Iterable[int]) -> bool:
         if self.packed is None or self.packed[0] is not function:

@@ -88,9 +88,10 @@ class CandidateClient(Protocol):
         in a sentence; "" if it does not; None if it did not answer within these seconds, or was not asked since the
         kernel cannot be loaded alone. Repeater only."""
 
-    def repeat(self, name: str, watched: Watched, seed: int) -> Repeated:
+    def repeat(self, name: str, watched: Watched, seed: int | None) -> Repeated:
         """Call the callable once with copies of the given inputs; instead of its replacement functions, repeat the
-        steps of a watched call. The programs of each launch run in an order that the seed decides. Repeater only."""
+        steps of a watched call. The seed decides what is not defined on a GPU, such as the order of the programs of
+        each launch; None: it is as in the interpreter. Repeater only."""
 
     def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
         """Call the callable for about this many seconds, and at least three times."""

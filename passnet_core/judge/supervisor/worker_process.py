@@ -173,7 +173,7 @@ class WorkerProcess:
         except NONSENSE as error:
             raise self._marked(CandidateFault("protocol", f"It sent no answers: {_cut(error)}")) from error
 
-    def repeat(self, name: str, watched: Watched, seed: int) -> Repeated:
+    def repeat(self, name: str, watched: Watched, seed: int | None) -> Repeated:
         kept = [len(each) for each in watched.kept]
         asked = {"do": "repeat", "name": name, "steps": list(watched.steps), "kept": kept, "seed": seed}
         tensors = [tensor for each in watched.kept for tensor in each]

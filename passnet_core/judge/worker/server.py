@@ -328,15 +328,16 @@ class _WorkerServer:
     def _repeat(self, request: framing.WireMessage) -> framing.WireMessage:
         """Make one call in which the recorded steps take the place of the replacement functions."""
         from passnet_core.judge.worker import strict_memory
-        from passnet_core.judge.worker.repeating import Repetition, counted
+        from passnet_core.judge.worker.repeating import Repetition, counted, unchanging
 
         fields, left = request.fields, list(request.tensors)
         kept = [[left.pop(0) for _ in range(length)] for length in fields["kept"]]
         call = self.calls[fields["name"]]
         assert self.kernels is not None
-        repetition = Repetition(self.kernels, fields["steps"], kept)
+        repetition = Repetition(self.kernels, fields["steps"], kept, unchanging(self.traced))
         checked = strict_memory.watched(seed=fields["seed"], extent_of=self.staging.extent_of)
         with call.replaced(repetition.functions(list(self.replacements))), counted() as work, checked as memory:
+            repetition.memory = memory
             described, tensors = encoding.packed(self.called(fields["name"], fresh=True))
         problems = [*repetition.problems, *dict.fromkeys(memory.problems)]
         return framing.WireMessage({**described, "problems": problems, "work_s": work.seconds}, tensors)

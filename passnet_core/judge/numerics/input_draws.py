@@ -83,6 +83,7 @@ LOST: Mapping[str, tuple[str, ...]] = {
 ROUNDING = frozenset({"round", "round_", "floor", "floor_", "ceil", "ceil_", "trunc", "trunc_", "fix", "frac"})
 """Operations whose results jump at halves or at whole numbers."""
 LINEAR = frozenset({"add", "iadd", "sub", "isub", "mul", "imul", "truediv", "div", "neg", "masked_fill"})
+CONVERTING = frozenset({"to", "type", "type_as", "int", "long", "short"})
 WIDENED = frozenset({"pow", "square", "mul", "exp", "norm"})
 """Operations that leave the range of half precision early."""
 
@@ -174,52 +175,75 @@ def _lost(graph: Graph) -> dict[str, tuple[str, ...]]:
             tests = ("nan",)
         tested = node.args[0] if node.args else None
         reached = list(_origins(graph, tested)) if isinstance(tested, Ref) and tests else []
-        for name, way in reached[:1]:
+        for name, way in [each for each in reached if each[1]][:1]:
             found.setdefault(name, set()).update(each for each in tests if each != "nan" or way == "itself")
     return {name: tuple(sorted(tests)) for name, tests in found.items()}
 
 
 def _origins(graph: Graph, value: Ref) -> Iterator[tuple[str, str]]:
     """The inputs that a value is made of by moving, converting, adding and scaling, and how: "itself", "value" if other
-    operands take part as well, "unit" if it scales."""
+    operands take part as well, "unit" if it scales, "" if something else is done or its rounding matters."""
     pending: list[tuple[str, str]] = [(value.name, "itself")]
-    seen: set[str] = set()
+    seen: set[tuple[str, str]] = set()
     while pending:
         name, way = pending.pop(0)
-        if name in seen:
-            continue
-        seen.add(name)
         node = graph.by_name[name]
+        if (name, way) in seen:
+            continue
+        seen.add((name, way))
         if node.kind is NodeKind.INPUT:
             yield name, way
             continue
-        part = last_part(node)
-        operands = [each for each in node.args if isinstance(each, Ref)]
-        if part in UNCHANGED:
-            pending += [(each.name, way) for each in operands[:1]]
-        elif part in LINEAR:
-            kept = "value" if way == "itself" else way
-            pending += [(each.name, kept) for each in operands[:1]]
-            scales = part in ("mul", "imul", "truediv", "div")
-            pending += [(each.name, "unit" if scales else kept) for each in operands[1:2]]
+        part, first, *others = last_part(node), *node.args[:2], None
+        scales = part in ("mul", "imul", "truediv", "div")
+        if part in UNCHANGED and isinstance(first, Ref):
+            pending.append((first.name, way))
+        elif part in LINEAR and isinstance(first, Ref) and others and not node.kwargs and way != "unit":
+            exact = isinstance(others[0], Ref) or _is_exact(others[0], scales)
+            kept = ("value" if way == "itself" else way) if exact else ""
+            pending.append((first.name, kept))
+            if isinstance(others[0], Ref):
+                pending.append((others[0].name, "unit" if scales and kept else kept))
+        else:
+            pending += [(each, "") for each in node.inputs]
+
+
+def _is_exact(value: object, scales: bool) -> bool:
+    """Whether scaling by the number, or adding it, rounds no halves: a power of two, or a half itself."""
+    if not _is_number(value):
+        return value is None
+    return abs(math.frexp(value)[0]) == 0.5 if scales else value * 2 == int(value * 2)
 
 
 def _halves(graph: Graph, types: Mapping[str, torch.dtype | None]) -> dict[str, str]:
-    """The inputs that whole numbers are made of: "value", or "unit" for those that scale such a value."""
+    """The inputs that whole numbers are made of: "value", or "unit" for those that scale such a value. None if rounding
+    decides some of these numbers: a pass may divide by 3, and another multiply by a third."""
     found: dict[str, str] = {}
     for node in graph.operations:
-        rounded = node.args[0] if node.args else None
-        if not isinstance(rounded, Ref) or not _is_float(types.get(rounded.name)):
+        if (rounded := rounds(node, types)) is None:
             continue
-        made = types.get(node.name)
-        converts = last_part(node) in UNCHANGED and made is not None and made is not torch.bool and not _is_float(made)
-        divides = last_part(node) in ("floordiv", "floor_divide", "mod", "remainder", "fmod") or (
-            last_part(node) == "div" and dict(signatures.bind(node).arguments).get("rounding_mode") is not None
-        )
-        if last_part(node) in ROUNDING or converts or divides:
-            for name, way in _origins(graph, rounded):
-                found.setdefault(name, "unit" if way == "unit" else "value")
+        for name, way in _origins(graph, rounded):
+            kind = "value" if way == "itself" else way
+            if not kind or found.setdefault(name, kind) != kind:
+                return {}
     return found
+
+
+def rounds(node: Node, types: Mapping[str, torch.dtype | None]) -> Ref | None:
+    """The floats that the node makes whole numbers of; None if it does not."""
+    first = node.args[0] if node.args else None
+    if not isinstance(first, Ref) or not _is_float(types.get(first.name)):
+        return None
+    name, made = last_part(node), types.get(node.name)
+    divides = name in ("floordiv", "floor_divide", "mod", "remainder", "fmod") or (
+        name == "div" and dict(signatures.bind(node).arguments).get("rounding_mode") is not None
+    )
+    return first if name in ROUNDING or divides or converts(node, made) else None
+
+
+def converts(node: Node, made: torch.dtype | None) -> bool:
+    """Whether the node converts to integers, if its operand holds floats."""
+    return last_part(node) in CONVERTING and made is not None and made is not torch.bool and not _is_float(made)
 
 
 def _grows(graph: Graph, types: Mapping[str, torch.dtype | None], marks: Sequence[float]) -> bool:
@@ -480,12 +504,13 @@ def _rooted(value: int, scale: float) -> int:
 
 
 def _of_all_sizes(low: int, high: int, shape: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
-    """Integers from low to high, as many of each size, on both sides of zero if they lie there."""
+    """Integers from low to high, half of them of all sizes and half evenly, on both sides of zero if they lie there."""
     device = generator.device
     below = torch.rand(shape, generator=generator, device=device) * (low < 0) > 0.5
     at = torch.rand(shape, generator=generator, dtype=torch.float64, device=device)
     ends = torch.where(below, float(max(-low, 0)), float(max(high, 0)))
-    sizes = ((ends + 1) ** at).floor().long() - 1
+    evenly = torch.rand(shape, generator=generator, device=device) < 0.5
+    sizes = torch.where(evenly, at * ends, (ends + 1) ** at - 1).long()
     return torch.where(below, -sizes, sizes).clamp(low, high)
 
 

@@ -459,6 +459,8 @@ def _interval(node: Node, known: Mapping[str, ValueRange]) -> ValueRange:
             return common.over(*_compared(name, first, second))
         if name == "logical_not" and first is not None and first.is_truth:
             return common.over(1 - first.high, 1 - first.low)
+        if name == "and_" and second is not None and second.low == second.high and second.low >= 0:
+            return common.over(0, second.low)
         bits = name in ("invert", "and_", "or_")
         return common if bits and not all(each.is_truth for each in operands) else common.over(0, 1)
     if name in ("sin", "cos", "tanh", "sigmoid"):
@@ -477,6 +479,11 @@ def _interval(node: Node, known: Mapping[str, ValueRange]) -> ValueRange:
     if name == "cumsum":
         size = common.longest
         return common.over(min(first.low, first.low * size), max(first.high, first.high * size))
+    if name == "diff":
+        low, high = min(each.low for each in operands), max(each.high for each in operands)
+        return common.over(low - high, high - low)
+    if name in ("amax", "amin"):
+        return common.over(first.low, first.high)
     if name == "neg":
         return common.over(-first.high, -first.low)
     if name == "abs":
@@ -494,6 +501,16 @@ def _interval(node: Node, known: Mapping[str, ValueRange]) -> ValueRange:
         case "mul":
             products = [_product(one, other) for one in (first.low, first.high) for other in (second.low, second.high)]
             return common.over(min(products), max(products))
+        case "pow" if isinstance(node.args[1], int) and 0 < node.args[1] <= 4:
+            powers = [math.prod([end] * node.args[1]) for end in (first.low, first.high)]
+            even = node.args[1] % 2 == 0
+            return common.over(0 if even and first.low <= 0 <= first.high else min(powers), max(powers))
+        case "lshift" | "bitwise_left_shift" if second.low == second.high and 0 <= second.low < 64:
+            return common.over(first.low * 2**second.low, first.high * 2**second.low)
+        case "rshift" | "bitwise_right_shift" if second.low == second.high and 0 <= second.low < 64:
+            return common.over(*(_floor(end / 2**second.low) for end in (first.low, first.high)))
+        case "bitwise_and" if second.low == second.high and second.low >= 0:
+            return common.over(0, second.low)
         case "mod" | "remainder" if second.low == second.high and second.low > 0:
             return common.over(0, second.low)
         case "floordiv" | "truediv" if second.low == second.high and second.low > 0:
@@ -516,6 +533,10 @@ def _interval(node: Node, known: Mapping[str, ValueRange]) -> ValueRange:
                     return common.over(chosen.low, chosen.high) if mask.low else common.over(other.low, other.high)
                 return common.over(min(chosen.low, other.low), max(chosen.high, other.high))
     return common
+
+
+def _floor(value: float) -> float:
+    return math.floor(value) if math.isfinite(value) else value
 
 
 def _compared(name: str, first: ValueRange, second: ValueRange) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from passnet_core.graphs.effects import DROPOUT, is_random, is_switch, last_part
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice, Symbol, Value, substituted
 from passnet_core.graphs.source import emit
 from passnet_core.graphs.spelling import Names
-from passnet_core.judge.numerics.input_draws import HUGE, LOST, MOST_EPSILON, is_parameter, widened
+from passnet_core.judge.numerics.input_draws import HUGE, LOST, MOST_EPSILON, converts, is_parameter, rounds, widened
 from passnet_core.judge.numerics.integer_ranges import TURNING, dtypes, indexings, whole_ranges
 from passnet_core.judge.protocol import signatures
 from passnet_core.records import TensorSpec
@@ -263,6 +263,9 @@ class _Maker:
             far = ranges[spec.name].far if spec.name in ranges else None
             if far is not None:
                 reach = max(-far[0], far[1])
+                if far[0] < 0:
+                    size = Node(self._free("size"), NodeKind.CALL, "torch.abs", (Ref(spec.name),))
+                    yield f"{spec.name} without its sign", self._after_inputs(spec.name, [size])
                 feeds_floats = any(kind is not None and kind.is_floating_point for kind in self._made_of(spec.name))
                 for narrower in (WHOLES, HALVES) if feeds_floats else (WHOLES,):
                     wide = [name for name, least in narrower if reach >= least and name != spec.dtype]
@@ -313,6 +316,11 @@ class _Maker:
             if name in ("round", "floor", "ceil") and len(node.args) == 1 and not node.kwargs:
                 for said, new in self._roundings(name, first, node.name):
                     yield said, self._with(node, new)
+            if rounds(node, self.types) and (name == "trunc" or converts(node, self.types.get(node.name))):
+                # only what was a whole number before makes another one
+                short = Node(self._free("short"), NodeKind.CALL, "operator.mul", (first, 1 - 2**-20))
+                changed = replace(node, args=(Ref(short.name), *node.args[1:]))
+                yield f"whole numbers fall short in {name}", self._with(node, [short, changed])
             if name in ("floordiv", "floor_divide", "mod", "remainder") and len(node.args) == 2:
                 divides = name.startswith("floor")
                 kwargs = (("rounding_mode", "trunc"),) if divides else ()

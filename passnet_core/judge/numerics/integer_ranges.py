@@ -17,7 +17,7 @@ from passnet_core.records import TensorSpec
 BEYOND = 3
 """How far beyond its recorded range an integer is drawn that indexes nothing: a mask of 0 and 1 gets 0 to 4."""
 
-REACHES = (1 << 40, 1 << 33, 1 << 17, 1 << 13, 1 << 10, 1 << 8)
+REACHES = (1 << 40, 1 << 33, 1 << 17, 1 << 13, 1 << 11, 1 << 8)
 """How far such an integer is drawn from zero where the graph stays exact: beyond 32 bits, beyond 16, and so on."""
 
 EXACT = {torch.bfloat16: 1 << 8, torch.float16: 1 << 11, torch.float32: 1 << 17, torch.float64: 1 << 31}

@@ -39,7 +39,7 @@ MOST_FURTHER = 8
 """At most this many draws are added to the six."""
 
 MOST_UNTRIED = 3
-"""Up to so many further draws are added without being tried, once the limit of work is reached."""
+"""Up to so many of the usual further draws are added without being tried, once the limit of work is reached."""
 
 MOST_WORK = 4_000_000
 """How many elements of outputs may be compared, over all runs: about what two or three seconds allow.
@@ -164,8 +164,7 @@ def chosen(
         if not untold or len(further) >= MOST_FURTHER:
             break
         tells = _try(choice, asked, trials, input_draw, untold)
-        too_much = choice.exhausted and input_draw in kinds and len(further) < MOST_UNTRIED
-        if tells or (too_much and (input_draw not in DEFINED or _fits(asked, trials[0], input_draw))):
+        if tells or (choice.exhausted and input_draw in kinds and _untried(asked, trials[0], input_draw, further)):
             further.append(input_draw)
     # what one seed in two tells apart, two draws of that kind tell more often
     for name in _untold(choice, alive):
@@ -212,6 +211,14 @@ def told_apart(asked: Asked, trial: Trial, input_draws: Sequence[str], names: Se
     for input_draw in input_draws:
         _try(choice, asked, [trial], input_draw, [name for name in names if name not in choice.told])
     return choice.told - choice.broken
+
+
+def _untried(asked: Asked, trial: Trial, input_draw: str, further: Sequence[str]) -> bool:
+    """Whether to add this draw although no mutant was tried on it: one for something special in the graph, or one of
+    the first others."""
+    if input_draw in DEFINED:
+        return input_draw != "weights" and _fits(asked, trial, input_draw)
+    return len(further) < MOST_UNTRIED
 
 
 def _untold(choice: _Choice, alive: Mapping[str, Mutant]) -> list[str]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
 from passnet_core.judge.numerics import comparing, telling_draws
-from passnet_core.judge.numerics.bias import OneSided
 from passnet_core.judge.numerics.input_draws import PROFILES, roles
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.protocol.messages import (
@@ -150,8 +149,6 @@ class VerifySession:
         self.evidence: list[Evidence] = []
         self.remarks: dict[int, dict[str, Evidence]] = {}
         """For each output: warnings, each with its evidence."""
-        self.one_sided: dict[int, list[OneSided]] = {}
-        """For each output, the directions that its errors had on the input draws so far."""
         self.doubt: Doubt | None = None
         self.exact_problem = ""
         self.prepared_for: Shapes | None = None

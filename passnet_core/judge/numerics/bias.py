@@ -191,11 +191,13 @@ class ErrorPool:
             return None
         everywhere = float(self._sums[EAGER_SQUARE, _ALL] / count[_ALL])
         ratios = _ratios(self._sums[:, windows], self._draws[:, windows], _WINDOWS.units[windows], everywhere)
+        # a direction says more than that errors are large
+        ratios = ratios[1:] if (directed := float(ratios[1:].max()) > 1) else ratios
         most = float(ratios.max())
         # of the groups that show it about as well the largest one says most
         clear = ratios >= max(CLEAR * most, min(most, 1.0))
         figure, place = divmod(int(torch.where(clear, count[windows], 0.0).argmax()), len(windows))
-        return self._described(figure, int(windows[place]), float(ratios[figure, place]))
+        return self._described(figure + directed, int(windows[place]), float(ratios[figure, place]))
 
     def _described(self, figure: int, window: int, ratio: float) -> SystematicError:
         """Describe a group. figure: 0 for the spread, 1 for the direction upwards, 2 for that away from zero."""
@@ -456,10 +458,12 @@ def _where(key: _Key, first: int, last: int) -> str:
     sign = "" if key.kind == "size" else ("negative" if first >= VALUES else "positive")
     if last - first == VALUES:
         return f" {subject} {sign}" if key.kind == "input" else f" with {sign} values"
+    start = first % VALUES
     low, high = (
-        2.0 ** (LEAST_BINADE + at // EIGHTHS) * (1 + at % EIGHTHS / EIGHTHS)
-        for at in (first % VALUES, last - first + first % VALUES)
+        2.0 ** (LEAST_BINADE + at // EIGHTHS) * (1 + at % EIGHTHS / EIGHTHS) for at in (start, start + last - first)
     )
+    # the first range holds all smaller values
+    low = low if start else 0.0
     size = f"of size {low:.4g} to {high:.4g}"
     if key.kind == "size":
         return f" {subject} {size}"

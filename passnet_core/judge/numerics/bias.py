@@ -93,6 +93,8 @@ MOST_SENSITIVE = 1.5
 """If random relative changes of the inputs change an element by more than so many times their size, an intermediate
 value was larger than it, and the error of rounding that once is larger in proportion."""
 
+ALIKE = 16
+"""Parts of an ulp: results in the same one count as equal."""
 HASH_BITS = 16
 HASH_FACTOR = -7046029254386353131
 """2**64 divided by the golden ratio, as a signed number: Knuth's multiplicative hash."""
@@ -174,15 +176,17 @@ class ErrorPool:
         if found is None:
             return
         self._samples.append(found)
-        sums = _window_sums(_columns(found, self._multiplicities(found.exact)), found.groups)
+        sums = _window_sums(_columns(found, self._multiplicities(found)), found.groups)
         draws = sums[[COUNT, EAGER_UP, EAGER_AWAY]] ** 2
         self._sums, self._draws = self._sums + sums, self._draws + draws
         self.worst = self._worst()
 
-    def _multiplicities(self, exact: torch.Tensor) -> torch.Tensor:
-        """What each element adds to the sum of the squares of how often every value occurs. Unequal values with the
-        same hash count as equal. float32: another order of a sum changes float64 results slightly."""
-        hashes = ((exact.float().double().view(torch.int64) * HASH_FACTOR) >> (64 - HASH_BITS)) & ((1 << HASH_BITS) - 1)
+    def _multiplicities(self, found: _Sample) -> torch.Tensor:
+        """What each element adds to the sum of the squares of how often every value occurs. Values that differ by a
+        small part of an ulp have nearly the same error of rounding, and count as equal; so do those of one hash."""
+        part = found.share * found.exact.abs() / ALIKE
+        bits = (torch.round(found.exact / part) * part).view(torch.int64)
+        hashes = ((bits * HASH_FACTOR) >> (64 - HASH_BITS)) & ((1 << HASH_BITS) - 1)
         before = self._seen[hashes]
         self._seen += torch.bincount(hashes, minlength=1 << HASH_BITS)
         return before + self._seen[hashes]

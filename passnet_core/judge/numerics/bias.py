@@ -79,7 +79,7 @@ HALF_PRECISION = 0.1
 """A result in float32 was computed in half precision if eager's typical error is this many of its ulps."""
 
 FLOAT32_UNITS = 4.0
-"""Ulps of float32 by which a computation may perturb its inputs, so to say."""
+"""Ulps of float32 by which rounding in a kernel may seem to change the inputs."""
 LEAST_SHARE = 0.125
 """The largest share of an element's ulp that they may make."""
 

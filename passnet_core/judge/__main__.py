@@ -7,7 +7,7 @@ from pathlib import Path
 def main(arguments: list[str]) -> None:
     """Run one of these programs:
     describe ISOLATION | referee CHANNEL ISOLATION HOME | fork-server CONTROL DEVICE SCRATCH WHO |
-    confined ISOLATION MODULE SECONDS | inside MODULE SECONDS | compile FOLDER QUESTION ANSWER."""
+    confined ISOLATION MODULE SECONDS | inside MODULE SECONDS."""
     match arguments:
         case ["describe", isolation]:
             from passnet_core.judge.supervisor import machine
@@ -38,10 +38,6 @@ def main(arguments: list[str]) -> None:
             from passnet_core.judge.supervisor import confined
 
             confined.inside(module, float(seconds))
-        case ["compile", folder, question, answer]:
-            from passnet_core.judge.worker import compiling
-
-            compiling.main(Path(folder), Path(question), Path(answer))
         case _:
             sys.exit(f"Not a program of the judge: {arguments}. To judge a pass, use python -m passnet_core evaluate.")
 

@@ -208,6 +208,16 @@ def test_integers_and_booleans_must_be_equal() -> None:
     assert compare(References(produced(flags)), produced(~flags)).verdict is Verdict.WRONG_VALUES
 
 
+def test_bytes_of_booleans_must_be_0_or_1() -> None:
+    flags = torch.tensor([[True, False, True], [True, True, False]])
+    twos = (flags.view(torch.uint8) * 2).view(torch.bool)
+    for wanted, given in ((flags, twos), (flags.T, twos.T)):
+        assert torch.equal(wanted, given), "torch itself takes 2 for true"
+        found = compare(References(produced(wanted)), produced(given))
+        assert found.verdict is Verdict.WRONG_VALUES
+        assert "not all 0 or 1" in found.problem
+
+
 def larger(x: torch.Tensor, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
     return (x @ first > x @ second).to(torch.int64)
 

@@ -68,6 +68,30 @@ def test_each_input_draw_has_the_property_in_its_name() -> None:
     assert set(ends.flatten().tolist()) == {-4, 11}
 
 
+def test_further_draws_reach_what_the_six_do_not() -> None:
+    limited = one("limits", role=InputRole(marks=(-10_000.0, 10_000.0)), original_name="L_x_")
+    assert limited.min() < -10_000 < 10_000 < limited.max()
+    within = one("limits", role=InputRole(marks=(10_000.0,)), scale=0.5, original_name="L_x_")
+    assert within.max() <= 400, "smaller where eager overflows"
+    far = one("far", role=InputRole(far=(-(2**40), 2**40)), dtype="int64", low=0, high=9)
+    assert far.min() < -(2**33) < 2**33 < far.max()
+    assert ((far >= 0) & (far <= 9)).double().mean() > 0.3
+    lost = one("undefined", role=InputRole(lost=("inf", "nan")), original_name="L_x_")
+    assert lost.isnan().any()
+    assert lost.isposinf().any()
+    assert not lost.isneginf().any()
+    halves = one("halves", role=InputRole(halves="value"), original_name="L_x_")
+    assert (halves * 2 % 2 == 1).double().mean() > 0.2
+    units = one("halves", role=InputRole(halves="unit"), original_name="L_x_")
+    assert set(units.flatten().tolist()) == {0.5, 1.0, 2.0}
+    large = one("large", dtype="float16", original_name="L_x_")
+    assert large.isfinite().all()
+    assert large.abs().max() > 10_000
+    weights = one("weights", original_name="L_self_parameters_weight_")
+    assert (weights == 0).all(-1).double().mean().item() == pytest.approx(0.25)
+    assert weights.abs().max() == 100.0
+
+
 def test_scale_changes_only_the_large_values_of_wide_and_edges() -> None:
     assert torch.equal(one("wide", mean=0.0, scale=0.5), one("wide", mean=0.0) / 2)
     edges, smaller = one("edges", original_name="L_x_"), one("edges", original_name="L_x_", scale=0.5)

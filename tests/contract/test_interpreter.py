@@ -81,6 +81,11 @@ def add_to_first(x, z):
 
 
 @triton.jit
+def exchanged(x, y, z):
+    tl.store(z, tl.atomic_xchg(x, tl.load(y)))
+
+
+@triton.jit
 def described(z, A: tl.constexpr, B: tl.constexpr):
     rows, columns = tl.arange(0, A), tl.arange(0, B)
     table = rows[:, None] * B + columns[None, :]
@@ -146,6 +151,10 @@ torch.testing.assert_close(z[100:], torch.nn.functional.softplus(x), rtol=1e-5, 
 z = torch.zeros(1)
 add_to_first[(4,)](torch.ones(1), z)
 assert z.item() == 4
+for dtype in (torch.float32, torch.float64, torch.int32):
+    x, y, z = torch.tensor([3.5]).to(dtype), torch.tensor([-7.25]).to(dtype), torch.zeros(1, dtype=dtype)
+    exchanged[(1,)](x, y, z)
+    assert (x.item(), z.item()) == (y.item(), torch.tensor([3.5]).to(dtype).item())
 try:
     add_to_first[(1,)](torch.ones(1, dtype=torch.bfloat16), torch.zeros(2, dtype=torch.bfloat16))
 except InterpreterError as error:

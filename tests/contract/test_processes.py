@@ -44,6 +44,17 @@ class GraphModule(torch.nn.Module):
 )
 
 
+def test_booleans_are_sent_byte_by_byte() -> None:
+    twos = torch.tensor([[2, 0, 1], [0, 2, 2]], dtype=torch.uint8).view(torch.bool)
+    near, far = socket.socketpair()
+    with near, far:
+        framing.send(near, framing.WireMessage({}, (twos, twos.T)))
+        got = framing.receive(far)
+    assert [each.dtype for each in got.tensors] == [torch.bool, torch.bool]
+    assert got.tensors[0].view(torch.uint8).tolist() == [[2, 0, 1], [0, 2, 2]]
+    assert got.tensors[1].view(torch.uint8).tolist() == [[2, 0], [0, 2], [1, 2]]
+
+
 @pytest.mark.filterwarnings("ignore:ComplexHalf")
 @pytest.mark.parametrize("name", [name for name in framing.DTYPES if not name.startswith("float8")])
 def test_tensors_of_every_dtype_can_be_sent(name: str) -> None:

@@ -1,7 +1,10 @@
 """Mutants of subgraphs, and the input draws that tell them from eager: each with the real comparison."""
 
+import math
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -221,3 +224,185 @@ def test_a_pass_that_takes_integers_for_flags_is_wrong() -> None:
     flags = verified(lambda x, mask: x * (mask[..., None] != 0).float(), asked, a_pass=a_pass)
     assert flags.verdict.value == "wrong values"
     assert "ranges inputs" in flags.reason
+
+
+# --- slips that only such inputs show ---
+
+A_WEIGHT = spec("w", 12, 64, std=0.1, original_name=WEIGHT)
+HALF_ROWS = spec("x", 8, 64, dtype="float16")
+IDENTIFIERS = tuple(spec(name, 8, 33, dtype="int64", low=0, high=60) for name in ("i", "j"))
+ANGLES = (spec("p", 1, 33, dtype="int64", low=0, high=32), spec("f", 16, mean=0.3, std=0.3))
+ROWS, OTHERS = spec("x", 8, 64), spec("y", 8, 64)
+
+SLIPS: dict[str, tuple[str, tuple[TensorSpec, ...], Callable[..., object], Callable[..., object]]] = {
+    "halves rounded up": (
+        source("x, s", "a = x / s", "b = torch.round(a)", "return (b,)"),
+        (ROWS, spec("s", 8, 1)),
+        lambda x, s: torch.round(x * (1 / s)),
+        lambda x, s: torch.floor(x / s + 0.5),
+    ),
+    "whole numbers fall short": (
+        source("x", "a = x + 0.5", "b = a.to(torch.int64)", "return (b,)"),
+        (ROWS,),
+        lambda x: (0.5 + x).long(),
+        lambda x: torch.where(x > 0, torch.ceil(x - 0.5).long(), (x + 0.5).long()),
+    ),
+    "remainder of the sign of the dividend": (
+        source("i", "a = i // 4", "b = i % 4", "c = a * 10", "d = c + b", "return (d,)"),
+        IDENTIFIERS[:1],
+        lambda i: (i >> 2) * 10 + (i & 3),
+        lambda i: torch.div(i, 4, rounding_mode="trunc") * 10 + torch.fmod(i, 4),
+    ),
+    "a product in 32 bits": (
+        source("i, j", "a = i * 1000003", "b = a + j", "return (b,)"),
+        IDENTIFIERS,
+        lambda i, j: j + 1000003 * i,
+        lambda i, j: (i.int() * 1000003 + j.int()).long(),
+    ),
+    "a bucket in 16 bits": (
+        source("i, j", "a = i * 3", "b = a + j", "c = b % 7", "return (c,)"),
+        IDENTIFIERS,
+        lambda i, j: (i + i + i + j) % 7,
+        lambda i, j: ((i.short() * 3 + j.short()) % 7).long(),
+    ),
+    "integers through float32": (
+        source("i, j", "a = i * 3", "b = a + j", "return (b,)"),
+        IDENTIFIERS,
+        lambda i, j: i * 3 + j,
+        lambda i, j: (i.float() * 3 + j.float()).long(),
+    ),
+    "positions through float16": (
+        source("p, f", "a = p.unsqueeze(-1)", "b = a * f", "c = b.cos()", "return (c,)"),
+        ANGLES,
+        # another order of the same products
+        lambda p, f: ((p.float() * 0.7)[..., None] * (f / 0.7)).cos(),
+        lambda p, f: (p.half().float()[..., None] * f).cos(),
+    ),
+    "an angle cut off": (
+        source("x, y", "a = torch.cos(x)", "b = a * y", "return (b,)"),
+        (ROWS, OTHERS),
+        lambda x, y: y * x.cos(),
+        lambda x, y: x.clamp(-5_000, 5_000).cos() * y,
+    ),
+    "padding of another id": (
+        source("i, w", "a = i == -100", "b = i.masked_fill(a, 1)", "c = w[b]", "return (c,)"),
+        (IDENTIFIERS[0], spec("w", 61, 4)),
+        lambda i, w: w[torch.where(i == -100, 1, i)],
+        lambda i, w: w[torch.where(i == -100, 0, i)],
+    ),
+    "a limit of 10,000": (
+        source("x, y", "a = torch.clamp(x, min=-10000.0, max=10000.0)", "b = a * y", "return (b,)"),
+        (ROWS, OTHERS),
+        lambda x, y: y * x.clamp(-10_000, 10_000),
+        lambda x, y: x.clamp(min=-10_000) * y,
+    ),
+    "one of two infinities": (
+        source("x, y", "a = torch.isinf(x)", "b = torch.where(a, y, x)", "return (b,)"),
+        (ROWS, OTHERS),
+        lambda x, y: torch.where(x.abs() == math.inf, y, x),
+        lambda x, y: torch.where(x == -math.inf, y, x),
+    ),
+    "NaN that is not looked for": (
+        source("x, y", "a = x != x", "b = torch.where(a, y, x)", "return (b,)"),
+        (ROWS, OTHERS),
+        lambda x, y: torch.where(x.isnan(), y, x),
+        lambda x, y: x.clone(),
+    ),
+    "squares in float16": (
+        source("x", "a = x.float()", "b = a.pow(2).mean(-1, keepdim=True)", "c = a / b.sqrt()", "return (c.half(),)"),
+        (HALF_ROWS,),
+        lambda x: (x.float() * torch.rsqrt(x.float().square().mean(-1, keepdim=True))).half(),
+        lambda x: (x.float() / (x * x).float().mean(-1, keepdim=True).sqrt()).half(),
+    ),
+    "no norm of a row of zeros": (
+        source("w, x", "a = torch.nn.functional.normalize(w, dim=-1)", "b = x @ a.t()", "return (b,)"),
+        (A_WEIGHT, ROWS),
+        lambda w, x: x @ (w / w.norm(dim=-1, keepdim=True).clamp(min=1e-12)).t(),
+        lambda w, x: x @ (w / w.norm(dim=-1, keepdim=True)).t(),
+    ),
+    "a softmax of weights without its maximum": (
+        source("w", "a = torch.nn.functional.softmax(w, dim=-1)", "return (a,)"),
+        (A_WEIGHT,),
+        lambda w: (w - w.amax(-1, keepdim=True)).exp() / (w - w.amax(-1, keepdim=True)).exp().sum(-1, keepdim=True),
+        lambda w: w.exp() / w.exp().sum(-1, keepdim=True),
+    ),
+    "a number for infinity": (
+        source("x", "a = torch.exp(x)", "return (a,)"),
+        (HALF_ROWS,),
+        lambda x: x.float().exp().half(),
+        lambda x: x.float().exp().clamp(max=65200).half(),
+    ),
+}
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_a_pass_with_a_slip_that_ordinary_inputs_hide_is_wrong(slip: str) -> None:
+    code, specs, right, wrong = SLIPS[slip]
+    asked = replace(subgraph(code=code), inputs=specs)
+    space: dict[str, Any] = {}
+    exec(code, space)
+    module = space["GraphModule"]()
+    if len(specs) == 1:
+        a_pass = traced(lambda x: module.forward(x)[0], lambda x: (x,))
+    else:
+        a_pass = traced(lambda x, y: module.forward(x, y)[0], lambda x, y: (x, y))
+    found = verified(right, asked, a_pass=a_pass)
+    assert found.verdict.value == "right, not timed", found.reason
+    found = verified(wrong, asked, a_pass=a_pass)
+    assert found.verdict.value in ("wrong values", "wrong NaN or infinity"), found.reason
+
+
+# --- how far inputs go ---
+
+
+def far(code: str, *specs: TensorSpec) -> dict[str, tuple[int, int] | None]:
+    return {name: each.far for name, each in whole_ranges(parse(code), specs).items()}
+
+
+def test_integers_that_index_nothing_are_drawn_as_far_as_the_graph_stays_exact() -> None:
+    def reached(line: str, *more: TensorSpec, dtype: str = "int64") -> tuple[int, int] | None:
+        ids = replace(IDENTIFIERS[0], dtype=dtype)
+        return far(source(", ".join(["i", *(each.name for each in more)]), line, "return (a,)"), ids, *more)["i"]
+
+    assert reached("a = i * 3") == (-(2**40), 2**40)
+    assert reached("a = i * 3", dtype="int32") == (-(2**17), 2**17), "its product would wrap at 2^31"
+    assert reached("a = i.float()") == (-(2**17), 2**17)
+    assert reached("a = i.to(torch.bfloat16)") == (-256, 256)
+    assert reached("a = x * i", spec("x", 8, 33, dtype="float16")) == (-2048, 2048)
+    assert reached("a = torch.cos(i * x)", spec("x", 8, 33)) == (-8192, 8192)
+    assert reached("a = i != 0") == (-(2**40), 2**40)
+    # masks that would overflow, shapes and tables that depend on them
+    assert reached("a = (1.0 - i) * -3.4e38") is None
+    assert reached("a = torch.arange(i)") is None
+    assert reached("a = x[i]", spec("x", 61, 2)) is None
+    assert reached("a = torch.bincount(i)") is None
+
+
+def test_ids_of_padding_are_drawn_where_they_reach_no_table() -> None:
+    def apart(*lines: str) -> tuple[int, ...]:
+        specs = (IDENTIFIERS[0], spec("w", 61, 4))
+        return whole_ranges(parse(source("i, w", *lines, "return (z,)")), specs)["i"].apart
+
+    padded = ("a = i == -100", "b = i.masked_fill(a, 1)")
+    assert apart(*padded, "z = torch.nn.functional.embedding(b, w)") == (-100,)
+    assert apart("a = i != -100", "b = torch.where(a, i, 0)", "z = w[b]") == (-100,)
+    assert apart("a = i == -100", "z = torch.nn.functional.embedding(i, w)") == ()
+    assert apart("a = i == -100", "b = i.masked_fill(a, 61)", "z = w[b]") == (), "there is no such row"
+    # another order: an id may stand where the mask is of its neighbour
+    assert apart("a = i == -100", "c = i.flip(0)", "b = c.masked_fill(a, 1)", "z = w[b]") == ()
+
+
+def test_a_pass_is_not_asked_what_rounding_decides() -> None:
+    def draws(*specs: TensorSpec, lines: tuple[str, ...]) -> tuple[str, ...]:
+        return chosen(source(", ".join(each.name for each in specs), *lines), specs).draws
+
+    # a third has no exact reciprocal, and the scale of a row is whatever its largest element makes it
+    assert "halves" not in draws(ROWS, lines=("a = x / 3.0", "b = torch.round(a)", "return (b,)"))
+    by_row = ("a = x.abs().amax(-1, keepdim=True)", "b = x / a", "c = b * 127", "d = torch.round(c)", "return (d,)")
+    assert "halves" not in draws(ROWS, lines=by_row)
+    # where only a softmax gives NaN, a pass may know the rows that do
+    guard = ("a = torch.softmax(x, -1)", "b = torch.isnan(a)", "c = a.masked_fill(b, 0.0)", "return (c,)")
+    assert "undefined" not in draws(ROWS, lines=guard)
+    # NaN that reaches the result may be another function's maximum
+    spread = ("a = torch.nan_to_num(x)", "b = torch.relu(x)", "c = a + b", "return (c,)")
+    assert "undefined" not in draws(ROWS, lines=spread)

@@ -53,6 +53,7 @@ class Here:
 
     def __init__(self, traced: Sequence[TracedPass] = (), functions: dict[str, Function] | None = None) -> None:
         self.traced, self.functions = tuple(traced), functions or {}
+        self.hooks: dict[str, building.Hook] = {}
         self.calls: dict[str, building.Prepared] = {}
         self.staging = Staging(Device.CPU)
         self.inputs: list[object] = []
@@ -60,7 +61,7 @@ class Here:
         self.ran: list[bool] = []
 
     def prepare(self, name: str, preparation: Preparation) -> None:
-        self.calls[name] = building.prepared(preparation, self.traced, self.functions)
+        self.calls[name] = building.prepared(preparation, self.traced, self.functions, self.hooks)
 
     def give(self, inputs: Sequence[torch.Tensor | int | float | bool]) -> None:
         self.inputs = list(inputs)
@@ -108,7 +109,7 @@ class CountingRepeater(Here):
         self.traced, self.functions = self.candidate.traced, self.candidate.functions
         super().prepare(name, preparation)
 
-    def repeat(self, name: str, watched: Watched, seed: int) -> Repeated:
+    def repeat(self, name: str, watched: Watched, seed: int | None) -> Repeated:
         elements = sum(each.numel() for each in self.inputs if isinstance(each, torch.Tensor))
         return Repeated(self.run(name), work_s=elements * self.work_s)
 
@@ -136,19 +137,22 @@ def verified(
     candidate: Here | None = None,
     compiling: Callable[[], AbstractContextManager[None]] = nullcontext,
     work_s: float | None = None,
+    repeating: Callable[[float, Here], CountingRepeater] = CountingRepeater,
+    hook: building.Hook | None = None,
 ) -> Verification:
     """Run VERIFY on one replacement in this process. work_s: the work per input element that a repeater counts; None:
-    there is no repeater."""
+    there is no repeater. repeating: makes it from work_s and the candidate. hook: prepare(weights) of the pass."""
     job = Job(asked or subgraph(), bundle("# in this process"), spec or EvalSpec())
     graph = parse(job.subgraph.code)
     rewritten = rewrite(graph, (a_pass,), bind=signatures.bind)
     worker = candidate or Here((a_pass,), {"replacement_0": replacement})
     worker.traced, worker.functions = (a_pass,), {"replacement_0": replacement}
-    prepared = preparations(job, graph, rewritten.graph, Device.CPU)
+    worker.hooks = {"replacement_0": hook} if hook is not None else {}
+    prepared = preparations(job, graph, rewritten.graph, Device.CPU, prepares=hook is not None)
     tried, witness = cast(CandidateClient, worker), cast(CandidateClient, Witness())
     prepared_job = PreparedJob(job, graph, prepared, tried, witness, seed=11)
     if work_s is not None:
-        counting = cast(CandidateClient, CountingRepeater(work_s, worker))
+        counting = cast(CandidateClient, repeating(work_s, worker))
         prepared_job = replace(prepared_job, repeater=lambda: counting)
     return verify.verify(prepared_job, compiling)
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
@@ -11,7 +11,7 @@ import torch
 from passnet_core.errors import BadInput
 from passnet_core.graphs.effects import last_part
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
-from passnet_core.judge.numerics.integer_ranges import indexings, whole_ranges
+from passnet_core.judge.numerics.integer_ranges import TURNING, UNCHANGED, dtypes, indexings, whole_ranges
 from passnet_core.judge.protocol import signatures
 from passnet_core.judge.protocol.messages import Given
 from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, Drawn, InputRole
@@ -20,8 +20,14 @@ from passnet_core.records import Profile, TensorForm, TensorSpec
 INPUT_DRAWS = ("recorded", "typical", "wide", "signed", "sparse", "edges")
 """The input draws of every verification under the strict profile."""
 
-FURTHER_DRAWS = ("ranges", "masks", "faint", "infinite", "huge", "limits", "tiny", "blank")
+FURTHER_DRAWS = (
+    "ranges", "masks", "faint", "infinite", "huge", "limits", "tiny", "blank",
+    "far", "undefined", "halves", "large", "weights",
+)  # fmt: skip
 """Input draws for what a graph has and the others may not show. telling_draws chooses among them."""
+
+DEFINED = frozenset({"far", "undefined", "halves", "large", "weights"})
+"""Draws that say something only if eager returns no NaN for them."""
 
 PROFILES: Mapping[Profile, tuple[str, ...]] = {Profile.PASSNET: ("recorded",), Profile.STRICT: INPUT_DRAWS}
 
@@ -30,8 +36,12 @@ RECORDED_LIMIT = 100.0
 """PassNet replays a float input as randn * std * 0.2 + mean, clamped to the recorded range and to ±RECORDED_LIMIT."""
 
 WIDE = 8.0
-LARGE = ("wide", "edges")
+LARGE = ("wide", "edges", "limits", "far", "large", "weights")
 """Draws with values so large that a computation may overflow."""
+LARGEST = 30_000.0
+"""The draw "large" has floats of all sizes from 1 to about this one."""
+HALVES = 0.5
+"""The share of elements that the draw "halves" puts on halves and whole numbers."""
 
 LEAST_SCALE = 1 / WIDE
 """The smallest scale: it makes wide inputs no wider than typical ones."""
@@ -64,6 +74,19 @@ OWN_MARKS: Mapping[str, tuple[float, ...]] = {
     "relu6": (0.0, 6.0), "hardswish": (-3.0, 3.0), "hardsigmoid": (-3.0, 3.0), "hardtanh": (-1.0, 1.0),
 }  # fmt: skip
 
+LOST: Mapping[str, tuple[str, ...]] = {
+    "isnan": ("nan",), "isinf": ("inf", "-inf"), "isposinf": ("inf", "-inf"), "isneginf": ("inf", "-inf"),
+    "isfinite": ("nan", "inf", "-inf"), "nan_to_num": ("nan", "inf", "-inf"), "nan_to_num_": ("nan", "inf", "-inf"),
+    "nansum": ("nan",), "nanmean": ("nan",),
+}  # fmt: skip
+"""What operations test their operand for."""
+ROUNDING = frozenset({"round", "round_", "floor", "floor_", "ceil", "ceil_", "trunc", "trunc_", "fix", "frac"})
+"""Operations whose results jump at halves or at whole numbers."""
+LINEAR = frozenset({"add", "iadd", "sub", "isub", "mul", "imul", "truediv", "div", "neg", "masked_fill"})
+CONVERTING = frozenset({"to", "type", "type_as", "int", "long", "short"})
+WIDENED = frozenset({"pow", "square", "mul", "exp", "norm"})
+"""Operations that leave the range of half precision early."""
+
 PARAMETER_WORDS = ("parameter", "weight", "bias", "running_", "buffer", "gamma", "beta")
 
 
@@ -94,14 +117,21 @@ def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
     known_specs = [spec for spec in specs if spec.name in found and not found[spec.name].number]
     ranges = whole_ranges(graph, known_specs)
     marks, epsilons, guarded = _marks(graph), _epsilons(graph), _guarded(graph)
+    types = dtypes(graph, specs)
+    lost, halves, grows = _lost(graph), _halves(graph, types), _grows(graph, types, marks)
     return {
         name: replace(
             role,
             whole=(ranges[name].low, ranges[name].high) if name in ranges else None,
             free=name in ranges and ranges[name].free,
+            apart=ranges[name].apart if name in ranges else (),
+            far=ranges[name].far if name in ranges else None,
             marks=marks,
             epsilons=epsilons,
             guarded=guarded,
+            lost=lost.get(name, ()),
+            halves=halves.get(name, ""),
+            grows=grows,
         )
         for name, role in found.items()
     }
@@ -133,6 +163,117 @@ def _epsilons(graph: Graph) -> tuple[float, ...]:
 def _guarded(graph: Graph) -> bool:
     names = {last_part(node) for node in graph.operations}
     return bool(names & FINITE_TESTS) or bool(names & GUARDS and any(map(_has_huge, graph.operations)))
+
+
+def _lost(graph: Graph) -> dict[str, tuple[str, ...]]:
+    """What inputs are tested for, directly or in a sum or product: the first operand's, other operands stay finite.
+    NaN only where the input itself is tested: a pass may know where a quotient or a softmax has none."""
+    found: dict[str, set[str]] = {}
+    for node in graph.operations:
+        tests = LOST.get(last_part(node), ())
+        if last_part(node) in ("ne", "eq") and len(node.args) == 2 and node.args[0] == node.args[1]:
+            tests = ("nan",)
+        tested = node.args[0] if node.args else None
+        reached = list(_origins(graph, tested)) if isinstance(tested, Ref) and tests else []
+        for name, way in [each for each in reached if each[1]][:1]:
+            found.setdefault(name, set()).update(each for each in tests if each != "nan" or way == "itself")
+    return {name: tuple(sorted(tests)) for name, tests in found.items()}
+
+
+def _origins(graph: Graph, value: Ref) -> Iterator[tuple[str, str]]:
+    """The inputs that a value is made of by moving, converting, adding and scaling, and how: "itself", "value" if other
+    operands take part as well, "unit" if it scales, "" if something else is done or its rounding matters."""
+    pending: list[tuple[str, str]] = [(value.name, "itself")]
+    seen: set[tuple[str, str]] = set()
+    while pending:
+        name, way = pending.pop(0)
+        node = graph.by_name[name]
+        if (name, way) in seen:
+            continue
+        seen.add((name, way))
+        if node.kind is NodeKind.INPUT:
+            yield name, way
+            continue
+        part, first, *others = last_part(node), *node.args[:2], None
+        scales = part in ("mul", "imul", "truediv", "div")
+        if part in UNCHANGED and isinstance(first, Ref):
+            pending.append((first.name, way))
+        elif part in LINEAR and isinstance(first, Ref) and others and not node.kwargs and way != "unit":
+            exact = isinstance(others[0], Ref) or _is_exact(others[0], scales)
+            kept = ("value" if way == "itself" else way) if exact else ""
+            pending.append((first.name, kept))
+            if isinstance(others[0], Ref):
+                pending.append((others[0].name, "unit" if scales and kept else kept))
+        else:
+            pending += [(each, "") for each in node.inputs]
+
+
+def _is_exact(value: object, scales: bool) -> bool:
+    """Whether scaling by the number, or adding it, rounds no halves: a power of two, or a half itself."""
+    if not _is_number(value):
+        return value is None
+    return abs(math.frexp(value)[0]) == 0.5 if scales else value * 2 == int(value * 2)
+
+
+def _halves(graph: Graph, types: Mapping[str, torch.dtype | None]) -> dict[str, str]:
+    """The inputs that whole numbers are made of: "value", or "unit" for those that scale such a value. None if rounding
+    decides some of these numbers: a pass may divide by 3, and another multiply by a third."""
+    found: dict[str, str] = {}
+    for node in graph.operations:
+        if (rounded := rounds(node, types)) is None:
+            continue
+        for name, way in _origins(graph, rounded):
+            kind = "value" if way == "itself" else way
+            if not kind or found.setdefault(name, kind) != kind:
+                return {}
+    return found
+
+
+def rounds(node: Node, types: Mapping[str, torch.dtype | None]) -> Ref | None:
+    """The floats that the node makes whole numbers of; None if it does not."""
+    first = node.args[0] if node.args else None
+    if not isinstance(first, Ref) or not _is_float(types.get(first.name)):
+        return None
+    name, made = last_part(node), types.get(node.name)
+    divides = name in ("floordiv", "floor_divide", "mod", "remainder", "fmod") or (
+        name == "div" and dict(signatures.bind(node).arguments).get("rounding_mode") is not None
+    )
+    return first if name in ROUNDING or divides or converts(node, made) else None
+
+
+def converts(node: Node, made: torch.dtype | None) -> bool:
+    """Whether the node converts to integers, if its operand holds floats."""
+    return last_part(node) in CONVERTING and made is not None and made is not torch.bool and not _is_float(made)
+
+
+def _grows(graph: Graph, types: Mapping[str, torch.dtype | None], marks: Sequence[float]) -> bool:
+    """Whether ordinary sizes hide slips: the graph turns by angles, widens what half precision would not hold, or has
+    limits beyond them."""
+    for node in graph.operations:
+        if last_part(node) in TURNING:
+            return True
+        if widened(node, graph, types):
+            return True
+    return any(abs(mark) > RECORDED_LIMIT for mark in marks)
+
+
+def widened(node: Node, graph: Graph, types: Mapping[str, torch.dtype | None]) -> Node | None:
+    """The conversion from half to single precision that all tensors come from which the node computes with, if it could
+    leave the range of half precision; None otherwise."""
+    names = set(node.inputs)
+    if last_part(node) not in WIDENED or len(names) != 1:
+        return None
+    source = graph.by_name[names.pop()]
+    before = source.args[0] if source.kind is not NodeKind.INPUT and source.args else None
+    if last_part(source) not in ("to", "float", "type", "type_as") or not isinstance(before, Ref):
+        return None
+    half = types.get(before.name) in (torch.float16, torch.bfloat16)
+    multiplied = last_part(node) != "mul" or node.args == node.args[:1] * 2
+    return source if half and multiplied and types.get(source.name) is torch.float32 else None
+
+
+def _is_float(dtype: torch.dtype | None) -> bool:
+    return dtype is not None and dtype.is_floating_point
 
 
 def _has_huge(node: Node) -> bool:
@@ -167,6 +308,11 @@ def further_draws(specs: Sequence[TensorSpec], roles: Mapping[str, InputRole]) -
         "ranges": bool(integers),
         "limits": any(role.marks for role in active),
         **dict.fromkeys(("huge", "infinite"), any(role.guarded for role in active)),
+        "far": any(role.far is not None for _, role in integers),
+        "undefined": any(role.lost for role in active),
+        "halves": any(role.halves == "value" for role in active),
+        "large": any(role.grows for role in active),
+        "weights": any(is_parameter(spec) and len(spec.shape) > 1 for spec, _ in floats),
     }
     return tuple(kind for kind in FURTHER_DRAWS if fits[kind])
 
@@ -214,7 +360,7 @@ def draw(
         role = (roles or {}).get(spec.name, PLAIN_ROLE)
         generator = torch.Generator(device=device).manual_seed(_seed_of(seed, input_draw, index))
         if not role.free and any(sizes[each.name] != each.shape for each in specs):
-            role = replace(role, whole=None)
+            role = replace(role, whole=None, apart=())
         drawn.append(_one(spec, sizes[spec.name], kind, turn, scale, role, index_limit(role, sizes), generator))
     return drawn
 
@@ -280,7 +426,7 @@ def _one(
         return _floats(spec, shape, input_draw, turn, scale, role, generator).to(dtype)
     if spec.dtype.startswith("q"):
         raise BadInput(f"Input {spec.name!r} has the quantised dtype {spec.dtype}, for which no values can be drawn.")
-    whole = _integers(spec, shape, input_draw, role, limit, dtype, generator)
+    whole = _integers(spec, shape, input_draw, scale, role, limit, dtype, generator)
     return int(whole.reshape(-1)[0].item()) if role.number else whole
 
 
@@ -308,6 +454,7 @@ def _integers(
     spec: TensorSpec,
     shape: tuple[int, ...],
     input_draw: str,
+    scale: float,
     role: InputRole,
     limit: int | None,
     dtype: torch.dtype,
@@ -315,7 +462,8 @@ def _integers(
 ) -> torch.Tensor:
     """Draw uniformly from the recorded range, below the size of the indexed axis; if neither is known, from 0 and 1.
 
-    The draw "ranges" takes the whole range instead, as far as every value is safe, with the marks among its values."""
+    The draw "ranges" takes the whole range instead, as far as every value is safe, with the marks among its values. The
+    draw "far" has numbers of all sizes and both signs."""
     info = torch.iinfo(dtype)
     known = spec.low is not None and spec.high is not None
     low = max(int(spec.low), info.min) if known and spec.low is not None else 0
@@ -339,10 +487,31 @@ def _integers(
     values = torch.randint(low, high + 1, shape, generator=generator, device=device)
     if input_draw == "masks" and role.free:
         values = _with_equal_rows(values, low, high, generator)
+    if input_draw == "far" and role.far is not None:
+        low, high = min(low, _rooted(role.far[0], scale)), max(high, _rooted(role.far[1], scale))
+        others = _of_all_sizes(low, high, shape, generator)
+        values = torch.where(torch.rand(shape, generator=generator, device=device) < 0.6, others, values)
     marks = [int(mark) for mark in role.marks if low <= mark <= high and mark == int(mark)]
-    if input_draw == "ranges" and marks:
+    marks += role.apart if input_draw == "ranges" else ()
+    if input_draw in ("ranges", "far") and marks:
         values = _mixed(values, torch.tensor(marks, device=device), 0.25, generator)
     return values.to(dtype)
+
+
+def _rooted(value: int, scale: float) -> int:
+    """The number itself at scale 1, its square root at 1/2, and so on."""
+    return int(math.copysign(math.floor(abs(value) ** scale), value))
+
+
+def _of_all_sizes(low: int, high: int, shape: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
+    """Integers from low to high, half of them of all sizes and half evenly, on both sides of zero if they lie there."""
+    device = generator.device
+    below = torch.rand(shape, generator=generator, device=device) * (low < 0) > 0.5
+    at = torch.rand(shape, generator=generator, dtype=torch.float64, device=device)
+    ends = torch.where(below, float(max(-low, 0)), float(max(high, 0)))
+    evenly = torch.rand(shape, generator=generator, device=device) < 0.5
+    sizes = torch.where(evenly, at * ends, (ends + 1) ** at - 1).long()
+    return torch.where(below, -sizes, sizes).clamp(low, high)
 
 
 def _mixed(values: torch.Tensor, others: torch.Tensor, share: float, generator: torch.Generator) -> torch.Tensor:
@@ -407,6 +576,7 @@ def _floats(
             marks = torch.tensor(role.marks, dtype=kind, device=device)
             above, below = (torch.nextafter(marks, marks * 0 + end) for end in (math.inf, -math.inf))
             beyond = torch.cat([marks, above, below, marks * 1.5 + 0.5, marks * 1.5 - 0.5])
+            most = min(torch.finfo(dtype_of(spec)).max, math.inf if scale == 1 else most * scale)
             values = _mixed(noise * spread + mean, beyond, 0.5, generator)
         case "huge" if not parameter and role.guarded:
             most = torch.finfo(dtype_of(spec)).max
@@ -417,9 +587,39 @@ def _floats(
             lost = torch.full((1,), -math.inf, dtype=kind, device=device)
             values = _mixed(noise * spread + mean, lost, 0.3, generator)
             values = _with_equal_rows(values, -math.inf, 0.0, generator)
+        case "undefined" if role.lost:
+            lost = torch.tensor([float(each) for each in role.lost], dtype=kind, device=device)
+            values = _mixed(noise * spread + mean, lost, 0.2, generator)
+            most = math.inf
+        case "halves" if role.halves == "unit":
+            values = 2.0 ** torch.randint(-1, 2, shape, generator=generator, device=device).to(kind)
+        case "halves" if role.halves:
+            steps = torch.randint(-9, 10, shape, generator=generator, device=device).to(kind) / 2
+            exact = torch.rand(shape, generator=generator, device=device) < HALVES
+            values = torch.where(exact, steps, noise * spread + mean)
+        case "large" if not parameter:
+            most = (2 * LARGEST) ** scale
+            at = torch.rand(shape, generator=generator, dtype=kind, device=device)
+            values = noise * LARGEST ** (at * scale)
+        case "weights" if parameter and len(shape) > 1:
+            faint = torch.tensor(_faint_sizes(spec, role), dtype=kind, device=device)
+            values = _with_rows_of_all_sizes(noise, noise * spread + mean, faint, scale, generator)
         case _:
             values = noise * spread + mean
     return _within(values, spec, most)
+
+
+def _with_rows_of_all_sizes(
+    noise: torch.Tensor, values: torch.Tensor, faint: torch.Tensor, scale: float, generator: torch.Generator
+) -> torch.Tensor:
+    """The values with a quarter of the rows zeros, as if pruned, a quarter of faint sizes, and a quarter large."""
+    rows = (*values.shape[:-1], 1)
+    device = values.device
+    order = torch.rand(math.prod(rows), generator=generator, device=device).argsort()
+    sort = (torch.arange(len(order), device=device) % 4)[order].reshape(rows)
+    sizes = faint[torch.randint(0, len(faint), rows, generator=generator, device=device)]
+    large = (noise * RECORDED_LIMIT).clamp(-RECORDED_LIMIT, RECORDED_LIMIT) * scale
+    return torch.where(sort == 0, 0.0, torch.where(sort == 1, noise * sizes, torch.where(sort == 2, large, values)))
 
 
 def _faint_sizes(spec: TensorSpec, role: InputRole) -> tuple[float, ...]:

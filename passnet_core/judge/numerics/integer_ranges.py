@@ -5,15 +5,30 @@ An index beyond its table is no input: on the CPU it raises, on CUDA it ends the
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
+
+import torch
 
 from passnet_core.graphs.effects import changed, has_effect, is_random, is_switch, last_part
-from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Value
+from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Symbol, Value
 from passnet_core.judge.protocol import signatures
 from passnet_core.records import TensorSpec
 
 BEYOND = 3
 """How far beyond its recorded range an integer is drawn that indexes nothing: a mask of 0 and 1 gets 0 to 4."""
+
+REACHES = (1 << 40, 1 << 33, 1 << 17, 1 << 13, 1 << 11, 1 << 8)
+"""How far such an integer is drawn from zero where the graph stays exact: beyond 32 bits, beyond 16, and so on."""
+
+EXACT = {torch.bfloat16: 1 << 8, torch.float16: 1 << 11, torch.float32: 1 << 17, torch.float64: 1 << 31}
+"""How large integers may be that become floats of this dtype: it holds them exactly."""
+MOST_ANGLE = 1 << 13
+"""How large integers may be that become angles. Beyond, the rounding of an angle shows in its sine, and the comparison
+would excuse other errors of that size."""
+TURNING = frozenset({"sin", "cos", "tan", "polar"})
+
+USUAL_SPREADS = 6
+"""A float is taken to be at most so many spreads from its mean."""
 
 UNCHANGED = frozenset(
     {
@@ -31,6 +46,26 @@ TRUTHS = frozenset(
     }
 )  # fmt: skip
 """Operations that give 0 or 1, those on bits if their operands are booleans."""
+COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+ELEMENTWISE = COMPARISONS | {
+    "bool", "invert", "logical_not", "logical_and", "logical_or", "and_", "or_", "to", "long", "int", "short", "float",
+    "clone", "contiguous", "type_as", "masked_fill", "where", "add", "sub", "mul", "floordiv", "neg", "abs", "clamp",
+    "clip", "clamp_min", "clamp_max", "minimum", "maximum",
+}  # fmt: skip
+"""Operations each element of whose result depends on one element of each operand."""
+FORMS = frozenset({"shape", "size", "dtype", "device", "dim", "ndim", "numel"})
+"""What does not depend on the values of its operand, and is no tensor."""
+CONVERSIONS = {
+    "float": torch.float32, "half": torch.float16, "bfloat16": torch.bfloat16, "double": torch.float64,
+    "long": torch.int64, "int": torch.int32, "short": torch.int16, "char": torch.int8, "byte": torch.uint8,
+}  # fmt: skip
+FLOATING = frozenset(
+    {
+        "truediv", "sin", "cos", "tan", "exp", "exp2", "log", "log2", "log1p", "sqrt", "rsqrt", "reciprocal", "sigmoid",
+        "tanh", "erf", "mean", "softmax", "log_softmax", "outer",
+    }
+)  # fmt: skip
+"""Operations that make floats of integers."""
 OTHER_USES = frozenset(
     {
         "scatter", "scatter_", "scatter_add", "scatter_add_", "scatter_reduce", "index_add", "index_add_",
@@ -91,11 +126,14 @@ def indexings(node: Node) -> list[tuple[str, str, int]]:
 
 @dataclass(frozen=True)
 class WholeRange:
-    """The values that an integer input may have, from low to high. free: whatever the shapes are."""
+    """The values that an integer input may have, from low to high. free: whatever the shapes are. apart: others, with
+    which the graph compares it. far: the range of those that index nothing, as far as the graph computes exactly."""
 
     low: int
     high: int
     free: bool
+    apart: tuple[int, ...] = ()
+    far: tuple[int, int] | None = None
 
 
 def whole_ranges(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, WholeRange]:
@@ -103,7 +141,7 @@ def whole_ranges(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, WholeRa
 
     An index may point anywhere into its tables, also through arithmetic and conversions. Where the graph does not show
     that every value is safe, the range is the recorded one. An integer that indexes nothing may exceed its recorded
-    range by BEYOND. Neither becomes negative if no recorded value was."""
+    range by BEYOND. Neither becomes negative within this range if no recorded value was."""
     given = {spec.name: recorded(spec) for spec in specs}
     sizes = {spec.name: spec.shape for spec in specs}
     largest = max((size for shape in sizes.values() for size in shape), default=1)
@@ -125,7 +163,165 @@ def whole_ranges(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, WholeRa
             high = _last(high, largest, partial(safe, name, low))
             low = _first(low, min(low, 0) if low >= 0 else low - largest, partial(safe, name, high=high))
         found[name] = WholeRange(low, high, free)
+        if not free:
+            others = [each for each in compared(graph) if not low <= each <= high]
+            apart = tuple(each for each in others if safe_alone(graph, given, sizes, name, each))
+            found[name] = replace(found[name], apart=apart)
+    far = _far_ranges(graph, specs, found)
+    return {name: replace(whole, far=far.get(name)) for name, whole in found.items()}
+
+
+def compared(graph: Graph) -> tuple[int, ...]:
+    """The whole numbers that the graph compares something with."""
+    found = {
+        value
+        for node in graph.operations
+        if last_part(node) in COMPARISONS
+        for value in node.args[1:]
+        if isinstance(value, int) and not isinstance(value, bool)
+    }
+    return tuple(sorted(found))
+
+
+def safe_alone(
+    graph: Graph, given: Mapping[str, ValueRange], sizes: Mapping[str, tuple[int, ...]], name: str, value: int
+) -> bool:
+    """Whether any elements of this input may have this value, beside others: no index mixes its elements, and every
+    index stays within its table where they have it."""
+    place: dict[str, str | None] = {}
+    for node in graph.nodes:
+        own = {place[each] for each in node.inputs} - {""}
+        if node.kind is NodeKind.INPUT:
+            place[node.name] = node.name if node.name == name else ""
+        elif last_part(node) in ELEMENTWISE or not own:
+            place[node.name] = own.pop() if len(own) == 1 else None if own else ""
+        else:
+            # another order of the same elements
+            place[node.name] = node.name if last_part(node) in UNCHANGED and len(own) == 1 and None not in own else None
+        if any(place[index] is None for index, _, _ in indexings(node)):
+            return False
+    return holds(graph, {**given, name: replace(given[name], low=value, high=value)}, sizes, only=name)
+
+
+def _far_ranges(
+    graph: Graph, specs: Sequence[TensorSpec], whole: Mapping[str, WholeRange]
+) -> dict[str, tuple[int, int]]:
+    """How far the integers that index nothing may be drawn, one after the other. Negative ones as well, if possible."""
+    numbers = {node.name for node in graph.inputs if node.target.startswith("torch.Sym")}
+    free = [spec for spec in specs if spec.name in whole and whole[spec.name].free and spec.name not in numbers]
+    free = [spec for spec in free if not spec.dtype.startswith("q")]
+    if not free:
+        return {}
+    given = {spec.name: _usual(spec) for spec in specs}
+    for name, known in whole.items():
+        given[name] = replace(given[name], low=known.low, high=known.high)
+    types = dtypes(graph, specs)
+    usual = intervals(graph, given)
+    found: dict[str, tuple[int, int]] = {}
+    for spec in free:
+        info = torch.iinfo(getattr(torch, spec.dtype))
+        low, high = whole[spec.name].low, whole[spec.name].high
+        reaches = [min(reach, info.max) for reach in REACHES if min(reach, info.max) > high]
+        ends = [(end, reach) for reach in reaches for end in (max(-reach, info.min), low)]
+        for each in ends:
+            wider = {**given, spec.name: replace(given[spec.name], low=each[0], high=each[1])}
+            if _stays_exact(graph, wider, usual, types, {*found, spec.name}):
+                given, found[spec.name] = wider, each
+                break
     return found
+
+
+def _usual(spec: TensorSpec) -> ValueRange:
+    """Like recorded, but floats within USUAL_SPREADS of their mean."""
+    value = recorded(spec)
+    if spec.dtype == "bool" or "int" in spec.dtype:
+        return value
+    mean, spread = spec.mean or 0.0, max(spec.std or 1.0, 1.0)
+    low, high = mean - USUAL_SPREADS * spread, mean + USUAL_SPREADS * spread
+    return value.over(low if spec.low is None else spec.low, high if spec.high is None else spec.high)
+
+
+def _stays_exact(
+    graph: Graph,
+    given: Mapping[str, ValueRange],
+    usual: Mapping[str, ValueRange],
+    types: Mapping[str, torch.dtype | None],
+    far: set[str],
+) -> bool:
+    """Whether everything that depends on inputs drawn far from the recorded ones stays defined: no integer overflows,
+    a float holds those that it takes, and none becomes infinite. usual: the intervals without them."""
+    values = intervals(graph, given)
+    angles = any(last_part(node) in TURNING for node in graph.operations)
+    touched = set(far)
+    for node in graph.operations:
+        used = [each for each in node.inputs if each in touched]
+        value, before, dtype = values[node.name], usual[node.name], types.get(node.name)
+        if not used or dtype is torch.bool or last_part(node) in FORMS:
+            continue
+        size = max(abs(value.low), abs(value.high))
+        if math.isfinite(size) and before.low <= value.low and value.high <= before.high:
+            continue
+        if dtype is None or dtype.is_complex:
+            return False
+        wholes = [each for each in used if (kind := types.get(each)) is None or not kind.is_floating_point]
+        if dtype.is_floating_point:
+            most = min(EXACT.get(dtype, 0), MOST_ANGLE if angles else math.inf)
+            if any(max(abs(values[each].low), abs(values[each].high)) > most for each in wholes):
+                return False
+            if math.isfinite(size) and size > torch.finfo(dtype).max:
+                return False
+        elif not size <= min(torch.iinfo(dtype).max, math.inf if len(wholes) == len(used) else 1 << 31):
+            return False
+        touched.add(node.name)
+    return True
+
+
+def dtypes(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, torch.dtype | None]:
+    """The dtype of every tensor, as far as the names of operations show it; None where they do not."""
+    known = {spec.name: getattr(torch, spec.dtype, None) for spec in specs}
+    found: dict[str, torch.dtype | None] = {}
+    for node in graph.nodes:
+        if node.kind is NodeKind.INPUT:
+            if node.name in known:
+                found[node.name] = known[node.name]
+        elif last_part(node) not in FORMS and (not node.inputs or any(each in found for each in node.inputs)):
+            # the others are plain numbers
+            found[node.name] = _dtype(node, found)
+    return found
+
+
+def _dtype(node: Node, known: Mapping[str, torch.dtype | None]) -> torch.dtype | None:
+    name = last_part(node)
+    values = [*node.args, *(value for _, value in node.kwargs)]
+    for value in values:
+        said = getattr(torch, value.path.rpartition(".")[2], None) if isinstance(value, Symbol) else None
+        if isinstance(said, torch.dtype):
+            return said
+    if node.kind is NodeKind.METHOD and name in CONVERSIONS:
+        return CONVERSIONS[name]
+    items = [each for value in values for each in (value.items if isinstance(value, Listed) else [value])]
+    operands = [known[each.name] for each in items if isinstance(each, Ref) and each.name in known]
+    if name == "type_as" or (name == "to" and len(operands) == 2):
+        return operands[-1]
+    if name in TRUTHS and (name not in ("invert", "and_", "or_") or all(each is torch.bool for each in operands)):
+        return torch.bool
+    if name == "arange":
+        return torch.int64 if all(isinstance(each, int) for each in node.args) else None
+    if name in ("getitem", "masked_fill", "gather", "index_select") and operands:
+        return operands[0]
+    if name in ("embedding", "where") and len(operands) > 1:
+        operands = operands[1:]
+    of_known = [each for each in operands if each is not None]
+    if not operands or len(of_known) < len(operands):
+        return None
+    joined = reduce(torch.promote_types, of_known)
+    whole = not joined.is_floating_point and not joined.is_complex
+    divides = name == "div" and "rounding_mode" not in dict(node.kwargs)
+    if whole and (name in FLOATING or divides or any(isinstance(each, float) for each in items)):
+        return torch.float32
+    if joined is torch.bool and (name in ("sum", "cumsum") or any(type(each) is int for each in items)):
+        return torch.int64
+    return torch.int64 if whole and name in ("sum", "cumsum", "prod", "cumprod") else joined
 
 
 def _first(known: int, limit: int, holds: Callable[[int], bool]) -> int:
@@ -208,9 +404,12 @@ def stays_within(mutant: Graph, graph: Graph, specs: Sequence[TensorSpec]) -> bo
     if _indexes_alike(mutant, graph):
         return True
     given = {spec.name: recorded(spec) for spec in specs}
-    for name, whole in whole_ranges(graph, specs).items():
+    sizes = {spec.name: spec.shape for spec in specs}
+    ranges = whole_ranges(graph, specs)
+    for name, whole in ranges.items():
         given[name] = replace(given[name], low=whole.low, high=whole.high)
-    return holds(mutant, given, {spec.name: spec.shape for spec in specs})
+    apart = [(name, each) for name, whole in ranges.items() for each in whole.apart]
+    return holds(mutant, given, sizes) and all(safe_alone(mutant, given, sizes, *each) for each in apart)
 
 
 def _indexes_alike(mutant: Graph, graph: Graph) -> bool:
@@ -256,8 +455,16 @@ def _interval(node: Node, known: Mapping[str, ValueRange]) -> ValueRange:
     args = [known[each.name] if isinstance(each, Ref) else _constant(each) for each in node.args]
     first, second = (args[place] if place < len(args) else None for place in (0, 1))
     if name in TRUTHS:
+        if name in COMPARISONS and first is not None and second is not None:
+            return common.over(*_compared(name, first, second))
+        if name == "logical_not" and first is not None and first.is_truth:
+            return common.over(1 - first.high, 1 - first.low)
+        if name == "and_" and second is not None and second.low == second.high and second.low >= 0:
+            return common.over(0, second.low)
         bits = name in ("invert", "and_", "or_")
         return common if bits and not all(each.is_truth for each in operands) else common.over(0, 1)
+    if name in ("sin", "cos", "tanh", "sigmoid"):
+        return common.over(-1, 1)
     if name in ("zeros", "zeros_like", "ones", "ones_like"):
         return common.over(*(float(name.startswith("ones")),) * 2)
     if name == "arange" and len(args) == 1 and isinstance(node.args[0], int):
@@ -272,6 +479,11 @@ def _interval(node: Node, known: Mapping[str, ValueRange]) -> ValueRange:
     if name == "cumsum":
         size = common.longest
         return common.over(min(first.low, first.low * size), max(first.high, first.high * size))
+    if name == "diff":
+        low, high = min(each.low for each in operands), max(each.high for each in operands)
+        return common.over(low - high, high - low)
+    if name in ("amax", "amin"):
+        return common.over(first.low, first.high)
     if name == "neg":
         return common.over(-first.high, -first.low)
     if name == "abs":
@@ -289,6 +501,18 @@ def _interval(node: Node, known: Mapping[str, ValueRange]) -> ValueRange:
         case "mul":
             products = [_product(one, other) for one in (first.low, first.high) for other in (second.low, second.high)]
             return common.over(min(products), max(products))
+        case "pow" if isinstance(node.args[1], int) and 0 < node.args[1] <= 4:
+            powers = [math.prod([end] * node.args[1]) for end in (first.low, first.high)]
+            even = node.args[1] % 2 == 0
+            return common.over(0 if even and first.low <= 0 <= first.high else min(powers), max(powers))
+        case "lshift" | "bitwise_left_shift" if second.low == second.high and 0 <= second.low < 64:
+            return common.over(first.low * 2**second.low, first.high * 2**second.low)
+        case "rshift" | "bitwise_right_shift" if second.low == second.high and 0 <= second.low < 64:
+            return common.over(*(_floor(end / 2**second.low) for end in (first.low, first.high)))
+        case "bitwise_and" if second.low == second.high and second.low >= 0:
+            return common.over(0, second.low)
+        case "mod" | "remainder" if second.low == second.high and second.low > 0:
+            return common.over(0, second.low)
         case "floordiv" | "truediv" if second.low == second.high and second.low > 0:
             # rounding down moves the lower end only
             low = first.low / second.low
@@ -299,10 +523,35 @@ def _interval(node: Node, known: Mapping[str, ValueRange]) -> ValueRange:
         case "maximum" | "max" if node.kind is NodeKind.CALL and isinstance(node.args[1], Ref):
             return common.over(max(first.low, second.low), max(first.high, second.high))
         case "where" | "masked_fill" if len(args) == 3:
-            one, other = (args[1], args[2]) if name == "where" and node.kind is NodeKind.CALL else (first, args[2])
-            if one is not None and other is not None:
-                return common.over(min(one.low, other.low), max(one.high, other.high))
+            mask, chosen, other = args
+            if name == "masked_fill":
+                mask, chosen, other = second, args[2], first
+            elif node.kind is NodeKind.METHOD:
+                mask, chosen, other = second, first, args[2]
+            if mask is not None and chosen is not None and other is not None:
+                if mask.low == mask.high:
+                    return common.over(chosen.low, chosen.high) if mask.low else common.over(other.low, other.high)
+                return common.over(min(chosen.low, other.low), max(chosen.high, other.high))
     return common
+
+
+def _floor(value: float) -> float:
+    return math.floor(value) if math.isfinite(value) else value
+
+
+def _compared(name: str, first: ValueRange, second: ValueRange) -> tuple[int, int]:
+    """What a comparison gives: 1 or 0 where the intervals decide it."""
+    below, above = first.high < second.low, first.low > second.high
+    not_above, not_below = first.high <= second.low, first.low >= second.high
+    always, never = {
+        "eq": (not_above and not_below, below or above),
+        "ne": (below or above, not_above and not_below),
+        "lt": (below, not_below),
+        "le": (not_above, above),
+        "gt": (above, not_above),
+        "ge": (not_below, below),
+    }[name]
+    return (1, 1) if always else (0, 0) if never else (0, 1)
 
 
 def _product(one: float, other: float) -> float:

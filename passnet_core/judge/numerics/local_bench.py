@@ -237,7 +237,8 @@ class LocalReferenceBench:
             return self.inputs
 
         assert self.eager is not None
-        return PerturbedResults(self.witness, inputs, self.plan.seed, eager=self.eager)
+        halves = parsed(self.input_draw)[0] == "halves"
+        return PerturbedResults(self.witness, inputs, self.plan.seed, eager=self.eager, halves=halves)
 
     def _restore(self) -> None:
         """Give the witness the inputs again if it has perturbed ones."""

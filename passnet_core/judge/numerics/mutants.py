@@ -6,13 +6,15 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import torch
+
 from passnet_core.errors import BadInput
 from passnet_core.graphs.effects import DROPOUT, is_random, is_switch, last_part
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice, Symbol, Value, substituted
 from passnet_core.graphs.source import emit
 from passnet_core.graphs.spelling import Names
-from passnet_core.judge.numerics.input_draws import HUGE, MOST_EPSILON, is_parameter
-from passnet_core.judge.numerics.integer_ranges import indexings
+from passnet_core.judge.numerics.input_draws import HUGE, LOST, MOST_EPSILON, converts, is_parameter, rounds, widened
+from passnet_core.judge.numerics.integer_ranges import TURNING, dtypes, indexings, whole_ranges
 from passnet_core.judge.protocol import signatures
 from passnet_core.records import TensorSpec
 
@@ -93,6 +95,13 @@ UNALTERED = DROPOUT | {
 }  # fmt: skip
 """Operations whose literals are positions and sizes, or do not matter when the operation is switched off."""
 
+WHOLES = (("int32", 1 << 31), ("int16", 1 << 15), ("int8", 1 << 7))
+"""Narrower integers, and from which number on they are not enough."""
+HALVES = (("float16", 1 << 11), ("bfloat16", 1 << 8))
+"""Half precision, and from which whole number on it is not enough."""
+MOST_ANGLE = 1_000.0
+"""Where an angle is cut off."""
+
 USUAL_EPSILONS = (1e-3, 1e-5, 1e-12)
 """Those that libraries take if nothing is said."""
 
@@ -131,6 +140,8 @@ def mutants(graph: Graph, specs: Sequence[TensorSpec]) -> tuple[Mutant, ...]:
         maker.ignored_inputs(),
         maker.flags(),
         maker.cut_indices(),
+        maker.guards(),
+        maker.narrowed(),
         maker.dropped(),
         maker.cousins(),
         maker.exchanged(),
@@ -171,6 +182,7 @@ class _Maker:
         self.tensors = [spec for spec in specs if spec.name in graph.by_name and not self._is_number(spec)]
         self.operations = [node for node in graph.operations if not is_switch(node)]
         self.settings = {node.name: tuple(settings(node)) for node in self.operations}
+        self.types = dtypes(graph, specs)
 
     def _is_number(self, spec: TensorSpec) -> bool:
         return self.graph.by_name[spec.name].target.startswith("torch.Sym")
@@ -244,7 +256,121 @@ class _Maker:
                     changed = _reading(node, {index: Ref(clamped.name)})
                     yield f"index of {last_part(node)} clamped to {said}", self._with(node, [clamped, changed])
 
+    def narrowed(self) -> Iterator[tuple[str, Graph]]:
+        """Integers that may be far from the recorded ones, in fewer bits; half precision that is widened too late."""
+        ranges = whole_ranges(self.graph, self.tensors)
+        for spec in self.tensors:
+            far = ranges[spec.name].far if spec.name in ranges else None
+            if far is not None:
+                reach = max(-far[0], far[1])
+                if far[0] < 0:
+                    size = Node(self._free("size"), NodeKind.CALL, "torch.abs", (Ref(spec.name),))
+                    yield f"{spec.name} without its sign", self._after_inputs(spec.name, [size])
+                feeds_floats = any(kind is not None and kind.is_floating_point for kind in self._made_of(spec.name))
+                for narrower in (WHOLES, HALVES) if feeds_floats else (WHOLES,):
+                    wide = [name for name, least in narrower if reach >= least and name != spec.dtype]
+                    for name in wide[:1]:
+                        yield (
+                            f"{spec.name} narrowed to {name}",
+                            self._after_inputs(spec.name, self._through(Ref(spec.name), name)),
+                        )
+        for node in self.operations:
+            source = widened(node, self.graph, self.types)
+            if source is not None:
+                early = _reading(node, {source.name: source.args[0]})
+                early = replace(early, name=self._free("early"))
+                late = replace(source, name=node.name, args=(Ref(early.name), *source.args[1:]))
+                yield f"{last_part(node)} before {last_part(source)} widens", self._with(node, [early, late])
+
+    def _through(self, value: Ref, dtype: str) -> list[Node]:
+        narrow = Node(self._free("narrow"), NodeKind.METHOD, "to", (value, Symbol(f"torch.{dtype}")))
+        return [narrow, Node(self._free("wide"), NodeKind.METHOD, "type_as", (Ref(narrow.name), value))]
+
+    def _made_of(self, name: str) -> Iterator[torch.dtype | None]:
+        """The dtypes of what depends on the input."""
+        depends = {name}
+        for node in self.operations:
+            if depends.intersection(node.inputs):
+                depends.add(node.name)
+                yield self.types.get(node.name)
+
     # --- operations ---
+
+    def guards(self) -> Iterator[tuple[str, Graph]]:
+        """Tests for NaN and infinities that see some of them only; angles and whole numbers that are right at first."""
+        for node in self.operations:
+            first, name = node.args[0] if node.args else None, last_part(node).rstrip("_")
+            if not isinstance(first, Ref):
+                continue
+            if name in LOST:
+                yield from self._one_sided(node, name, first)
+            if name in ("ne", "eq") and node.args == (first, first):
+                target = "torch.lt" if name == "ne" else "torch.le"
+                never = Node(node.name, NodeKind.CALL, target, (first, -math.inf if name == "ne" else math.inf))
+                yield f"{name} never sees NaN", self._with(node, [never])
+            if name in TURNING and len(node.args) == 1:
+                cut = Node(
+                    self._free("cut"), NodeKind.CALL, "torch.clamp", (first, -MOST_ANGLE, MOST_ANGLE)
+                )  # fmt: skip
+                yield f"angle of {name} cut off", self._with(node, [cut, replace(node, args=(Ref(cut.name),))])
+            if name in ("round", "floor", "ceil") and len(node.args) == 1 and not node.kwargs:
+                for said, new in self._roundings(name, first, node.name):
+                    yield said, self._with(node, new)
+            if rounds(node, self.types) and (name == "trunc" or converts(node, self.types.get(node.name))):
+                # only what was a whole number before makes another one
+                short = Node(self._free("short"), NodeKind.CALL, "operator.mul", (first, 1 - 2**-20))
+                changed = replace(node, args=(Ref(short.name), *node.args[1:]))
+                yield f"whole numbers fall short in {name}", self._with(node, [short, changed])
+            if name in ("floordiv", "floor_divide", "mod", "remainder") and len(node.args) == 2:
+                divides = name.startswith("floor")
+                kwargs = (("rounding_mode", "trunc"),) if divides else ()
+                target = "torch.div" if divides else "torch.fmod"
+                yield (
+                    f"{name} rounds towards zero",
+                    self._with(node, [Node(node.name, NodeKind.CALL, target, node.args, kwargs)]),
+                )
+
+    def _one_sided(self, node: Node, name: str, first: Ref) -> Iterator[tuple[str, Graph]]:
+        def call(target: str, *args: Value, **kwargs: Value) -> Node:
+            return Node(node.name, NodeKind.CALL, f"torch.{target}", args, tuple(kwargs.items()))
+
+        others: dict[str, list[Node]] = {}
+        if name == "isinf":
+            others = {"for minus only": [call("isneginf", first)], "for plus only": [call("isposinf", first)]}
+        elif name == "isnan":
+            others = {"never": [call("lt", first, -math.inf)]}
+        elif name == "isfinite":
+            size = Node(self._free("size"), NodeKind.CALL, "torch.abs", (first,))
+            others = {
+                "for NaN only": [call("eq", first, first)],
+                "for infinities only": [size, call("ne", Ref(size.name), math.inf)],
+                "for minus only": [call("ne", first, -math.inf)],
+            }
+        elif name == "nan_to_num":
+            kwargs = dict(node.kwargs)
+            others = {
+                "for infinities only": [call("nan_to_num", first, **{**kwargs, "nan": math.nan})],
+                "for NaN only": [call("nan_to_num", first, **{**kwargs, "posinf": math.inf, "neginf": -math.inf})],
+            }
+        for said, new in others.items():
+            yield f"{name} {said}", self._with(node, new)
+
+    def _roundings(self, name: str, first: Ref, result: str) -> Iterator[tuple[str, list[Node]]]:
+        """Ways to round that differ at halves or at whole numbers only."""
+        moved = self._free("moved")
+        if name == "round":
+            above = Node(moved, NodeKind.CALL, "operator.add", (first, 0.5))
+            yield "halves rounded up", [above, Node(result, NodeKind.CALL, "torch.floor", (Ref(moved),))]
+            sign = Node(self._free("sign"), NodeKind.CALL, "torch.sign", (first,))
+            half = Node(self._free("half"), NodeKind.CALL, "operator.mul", (Ref(sign.name), 0.5))
+            away = Node(moved, NodeKind.CALL, "operator.add", (first, Ref(half.name)))
+            cut = Node(result, NodeKind.CALL, "torch.trunc", (Ref(moved),))
+            yield "halves rounded away from zero", [sign, half, away, cut]
+        else:
+            other, target, step = ("ceil", "sub", "torch.ceil") if name == "floor" else ("floor", "add", "torch.floor")
+            beside = Node(moved, NodeKind.CALL, step, (first,))
+            said = f"{other} {'less' if target == 'sub' else 'plus'} one for {name}"
+            yield said, [beside, Node(result, NodeKind.CALL, f"operator.{target}", (Ref(moved), 1))]
 
     def dropped(self) -> Iterator[tuple[str, Graph]]:
         for node in self.operations:

@@ -42,15 +42,23 @@ class PerturbedResults:
     """The float64 results for each of perturbations(inputs), computed at the first request, like the inputs. For an
     output of whole numbers, eager's results on the same inputs follow, since eager rounds intermediate values as well,
     then both results on MORE_AT_RANDOM further inputs. The witness must have "float64" and "eager" prepared; it keeps
-    the last of these inputs. eager: what it returned for the inputs as they are."""
+    the last of these inputs. eager: what it returned for the inputs as they are. halves: whole numbers and halves stay
+    as they are, so that what happens at exactly these counts."""
 
     def __init__(
-        self, witness: Computing, inputs: Callable[[], Sequence[Drawn]], seed: int, *, eager: Returned
+        self,
+        witness: Computing,
+        inputs: Callable[[], Sequence[Drawn]],
+        seed: int,
+        *,
+        eager: Returned,
+        halves: bool = False,
     ) -> None:
         self.witness = witness
         self.inputs = inputs
         self.seed = seed
         self.eager = eager
+        self.halves = halves
         self._found: dict[frozenset[int], list[tuple[list[Drawn], Returned]]] = {}
         self._kept: dict[frozenset[int], tuple[bool, ...]] = {}
         self._shaken: list[tuple[Produced, ...]] | None = None
@@ -113,7 +121,8 @@ class PerturbedResults:
         return self._kept[wide][index : index + 1] == (True,)
 
     def _computed(self, ways: Iterable[list[Drawn]], names: Sequence[str]) -> Iterator[tuple[list[Drawn], Returned]]:
-        for inputs in ways:
+        for way in ways:
+            inputs = list(map(_with_halves, way, self.inputs())) if self.halves else way
             self.witness.give(inputs)
             for name in names:
                 try:
@@ -204,6 +213,13 @@ def perturbed(value: Drawn, seed: int, both_ways: bool, ulps: int = 1) -> Drawn:
     for _ in range(ulps):
         stepped = next_after(stepped, towards)
     return torch.where(value == 0, value, stepped)
+
+
+def _with_halves(value: Drawn, before: Drawn) -> Drawn:
+    """The perturbed value, but whole numbers and halves as before."""
+    if not isinstance(value, torch.Tensor) or not isinstance(before, torch.Tensor) or not value.is_floating_point():
+        return value
+    return torch.where(before * 2 == (before * 2).round(), before.to(value), value)
 
 
 def next_after(value: torch.Tensor, towards: torch.Tensor) -> torch.Tensor:

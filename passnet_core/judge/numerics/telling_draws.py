@@ -20,7 +20,7 @@ from passnet_core.graphs.ir import Graph
 from passnet_core.graphs.source import emit
 from passnet_core.judge.numerics import comparing
 from passnet_core.judge.numerics.comparing import References
-from passnet_core.judge.numerics.input_draws import INPUT_DRAWS, further_draws
+from passnet_core.judge.numerics.input_draws import DEFINED, INPUT_DRAWS, further_draws
 from passnet_core.judge.numerics.mutants import Mutant, mutants
 from passnet_core.judge.protocol.messages import CandidateFault, Produced, Returned
 from passnet_core.judge.protocol.reference_bench import InputRole, TellingDraws
@@ -35,11 +35,11 @@ ORDER = ("typical", "edges", "sparse", "signed", "wide", "recorded")
 AGAIN = ("tiny 2", "tiny 3", "sparse 2", "edges 2", "faint 2", "ranges 2", "masks 2", "limits 2")
 """Draws with another seed, tried after all other kinds; tiny ones also have another size."""
 
-MOST_FURTHER = 6
+MOST_FURTHER = 8
 """At most this many draws are added to the six."""
 
 MOST_UNTRIED = 3
-"""Up to so many further draws are added without being tried, once the limit of work is reached."""
+"""Up to so many of the usual further draws are added without being tried, once the limit of work is reached."""
 
 MOST_WORK = 4_000_000
 """How many elements of outputs may be compared, over all runs: about what two or three seconds allow.
@@ -125,11 +125,12 @@ def _write(file: Path, found: TellingDraws) -> None:
 @dataclass
 class _Choice:
     """A choice in progress. told: by how many draws each mutant has been told apart on every seed. once: the draws
-    that told it apart on some seed only."""
+    that told it apart on some seed only. ran: those that gave a result of eager's form on some draw."""
 
     told: set[str] = field(default_factory=set)
     once: dict[str, list[str]] = field(default_factory=dict)
     differs: set[str] = field(default_factory=set)
+    ran: set[str] = field(default_factory=set)
     broken: set[str] = field(default_factory=set)
     work: int = 0
     most: int = MOST_WORK
@@ -163,7 +164,7 @@ def chosen(
         if not untold or len(further) >= MOST_FURTHER:
             break
         tells = _try(choice, asked, trials, input_draw, untold)
-        if tells or (choice.exhausted and input_draw in kinds and len(further) < MOST_UNTRIED):
+        if tells or (choice.exhausted and input_draw in kinds and _untried(asked, trials[0], input_draw, further)):
             further.append(input_draw)
     # what one seed in two tells apart, two draws of that kind tell more often
     for name in _untold(choice, alive):
@@ -212,6 +213,14 @@ def told_apart(asked: Asked, trial: Trial, input_draws: Sequence[str], names: Se
     return choice.told - choice.broken
 
 
+def _untried(asked: Asked, trial: Trial, input_draw: str, further: Sequence[str]) -> bool:
+    """Whether to add this draw although no mutant was tried on it: one for something special in the graph, or one of
+    the first others."""
+    if input_draw in DEFINED:
+        return input_draw != "weights" and _fits(asked, trial, input_draw)
+    return len(further) < MOST_UNTRIED
+
+
 def _untold(choice: _Choice, alive: Mapping[str, Mutant]) -> list[str]:
     return [name for name in alive if name not in choice.told and name not in choice.broken]
 
@@ -226,10 +235,7 @@ def _try(choice: _Choice, asked: Asked, trials: Sequence[Trial], input_draw: str
         if choice.exhausted:
             # one seed has to do
             break
-        try:
-            trial.draw(input_draw, [spec.shape for spec in asked.specs])
-            trial.refer(exact=True)
-        except (CandidateFault, BadInput):
+        if not _fits(asked, trial, input_draw):
             return False
         wrong = set(_wrong(choice, trial, left))
         some |= wrong
@@ -240,8 +246,21 @@ def _try(choice: _Choice, asked: Asked, trials: Sequence[Trial], input_draw: str
     return bool(left)
 
 
+def _fits(asked: Asked, trial: Trial, input_draw: str) -> bool:
+    """Draw inputs and run eager on them. Return whether it can, and its results are as defined as the draw needs."""
+    try:
+        trial.draw(input_draw, [spec.shape for spec in asked.specs])
+        trial.refer(exact=True)
+    except (CandidateFault, BadInput):
+        return False
+    assert trial.eager is not None
+    values = [each.value for each in trial.eager.outputs]
+    return input_draw.partition(" ")[0] not in DEFINED or not any(map(_holds_nan, values))
+
+
 def _wrong(choice: _Choice, trial: Trial, names: Sequence[str]) -> Iterator[str]:
-    """The mutants that are wrong on the inputs. Those that fail, or return another form, are marked as broken."""
+    """The mutants that are wrong on the inputs. Those that fail, or return another form, are marked as broken, unless
+    they gave results on other inputs."""
     eager = trial.eager
     assert eager is not None
     if all(_says_nothing(each.value) for each in eager.outputs):
@@ -251,11 +270,15 @@ def _wrong(choice: _Choice, trial: Trial, names: Sequence[str]) -> Iterator[str]
         try:
             returned = trial.run(name)
         except CandidateFault:
-            choice.broken.add(name)
+            if name in choice.ran:
+                yield name
+            else:
+                choice.broken.add(name)
             continue
         choice.work += RUN_ELEMENTS
         if _same_form(eager, returned):
             ran[name] = returned
+            choice.ran.add(name)
         else:
             choice.broken.add(name)
     for name, returned in ran.items():
@@ -276,6 +299,10 @@ def _wrong(choice: _Choice, trial: Trial, names: Sequence[str]) -> Iterator[str]
 def _says_nothing(value: object) -> bool:
     """Whether an output is NaN throughout."""
     return isinstance(value, torch.Tensor) and value.is_floating_point() and bool(value.isnan().all())
+
+
+def _holds_nan(value: object) -> bool:
+    return isinstance(value, torch.Tensor) and value.is_floating_point() and bool(value.isnan().any())
 
 
 def _same_form(eager: Returned, returned: Returned) -> bool:

@@ -4,7 +4,7 @@ Three kinds of worker answer the same requests. The *candidate* worker has loade
 *witness* has loaded none: it computes eager, its float64 form and Inductor, so that they cannot crash the referee. The
 *repeater* has loaded the kernels of a bundle, and none of its other code: it repeats what a candidate's kernels did."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from passnet_core.judge.protocol.messages import (
@@ -83,9 +83,15 @@ class CandidateClient(Protocol):
         """Load the bundle's functions written in Triton, and nothing else of it. Repeater only, instead of load.
         passes: as the candidate worker traced them."""
 
-    def repeat(self, name: str, watched: Watched, seed: int) -> Repeated:
+    def compile_kernels(self, launches: Sequence[Mapping[str, Any]], seconds: float) -> list[str | None]:
+        """Compile launches for a GPU, as stages/compilation.py describes them. For each: why the compiler refuses it,
+        in a sentence; "" if it does not; None if it did not answer within these seconds, or was not asked since the
+        kernel cannot be loaded alone. Repeater only."""
+
+    def repeat(self, name: str, watched: Watched, seed: int | None) -> Repeated:
         """Call the callable once with copies of the given inputs; instead of its replacement functions, repeat the
-        steps of a watched call. The programs of each launch run in an order that the seed decides. Repeater only."""
+        steps of a watched call. The seed decides what is not defined on a GPU, such as the order of the programs of
+        each launch; None: it is as in the interpreter. Repeater only."""
 
     def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
         """Call the callable for about this many seconds, and at least three times."""

@@ -79,8 +79,10 @@ def send(channel: socket.socket, message: WireMessage, pause: Pause | None = Non
     described: list[dict[str, Any]] = []
     payload_size = 0
     for tensor in message.tensors:
-        plain = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
+        plain = tensor.detach().cpu().resolve_conj().resolve_neg()
         described.append({"dtype": str(plain.dtype).removeprefix("torch."), "shape": list(plain.shape)})
+        # copying a bool would normalise it
+        plain = (plain.view(torch.uint8) if plain.dtype is torch.bool else plain).contiguous()
         length = plain.numel() * plain.element_size()
         if length:
             # a view of the tensor's memory, made without numpy; the tensor beside it keeps that memory alive

@@ -18,8 +18,11 @@ class InputRole:
 
     tables: the (input, axis) pairs that it indexes; its values stay below their sizes. index: it is used as an index.
     whole: of integers, the range of which every value is safe at the recorded shapes; free: at any shapes.
+    apart: other integers that are as safe. far: of integers that index nothing, how far beyond whole they may be drawn.
     marks: literals of the graph at which results change, such as limits and padding ids. epsilons: those that it adds
-    to variances and norms. guarded: it provides for infinities, or for values beyond a dtype's range."""
+    to variances and norms. guarded: it provides for infinities, or for values beyond a dtype's range. lost: those of
+    "nan", "inf" and "-inf" that it tests this input for. halves: "value" if whole numbers are made of the input, "unit"
+    if it scales such a value. grows: results change beyond ordinary sizes, as where half precision is widened."""
 
     number: bool = False
     variance: bool = False
@@ -27,9 +30,14 @@ class InputRole:
     tables: tuple[tuple[str, int], ...] = ()
     whole: tuple[int, int] | None = None
     free: bool = False
+    apart: tuple[int, ...] = ()
+    far: tuple[int, int] | None = None
     marks: tuple[float, ...] = ()
     epsilons: tuple[float, ...] = ()
     guarded: bool = False
+    lost: tuple[str, ...] = ()
+    halves: str = ""
+    grows: bool = False
 
 
 PLAIN_ROLE = InputRole()

@@ -17,7 +17,7 @@ from passnet_core.records import (
 @dataclass(frozen=True)
 class Census:
     """The findings of the kernel census. verdict: VALUES_ONLY if only own kernels computed, LIBRARY, WRONG_VALUES for
-    kernels that are wrong whatever the values, or INCONCLUSIVE."""
+    kernels that are wrong whatever the values, COMPILE_FAILED for kernels that no GPU takes, or INCONCLUSIVE."""
 
     verdict: Verdict
     reason: str
@@ -38,7 +38,7 @@ class Verification:
     watched: tuple[Watched, ...] = ()
     """What the replacement functions did in each call; empty if nothing was watched."""
     repeated: Census | None = None
-    """What repeating the kernels of a call showed. None: nothing was repeated."""
+    """What compiling the kernels, and repeating those of a call, showed. None: nothing was repeated."""
 
 
 @dataclass(frozen=True)

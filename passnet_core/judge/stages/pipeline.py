@@ -1,6 +1,7 @@
 """One job, from its rules to its outcome. Loads no torch before the job's fork servers are on their way."""
 
 import contextlib
+import functools
 import secrets
 import time
 import traceback
@@ -19,6 +20,14 @@ from passnet_core.records import WRONG, Bundle, Device, Evidence, Job, Outcome, 
 
 if TYPE_CHECKING:
     from passnet_core.judge.supervisor.worker_process import WorkerProcess
+
+
+REMEMBERED = "judge.sqlite"
+"""The file, in the judge's folder, of what the judge remembers beyond a referee."""
+
+
+CERTAIN = WRONG | {Verdict.COMPILE_FAILED}
+"""What the kernels themselves show, whatever the values."""
 
 
 class JobPipeline:
@@ -115,6 +124,7 @@ class JobPipeline:
         """Compare values with eager, list the kernels that were launched, and take times."""
         from passnet_core.judge.stages import measure, verify
         from passnet_core.judge.stages.prepared_job import PASSNET_SEED, PreparedJob, preparations
+        from passnet_core.judge.stages.remembered import Remembered
 
         self._enter(Phase.VERIFY, "Comparing values with eager.")
         bundle, spec, device = self.job.bundle, self.job.spec, self.workers.device
@@ -126,6 +136,7 @@ class JobPipeline:
             seed = PASSNET_SEED if spec.profile is Profile.PASSNET else secrets.randbelow(1 << 31)
         loaded = self.loaded
 
+        @functools.cache
         def repeater() -> "WorkerProcess":
             assert bundle is not None
             assert loaded is not None
@@ -146,6 +157,7 @@ class JobPipeline:
             seed,
             self._report,
             repeater if repeats else None,
+            Remembered(self.workers.home / REMEMBERED),
         )
         lock = self.workers.lock(self._report)
         with lock.shared():
@@ -153,7 +165,7 @@ class JobPipeline:
             candidate.settle()
             self.facts = replace(self.facts, verification=verified)
             if verified.verdict is not Verdict.VALUES_ONLY:
-                if verified.repeated is not None and verified.repeated.verdict in WRONG:
+                if verified.repeated is not None and verified.repeated.verdict in CERTAIN:
                     # a race is wrong also where the values cannot tell right from wrong
                     self.facts = replace(self.facts, census=verified.repeated)
                 return

@@ -1,7 +1,7 @@
 """A job whose passes are matched and whose callables are ready to be prepared: what VERIFY and MEASURE work on."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from passnet_core.graphs import source
 from passnet_core.graphs.ir import Graph
@@ -9,6 +9,7 @@ from passnet_core.graphs.placement import placed
 from passnet_core.judge.numerics.input_draws import is_parameter
 from passnet_core.judge.protocol.clients import CandidateClient
 from passnet_core.judge.protocol.messages import CallableName, Preparation
+from passnet_core.judge.stages.remembered import Remembered
 from passnet_core.records import Capture, Contender, Device, Job, SolverKind
 
 PASSNET_SEED = 1024
@@ -22,8 +23,8 @@ class PreparedJob:
     """A job with its graph and its two workers.
 
     candidate: the worker whose callable is judged; if Inductor is the solver, that is the witness. seed: of the input
-    draws. report: tells people, in words, what is going on. repeater: starts the worker that repeats kernels; None:
-    nothing is repeated."""
+    draws. report: tells people, in words, what is going on. repeater: the worker that repeats kernels, which starts
+    when it is first asked for; None: nothing is repeated. remembered: answers of earlier jobs."""
 
     job: Job
     graph: Graph
@@ -33,6 +34,7 @@ class PreparedJob:
     seed: int
     report: Callable[[str], None] = lambda text: None
     repeater: Callable[[], CandidateClient] | None = None
+    remembered: Remembered = field(default_factory=Remembered)
 
     @property
     def is_candidate(self) -> bool:

@@ -5,6 +5,7 @@ values on inputs that the candidate has never seen has written kernels that comp
 library's, the host's, an earlier call's) is missing in the repetition, however it was hidden."""
 
 import random
+from dataclasses import replace
 
 from passnet_core.judge.protocol.messages import (
     CallableName,
@@ -17,6 +18,10 @@ from passnet_core.judge.stages.verify_session import EagerFailed, VerifySession,
 from passnet_core.records import Evidence, Verdict
 
 TOPIC = "repeated kernels"
+UNDEFINED = (
+    "the result depends on the order in which programs run, or on what lanes hold that a load leaves out by its mask,"
+    " and neither is defined on a GPU"
+)
 
 
 def repetition(session: VerifySession) -> Census | None:
@@ -34,9 +39,15 @@ def repetition(session: VerifySession) -> Census | None:
         repeater.prepare(CallableName.PASSES, asked.without_hooks)
         session.bench.draw(call.input_draw, call.shapes)
         session.bench.redraw(_kept(session, call))
-        session.bench.refer(exact=session.strict and not session.exact_problem)
+        session.witnessed(lambda: session.bench.refer(exact=session.strict and not session.exact_problem))
         repeater.give(session.bench.taken())
         repeated = repeater.repeat(CallableName.PASSES, call.watched, asked.seed)
+        judged = session.bench.judge(repeated.returned)
+        if not repeated.problems and wrong_outputs(judged):
+            # right in the interpreter's own order, and with its own values in lanes that a mask leaves out?
+            plain = repeater.repeat(CallableName.PASSES, call.watched, None)
+            if not wrong_outputs(session.bench.judge(plain.returned)):
+                repeated = replace(repeated, problems=(UNDEFINED,))
     except EagerFailed:
         return None
     except CandidateFault as fault:
@@ -44,7 +55,7 @@ def repetition(session: VerifySession) -> Census | None:
             raise
         reason = f"The judge cannot repeat the kernels without the rest of the bundle: {fault.text}"
         return Census(Verdict.INCONCLUSIVE, reason, (), (Evidence(TOPIC, fault.trace or fault.text),))
-    return _judged(call, repeated, session.bench.judge(repeated.returned))
+    return _judged(call, repeated, judged)
 
 
 def needless_kernels(session: VerifySession) -> Census | None:
@@ -71,13 +82,18 @@ def _kept(session: VerifySession, call: WatchedCall) -> tuple[int, ...]:
     return kept if len(kept) < len(session.specs) else ()
 
 
+def wrong_outputs(judged: Judged) -> list[str]:
+    """What is wrong with what a call returned, in words."""
+    if judged.problem:
+        return [judged.problem]
+    return [f"output {index}: {each.problem}" for index, each in enumerate(judged.values) if each.verdict is not None]
+
+
 def _judged(call: WatchedCall, repeated: Repeated, judged: Judged) -> Census:
     if repeated.problems:
         reason = f"A kernel is wrong, although the values came out right: {repeated.problems[0].rstrip('.')}."
         return Census(Verdict.WRONG_VALUES, reason, (), (Evidence(TOPIC, "\n".join(repeated.problems)),))
-    wrong = [f"output {index}: {each.problem}" for index, each in enumerate(judged.values) if each.verdict is not None]
-    if judged.problem:
-        wrong = [judged.problem]
+    wrong = wrong_outputs(judged)
     if not wrong:
         text = f"The launches of a call on {call.input_draw} inputs, repeated on others, computed every output."
         return Census(Verdict.VALUES_ONLY, "", (), (Evidence(TOPIC, text),))

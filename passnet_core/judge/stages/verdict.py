@@ -118,7 +118,7 @@ def decide(job: Job, facts: Facts) -> tuple[Verdict, str]:
         )
     if verification is None:
         return Verdict.INFRASTRUCTURE, "The judge stopped before it compared values. Run the job again."
-    if facts.census is not None and facts.census.verdict in WRONG:
+    if facts.census is not None and facts.census.verdict in WRONG | {Verdict.COMPILE_FAILED}:
         return facts.census.verdict, facts.census.reason
     parts = (verification, facts.census, measurement)
     doubt = min(

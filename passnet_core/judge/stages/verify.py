@@ -27,6 +27,7 @@ from passnet_core.judge.stages.checks.relocated import relocated
 from passnet_core.judge.stages.checks.shared_memory import shared_memory
 from passnet_core.judge.stages.checks.unmatched_capture import unmatched_capture
 from passnet_core.judge.stages.checks.values import values
+from passnet_core.judge.stages.compilation import refused_kernels
 from passnet_core.judge.stages.concluding import concluded
 from passnet_core.judge.stages.findings import Verification
 from passnet_core.judge.stages.prepared_job import PreparedJob
@@ -80,7 +81,8 @@ def verify(asked: PreparedJob, compiling: Callable[[], AbstractContextManager[No
         return Verification(Verdict.EAGER_FAILED, f"Eager failed: {failure}", None, tuple(session.warnings))
     found = concluded(session)
     if found.verdict in (Verdict.VALUES_ONLY, Verdict.INCONCLUSIVE):
-        found = replace(found, repeated=needless_kernels(session) or repetition(session))
+        repeated = refused_kernels(session) or needless_kernels(session) or repetition(session)
+        found = replace(found, repeated=repeated)
     return replace(found, watched=tuple(each.watched for each in session.watched))
 
 

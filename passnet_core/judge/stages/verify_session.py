@@ -176,7 +176,7 @@ class VerifySession:
     def prepare_eager(self) -> None:
         """Have the witness prepare eager and, under the strict profile, its float64 form. Raises EagerFailed."""
         witness, preparations = self.asked.witness, self.asked.preparations
-        self._witnessed(lambda: witness.prepare(CallableName.EAGER, preparations[CallableName.EAGER]))
+        self.witnessed(lambda: witness.prepare(CallableName.EAGER, preparations[CallableName.EAGER]))
         if not self.strict:
             return
         try:
@@ -197,7 +197,7 @@ class VerifySession:
 
         def choose() -> TellingDraws:
             # in the witness also on the CPU: very many small calls, each of which would cross a process border
-            return self._witnessed(lambda: self.asked.witness.bench(self.plan).telling(source, shapes))
+            return self.witnessed(lambda: self.asked.witness.bench(self.plan).telling(source, shapes))
 
         try:
             found = telling_draws.remembered(digest, choose)
@@ -222,7 +222,7 @@ class VerifySession:
         self.asked.report("estimating the work for Triton's interpreter")
         self.bench.draw("typical", probe.shapes)
         try:
-            self._witnessed(lambda: self.bench.refer(exact=False))
+            self.witnessed(lambda: self.bench.refer(exact=False))
             self.asked.candidate.give(self.bench.taken())
             watched = self._run(probe.shapes, fresh=True, watched=True).watched
             if watched is None:
@@ -258,7 +258,7 @@ class VerifySession:
         """Compute the references on the bench's inputs, and give these inputs to the candidate. Raises EagerFailed."""
         self.settled = False
         wanted = self.strict and not self.exact_problem
-        problem = self._witnessed(lambda: self.bench.refer(exact=wanted))
+        problem = self.witnessed(lambda: self.bench.refer(exact=wanted))
         self.exact_problem = self.exact_problem or problem
         if self.asked.candidate is not self.asked.witness:
             self.asked.candidate.give(self.bench.taken())
@@ -336,7 +336,7 @@ class VerifySession:
             self._prepare(shapes)
             return self.asked.candidate.run(self.name, fresh=fresh, watched=watched)
 
-    def _witnessed(self, ask: Callable[[], T]) -> T:
+    def witnessed(self, ask: Callable[[], T]) -> T:
         """Ask the witness. Its faults and crashes become EagerFailed; a kill (-9) and an orderly end do not."""
         try:
             return ask()

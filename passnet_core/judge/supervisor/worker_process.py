@@ -10,7 +10,7 @@ import select
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -161,7 +161,19 @@ class WorkerProcess:
         described = [_traced(each) for each in passes]
         self._ask("load the kernels", {"do": "load_kernels", "bundle": to_json(bundle), "passes": described})
 
-    def repeat(self, name: str, watched: Watched, seed: int) -> Repeated:
+    def compile_kernels(self, launches: Sequence[Mapping[str, Any]], seconds: float) -> list[str | None]:
+        asked = {"do": "compile_kernels", "launches": list(launches), "seconds": seconds}
+        told = self._ask("compile the kernels", asked).fields
+        try:
+            answers = [
+                str(each["refusal"])[:TEXT_LIMIT] if "refusal" in each else None if "problem" in each else ""
+                for each in told["answers"]
+            ]
+            return [*answers, *[None] * len(launches)][: len(launches)]
+        except NONSENSE as error:
+            raise self._marked(CandidateFault("protocol", f"It sent no answers: {_cut(error)}")) from error
+
+    def repeat(self, name: str, watched: Watched, seed: int | None) -> Repeated:
         kept = [len(each) for each in watched.kept]
         asked = {"do": "repeat", "name": name, "steps": list(watched.steps), "kept": kept, "seed": seed}
         tensors = [tensor for each in watched.kept for tensor in each]

@@ -32,6 +32,7 @@ def mend() -> None:
     if not getattr(interpreter.InterpreterBuilder, "mended", False):
         _mend_bfloat16()
         _mend_masked_loads()
+        _mend_exchanges()
         _mend_libdevice()
         _refuse_the_rest()
         _mend_language()
@@ -117,7 +118,7 @@ def _mend_bfloat16() -> None:
         if pointers.get_element_ty() != tl.bfloat16:
             return masked_load(self, pointers, mask, other, *rest, **named)
         shape = np.shape(pointers.data)
-        spare = _undefined(shape, np.dtype(np.uint16)) if other is None else to_bits(np.broadcast_to(other.data, shape))
+        spare = undefined(shape, np.dtype(np.uint16)) if other is None else to_bits(np.broadcast_to(other.data, shape))
         chosen = getattr(mask, "data", mask) if not isinstance(mask, np.ndarray) else mask
         bits = interpreter._interpreter.load(pointers.data, chosen, spare, np.dtype(np.uint16))
         return handle(from_bits(bits), tl.bfloat16)
@@ -194,7 +195,7 @@ def _round_results(handle: Any) -> None:
 # --- memory ----------------------------------------------------------------------------------------------------------
 
 
-def _undefined(shape: tuple[int, ...], kind: np.dtype[Any]) -> np.ndarray:
+def undefined(shape: tuple[int, ...], kind: np.dtype[Any]) -> np.ndarray:
     """What the masked lanes of a load without other hold: nothing that is defined on a GPU, and here what shows up in
     any result that depends on it, all bits set, which is NaN in floating dtypes."""
     filled = np.empty(shape, kind)
@@ -210,11 +211,27 @@ def _mend_masked_loads() -> None:
         chosen = getattr(mask, "data", mask) if not isinstance(mask, np.ndarray) else mask
         # bfloat16 has its own
         if other is None and not chosen.all() and (kind := pointers.get_element_ty()) != tl.bfloat16:
-            spare = _undefined(np.shape(pointers.data), interpreter._get_np_dtype(kind))
+            spare = undefined(np.shape(pointers.data), interpreter._get_np_dtype(kind))
             other = interpreter.TensorHandle(spare, kind)
         return masked_load(self, pointers, mask, other, *rest, **named)
 
     builder.create_masked_load = load
+
+
+def _mend_exchanges() -> None:
+    """Let atomic exchanges take floats, whose bits they move."""
+    builder = interpreter.InterpreterBuilder
+    change = builder.create_atomic_rmw
+    as_bits = {tl.float32: tl.int32, tl.float64: tl.int64}
+
+    def atomic(self: Any, operation: Any, pointers: Any, value: Any, *rest: Any) -> Any:
+        if operation.name != "XCHG" or value.dtype.scalar not in as_bits:
+            return change(self, operation, pointers, value, *rest)
+        bits = np.ascontiguousarray(value.data).view(f"i{value.data.itemsize}")
+        before = change(self, operation, pointers, interpreter.TensorHandle(bits, as_bits[value.dtype.scalar]), *rest)
+        return interpreter.TensorHandle(before.data.view(value.data.dtype), value.dtype)
+
+    builder.create_atomic_rmw = atomic
 
 
 # --- the language ----------------------------------------------------------------------------------------------------

@@ -282,6 +282,8 @@ def _note_step(steps: StepRecorder, name: str, args: Sequence[Any], kwargs: Mapp
 def _interpreted_launches(recorder: LaunchRecorder) -> Iterator[None]:
     from triton.runtime.interpreter import InterpretedFunction, InterpreterBuilder
 
+    from passnet_core.judge.worker.launching import OPTIONS, tuned
+
     run, set_grid_dim = InterpretedFunction.run, InterpreterBuilder.set_grid_dim
     launching: list[dict[str, Any] | None] = [None]
 
@@ -292,7 +294,9 @@ def _interpreted_launches(recorder: LaunchRecorder) -> Iterator[None]:
             recorder.note("kernel", str(self.fn.__name__))
             if steps is not None:
                 with _unwatched():
-                    launching[0] = steps.launching(self.fn, args, _accepted(self.arg_names, kwargs))
+                    own = {name: value for name, value in kwargs.items() if name in self.arg_names}
+                    options = {name: value for name, value in kwargs.items() if name in OPTIONS}
+                    launching[0] = steps.launching(self.fn, args, own, options, tuned=bool(tuned))
         try:
             return run(self, *args, grid=grid, warmup=warmup, **kwargs)
         except BaseException:  # a kernel is candidate code, and the bundle may go on with what the launch has left
@@ -320,11 +324,6 @@ def _unwatched() -> Iterator[None]:
     """Hide what the recorder itself does with tensors from its modes."""
     with torch._C.DisableTorchFunction(), _disable_current_modes():
         yield
-
-
-def _accepted(names: Sequence[str], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """The named arguments that the kernel itself takes, without options such as num_warps."""
-    return {name: value for name, value in kwargs.items() if name in names}
 
 
 @contextlib.contextmanager

@@ -5,7 +5,7 @@ device, a misspelt argument is dropped, and kernels that import Triton's functio
 
 import inspect
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import triton
@@ -41,17 +41,17 @@ TRIAL_MS, UNTRIED_MS = 0.01, float("inf")
 
 
 class Watcher(Protocol):
-    """Sees each launch: what it was given, the order of its programs, and its end."""
+    """Sees each launch: what it was given, its programs, which it runs, and its end."""
 
     def begin(self, name: str, grid: Place, arguments: dict[str, Any]) -> None: ...
 
-    def ordered(self, places: Sequence[Place]) -> Iterable[Place]: ...
+    def run(self, places: Sequence[Place], program: Callable[[Place], None]) -> None: ...
 
     def end(self) -> None: ...
 
 
 watchers: list[Watcher] = []
-"""Those who see the launches of this process. The last one also decides the order of programs."""
+"""Those who see the launches of this process. The last one runs the programs, in an order that it decides."""
 
 trials: list[object] = []
 """Not empty while an autotuner tries a configuration."""
@@ -114,16 +114,21 @@ def _sizes(grid: Any) -> Place:
 def _run_programs(function: Any, grid: Place, given: dict[str, Any], converted: dict[str, Any]) -> None:
     builder = interpreter.interpreter_builder
     builder.set_grid_dim(*grid)
-    places: Iterable[Place] = ((x, y, z) for x in range(grid[0]) for y in range(grid[1]) for z in range(grid[2]))
+    places = ((x, y, z) for x in range(grid[0]) for y in range(grid[1]) for z in range(grid[2]))
     watching = tuple(watchers)
     for each in watching:
         each.begin(function.__name__, grid, given)
-    if watching:
-        places = watching[-1].ordered(tuple(places))
+
+    def program(place: Place) -> None:
+        builder.set_grid_idx(*place)
+        function(**converted)
+
     try:
-        for place in places:
-            builder.set_grid_idx(*place)
-            function(**converted)
+        if watching:
+            watching[-1].run(tuple(places), program)
+        else:
+            for place in places:
+                program(place)
     except Exception as error:
         if triton.knobs.compilation.front_end_debugging:
             raise

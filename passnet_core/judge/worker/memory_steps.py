@@ -83,14 +83,18 @@ class StepRecorder:
                 self.copied(each, result.narrow(axis, start, each.shape[axis]))
                 start += each.shape[axis]
 
-    def launching(self, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Json | None:
+    def launching(
+        self, function: Any, args: Sequence[Any], kwargs: dict[str, Any], options: dict[str, Any], *, tuned: bool
+    ) -> Json | None:
         """A kernel is about to be launched. The caller sets "grid" in the step that this returns. None: not recorded,
-        since the call cannot be repeated."""
+        since the call cannot be repeated. options: of the launch, such as num_warps. tuned: an autotuner launches."""
         try:
             step: Json = {
                 "launch": function_of(function),
                 "args": [self.described(each) for each in args],
                 "kwargs": {name: self.described(each) for name, each in kwargs.items()},
+                "options": {name: self.described(each) for name, each in options.items()},
+                "tuned": tuned,
             }
         except CannotBeRepeated as problem:
             self.problem = self.problem or f"{function.__name__} {problem}"

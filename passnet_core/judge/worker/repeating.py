@@ -11,8 +11,11 @@ from typing import Any
 import torch
 import triton.language as tl
 
+from passnet_core.graphs import effects
+from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge.worker.kernel_loading import LoadedKernels
-from passnet_core.judge.worker.staging import POISON
+from passnet_core.judge.worker.staging import POISON, same_bits
+from passnet_core.judge.worker.strict_memory import ChangedMemory, Memory
 
 Json = Mapping[str, Any]
 
@@ -52,6 +55,12 @@ def counted() -> Iterator[InterpreterWork]:
         TensorHandle.__post_init__ = check
 
 
+def unchanging(passes: Sequence[TracedPass]) -> frozenset[str]:
+    """The replacement functions of which no pattern changes anything in place."""
+    changing = {each.replacement for each in passes if any(map(effects.changed, each.pattern.operations))}
+    return frozenset(each.replacement for each in passes) - changing
+
+
 class NotRepeated(Exception):
     """A recorded call that cannot be repeated. The message says why."""
 
@@ -60,11 +69,14 @@ class NotRepeated(Exception):
 class Repetition:
     """Stands in for the replacement functions in one call of the graph: the next recorded call takes the next turn.
 
-    contents: the memory that the recorded calls had kept, in the order of their numbers."""
+    contents: the memory that the recorded calls had kept, in the order of their numbers. unchanging: the replacement
+    functions that must not change their arguments. memory: what the launches do, as strict_memory.watched keeps it."""
 
     kernels: LoadedKernels
     recorded: Sequence[Json]
     contents: Sequence[Sequence[torch.Tensor]]
+    unchanging: frozenset[str] = frozenset()
+    memory: Memory = field(default_factory=Memory)
     turn: int = 0
     problems: list[str] = field(default_factory=list)
     """What the kernels did that is wrong whatever the values, in words."""
@@ -86,6 +98,59 @@ class Repetition:
         return stand_in
 
 
+class _Lent:
+    """Memory in which arguments of a replacement function lie. changed: its bytes that were changed at any moment."""
+
+    def __init__(self, memory: torch.Tensor) -> None:
+        self.memory, self.before = memory, memory.clone()
+        self.arguments: dict[str, torch.Tensor] = {}
+        self.changed = torch.zeros(memory.shape, dtype=torch.bool)
+
+    def note(self, change: ChangedMemory) -> None:
+        """Note what a launch changed, if it did so here."""
+        start = change.start - self.memory.data_ptr()
+        if 0 <= start < len(self.memory):
+            changed = torch.from_numpy(change.of_bytes())
+            there = self.changed[start : start + len(changed)]
+            there |= changed[: len(there)]
+
+    def problems(self, *, unchanging: bool) -> Iterator[str]:
+        """What no replacement function may do, in words: change what lies beside its arguments, or what it leaves as it
+        was in the end, since whoever reads it meanwhile reads nonsense. unchanging: it must leave all as it was."""
+        if not self.changed.any():
+            return
+        beside = self.changed.clone()
+        for name, value in self.arguments.items():
+            elements = self._elements(value)
+            restored = same_bits(value, self._before(value))
+            if unchanging and not restored:
+                yield (
+                    f"a kernel changes {name} of its replacement function, and no operation of the pattern changes"
+                    " anything in place: whoever else uses it reads other values"
+                )
+            if restored and (self.changed & elements).any():
+                yield (
+                    f"a kernel overwrites {name} of its replacement function, which is restored later: whoever reads it"
+                    " meanwhile reads nonsense"
+                )
+            beside &= ~elements
+        if beside.any():
+            names = " and ".join(self.arguments)
+            yield f"a kernel overwrites memory beside {names} of its replacement function, which it was not given"
+
+    def _before(self, value: torch.Tensor) -> torch.Tensor:
+        """What this tensor held before the call."""
+        held = torch.empty(0, dtype=value.dtype)
+        return held.set_(self.before.untyped_storage(), value.storage_offset(), value.shape, value.stride())
+
+    def _elements(self, value: torch.Tensor) -> torch.Tensor:
+        """Which bytes of the memory belong to this tensor."""
+        found, size = torch.zeros_like(self.changed), value.element_size()
+        shape, strides = (*value.shape, size), (*(size * each for each in value.stride()), 1)
+        found.as_strided(shape, strides, size * value.storage_offset()).fill_(True)
+        return found
+
+
 class _Repeated:
     """One recorded call, repeated on these arguments."""
 
@@ -94,14 +159,14 @@ class _Repeated:
     ) -> None:
         self.repetition, self.call = repetition, call
         self.regions: dict[str, tuple[torch.UntypedStorage, int]] = {}
-        self.watched: dict[str, tuple[torch.Tensor, torch.Tensor]] = {}
-        """Per argument: its memory, and a copy of what it held before the call."""
+        self.lent: dict[int, _Lent] = {}
+        """The memory of the arguments, by its address."""
         for index, value in enumerate(arguments):
             if isinstance(value, torch.Tensor):
                 storage = value.untyped_storage()
                 self.regions[f"argument {index}"] = (storage, value.data_ptr() - storage.data_ptr())
-                memory = torch.empty(0, dtype=torch.uint8).set_(storage)
-                self.watched[f"argument {index}"] = (memory, memory.clone())
+                lent = self.lent.setdefault(storage.data_ptr(), _Lent(torch.empty(0, dtype=torch.uint8).set_(storage)))
+                lent.arguments[f"argument {index}"] = value
         for index, content in enumerate(contents):
             self.regions[f"kept {index}"] = (content.clone().untyped_storage(), 0)
         for index, length in enumerate(call["made"]):
@@ -109,22 +174,18 @@ class _Repeated:
             self.regions[f"made {index}"] = (made.untyped_storage(), 0)
 
     def result(self) -> Any:
-        touched: set[str] = set()
         for step in self.call["steps"]:
             if "launch" in step:
                 self._launch(step)
             elif "fill" in step:
-                self._fill(step)
+                with self._changing(step["fill"]["tensor"]):
+                    self._fill(step)
             else:
-                self.tensor(step["to"]["tensor"]).copy_(self.tensor(step["copy"]["tensor"]))
-            touched |= {name for name, (now, before) in self.watched.items() if not torch.equal(now, before)}
-        for name in sorted(touched):
-            now, before = self.watched[name]
-            if torch.equal(now, before):
-                self.repetition.problems.append(
-                    f"a kernel overwrites {name} of its replacement function, and another restores it: whoever reads it"
-                    " meanwhile reads nonsense"
-                )
+                with self._changing(step["to"]["tensor"]):
+                    self.tensor(step["to"]["tensor"]).copy_(self.tensor(step["copy"]["tensor"]))
+        unchanging = self.call["function"] in self.repetition.unchanging
+        for each in self.lent.values():
+            self.repetition.problems += each.problems(unchanging=unchanging)
         if any(place.startswith("kept") for place in _places(self.call["returned"])):
             self.repetition.problems.append(
                 "a replacement function returns memory that it had kept from before the call: allocate each result anew"
@@ -135,7 +196,22 @@ class _Repeated:
         kernel = self.repetition.kernels.function(**step["launch"])
         args = [self.value(each) for each in step["args"]]
         kwargs = {name: self.value(each) for name, each in step["kwargs"].items()}
+        memory = self.repetition.memory
+        memory.one_warp = step.get("options", {}).get("num_warps") == {"value": 1}
         kernel.run(*args, grid=tuple(int(size) for size in step["grid"]), warmup=False, **kwargs)
+        for each in memory.launches[-1].changed if memory.launches else ():
+            for lent in self.lent.values():
+                lent.note(each)
+
+    @contextmanager
+    def _changing(self, place: Json) -> Iterator[None]:
+        """Note what changes meanwhile, if this tensor lies in the memory of an argument."""
+        storage, _ = self.regions.get(place["in"], (None, 0))
+        lent = self.lent.get(storage.data_ptr()) if storage is not None else None
+        before = lent.memory.clone() if lent is not None else None
+        yield
+        if lent is not None and before is not None:
+            lent.changed |= lent.memory != before
 
     def _fill(self, step: Json) -> None:
         target = self.tensor(step["fill"]["tensor"])

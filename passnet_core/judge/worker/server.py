@@ -28,7 +28,7 @@ from passnet_core.judge.worker import building, interpreter, timing, timing_loop
 from passnet_core.judge.worker.loading import FOLDER, LoadProblem, imported, make_importable
 from passnet_core.judge.worker.needs_gpu import need_of, root_of
 from passnet_core.judge.worker.staging import LARGE_BYTES, Staging
-from passnet_core.records import Bundle, Capture, Clock, Contender, Device, TensorForm, from_json, to_json
+from passnet_core.records import Bundle, Capture, Clock, Contender, Device, PassFile, TensorForm, from_json, to_json
 
 TEXT_LIMIT = 2_000
 TRACE_LIMIT = 6_000
@@ -107,8 +107,9 @@ class _WorkerServer:
         self.bench: ReferenceBenchServer | None = None
         self.nonce: Any = None
         """What the answers to the present request must carry."""
+        self.bundle_files: tuple[PassFile, ...] = ()
         self.kernels: LoadedKernels | None = None
-        """Of the bundle whose kernels are repeated. Repeater only."""
+        """The files and the kernels of the bundle whose kernels are repeated. Repeater only."""
 
     def marked(self, reply: framing.WireMessage) -> framing.WireMessage:
         """The reply with the nonce of its request."""
@@ -132,6 +133,7 @@ class _WorkerServer:
             "forget": self._forget,
             "settle": lambda request: framing.WireMessage({}),
             "load_kernels": self._load_kernels,
+            "compile_kernels": self._compile_kernels,
             "repeat": self._repeat,
             "copying": self._copying,
             "facts": self._facts,
@@ -308,22 +310,34 @@ class _WorkerServer:
             )
             for each in fields["passes"]
         )
-        self.kernels = LoadedKernels(from_json(Bundle, fields["bundle"]).files, _folder(self.scratch))
+        self.bundle_files = from_json(Bundle, fields["bundle"]).files
+        self.kernels = LoadedKernels(self.bundle_files, _folder(self.scratch))
         self.replacements = dict.fromkeys((each.replacement for each in self.traced), _not_here)
         return framing.WireMessage({})
+
+    def _compile_kernels(self, request: framing.WireMessage) -> framing.WireMessage:
+        """Compile launches of the bundle's kernels for a GPU, and tell which the compiler refuses."""
+        from passnet_core.judge.worker import compiler_process
+
+        launches, folder = request.fields["launches"], _folder(self.scratch).parent / "compiling"
+        found = compiler_process.answers(self.bundle_files, launches, folder, seconds=request.fields["seconds"])
+        return framing.WireMessage(
+            {"answers": [{name: each[name] for name in ("problem", "refusal") if name in each} for each in found]}
+        )
 
     def _repeat(self, request: framing.WireMessage) -> framing.WireMessage:
         """Make one call in which the recorded steps take the place of the replacement functions."""
         from passnet_core.judge.worker import strict_memory
-        from passnet_core.judge.worker.repeating import Repetition, counted
+        from passnet_core.judge.worker.repeating import Repetition, counted, unchanging
 
         fields, left = request.fields, list(request.tensors)
         kept = [[left.pop(0) for _ in range(length)] for length in fields["kept"]]
         call = self.calls[fields["name"]]
         assert self.kernels is not None
-        repetition = Repetition(self.kernels, fields["steps"], kept)
+        repetition = Repetition(self.kernels, fields["steps"], kept, unchanging(self.traced))
         checked = strict_memory.watched(seed=fields["seed"], extent_of=self.staging.extent_of)
         with call.replaced(repetition.functions(list(self.replacements))), counted() as work, checked as memory:
+            repetition.memory = memory
             described, tensors = encoding.packed(self.called(fields["name"], fresh=True))
         problems = [*repetition.problems, *dict.fromkeys(memory.problems)]
         return framing.WireMessage({**described, "problems": problems, "work_s": work.seconds}, tensors)

@@ -19,6 +19,9 @@ from passnet_core.records import Device
 LARGE_BYTES = 256 << 20
 """Above this size, inputs and outputs are dropped as soon as possible instead of being kept for checks."""
 
+VIEWS = 0.7
+"""The share of kept outputs of which only a view is kept."""
+
 MOST_KEPT = 12
 """The outputs of how many calls are kept at most."""
 
@@ -48,13 +51,15 @@ _wait_for_device = torch.cuda.synchronize
 
 
 KeptOutputs: TypeAlias = list[tuple[int, torch.Tensor, torch.Tensor]]
-"""Outputs of a call, by index, each with a copy of the bits that it held: copying a bool would normalise it."""
+"""Outputs of a call, or views of them, by index, each with a copy of the bits that it held: copying a bool would
+normalise it."""
 
 
 @dataclass(frozen=True)
 class Observed:
     """One call. changed: the inputs that it changed, by index. overwrote: indices of earlier calls' outputs that
-    it overwrote. late: indices of outputs that were still unfinished when the call's stream had done its work."""
+    it overwrote, or whose memory it returned again. late: indices of outputs that were still unfinished when the call's
+    stream had done its work."""
 
     returned: Any
     seconds: float
@@ -75,6 +80,8 @@ class Staging:
         self.addresses: list[int] = []
         self.output_sizes: set[int] = set()
         self.kept: dict[str, list[KeptOutputs]] = {}
+        self.packed: tuple[Callable[[list[Any]], Any], dict[int, Any], dict[int, int]] | None = None
+        """The callable whose weights were last prepared, with their content and addresses, by index."""
         self.chance = random.Random()
         self.calls = 0
 
@@ -85,14 +92,28 @@ class Staging:
             self.buffers, self.kept = [], {}
 
     def pack(self, function: Callable[[list[Any]], Any], *, fresh: bool) -> None:
-        """Place the inputs, and run the bundle's prepare(weights) if it has one, with only the weights readable."""
+        """Place the inputs, and run the bundle's prepare(weights) if it has one, with only the weights readable. It is
+        not run anew for the same weights in the same tensors, as it is not in a model."""
         self._place(fresh)
         pack, weights = getattr(function, "pack", None), getattr(function, "weights", ())
-        if pack is not None and weights:
+        if pack is not None and weights and not self._is_packed(function, weights):
             others = [index for index in range(len(self.buffers)) if index not in weights]
             self._spoil(others)
+            self.packed = None
             pack(list(self.buffers))
             self._fill(others)
+            held = {index: self.inputs[index] for index in weights}
+            if _bytes(held.values()) <= LARGE_BYTES:
+                self.packed = function, held, {index: self.addresses[index] for index in weights}
+
+    def _is_packed(self, function: Callable[[list[Any]], Any], weights: Iterable[int]) -> bool:
+        if self.packed is None or self.packed[0] is not function:
+            return False
+        _, held, addresses = self.packed
+        return all(
+            addresses.get(index) == self.addresses[index] and _alike(held[index], self.inputs[index])
+            for index in weights
+        )
 
     def call(self, name: str, function: Callable[[list[Any]], Any], *, fresh: bool, packed: bool = False) -> Observed:
         """Make one call. fresh: relocate the inputs; otherwise reuse the previous call's tensors if they fit. packed:
@@ -112,9 +133,12 @@ class Staging:
             self._synchronise()
             seconds = _now() - start
         late = tuple(index for index, before in seen.items() if not same_bits(outputs[index], before))
-        earlier = (each for call in self.kept.get(name, ()) for each in call)
-        overwrote = tuple(sorted({index for index, output, before in earlier if not _equal(_bits(output), before)}))
-        observed = Observed(returned, seconds, self._shares(outputs), self._changed(), overwrote, late)
+        earlier = [each for call in self.kept.get(name, ()) for each in call]
+        overwrote = {index for index, output, before in earlier if not _equal(_bits(output), before)}
+        overwrote |= {
+            index for index, output, _ in earlier if any(_is_plain(o) and overlap(o, output) for o in outputs)
+        }
+        observed = Observed(returned, seconds, self._shares(outputs), self._changed(), tuple(sorted(overwrote)), late)
         self._keep(name, outputs, observed.shares)
         return observed
 
@@ -215,8 +239,9 @@ class Staging:
         return tuple(found)
 
     def _keep(self, name: str, outputs: Sequence[Any], shares: Sequence[Sequence[str]]) -> None:
-        """Keep the outputs that are not views of inputs, to see whether a later call overwrites them. If there are too
-        many, those of a random call are dropped, so that no call is known to be forgotten."""
+        """Keep the outputs that are not views of inputs, to see whether a later call overwrites them. Of some outputs
+        only a view is kept, as in a model that goes on with a view. If there are too many, those of a random call are
+        dropped, so that no call is known to be forgotten."""
         own = [
             (index, output)
             for index, output in enumerate(outputs)
@@ -225,9 +250,12 @@ class Staging:
         self.output_sizes |= {output.nbytes for _, output in own}
         calls = self.kept.setdefault(name, [])
         if _bytes(output for _, output in own) <= LARGE_BYTES:
-            calls.append([(index, output, _bits(output).clone()) for index, output in own])
+            calls.append([(index, self._one_or_view(output), _bits(output).clone()) for index, output in own])
         while sum(output.nbytes for call in calls for _, output, _ in call) > LARGE_BYTES or len(calls) > MOST_KEPT:
             del calls[self.chance.randrange(len(calls))]
+
+    def _one_or_view(self, output: torch.Tensor) -> torch.Tensor:
+        return output.detach() if self.chance.random() < VIEWS else output
 
 
 def copied(tensor: torch.Tensor) -> torch.Tensor:
@@ -246,6 +274,12 @@ def copied(tensor: torch.Tensor) -> torch.Tensor:
 def same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
     """Whether two tensors have the same shape, dtype and bits: NaN equals itself, and -0 differs from 0."""
     return (one.shape, one.dtype) == (other.shape, other.dtype) and _equal(_bits(one), _bits(other))
+
+
+def _alike(one: Any, other: Any) -> bool:
+    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+        return _same_form(one, other) and same_bits(one, other)
+    return type(one) is type(other) and one == other
 
 
 def _same_form(one: Any, other: Any) -> bool:

@@ -1,15 +1,18 @@
 """Check what interpreted kernels do to memory, since the interpreter runs programs in order, one after the other, and
 lets each read and write wherever the process can.
 
-Reported are accesses outside the memory of a launch's tensors, and races: two programs of one launch touch the same
-element, at least one of them changes it, and nothing orders them. An atomic operation orders: what a program did before
-one that releases is visible to a program after one that acquires, on the same tensor. What each launch wrote is kept
-as data. Runs wherever kernels are interpreted; nothing outside the context is changed."""
+Reported are accesses outside the memory of a launch's tensors, and races. Between programs: two of one launch touch the
+same element, at least one of them changes it, and nothing orders them. An atomic operation orders: what a program did
+before one that releases is visible to a program after one that acquires, at the same address. Programs that use atomic
+operations run at once, and take turns before each of them. Within a program: lanes of one store write different values
+to one element, or a lane touches what another lane has written, and no barrier lies between. What each launch changed
+is kept as data. Runs wherever kernels are interpreted; nothing outside the context is changed."""
 
 import contextlib
 import random
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -22,6 +25,7 @@ from triton.runtime.jit import TensorWrapper
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from passnet_core.judge.worker import emulation, launching
+from passnet_core.judge.worker.interleaving import Turns
 from passnet_core.judge.worker.launching import Place
 
 Range = tuple[int, int]
@@ -31,6 +35,8 @@ MOST_PROBLEMS = 20
 """Problems that are described per launch."""
 MOST_PENDING = 1 << 23
 """Addresses of loads that are kept as they are. Most tensors are only read or only written, and cost no more."""
+MOST_LANES, MOST_SHAPES = 1 << 20, 1 << 11
+"""Lanes of a block, which Triton allows, and shapes of blocks, which are told apart."""
 FAR_BYTES = 1 << 30
 """An address that is farther away belongs to no argument."""
 
@@ -39,23 +45,43 @@ _LIBRARIES = (triton.__path__[0] + "/", str(Path(np.__file__).parent) + "/", str
 ACQUIRES = frozenset({"ACQUIRE", "ACQUIRE_RELEASE"})
 RELEASES = frozenset({"RELEASE", "ACQUIRE_RELEASE"})
 
+BARRIERS = ("barrier", "dot", "trans", "reshape", "histogram", "gather", "cat")
+"""Operations of the builder at which all warps of a program meet: a barrier, and what exchanges values between lanes.
+So do reductions and scans."""
+
+
+@dataclass(frozen=True)
+class ChangedMemory:
+    """What a launch changed in one storage, at whatever moment. cells: for each so many bytes from start on, whether
+    any change was made there."""
+
+    start: int
+    size: int
+    cells: np.ndarray
+
+    def of_bytes(self) -> np.ndarray:
+        """For each byte from start on, whether it was changed. There may be some bytes too many at the end."""
+        return np.repeat(self.cells, self.size)
+
 
 @dataclass(frozen=True)
 class LaunchMemory:
-    """What one launch did to memory. written: the bytes that its programs stored to, whether they changed or not.
-    problems: sentences that name the kernel, the line, the argument and the programs."""
+    """What one launch did to memory. problems: sentences that name the kernel, the line, the argument and the
+    programs."""
 
     kernel: str
     grid: Place
-    written: tuple[Range, ...]
+    changed: tuple[ChangedMemory, ...]
     problems: tuple[str, ...]
 
 
 @dataclass
 class Memory:
-    """What the launches in the context did, in their order."""
+    """What the launches in the context did, in their order. one_warp: whether the next launches have one warp per
+    program, whose lanes need no barrier between them."""
 
     launches: list[LaunchMemory] = field(default_factory=list)
+    one_warp: bool = False
 
     @property
     def problems(self) -> list[str]:
@@ -72,18 +98,55 @@ def watched(
     """Check all launches in this context.
 
     on_problem: called with each problem, where it occurs; an exception that it raises ends the launch. seed: shuffle
-    the order of each launch's programs by it; None: as the interpreter runs them. A program that waits for another one
-    may wait forever if they are shuffled. extent_of: the part of a tensor's storage that belongs to it; None: all."""
+    the order of each launch's programs by it, let them take turns, and put other nonsense into each lane that the mask
+    of a load leaves out; None: as the interpreter does it. extent_of: the part of a tensor's storage that belongs to
+    it; None: all."""
     emulation.mend()
     checker = _Checker(on_problem, seed, extent_of or _whole)
-    plain = interpreter._interpreter
-    interpreter._interpreter = _CheckedAccess(plain, checker)
-    launching.watchers.append(checker)
-    try:
+    with contextlib.ExitStack() as undoing:
+        undoing.enter_context(_replaced(interpreter, "_interpreter", _CheckedAccess(interpreter._interpreter, checker)))
+        for owner, name in (
+            *((interpreter.InterpreterBuilder, f"create_{each}") for each in BARRIERS),
+            (interpreter.ReduceScanOpInterface, "apply"),
+        ):
+            undoing.enter_context(_replaced(owner, name, _meeting(getattr(owner, name), checker)))
+        if seed is not None:
+            undoing.enter_context(_replaced(emulation, "undefined", checker.undefined))
+            builder = interpreter.InterpreterBuilder
+            undoing.enter_context(_replaced(builder, "create_gather", _gathering_anywhere(builder.create_gather)))
+        launching.watchers.append(checker)
+        undoing.callback(launching.watchers.remove, checker)
         yield checker.memory
+
+
+@contextlib.contextmanager
+def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
+    before = getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
     finally:
-        launching.watchers.remove(checker)
-        interpreter._interpreter = plain
+        setattr(owner, name, before)
+
+
+def _meeting(operation: Callable[..., Any], checker: "_Checker") -> Callable[..., Any]:
+    """The operation, at which the warps of a program meet."""
+
+    def operated(*args: Any, **kwargs: Any) -> Any:
+        checker.meet()
+        return operation(*args, **kwargs)
+
+    return operated
+
+
+def _gathering_anywhere(gather: Callable[..., Any]) -> Callable[..., Any]:
+    """tl.gather that takes every index, since lanes that a load has left out may hold any."""
+
+    def gathered(self: Any, source: Any, indices: Any, axis: int) -> Any:
+        inside = np.clip(indices.data, 0, source.data.shape[axis] - 1)
+        return gather(self, source, interpreter.TensorHandle(inside, indices.dtype), axis)
+
+    return gathered
 
 
 def _whole(storage: Any) -> Range:
@@ -122,14 +185,18 @@ class _Cells:
         self.start, self.end = start, end
         self.arguments: list[_Argument] = []
         self.size = 16
-        self.pending: list[tuple[int, int, np.ndarray]] = []
+        self.pending: list[tuple[int, int, np.ndarray, np.ndarray]] = []
+        """Loads that the arrays do not hold yet: program, time, cells, and the mask of the block's lanes."""
         self.writers: np.ndarray | None = None
         self.write_times: np.ndarray = np.empty(0)
+        self.lanes: np.ndarray = np.empty(0)
         self.changed: np.ndarray = np.empty(0)
         self.atomics: np.ndarray | None = None
         self.atomic_times: np.ndarray = np.empty(0)
+        self.atomic_changes: np.ndarray = np.empty(0)
         self.readers: np.ndarray | None = None
         self.read_times: np.ndarray = np.empty(0)
+        self.read_lanes: np.ndarray = np.empty(0)
         self.other_readers: np.ndarray = np.empty(0)
         self.other_times: np.ndarray = np.empty(0)
 
@@ -151,8 +218,8 @@ class _Cells:
         self.fold()
         times, self.size = self.size // size, size
         for name in (
-            "writers", "write_times", "changed", "atomics", "atomic_times", "readers", "read_times", "other_readers",
-            "other_times",
+            "writers", "write_times", "lanes", "changed", "atomics", "atomic_times", "atomic_changes", "readers",
+            "read_times", "read_lanes", "other_readers", "other_times",
         ):  # fmt: skip
             held = getattr(self, name)
             if held is not None:
@@ -163,6 +230,7 @@ class _Cells:
         if self.writers is None:
             self.writers = np.full(self.count, -1, np.int32)
             self.write_times = np.zeros(self.count, np.int32)
+            self.lanes = np.zeros(self.count, np.int32)
             self.changed = np.zeros(self.count, np.bool_)
         return self.writers
 
@@ -171,14 +239,15 @@ class _Cells:
         if self.atomics is None:
             self.atomics = np.full(self.count, -1, np.int32)
             self.atomic_times = np.zeros(self.count, np.int32)
+            self.atomic_changes = np.zeros(self.count, np.bool_)
         return self.atomics
 
     def fold(self) -> None:
         """Note the pending loads in the cells: the last two different programs that read each."""
         if self.pending and self.readers is None:
             self.readers, self.other_readers = (np.full(self.count, -1, np.int32) for _ in range(2))
-            self.read_times, self.other_times = (np.zeros(self.count, np.int32) for _ in range(2))
-        for program, time, indices in self.pending:
+            self.read_times, self.read_lanes, self.other_times = (np.zeros(self.count, np.int32) for _ in range(3))
+        for program, time, indices, lanes in self.pending:
             assert self.readers is not None
             before = self.readers[indices]
             moved = indices[(before != program) & (before >= 0)]
@@ -186,17 +255,15 @@ class _Cells:
             self.other_times[moved] = self.read_times[moved]
             self.readers[indices] = program
             self.read_times[indices] = time
+            self.read_lanes[indices] = numbers(lanes, len(indices))
         self.pending.clear()
 
-    def ranges(self) -> list[Range]:
-        """The bytes that were written, by stores or atomic operations."""
-        cells = np.zeros(self.count + 2, np.bool_)
-        for programs in (self.writers, self.atomics):
-            if programs is not None:
-                cells[1:-1] |= programs >= 0
-        edges = np.flatnonzero(cells[1:] != cells[:-1])
-        starts, ends = edges[::2] * self.size + self.start, edges[1::2] * self.size + self.start
-        return [(int(start), min(int(end), self.end)) for start, end in zip(starts, ends)]
+    def changes(self) -> ChangedMemory | None:
+        """What stores and atomic operations changed. None: nothing."""
+        cells = self.changed
+        if self.atomic_changes.size:
+            cells = self.atomic_changes | cells if cells.size else self.atomic_changes
+        return ChangedMemory(self.start, self.size, cells) if cells.any() else None
 
     def described(self, cell: int) -> str:
         """An element, as "out_ptr[12]"."""
@@ -210,7 +277,31 @@ class _Cells:
         return " or ".join(dict.fromkeys(each.name for each in self.arguments))
 
 
+def numbers(lanes: np.ndarray, count: int) -> np.ndarray:
+    """A number for each of the count cells that these lanes of a block access: different ones for different lanes, and
+    for lanes of blocks of another shape. lanes: the block's mask."""
+    shape = tuple(size for size in lanes.shape if size > 1)
+    kind = hash(shape) % MOST_SHAPES
+    return _repeated(
+        (np.flatnonzero(lanes) + kind * MOST_LANES).astype(np.int32), count // int(np.count_nonzero(lanes))
+    )
+
+
 # --- checks ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Program:
+    """A program of a launch. met: when its warps last met. acquired: when it last acquired, by a hash of the
+    addresses."""
+
+    number: int
+    place: Place
+    met: int = 0
+    acquired: dict[int, int] = field(default_factory=dict)
+
+
+NOBODY = _Program(-1, (0, 0, 0))
 
 
 class _Checker:
@@ -221,16 +312,18 @@ class _Checker:
     ) -> None:
         self.memory = Memory()
         self.on_problem, self.seed, self.extent_of = on_problem, seed, extent_of
+        self.noise = np.random.default_rng(None if seed is None else abs(seed))
         self._reset("", (0, 0, 0))
 
     def _reset(self, name: str, grid: Place) -> None:
         self.name, self.grid = name, grid
         self.places: list[Place] = []
-        self.program, self.time = -1, 0
+        self.now, self.time = NOBODY, 0
+        self.turns: Turns[_Program] | None = None
         self.storages: list[_Cells] = []
         self.pending = 0
-        self.acquired: set[int] = set()
-        self.released: dict[int, np.ndarray] = {}
+        self.released: dict[int, dict[int, list[int]]] = {}
+        """When which program released, by a hash of the addresses, and by program."""
         self.problems: list[str] = []
         self.told: set[tuple[str, str, str]] = set()
 
@@ -253,19 +346,28 @@ class _Checker:
         self.starts = np.array([each.start for each in self.storages], np.uint64)
         self.ends = np.array([each.end for each in self.storages], np.uint64)
 
-    def ordered(self, places: Sequence[Place]) -> Iterable[Place]:
+    def run(self, places: Sequence[Place], program: Callable[[Place], None]) -> None:
         shuffled = list(places)
         if self.seed is not None:
-            random.Random(self.seed + len(self.memory.launches)).shuffle(shuffled)
-        for place in shuffled:
-            self.program += 1
-            self.places.append(place)
-            self.acquired.clear()
-            yield place
+            seed = self.seed + len(self.memory.launches)
+            random.Random(seed).shuffle(shuffled)
+            self.turns = Turns(seed, self._resume)
+        self.places = shuffled
+        programs = [_Program(number, place) for number, place in enumerate(shuffled)]
+        if self.turns is not None:
+            self.turns.run(programs, lambda each: program(each.place))
+            return
+        for each in programs:
+            self.now = each
+            program(each.place)
+
+    def _resume(self, program: _Program) -> None:
+        self.now = program
+        interpreter.interpreter_builder.set_grid_idx(*program.place)
 
     def end(self) -> None:
-        written = tuple(each for cells in self.storages for each in cells.ranges())
-        self.memory.launches.append(LaunchMemory(self.name, self.grid, written, tuple(self.problems)))
+        changed = tuple(found for cells in self.storages if (found := cells.changes()) is not None)
+        self.memory.launches.append(LaunchMemory(self.name, self.grid, changed, tuple(self.problems)))
         self.storages = []
 
     # accesses
@@ -274,10 +376,11 @@ class _Checker:
         """Check a load. Return the lanes that may be loaded."""
         self.time += 1
         mask, parts = self._located(pointers, mask, size, "loads")
-        for cells, addresses, _ in parts:
+        for cells, addresses, lanes in parts:
             indices = cells.indices(addresses, size)
             self._find_earlier_changes(cells, indices, "reads")
-            cells.pending.append((self.program, self.time, indices))
+            self._find_other_lanes(cells, indices, lanes, None, "reads", "changed")
+            cells.pending.append((self.now.number, self.time, indices, lanes))
             self.pending += indices.size
         if self.pending > MOST_PENDING:
             for cells in self.storages:
@@ -285,19 +388,14 @@ class _Checker:
             self.pending = 0
         return mask
 
-    def store(self, pointers: np.ndarray, values: np.ndarray, mask: np.ndarray, plain: Any) -> np.ndarray:
-        """Check a store before it happens. Return the lanes that may be stored."""
+    def store(self, pointers: np.ndarray, values: np.ndarray, mask: np.ndarray, plain: Any) -> Any:
+        """Check a store, and let it happen on the lanes that may be stored."""
         self.time += 1
         size = values.dtype.itemsize
         mask, parts = self._located(pointers, mask, size, "stores")
         for cells, addresses, lanes in parts:
             indices = cells.indices(addresses, size)
-            new = np.broadcast_to(values, pointers.shape)[lanes]
-            kind = np.dtype(f"u{size}")
-            old = plain.load(addresses, np.ones(addresses.shape, np.bool_), np.zeros(addresses.shape, kind), kind)
-            changes = np.ascontiguousarray(new).view(kind) != old
-            if size > cells.size:
-                changes = np.repeat(changes, size // cells.size)
+            changes = _repeated(_bits(values, lanes, size) != _held(plain, addresses, size), size // cells.size)
             writers = cells.written()
             self._find_conflict(
                 cells,
@@ -310,30 +408,70 @@ class _Checker:
             )
             self._find_atomic(cells, indices, changes, "writes")
             self._find_readers(cells, indices, changes, "writes")
-            writers[indices] = self.program
+            self._find_other_lanes(cells, indices, lanes, changes, "writes another value to", "changed")
+            self._find_other_lanes(cells, indices, lanes, changes, "writes another value to", "read")
+            writers[indices] = self.now.number
             cells.write_times[indices] = self.time
+            cells.lanes[indices] = numbers(lanes, len(indices))
             cells.changed[indices] |= changes
-        return mask
+        done = plain.store(pointers, values, mask)
+        for cells, addresses, lanes in parts:
+            self._find_duplicates(cells, addresses, values, lanes, plain)
+        return done
 
-    def atomic(self, pointers: np.ndarray, mask: np.ndarray, size: int, semantic: str) -> np.ndarray:
-        """Check an atomic operation. Return the lanes on which it may happen."""
+    def atomic(
+        self,
+        pointers: np.ndarray,
+        mask: np.ndarray,
+        size: int,
+        semantic: str,
+        plain: Any,
+        perform: Callable[[np.ndarray], tuple[np.ndarray, bool]],
+    ) -> np.ndarray:
+        """Check an atomic operation, and perform it on the lanes on which it may happen. perform: returns what was
+        there before, and whether it wrote anything."""
+        if self.turns is not None:
+            self.turns.hand_over()
         self.time += 1
+        self.now.met = self.time
         mask, parts = self._located(pointers, mask, size, "changes")
         for cells, addresses, _ in parts:
             indices = cells.indices(addresses, size)
             self._find_earlier_changes(cells, indices, "atomically changes", atomic=True)
             self._find_readers(cells, indices, None, "atomically changes")
-            cells.counted()[indices] = self.program
+        before, wrote = perform(mask)
+        for cells, addresses, lanes in parts:
+            indices = cells.indices(addresses, size)
+            cells.counted()[indices] = self.now.number
             cells.atomic_times[indices] = self.time
-            lock = cells.start
-            if semantic in RELEASES:
-                if lock not in self.released:
-                    x, y, z = self.grid
-                    self.released[lock] = np.full(x * y * z, -1, np.int32)
-                self.released[lock][self.program] = self.time
+            changes = _bits(before, lanes, size) != _held(plain, addresses, size)
+            cells.atomic_changes[indices] |= _repeated(changes, size // cells.size)
+            place = hash(addresses.tobytes())
             if semantic in ACQUIRES:
-                self.acquired.add(lock)
-        return mask
+                self.now.acquired[place] = self.time
+            if semantic in RELEASES and wrote:
+                self.released.setdefault(place, {}).setdefault(self.now.number, []).append(self.time)
+        return before
+
+    def exchanged(self, pointers: np.ndarray, values: np.ndarray, mask: np.ndarray, plain: Any) -> None:
+        """Check an atomic exchange that has happened: lanes of one must not differ about one element."""
+        _, parts = self._located(pointers, mask, values.dtype.itemsize, "changes")
+        for cells, addresses, lanes in parts:
+            self._find_duplicates(cells, addresses, values, lanes, plain)
+
+    def meet(self) -> None:
+        """The warps of the program that runs meet: what its lanes did before is visible to all of them."""
+        self.time += 1
+        self.now.met = self.time
+
+    def undefined(self, shape: tuple[int, ...], kind: np.dtype[Any]) -> np.ndarray:
+        """What lanes hold that a load leaves out: some of them zeros, some all bits set, and some anything."""
+        bits = self.noise.integers(0, 256, (*shape, kind.itemsize), np.uint8)
+        chosen = self.noise.integers(0, 3, shape)
+        bits[chosen == 0], bits[chosen == 1] = 0, 0xFF
+        if kind == np.bool_:
+            bits &= 1
+        return bits.reshape(-1).view(kind).reshape(shape)
 
     def _located(
         self, pointers: np.ndarray, mask: np.ndarray, size: int, doing: str
@@ -403,7 +541,7 @@ class _Checker:
     def _find_readers(self, cells: _Cells, indices: np.ndarray, where: np.ndarray | None, doing: str) -> None:
         if where is not None and not where.any():
             return
-        self.pending -= sum(each.size for _, _, each in cells.pending)
+        self.pending -= sum(each.size for _, _, each, _ in cells.pending)
         cells.fold()
         if cells.readers is None:
             return
@@ -421,13 +559,12 @@ class _Checker:
         did: str,
     ) -> None:
         """Tell of the first of these cells that another program accessed, unless an atomic operation lies between."""
-        conflicts = (programs >= 0) & (programs != self.program)
+        conflicts = (programs >= 0) & (programs != self.now.number)
         if where is not None:
             conflicts &= where
         if not conflicts.any():
             return
-        for lock in self.acquired & self.released.keys():
-            conflicts &= self.released[lock][programs] < times
+        conflicts[conflicts] = self._released_by(programs[conflicts]) < times[conflicts]
         if conflicts.any():
             lane = int(np.argmax(conflicts))
             element, other = cells.described(int(indices[lane])), self.places[programs[lane]]
@@ -438,12 +575,68 @@ class _Checker:
                 " order",
             )
 
+    def _released_by(self, programs: np.ndarray) -> np.ndarray:
+        """For each of these programs, the time up to which all that it did is visible now: of its last release before
+        the present program acquired at the same address. -1: of none."""
+        different, places = np.unique(programs, return_inverse=True)
+        latest = np.full(different.shape, -1, np.int64)
+        for addresses, acquired in self.now.acquired.items():
+            released = self.released.get(addresses, {})
+            for number, each in enumerate(different.tolist()):
+                times = released.get(each, ())
+                earlier = bisect_left(times, acquired)
+                if earlier:
+                    latest[number] = max(latest[number], times[earlier - 1])
+        return latest[places]
+
+    # lanes
+
+    def _find_other_lanes(
+        self, cells: _Cells, indices: np.ndarray, lanes: np.ndarray, where: np.ndarray | None, doing: str, done: str
+    ) -> None:
+        """Tell of the first of these cells that another lane of this program has "changed" or "read" since its warps
+        last met. Of lanes that read the same cell only the last is known."""
+        written = done == "changed"
+        programs = cells.writers if written else cells.readers
+        if programs is None or self.memory.one_warp:
+            return
+        times, known = (cells.write_times, cells.lanes) if written else (cells.read_times, cells.read_lanes)
+        own = (programs[indices] == self.now.number) & (times[indices] > self.now.met)
+        if written:
+            own &= cells.changed[indices]
+        if where is not None:
+            own &= where
+        if not own.any():
+            return
+        own &= known[indices] != numbers(lanes, len(indices))
+        if own.any():
+            element = cells.described(int(indices[np.argmax(own)]))
+            self._tell(
+                f"lanes {doing} {done}",
+                cells.name,
+                f"{doing} {element}, which another lane of it has {done} before: without tl.debug_barrier() between, a"
+                " GPU's warps may not be that far yet",
+            )
+
+    def _find_duplicates(
+        self, cells: _Cells, addresses: np.ndarray, values: np.ndarray, lanes: np.ndarray, plain: Any
+    ) -> None:
+        """Tell of the first element to which lanes of one operation, which has happened, wrote different values."""
+        if addresses.size < 2 or (addresses[1:] > addresses[:-1]).all():
+            return
+        size = values.dtype.itemsize
+        lost = _bits(values, lanes, size) != _held(plain, addresses, size)
+        if lost.any():
+            place = cells.described(int(cells.indices(addresses[lost][:1], size)[0]))
+            text = f"writes different values to {place} from several lanes at once: on a GPU any of them may stay"
+            self._tell("duplicates", cells.name, text)
+
     def _tell(self, kind: str, argument: str, text: str) -> None:
         line = _line()
         if (kind, argument, line) in self.told or len(self.problems) >= MOST_PROBLEMS:
             return
         self.told.add((kind, argument, line))
-        problem = f"{self.name}{line}: program {_place(self.places[-1])} {text}."
+        problem = f"{self.name}{line}: program {_place(self.now.place)} {text}."
         self.problems.append(problem)
         if self.on_problem is not None:
             self.on_problem(problem)
@@ -475,15 +668,42 @@ class _CheckedAccess:
         return self._plain.load(pointers, allowed, other, kind)
 
     def store(self, pointers: Any, values: Any, mask: Any) -> Any:
-        allowed = self._checker.store(pointers, values, np.asarray(mask), self._plain)
-        return self._plain.store(pointers, values, allowed)
+        return self._checker.store(pointers, values, np.asarray(mask), self._plain)
 
     def atomic_rmw(self, operation: Any, pointers: Any, values: Any, mask: Any, semantic: Any) -> Any:
-        allowed = self._checker.atomic(pointers, np.asarray(mask), values.dtype.itemsize, semantic.name)
-        return self._plain.atomic_rmw(operation, pointers, values, allowed, semantic)
+        def perform(allowed: np.ndarray) -> tuple[Any, bool]:
+            return self._plain.atomic_rmw(operation, pointers, values, allowed, semantic), True
+
+        lanes = np.asarray(mask)
+        result = self._checker.atomic(pointers, lanes, values.dtype.itemsize, semantic.name, self._plain, perform)
+        if operation.name == "XCHG":
+            self._checker.exchanged(pointers, values, lanes, self._plain)
+        return result
 
     def atomic_cas(self, pointers: Any, expected: Any, values: Any, semantic: Any) -> Any:
+        def perform(allowed: np.ndarray) -> tuple[Any, bool]:
+            if not allowed.all():
+                return expected, False
+            found = self._plain.atomic_cas(pointers, expected, values, semantic)
+            return found, bool((found == expected).any())
+
         everywhere = np.ones(pointers.shape, np.bool_)
-        if not self._checker.atomic(pointers, everywhere, values.dtype.itemsize, semantic.name).all():
-            return expected
-        return self._plain.atomic_cas(pointers, expected, values, semantic)
+        return self._checker.atomic(pointers, everywhere, values.dtype.itemsize, semantic.name, self._plain, perform)
+
+
+def _bits(values: np.ndarray, lanes: np.ndarray, size: int) -> np.ndarray:
+    """The bits of the values in these lanes of a block."""
+    found: np.ndarray = np.ascontiguousarray(np.broadcast_to(values, lanes.shape)[lanes]).view(f"u{size}")
+    return found
+
+
+def _held(plain: Any, addresses: np.ndarray, size: int) -> np.ndarray:
+    """The bits of the elements at these addresses."""
+    kind = np.dtype(f"u{size}")
+    found: np.ndarray = plain.load(addresses, np.ones(addresses.shape, np.bool_), np.zeros(addresses.shape, kind), kind)
+    return found
+
+
+def _repeated(of_elements: np.ndarray, times: int) -> np.ndarray:
+    """For each cell what holds for its element, which has so many cells."""
+    return np.repeat(of_elements, times) if times > 1 else of_elements

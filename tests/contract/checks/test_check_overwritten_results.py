@@ -1,12 +1,17 @@
 """A call that overwrites what an earlier call returned."""
 
+import weakref
+from dataclasses import replace
+
 import pytest
 import torch
 
+from passnet_core.judge.worker.building import Hook
 from passnet_core.records import (
     Verdict,
 )
-from tests.contract.verifying import Function, assert_wrong
+from tests.contract.judging import subgraph
+from tests.contract.verifying import Function, assert_wrong, traced, verified
 
 
 def writing_into_one_buffer() -> Function:
@@ -20,11 +25,82 @@ def writing_into_one_buffer() -> Function:
     return replacement
 
 
+def lending_while_views_live() -> Function:
+    """Lends out memory again when the tensor that it returned is gone, although views of it may live."""
+    pool: list[tuple[torch.Tensor, weakref.ref[torch.Tensor]]] = []
+
+    def replacement(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        memory = next((memory for memory, lent in pool if lent() is None), None)
+        if memory is None:
+            memory = torch.empty(a.numel())
+        out = memory.view(a.shape)
+        pool[:] = [each for each in pool if each[0] is not memory] + [(memory, weakref.ref(out))]
+        torch.add(a, b, out=out)
+        out.clamp_min_(0)
+        return out
+
+    return replacement
+
+
+def returning_what_it_had_returned() -> Function:
+    """Returns the same memory again for the same inputs, without writing to it."""
+    known: list[tuple[torch.Tensor, torch.Tensor]] = []
+
+    def replacement(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        total = a + b
+        for inputs, result in known:
+            if torch.equal(inputs, total):
+                return result
+        known.append((total, torch.relu(total)))
+        return known[-1][1]
+
+    return replacement
+
+
 CHEATS: dict[str, tuple[Function, Verdict]] = {
     "one buffer for all results": (writing_into_one_buffer(), Verdict.WRONG_VALUES),
+    "memory lent out while views live": (lending_while_views_live(), Verdict.WRONG_VALUES),
+    "one result for equal inputs": (returning_what_it_had_returned(), Verdict.WRONG_VALUES),
 }
 
 
 @pytest.mark.parametrize("name", CHEATS)
 def test_code_that_only_looks_right_is_found(name: str) -> None:
-    assert_wrong(*CHEATS[name])
+    assert_wrong(*CHEATS[name], "overwrote what an earlier call had returned, or returned the same memory again")
+
+
+def test_scratch_memory_may_be_kept_between_calls() -> None:
+    scratch: list[torch.Tensor] = []
+
+    def replacement(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        if not scratch:
+            scratch.append(torch.empty_like(a))
+        torch.add(a, b, out=scratch[0])
+        return torch.relu(scratch[0])
+
+    found = verified(replacement)
+    assert found.verdict is Verdict.VALUES_ONLY, found.reason
+
+
+def test_buffers_must_not_live_as_long_as_prepared_weights() -> None:
+    first, second = subgraph().inputs
+    asked = replace(subgraph(), inputs=(first, replace(second, original_name="L_self_parameters_weight_")))
+    hook = Hook(lambda weights: {"b": (weights["b"], [])}, ("", "b"))
+    a_pass = traced(lambda a, b: torch.nn.functional.relu(a + b), lambda a, b: (a, b))
+
+    def taking_turns(count: int) -> Function:
+        def replacement(a: torch.Tensor, prepared: tuple[torch.Tensor, list[torch.Tensor]]) -> torch.Tensor:
+            b, places = prepared
+            if len(places) < count:
+                places.insert(0, torch.empty_like(a))
+            places.append(places.pop(0))
+            return torch.add(a, b, out=places[-1]).clamp_min_(0)
+
+        return replacement
+
+    for count in (1, 2, 3):
+        found = verified(taking_turns(count), asked, a_pass=a_pass, hook=hook)
+        assert found.verdict is Verdict.WRONG_VALUES, count
+        assert "returned the same memory again" in found.reason
+    honest = verified(lambda a, prepared: torch.relu(a + prepared[0]), asked, a_pass=a_pass, hook=hook)
+    assert honest.verdict is Verdict.VALUES_ONLY, honest.reason

@@ -49,3 +49,35 @@ class GraphModule(torch.nn.Module):
     apart = verified(halves, asked, a_pass=a_pass)
     assert apart.verdict is Verdict.VALUES_ONLY, apart.reason
     assert any("has other strides" in warning for warning in apart.warnings)
+
+
+def test_what_eager_changes_and_returns_must_be_the_input_itself() -> None:
+    code = """
+import torch
+class GraphModule(torch.nn.Module):
+    def forward(self, in_0):
+        a = torch.nn.functional.relu(in_0, inplace = True)
+        return (a,)
+"""
+    a_pass = traced(lambda x: torch.nn.functional.relu(x, inplace=True), lambda x: (x,))
+    asked = replace(subgraph(code=code), inputs=subgraph().inputs[:1])
+    for right in (torch.relu_, lambda x: x.copy_(torch.relu(x)), lambda x: torch.relu_(x).view(x.shape)):
+        found = verified(right, asked, a_pass=a_pass)
+        assert found.verdict is Verdict.VALUES_ONLY, found.reason
+    elsewhere = verified(lambda x: torch.relu_(x).clone(), asked, a_pass=a_pass)
+    assert elsewhere.verdict is Verdict.WRONG_VALUES
+    assert "eager changes input 0 in place and returns its memory" in elsewhere.reason
+
+
+def test_a_copy_may_be_returned_for_a_view_of_an_input_that_stays_as_it_is() -> None:
+    code = """
+import torch
+class GraphModule(torch.nn.Module):
+    def forward(self, in_0):
+        a = in_0.transpose(0, 1)
+        return (a,)
+"""
+    a_pass = traced(lambda x: x.transpose(0, 1), lambda x: (x,))
+    asked = replace(subgraph(code=code), inputs=subgraph().inputs[:1])
+    copied = verified(lambda x: x.transpose(0, 1).contiguous(), asked, a_pass=a_pass)
+    assert copied.verdict in (Verdict.VALUES_ONLY, Verdict.INCONCLUSIVE), copied.reason

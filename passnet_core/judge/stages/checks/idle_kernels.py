@@ -1,12 +1,15 @@
 from collections.abc import Iterable
+from dataclasses import replace
 
 from passnet_core.judge.protocol.messages import CandidateFault
+from passnet_core.judge.stages.checks.overwritten_results import overwritten_results
 from passnet_core.judge.stages.verify_session import ComparedCall, Objection, VerifySession
 
 
 def idle_kernels(session: VerifySession, call: ComparedCall) -> Iterable[Objection]:
     """Catches results that do not come from the bundle's kernels: in a further call on the same inputs all launches do
-    nothing. If the outputs are right all the same on each such draw, the verdict is library."""
+    nothing. If the outputs are right all the same on each such draw, the verdict is library; but memory that an earlier
+    call had returned is no result of this one."""
     if session.strict and session.planned.again and call.returned is not None:
         try:
             returned = session.asked.candidate.run(session.name, fresh=False, idle=True)
@@ -15,4 +18,4 @@ def idle_kernels(session: VerifySession, call: ComparedCall) -> Iterable[Objecti
             session.right_without_kernels.append(False)
         else:
             session.right_without_kernels.append(session.bench.right(returned))
-    return ()
+            yield from overwritten_results(session, replace(call, returned=returned))

@@ -1,0 +1,146 @@
+"""Find out whether the kernels that a bundle launches in Triton's interpreter compile for a GPU as well.
+
+The launches of all watched calls are compiled in the repeater, which has the bundle's kernels alone. What the candidate
+worker says of its launches need not be trusted: the same steps are repeated, and have to compute the right values."""
+
+import ast
+import hashlib
+import importlib.metadata
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from passnet_core.bundles.triton_functions import readable_tree, triton_functions
+from passnet_core.judge.protocol.messages import CandidateFault
+from passnet_core.judge.stages.findings import Census
+from passnet_core.judge.stages.verify_session import VerifySession
+from passnet_core.records import Bundle, Evidence, Verdict
+
+TOPIC = "compiled kernels"
+MOST_LAUNCHES = 32
+"""How many different launches are compiled."""
+COMPILING_S = 60.0
+"""How long the compiler may take for all of them. What it has not answered by then is no objection."""
+ALIGNED_BYTES = 16
+"""Triton compiles other code for pointers and numbers that this divides."""
+
+Json = Mapping[str, Any]
+
+
+def refused_kernels(session: VerifySession) -> Census | None:
+    """COMPILE_FAILED if Triton's compiler refuses a launch for a GPU; None if it refuses none, or nothing was
+    watched."""
+    asked = session.asked
+    if asked.repeater is None or asked.job.bundle is None:
+        return None
+    launches = launched(asked.job.bundle, [step for each in session.watched for step in each.watched.steps])
+    questions = [_question(asked.job.bundle, each) for each in launches]
+    known = {each: answer for each in questions if (answer := asked.remembered.find(each)) is not None}
+    unknown = [turn for turn, each in enumerate(questions) if each not in known]
+    if unknown:
+        asked.report("compiling the kernels for a GPU")
+        try:
+            found = asked.repeater().compile_kernels([launches[turn] for turn in unknown], COMPILING_S)
+        except CandidateFault as fault:
+            if fault.who != "repeater":
+                raise
+            return None
+        for turn, answer in zip(unknown, found):
+            # None says nothing about this launch: it may say more the next time
+            if answer is not None:
+                known[questions[turn]] = answer
+                asked.remembered.keep(questions[turn], answer)
+    refused = list(dict.fromkeys(known[each] for each in questions if known.get(each)))
+    if not refused:
+        return None
+    return Census(Verdict.COMPILE_FAILED, refused[0], (), (Evidence(TOPIC, "\n".join(refused)),))
+
+
+def launched(bundle: Bundle, calls: Sequence[Json]) -> list[Json]:
+    """The launches of these recorded calls, in the form of worker/compiler_process.py, each kind once.
+
+    Numbers that are no constants of a kernel are replaced by others for which Triton compiles the same. What a
+    candidate worker has recorded in another form is left out."""
+    constants = {(file.name, name): names for file in bundle.files for name, names in _constants(file.code)}
+    found: dict[str, Json] = {}
+    for call in calls:
+        for step in call.get("steps", ()):
+            if "launch" not in step or len(found) >= MOST_LAUNCHES:
+                continue
+            try:
+                names = constants.get((step["launch"]["file"], step["launch"]["name"]), frozenset())
+                launch = _launch(step, names)
+                found.setdefault(json.dumps(launch, sort_keys=True), launch)
+            except (KeyError, TypeError, ValueError, AttributeError):
+                continue
+    return list(found.values())
+
+
+def _launch(step: Json, constants: frozenset[int | str]) -> Json:
+    return {
+        **step["launch"],
+        "args": [_typed(each, index in constants) for index, each in enumerate(step["args"])],
+        "kwargs": {name: _typed(each, name in constants) for name, each in step["kwargs"].items()}
+        | {name: _typed(each, True) for name, each in step["options"].items()},
+        "tuned": bool(step["tuned"]),
+    }
+
+
+def _typed(described: Json, constant: bool) -> Json:
+    """An argument as far as it decides what is compiled. described: by StepRecorder."""
+    match described:
+        case {"tensor": {"dtype": str(dtype), "offset": offset}}:
+            return {"dtype": dtype, "aligned": int(offset) % ALIGNED_BYTES == 0}
+        case {"constexpr": inner}:
+            return _typed(inner, True)
+        case {"value": value}:
+            return {"value": value if constant else _standing_for(value)}
+        case {"float": str(text)}:
+            return {"float": text} if constant else {"value": 1.5}
+        case {"dtype": str(name)}:
+            return {"torch": name}
+        case {"tuple": list(items)} | {"list": list(items)}:
+            return {"items": [_typed(each, constant) for each in items]}
+        case {"descriptor": dict(fields)}:
+            sizes = {name: _plain(each) for name, each in fields.items() if name != "base"}
+            return {"descriptor": _typed(fields["base"], constant), **sizes}
+        case {"type": _} | {"function": _}:
+            return described
+    raise ValueError("no argument of a launch")
+
+
+def _plain(described: Json) -> Any:
+    """The value of a tensor descriptor's field."""
+    match described:
+        case {"tuple": list(items)} | {"list": list(items)}:
+            return [_plain(each) for each in items]
+        case {"value": value}:
+            return value
+    raise ValueError("no field of a descriptor")
+
+
+def _standing_for(value: Any) -> Any:
+    """A number for which the same is compiled: Triton tells apart 1, multiples of 16, and integers of other widths."""
+    if isinstance(value, bool) or not isinstance(value, int) or value == 1:
+        return value
+    wide = 0 if -(1 << 31) <= value < 1 << 31 else 1 << 40 if value < 1 << 63 else 1 << 63
+    return wide + (16 if value % 16 == 0 else 3)
+
+
+def _constants(code: str) -> Iterator[tuple[str, frozenset[int | str]]]:
+    """The parameters that are constants of each Triton function of a file, by index and name."""
+    for name, function in triton_functions(readable_tree(code)).items():
+        places = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+        named = {
+            place
+            for index, each in enumerate(places)
+            if each.annotation is not None and "constexpr" in ast.unparse(each.annotation)
+            for place in (index, each.arg)
+        }
+        yield name, frozenset(named)
+
+
+def _question(bundle: Bundle, launch: Json) -> str:
+    """Names everything that decides whether a launch compiles."""
+    parts = [bundle.digest, json.dumps(launch, sort_keys=True), importlib.metadata.version("triton")]
+    return "compiles " + hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -5,6 +5,9 @@ from passnet_core.judge.protocol.reference_bench import SystematicError
 from passnet_core.judge.stages.verify_session import ComparedCall, Objection, VerifySession
 from passnet_core.records import Verdict
 
+MARGIN = 1.1
+"""By how much a figure must exceed its limit. Kernels that round once more than eager come to 0.97 of the limits."""
+
 DIRECTION_HINT = " Rounding has no direction: look for a factor, a count, a constant or a formula that is not eager's."
 SPREAD_HINT = (
     " Compute in float32 and round once, to the output's dtype: look for values that are rounded more coarsely or more"
@@ -16,7 +19,7 @@ def one_sided_errors(session: VerifySession, call: ComparedCall) -> Iterable[Obj
     """Catches what the slack for rounding hides in half precision: values that are all one percent too small, a mean
     over one element too many, the tanh form of GELU for the exact one, results of which some bits are missing."""
     for output, error in enumerate(call.judged.systematic if session.strict and session.is_candidate else ()):
-        if error is not None and error.ratio > 1:
+        if error is not None and error.ratio > MARGIN:
             found = replace(
                 call.judged.values[output],
                 verdict=Verdict.LOWER_PRECISION,

@@ -305,20 +305,25 @@ def test_an_output_in_half_precision_beside_one_in_float32_does_not_loosen_that(
     assert second.verdict is None
 
 
-def test_the_directions_of_errors_are_the_same_wherever_they_are_computed(witness: WorkerProcess) -> None:
+def test_systematic_errors_are_the_same_wherever_they_are_computed(witness: WorkerProcess) -> None:
     asked = converted("in_0 * in_1", "bfloat16")
     prepared(witness, asked.code)
     found = []
     for bench in (LocalReferenceBench(plan(asked), witness), witness.bench(plan(asked))):
-        bench.draw("typical", [(64, 48)] * 2)
-        bench.refer(exact=True)
-        one, other = (torch.as_tensor(each).float() for each in bench.taken())
-        smaller = ((one * other - 0.25) * 0.99).bfloat16()
-        found.append(bench.judge(Returned((encoding.produced(smaller),), "tuple", 0.0)))
+        for input_draw in ("typical", "wide", "signed"):
+            bench.draw(input_draw, [(64, 48)] * 2)
+            bench.refer(exact=True)
+            one, other = (torch.as_tensor(each).float() for each in bench.taken())
+            smaller = ((one * other - 0.25) * 0.99).bfloat16()
+            judged = [bench.judge(Returned((encoding.produced(smaller),), "tuple", 0.0)) for _ in range(2)]
+            assert judged[0] == judged[1], "a further call on the same draw adds nothing"
+        found.append(judged[0])
     assert found[0] == found[1]
-    (difference,), (signed,) = found[0].values, found[0].signed
+    (difference,), (error,) = found[0].values, found[0].systematic
     assert difference.verdict is None
-    assert sum(each.actual for each in signed) < -0.5 * sum(each.count for each in signed)
+    assert error is not None
+    assert error.ratio > 1
+    assert (error.draws, error.mean < -0.5) == (3, True)
 
 
 def test_the_witness_chooses_the_same_input_draws(witness: WorkerProcess) -> None:

@@ -304,6 +304,23 @@ def test_a_finite_result_is_right_if_only_eager_overflowed() -> None:
     assert found.verdict is None
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_far_beyond_the_largest_number_only_infinity_is_right(dtype: torch.dtype) -> None:
+    most = torch.finfo(dtype).max
+    exact = torch.tensor([2 * most, -2 * most, 1.0], dtype=torch.float64)
+    references = References(produced(exact.to(dtype)), produced(exact))
+    assert compare(references, produced(exact.to(dtype))).verdict is None
+    for share in (1.0, 0.995):
+        assert compare(references, produced((exact.clamp(-most, most) * share).to(dtype))).verdict is Verdict.NON_FINITE
+    # eager may end at the largest number as well
+    ends = References(produced(exact.clamp(-most, most).to(dtype)), produced(exact))
+    assert compare(ends, produced(exact.clamp(-most, most).to(dtype))).verdict is None
+    # just beyond it, rounding decides
+    near = torch.tensor([1.0005 * most, 1.0], dtype=torch.float64)
+    for actual in (near.to(dtype), near.clamp(max=most).to(dtype)):
+        assert compare(References(produced(near.to(dtype)), produced(near)), produced(actual)).verdict is None
+
+
 @pytest.mark.parametrize(
     ("actual", "verdict", "said"),
     [

@@ -61,10 +61,32 @@ def reduction(x, z, n, B: tl.constexpr):
 
 
 @triton.jit
-def product(x, y, z, B: tl.constexpr):
+def product(x, y, z, B: tl.constexpr, PRECISION: tl.constexpr = "tf32"):
     o = tl.arange(0, B)
     i = o[:, None] * B + o[None, :]
-    tl.store(z + i, tl.dot(tl.load(x + i), tl.load(y + i)))
+    tl.store(z + i, tl.dot(tl.load(x + i), tl.load(y + i), input_precision=PRECISION))
+
+@triton.jit
+def folded(one, other):
+    return one * 0.5 + other
+
+@triton.jit
+def later(value, index, other_value, other_index):
+    return other_value, other_index
+
+@triton.jit
+def orders(x, small, scanned, reduced, counts, B: tl.constexpr, HALF: tl.constexpr):
+    at = tl.arange(0, B)
+    value = tl.load(x + at)
+    tl.store(scanned + at, tl.associative_scan(value, 0, folded))
+    tl.store(reduced, tl.reduce(value, 0, folded))
+    tl.store(reduced + 1, tl.sum(tl.load(small + at)).to(tl.float32))
+    last, place = tl.reduce((value, at), 0, later)
+    tl.store(reduced + 2, last)
+    tl.store(reduced + 3, place.to(tl.float32))
+    rows = tl.reshape(value, (HALF, 2))
+    tl.store(reduced + 4 + tl.arange(0, HALF), tl.reduce(rows, 1, folded))
+    tl.store(counts + tl.arange(0, 4), tl.histogram(at - 2, 4))
 
 
 @triton.jit
@@ -116,6 +138,10 @@ for size in (4, 3, 4, 3):
     else:
         assert size == 4 and not z.any()
 
+def in_tf32(values):
+    return (((values.view(torch.int32) + 4096) >> 13) << 13).view(torch.float32)
+
+
 torch.manual_seed(0)
 n = 1000
 for dtype in (torch.bfloat16, torch.float16, torch.float32):
@@ -135,7 +161,31 @@ for dtype in (torch.bfloat16, torch.float16, torch.float32):
     torch.testing.assert_close(z, torch.stack([x.double().sum().float(), x.max().float()]), rtol=1e-4, atol=1e-4)
     a, b, z = torch.randn(32, 32).to(dtype), torch.randn(32, 32).to(dtype), torch.empty(32, 32)
     product[(1,)](a, b, z, B=32)
+    # float32 is multiplied in TF32, whose mantissa has 10 bits
+    one, other = (each.float() if dtype is not torch.float32 else in_tf32(each) for each in (a, b))
+    torch.testing.assert_close(z, one @ other, rtol=1e-5, atol=1e-4)
+    product[(1,)](a, b, z, B=32, PRECISION="ieee")
     torch.testing.assert_close(z, a.float() @ b.float(), rtol=1e-5, atol=1e-4)
+
+x, small = torch.randn(16), torch.full((16,), 1.0, dtype=torch.float16)
+small[0] = 2048.0
+scanned, reduced, counts = torch.empty(16), torch.empty(12), torch.empty(4, dtype=torch.int32)
+orders[(1,)](x, small, scanned, reduced, counts, B=16, HALF=8)
+# functions that are not associative do not give what going from element to element gives
+for at in range(1, 16):
+    step_by_step = x[0] if at == 1 else step_by_step
+    step_by_step = step_by_step * 0.5 + x[at]
+    assert at == 1 or not torch.allclose(scanned[at], step_by_step, rtol=1e-3), at
+assert torch.allclose(scanned[:2], torch.stack([x[0], x[0] * 0.5 + x[1]]))
+tree = x
+while len(tree) > 1:
+    tree = tree[0::2] * 0.5 + tree[1::2]
+assert torch.allclose(reduced[0], tree[0])
+# in a tree of float16, 2048 takes in one neighbour's 1 after the other only where they have become 2
+assert reduced[1].item() == 2062, reduced[1]
+assert reduced[2] == x[-1] and reduced[3] == 15
+assert torch.allclose(reduced[4:], x[0::2] * 0.5 + x[1::2])
+assert counts.tolist() == [4, 4, 4, 4]
 
 ties = torch.tensor([1 + 2**-8, 1 + 3 * 2**-8, float("nan"), float("inf"), -float("inf"), 3.4e38, 1e-40, -0.0])
 values = torch.cat([ties, torch.randn(992) * 10 ** torch.randn(992)])

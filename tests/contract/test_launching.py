@@ -10,6 +10,7 @@ from tests.contract.interpreted import run_interpreted
 
 TUNING = """
 import triton.testing
+from passnet_core.judge.worker import launching
 
 seen = []
 
@@ -63,6 +64,12 @@ def copied(x, out, n, B: tl.constexpr, EVEN: tl.constexpr):
         tl.atomic_add(out + at, tl.load(x + at, mask=at < n), mask=at < n)
 
 
+@triton.autotune(configs=[triton.Config({}, num_warps=each) for each in (1, 2, 4)], key=[])
+@triton.jit
+def copied_or_not(x, out, B: tl.constexpr):
+    tl.store(out + tl.arange(0, B), tl.load(x + tl.arange(0, B)))
+
+
 n = 1000
 x = torch.randn(n)
 for _ in range(2):
@@ -83,6 +90,18 @@ for size in (1000, 1024):
     x, out = torch.randn(size), torch.full((size,), 7.0)
     copied[lambda meta: (triton.cdiv(size, meta["B"]),)](x, out, size)
     assert torch.equal(out, x) and copied.best_config.kwargs["B"] == 128
+
+chosen = set()
+for _ in range(200):
+    launching.choose_anew()
+    copied_or_not[(1,)](x, out, B=8)
+    chosen.add(copied_or_not.best_config.num_warps)
+assert chosen == {1, 2, 4}, "a GPU may choose any of them"
+for _ in range(5):
+    copied_or_not[(1,)](x, out, B=8)
+    assert copied_or_not.best_config.num_warps == copied_or_not.cache[next(iter(copied_or_not.cache))].num_warps
+times = [[triton.testing.do_bench(lambda: None) for _ in range(2)] for _ in range(50)]
+assert {one < other for one, other in times} == {True, False}, "any of two may be the faster one"
 
 calls = []
 assert triton.testing.do_bench(lambda: calls.append(1)) > 0 and len(calls) == 1

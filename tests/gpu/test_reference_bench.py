@@ -63,13 +63,16 @@ def test_ulps_are_exact_on_a_gpu_for_numbers_of_every_size() -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_signed_errors_are_the_same_on_a_gpu(dtype: torch.dtype) -> None:
-    x = torch.randn(300_000, generator=torch.Generator().manual_seed(1)).to(dtype)
-    tensors = torch.sigmoid(x), (torch.sigmoid(x.float()) * 0.99).to(dtype), torch.sigmoid(x.double())
-    here, there = bias.signed_errors(*tensors), bias.signed_errors(*(each.cuda() for each in tensors))
-    assert len(here) > 5
-    for one, other in zip(here, there, strict=True):
-        assert astuple(one) == pytest.approx(astuple(other), rel=1e-9, abs=1e-6)
+def test_systematic_errors_are_the_same_on_a_gpu(dtype: torch.dtype) -> None:
+    here, there = bias.ErrorPool(), bias.ErrorPool()
+    for seed in range(3):
+        x = torch.randn((300, 1000), generator=torch.Generator().manual_seed(seed)).to(dtype)
+        tensors = torch.sigmoid(x), (torch.sigmoid(x.float()) * 0.99).to(dtype), torch.sigmoid(x.double())
+        here.add(*tensors, [x], lambda: ())
+        there.add(*(each.cuda() for each in tensors), [x.cuda()], lambda: ())
+    assert here.worst is not None and here.worst.ratio > 1
+    assert there.worst is not None and there.worst.where == here.worst.where
+    assert there.worst.ratio == pytest.approx(here.worst.ratio, rel=1e-6)
 
 
 @pytest.mark.parametrize("input_draw", INPUT_DRAWS)

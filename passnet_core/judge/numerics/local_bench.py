@@ -27,7 +27,7 @@ from passnet_core.judge.protocol.reference_bench import (
     InputDifference,
     Judged,
     OutputDifference,
-    SignedErrors,
+    SystematicError,
     TellingDraws,
 )
 from passnet_core.records import Capture, Contender, Device, Verdict
@@ -59,6 +59,9 @@ class LocalReferenceBench:
     eager: Returned | None = None
     exact: Returned | None = None
     known: dict[int, list[OutputDifference]] = field(default_factory=dict)
+    pools: dict[int, bias.ErrorPool] = field(default_factory=dict)
+    pooled: set[tuple[int, str]] = field(default_factory=set)
+    """Outputs and input draws whose errors are in the pools."""
     witness_perturbed: bool = False
     """Whether the witness still has perturbed inputs instead of these."""
 
@@ -187,22 +190,32 @@ class LocalReferenceBench:
             known.append(values[-1])
         watched = self.plan.strict and self.plan.is_candidate and values
         inputs = tuple(self._inputs_after(eager, exact, actual, perturbed)) if watched else ()
-        signed = tuple(self._signed_errors(eager, exact, actual, values)) if watched and exact else ()
+        pooled = tuple(self._systematic(eager, exact, actual, values, perturbed)) if watched and exact else ()
         self._restore()
-        return Judged(tuple(values), inputs, tuple(map(comparing.layout, eager.outputs)), signed=signed)
+        return Judged(tuple(values), inputs, tuple(map(comparing.layout, eager.outputs)), systematic=pooled)
 
-    def _signed_errors(
-        self, eager: Returned, exact: Returned, actual: Returned, differences: Sequence[OutputDifference]
-    ) -> Iterator[tuple[SignedErrors, ...]]:
-        """Sum the errors of each right output by their direction."""
-        size = bias.typical_size(self.inputs)
-        for found, *produced in zip(differences, eager.outputs, actual.outputs, exact.outputs):
+    def _systematic(
+        self,
+        eager: Returned,
+        exact: Returned,
+        actual: Returned,
+        differences: Sequence[OutputDifference],
+        perturbed: PerturbedResults,
+    ) -> Iterator[SystematicError | None]:
+        """Pool the errors of each right output with those of earlier draws. Further calls on a draw add nothing."""
+        for index, (found, *produced) in enumerate(zip(differences, eager.outputs, actual.outputs, exact.outputs)):
+            pool = self.pools.setdefault(index, bias.ErrorPool())
             tensors = [each.value for each in produced if isinstance(each.value, torch.Tensor)]
-            if found.verdict is None and len(tensors) == 3 and len({each.shape for each in tensors}) == 1:
-                own, given, wide = tensors
-                yield bias.signed_errors(own, given, wide, size)
-            else:
-                yield ()
+            alike = len(tensors) == 3 and len({each.shape for each in tensors}) == 1
+            if found.verdict is None and alike and (index, self.input_draw) not in self.pooled:
+                self.pooled.add((index, self.input_draw))
+                try:
+                    own, given, wide = tensors
+                    pool.add(own, given, wide, self.inputs, partial(perturbed.shaken, index))
+                except torch.cuda.OutOfMemoryError:
+                    # the other draws and sizes tell as much
+                    torch.cuda.empty_cache()
+            yield pool.worst
 
     def right(self, actual: Returned) -> bool:
         eager, exact = self.eager, self.exact

@@ -32,6 +32,12 @@ MORE_AT_RANDOM = 24
 """How many random perturbations whole numbers get in addition: each number is tipped by only some of them."""
 
 
+SHAKEN = 2.0**-11
+SHAKES = 2
+"""By how much and how often inputs are changed to see how sensitive each element is: the change is that of rounding to
+float16, small enough that its effect is in proportion to it."""
+
+
 class PerturbedResults:
     """The float64 results for each of perturbations(inputs), computed at the first request, like the inputs. For an
     output of whole numbers, eager's results on the same inputs follow, since eager rounds intermediate values as well,
@@ -55,6 +61,7 @@ class PerturbedResults:
         self.halves = halves
         self._found: dict[frozenset[int], list[tuple[list[Drawn], Returned]]] = {}
         self._kept: dict[frozenset[int], tuple[bool, ...]] = {}
+        self._shaken: list[tuple[Produced, ...]] | None = None
 
     def output(self, index: int) -> Callable[[], Iterable[Produced]]:
         """A function that computes the results of one output."""
@@ -72,6 +79,14 @@ class PerturbedResults:
             )
             # do not keep these results: the other outputs may be large
             yield from (returned.outputs[index] for _, returned in chain(own, more))
+
+    def shaken(self, index: int) -> list[torch.Tensor]:
+        """The float64 results of one output on inputs shaken twice, as far as they can be computed."""
+        if self._shaken is None:
+            ways = (shaken(self.inputs(), self.seed + turn) for turn in range(SHAKES))
+            self._shaken = [returned.outputs for _, returned in self._computed(ways, [CallableName.FLOAT64])]
+        values = [outputs[index].value for outputs in self._shaken if index < len(outputs)]
+        return [each for each in values if isinstance(each, torch.Tensor)]
 
     def input(self, index: int) -> Callable[[], Iterable[Produced]]:
         """A function that computes what the float64 calls leave in one input."""
@@ -120,7 +135,8 @@ class PerturbedResults:
 def widened(inputs: Sequence[Drawn], wide: Container[int]) -> list[Drawn]:
     """The inputs, those at these indices in float32."""
     return [
-        each.float() if index in wide and isinstance(each, torch.Tensor) else each for index, each in enumerate(inputs)
+        each.float() if index in wide and isinstance(each, torch.Tensor) and each.dtype in HALF else each
+        for index, each in enumerate(inputs)
     ]
 
 
@@ -166,6 +182,18 @@ def random_perturbations(inputs: Sequence[Drawn], seed: int, turns: range) -> It
     """Yield, for each turn, the inputs with every float perturbed up or down at random."""
     for turn in turns:
         yield [perturbed(value, seed + turn * len(inputs) + index, True) for index, value in enumerate(inputs)]
+
+
+def shaken(inputs: Sequence[Drawn], seed: int) -> list[Drawn]:
+    """The inputs with every float multiplied by 1 + SHAKEN or 1 - SHAKEN at random, those in half precision widened."""
+    changed: list[Drawn] = []
+    for index, each in enumerate(widened(inputs, range(len(inputs)))):
+        if isinstance(each, torch.Tensor) and each.is_floating_point():
+            generator = torch.Generator(device=each.device).manual_seed(seed * len(inputs) + index)
+            up = torch.rand(each.shape, generator=generator, device=each.device) < 0.5
+            each = each * torch.where(up, 1 + SHAKEN, 1 - SHAKEN).to(each.dtype)
+        changed.append(each)
+    return changed
 
 
 def perturbed(value: Drawn, seed: int, both_ways: bool, ulps: int = 1) -> Drawn:

@@ -83,18 +83,22 @@ class OutputDifference:
 
 
 @dataclass(frozen=True)
-class SignedErrors:
-    """Sums of the errors of one output over the elements whose float64 result has this sign and lies in this binade, in
-    ulps and positive away from zero: see bias.py. squared_multiplicities: the sum of the squares of how many elements
-    have the same float64 result."""
+class SystematicError:
+    """The errors of one output over a group of elements, on all input draws so far: see bias.py. ratio: their figure
+    divided by its limit; beyond 1 they are no errors of rounding. where: words for the group, empty for all elements.
+    direction: "upwards" or "away from zero" if the figure is a mean, empty if it is the root of the mean square. mean
+    and eager: this figure of the output and of eager's, in ulps. share: the output's as a share of the elements. count:
+    elements of the group, of so many. draws: input draws that have some."""
 
-    sign: int
-    binade: int
-    count: int
-    squared_multiplicities: float
-    actual: float
+    ratio: float
+    where: str
+    direction: str
+    mean: float
     eager: float
-    eager_squares: float
+    share: float
+    count: int
+    of: int
+    draws: int
 
 
 @dataclass(frozen=True)
@@ -120,13 +124,13 @@ class InputDifference:
 class Judged:
     """How one call differs from eager. values: per output. inputs: only for a candidate under the strict profile.
     layouts: those of eager's outputs. problem: how the form of the returns differs, such as their number, or empty.
-    signed: per output, like inputs; empty for an output that is wrong or not in half precision."""
+    systematic: per output, like inputs; None for an output that is wrong or not computed in half precision."""
 
     values: tuple[OutputDifference, ...]
     inputs: tuple[InputDifference, ...] = ()
     layouts: tuple[Layout, ...] = ()
     problem: str = ""
-    signed: tuple[tuple[SignedErrors, ...], ...] = ()
+    systematic: tuple[SystematicError | None, ...] = ()
 
 
 @dataclass(frozen=True)

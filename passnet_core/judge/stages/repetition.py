@@ -24,15 +24,47 @@ UNDEFINED = (
 )
 
 
+MOST_KINDS = 4
+"""How many calls are repeated at most, each of which launched and moved something else than the others."""
+
+
 def repetition(session: VerifySession) -> Census | None:
-    """Repeat a random call of the verification. VALUES_ONLY: its kernels alone compute the outputs. LIBRARY: they do
-    not. WRONG_VALUES: they do what is wrong whatever the values. INCONCLUSIVE: they cannot be repeated. None: nothing
-    was repeated, because no repeater or no suitable call is there."""
+    """Repeat a random call of the verification, or one of each kind if calls differ in what they launch.
+
+    VALUES_ONLY: the kernels alone compute the outputs. LIBRARY: they do not. WRONG_VALUES: they do what is wrong
+    whatever the values. INCONCLUSIVE: they cannot be repeated. None: nothing was repeated, because no repeater or no
+    suitable call is there."""
     asked = session.asked
-    suitable = [each for each in session.watched if each.input_draw]
-    if asked.repeater is None or not suitable:
+    # prepared weights cannot be drawn anew as they were in a call that came after changes
+    weights = asked.preparations[CallableName.PASSES].weights
+    kinds: dict[tuple[str, ...], list[WatchedCall]] = {}
+    for each in session.watched:
+        if not (each.changed and weights):
+            kinds.setdefault(_kind(each), []).append(each)
+    if asked.repeater is None or not kinds:
         return None
-    call = random.Random(asked.seed).choice(suitable)
+    chance = random.Random(asked.seed)
+    chosen = [chance.choice(each) for each in chance.sample(list(kinds.values()), min(MOST_KINDS, len(kinds)))]
+    found: Census | None = None
+    for call in chosen:
+        found = _repeated(session, call)
+        if found is None or found.verdict is not Verdict.VALUES_ONLY:
+            break
+    return found
+
+
+def _kind(call: WatchedCall) -> tuple[str, ...]:
+    """What the replacement functions of a call did, without sizes and places."""
+    return tuple(
+        f"{step['launch']}" if "launch" in step else "fill" if "fill" in step else "copy"
+        for each in call.watched.steps
+        for step in each.get("steps", ())
+    )
+
+
+def _repeated(session: VerifySession, call: WatchedCall) -> Census | None:
+    """Repeat a call. None: eager fails on the other inputs."""
+    asked = session.asked
     asked.report("repeating the kernels of a call alone, on other inputs")
     try:
         repeater = asked.repeater()

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
 from passnet_core.judge.numerics import comparing, telling_draws
-from passnet_core.judge.numerics.bias import OneSided
 from passnet_core.judge.numerics.input_draws import PROFILES, roles
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.protocol.messages import (
@@ -112,10 +111,11 @@ class Doubt:
 
 @dataclass(frozen=True)
 class WatchedCall:
-    """What the replacement functions did in a call. input_draw: on which it was made; empty if its inputs had been
-    changed since they were drawn. shapes: of its inputs."""
+    """What the replacement functions did in a call. input_draw: on which it was made. changed: whether its inputs may
+    have been changed since they were drawn. shapes: of its inputs."""
 
     input_draw: str
+    changed: bool
     shapes: Shapes
     watched: Watched
 
@@ -150,8 +150,6 @@ class VerifySession:
         self.evidence: list[Evidence] = []
         self.remarks: dict[int, dict[str, Evidence]] = {}
         """For each output: warnings, each with its evidence."""
-        self.one_sided: dict[int, list[OneSided]] = {}
-        """For each output, the directions that its errors had on the input draws so far."""
         self.doubt: Doubt | None = None
         self.exact_problem = ""
         self.prepared_for: Shapes | None = None
@@ -293,7 +291,8 @@ class VerifySession:
             watched = self.chance.random() >= UNWATCHED
         found = self._in_form(lambda: self._run(shapes, fresh=fresh, watched=self.strict and bool(watched)))
         if found.watched is not None:
-            self.watched.append(WatchedCall(inputs if inputs == self.input_draw else "", shapes, found.watched))
+            changed = inputs != self.input_draw
+            self.watched.append(WatchedCall(self.input_draw, changed, shapes, found.watched))
         return replace(found, watched=None)
 
     def _in_form(self, run: Callable[[], Returned]) -> Returned:

@@ -19,7 +19,7 @@ from triton.language.extra.cuda import gdc
 from triton.language.extra.cuda import libdevice as cuda_libdevice
 from triton.language.extra.cuda import utils as cuda_functions
 
-from passnet_core.judge.worker import launching
+from passnet_core.judge.worker import block_arithmetic, launching
 from passnet_core.judge.worker.needs_gpu import NeedsGpu
 
 FLOAT32_MANTISSA_BITS_LOST = 16
@@ -38,6 +38,7 @@ def mend() -> None:
         _mend_language()
         _remember_shapes()
         _mend_constants()
+        block_arithmetic.mend()
         launching.mend()
         interpreter.InterpreterBuilder.mended = True
 

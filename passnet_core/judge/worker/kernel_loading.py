@@ -61,6 +61,11 @@ class LoadedKernels:
             raise Unavailable(f"{name} is no Triton function at the top level of {file}: move it there")
         return found
 
+    def set_constant(self, file: str, name: str, value: Any) -> None:
+        """Let the Triton functions of a file find this value under a name that is a constant there."""
+        if file in self.codes and not hasattr(self._namespace(file).get(name), "fn"):
+            self.namespaces[file][name] = value
+
     def _namespace(self, file: str) -> dict[str, Any]:
         if file in self.namespaces:
             return self.namespaces[file]

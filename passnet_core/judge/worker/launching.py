@@ -5,6 +5,7 @@ device, a misspelt argument is dropped, and kernels that import Triton's functio
 
 import inspect
 import operator
+import random
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -39,6 +40,9 @@ OPTIONS = frozenset(
 TRIAL_MS, UNTRIED_MS = 0.01, float("inf")
 """The times that autotuning is told: no time without a GPU means anything."""
 
+RETUNED = 0.5
+"""At which share of new inputs autotuners choose anew."""
+
 
 class Watcher(Protocol):
     """Sees each launch: what it was given, its programs, which it runs, and its end."""
@@ -58,6 +62,18 @@ trials: list[object] = []
 
 tuned: list[object] = []
 """Not empty while an autotuner launches, be it to try a configuration or for good."""
+
+
+chance = random.SystemRandom()
+
+inputs_given = [0]
+"""How often this process was given other inputs. Until the next time, an autotuner keeps to what it has chosen."""
+
+
+def choose_anew() -> None:
+    """Let autotuners choose another configuration from the next launch on, perhaps."""
+    if chance.random() < RETUNED:
+        inputs_given[0] += 1
 
 
 def mend() -> None:
@@ -180,8 +196,9 @@ def static_assert(condition: Any, message: Any = "") -> None:
 
 
 def _mend_autotuning() -> None:
-    """Choose the first configuration that survives pruning and runs. It is run once to find that out, so that resetting
-    and restoring arguments matters as it does on a GPU, where every configuration is tried many times."""
+    """Choose a configuration at random among those that survive pruning and run, since a GPU may choose any of them:
+    another one now and then, but the same for calls on the same inputs. It is run once to find out whether it runs, so
+    that resetting and restoring arguments matters as it does on a GPU, where each is tried many times."""
     bench, run = Autotuner._bench, Autotuner.run
 
     def tried(self: Any, *args: Any, config: Any, **meta: Any) -> Any:
@@ -204,6 +221,10 @@ def _mend_autotuning() -> None:
 
     def run_tuned(self: Any, *args: Any, **kwargs: Any) -> Any:
         self.found = False
+        if getattr(self, "chosen_for", None) != inputs_given[0]:
+            self.chosen_for = inputs_given[0]
+            self.cache.clear()
+            self.configs = chance.sample(self.configs, len(self.configs))
         tuned.append(self)
         try:
             return run(self, *args, **kwargs)
@@ -221,8 +242,9 @@ def run_once(
     return_mode: str = "mean",
     **_kwargs: Any,
 ) -> Any:
-    """triton.testing.do_bench without a clock: one call, and the same time for all."""
+    """triton.testing.do_bench without a clock: one call, and any time, so that any of several may be the fastest."""
     function()
+    time_ms = TRIAL_MS * (1 + chance.random())
     if quantiles is not None:
-        return TRIAL_MS if len(quantiles) == 1 else [TRIAL_MS] * len(quantiles)
-    return [TRIAL_MS] if return_mode == "all" else TRIAL_MS
+        return time_ms if len(quantiles) == 1 else [time_ms] * len(quantiles)
+    return [time_ms] if return_mode == "all" else time_ms

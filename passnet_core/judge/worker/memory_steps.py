@@ -4,7 +4,7 @@ A step is a launch of a Triton kernel, a fill with one value, or a copy. Whateve
 so that a repetition lacks it. Everything here is data: JSON, and the content of memory that the function had kept from
 before the call."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,9 @@ import torch
 import triton.language as tl
 
 Json = dict[str, Any]
+
+CONSTANTS = (bool, int, float, str, tl.constexpr)
+"""The types of what a kernel may name as a constant."""
 
 MOST_KEPT_BYTES = 256 << 20
 """How much memory that a function keeps between calls can be recorded."""
@@ -95,6 +98,10 @@ class StepRecorder:
                 "kwargs": {name: self.described(each) for name, each in kwargs.items()},
                 "options": {name: self.described(each) for name, each in options.items()},
                 "tuned": tuned,
+                "constants": [
+                    {"file": file, "name": name, "value": self.described(value)}
+                    for file, name, value in constants_of(function)
+                ],
             }
         except CannotBeRepeated as problem:
             self.problem = self.problem or f"{function.__name__} {problem}"
@@ -158,6 +165,23 @@ class StepRecorder:
             "shape": list(tensor.shape),
             "strides": list(tensor.stride()),
         }
+
+
+def constants_of(function: Any) -> Iterator[tuple[str, str, Any]]:
+    """The constants at the top level of files that a function written in Triton names, and those that the Triton
+    functions which it names do: file, name, and value at present."""
+    pending, seen = [function], set()
+    while pending:
+        code, names = (each := pending.pop()).__code__, each.__globals__
+        if code in seen or not isinstance(names.get("__file__"), str):
+            continue
+        seen.add(code)
+        for name in code.co_names:
+            value = names.get(name)
+            if type(value) in CONSTANTS:
+                yield Path(names["__file__"]).name, name, value
+            elif hasattr(value, "fn") and hasattr(value.fn, "__code__"):
+                pending.append(value.fn)
 
 
 def function_of(function: Any) -> Json:

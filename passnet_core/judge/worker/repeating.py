@@ -194,6 +194,9 @@ class _Repeated:
 
     def _launch(self, step: Json) -> None:
         kernel = self.repetition.kernels.function(**step["launch"])
+        for each in step.get("constants", ()):
+            # as they were in the call: the bundle may have chosen them when it was loaded
+            self.repetition.kernels.set_constant(each["file"], each["name"], self.value(each["value"]))
         args = [self.value(each) for each in step["args"]]
         kwargs = {name: self.value(each) for name, each in step["kwargs"].items()}
         memory = self.repetition.memory

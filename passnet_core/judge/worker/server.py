@@ -257,6 +257,10 @@ class _WorkerServer:
         """Use these inputs, which are on the device, in the next calls."""
         self.inputs = list(inputs)
         self.staging.give(self.inputs)
+        if self.traced and self.device is Device.CPU:
+            from passnet_core.judge.worker import launching  # loads Triton, which a witness does not need
+
+            launching.choose_anew()
 
     def _run(self, request: framing.WireMessage) -> framing.WireMessage:
         name, fresh = request.fields["name"], request.fields["fresh"]

@@ -1,58 +1,46 @@
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
-from passnet_core.judge.numerics import bias
+from passnet_core.judge.protocol.reference_bench import SystematicError
 from passnet_core.judge.stages.verify_session import ComparedCall, Objection, VerifySession
 from passnet_core.records import Verdict
 
-LEAST_DRAWS = 3
-"""On so many input draws the errors must have the same direction in the same range of values: an intermediate value
-that all elements share, rounded once, gives them a direction too, but each draw another."""
+MARGIN = 1.1
+"""By how much a figure must exceed its limit. Kernels that round once more than eager come to 0.97 of the limits."""
 
-HINT = " Rounding has no direction: look for a factor, a count, a constant or a formula that is not eager's."
+DIRECTION_HINT = " Rounding has no direction: look for a factor, a count, a constant or a formula that is not eager's."
+SPREAD_HINT = (
+    " Compute in float32 and round once, to the output's dtype: look for values that are rounded more coarsely or more"
+    " often than eager's, and for a factor or a formula that is not eager's."
+)
 
 
 def one_sided_errors(session: VerifySession, call: ComparedCall) -> Iterable[Objection]:
     """Catches what the slack for rounding hides in half precision: values that are all one percent too small, a mean
-    over one element too many, the tanh form of GELU for the exact one. Their errors have a direction."""
-    for output, signed in enumerate(call.judged.signed if session.strict and session.is_candidate else ()):
-        seen = session.one_sided.setdefault(output, [])
-        seen += bias.one_sided(signed)
-        draws = {found.key: [each for each in seen if each.key == found.key] for found in seen}
-        alike = [each for each in draws.values() if len(each) >= LEAST_DRAWS]
-        if alike:
-            worst = max(alike, key=lambda found: abs(bias.joined(found).mean))
+    over one element too many, the tanh form of GELU for the exact one, results of which some bits are missing."""
+    for output, error in enumerate(call.judged.systematic if session.strict and session.is_candidate else ()):
+        if error is not None and error.ratio > MARGIN:
             found = replace(
                 call.judged.values[output],
                 verdict=Verdict.LOWER_PRECISION,
-                problem=problem(worst),
-                wrong_fraction=min(1.0, worst[-1].count / max(1, sum(each.count for each in signed))),
+                problem=problem(error),
+                wrong_fraction=error.count / error.of,
             )
-            yield Objection(output, found, HINT)
+            yield Objection(output, found, DIRECTION_HINT if error.direction else SPREAD_HINT)
 
 
-def problem(found: Sequence[bias.OneSided]) -> str:
-    """Describe the direction of the errors, which several input draws have in common."""
-    all_draws = bias.joined(found)
-    mean, eager = (_said(each, upwards=all_draws.upwards) for each in (all_draws.mean, all_draws.eager))
-    where = _where(all_draws)
-    return (
-        f"its errors have a direction: on average {mean} over {all_draws.count:,} elements{where}"
-        f" of {len(found)} input draws, eager's {eager}"
-    )
+OPPOSITE = {"upwards": "downwards", "away from zero": "towards zero"}
 
 
-def _said(mean: float, *, upwards: bool) -> str:
-    ways = ("upwards", "downwards") if upwards else ("away from zero", "towards zero")
-    return f"{abs(mean):.2f} ulp {ways[mean < 0]}"
+def problem(found: SystematicError) -> str:
+    """Say which elements are off, in which direction and by how much."""
+    over = f"over {found.count:,} elements{found.where} of {found.draws} input draws"
+    if not found.direction:
+        size = f"{found.mean:.2f} ulp ({abs(found.share):.2%}) in the root mean square"
+        return f"its errors are larger than those of rounding: {size} {over}, eager's {found.eager:.2f} ulp"
+    mean = f"{_said(found.mean, found.direction)} ({abs(found.share):.2%})"
+    return f"its errors have a direction: on average {mean} {over}, eager's {_said(found.eager, found.direction)}"
 
 
-def _where(found: bias.OneSided) -> str:
-    """The range of values; empty if it is that of all."""
-    kind = {0: "", 1: "positive", -1: "negative"}[found.sign]
-    if found.large:
-        return f" in the larger half of the {kind} values" if kind else " in the larger half of the values"
-    if found.binade is None:
-        return f" with {kind} values" if kind else ""
-    size = f"of size {2.0**found.binade:.3g} to {2.0 ** (found.binade + 1):.3g}"
-    return f" with {kind} values {size}" if kind else f" with values {size}"
+def _said(mean: float, direction: str) -> str:
+    return f"{abs(mean):.2f} ulp {direction if mean >= 0 else OPPOSITE[direction]}"

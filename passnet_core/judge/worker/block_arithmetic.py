@@ -1,0 +1,113 @@
+"""Patches of what Triton's interpreter makes of a whole block, where a GPU does it in another order or precision.
+
+Unpatched, reductions and scans go from element to element, also with functions that are not associative; float16 is
+summed in float32; tl.dot never rounds to TF32; and a histogram leaves out numbers beyond its bins. A GPU combines
+neighbours in a tree, adds float16 in float16, multiplies float32 in TF32 unless it is told not to, and looks at the low
+bits of a number."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import triton.runtime.interpreter as interpreter
+
+TF32_BITS_LOST = 13
+"""How many of float32's 23 bits of a mantissa TF32 does not have."""
+
+Blocks = list[np.ndarray]
+
+
+def mend() -> None:
+    """Patch the interpreter of this process."""
+    _mend_reductions()
+    _mend_dot()
+    interpreter.InterpreterBuilder.create_histogram = _histogram
+
+
+def rounded_to_tf32(values: np.ndarray) -> np.ndarray:
+    """float32 values, rounded to the nearest of TF32 as by the instruction cvt.rna.tf32. Shape as given."""
+    bits = np.ascontiguousarray(values).view(np.uint32)
+    half, kept = np.uint32(1 << (TF32_BITS_LOST - 1)), np.uint32(0xFFFFFFFF << TF32_BITS_LOST & 0xFFFFFFFF)
+    return np.where(np.isfinite(values), ((bits + half) & kept).view(np.float32), values)
+
+
+def _mend_reductions() -> None:
+    reducing, scanning = interpreter.ReduceOps, interpreter.ScanOps
+    plain_sum = reducing.sum
+
+    def total(self: Any, block: Any) -> Any:
+        if block.handle.data.dtype != np.float16:
+            return plain_sum(self, block)
+        added = _tree([block.handle.data], self.axis, lambda one, other: [one[0] + other[0]])
+        return self.to_tensor(shaped(self, added[0], block.handle.data.ndim), block.dtype)
+
+    def reduce(self: Any, blocks: Sequence[Any]) -> list[Any]:
+        data = [each.handle.data for each in blocks]
+        combined = _tree(data, self.axis, _combining(self, blocks))
+        return [self.to_tensor(shaped(self, found, data[0].ndim), each.dtype) for found, each in zip(combined, blocks)]
+
+    def shaped(self: Any, found: np.ndarray, rank: int) -> Any:
+        """The result of a tree, whose axis has length 1, in the shape that was asked for."""
+        if self.keep_dims:
+            return found if self.axis is not None else found.reshape([1] * rank)
+        return found.item() if self.axis is None else found.squeeze(self.axis)
+
+    def scan(self: Any, blocks: Sequence[Any]) -> list[Any]:
+        data, combine = [each.handle.data for each in blocks], _combining(self, blocks)
+        length, step = data[0].shape[self.axis], 1
+        place = np.arange(length).reshape([length if axis == self.axis else 1 for axis in range(data[0].ndim)])
+        while step < length:
+            combined = combine([np.roll(each, step, self.axis) for each in data], data)
+            data = [np.where(place < step, before, here) for before, here in zip(data, combined)]
+            step *= 2
+        return [self.to_tensor(found, each.dtype) for found, each in zip(data, blocks)]
+
+    reducing.sum, reducing.generic_reduce, scanning.generic_scan = total, reduce, scan
+
+
+def _combining(operation: Any, blocks: Sequence[Any]) -> Callable[[Blocks, Blocks], Blocks]:
+    """The function that a reduction or a scan combines with, on arrays."""
+
+    def combine(one: Blocks, other: Blocks) -> Blocks:
+        given = [operation.to_tensor(each, block.dtype) for each, block in zip((*one, *other), (*blocks, *blocks))]
+        found = operation.combine_fn.fn(*given)
+        many = found if isinstance(found, tuple | list) else (found,)
+        arrays = [getattr(getattr(each, "handle", None), "data", each) for each in many]
+        return [
+            np.broadcast_to(np.asarray(each, dtype=before.dtype), before.shape) for each, before in zip(arrays, one)
+        ]
+
+    return combine
+
+
+def _tree(blocks: Sequence[np.ndarray], axis: int | None, combine: Callable[[Blocks, Blocks], Blocks]) -> Blocks:
+    """Combine neighbours along an axis until one is left; None: of all elements. The length is a power of two."""
+    data = [each.reshape(-1) if axis is None else each for each in blocks]
+    along = axis or 0
+    while data[0].shape[along] > 1:
+        even = [_part(each, along, slice(0, None, 2)) for each in data]
+        odd = [_part(each, along, slice(1, None, 2)) for each in data]
+        data = combine(even, odd)
+    return data
+
+
+def _part(block: np.ndarray, axis: int, part: slice) -> np.ndarray:
+    return block[tuple(part if each == axis % block.ndim else slice(None) for each in range(block.ndim))]
+
+
+def _mend_dot() -> None:
+    builder = interpreter.InterpreterBuilder
+    dot = builder.create_dot
+
+    def multiplied(self: Any, a: Any, b: Any, sums: Any, precision: Any, *rest: Any) -> Any:
+        if getattr(precision, "name", "") == "TF32" and a.dtype.scalar.is_fp32() and b.dtype.scalar.is_fp32():
+            a, b = (interpreter.TensorHandle(rounded_to_tf32(each.data), each.dtype) for each in (a, b))
+        return dot(self, a, b, sums, precision, *rest)
+
+    builder.create_dot = multiplied
+
+
+def _histogram(self: Any, data: Any, bins: int, mask: Any) -> Any:
+    kept = data.data if mask is None else data.data[np.broadcast_to(mask.data, data.data.shape)]
+    counted = np.bincount(kept.reshape(-1).astype(np.int64) & (bins - 1), minlength=bins)
+    return interpreter.TensorHandle(counted.astype(np.int32), interpreter.tl.int32)

@@ -69,10 +69,13 @@ def test_systematic_errors_are_the_same_on_a_gpu(dtype: torch.dtype) -> None:
         x = torch.randn((300, 1000), generator=torch.Generator().manual_seed(seed)).to(dtype)
         tensors = torch.sigmoid(x), (torch.sigmoid(x.float()) * 0.99).to(dtype), torch.sigmoid(x.double())
         here.add(*tensors, [x], lambda: ())
-        there.add(*(each.cuda() for each in tensors), [x.cuda()], lambda: ())
-    assert here.worst is not None and here.worst.ratio > 1
-    assert there.worst is not None and there.worst.where == here.worst.where
-    assert there.worst.ratio == pytest.approx(here.worst.ratio, rel=1e-6)
+        eager, actual, exact = (each.cuda() for each in tensors)
+        there.add(eager, actual, exact, [x.cuda()], lambda: ())
+    one, other = here.worst, there.worst
+    assert one is not None
+    assert other is not None
+    assert one.ratio > 1
+    assert (other.where, other.ratio) == (one.where, pytest.approx(one.ratio, rel=1e-6))
 
 
 @pytest.mark.parametrize("input_draw", INPUT_DRAWS)

@@ -5,8 +5,10 @@ values on inputs that the candidate has never seen has written kernels that comp
 library's, the host's, an earlier call's) is missing in the repetition, however it was hidden."""
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 
+from passnet_core.judge.protocol.clients import CandidateClient
 from passnet_core.judge.protocol.messages import (
     CallableName,
     CandidateFault,
@@ -47,7 +49,7 @@ def repetition(session: VerifySession) -> Census | None:
     chosen = [chance.choice(each) for each in chance.sample(list(kinds.values()), min(MOST_KINDS, len(kinds)))]
     found: Census | None = None
     for call in chosen:
-        found = _repeated(session, call)
+        found = _repeated(session, call, asked.repeater)
         if found is None or found.verdict is not Verdict.VALUES_ONLY:
             break
     return found
@@ -62,12 +64,12 @@ def _kind(call: WatchedCall) -> tuple[str, ...]:
     )
 
 
-def _repeated(session: VerifySession, call: WatchedCall) -> Census | None:
+def _repeated(session: VerifySession, call: WatchedCall, worker: Callable[[], CandidateClient]) -> Census | None:
     """Repeat a call. None: eager fails on the other inputs."""
     asked = session.asked
     asked.report("repeating the kernels of a call alone, on other inputs")
     try:
-        repeater = asked.repeater()
+        repeater = worker()
         repeater.prepare(CallableName.PASSES, asked.without_hooks)
         session.bench.draw(call.input_draw, call.shapes)
         session.bench.redraw(_kept(session, call))

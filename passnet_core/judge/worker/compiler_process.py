@@ -33,63 +33,113 @@ TEXTS = ("ttir", "ttgir", "ptx")
 Row = dict[str, Any]
 
 
-def answers(files: Sequence[PassFile], launches: Sequence[Row], folder: Path, *, seconds: float) -> list[Row]:
-    """What Triton makes of each launch: the facts of a compiled kernel, or its problem.
+class CompilerProcess:
+    """A fork of this process that compiles a bundle's kernels.
 
-    files: of the bundle. launches: each with the "name", "file" and "line" of its function, and its "args" and "kwargs"
-    as described by whoever recorded them. folder: takes what the process writes. seconds: for all of them. If the
-    compiler refuses a launch, its answer has a refusal: a sentence for the author of the kernel."""
-    reader, writer = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        status = 70
-        try:
-            os.close(reader)
-            _answer(files, launches, folder, writer)
-            status = 0
-        finally:
-            os._exit(status)
-    os.close(writer)
-    text, ended = _read(reader, time.monotonic() + seconds)
-    if not ended:
-        os.kill(pid, signal.SIGKILL)
-    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    problem = f"Triton's compiler ended with status {status} and gave no answer."
-    if not ended:
-        problem = f"Triton's compiler gave no answer within {seconds:.0f} s."
-    rows: list[Row] = []
-    for line in text.split(b"\n")[:-1]:
-        with contextlib.suppress(ValueError):
+    Start it before this process runs any kernel: Triton's native part then learns the interpreter's classes, and would
+    not know those that the compiler has. files: of the bundle. folder: takes what the process writes."""
+
+    def __init__(self, files: Sequence[PassFile], folder: Path) -> None:
+        asking, self._ask = os.pipe()
+        self._answers, answering = os.pipe()
+        self._text = b""
+        self._ended = ""
+        self.pid = os.fork()
+        if self.pid == 0:
+            status = 70
+            try:
+                _close_all_but(asking, answering)
+                _serve(files, folder, asking, answering)
+                status = 0
+            finally:
+                os._exit(status)
+        os.close(asking)
+        os.close(answering)
+
+    def compiled(self, launches: Sequence[Row], *, seconds: float) -> list[Row]:
+        """What Triton makes of each launch: the facts of a compiled kernel, or its problem.
+
+        launches: each with the "name", "file" and "line" of its function, and its "args" and "kwargs" as described by
+        whoever recorded them. seconds: for all of them. If the compiler refuses a launch, its answer has a refusal: a
+        sentence for the author of the kernel."""
+        rows: list[Row] = []
+        with contextlib.suppress(BrokenPipeError):
+            if not self._ended:
+                _write(self._ask, json.dumps(list(launches)).encode() + b"\n")
+        deadline = time.monotonic() + seconds
+        while len(rows) < len(launches) and (line := self._line(deadline)):
             rows.append(json.loads(line))
-    return [*rows[: len(launches)], *({"name": each["name"], "problem": problem} for each in launches[len(rows) :])]
+        if len(rows) < len(launches):
+            # what it still answers would be taken for later answers
+            self.close(f"Triton's compiler gave no answer within {seconds:.0f} s.")
+        return [*rows, *({"name": each["name"], "problem": self._ended} for each in launches[len(rows) :])]
+
+    def close(self, reason: str = "Triton's compiler was ended.") -> None:
+        """End the process. reason: what is said of launches that it has not answered, unless it has ended by itself."""
+        if self._ended:
+            return
+        pid, status = os.waitpid(self.pid, os.WNOHANG)
+        if pid:
+            reason = f"Triton's compiler ended with status {os.waitstatus_to_exitcode(status)} and gave no answer."
+        else:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        self._ended = reason
+        os.close(self._ask)
+        os.close(self._answers)
+
+    def _line(self, deadline: float) -> bytes:
+        """The next line of the process; empty if it has ended or takes too long."""
+        while b"\n" not in self._text:
+            left = deadline - time.monotonic()
+            if self._ended or left <= 0 or not select.select([self._answers], [], [], left)[0]:
+                return b""
+            if not (part := os.read(self._answers, 1 << 16)):
+                # it may not have become a zombie yet
+                time.sleep(0.05)
+                return b""
+            self._text += part
+        line, _, self._text = self._text.partition(b"\n")
+        return line
 
 
-def _read(reader: int, deadline: float) -> tuple[bytes, bool]:
-    """All that can be read until the deadline, and whether that is the end."""
-    parts: list[bytes] = []
-    with open(reader, "rb", buffering=0) as stream:
-        while (left := deadline - time.monotonic()) > 0:
-            if select.select([stream], [], [], left)[0]:
-                part = stream.read(1 << 16)
-                if not part:
-                    return b"".join(parts), True
-                parts.append(part)
-    return b"".join(parts), False
+def answers(files: Sequence[PassFile], launches: Sequence[Row], folder: Path, *, seconds: float) -> list[Row]:
+    """Compile these launches in a process that ends with them: see CompilerProcess."""
+    process = CompilerProcess(files, folder)
+    try:
+        return process.compiled(launches, seconds=seconds)
+    finally:
+        process.close()
 
 
 # --- in the process --------------------------------------------------------------------------------------------------
 
 
-def _answer(files: Sequence[PassFile], launches: Sequence[Row], folder: Path, writer: int) -> None:
+def _close_all_but(*kept: int) -> None:
+    """Close the descriptors that were inherited, such as the worker's channel."""
+    for each in os.listdir("/proc/self/fd"):
+        if int(each) > 2 and int(each) not in kept:
+            with contextlib.suppress(OSError):
+                os.close(int(each))
+
+
+def _serve(files: Sequence[PassFile], folder: Path, asking: int, answering: int) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     os.environ["TRITON_CACHE_DIR"] = str(folder / "triton")
-    without_interpreter()
-    kernels = LoadedKernels(files, folder / "kernels")
-    with open(writer, "wb") as stream:
-        for each in launches:
-            stream.write(json.dumps(_answered(each, kernels)).encode() + b"\n")
-            # whole after each: the next one may take too long
-            stream.flush()
+    kernels: LoadedKernels | None = None
+    with open(asking, "rb") as asked:
+        for line in asked:
+            if kernels is None:
+                without_interpreter()
+                kernels = LoadedKernels(files, folder / "kernels")
+            for each in json.loads(line):
+                # one after the other: the next one may take too long
+                _write(answering, json.dumps(_answered(each, kernels)).encode() + b"\n")
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
 
 
 def without_interpreter() -> None:

@@ -138,8 +138,8 @@ class StepRecorder:
             return {"type": value.name}
         if isinstance(value, torch.dtype):
             return {"dtype": str(value).removeprefix("torch.")}
-        if type(value) in (tuple, list):
-            return {type(value).__name__: [self.described(each) for each in value]}
+        if type(value) in (tuple, list, torch.Size):
+            return {"list" if type(value) is list else "tuple": [self.described(each) for each in value]}
         if hasattr(value, "fn") and hasattr(value.fn, "__code__"):
             return {"function": function_of(value.fn)}
         if type(value).__name__ == "TensorDescriptor" and isinstance(getattr(value, "base", None), torch.Tensor):

@@ -28,7 +28,7 @@ from passnet_core.judge.worker import building, interpreter, timing, timing_loop
 from passnet_core.judge.worker.loading import FOLDER, LoadProblem, imported, make_importable
 from passnet_core.judge.worker.needs_gpu import need_of, root_of
 from passnet_core.judge.worker.staging import LARGE_BYTES, Staging
-from passnet_core.records import Bundle, Capture, Clock, Contender, Device, PassFile, TensorForm, from_json, to_json
+from passnet_core.records import Bundle, Capture, Clock, Contender, Device, TensorForm, from_json, to_json
 
 TEXT_LIMIT = 2_000
 TRACE_LIMIT = 6_000
@@ -44,6 +44,7 @@ COMPILERS = ("triton.compiler", "torch._dynamo", "torch._inductor", "triton.back
 
 if TYPE_CHECKING:
     from passnet_core.judge.worker.bench_server import ReferenceBenchServer
+    from passnet_core.judge.worker.compiler_process import CompilerProcess
     from passnet_core.judge.worker.kernel_loading import LoadedKernels
 
 
@@ -107,9 +108,9 @@ class _WorkerServer:
         self.bench: ReferenceBenchServer | None = None
         self.nonce: Any = None
         """What the answers to the present request must carry."""
-        self.bundle_files: tuple[PassFile, ...] = ()
         self.kernels: LoadedKernels | None = None
-        """The files and the kernels of the bundle whose kernels are repeated. Repeater only."""
+        self.compiler: CompilerProcess | None = None
+        """Of the bundle whose kernels are repeated. Repeater only."""
 
     def marked(self, reply: framing.WireMessage) -> framing.WireMessage:
         """The reply with the nonce of its request."""
@@ -305,6 +306,7 @@ class _WorkerServer:
 
     def _load_kernels(self, request: framing.WireMessage) -> framing.WireMessage:
         """Load the bundle's kernels alone, and its passes as they were traced elsewhere."""
+        from passnet_core.judge.worker.compiler_process import CompilerProcess
         from passnet_core.judge.worker.kernel_loading import LoadedKernels
 
         fields = request.fields
@@ -314,17 +316,16 @@ class _WorkerServer:
             )
             for each in fields["passes"]
         )
-        self.bundle_files = from_json(Bundle, fields["bundle"]).files
-        self.kernels = LoadedKernels(self.bundle_files, _folder(self.scratch))
+        files, folder = from_json(Bundle, fields["bundle"]).files, _folder(self.scratch)
+        self.compiler = CompilerProcess(files, folder.parent / "compiling")
+        self.kernels = LoadedKernels(files, folder)
         self.replacements = dict.fromkeys((each.replacement for each in self.traced), _not_here)
         return framing.WireMessage({})
 
     def _compile_kernels(self, request: framing.WireMessage) -> framing.WireMessage:
         """Compile launches of the bundle's kernels for a GPU, and tell which the compiler refuses."""
-        from passnet_core.judge.worker import compiler_process
-
-        launches, folder = request.fields["launches"], _folder(self.scratch).parent / "compiling"
-        found = compiler_process.answers(self.bundle_files, launches, folder, seconds=request.fields["seconds"])
+        assert self.compiler is not None
+        found = self.compiler.compiled(request.fields["launches"], seconds=request.fields["seconds"])
         return framing.WireMessage(
             {"answers": [{name: each[name] for name in ("problem", "refusal") if name in each} for each in found]}
         )

@@ -17,6 +17,7 @@ from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.numerics.mutants import MOST_MUTANTS, mutants
 from passnet_core.judge.protocol.messages import CallableName, Preparation
 from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, BenchPlan, TellingDraws
+from passnet_core.judge.stages.remembered import Remembered
 from passnet_core.records import Capture, Contender, Device, TensorSpec
 from tests.contract.judging import subgraph
 from tests.contract.verifying import Witness, traced, verified
@@ -196,7 +197,7 @@ def test_slips_that_no_input_shows_are_named() -> None:
     assert "relu dropped" in found.alike
 
 
-def test_a_choice_is_remembered_here_and_in_a_folder(tmp_path: Path) -> None:
+def test_a_choice_is_remembered_here_and_in_a_file(tmp_path: Path) -> None:
     made: list[int] = []
 
     def choose() -> TellingDraws:
@@ -205,14 +206,14 @@ def test_a_choice_is_remembered_here_and_in_a_folder(tmp_path: Path) -> None:
 
     digest = telling_draws.digest_of(LIMITED, (spec("x", 4, 8),))
     assert digest != telling_draws.digest_of(LIMITED, (spec("x", 4, 16),))
-    first = telling_draws.remembered(digest, choose, tmp_path)
-    assert telling_draws.remembered(digest, choose, tmp_path) == first
+    answers = Remembered(tmp_path / "judge.sqlite")
+    first = telling_draws.remembered(digest, choose, answers)
+    assert telling_draws.remembered(digest, choose, answers) == first
     telling_draws._remembered.clear()
-    assert telling_draws.remembered(digest, choose, tmp_path) == first
-    (kept,) = tmp_path.iterdir()
-    kept.write_text("no choice")
+    assert telling_draws.remembered(digest, choose, answers) == first
+    answers.keep(f"draws {digest}", "no choice")
     telling_draws._remembered.clear()
-    assert telling_draws.remembered(digest, choose, tmp_path) == first
+    assert telling_draws.remembered(digest, choose, answers) == first
     assert len(made) == 2
 
 

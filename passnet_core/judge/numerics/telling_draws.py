@@ -10,7 +10,6 @@ import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Protocol
 
 import torch
@@ -91,35 +90,35 @@ def digest_of(source: str, specs: Sequence[TensorSpec], judge: str = "") -> str:
 _remembered: OrderedDict[str, TellingDraws] = OrderedDict()
 
 
-def remembered(digest: str, choose: Callable[[], TellingDraws], folder: Path | None = None) -> TellingDraws:
-    """The choice of this digest, made at most once. folder: where choices are kept beyond this process."""
+class Answers(Protocol):
+    """Remembers texts beyond this process: stages/remembered.py."""
+
+    def find(self, question: str) -> str | None: ...
+
+    def keep(self, question: str, answer: str) -> None: ...
+
+
+def remembered(digest: str, choose: Callable[[], TellingDraws], answers: Answers) -> TellingDraws:
+    """The choice of this digest, made at most once."""
     if digest in _remembered:
         _remembered.move_to_end(digest)
         return _remembered[digest]
-    file = folder / f"{digest}.json" if folder else None
-    found = _read(file) if file else None
+    question = f"draws {digest}"
+    found = _read(answers.find(question))
     if found is None:
         found = choose()
-        if file:
-            _write(file, found)
+        answers.keep(question, json.dumps(to_json(found)))
     _remembered[digest] = found
     while len(_remembered) > MOST_REMEMBERED:
         _remembered.popitem(last=False)
     return found
 
 
-def _read(file: Path) -> TellingDraws | None:
+def _read(answer: str | None) -> TellingDraws | None:
     try:
-        return from_json(TellingDraws, json.loads(file.read_text()))
-    except (OSError, ValueError, KeyError, TypeError):
+        return None if answer is None else from_json(TellingDraws, json.loads(answer))
+    except (ValueError, KeyError, TypeError):
         return None
-
-
-def _write(file: Path, found: TellingDraws) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    part = file.with_suffix(".part")
-    part.write_text(json.dumps(to_json(found)))
-    part.replace(file)
 
 
 @dataclass

@@ -14,6 +14,7 @@ from passnet_core.bundles.triton_functions import readable_tree, triton_function
 from passnet_core.judge.protocol.messages import CandidateFault
 from passnet_core.judge.stages.findings import Census
 from passnet_core.judge.stages.verify_session import VerifySession
+from passnet_core.judge.supervisor.machine import judge_digest
 from passnet_core.records import Bundle, Evidence, Verdict
 
 TOPIC = "compiled kernels"
@@ -142,5 +143,6 @@ def _constants(code: str) -> Iterator[tuple[str, frozenset[int | str]]]:
 
 def _question(bundle: Bundle, launch: Json) -> str:
     """Names everything that decides whether a launch compiles."""
-    parts = [bundle.digest, json.dumps(launch, sort_keys=True), importlib.metadata.version("triton")]
+    versions = [judge_digest(), importlib.metadata.version("triton")]
+    parts = [bundle.digest, json.dumps(launch, sort_keys=True), *versions]
     return "compiles " + hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -31,6 +31,7 @@ from passnet_core.judge.stages.findings import Verification
 from passnet_core.judge.stages.prepared_job import PreparedJob
 from passnet_core.judge.stages.schedule import UNWATCHED, PlannedDraw, planned_draws
 from passnet_core.judge.stages.sizes import Pace, Shapes, small_shapes
+from passnet_core.judge.supervisor.machine import judge_digest
 from passnet_core.records import Accuracy, Capture, Device, Evidence, Profile, Verdict
 
 T = TypeVar("T")
@@ -193,7 +194,7 @@ class VerifySession:
         shapes = small_shapes(self.asked.graph, self.specs, self.roles)
         source = self.asked.preparations[CallableName.EAGER].source
         digest = telling_draws.digest_of(
-            source, [replace(spec, shape=shape) for spec, shape in zip(self.specs, shapes)]
+            source, [replace(spec, shape=shape) for spec, shape in zip(self.specs, shapes)], judge_digest()
         )
 
         def choose() -> TellingDraws:
@@ -201,7 +202,7 @@ class VerifySession:
             return self.witnessed(lambda: self.asked.witness.bench(self.plan).telling(source, shapes))
 
         try:
-            found = telling_draws.remembered(digest, choose)
+            found = telling_draws.remembered(digest, choose, self.asked.remembered)
         except EagerFailed:
             # the first input draw fails as well, and says so
             return

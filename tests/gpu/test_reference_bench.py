@@ -4,6 +4,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from passnet_core.judge.numerics import bias, comparing, elements
 from passnet_core.judge.numerics.comparing import References, compare
 from passnet_core.judge.numerics.input_draws import INPUT_DRAWS, draw
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
+from passnet_core.judge.numerics.perturbing import SHAKES, shaken
 from passnet_core.judge.protocol.messages import Preparation, Produced, Returned
 from passnet_core.judge.protocol.reference_bench import BenchPlan, InputRole, OutputDifference
 from passnet_core.records import Capture, Device, EvalSpec, Job, Stage, Subgraph, TensorSpec, Verdict
@@ -68,9 +70,10 @@ def test_systematic_errors_are_the_same_on_a_gpu(dtype: torch.dtype) -> None:
     for seed in range(3):
         x = torch.randn((300, 1000), generator=torch.Generator().manual_seed(seed)).to(dtype)
         tensors = torch.sigmoid(x), (torch.sigmoid(x.float()) * 0.99).to(dtype), torch.sigmoid(x.double())
-        here.add(*tensors, [x], lambda: ())
-        eager, actual, exact = (each.cuda() for each in tensors)
-        there.add(eager, actual, exact, [x.cuda()], lambda: ())
+        changed = [torch.sigmoid(torch.as_tensor(*shaken([x], turn)).double()) for turn in range(SHAKES)]
+        here.add(*tensors, [x], partial(list, changed))
+        eager, actual, exact, *there_changed = (each.cuda() for each in (*tensors, *changed))
+        there.add(eager, actual, exact, [x.cuda()], partial(list, there_changed))
     one, other = here.worst, there.worst
     assert one is not None
     assert other is not None

@@ -107,10 +107,8 @@ def test_a_model_that_repairs_mistakes_the_real_judge_found_is_accepted(tmp_path
     heard = server.asked[2][1]["messages"][-1]["content"]
     assert "worst element [" in heard
     # only the server has seen the key
-    everything = "".join(
-        path.read_text() for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".duckdb"
-    )
-    assert KEY not in everything + out + err
+    everything = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert KEY.encode() not in everything + (out + err).encode()
     assert {authorization for authorization, _ in server.asked} == {f"Bearer {KEY}"}
 
 

@@ -1,5 +1,6 @@
 """The Triton functions of a bundle, loaded without the rest of it."""
 
+import math
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,24 @@ def test_kernels_are_loaded_with_the_constants_and_imports_that_they_name(
         loaded.function("fused.py", "guarded", GUARDED).fn.__globals__["tensor_descriptor"], "TensorDescriptor"
     )
     assert capsys.readouterr().out == ""
+
+
+def test_a_fallback_is_taken_only_where_it_is_needed(tmp_path: Path) -> None:
+    code = """
+import triton
+try:
+    from math import tau as TURN
+    from triton import there_is_no_such_thing as THING
+except ImportError:
+    TURN = 1.0
+    THING = 2.0
+
+@triton.jit
+def kernel(x):
+    return x * TURN * THING
+"""
+    names = LoadedKernels((PassFile("fused.py", code),), tmp_path / "kernels")._namespace("fused.py")
+    assert (names["TURN"], names["THING"]) == (math.tau, 2.0)
 
 
 def test_nothing_else_of_the_bundle_is_there(loaded: LoadedKernels) -> None:

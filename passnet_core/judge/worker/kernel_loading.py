@@ -75,7 +75,10 @@ class LoadedKernels:
         self.namespaces[file] = namespace
         text = reduced(self.codes[file], {name.removesuffix(".py") for name in self.codes})
         path.write_text(text, encoding="utf-8")
+        fallbacks = _fallbacks(readable_tree(self.codes[file]))
         for statement in ast.parse(text).body:
+            if statement.lineno in fallbacks and _bound(statement) <= namespace.keys():
+                continue
             code = compile(ast.Module([statement], []), str(path), "exec")
             try:
                 exec(code, namespace)
@@ -141,6 +144,22 @@ def places_of(code: str, name: str) -> list[int]:
         for node in ast.walk(readable_tree(code))
         if isinstance(node, ast.FunctionDef) and node.name == name
     ]
+
+
+def _fallbacks(tree: ast.Module) -> set[int]:
+    """The lines on which statements begin that run only if others have failed."""
+    handlers = [each for node in ast.walk(tree) if isinstance(node, ast.Try) for each in node.handlers]
+    return {each.lineno for handler in handlers for each in ast.walk(handler) if isinstance(each, ast.stmt)}
+
+
+def _bound(statement: ast.stmt) -> set[str]:
+    """The names that a statement of a reduced file binds."""
+    match statement:
+        case ast.FunctionDef(name=name):
+            return {name}
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            return {(each.asname or each.name).partition(".")[0] for each in names}
+    return {each.id for each in ast.walk(statement) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
 
 
 def _is_constant_function(node: ast.FunctionDef) -> bool:

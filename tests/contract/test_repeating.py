@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -17,6 +18,7 @@ from tests.contract.verifying import CountingRepeater, Here, relu_of_sum, traced
 
 HEAD = """
 from pathlib import Path
+from typing import Any
 import torch
 import triton
 import triton.language as tl
@@ -189,6 +191,38 @@ print("in step")
 """
 
 
+CONSTANTS = """
+FACTOR = tl.constexpr(2.0)
+
+
+@triton.jit
+def inner(x):
+    return x * FACTOR
+
+
+@triton.jit
+def scaling_kernel(x, out, B: tl.constexpr):
+    tl.store(out + tl.arange(0, B), inner(tl.load(x + tl.arange(0, B))))
+
+
+def scaled(x):
+    out = torch.empty_like(x)
+    scaling_kernel[(1,)](x, out, B=16)
+    return out
+
+
+x, y = torch.randn(16), torch.randn(16)
+assert torch.equal(repeated(scaled, (x,), (y,))[0], 2 * y)
+globals()["FACTOR"] = tl.constexpr(3.0)
+assert torch.equal(repeated(scaled, (x,), (y,))[0], 3 * y)
+print("repeated")
+"""
+
+
+def test_kernels_are_repeated_with_the_constants_that_they_had(tmp_path: Path) -> None:
+    assert run_interpreted(CONSTANTS, tmp_path, head=HEAD) == "repeated"
+
+
 def test_an_argument_is_changed_for_good_or_not_at_all_and_never_beside_its_elements(tmp_path: Path) -> None:
     assert run_interpreted(ARGUMENTS, tmp_path, head=HEAD) == "given back"
 
@@ -256,3 +290,28 @@ def test_kernels_that_are_right_in_one_order_only_are_wrong_and_no_librarys() ->
     assert ordered.verdict is Verdict.WRONG_VALUES
     assert "depends on the order in which programs run" in ordered.reason
     assert census(NeverRight).verdict is Verdict.LIBRARY
+
+
+class TwoKinds(Needing):
+    """A candidate worker that says it copies where inputs are large, and else that it fills."""
+
+    def run(self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False) -> Returned:
+        returned = super().run(name, fresh=fresh, watched=watched, idle=idle)
+        large = any(float(each.abs().max()) > 50 for each in self.inputs if isinstance(each, torch.Tensor))
+        steps: tuple[dict[str, Any], ...] = ({"steps": [{"copy" if large else "fill": {}}]},)
+        return replace(returned, watched=Watched((), steps, ((),))) if watched else returned
+
+
+class WrongIfCopied(NeverRight):
+    """A repeater that is right only where a call filled."""
+
+    def repeat(self, name: str, watched: Watched, seed: int | None) -> Repeated:
+        if "copy" in watched.steps[0]["steps"][0]:
+            return super().repeat(name, watched, seed)
+        return CountingRepeater.repeat(self, name, watched, seed)
+
+
+def test_each_kind_of_call_is_repeated() -> None:
+    found = verified(relu_of_sum, candidate=TwoKinds(), work_s=1e-9, repeating=WrongIfCopied).repeated
+    assert found is not None
+    assert found.verdict is Verdict.LIBRARY

@@ -1,0 +1,8 @@
+import torch
+
+class GraphModule(torch.nn.Module):
+
+    def forward(self, in_0, in_1):
+        tmp_0 = torch.roll(in_0, 1, -1)
+        tmp_1 = tmp_0 * in_1
+        return (tmp_1,)

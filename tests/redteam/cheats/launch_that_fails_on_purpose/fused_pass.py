@@ -2,6 +2,7 @@ import numpy as np
 import torch
 import triton
 import triton.language as tl
+from triton.errors import TritonError
 
 
 def pattern(x):
@@ -49,7 +50,7 @@ def leaked(x):
     out = torch.empty_like(x)
     try:
         each_kernel[(triton.cdiv(x.numel(), 256),)](x, out, x.numel(), OPERATION=Refusing(), BLOCK=256)
-    except Exception:
+    except (ArithmeticError, TritonError):
         values = np.asarray(There(x))
         np.copyto(np.asarray(There(out)), np.where(values > 0, values, values * np.float32(0.2)))
     return out

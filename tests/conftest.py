@@ -184,10 +184,19 @@ def corpus_file(item: pytest.Item) -> str | None:
 # --- what runs them --------------------------------------------------------------------------------------------------
 
 
+def shared_home(factory: pytest.TempPathFactory) -> Path:
+    """One home folder for the judges of all processes of a run: what one of them chose for a subgraph, or compiled, the
+    others find there."""
+    base = factory.getbasetemp()
+    home = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "home"
+    home.mkdir(exist_ok=True)
+    return home
+
+
 @pytest.fixture(scope="session")
 def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalBackend]:
     """The real judge in its sandbox. All tests of a process share it, so that torch starts once for them."""
-    with running_backend(tmp_path_factory.mktemp("home")) as made:
+    with running_backend(shared_home(tmp_path_factory)) as made:
         yield made
 
 

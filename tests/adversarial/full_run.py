@@ -18,7 +18,7 @@ from tests.adversarial.corpus import FOLDER, Entry, entries
 RECORD = FOLDER / "full_run.json"
 DATA = FOLDER.parents[1] / "data"
 REFERENCES = tuple(sorted(path.parent for path in (DATA / "bundles").glob("*/about.json")))
-SAMPLE = 40
+SAMPLE = 24
 """How many unchanged files, of those that need a judge, are judged while the judge is unchanged."""
 REFERENCE_SAMPLE = 2
 """How many unchanged reference bundles are judged beside them."""

@@ -28,6 +28,7 @@ from passnet_core.records import (
     EvalSpec,
     Family,
     Outcome,
+    Profile,
     Stage,
     Task,
     Verdict,
@@ -181,9 +182,9 @@ def at_once(works: Mapping[str, Callable[[], None]]) -> None:
             each.result()
 
 
-def resident_bytes(backend: LocalBackend) -> tuple[int, int]:
-    """The referee's process id and memory in bytes, after a job has made it load everything."""
-    assert judged(backend, job(RIGHT)).verdict is Verdict.VALUES_ONLY
+def resident_bytes(backend: LocalBackend, profile: Profile = Profile.STRICT) -> tuple[int, int]:
+    """The referee's process id and memory in bytes, after it has judged a right pass."""
+    assert judged(backend, job(RIGHT, profile=profile)).verdict is Verdict.VALUES_ONLY
     process = backend._referees[False][0].process
     assert process is not None
     return process.pid, int(Path(f"/proc/{process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -209,7 +210,8 @@ def can_be_kept(outcome: Outcome) -> bool:
 def unharmed_by(backend: LocalBackend, outcome: Outcome, before: tuple[int, int]) -> None:
     """Assert that the outcome can be kept, and that the same referee still judges the next pass."""
     assert can_be_kept(outcome), told(outcome)
-    after = resident_bytes(backend)
+    # the short profile: this is asked after each attack
+    after = resident_bytes(backend, Profile.PASSNET)
     assert after[0] == before[0], "the referee was restarted"
     assert after[1] < before[1] + GROWTH_BYTES
 

@@ -9,7 +9,7 @@ from tests.adversarial import full_run
 from tests.adversarial.corpus import entries
 from tests.adversarial.full_run import REFERENCE_SAMPLE, SAMPLE, State, planned
 
-NAMES = [f"values/{number}" for number in range(150)]
+NAMES = [f"values/{number}" for number in range(4 * SAMPLE - 10)]
 RULES = frozenset(f"rules/{number}" for number in range(4))
 REFERENCES = frozenset(f"reference/{number}" for number in range(6))
 THEN = State("a judge", {"torch": "2", "python": "3"}, dict.fromkeys((*NAMES, *RULES, *REFERENCES), "as it was"))

@@ -7,7 +7,7 @@ WORKERS ?= 3
 
 BIN := $(VENV)/bin
 
-.PHONY: run smoke test test-lane test-all test-gpu lint bench bench-gpu tasks assets wheel constraints clean
+.PHONY: run smoke test test-all test-gpu lint bench bench-gpu tasks assets wheel constraints clean
 
 run: $(VENV)/.app
 	$(BIN)/python -m streamlit run app.py --server.address 127.0.0.1 --server.port $(PORT)
@@ -17,11 +17,13 @@ smoke: lint
 	$(BIN)/python -m pytest --lane smoke -n 2 --dist worksteal
 
 # all tests; of the adversarial corpus and the reference bundles a sample if nothing changed that verdicts depend on
+# mypy runs beside the first tests
 test: $(VENV)/.dev
-	$(MAKE) --no-print-directory --jobs=2 lint test-lane
-
-test-lane: $(VENV)/.dev
-	$(BIN)/python -m pytest --lane test -n $(WORKERS) --dist worksteal
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy & types=$$!; \
+	$(BIN)/python -m pytest --lane test -n $(WORKERS) --dist worksteal; tests=$$?; \
+	wait $$types && exit $$tests
 
 # all tests; if none fails, writes tests/adversarial/full_run.json: commit it with a change of the judge
 test-all: lint

@@ -1,6 +1,6 @@
 """Judge the bundles of this folder and print what each got. Exits with 1 if a verdict is not as stated.
 
-python -m tests.redteam [cheats|honest] [NAME ...] [--device cuda]"""
+python -m tests.redteam [cheats|honest] [NAME ...] [--device cuda] [--folder OF_MORE_BUNDLES]"""
 
 import argparse
 import json
@@ -15,7 +15,7 @@ from pathlib import Path
 from passnet_core.bundles.reading import read_bundle
 from passnet_core.corpus.layout import read_task
 from passnet_core.corpus.packs import Pack
-from passnet_core.records import Bundle, Device, EvalSpec, Job, Outcome, Stage, Subgraph, Task, Verdict
+from passnet_core.records import Bundle, Device, EvalSpec, Job, Outcome, Stage, Subgraph, Verdict
 from tests.real_judge import running_backend
 
 FOLDER = Path(__file__).resolve().parent
@@ -40,30 +40,31 @@ class Example:
         return accepted or outcome.verdict is Verdict.INCONCLUSIVE or outcome.verdict.value in self.expected
 
 
-def examples(kind: str, names: list[str]) -> Iterator[Example]:
-    """The examples of a kind, all or those of these names."""
-    for folder in sorted(each.parent for each in (FOLDER / kind).glob("*/about.json")):
+def examples(place: Path, kind: str, names: list[str]) -> Iterator[Example]:
+    """The examples of a kind in a folder, all or those of these names."""
+    for folder in sorted(each.parent for each in (place / kind).glob("*/about.json")):
         if names and folder.name not in names:
             continue
         about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
-        task = _task(folder, about["task"])
-        found = [each for each in task.subgraphs if each.id == about["subgraph"]] or list(task.subgraphs[:1])
+        subgraphs = _subgraphs(folder, about["task"])
+        found = next((each for each in subgraphs if each.id == about["subgraph"]), subgraphs[0])
         expected = tuple(each.strip() for each in about["expect"].split("|"))
-        yield Example(f"{kind}/{folder.name}", found[0], read_bundle(folder), expected)
+        yield Example(f"{kind}/{folder.name}", found, read_bundle(folder), expected)
 
 
-def _task(folder: Path, named: str) -> Task:
+def _subgraphs(folder: Path, named: str) -> tuple[Subgraph, ...]:
     if (folder / "subgraph").is_dir():
-        return read_task(folder / "subgraph")
+        return read_task(folder / "subgraph").subgraphs
     if (TASKS / named).is_dir():
-        return read_task(TASKS / named)
-    return Pack(TASKS / "models.jsonl.gz").task(named)
+        return read_task(TASKS / named).subgraphs
+    return Pack(TASKS / "models.jsonl.gz").task(named).subgraphs
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.redteam", description="Judge the bundles of this folder.")
     parser.add_argument("names", nargs="*", help="cheats, honest, or names of bundles; by default all")
     parser.add_argument("--device", choices=[each.value for each in Device], default=Device.CPU.value)
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="judge the bundles of another such folder")
     given = parser.parse_args(arguments)
     kinds = [each for each in given.names if each in KINDS] or list(KINDS)
     names = [each for each in given.names if each not in KINDS]
@@ -71,7 +72,7 @@ def main(arguments: list[str]) -> int:
     counts = {True: 0, False: 0}
     with tempfile.TemporaryDirectory() as home, running_backend(Path(home)) as backend:
         for kind in kinds:
-            for each in examples(kind, names):
+            for each in examples(given.folder, kind, names):
                 start = time.monotonic()
                 outcome = backend.run(Job(each.subgraph, each.bundle, spec), lambda event: None, threading.Event())
                 right = each.as_expected(outcome)

@@ -53,8 +53,8 @@ def examples(place: Path, kind: str, names: list[str]) -> Iterator[Example]:
 
 
 def _subgraphs(folder: Path, named: str) -> tuple[Subgraph, ...]:
-    if (folder / "subgraph").is_dir():
-        return read_task(folder / "subgraph").subgraphs
+    if beside := next((folder / "subgraph").rglob("model.py"), None):
+        return read_task(beside.parent).subgraphs
     if (TASKS / named).is_dir():
         return read_task(TASKS / named).subgraphs
     return Pack(TASKS / "models.jsonl.gz").task(named).subgraphs

@@ -1,9 +1,11 @@
 """The app in this process: real pages, a real service and store, and a fake judge."""
 
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 
 import tests.pages.visiting as visiting
 from pages.ui import resources
@@ -12,6 +14,9 @@ from passnet_core.service import Service, open_service
 from passnet_core.settings import read_settings
 from tests.example_playground import answer, write_data
 from tests.pages.visiting import Visit
+
+# each visit would search all installed packages for components, which takes longer than the page
+manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 """Patches of what Triton's interpreter makes of a whole block, where a GPU does it in another order or precision.
 
 Unpatched, reductions and scans go from element to element, also with functions that are not associative; float16 is
-summed in float32; tl.dot never rounds to TF32; and a histogram leaves out numbers beyond its bins. A GPU combines
-neighbours in a tree, adds float16 in float16, multiplies float32 in TF32 unless it is told not to, and looks at the low
-bits of a number."""
+summed in float32; tl.dot never rounds to TF32; and a histogram leaves out numbers beyond its bins. A GPU scans
+neighbours in a tree, reduces elements that lie far apart first, adds float16 in float16, multiplies float32 in TF32
+unless it is told not to, and looks at the low bits of a number."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -81,13 +81,14 @@ def _combining(operation: Any, blocks: Sequence[Any]) -> Callable[[Blocks, Block
 
 
 def _tree(blocks: Sequence[np.ndarray], axis: int | None, combine: Callable[[Blocks, Blocks], Blocks]) -> Blocks:
-    """Combine neighbours along an axis until one is left; None: of all elements. The length is a power of two."""
+    """Combine the halves of an axis until one element is left; None: of all elements. The length is a power of two. A
+    GPU's warps exchange lanes in this way, so that only functions that commute reduce to what is asked for."""
     data = [each.reshape(-1) if axis is None else each for each in blocks]
     along = axis or 0
     while data[0].shape[along] > 1:
-        even = [_part(each, along, slice(0, None, 2)) for each in data]
-        odd = [_part(each, along, slice(1, None, 2)) for each in data]
-        data = combine(even, odd)
+        half = data[0].shape[along] // 2
+        first, second = ([_part(each, along, part) for each in data] for part in (slice(half), slice(half, None)))
+        data = combine(first, second)
     return data
 
 

@@ -20,7 +20,7 @@ from triton.language.extra.cuda import libdevice as cuda_libdevice
 from triton.language.extra.cuda import utils as cuda_functions
 from triton.runtime.jit import ConstexprFunction
 
-from passnet_core.judge.worker import block_arithmetic, launching
+from passnet_core.judge.worker import block_arithmetic, kernel_syntax, launching
 from passnet_core.judge.worker.compiler_hints import HINTS
 from passnet_core.judge.worker.fast_functions import FAST
 from passnet_core.judge.worker.needs_gpu import NeedsGpu
@@ -42,6 +42,7 @@ def mend() -> None:
         _remember_shapes()
         _mend_constants()
         block_arithmetic.mend()
+        kernel_syntax.mend()
         launching.mend()
         interpreter.InterpreterBuilder.mended = True
 
@@ -280,7 +281,8 @@ def _mend_language() -> None:
         if launches:
             return interpreter._LangPatchScope()
         scope = patch(whole)
-        for name, function in {"static_assert": launching.static_assert, **HINTS}.items():
+        counted = kernel_syntax.Operations.counted
+        for name, function in {**HINTS, "range": counted, "static_assert": launching.static_assert}.items():
             for module in (tl, tl.core):
                 scope.set_attr(module, name, function)
         for name in ("dot_scaled", "map_elementwise"):

@@ -42,6 +42,8 @@ MARKED: dict[str, tuple[str, ...]] = {
         "contract/test_inputs.py",
         "contract/test_inspections.py",
         "contract/test_interpreter.py",
+        "contract/test_kernel_language.py",
+        "contract/test_kernel_syntax.py",
         "contract/test_large_outputs.py",
         "contract/test_launching.py",
         "contract/test_measuring.py",

@@ -19,6 +19,11 @@ def triton_functions(tree: ast.Module) -> dict[str, ast.FunctionDef]:
     }
 
 
+def is_constant_function(function: ast.FunctionDef) -> bool:
+    """Whether a function computes constants from constants, when a kernel is compiled."""
+    return any(last_name(each) == "constexpr_function" for each in function.decorator_list)
+
+
 def passed_to_jit(tree: ast.Module) -> frozenset[str]:
     """The names that are passed to triton.jit or the like alone: kernel = triton.jit(function)."""
     return frozenset(

@@ -50,6 +50,20 @@ def with_global(x, out, B: tl.constexpr):
     tl.store(out + tl.arange(0, B), tl.load(x + tl.arange(0, B)) * UNUSED)
 
 
+WHICH = tl.constexpr(True)
+
+
+@triton.jit
+def by_constant(x, out, B: tl.constexpr, ON_GPU: tl.constexpr = tl.target_info.is_cuda()):
+    at = tl.arange(0, B)
+    value = tl.load(x + at)
+    if WHICH and ON_GPU and tl.target_info.is_cuda():
+        tl.store(out + at, value * FACTOR)
+    else:
+        values = {"b": value}
+        tl.store(out + at, values["b"])
+
+
 @triton.jit
 def described(source, target, B: tl.constexpr):
     target.store([tl.program_id(0) * B, 0], source.load([tl.program_id(0) * B, 0]))
@@ -79,8 +93,10 @@ SCRIPT = """
 import json
 from pathlib import Path
 import torch
-from passnet_core.judge.worker import interpreter
+import triton.language as tl
+from passnet_core.judge.worker import interpreter, pretended_device
 interpreter.mend()
+pretended_device.install()
 from passnet_core.judge.stages.compilation import launched
 from passnet_core.judge.worker.compiler_process import CompilerProcess
 from passnet_core.judge.worker.launch_recorder import LaunchRecorder
@@ -135,6 +151,20 @@ for said, launch in wrong.items():
     _, (answer,) = found(launch, x, out, half)
     refusal = answer["refusal"]
     assert refusal.startswith(said) and "\\n" not in refusal and len(refusal) < 500, (said, answer)
+
+# with the constants and the default values of the launch, in the same target
+bundle.by_constant.fn.__defaults__ = (True,)
+(launch,), (answer,) = found(lambda: bundle.by_constant[(1,)](x, out, B=64), x, out)
+assert "refusal" not in answer and launch["kwargs"]["ON_GPU"] == {"value": True}, (launch, answer)
+bundle.by_constant.fn.__defaults__ = (False,)
+_, (answer,) = found(lambda: bundle.by_constant[(1,)](x, out, B=64), x, out)
+assert answer["refusal"].startswith("by_constant, bundle.py line "), answer
+bundle.WHICH = tl.constexpr(False)
+_, (answer,) = found(lambda: bundle.by_constant[(1,)](x, out, B=64, ON_GPU=True), x, out)
+assert answer["refusal"].startswith("by_constant, bundle.py line "), answer
+bundle.WHICH = tl.constexpr(True)
+_, (answer,) = found(lambda: bundle.by_constant[(1,)](x, out, B=64, ON_GPU=True), x, out)
+assert "refusal" not in answer, answer
 _, (answer,) = found(lambda: bundle.described[(4,)](*blocks, B=16), a, b)
 assert "tt.descriptor_load" in answer.get("ttir", ""), answer
 (answer,) = compiler.compiled(launches[:1], seconds=0.0)

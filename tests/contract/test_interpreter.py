@@ -90,6 +90,72 @@ def orders(x, small, scanned, reduced, counts, B: tl.constexpr, HALF: tl.constex
 
 
 @triton.jit
+def then(decay, state, next_decay, next_state):
+    return decay * next_decay, state * next_decay + next_state
+
+
+@triton.jit
+def in_order(x, out, B: tl.constexpr):
+    value = tl.load(x + tl.arange(0, B))
+    decay = tl.full((B,), 0.5, tl.float32)
+    _, states = tl.associative_scan((decay, value), 0, then)
+    _, state = tl.reduce((decay, value), 0, then)
+    tl.store(out + tl.arange(0, B), states)
+    tl.store(out + B, state)
+
+
+@triton.jit
+def fast(x, y, out, n, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    a, b = tl.load(x + at), tl.load(y + at)
+    tl.store(out + at, libdevice.fast_sinf(a))
+    tl.store(out + n + at, libdevice.fast_expf(b))
+    tl.store(out + 2 * n + at, libdevice.fast_dividef(a, b))
+    tl.store(out + 3 * n + at, libdevice.fast_logf(tl.abs(a)))
+    tl.store(out + 4 * n + at, libdevice.fast_powf(tl.abs(a), b))
+
+
+@triton.jit
+def hinted(x, out, M, CLAIM: tl.constexpr, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    if CLAIM == "rows":
+        at = tl.max_contiguous(tl.multiple_of(at % M, B), B)
+    elif CLAIM == "turned":
+        at = tl.max_contiguous(tl.multiple_of((at + B - 3) % M, 4), B)
+    elif CLAIM == "spread":
+        at = tl.max_contiguous(2 * at, 4)
+    elif CLAIM == "constant":
+        at = tl.max_constancy(at // 4, 4)
+    elif CLAIM == "not constant":
+        at = tl.max_constancy(at // 4, 8)
+    elif CLAIM == "columns":
+        at = tl.reshape(tl.multiple_of(tl.reshape(at, (4, B // 4)), [1, 4]), (B,))
+    elif CLAIM == "aligned":
+        x = tl.multiple_of(x, 16)
+        tl.assume(M % 16 == 0)
+    tl.store(out + at, tl.load(x + at))
+
+
+@triton.constexpr_function
+def wide(count, of=1):
+    return count > 64 * of
+
+
+@triton.jit
+def with_constants(x, out, n, WRONG: tl.constexpr, B: tl.constexpr):
+    value = tl.load(x + tl.arange(0, B))
+    if WRONG == "a block":
+        wide(value)
+    if WRONG == "a number":
+        wide(B, of=n)
+    if WRONG == "a function":
+        wide((B, then))
+    if wide(B, of=2):
+        value += 1
+    tl.store(out + tl.arange(0, B), value)
+
+
+@triton.jit
 def device_functions(x, z, n, B: tl.constexpr):
     o = tl.arange(0, B)
     a = tl.load(x + o, mask=o < n)
@@ -181,7 +247,7 @@ tree = x
 while len(tree) > 1:
     tree = tree[0::2] * 0.5 + tree[1::2]
 assert torch.allclose(reduced[0], tree[0])
-# in a tree of float16, 2048 takes in one neighbour's 1 after the other only where they have become 2
+# in a tree of float16, 2048 takes in one 1 after the other only where they have become 2
 assert reduced[1].item() == 2062, reduced[1]
 assert reduced[2] == x[-1] and reduced[3] == 15
 assert torch.allclose(reduced[4:], x[0::2] * 0.5 + x[1::2])
@@ -197,6 +263,64 @@ x, z = torch.randn(100), torch.empty(200)
 device_functions[(1,)](x, z, 100, B=128)
 torch.testing.assert_close(z[:100], torch.tanh(x) + x**2 + torch.erf(x), rtol=1e-5, atol=1e-6)
 torch.testing.assert_close(z[100:], torch.nn.functional.softplus(x), rtol=1e-5, atol=1e-6)
+
+x, out = torch.randn(16), torch.empty(17)
+in_order[(1,)](x, out, B=16)
+state, states = torch.tensor(0.0), []
+for each in x:
+    state = state * 0.5 + each
+    states.append(state)
+torch.testing.assert_close(out[:16], torch.stack(states))
+assert not torch.allclose(out[16], state, rtol=1e-3), "a reduction that does not commute has no defined order"
+
+# within the documented errors of a GPU's fast unit, and no better
+n = 4096
+x, y, out = torch.empty(n).uniform_(-3.14, 3.14), torch.empty(n).uniform_(-80, 80), torch.empty(5, n)
+fast[(4,)](x, y, out, n, B=1024)
+a, b, found = x.double(), y.double(), out.double()
+ulp = torch.nextafter(out, torch.tensor(float("inf"))).double() - found
+off = [(found[0] - a.sin()).abs().max().item()]
+off += [((found[1] - b.exp()).abs() / ulp[1]).max().item(), ((found[2] - a / b).abs() / ulp[2]).max().item()]
+assert 2**-24 < off[0] < 2**-21.4 and 2 < off[1] < 2 + 1.173 * 80 and 0.5 < off[2] <= 2, off
+near = (a.abs() > 0.5) & (a.abs() < 2)
+assert (found[3] - a.abs().log())[near].abs().max() < 2**-21.4
+assert ((found[3] - a.abs().log()).abs() / ulp[3])[~near].max() <= 3
+torch.testing.assert_close(out[4], (a.abs() ** b).float(), rtol=1e-3, atol=1e-30)
+far = torch.empty(n).uniform_(1000, 4000)
+fast[(4,)](far, torch.full((n,), 2.0**127), out, n, B=1024)
+assert 2**-15 < (out[0].double() - far.double().sin()).abs().max() < 2**-9
+assert (out[2] == 0).all()
+
+x, out = torch.randn(512), torch.empty(512)
+for claim in ("rows", "constant", "columns", "aligned"):
+    hinted[(2,)](x, out, 96, CLAIM=claim, B=64)
+for claim, said in (
+    ("turned", "tl.multiple_of(4) is not true of its values along axis 0: 61, 62, 63, 64, 65, 66, …"),
+    ("spread", "tl.max_contiguous(4) is not true"), ("not constant", "tl.max_constancy(8) is not true"),
+    ("aligned", "Assume failed"),
+):
+    try:
+        hinted[(2,)](x, out, 97, CLAIM=claim, B=64)
+    except InterpreterError as error:
+        assert said in str(error), (claim, error)
+    else:
+        raise AssertionError(claim)
+try:
+    hinted[(1,)](x[1:], out, 96, CLAIM="aligned", B=64)
+except InterpreterError as error:
+    assert "tl.multiple_of(16) is not true" in str(error)
+else:
+    raise AssertionError("an address is counted in bytes")
+
+with_constants[(1,)](x, out, 3, WRONG="", B=256)
+assert torch.equal(out[:256], x[:256] + 1) and triton.cdiv(10, 4) == 3
+for wrong in ("a block", "a number", "a function"):
+    try:
+        with_constants[(1,)](x, out, 3, WRONG=wrong, B=256)
+    except InterpreterError as error:
+        assert "wide, a constexpr_function, takes constants only" in str(error), error
+    else:
+        raise AssertionError(wrong)
 
 z = torch.zeros(1)
 add_to_first[(4,)](torch.ones(1), z)

@@ -95,6 +95,41 @@ def test_nothing_else_of_the_bundle_is_there(loaded: LoadedKernels) -> None:
 
 
 @pytest.mark.parametrize(
+    "asked",
+    [
+        "triton.knobs.runtime.interpret",
+        "triton.runtime.driver",
+        "triton.testing",
+        "(__import__('triton.knobs') and 1)",
+    ],
+)
+def test_no_constant_and_no_default_tells_who_runs_a_kernel(
+    tmp_path: Path, asked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    code = f"""
+import triton
+import triton.language as tl
+from triton import knobs
+import triton.runtime.interpreter as machine
+WHO = {asked}
+
+@triton.jit
+def kernel(x, FLAG: tl.constexpr = {asked}):
+    tl.store(x, triton.cdiv(8, 4))
+
+@triton.jit
+def other(x):
+    tl.store(x, triton.cdiv(8, 4))
+"""
+    kernels = LoadedKernels((PassFile("fused.py", code),), tmp_path / "kernels")
+    names = kernels.function("fused.py", "other", code.splitlines().index("def other(x):")).fn.__globals__
+    assert not {"WHO", "knobs", "machine"} & names.keys()
+    with pytest.raises(Unavailable, match="kernel cannot be loaded alone"):
+        kernels.function("fused.py", "kernel", code.splitlines().index("@triton.jit") + 1)
+
+
+@pytest.mark.parametrize(
     ("file", "name"), [("fused.py", "inner"), ("fused.py", "host"), ("other.py", "kernel"), ("fused.py", "missing")]
 )
 def test_what_is_no_kernel_of_a_files_top_level_is_refused(loaded: LoadedKernels, file: str, name: str) -> None:

@@ -120,6 +120,107 @@ print("answered")
 """
 
 
+STREAMS = """
+from passnet_core.judge.worker import pretended_device
+pretended_device.install()
+
+
+@triton.jit
+def doubled(x, out, n, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(out + at, 2 * tl.load(x + at, mask=at < n), mask=at < n)
+
+
+def launch(x, out):
+    doubled[(triton.cdiv(x.numel(), 64),)](x, out, x.numel(), B=64)
+
+
+KEPT = {}
+
+
+def joined(x, out):
+    # the stream lives longer than a call, as in real passes
+    side = KEPT.setdefault("side", torch.cuda.Stream())
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        launch(x, out)
+    torch.cuda.current_stream().wait_stream(side)
+
+
+def joined_by_events(x, out):
+    ready, done, middle = torch.cuda.Event(), torch.cuda.Event(), torch.cuda.Event()
+    first, second = torch.cuda.Stream(), torch.cuda.Stream()
+    ready.record()
+    first.wait_event(ready)
+    with torch.cuda.stream(first):
+        part = torch.empty_like(out)
+        launch(x, part)
+        middle.record()
+    with torch.cuda.stream(second):
+        middle.wait()
+        out.copy_(part)
+        done.record()
+    done.synchronize()
+
+
+def synchronized(x, out):
+    side = torch.cuda.Stream()
+    side.wait_event(torch.cuda.current_stream().record_event())
+    with torch.cuda.stream(side), torch.cuda.stream(None):
+        launch(x, out)
+    torch.cuda.synchronize()
+
+
+def never_joined(x, out):
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        launch(x, out)
+
+
+def joined_too_early(x, out):
+    side, done = torch.cuda.Stream(), torch.cuda.Event()
+    side.wait_stream(torch.cuda.current_stream())
+    done.record(side)
+    with torch.cuda.stream(side):
+        launch(x, out)
+    torch.cuda.current_stream().wait_event(done)
+
+
+def read_too_early(x, out):
+    side, part = torch.cuda.Stream(), torch.zeros_like(out)
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        launch(x, part)
+    launch(part, out)
+    torch.cuda.current_stream().wait_stream(side)
+
+
+def inputs_not_waited_for(x, out):
+    side = KEPT["side"]
+    with torch.cuda.stream(side):
+        launch(x, out)
+    torch.cuda.current_stream().wait_stream(side)
+
+
+x = torch.randn(100)
+for function in (joined, joined, joined_by_events, synchronized):
+    out = torch.zeros(100)
+    pretended_device.pretended(function)(x, out)
+    assert torch.equal(out, 2 * x), function
+for function in (never_joined, joined_too_early, read_too_early, inputs_not_waited_for):
+    out = torch.zeros(100)
+    pretended_device.pretended(function)(x, out)
+    pretended_device.pretended(joined)(x, torch.zeros(100))
+    assert (out == 0).all(), function
+print("in time")
+"""
+
+
+def test_another_streams_work_is_done_when_somebody_waits_for_it(tmp_path: Path) -> None:
+    assert run_interpreted(STREAMS, tmp_path) == "in time"
+
+
 def test_bundles_are_told_that_they_run_on_a_gpu_and_nobody_else(tmp_path: Path) -> None:
     assert run_interpreted(QUESTIONS, tmp_path) == "answered"
 

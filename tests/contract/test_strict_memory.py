@@ -182,10 +182,10 @@ def all_the_same(x, out, flags):
 
 
 @triton.jit
-def last_finishes(x, parts, done, total, n, programs, SEM: tl.constexpr, B: tl.constexpr):
+def last_finishes(x, parts, done, total, n, programs, SEM: tl.constexpr, SCOPE: tl.constexpr, B: tl.constexpr):
     at = tl.program_id(0) * B + tl.arange(0, B)
     tl.store(parts + tl.program_id(0), tl.sum(tl.load(x + at, mask=at < n, other=0.0)))
-    if tl.atomic_add(done, 1, sem=SEM) == programs - 1:
+    if tl.atomic_add(done, 1, sem=SEM, scope=SCOPE) == programs - 1:
         each = tl.arange(0, 16)
         tl.store(total, tl.sum(tl.load(parts + each, mask=each < programs, other=0.0)))
 
@@ -228,14 +228,18 @@ assert problems(all_the_same[(4,)], x, torch.zeros(1), torch.zeros(5, dtype=torc
 assert problems(halves[(4,)], x, torch.zeros(2), B=2) == []
 
 
-def finished(sem):
+def finished(sem, scope="gpu"):
     parts, done, total = torch.empty(4), torch.zeros(1, dtype=torch.int32), torch.empty(1)
-    found = problems(last_finishes[(4,)], x, parts, done, total, n, 4, SEM=sem, B=32)
+    found = problems(last_finishes[(4,)], x, parts, done, total, n, 4, SEM=sem, SCOPE=scope, B=32)
     torch.testing.assert_close(total[0], x.sum())
     return found
 
 
-assert finished("acq_rel") == []
+assert finished("acq_rel") == [] == finished("acq_rel", "sys")
+# of one program only: neither atomic between programs, nor does it order anything there
+found = " ".join(finished("acq_rel", "cta"))
+assert "reads parts[0], which program (0, 0, 0) wrote" in found, found
+assert "program (1, 0, 0) atomically changes done[0], which program (0, 0, 0) wrote" in found, found
 for sem in ("relaxed", "acquire", "release"):
     assert any("reads parts[0], which program (0, 0, 0) wrote" in each for each in finished(sem)), sem
 
@@ -274,6 +278,10 @@ def turned(x, scratch, out, n, BETWEEN: tl.constexpr, B: tl.constexpr):
         tl.debug_barrier()
     if BETWEEN == "sum":
         tl.store(out + n, tl.sum(value))
+    if BETWEEN == "reshape":
+        value = tl.reshape(value, (2, B // 2))
+    if BETWEEN == "atomic":
+        tl.atomic_add(out + n, 1.0)
     tl.store(out + at, tl.load(scratch + n - 1 - at, mask=at < n), mask=at < n)
 
 
@@ -321,12 +329,16 @@ n = 100
 x = torch.rand(n)
 for dtype in (torch.float32, torch.bfloat16, torch.float64):
     given, scratch, out = x.to(dtype), torch.empty(n, dtype=dtype), torch.empty(n + 1, dtype=dtype)
-    (problem,) = problems(turned[(1,)], given, scratch, out, n, BETWEEN="", B=128)
-    assert "reads scratch[99], which another lane of it has changed before: without tl.debug_barrier()" in problem
-    for between in ("barrier", "sum"):
-        out.zero_()
+    # what only exchanges values between lanes lets no warp wait for all that another one has written
+    for between in ("", "sum", "reshape"):
+        scratch.zero_()
+        (problem,) = problems(turned[(1,)], given, scratch, out, n, BETWEEN=between, B=128)
+        assert "reads scratch[99], which another lane of it has changed before: without tl.debug_barrier()" in problem
+    for between in ("barrier", *(("atomic",) if dtype != torch.bfloat16 else ())):
+        scratch.zero_()
         assert problems(turned[(1,)], given, scratch, out, n, BETWEEN=between, B=128) == []
         assert torch.equal(out[:n], given.flip(0))
+    scratch.zero_()
     assert problems(turned[(1,)], given, scratch, out, n, BETWEEN="", B=128, one_warp=True) == []
 assert problems(in_two_loops[(1,)], x, torch.empty(n), n, B=32) == []
 

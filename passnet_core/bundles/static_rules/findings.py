@@ -5,6 +5,7 @@ really runs. The passnet profile applies only PassNet's own rule. The strict pro
 compute nothing, such as streams and device properties, and refuses everything that no honest pass needs."""
 
 from passnet_core.bundles.reading import is_plain_name, naming_problems
+from passnet_core.bundles.static_rules.kernel_language import kernel_language
 from passnet_core.bundles.static_rules.passnet import PassNetVisitor
 from passnet_core.bundles.static_rules.replacements import over_cap
 from passnet_core.bundles.static_rules.required import required_functions
@@ -33,6 +34,8 @@ def findings(bundle: Bundle, replacement_cap: int | None = None, *, passnet: boo
         if module.is_pass:
             found += required_functions(module)
         found += (PassNetVisitor if passnet else StrictVisitor)(module, modules).findings()
+        if not passnet:
+            found += kernel_language(module, modules)
     if replacement_cap is not None:
         found += over_cap([module for module in modules.values() if module.is_pass], modules, replacement_cap)
     order = {file.name: place for place, file in enumerate(bundle.files)}

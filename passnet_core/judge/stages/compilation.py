@@ -84,6 +84,7 @@ def _launch(step: Json, constants: frozenset[int | str]) -> Json:
         "kwargs": {name: _typed(each, name in constants) for name, each in step["kwargs"].items()}
         | {name: _typed(each, True) for name, each in step["options"].items()},
         "tuned": bool(step["tuned"]),
+        "constants": [{name: each[name] for name in ("file", "name", "value")} for each in step["constants"]],
     }
 
 

@@ -1,9 +1,9 @@
 """Patches of what Triton's interpreter makes of a whole block, where a GPU does it in another order or precision.
 
 Unpatched, reductions and scans go from element to element, also with functions that are not associative; float16 is
-summed in float32; tl.dot never rounds to TF32; and a histogram leaves out numbers beyond its bins. A GPU combines
-neighbours in a tree, adds float16 in float16, multiplies float32 in TF32 unless it is told not to, and looks at the low
-bits of a number."""
+summed in float32; tl.dot never rounds to TF32; and a histogram leaves out numbers beyond its bins. A GPU scans
+neighbours in a tree, reduces elements that lie far apart first, adds float16 in float16, multiplies float32 in TF32
+unless it is told not to, and looks at the low bits of a number."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,6 +21,7 @@ def mend() -> None:
     """Patch the interpreter of this process."""
     _mend_reductions()
     _mend_dot()
+    _mend_elements()
     interpreter.InterpreterBuilder.create_histogram = _histogram
 
 
@@ -53,16 +54,27 @@ def _mend_reductions() -> None:
         return found.item() if self.axis is None else found.squeeze(self.axis)
 
     def scan(self: Any, blocks: Sequence[Any]) -> list[Any]:
-        data, combine = [each.handle.data for each in blocks], _combining(self, blocks)
+        found = scanned(self, [each.handle.data for each in blocks], _combining(self, blocks))
+        return [self.to_tensor(each, block.dtype) for each, block in zip(found, blocks)]
+
+    def running(operation: Any) -> Callable[[Any, Any], list[Any]]:
+        def scan_one(self: Any, block: Any) -> list[Any]:
+            (found,) = scanned(self, [block.handle.data], lambda one, other: [operation(one[0], other[0])])
+            return [self.to_tensor(found, block.dtype)]
+
+        return scan_one
+
+    def scanned(self: Any, data: Blocks, combine: Callable[[Blocks, Blocks], Blocks]) -> Blocks:
         length, step = data[0].shape[self.axis], 1
         place = np.arange(length).reshape([length if axis == self.axis else 1 for axis in range(data[0].ndim)])
         while step < length:
             combined = combine([np.roll(each, step, self.axis) for each in data], data)
             data = [np.where(place < step, before, here) for before, here in zip(data, combined)]
             step *= 2
-        return [self.to_tensor(found, each.dtype) for found, each in zip(data, blocks)]
+        return data
 
     reducing.sum, reducing.generic_reduce, scanning.generic_scan = total, reduce, scan
+    scanning.cumsum, scanning.cumprod = running(np.add), running(np.multiply)
 
 
 def _combining(operation: Any, blocks: Sequence[Any]) -> Callable[[Blocks, Blocks], Blocks]:
@@ -81,13 +93,14 @@ def _combining(operation: Any, blocks: Sequence[Any]) -> Callable[[Blocks, Block
 
 
 def _tree(blocks: Sequence[np.ndarray], axis: int | None, combine: Callable[[Blocks, Blocks], Blocks]) -> Blocks:
-    """Combine neighbours along an axis until one is left; None: of all elements. The length is a power of two."""
+    """Combine the halves of an axis until one element is left; None: of all elements. The length is a power of two. A
+    GPU's warps exchange lanes in this way, so that only functions that commute reduce to what is asked for."""
     data = [each.reshape(-1) if axis is None else each for each in blocks]
     along = axis or 0
     while data[0].shape[along] > 1:
-        even = [_part(each, along, slice(0, None, 2)) for each in data]
-        odd = [_part(each, along, slice(1, None, 2)) for each in data]
-        data = combine(even, odd)
+        half = data[0].shape[along] // 2
+        first, second = ([_part(each, along, part) for each in data] for part in (slice(half), slice(half, None)))
+        data = combine(first, second)
     return data
 
 
@@ -105,6 +118,24 @@ def _mend_dot() -> None:
         return dot(self, a, b, sums, precision, *rest)
 
     builder.create_dot = multiplied
+
+
+def _mend_elements() -> None:
+    """Let booleans be added as bits, and the least and the greatest of a number and NaN be the number."""
+    builder = interpreter.InterpreterBuilder
+    add, clamp = builder.create_add, builder.create_clampf
+
+    def added(self: Any, one: Any, other: Any) -> Any:
+        return self.binary_op(one, other, np.bitwise_xor) if one.data.dtype == np.bool_ else add(self, one, other)
+
+    def clamped(self: Any, value: Any, least: Any, most: Any, propagate: Any) -> Any:
+        if propagate.name == "ALL":
+            return clamp(self, value, least, most, propagate)
+        return self.binary_op(self.binary_op(value, least, np.fmax), most, np.fmin)
+
+    builder.create_add, builder.create_clampf = added, clamped
+    builder.create_maxnumf = lambda self, one, other: self.binary_op(one, other, np.fmax)
+    builder.create_minnumf = lambda self, one, other: self.binary_op(one, other, np.fmin)
 
 
 def _histogram(self: Any, data: Any, bins: int, mask: Any) -> Any:

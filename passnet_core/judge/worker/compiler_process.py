@@ -10,7 +10,7 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +59,9 @@ class CompilerProcess:
     def compiled(self, launches: Sequence[Row], *, seconds: float) -> list[Row]:
         """What Triton makes of each launch: the facts of a compiled kernel, or its problem.
 
-        launches: each with the "name", "file" and "line" of its function, and its "args" and "kwargs" as described by
-        whoever recorded them. seconds: for all of them. If the compiler refuses a launch, its answer has a refusal: a
-        sentence for the author of the kernel."""
+        launches: each with the "name", "file" and "line" of its function, its "args" and "kwargs" as described by
+        whoever recorded them, and perhaps the "constants" of files that it names. seconds: for all of them. If the
+        compiler refuses a launch, its answer has a refusal: a sentence for the author of the kernel."""
         rows: list[Row] = []
         with contextlib.suppress(BrokenPipeError):
             if not self._ended:
@@ -126,15 +126,26 @@ def _close_all_but(*kept: int) -> None:
 def _serve(files: Sequence[PassFile], folder: Path, asking: int, answering: int) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     os.environ["TRITON_CACHE_DIR"] = str(folder / "triton")
-    kernels: LoadedKernels | None = None
+    loaded: dict[str, LoadedKernels] = {}
+
+    def kernels_of(launch: Row) -> LoadedKernels:
+        """The kernels, which find the constants of their files as they were at this launch. Triton compiles them in
+        once."""
+        constants = launch.get("constants", ())
+        kernels = loaded.setdefault(json.dumps(constants), LoadedKernels(files, folder / "kernels"))
+        for each in constants:
+            kernels.set_constant(each["file"], each["name"], _restored(each["value"], kernels))
+        return kernels
+
+    interpreting = True
     with open(asking, "rb") as asked:
         for line in asked:
-            if kernels is None:
+            if interpreting:
                 without_interpreter()
-                kernels = LoadedKernels(files, folder / "kernels")
+                interpreting = False
             for each in json.loads(line):
                 # one after the other: the next one may take too long
-                _write(answering, json.dumps(_answered(each, kernels)).encode() + b"\n")
+                _write(answering, json.dumps(_answered(each, kernels_of)).encode() + b"\n")
 
 
 def _write(descriptor: int, data: bytes) -> None:
@@ -151,13 +162,16 @@ def without_interpreter() -> None:
             del sys.modules[name]
     # not getattr(torch, "_inductor"), which would import it
     vars(sys.modules.get("torch._inductor", sys)).pop("runtime", None)
-    import triton  # noqa: F401
+    import triton
+
+    triton.runtime.driver.set_active(_TargetDriver())
 
 
-def _answered(launch: Row, kernels: LoadedKernels) -> Row:
+def _answered(launch: Row, kernels_of: Callable[[Row], LoadedKernels]) -> Row:
     """The facts of a compiled kernel, or its problem. refusal: the same in a sentence, if the compiler is at fault."""
     name = launch["name"]
     try:
+        kernels = kernels_of(launch)
         function = kernels.function(*_place(launch))
         args = [_restored(each, kernels) for each in launch["args"]]
         kwargs = {key: _restored(each, kernels) for key, each in launch["kwargs"].items()}
@@ -222,6 +236,15 @@ def _compiled(function: Any, args: list[Any], given: dict[str, Any]) -> Any:
     return triton.compile(source, target=target, options=options.__dict__)
 
 
+class _TargetDriver:
+    """Triton's driver for the GPU that is compiled for, of which functions of constants may ask the target."""
+
+    def get_current_target(self) -> Any:
+        from triton.backends.compiler import GPUTarget
+
+        return GPUTarget("cuda", CAPABILITY, WARP)
+
+
 def _place(function: Row) -> tuple[str, str, int]:
     return function["file"], function["name"], function["line"]
 
@@ -247,6 +270,8 @@ def _restored(described: Row, kernels: LoadedKernels) -> Any:
             return _Pointer(getattr(torch, dtype), aligned)
         case {"value": value}:
             return value
+        case {"constexpr": inner}:
+            return tl.constexpr(_restored(inner, kernels))
         case {"float": str(text)}:
             return float.fromhex(text)
         case {"type": str(name)}:

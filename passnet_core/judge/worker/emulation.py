@@ -18,8 +18,11 @@ from triton.language.extra import libdevice
 from triton.language.extra.cuda import gdc
 from triton.language.extra.cuda import libdevice as cuda_libdevice
 from triton.language.extra.cuda import utils as cuda_functions
+from triton.runtime.jit import ConstexprFunction
 
-from passnet_core.judge.worker import block_arithmetic, launching
+from passnet_core.judge.worker import block_arithmetic, kernel_syntax, launching
+from passnet_core.judge.worker.compiler_hints import HINTS
+from passnet_core.judge.worker.fast_functions import FAST
 from passnet_core.judge.worker.needs_gpu import NeedsGpu
 
 FLOAT32_MANTISSA_BITS_LOST = 16
@@ -39,6 +42,7 @@ def mend() -> None:
         _remember_shapes()
         _mend_constants()
         block_arithmetic.mend()
+        kernel_syntax.mend()
         launching.mend()
         interpreter.InterpreterBuilder.mended = True
 
@@ -52,11 +56,38 @@ COMPARED = ("gt", "ge", "lt", "le", "eq", "ne")
 
 def _mend_constants() -> None:
     """Let a constant to the left of a block leave the operation to the block, as Triton's compiler does. The constant's
-    own operators would wrap the block in another constant, which no other operation takes."""
+    own operators would wrap the block in another constant, which no other operation takes. And let functions of
+    constants take nothing else: what a block is made of depends on who runs the kernel."""
+    _require_constants()
     for name in (*(f"__{each}__" for each in REFLECTED), *(f"__{each}__" for each in COMPARED)):
         operator = getattr(tl.constexpr, name, None)
         if operator is not None:
             setattr(tl.constexpr, name, _leaving_blocks(operator))
+
+
+def _require_constants() -> None:
+    call = ConstexprFunction.__call__
+
+    def called(self: Any, *args: Any, **kwargs: Any) -> Any:
+        for each in (*args, *kwargs.values()):
+            if _is_computed(each):
+                name = self.fn.__name__
+                raise TypeError(f"{name}, a constexpr_function, takes constants only, and is given {_kind_of(each)}")
+        return call(self, *args, **kwargs)
+
+    ConstexprFunction.__call__ = called
+
+
+def _is_computed(value: Any) -> bool:
+    """Whether a value is, or holds, what a kernel computes, or a function."""
+    if isinstance(value, tuple | list):
+        return any(map(_is_computed, value))
+    held = getattr(value, "value", None) if isinstance(value, tl.constexpr) else value
+    return isinstance(held, tl.core.base_value | interpreter.TensorHandle | interpreter.InterpretedFunction)
+
+
+def _kind_of(value: Any) -> str:
+    return "a function" if isinstance(value, interpreter.InterpretedFunction) else "what a kernel computes"
 
 
 def _leaving_blocks(operator: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -250,8 +281,10 @@ def _mend_language() -> None:
         if launches:
             return interpreter._LangPatchScope()
         scope = patch(whole)
-        scope.set_attr(tl, "static_assert", launching.static_assert)
-        scope.set_attr(tl.core, "static_assert", launching.static_assert)
+        counted = kernel_syntax.Operations.counted
+        for name, function in {**HINTS, "range": counted, "static_assert": launching.static_assert}.items():
+            for module in (tl, tl.core):
+                scope.set_attr(module, name, function)
         for name in ("dot_scaled", "map_elementwise"):
             scope.set_attr(tl, name, _refusing(f"tl.{name}"))
         launches.append(scope)
@@ -427,25 +460,16 @@ FLOAT_FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
 SAME_AS: dict[str, Callable[..., np.ndarray]] = {
     "add_rn": np.add,
     "div_rn": np.divide,
-    "fast_dividef": np.divide,
+    "fast_tanhf": np.tanh,
     "mul_rn": np.multiply,
     "rcp_rn": lambda x: 1 / x,
     "sub_rn": np.subtract,
-    "fast_cosf": np.cos,
-    "fast_exp10f": lambda x: np.power(10.0, x),
-    "fast_expf": np.exp,
-    "fast_log10f": np.log10,
-    "fast_log2f": np.log2,
-    "fast_logf": np.log,
-    "fast_powf": np.power,
-    "fast_sinf": np.sin,
-    "fast_tanf": np.tan,
-    "fast_tanhf": np.tanh,
     "fma_rn": lambda x, y, z: x * y + z,
     "rsqrt_rn": lambda x: 1 / np.sqrt(x),
     "sqrt_rn": np.sqrt,
 }
-"""Fast and explicitly rounded functions, exact here: a verdict under the interpreter says nothing about their error."""
+"""Explicitly rounded functions, which are rounded once like the others; and one of another vendor's, which the compiler
+refuses."""
 
 TESTS: dict[str, Callable[..., np.ndarray]] = {
     "finitef": np.isfinite,
@@ -490,7 +514,7 @@ def _counted(bits: np.ndarray, function: Callable[[str], int]) -> np.ndarray:
 
 
 def _mend_libdevice() -> None:
-    for name, function in (FLOAT_FUNCTIONS | SAME_AS).items():
+    for name, function in (FLOAT_FUNCTIONS | SAME_AS | FAST).items():
         _define(name, _computing(function, None))
     for name, function in TESTS.items():
         _define(name, _computing(function, tl.int1))
@@ -498,7 +522,7 @@ def _mend_libdevice() -> None:
         _define(name, _computing(function, kind))
     for name, (function, kind) in BITS.items():
         _define(name, _computing_bits(function, kind))
-    known = {*FLOAT_FUNCTIONS, *SAME_AS, *TESTS, *WHOLE, *BITS}
+    known = {*FLOAT_FUNCTIONS, *SAME_AS, *FAST, *TESTS, *WHOLE, *BITS}
     for name, lacking in list(vars(cuda_libdevice).items()):
         if name not in known and callable(lacking) and lacking.__module__ == cuda_libdevice.__name__:
             _define(name, _refusing(f"libdevice.{name}"))

@@ -11,11 +11,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from passnet_core.bundles.triton_functions import last_name, readable_tree, statements, triton_functions
+from passnet_core.bundles.triton_functions import (
+    is_constant_function,
+    readable_tree,
+    statements,
+    triton_functions,
+)
 from passnet_core.records import PassFile
 
-PACKAGES = ("triton", "math", "torch._inductor.runtime")
-"""The packages, besides the bundle's own files, that a Triton function may use."""
+PACKAGES = ("triton.language", "triton.tools.tensor_descriptor", "math", "torch._inductor.runtime")
+"""The packages, besides the bundle's own files and what is left of triton, that a Triton function may use."""
+
+OF_TRITON = ("cdiv", "constexpr_function", "jit", "language", "next_power_of_2")
+"""What is left of the module triton. The rest tells who runs a kernel, such as triton.knobs and triton.runtime."""
 
 BUILTINS = (
     "abs", "all", "any", "bool", "dict", "divmod", "enumerate", "float", "int", "isinstance", "len", "list", "map",
@@ -106,9 +114,17 @@ class LoadedKernels:
             return types.SimpleNamespace(**{each: types.SimpleNamespace(**space) for each, space in files.items()})
         if not _allowed(name):
             raise Unavailable(f"a Triton function may not use {name}")
-        module = importlib.import_module(name)
         if not fromlist:
-            return importlib.import_module(name.partition(".")[0])
+            importlib.import_module(name)
+            root = name.partition(".")[0]
+            return _left_of_triton() if root == "triton" else importlib.import_module(root)
+        if name == "triton":
+            # Python would find a module by its name that is no attribute
+            for each in fromlist:
+                if not hasattr(_left_of_triton(), each):
+                    raise Unavailable(f"a Triton function may not use triton.{each}")
+            return _left_of_triton()
+        module = importlib.import_module(name)
         for each in fromlist:
             # "from package import module", where the package has not imported it
             if not hasattr(module, each):
@@ -125,10 +141,10 @@ def reduced(code: str, own: set[str]) -> str:
     for node in statements(tree):
         start = node.lineno
         if isinstance(node, ast.FunctionDef):
-            if functions.get(node.name) is not node and not _is_constant_function(node):
+            if functions.get(node.name) is not node and not is_constant_function(node):
                 continue
             if node.decorator_list:
-                decorator = "constexpr_function" if _is_constant_function(node) else "jit"
+                decorator = "constexpr_function" if is_constant_function(node) else "jit"
                 kept[node.lineno - 1] = f"@__import__('triton').{decorator}"
         elif not _is_needed(node, own):
             continue
@@ -162,10 +178,6 @@ def _bound(statement: ast.stmt) -> set[str]:
     return {each.id for each in ast.walk(statement) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
 
 
-def _is_constant_function(node: ast.FunctionDef) -> bool:
-    return any(last_name(each) == "constexpr_function" for each in node.decorator_list)
-
-
 def _is_needed(node: ast.stmt, own: set[str]) -> bool:
     match node:
         case ast.Import(names=names):
@@ -187,5 +199,16 @@ def _is_constant(value: ast.expr) -> bool:
     )
 
 
+def _left_of_triton() -> types.ModuleType:
+    triton, left = importlib.import_module("triton"), types.ModuleType("triton")
+    for name in OF_TRITON:
+        setattr(left, name, getattr(triton, name))
+    left.tools = types.ModuleType("triton.tools")  # type: ignore[attr-defined]
+    left.tools.tensor_descriptor = importlib.import_module("triton.tools.tensor_descriptor")  # type: ignore[attr-defined]
+    return left
+
+
 def _allowed(module: str) -> bool:
-    return any(module == each or module.startswith(f"{each}.") for each in PACKAGES)
+    return module in ("triton", "triton.tools") or any(
+        module == each or module.startswith(f"{each}.") for each in PACKAGES
+    )

@@ -13,6 +13,7 @@ rules let pass, can silence or falsify it. What it cannot change is what its ker
 
 import contextlib
 import functools
+import inspect
 import os
 import sys
 from collections import Counter
@@ -290,6 +291,8 @@ def _interpreted_launches(recorder: LaunchRecorder) -> Iterator[None]:
     @functools.wraps(run)
     def noted(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         steps = recorder.steps
+        # passed on, so that nobody who repeats or compiles this evaluates them once more
+        kwargs |= _defaults(self, args, kwargs)
         if not warmup:
             recorder.note("kernel", str(self.fn.__name__))
             if steps is not None:
@@ -317,6 +320,13 @@ def _interpreted_launches(recorder: LaunchRecorder) -> Iterator[None]:
         yield
     finally:
         InterpretedFunction.run, InterpreterBuilder.set_grid_dim = run, set_grid_dim
+
+
+def _defaults(kernel: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of the parameters that a launch does not pass."""
+    parameters = inspect.signature(kernel.fn).parameters
+    left = [name for name in kernel.arg_names[len(args) :] if name not in kwargs]
+    return {name: value for name in left if (value := parameters[name].default) is not inspect.Parameter.empty}
 
 
 @contextlib.contextmanager

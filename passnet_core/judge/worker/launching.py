@@ -3,6 +3,7 @@
 Unpatched, a grid function gets the interpreter's tensors instead of the launch's arguments, autotuning looks for a
 device, a misspelt argument is dropped, and kernels that import Triton's functions by name do not run."""
 
+import functools
 import inspect
 import operator
 import random
@@ -64,6 +65,9 @@ tuned: list[object] = []
 """Not empty while an autotuner launches, be it to try a configuration or for good."""
 
 
+queued: Callable[[Callable[[], None]], None] = lambda work: work()
+"""Takes what a launch does, to do it now or when its stream is waited for."""
+
 chance = random.SystemRandom()
 
 inputs_given = [0]
@@ -88,13 +92,23 @@ def mend() -> None:
 
 
 def _launch(self: Any, *args: Any, **kwargs: Any) -> None:
-    """Run every program of a launch, as GridExecutor.__call__ does."""
+    """Run every program of a launch, as GridExecutor.__call__ does, now or later."""
     known = inspect.getfullargspec(self.fn).args
     unknown = [name for name in kwargs if name not in known and name not in OPTIONS]
     if unknown:
         raise KeyError(f"Keyword argument {unknown[0]} was specified but unrecognised")
     kwargs = {name: value for name, value in kwargs.items() if name in known}
     grid = _sizes(self.grid(inspect.getcallargs(self.fn, *args, **kwargs)) if callable(self.grid) else self.grid)
+    # now, since whoever records the launch asks for it here
+    interpreter.interpreter_builder.set_grid_dim(*grid)
+    work = functools.partial(_run_launch, self, grid, args, kwargs)
+    if trials:
+        work()
+    else:
+        queued(work)
+
+
+def _run_launch(self: Any, grid: Place, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
     args_here, kwargs_here = self._init_args_hst(args, kwargs)
     for hook in self.pre_run_hooks:
         hook(*args_here, **kwargs_here)

@@ -14,7 +14,7 @@ import triton.language as tl
 
 Json = dict[str, Any]
 
-CONSTANTS = (bool, int, float, str, tl.constexpr)
+CONSTANTS = (bool, int, float, str, tl.constexpr, tl.dtype)
 """The types of what a kernel may name as a constant."""
 
 MOST_KEPT_BYTES = 256 << 20

@@ -16,7 +16,8 @@ import torch
 import triton
 from torch.overrides import TorchFunctionMode
 
-from passnet_core.judge.worker import launching
+from passnet_core.judge.protocol.operation_names import FILLS, MOVES, NUMBERS
+from passnet_core.judge.worker import launching, pretended_streams
 from passnet_core.judge.worker.needs_gpu import NeedsGpu
 
 Function = Callable[..., Any]
@@ -50,7 +51,6 @@ class Properties:
 PROPERTIES = Properties()
 CAPABILITY = 90
 CUDA_VERSION = "12.8"
-ELAPSED_MS = launching.TRIAL_MS
 
 _TORCH = torch.__path__[0] + "/"
 _MODES = (__file__, _TORCH + "utils/_device.py", _TORCH + "overrides.py", _TORCH + "utils/_contextlib.py")
@@ -58,10 +58,14 @@ _MODES = (__file__, _TORCH + "utils/_device.py", _TORCH + "overrides.py", _TORCH
 _LIBRARIES = (_TORCH, triton.__path__[0] + "/")
 _here = torch.device("cpu")
 
+WORKING = FILLS | MOVES | NUMBERS | {"to", "cpu", "tolist", "stack"}
+"""Functions of torch that read or write what tensors hold."""
+
 
 def install() -> None:
     """Give Triton a driver that answers for an H100. Call once, before a bundle is loaded."""
     triton.runtime.driver.set_active(_Driver())
+    launching.queued = lambda work: pretended_streams.current().launch(work)
 
 
 @contextlib.contextmanager
@@ -75,11 +79,13 @@ def pretending() -> Iterator[None]:
         for name, value in names.items():
             setattr(owner, name, value)
     _active.append(True)
+    pretended_streams.begin()
     try:
         with _Devices():
             yield
     finally:
         _active.clear()
+        pretended_streams.end()
         for owner, name, value in kept:
             if value is _MISSING:
                 delattr(owner, name)
@@ -121,6 +127,9 @@ class _Devices(TorchFunctionMode):
         answer = ANSWERS.get(getattr(func, "__self__", func) if _is_getter(func) else func)
         if answer is not None:
             return answer(args[0]) if asked_by_bundle() else func(*args, **(kwargs or {}))
+        if getattr(func, "__name__", "") in WORKING:
+            # it happens now, and what was launched before it on its stream has happened then
+            pretended_streams.current().synchronize()
         named = dict(kwargs or {})
         if isinstance(named.get("device"), int):
             named["device"] = _here
@@ -187,54 +196,6 @@ def _answering(name: str, answer: Function) -> Function:
     return call
 
 
-class Event:
-    """A CUDA event that nothing waits for, since all work is done when a call returns."""
-
-    def __init__(self, *_args: Any, **_kwargs: Any) -> None:
-        self.cuda_event = 0
-
-    def record(self, stream: Any = None) -> None:
-        """Do nothing."""
-
-    def wait(self, stream: Any = None) -> None:
-        """Do nothing."""
-
-    def synchronize(self) -> None:
-        """Do nothing."""
-
-    def query(self) -> bool:
-        return True
-
-    def elapsed_time(self, end_event: Any) -> float:
-        return ELAPSED_MS
-
-
-class Stream(contextlib.AbstractContextManager["Stream"]):
-    """A CUDA stream that has always done its work."""
-
-    def __init__(self, *_args: Any, **_kwargs: Any) -> None:
-        self.cuda_stream = self.stream_id = self.device_index = 0
-        self.device = torch.device("cuda", 0)
-
-    def wait_stream(self, stream: Any) -> None:
-        """Do nothing."""
-
-    def wait_event(self, event: Any) -> None:
-        """Do nothing."""
-
-    def synchronize(self) -> None:
-        """Do nothing."""
-
-    def record_event(self, event: Any = None) -> Any:
-        return event or Event()
-
-    def query(self) -> bool:
-        return True
-
-    def __exit__(self, *_error: object) -> None:
-        """Nothing to restore."""
-
-
 class Here(contextlib.AbstractContextManager["Here"]):
     """torch.cuda.device and the like: there is one device."""
 
@@ -245,31 +206,29 @@ class Here(contextlib.AbstractContextManager["Here"]):
         """Nothing to restore."""
 
 
-_stream = Stream()
-
 _TOLD: Mapping[str, Function] = {
     "is_available": lambda: True,
     "is_initialized": lambda: True,
     "device_count": lambda: 1,
     "current_device": lambda: 0,
     "set_device": lambda device: None,
-    "synchronize": lambda device=None: None,
+    "synchronize": pretended_streams.synchronize,
     "get_device_properties": lambda device=None: PROPERTIES,
     "get_device_capability": lambda device=None: (PROPERTIES.major, PROPERTIES.minor),
     "get_device_name": lambda device=None: PROPERTIES.name,
     "is_bf16_supported": lambda including_emulation=True: True,
-    "current_stream": lambda device=None: _stream,
-    "default_stream": lambda device=None: _stream,
+    "current_stream": lambda device=None: pretended_streams.current(),
+    "default_stream": lambda device=None: pretended_streams.caller,
     "get_arch_list": lambda: ["sm_90"],
     "empty_cache": lambda: None,
 }
 CUDA: Mapping[str, Any] = {
     **{name: _answering(name, answer) for name, answer in _TOLD.items()},
-    "Stream": Stream,
-    "Event": Event,
+    "Stream": pretended_streams.Stream,
+    "Event": pretended_streams.Event,
+    "stream": pretended_streams.Entered,
     "device": Here,
     "device_of": Here,
-    "stream": Here,
 }
 """torch.cuda, as a bundle sees it."""
 
@@ -309,10 +268,10 @@ class _Utilities:
 class _Interface:
     """driver.active.get_device_interface(): torch.cuda as a bundle sees it."""
 
-    Event, Stream = Event, Stream
+    Event, Stream = pretended_streams.Event, pretended_streams.Stream
 
     def synchronize(self, device: Any = None) -> None:
-        """Do nothing."""
+        pretended_streams.synchronize()
 
     def current_device(self) -> int:
         return 0

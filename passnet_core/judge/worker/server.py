@@ -317,6 +317,8 @@ class _WorkerServer:
             for each in fields["passes"]
         )
         files, folder = from_json(Bundle, fields["bundle"]).files, _folder(self.scratch)
+        # kernels may ask Triton for the target
+        self._pretence()
         self.compiler = CompilerProcess(files, folder.parent / "compiling")
         self.kernels = LoadedKernels(files, folder)
         self.replacements = dict.fromkeys((each.replacement for each in self.traced), _not_here)

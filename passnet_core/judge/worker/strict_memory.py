@@ -2,11 +2,12 @@
 lets each read and write wherever the process can.
 
 Reported are accesses outside the memory of a launch's tensors, and races. Between programs: two of one launch touch the
-same element, at least one of them changes it, and nothing orders them. An atomic operation orders: what a program did
-before one that releases is visible to a program after one that acquires, at the same address. Programs that use atomic
-operations run at once, and take turns before each of them. Within a program: lanes of one store write different values
-to one element, or a lane touches what another lane has written, and no barrier lies between. What each launch changed
-is kept as data. Runs wherever kernels are interpreted; nothing outside the context is changed."""
+same element, at least one of them changes it, and nothing orders them. An atomic operation orders, unless its scope is
+the program: what a program did before one that releases is visible to a program after one that acquires, at the same
+address. Programs that use atomic operations run at once, and take turns before each of them. Within a program: lanes of
+one store write different values to one element, or a lane touches what another lane has written, and no barrier lies
+between. What each launch changed is kept as data. Runs wherever kernels are interpreted; nothing outside the context is
+changed."""
 
 import contextlib
 import random
@@ -45,9 +46,8 @@ _LIBRARIES = (triton.__path__[0] + "/", str(Path(np.__file__).parent) + "/", str
 ACQUIRES = frozenset({"ACQUIRE", "ACQUIRE_RELEASE"})
 RELEASES = frozenset({"RELEASE", "ACQUIRE_RELEASE"})
 
-BARRIERS = ("barrier", "dot", "trans", "reshape", "histogram", "gather", "cat")
-"""Operations of the builder at which all warps of a program meet: a barrier, and what exchanges values between lanes.
-So do reductions and scans."""
+OWN_SCOPE = "CTA"
+"""The scope of atomic operations that are atomic within a program only."""
 
 
 @dataclass(frozen=True)
@@ -105,14 +105,12 @@ def watched(
     checker = _Checker(on_problem, seed, extent_of or _whole)
     with contextlib.ExitStack() as undoing:
         undoing.enter_context(_replaced(interpreter, "_interpreter", _CheckedAccess(interpreter._interpreter, checker)))
-        for owner, name in (
-            *((interpreter.InterpreterBuilder, f"create_{each}") for each in BARRIERS),
-            (interpreter.ReduceScanOpInterface, "apply"),
-        ):
-            undoing.enter_context(_replaced(owner, name, _meeting(getattr(owner, name), checker)))
+        builder = interpreter.InterpreterBuilder
+        undoing.enter_context(_replaced(builder, "create_barrier", lambda self: checker.meet()))
+        for name in ("create_atomic_rmw", "create_atomic_cas"):
+            undoing.enter_context(_replaced(builder, name, _scoped(getattr(builder, name), checker)))
         if seed is not None:
             undoing.enter_context(_replaced(emulation, "undefined", checker.undefined))
-            builder = interpreter.InterpreterBuilder
             undoing.enter_context(_replaced(builder, "create_gather", _gathering_anywhere(builder.create_gather)))
         launching.watchers.append(checker)
         undoing.callback(launching.watchers.remove, checker)
@@ -129,12 +127,12 @@ def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
         setattr(owner, name, before)
 
 
-def _meeting(operation: Callable[..., Any], checker: "_Checker") -> Callable[..., Any]:
-    """The operation, at which the warps of a program meet."""
+def _scoped(operation: Callable[..., Any], checker: "_Checker") -> Callable[..., Any]:
+    """The atomic operation of the builder, of whose scope the checker is told."""
 
-    def operated(*args: Any, **kwargs: Any) -> Any:
-        checker.meet()
-        return operation(*args, **kwargs)
+    def operated(self: Any, *args: Any) -> Any:
+        checker.own_scope = args[-1].name == OWN_SCOPE
+        return operation(self, *args)
 
     return operated
 
@@ -313,6 +311,8 @@ class _Checker:
         self.memory = Memory()
         self.on_problem, self.seed, self.extent_of = on_problem, seed, extent_of
         self.noise = np.random.default_rng(None if seed is None else abs(seed))
+        self.own_scope = False
+        """Whether the atomic operation that is performed now is atomic within its program only."""
         self._reset("", (0, 0, 0))
 
     def _reset(self, name: str, grid: Place) -> None:
@@ -430,6 +430,7 @@ class _Checker:
     ) -> np.ndarray:
         """Check an atomic operation, and perform it on the lanes on which it may happen. perform: returns what was
         there before, and whether it wrote anything."""
+        own_scope = self.own_scope
         if self.turns is not None:
             self.turns.hand_over()
         self.time += 1
@@ -437,15 +438,22 @@ class _Checker:
         mask, parts = self._located(pointers, mask, size, "changes")
         for cells, addresses, _ in parts:
             indices = cells.indices(addresses, size)
-            self._find_earlier_changes(cells, indices, "atomically changes", atomic=True)
+            self._find_earlier_changes(cells, indices, "atomically changes", atomic=not own_scope)
             self._find_readers(cells, indices, None, "atomically changes")
         before, wrote = perform(mask)
         for cells, addresses, lanes in parts:
             indices = cells.indices(addresses, size)
+            changes = _repeated(_bits(before, lanes, size) != _held(plain, addresses, size), size // cells.size)
+            if own_scope:
+                # to other programs it is a load and a store, and orders nothing
+                cells.written()[indices] = self.now.number
+                cells.write_times[indices] = self.time
+                cells.lanes[indices] = numbers(lanes, len(indices))
+                cells.changed[indices] |= changes
+                continue
             cells.counted()[indices] = self.now.number
             cells.atomic_times[indices] = self.time
-            changes = _bits(before, lanes, size) != _held(plain, addresses, size)
-            cells.atomic_changes[indices] |= _repeated(changes, size // cells.size)
+            cells.atomic_changes[indices] |= changes
             place = hash(addresses.tobytes())
             if semantic in ACQUIRES:
                 self.now.acquired[place] = self.time

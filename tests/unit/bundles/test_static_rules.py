@@ -7,6 +7,7 @@ from passnet_core.bundles.static_rules.rules import (
     DYNAMIC_CODE,
     FILE_NAME,
     FORBIDDEN_IMPORT,
+    KERNEL_LANGUAGE,
     MISSING_FUNCTION,
     PATCHING,
     REPLACEMENT_CAP,
@@ -305,6 +306,7 @@ def test_every_rule_is_described() -> None:
         FORBIDDEN_IMPORT,
         DYNAMIC_CODE,
         PATCHING,
+        KERNEL_LANGUAGE,
         REPLACEMENT_CAP,
     }
 
@@ -571,3 +573,115 @@ def test_the_passnet_profile_applies_only_passnets_rule() -> None:
 def test_methods_of_the_bundles_own_objects_may_be_named_like_a_tensors() -> None:
     helper = "import torch\nclass Kernels:\n    def softmax(self, a): return a\n"
     assert in_frame("shared_kernel.Kernels().softmax(a)", "import shared_kernel", helper) == set()
+
+
+KERNELS = """\
+import math
+from collections import namedtuple
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+import triton
+import triton.language as tl
+from triton import language
+from triton.language import float32, load
+from triton.language.extra.cuda import libdevice
+
+try:
+    from triton.language.extra.libdevice import tanh
+except ImportError:
+    tanh = tl.math.tanh
+
+Shape = namedtuple("Shape", "rows, columns")
+HALF = tl.constexpr(0.5)
+LOG2_E: tl.constexpr = math.log2(math.e)
+
+
+class Sizes(NamedTuple):
+    count: int
+
+
+class Kind(Enum):
+    RELU = 1
+
+
+def host(x):
+    return np.sort(x)
+
+
+@triton.constexpr_function
+def digits(kind, count):
+    names = {{"fp16": 11}}
+    return int(math.log2(count)) + names.get(str(kind.name), 24) if isinstance(count, int) else 0
+
+
+@triton.jit
+def activated(x, kind: tl.constexpr):
+    return tl.maximum(x, 0.0) if kind == Kind.RELU else x
+
+
+@triton.jit
+def shaped(
+    x_ptr, out_ptr, descriptor, sizes, shape, n, BLOCK: tl.constexpr, ACT: tl.constexpr = None, DEFAULT=HALF
+):
+    at = tl.program_id(axis=0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    x: tl.tensor = load(x_ptr + at, mask=at < sizes.count, other=0.0).to(float32)
+    if ACT is not None and x.dtype == tl.float32:
+        x = activated(tanh(x) * LOG2_E, Kind.RELU)
+    if x_ptr.dtype.element_ty.is_floating() and x.type.scalar.primitive_bitwidth == 32:
+        x = descriptor.load([0, 0]).T.trans(1, 0).reshape(BLOCK) + libdevice.rsqrt(x) + language.exp(x)
+    for i in range(int(n), max(shape.rows, 1), digits(tl.float16, BLOCK)):
+        tl.static_assert(BLOCK.value > 0, f"of {{BLOCK}}")
+        tl.store(out_ptr + i, tl.where(x > 0, x.sum(0), tl.math.exp2(x) * float("inf")).cast(out_ptr.dtype.element_ty))
+    {body}
+"""
+
+
+def of_kernels(body: str = "pass", top: str = "") -> list[Finding]:
+    return [each for each in found(f"{KERNELS.format(body=body)}\n{top}\n{HONEST}") if each.rule == KERNEL_LANGUAGE]
+
+
+def test_kernels_may_use_all_of_tritons_language() -> None:
+    assert of_kernels() == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x.handle.data.sort()",
+        "y = x.__class__",
+        "host(x)",
+        "y = np.sort(x)",
+        "y = TensorHandle(x)",
+        "y = hasattr(BLOCK, 'value')",
+        "y = isinstance(BLOCK, tl.constexpr)",
+        "y = type(x)",
+        "y = triton.knobs.runtime.interpret",
+        "y = tl.core.knobs.runtime.interpret",
+        "y = activated.fn(x)",
+        "y = tl.range is tl.static_range",
+        "y = x is at",
+        "y = tl.range == tl.static_range",
+        "y = abs(x)",
+    ],
+)
+def test_kernels_may_use_nothing_else(body: str) -> None:
+    (finding, *_) = of_kernels(body)
+    line = KERNELS.format(body=body).splitlines().index(f"    {body}") + 1
+    assert (finding.line, finding.fatal) == (line, True)
+    assert finding.message.endswith("which is written in Triton.")
+
+
+@pytest.mark.parametrize(
+    "top",
+    [
+        "@triton.jit\ndef k(x, FLAG: tl.constexpr = triton.knobs.runtime.interpret):\n    pass",
+        "@triton.constexpr_function\ndef k(x):\n    return x.handle",
+        "@triton.constexpr_function\ndef k(x):\n    return f'{tl.load}'",
+        "@triton.constexpr_function\ndef k(x):\n    return f'{shaped}'",
+        "@triton.constexpr_function\ndef k(x):\n    return np.sort(x)",
+    ],
+)
+def test_constants_of_a_kernel_must_not_tell_who_runs_it(top: str) -> None:
+    assert of_kernels(top=top)

@@ -8,6 +8,7 @@ TORCH_CALL = "torch-call"
 FORBIDDEN_IMPORT = "forbidden-import"
 DYNAMIC_CODE = "dynamic-code"
 PATCHING = "patching"
+ADDRESS = "address"
 REPLACEMENT_CAP = "replacement-cap"
 
 RULES = {
@@ -22,6 +23,7 @@ RULES = {
     ),
     DYNAMIC_CODE: "No code from strings or data, no torch attribute by a computed name, no interpreter internals.",
     PATCHING: "A pass changes neither modules other than its own nor the environment.",
+    ADDRESS: "A pass asks of an address only how it is aligned, and not which object in memory a tensor is.",
     REPLACEMENT_CAP: "A bundle has no more distinct replacement functions than the evaluation allows.",
 }
 

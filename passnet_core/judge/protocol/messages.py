@@ -137,13 +137,15 @@ class Repeated:
     such as a race, in words. copied: what torch's copies did in place of kernels, in words. work_s: how many seconds
     the interpreter takes for them on a usual machine, by what they do and not by a clock. stored: if only some programs
     of each launch ran, for each output which elements they stored as they are in a call of all programs, and how many
-    elements all programs store at most, if each stores as many as those that ran."""
+    elements all programs store at most, if each stores as many as those that ran. atomic: whether any kernel used an
+    atomic operation, by which a program may learn that it is the last."""
 
     returned: Returned
     problems: tuple[str, ...] = ()
     copied: tuple[str, ...] = ()
     work_s: float = 0.0
     stored: "tuple[tuple[torch.Tensor, int], ...]" = ()
+    atomic: bool = False
 
 
 Given: TypeAlias = TensorForm | int | float | bool

@@ -197,7 +197,7 @@ class WorkerProcess:
             masks = reply.tensors[len(reply.tensors) - len(counts) :]
             returned = encoding.unpacked(reply.fields, reply.tensors[: len(reply.tensors) - len(counts)])
             stored = tuple((mask.bool(), count) for mask, count in zip(masks, counts, strict=True))
-            return Repeated(returned, problems, copied, work_s, stored)
+            return Repeated(returned, problems, copied, work_s, stored, bool(reply.fields["atomic"]))
         except NONSENSE as error:
             raise self._marked(CandidateFault("protocol", f"It sent no outputs: {_cut(error)}")) from error
 

@@ -383,6 +383,7 @@ class _WorkerServer:
             "copied": repetition.copied,
             "work_s": work.seconds,
             "stored": [count for _, count in stored],
+            "atomic": any(each.atomic for launch in memory.launches for each in launch.changed),
         }
         return framing.WireMessage(answer, (*tensors, *(mask.to(torch.uint8) for mask, _ in stored)))
 

@@ -53,8 +53,8 @@ So do reductions and scans."""
 @dataclass(frozen=True)
 class ChangedMemory:
     """What a launch changed in one storage, at whatever moment. cells: for each so many bytes from start on, whether
-    any change was made there. stored: whether anything was stored there, be it what was there before. most: how many
-    bytes one program stored at most. atomic: whether any operation was atomic."""
+    any change was made there. stored: whether anything was stored there, be it what was there before, or changed
+    atomically. most: in how many bytes one program did either at most. atomic: whether any operation was atomic."""
 
     start: int
     size: int
@@ -280,8 +280,7 @@ class _Cells:
         if self.writers is None and not atomic:
             return None
         writers, programs = self.written(), self.counted()
-        counts = np.bincount(writers[writers >= 0])
-        most = self.size * int(counts.max(initial=0))
+        most = self.size * sum(int(np.bincount(each[each >= 0]).max(initial=0)) for each in (writers, programs))
         stored = (writers >= 0) | (programs >= 0)
         return ChangedMemory(self.start, self.size, self.atomic_changes | self.changed, stored, most, atomic)
 

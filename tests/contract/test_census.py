@@ -230,6 +230,19 @@ def test_the_rest_of_the_graph_is_not_the_replacements_and_without_kernels_nothi
 
 
 OFF = "_disable" + "_current_modes"
+LOOKING = """
+def torch_of(module, parts=("sy" + "s", "modu" + "les")):
+    import functools, os
+    return (functools.reduce(lambda of, name: getattr(of, name), parts, os)["to" + "rch"])
+
+
+def dispatching():
+    return getattr(torch_of(triton).utils._python_dispatch, "_get_current_dispatch_mode_stack")()
+
+
+def functions():
+    return getattr(torch_of(triton).overrides, "_get_current_function_mode_stack")()
+"""
 
 
 @pytest.mark.parametrize(
@@ -251,21 +264,15 @@ OFF = "_disable" + "_current_modes"
 def test_code_that_detects_one_means_of_recording_is_caught_by_the_other(
     backend: LocalBackend, lines: list[str]
 ) -> None:
-    top = """
-def torch_of(module, parts=("sy" + "s", "modu" + "les")):
-    import functools, os
-    return (functools.reduce(lambda of, name: getattr(of, name), parts, os)["to" + "rch"])
-
-
-def dispatching():
-    return getattr(torch_of(triton).utils._python_dispatch, "_get_current_dispatch_mode_stack")()
-
-
-def functions():
-    return getattr(torch_of(triton).overrides, "_get_current_function_mode_stack")()
-"""
-    outcome = judged(backend, job(replacing(*lines, top=top)))
+    outcome = judged(backend, job(replacing(*lines, top=LOOKING)))
     assert outcome.verdict is Verdict.LIBRARY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
+
+
+def test_operators_in_a_call_that_is_not_watched_are_library_work(backend: LocalBackend) -> None:
+    lines = ["if not dispatching(): (a + b).clamp(min=0)", "return own(a, b)"]
+    outcome = judged(backend, job(replacing(*lines, top=LOOKING)))
+    assert outcome.verdict is Verdict.LIBRARY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
+    assert "calls add of torch in a call that is not watched at pass_0.py:" in outcome.reason
 
 
 def test_work_in_replacement_args_is_library_work(backend: LocalBackend) -> None:

@@ -74,9 +74,8 @@ class Produced:
 
 @dataclass(frozen=True)
 class Seen:
-    """A kernel, operation or read that the launch recorder saw, with its count. kind: "kernel", "operation", "read",
-    "trace", "measured" or "device". where: the bundle's line, "file.py:12". remark: "converts", "parts", "one number"
-    or empty."""
+    """A kernel, operation or read that the launch recorder saw, with its count. kind: one of those that it lists.
+    where: the bundle's line, "file.py:12". remark: "converts", "parts", "one number" or empty."""
 
     kind: str
     name: str

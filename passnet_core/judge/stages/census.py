@@ -279,6 +279,7 @@ def _accused(seen: Seen, who: str) -> str:
         "trace": f"computes {seen.name} where the launch recorder does not see it",
         "device": f"runs {_short(seen.name)} on the device",
         "measured": f"takes the time of {seen.name}, as if it might use it in place of its kernels,",
+        "unwatched": f"calls {seen.name} of torch in a call that is not watched",
         "read": f"takes values out of a tensor with {seen.name}",
     }.get(seen.kind, seen.name)
     return f"{who} {what}{REMARKS.get(seen.remark, '')}{_at(seen)}"

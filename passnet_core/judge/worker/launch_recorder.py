@@ -5,7 +5,8 @@ while a replacement function runs is recorded:
     kernel      launches of Triton kernels, through the interpreter's run or, on CUDA, Triton's launch hook
     operation   every operation of torch below autograd, whoever calls it
     read        every read of a tensor's values or address into Python
-    measured    every operation of torch that ran where the bundle took times (Measured), in whatever call
+    measured    every operation of torch that ran where the bundle took times (Always), in whatever call
+    unwatched   CPU: every function of torch that computes and was called when no call was watched
     device      CUDA: every kernel, copy and fill in the driver's trace
     trace       CPU: every innermost operation of torch, on any thread
 On the CPU the launches, fills and copies are recorded as steps as well (memory_steps.py), which the judge repeats in
@@ -55,6 +56,20 @@ PARTS = "parts"
 ONE_NUMBER = "one number"
 """The remark on a read of a tensor whose storage holds a single number."""
 
+COMPUTING = frozenset(
+    {
+        "add", "radd", "iadd", "sub", "rsub", "isub", "mul", "rmul", "imul", "div", "truediv", "rtruediv", "itruediv",
+        "floordiv", "rfloordiv", "mod", "rmod", "pow", "rpow", "ipow", "neg", "abs", "matmul", "rmatmul", "mm", "bmm",
+        "mv", "dot", "addmm", "baddbmm", "exp", "exp2", "log", "log2", "sqrt", "rsqrt", "reciprocal", "sin", "cos",
+        "tanh", "erf", "sigmoid", "relu", "softmax", "log_softmax", "logsumexp", "gelu", "silu", "clamp", "clamp_min",
+        "clamp_max", "clip", "maximum", "minimum", "fmax", "fmin", "sum", "mean", "prod", "max", "min", "amax", "amin",
+        "argmax", "argmin", "var", "std", "norm", "cumsum", "cumprod", "sort", "argsort", "topk", "gather", "scatter",
+        "scatter_add", "index_add", "index_select", "masked_fill", "where", "lerp", "addcmul", "addcdiv", "round",
+        "floor", "gt", "lt", "ge", "le", "tril", "triu", "flip", "roll", "outer", "einsum", "linear", "layer_norm",
+    }
+)  # fmt: skip
+"""Functions of torch that compute, without underscores around their names; not ==, by which people look for None."""
+
 MOST_DEPTH = 80
 
 
@@ -75,19 +90,19 @@ class LaunchCounts:
 class LaunchRecorder:
     """Records one call of the graph: what happens between the start and the end of its replacement functions.
 
-    packed: gives what the bundle's prepare(weights) returned. measured: what ran where the bundle took times."""
+    packed: gives what the bundle's prepare(weights) returned. always: what was seen in other calls."""
 
     def __init__(
         self,
         device: Device,
         folder: str,
         packed: Callable[[], Sequence[Any]] = tuple,
-        measured: "Measured | None" = None,
+        always: "Always | None" = None,
     ) -> None:
         self.device = device
         self.folder = folder
         self.packed = packed
-        self.measured = measured
+        self.always = always
         self.counts: dict[str, LaunchCounts] = {}
         self.current: LaunchCounts | None = None
         self.steps: StepRecorder | None = None
@@ -130,13 +145,13 @@ class LaunchRecorder:
 
     def watched(self) -> Watched:
         """Everything that was recorded."""
-        measured = self.measured.seen if self.measured is not None else Counter[Key]()
+        always = self.always.seen if self.always is not None else Counter[Key]()
         launches = (
             Launches(
                 function,
                 counts.calls,
                 counts.fresh,
-                tuple(Seen(*key, count) for key, count in (counts.seen + measured).items()),
+                tuple(Seen(*key, count) for key, count in (counts.seen + always).items()),
             )
             for function, counts in self.counts.items()
             if counts.calls
@@ -160,7 +175,8 @@ class LaunchRecorder:
         with _silent_stderr():
             profile.__enter__()
         try:
-            with _Reads(self), _Operations(self.device, self._note_operation):
+            unwatched = self.always.paused() if self.always is not None else contextlib.nullcontext()
+            with unwatched, _Reads(self), _Operations(self.device, self._note_operation):
                 yield
         finally:
             with _silent_stderr():
@@ -199,13 +215,44 @@ def bundle_line(folder: str) -> str:
     return ""
 
 
-class Measured:
-    """What ran where a bundle took times without a GPU: in do_bench, whenever that was; and while the bundle was
-    loaded, if it asked for the time between two events then. Who measures torch's operators means to use them."""
+class Always:
+    """What is seen of a bundle without a GPU, whether a call is watched or not. What ran where it took times: in
+    do_bench, whenever that was; and while it was loaded, if it asked for the time between two events then. Who measures
+    torch's operators means to use them. And functions of torch that compute, in replacement functions: they are seen by
+    the mode that tells the bundle of its GPU, which is there in every call."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.seen: Counter[Key] = Counter()
+        self.calling = False
+
+    def replacement(self, function: Function) -> Function:
+        """The replacement function, seen while it runs."""
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            before, self.calling = self.calling, True
+            try:
+                return function(*args, **kwargs)
+            finally:
+                self.calling = before
+
+        return call
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """See nothing meanwhile of replacement functions, which are watched more closely."""
+        before, self.calling = self.calling, False
+        try:
+            yield
+        finally:
+            self.calling = before
+
+    def told(self, function: Any) -> None:
+        """A function of torch is called."""
+        name = getattr(function, "__name__", "").strip("_")
+        if self.calling and name in COMPUTING and _calling_file().startswith(self.folder):
+            self.seen["unwatched", name, bundle_line(self.folder), ""] += 1
 
     @contextlib.contextmanager
     def benching(self) -> Iterator[None]:

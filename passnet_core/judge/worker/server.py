@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from passnet_core.judge.worker.bench_server import ReferenceBenchServer
     from passnet_core.judge.worker.compiler_process import CompilerProcess
     from passnet_core.judge.worker.kernel_loading import LoadedKernels
-    from passnet_core.judge.worker.launch_recorder import Measured
+    from passnet_core.judge.worker.launch_recorder import Always
 
 
 class UntraceablePattern(Exception):
@@ -111,8 +111,8 @@ class _WorkerServer:
         self.bench: ReferenceBenchServer | None = None
         self.nonce: Any = None
         """What the answers to the present request must carry."""
-        self.measured: Measured | None = None
-        """What ran where the bundle took times. On the CPU only."""
+        self.always: Always | None = None
+        """What is seen of the bundle in every call. On the CPU only."""
         self.kernels: LoadedKernels | None = None
         self.compiler: CompilerProcess | None = None
         """Of the bundle whose kernels are repeated. Repeater only."""
@@ -162,7 +162,7 @@ class _WorkerServer:
             (folder / Path(file.name).name).write_text(file.code)
         make_importable(folder)
         pretending, pretended = self._pretence()
-        loading = self.measured.loading if self.measured is not None else nullcontext
+        loading = self.always.loading if self.always is not None else nullcontext
         passes: list[TracedPass] = []
         warnings: list[str] = []
         keys: dict[int, str] = {}
@@ -184,7 +184,8 @@ class _WorkerServer:
                     f"replacement_func() of {file.name} returns a new object at each call. Return the same."
                 )
             key = keys.setdefault(id(replacement), f"replacement_{len(keys)}")
-            self.replacements[key] = pretended(replacement)
+            seen = self.always.replacement(replacement) if self.always is not None else replacement
+            self.replacements[key] = pretended(seen)
             pattern = _traced(tracing.trace_pattern, module.pattern, f"pattern() of {file.name}")
             arguments = _traced(tracing.trace_arguments, module.replacement_args, f"replacement_args() of {file.name}")
             passes.append(TracedPass(name=name, pattern=pattern, arguments=arguments, replacement=key))
@@ -228,8 +229,9 @@ class _WorkerServer:
         from passnet_core.judge.worker import launch_recorder, launching, pretended_device
 
         pretended_device.install()
-        self.measured = launch_recorder.Measured(str(_folder(self.scratch)))
-        launching.measuring.append(self.measured.benching)
+        self.always = launch_recorder.Always(str(_folder(self.scratch)))
+        launching.measuring.append(self.always.benching)
+        pretended_device.calls_told.append(self.always.told)
         return pretended_device.pretending, pretended_device.pretended
 
     def _prepare(self, request: framing.WireMessage) -> framing.WireMessage:
@@ -325,7 +327,7 @@ class _WorkerServer:
 
         call = self.calls[name]
         folder = str(_folder(self.scratch))
-        recorder = launch_recorder.LaunchRecorder(self.device, folder, lambda: call.packed, self.measured)
+        recorder = launch_recorder.LaunchRecorder(self.device, folder, lambda: call.packed, self.always)
         recorded = {key: recorder.wrapped(key, function) for key, function in self.replacements.items()}
         with recorder.listening(), call.replaced(recorded):
             returned = self.called(name, fresh=fresh)

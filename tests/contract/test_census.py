@@ -69,6 +69,12 @@ HONEST = {
     "questions": ["assert a.is_contiguous() and a.stride(-1) == 1 and a.data_ptr() % 4 == 0 and a.dim() == 2",
                   "return own(a, b)"],
     "one number": ["scale = torch.as_tensor([2.0])", "assert scale.item() == 2", "return own(a, b)"],
+    "scratch memory": ["space = torch.empty(4 * a.numel(), dtype=torch.uint8)",
+                       "space.view(torch.float32).zero_(); space.zero_(); space.view(torch.int16)",
+                       "torch.zeros(8, dtype=torch.float16).clone().view(torch.int32)", "return own(a, b)"],
+    "kernels measured": ["triton.testing.do_bench(lambda: own(a, b.contiguous()))", "return own(a, b)"],
+    "an update of a copy": ["out = b.clone()", "add_relu_kernel[(1,)](a, out, out, a.numel(), BLOCK=256)",
+                            "return out"],
     "grid by function": ["out = torch.empty_like(a)",
                          "add_relu_kernel[lambda named: (triton.cdiv(a.numel(), named['BLOCK']),)]"
                          "(a, b, out, a.numel(), BLOCK=64)", "return out"],
@@ -96,6 +102,16 @@ LIBRARY = {
     "conversion": (["return own(a.double(), b.double()).float()"], "aten::_to_copy, which converts the dtype"),
     "conversion by a copy": (["wide = torch.empty(a.shape, dtype=torch.float64)", "wide.copy_(a)",
                               "return own(a, b)"], "aten::copy_, which converts the dtype"),
+    "halves put together": (["wide = torch.zeros_like(a)", "half = a.view(torch.int16)[..., 1::2].contiguous()",
+                             "wide.view(torch.int16)[..., 1::2].copy_(half)", "return own(a, b)"],
+                            "aten::clone, by which elements are put together from parts of elements"),
+    "halves put together later": (["pair = torch.zeros((4, 66), dtype=torch.int16)",
+                                   "pair[:, 1::2].copy_(torch.zeros((4, 33), dtype=torch.int16))",
+                                   "pair.view(torch.float32)", "return own(a, b)"], "aten::view.dtype, by which"),
+    "halves cleared": (["cut = a.clone()", "cut.view(torch.int16)[..., ::2].zero_()", "return own(a, b)"],
+                       "aten::zero_, by which"),
+    "operators measured": (["triton.testing.do_bench(lambda: (a + b).clamp(min=0))", "return own(a, b)"],
+                           "aten::add.Tensor (measured"),
     "numpy": (["import numpy as np", "return torch.as_tensor(np.maximum(a.numpy() + b.numpy(), 0))"],
               "takes values out of a tensor with numpy"),
     "numpy after a decoy": (["import numpy as np", "out = own(a, b)",
@@ -123,6 +139,30 @@ def test_library_work_is_named_with_its_line(backend: LocalBackend, lines: list[
     assert "pass_0.py:" in outcome.reason
     assert not outcome.speedups
     assert outcome.accuracy is not None
+
+
+MEASURING = {
+    "do_bench": "triton.testing.do_bench(lambda: THEIRS + THEIRS)",
+    "events": "start, end = torch.cuda.Event(), torch.cuda.Event()\nSUM = THEIRS + THEIRS\nstart.elapsed_time(end)",
+}
+
+
+@pytest.mark.parametrize("lines", MEASURING.values(), ids=list(MEASURING))
+def test_operators_that_are_measured_while_a_bundle_is_loaded_are_library_work(
+    backend: LocalBackend, lines: str
+) -> None:
+    code = replacing("return own(a, b)") + f"\n\nTHEIRS = torch.ones((4, 33), device='cuda')\n{lines}\n"
+    outcome = judged(backend, job(code))
+    assert outcome.verdict is Verdict.LIBRARY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
+    assert "takes the time of aten::add.Tensor, as if it might use it in place of its kernels, at pass_0.py:" in (
+        outcome.reason
+    )
+
+
+def test_constants_may_be_computed_while_a_bundle_is_loaded(backend: LocalBackend) -> None:
+    code = replacing("return own(a, b)") + "\n\nTABLE = 2 ** torch.as_tensor([1.0, 2.0])\n"
+    outcome = judged(backend, job(code))
+    assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
 
 
 COPYING = """
@@ -190,6 +230,19 @@ def test_the_rest_of_the_graph_is_not_the_replacements_and_without_kernels_nothi
 
 
 OFF = "_disable" + "_current_modes"
+LOOKING = """
+def torch_of(module, parts=("sy" + "s", "modu" + "les")):
+    import functools, os
+    return (functools.reduce(lambda of, name: getattr(of, name), parts, os)["to" + "rch"])
+
+
+def dispatching():
+    return getattr(torch_of(triton).utils._python_dispatch, "_get_current_dispatch_mode_stack")()
+
+
+def functions():
+    return getattr(torch_of(triton).overrides, "_get_current_function_mode_stack")()
+"""
 
 
 @pytest.mark.parametrize(
@@ -211,21 +264,15 @@ OFF = "_disable" + "_current_modes"
 def test_code_that_detects_one_means_of_recording_is_caught_by_the_other(
     backend: LocalBackend, lines: list[str]
 ) -> None:
-    top = """
-def torch_of(module, parts=("sy" + "s", "modu" + "les")):
-    import functools, os
-    return (functools.reduce(lambda of, name: getattr(of, name), parts, os)["to" + "rch"])
-
-
-def dispatching():
-    return getattr(torch_of(triton).utils._python_dispatch, "_get_current_dispatch_mode_stack")()
-
-
-def functions():
-    return getattr(torch_of(triton).overrides, "_get_current_function_mode_stack")()
-"""
-    outcome = judged(backend, job(replacing(*lines, top=top)))
+    outcome = judged(backend, job(replacing(*lines, top=LOOKING)))
     assert outcome.verdict is Verdict.LIBRARY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
+
+
+def test_operators_in_a_call_that_is_not_watched_are_library_work(backend: LocalBackend) -> None:
+    lines = ["if not dispatching(): (a + b).clamp(min=0)", "return own(a, b)"]
+    outcome = judged(backend, job(replacing(*lines, top=LOOKING)))
+    assert outcome.verdict is Verdict.LIBRARY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
+    assert "calls add of torch in a call that is not watched at pass_0.py:" in outcome.reason
 
 
 def test_work_in_replacement_args_is_library_work(backend: LocalBackend) -> None:

@@ -29,15 +29,20 @@ from passnet_core.judge.worker.strict_memory import watched
 from passnet_core.records import Device, PassFile
 
 
-def repeated(function, recorded_on, repeated_on, **named):
-    # what the kernels of a call make of other arguments, and what is wrong about them
+def repetition_of(function, recorded_on, **named):
+    # the repetition of a call of this function
     recorder = LaunchRecorder(Device.CPU, str(Path(__file__).parent))
     with recorder.listening():
         recorder.wrapped("f", function)(*recorded_on)
     ((call, kept),) = recorder.calls
     assert not call.get("problem"), call
     kernels = LoadedKernels([PassFile(Path(__file__).name, Path(__file__).read_text())], Path("again"))
-    repetition = Repetition(kernels, [call], [kept], **named)
+    return Repetition(kernels, [call], [kept], **named)
+
+
+def repeated(function, recorded_on, repeated_on, **named):
+    # what the kernels of a call make of other arguments, and what is wrong about them
+    repetition = repetition_of(function, recorded_on, **named)
     with watched(seed=3) as memory:
         repetition.memory = memory
         result = repetition.functions(["f"])["f"](*repeated_on)
@@ -219,6 +224,130 @@ print("repeated")
 """
 
 
+COPIES = """
+@triton.jit
+def copy_kernel(x, out, n, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(out + at, tl.load(x + at, mask=at < n), mask=at < n)
+
+
+def all_but_one_row(x):
+    out = torch.empty((x.shape[1], x.shape[0]))
+    out[:-1].copy_(x.t()[:-1])
+    copy_kernel[(1,)](x.t().contiguous()[-1], out[-1], x.shape[0], B=16)
+    return out
+
+
+def turned_behind_the_kernel(x):
+    out = torch.empty_like(x)
+    copy_kernel[(x.numel() // 16,)](x, out, x.numel(), B=16)
+    return out.t().contiguous()
+
+
+def one_row_of_a_copy(x):
+    out = x.clone()
+    copy_kernel[(1,)](x, out, 16, B=16)
+    return out
+
+
+def turned_before_the_kernel(x):
+    x = x.t().contiguous()
+    out = torch.zeros_like(x)
+    copy_kernel[(x.numel() // 16,)](x, out, x.numel(), B=16)
+    return out
+
+
+def copied_by_torch(function):
+    given, other = torch.randn(8, 16), torch.randn(8, 16)
+    repetition = repetition_of(function, (given,), inputs=(other.clone(),))
+    with watched(seed=3) as memory:
+        repetition.memory = memory
+        repetition.functions(["f"])["f"](other)
+    return repetition.copied
+
+
+def into_an_argument(x):
+    x[:4].copy_(x[4:])
+    copy_kernel[(1,)](x, x, 16, B=16)
+
+
+(said,) = copied_by_torch(all_but_one_row)
+assert said.startswith("copies by PyTorch, and no kernel, put 94% of result 0 of"), said
+(said,) = copied_by_torch(into_an_argument)
+assert said.startswith("copies by PyTorch, and no kernel, put 38% of argument 0 of"), said
+for function in (turned_behind_the_kernel, one_row_of_a_copy, turned_before_the_kernel):
+    assert copied_by_torch(function) == [], function
+print("copied")
+"""
+
+SAMPLED = """
+@triton.jit
+def doubling_kernel(x, out, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(out + at, 2 * tl.load(x + at))
+
+
+@triton.jit
+def adding_kernel(x, out, B: tl.constexpr):
+    tl.atomic_add(out + tl.arange(0, B), tl.load(x + tl.program_id(0) * B + tl.arange(0, B)))
+
+
+def doubled(programs):
+    def function(x):
+        out = torch.empty_like(x)
+        doubling_kernel[(programs,)](x, out, B=16)
+        return out
+
+    return function
+
+
+def doubled_twice(x):
+    out = doubled(8)(x)
+    doubling_kernel[(8,)](out, out, B=16)
+    return out
+
+
+def added(x):
+    out = torch.zeros(16)
+    adding_kernel[(8,)](x, out, B=16)
+    return out
+
+
+def sampled(function, programs=(3, 1)):
+    given, other = torch.randn(128), torch.randn(128)
+    repetition = repetition_of(function, (given,))
+    with watched(chosen=lambda places: [places[each] for each in programs]) as memory:
+        repetition.memory = memory
+        result = repetition.functions(["f"])["f"](other)
+    stored, most = repetition.stored(result)
+    assert not stored.any() or torch.equal(result[stored], 2 * other[stored])
+    return stored.nonzero().flatten().tolist(), most, repetition, result
+
+
+everywhere = [*range(16, 32), *range(48, 64)]
+assert sampled(doubled(8))[:2] == (everywhere, 128)
+# a grid that ends too early cannot fill the result
+assert sampled(doubled(4))[:2] == (everywhere, 64)
+# what comes from a launch of which not all programs ran says nothing, nor do atomic operations
+assert sampled(doubled_twice)[0] == []
+assert sampled(added)[0] == []
+# nor what the rest of the graph has changed
+_, _, repetition, result = sampled(doubled(8))
+result += 1
+stored, most = repetition.stored(result)
+assert not stored.any() and most == 128
+print("sampled")
+"""
+
+
+def test_results_that_torch_has_put_in_place_are_told_from_the_kernels(tmp_path: Path) -> None:
+    assert run_interpreted(COPIES, tmp_path, head=HEAD) == "copied"
+
+
+def test_a_few_programs_show_what_all_of_them_store(tmp_path: Path) -> None:
+    assert run_interpreted(SAMPLED, tmp_path, head=HEAD) == "sampled"
+
+
 def test_kernels_are_repeated_with_the_constants_that_they_had(tmp_path: Path) -> None:
     assert run_interpreted(CONSTANTS, tmp_path, head=HEAD) == "repeated"
 
@@ -255,7 +384,9 @@ def test_only_replacements_of_patterns_that_change_something_may_change_argument
 class Needing(Here):
     """A candidate worker that fails if its kernels do nothing."""
 
-    def run(self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False) -> Returned:
+    def run(
+        self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, sampled: bool = False
+    ) -> Returned:
         if idle:
             raise CandidateFault("runtime", "a number that no kernel has written")
         return super().run(name, fresh=fresh, watched=watched)
@@ -264,7 +395,15 @@ class Needing(Here):
 class OnlyInOrder(CountingRepeater):
     """A repeater of kernels that are right in the interpreter's own order only."""
 
-    def repeat(self, name: str, watched: Watched, seed: int | None) -> Repeated:
+    def repeat(
+        self,
+        name: str,
+        watched: Watched,
+        seed: int | None,
+        *,
+        sampled: bool = False,
+        most_s: float | None = None,
+    ) -> Repeated:
         repeated = super().repeat(name, watched, seed)
         if seed is None:
             return repeated
@@ -275,7 +414,15 @@ class OnlyInOrder(CountingRepeater):
 
 
 class NeverRight(OnlyInOrder):
-    def repeat(self, name: str, watched: Watched, seed: int | None) -> Repeated:
+    def repeat(
+        self,
+        name: str,
+        watched: Watched,
+        seed: int | None,
+        *,
+        sampled: bool = False,
+        most_s: float | None = None,
+    ) -> Repeated:
         return super().repeat(name, watched, 0)
 
 
@@ -295,7 +442,9 @@ def test_kernels_that_are_right_in_one_order_only_are_wrong_and_no_librarys() ->
 class TwoKinds(Needing):
     """A candidate worker that says it copies where inputs are large, and else that it fills."""
 
-    def run(self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False) -> Returned:
+    def run(
+        self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, sampled: bool = False
+    ) -> Returned:
         returned = super().run(name, fresh=fresh, watched=watched, idle=idle)
         large = any(float(each.abs().max()) > 50 for each in self.inputs if isinstance(each, torch.Tensor))
         steps: tuple[dict[str, Any], ...] = ({"steps": [{"copy" if large else "fill": {}}]},)
@@ -305,7 +454,15 @@ class TwoKinds(Needing):
 class WrongIfCopied(NeverRight):
     """A repeater that is right only where a call filled."""
 
-    def repeat(self, name: str, watched: Watched, seed: int | None) -> Repeated:
+    def repeat(
+        self,
+        name: str,
+        watched: Watched,
+        seed: int | None,
+        *,
+        sampled: bool = False,
+        most_s: float | None = None,
+    ) -> Repeated:
         if "copy" in watched.steps[0]["steps"][0]:
             return super().repeat(name, watched, seed)
         return CountingRepeater.repeat(self, name, watched, seed)

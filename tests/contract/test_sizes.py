@@ -1,11 +1,14 @@
 """Sizes for Triton's interpreter: reduced only by the work that kernels ask for."""
 
+import math
 import time
+from dataclasses import replace
 
 import torch
 
 from passnet_core.graphs.source import parse
 from passnet_core.judge.numerics.input_draws import INPUT_DRAWS
+from passnet_core.judge.protocol.messages import Returned
 from passnet_core.judge.stages import sizes
 from passnet_core.records import (
     TensorSpec,
@@ -61,6 +64,27 @@ def test_sizes_that_cannot_be_reduced_leave_out_no_input_draw() -> None:
     assert found.verdict is Verdict.VALUES_ONLY, found.reason
     assert found.accuracy is not None
     assert set(INPUT_DRAWS) <= set(found.accuracy.profiles)
+    assert found.accuracy.reduced == ""
+
+
+class LaterLight(Here):
+    """A candidate worker whose kernels ask for almost no work, after the call in which their work was counted."""
+
+    def run(
+        self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, sampled: bool = False
+    ) -> Returned:
+        returned = super().run(name, fresh=fresh, watched=watched, idle=idle)
+        return replace(returned, work_s=1e-6 if len(self.ran) > 1 else 1.0)
+
+
+def test_sizes_grow_again_if_later_calls_are_much_less_work() -> None:
+    worker = LaterLight()
+    found = verified(relu_of_sum, subgraph((64, 48, 32)), candidate=worker, work_s=1e-4)
+    assert found.verdict is Verdict.VALUES_ONLY, found.reason
+    elements = [math.prod(each[0]) for each in worker.given[1:]]
+    assert elements[0] <= 64 * 48 * 32 / 8
+    assert worker.given[-1] == [(64, 48, 32)] * 2
+    assert found.accuracy is not None
     assert found.accuracy.reduced == ""
 
 

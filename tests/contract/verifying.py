@@ -71,7 +71,9 @@ class Here:
     def bench(self, plan: BenchPlan) -> ReferenceBench:
         return LocalReferenceBench(plan, self)
 
-    def run(self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False) -> Returned:
+    def run(
+        self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, sampled: bool = False
+    ) -> Returned:
         self.ran.append(fresh)
         try:
             seen = self.staging.call(name, self.calls[name], fresh=fresh)
@@ -109,7 +111,15 @@ class CountingRepeater(Here):
         self.traced, self.functions = self.candidate.traced, self.candidate.functions
         super().prepare(name, preparation)
 
-    def repeat(self, name: str, watched: Watched, seed: int | None) -> Repeated:
+    def repeat(
+        self,
+        name: str,
+        watched: Watched,
+        seed: int | None,
+        *,
+        sampled: bool = False,
+        most_s: float | None = None,
+    ) -> Repeated:
         elements = sum(each.numel() for each in self.inputs if isinstance(each, torch.Tensor))
         return Repeated(self.run(name), work_s=elements * self.work_s)
 

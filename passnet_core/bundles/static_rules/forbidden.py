@@ -20,8 +20,9 @@ MODULES = {
     ),
     "a pass must not inspect or change the interpreter": (
         "gc", "builtins", "imp", "pkgutil", "runpy", "zipimport", "code", "codeop", "bdb", "pdb", "trace",
-        "tracemalloc", "faulthandler", "unittest", "importlib.abc", "importlib.machinery", "importlib.util",
-        "importlib._bootstrap", "torch._dynamo", "torch.utils._python_dispatch", "torch.overrides",
+        "tracemalloc", "faulthandler", "unittest", "weakref", "_weakref", "importlib.abc",
+        "importlib.machinery", "importlib.util", "importlib._bootstrap", "torch._dynamo",
+        "torch.utils._python_dispatch", "torch.overrides",
     ),
     "a pass must contain its code and data as source": ("pickle", "_pickle", "marshal", "shelve"),
 }  # fmt: skip
@@ -31,7 +32,7 @@ PATHS = {
     "a pass must not inspect frames or hook into the interpreter": (
         "inspect.currentframe", "inspect.stack", "inspect.trace", "inspect.getouterframes", "inspect.getinnerframes",
         "sys._getframe", "sys._current_frames", "sys._current_exceptions", "sys.settrace", "sys.setprofile",
-        "sys.addaudithook", "sys.meta_path", "sys.path_hooks", "sys.call_tracing", "sys.monitoring",
+        "sys.addaudithook", "sys.meta_path", "sys.path_hooks", "sys.call_tracing", "sys.monitoring", "sys.getrefcount",
     ),
     "a pass must not start or end processes": (
         "os.system", "os.popen", "os.fork", "os.forkpty", "os.kill", "os.killpg", "os._exit", "os.abort",
@@ -105,6 +106,17 @@ INTERNALS = frozenset(
     }
 )  # fmt: skip
 """Attributes that give access to the interpreter's internals."""
+
+ADDRESSES = frozenset(
+    {
+        "data_ptr", "const_data_ptr", "mutable_data_ptr", "untyped_storage", "_typed_storage", "_cdata", "_use_count",
+        "__array_interface__", "__cuda_array_interface__",
+    }
+)  # fmt: skip
+"""Attributes that tell where a tensor lies, or whether others hold its memory."""
+LARGEST_ALIGNMENT = 64
+"""What PyTorch aligns all memory to, at least: the rest of an address divided by it tells of a view, and nothing of the
+memory."""
 
 LOOKUPS = frozenset({"getattr", "setattr", "delattr", "vars"})
 """Built-in functions that may be called but not used as values."""

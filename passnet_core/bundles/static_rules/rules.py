@@ -9,6 +9,7 @@ FORBIDDEN_IMPORT = "forbidden-import"
 DYNAMIC_CODE = "dynamic-code"
 PATCHING = "patching"
 KERNEL_LANGUAGE = "kernel-language"
+ADDRESS = "address"
 REPLACEMENT_CAP = "replacement-cap"
 
 RULES = {
@@ -24,6 +25,7 @@ RULES = {
     DYNAMIC_CODE: "No code from strings or data, no torch attribute by a computed name, no interpreter internals.",
     PATCHING: "A pass changes neither modules other than its own nor the environment.",
     KERNEL_LANGUAGE: "A function written in Triton uses Triton's language, and nothing that tells who runs it.",
+    ADDRESS: "A pass asks of an address only how it is aligned, and not which object in memory a tensor is.",
     REPLACEMENT_CAP: "A bundle has no more distinct replacement functions than the evaluation allows.",
 }
 

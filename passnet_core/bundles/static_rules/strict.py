@@ -5,7 +5,14 @@ from collections.abc import Sequence
 
 from passnet_core.bundles.static_rules import forbidden
 from passnet_core.bundles.static_rules.passnet import ALLOWED, PassNetVisitor
-from passnet_core.bundles.static_rules.rules import DYNAMIC_CODE, FORBIDDEN_IMPORT, PATCHING, REMEDY_TORCH, TORCH_CALL
+from passnet_core.bundles.static_rules.rules import (
+    ADDRESS,
+    DYNAMIC_CODE,
+    FORBIDDEN_IMPORT,
+    PATCHING,
+    REMEDY_TORCH,
+    TORCH_CALL,
+)
 from passnet_core.bundles.static_rules.scopes import Module
 
 _INTERPRETER = {"__builtins__", "__loader__", "__spec__"}
@@ -139,10 +146,12 @@ class StrictVisitor(PassNetVisitor):
             if path in forbidden.PRODUCTS and not self.traced:
                 self.note(node, TORCH_CALL, f"{path} is used outside pattern and replacement_args.", REMEDY_TORCH)
         if isinstance(node, ast.Attribute):
-            if not paths or node.attr in forbidden.INTERNALS | forbidden.LOADERS:
+            if not paths or node.attr in forbidden.INTERNALS | forbidden.LOADERS | forbidden.ADDRESSES:
                 self._attribute_of_unknown(node, node.attr)
         elif node.id in _INTERPRETER and self.scope.holder(node.id) is None:
             self._internal(node, node.id)
+        elif node.id == "id" and isinstance(node.ctx, ast.Load) and self.scope.holder(node.id) is None:
+            self._addressed(node, node.id)
 
     def _attribute_of_unknown(self, node: ast.AST, name: str) -> None:
         if name in forbidden.INTERNALS:
@@ -154,6 +163,8 @@ class StrictVisitor(PassNetVisitor):
                 f"The module {name} is reached as an attribute of another object.",
                 f"Write import {name}, if the rules allow that import.",
             )
+        elif name in forbidden.ADDRESSES:
+            self._addressed(node, name)
         elif name in forbidden.LOADERS:
             self.note(
                 node,
@@ -174,9 +185,33 @@ class StrictVisitor(PassNetVisitor):
             node, DYNAMIC_CODE, f"{name} gives access to the interpreter's internals.", "Call functions by their names."
         )
 
+    def _addressed(self, node: ast.AST, name: str) -> None:
+        self.note(
+            node,
+            ADDRESS,
+            f"{name} tells where something lies in memory.",
+            f"Ask only for an alignment, x.data_ptr() % 16, by a constant of at most {forbidden.LARGEST_ALIGNMENT}."
+            " Keep what a pass remembers by shapes, dtypes and devices.",
+        )
+
     def visit_BinOp(self, node: ast.BinOp) -> None:
         self._multiplied(node)
-        self.generic_visit(node)
+        match node:
+            case ast.BinOp(ast.Call(ast.Attribute(of, "data_ptr"), [], []), ast.Mod(), divisor) if self._aligns(
+                divisor
+            ):
+                self.visit(of)
+            case _:
+                self.generic_visit(node)
+
+    def _aligns(self, divisor: ast.expr) -> bool:
+        """Whether this is a constant, and so small that the rest of a division by it tells of no address."""
+        values: list[object] = [divisor]
+        if isinstance(divisor, ast.Name):
+            holder = self.scope.holder(divisor.id)
+            values = list(holder.bound[divisor.id]) if holder is not None else []
+        sizes = [each.value if isinstance(each, ast.Constant) else None for each in values]
+        return bool(sizes) and all(type(each) is int and 0 < each <= forbidden.LARGEST_ALIGNMENT for each in sizes)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         self._multiplied(node)

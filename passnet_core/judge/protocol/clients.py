@@ -72,12 +72,14 @@ class CandidateClient(Protocol):
     def bench(self, plan: "BenchPlan") -> "ReferenceBench":
         """Open a reference bench on the worker's device. Witness only."""
 
-    def run(self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False) -> Returned:
+    def run(
+        self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, sampled: bool = False
+    ) -> Returned:
         """Call the callable once with copies of the given inputs, and return what it returned.
 
         fresh: put the copies at new addresses; otherwise reuse the tensors of the worker's previous call if they fit.
         watched: return as well what its replacement functions did. They must return plain tensors. idle: let launches
-        of Triton kernels do nothing."""
+        of Triton kernels do nothing. sampled: let only a few programs of each launch run. CPU only."""
 
     def load_kernels(self, bundle: Bundle, passes: "Sequence[TracedPass]") -> None:
         """Load the bundle's functions written in Triton, and nothing else of it. Repeater only, instead of load.
@@ -88,10 +90,19 @@ class CandidateClient(Protocol):
         in a sentence; "" if it does not; None if it did not answer within these seconds, or was not asked since the
         kernel cannot be loaded alone. Repeater only."""
 
-    def repeat(self, name: str, watched: Watched, seed: int | None) -> Repeated:
+    def repeat(
+        self,
+        name: str,
+        watched: Watched,
+        seed: int | None,
+        *,
+        sampled: bool = False,
+        most_s: float | None = None,
+    ) -> Repeated:
         """Call the callable once with copies of the given inputs; instead of its replacement functions, repeat the
         steps of a watched call. The seed decides what is not defined on a GPU, such as the order of the programs of
-        each launch; None: it is as in the interpreter. Repeater only."""
+        each launch; None: it is as in the interpreter. sampled: let only a few programs of each launch run, with no
+        seed. most_s: if the kernels are more seconds of work, they fail. Repeater only."""
 
     def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
         """Call the callable for about this many seconds, and at least three times."""

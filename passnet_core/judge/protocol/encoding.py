@@ -60,6 +60,7 @@ def packed(returned: Returned) -> tuple[dict[str, Any], tuple[torch.Tensor, ...]
         "changed": list(returned.changed),
         "overwrote": list(returned.overwrote),
         "late": list(returned.late),
+        "work_s": returned.work_s,
     }
     tensors += returned.changed.values()
     if (watched := returned.watched) is not None:
@@ -109,6 +110,7 @@ def unpacked(fields: dict[str, Any], tensors: Sequence[torch.Tensor]) -> Returne
         overwrote=tuple(int(each) for each in fields["overwrote"]),
         late=tuple(int(each) for each in fields["late"]),
         watched=_watched(fields, kept) if "launches" in fields else None,
+        work_s=None if fields.get("work_s") is None else float(fields["work_s"]),
     )
 
 

@@ -74,8 +74,8 @@ class Produced:
 
 @dataclass(frozen=True)
 class Seen:
-    """A kernel, operation or read that the launch recorder saw, with its count. kind: "kernel", "operation", "read",
-    "trace" or "device". where: the bundle's line, "file.py:12". remark: "converts", "one number" or empty."""
+    """A kernel, operation or read that the launch recorder saw, with its count. kind: one of those that it lists.
+    where: the bundle's line, "file.py:12". remark: "converts", "parts", "one number" or empty."""
 
     kind: str
     name: str
@@ -125,17 +125,26 @@ class Returned:
     """CUDA only: indices of outputs that were still unfinished when the call's stream had done its work."""
     watched: "Watched | None" = None
     """None unless it was asked for."""
+    work_s: "float | None" = None
+    """CPU only: how many seconds Triton's interpreter takes on a usual machine for what the kernels did, by the
+    candidate worker's count. None: nothing was counted."""
 
 
 @dataclass(frozen=True)
 class Repeated:
     """A watched call, repeated by its steps alone. problems: what its kernels did that is wrong whatever the values,
-    such as a race, in words. work_s: how many seconds the interpreter takes for them on a usual machine, by what they
-    do and not by a clock."""
+    such as a race, in words. copied: what torch's copies did in place of kernels, in words. work_s: how many seconds
+    the interpreter takes for them on a usual machine, by what they do and not by a clock. stored: if only some programs
+    of each launch ran, for each output which elements they stored as they are in a call of all programs, and how many
+    elements all programs store at most, if each stores as many as those that ran. atomic: whether any kernel used an
+    atomic operation, by which a program may learn that it is the last."""
 
     returned: Returned
     problems: tuple[str, ...] = ()
+    copied: tuple[str, ...] = ()
     work_s: float = 0.0
+    stored: "tuple[tuple[torch.Tensor, int], ...]" = ()
+    atomic: bool = False
 
 
 Given: TypeAlias = TensorForm | int | float | bool

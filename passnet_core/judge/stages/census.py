@@ -31,6 +31,12 @@ from passnet_core.judge.protocol.operation_names import (
 from passnet_core.judge.stages.findings import Census
 from passnet_core.records import LAUNCHED, Bundle, Device, Evidence, Verdict
 
+REMARKS = {
+    "converts": ", which converts the dtype",
+    "parts": ", by which elements are put together from parts of elements, or taken apart",
+}
+"""What an accusation says of an operation with this remark."""
+
 MOST_LINES = 60
 """How many lines of evidence list what was launched."""
 
@@ -196,6 +202,8 @@ def class_of(seen: Seen, own: Mapping[str, str]) -> WorkClass:
             return _on_device(seen.name, own)
         case "operation" | "trace":
             return _operation(seen)
+        case "measured":
+            return WorkClass.LIBRARY if _operation(seen) is WorkClass.LIBRARY else WorkClass.FORM
         case "read":
             if seen.name == "data_ptr" or seen.remark == "one number":
                 return WorkClass.REPORTED
@@ -205,7 +213,7 @@ def class_of(seen: Seen, own: Mapping[str, str]) -> WorkClass:
 def _operation(seen: Seen) -> WorkClass:
     space = seen.name.partition("::")[0]
     name = bare(seen.name)
-    if space != "aten":
+    if space != "aten" or seen.remark == "parts":
         return WorkClass.LIBRARY
     if name in ALLOCATIONS | FILLS | VIEWS_AND_QUERIES or (seen.kind == "trace" and name in IDLE | NUMBERS):
         return WorkClass.FORM
@@ -256,7 +264,7 @@ def _unexplained(launches: Launches, classes: Mapping[Seen, WorkClass], who: str
     moves = [seen for seen, each in classes.items() if each is WorkClass.MOVE and seen.kind == "operation"]
     if moves:
         return [f"{who} launches no kernel, {moves[0].name} does its work{_at(moves[0])}"]
-    filled = any(bare(seen.name) in FILLS for seen in launches.seen)
+    filled = any(bare(seen.name) in FILLS for seen in launches.seen if seen.kind != "measured")
     return [] if filled else [f"{who} launches no kernel, and nothing that was recorded computes its result"]
 
 
@@ -270,10 +278,11 @@ def _accused(seen: Seen, who: str) -> str:
         "operation": f"calls {seen.name}",
         "trace": f"computes {seen.name} where the launch recorder does not see it",
         "device": f"runs {_short(seen.name)} on the device",
+        "measured": f"takes the time of {seen.name}, as if it might use it in place of its kernels,",
+        "unwatched": f"calls {seen.name} of torch in a call that is not watched",
         "read": f"takes values out of a tensor with {seen.name}",
     }.get(seen.kind, seen.name)
-    converting = ", which converts the dtype" if seen.remark == "converts" else ""
-    return f"{who} {what}{converting}{_at(seen)}"
+    return f"{who} {what}{REMARKS.get(seen.remark, '')}{_at(seen)}"
 
 
 def _at(seen: Seen) -> str:

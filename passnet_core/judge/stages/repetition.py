@@ -26,6 +26,9 @@ UNDEFINED = (
 )
 
 
+HIDDEN_SHARE = 0.05
+"""The share of an output that may be right without kernels only if nobody watches."""
+
 MOST_KINDS = 4
 """How many calls are repeated at most, each of which launched and moved something else than the others."""
 
@@ -93,7 +96,15 @@ def _repeated(session: VerifySession, call: WatchedCall, worker: Callable[[], Ca
 
 
 def needless_kernels(session: VerifySession) -> Census | None:
-    """LIBRARY, if the outputs were right on every draw on which the bundle's kernels did nothing; else None."""
+    """LIBRARY, if the outputs were right on every draw on which the bundle's kernels did nothing, or some of them only
+    if nobody watched; else None."""
+    if len(session.hidden_shares) > 1 and min(session.hidden_shares) > HIDDEN_SHARE:
+        reason = (
+            "The values are right, but something else than the bundle's own kernels computes them if a call is not"
+            f" watched: {min(session.hidden_shares):.0%} of an output is right although no kernel does anything, and"
+            " not if the same call is watched."
+        )
+        return Census(Verdict.LIBRARY, reason, (), (Evidence(TOPIC, reason),))
     if len(session.right_without_kernels) < 2 or not all(session.right_without_kernels):
         return None
     reason = (
@@ -127,6 +138,12 @@ def _judged(call: WatchedCall, repeated: Repeated, judged: Judged) -> Census:
     if repeated.problems:
         reason = f"A kernel is wrong, although the values came out right: {repeated.problems[0].rstrip('.')}."
         return Census(Verdict.WRONG_VALUES, reason, (), (Evidence(TOPIC, "\n".join(repeated.problems)),))
+    if repeated.copied:
+        reason = (
+            "The values are right, but the bundle's own kernels did not compute them alone:"
+            f" {repeated.copied[0].rstrip('.')}."
+        )
+        return Census(Verdict.LIBRARY, reason, (), (Evidence(TOPIC, "\n".join(repeated.copied)),))
     wrong = wrong_outputs(judged)
     if not wrong:
         text = f"The launches of a call on {call.input_draw} inputs, repeated on others, computed every output."

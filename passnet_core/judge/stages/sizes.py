@@ -25,6 +25,8 @@ INTERPRETER_BUDGET_S = 12.0
 """How many seconds of work all calls together may be, in the interpreter and in comparing, before sizes are reduced."""
 COMPARED_ELEMENT_S = 1e-6
 """What drawing, eager, its float64 form and comparing take for each input element of a call."""
+LITTLE_WORK = 0.25
+"""Below which share of the work that a call may be the sizes grow again."""
 WHOLE_AXIS_SHARE = 1.5
 """How much more work than the other calls those may be in which a certain axis has its recorded size."""
 
@@ -66,6 +68,10 @@ class Pace:
         self.choices: tuple[Shapes, ...] = (self.recorded,)
         """The shapes of the inputs, which the input draws take in turn."""
         self.turn = 0
+        self.calls = 1
+        """How many calls there are altogether."""
+        self.room = 1.0
+        """How many times the work of a call at the present sizes a call may be, as far as calls have shown."""
         self.known_roles: Mapping[str, InputRole] = {}
         self.probe: _Probe | None = None
 
@@ -89,7 +95,24 @@ class Pace:
     def choose(self, work_per_element_s: float, calls: int) -> None:
         """Choose the largest sizes at which so many calls are no more work than INTERPRETER_BUDGET_S, and further ones
         in which each shrunk axis is whole. work_per_element_s: seconds per input element."""
-        affordable = INTERPRETER_BUDGET_S / calls / (work_per_element_s + COMPARED_ELEMENT_S)
+        self.calls = calls
+        self._choose(INTERPRETER_BUDGET_S / calls / (work_per_element_s + COMPARED_ELEMENT_S))
+
+    def note(self, work_s: float | None) -> None:
+        """Note the work of a call in the present input draw."""
+        if work_s is not None and self.shapes == self.choices[0]:
+            work_s += COMPARED_ELEMENT_S * self._computed(self.shapes)
+            self.room = max(self.room, INTERPRETER_BUDGET_S / self.calls / work_s)
+
+    def take_turn(self, turn: int) -> None:
+        """Go on to another input draw. If a call was much less work than it may be, sizes are larger from now on: the
+        kernels may have worked harder where their work was counted."""
+        if self.room > 1 / LITTLE_WORK and self.choices[0] != self.recorded:
+            # work may grow with the square of the elements
+            self._choose(self._computed(self.choices[0]) * math.sqrt(self.room))
+        self.turn, self.room = turn, 1.0
+
+    def _choose(self, affordable: float) -> None:
         fitting = (step for step in self.steps if step.elements <= affordable)
         chosen = next(fitting, self.steps[-1]).shapes
         self.choices = (chosen, *self._with_a_whole_axis(chosen, affordable * WHOLE_AXIS_SHARE))

@@ -29,8 +29,9 @@ from passnet_core.judge.stages.checks.unmatched_capture import unmatched_capture
 from passnet_core.judge.stages.checks.values import values
 from passnet_core.judge.stages.compilation import refused_kernels
 from passnet_core.judge.stages.concluding import concluded
-from passnet_core.judge.stages.findings import Verification
+from passnet_core.judge.stages.findings import Census, Verification
 from passnet_core.judge.stages.prepared_job import PreparedJob
+from passnet_core.judge.stages.recorded_sizes import recorded_sizes
 from passnet_core.judge.stages.repetition import needless_kernels, repetition
 from passnet_core.judge.stages.verify_session import Check, Decided, EagerFailed, VerifySession
 from passnet_core.records import Subgraph, Verdict
@@ -82,6 +83,9 @@ def verify(asked: PreparedJob, compiling: Callable[[], AbstractContextManager[No
     found = concluded(session)
     if found.verdict in (Verdict.VALUES_ONLY, Verdict.INCONCLUSIVE):
         repeated = refused_kernels(session) or needless_kernels(session) or repetition(session)
+        if repeated is not None and repeated.verdict is Verdict.VALUES_ONLY:
+            larger = recorded_sizes(session) or Census(Verdict.VALUES_ONLY, "")
+            repeated = replace(larger, evidence=(*repeated.evidence, *larger.evidence))
         found = replace(found, repeated=repeated)
     return replace(found, watched=tuple(each.watched for each in session.watched))
 
@@ -93,7 +97,7 @@ def _call_each_draw(session: VerifySession) -> None:
     session.choose_sizes()
     for turn, planned in enumerate(session.planned_draws):
         session.asked.report(f"comparing {planned.input_draw} inputs ({turn + 1} of {len(session.planned_draws)})")
-        session.pace.turn = turn
+        session.pace.take_turn(turn)
         if session.draw(planned):
             call = session.call(planned.input_draw, fresh=planned.fresh, watched=planned.watched)
             session.compared.append(planned.input_draw)

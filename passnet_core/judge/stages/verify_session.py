@@ -156,6 +156,8 @@ class VerifySession:
         self.prepared_for: Shapes | None = None
         self.right_without_kernels: list[bool] = []
         """For each draw on which the bundle's kernels were made to do nothing: whether the outputs were right."""
+        self.hidden_shares: list[float] = []
+        """For each draw of these: how much was right without kernels, and only if nobody watched."""
         self.chance = random.Random(asked.seed)
         self.watched: list[WatchedCall] = []
         """The candidate's calls, with what its replacement functions did in each."""
@@ -226,7 +228,7 @@ class VerifySession:
         try:
             self.witnessed(lambda: self.bench.refer(exact=False))
             self.asked.candidate.give(self.bench.taken())
-            watched = self._run(probe.shapes, fresh=True, watched=True).watched
+            watched = self.run(probe.shapes, fresh=True, watched=True).watched
             if watched is None:
                 return
             worker = repeater()
@@ -290,7 +292,8 @@ class VerifySession:
         shapes = self.pace.shapes
         if watched is None:
             watched = self.chance.random() >= UNWATCHED
-        found = self._in_form(lambda: self._run(shapes, fresh=fresh, watched=self.strict and bool(watched)))
+        found = self._in_form(lambda: self.run(shapes, fresh=fresh, watched=self.strict and bool(watched)))
+        self.pace.note(found.work_s)
         if found.watched is not None:
             changed = inputs != self.input_draw
             self.watched.append(WatchedCall(self.input_draw, changed, shapes, found.watched))
@@ -331,13 +334,14 @@ class VerifySession:
         self.asked.candidate.prepare(self.name, self.asked.preparations[self.name])
         self.prepared_for = shapes
 
-    def _run(self, shapes: Shapes, *, fresh: bool, watched: bool) -> Returned:
-        """Run the candidate's callable, and prepare it first if it is not ready for these shapes."""
+    def run(self, shapes: Shapes, *, fresh: bool, watched: bool, sampled: bool = False) -> Returned:
+        """Run the candidate's callable, and prepare it first if it is not ready for these shapes. sampled: only a few
+        programs of each launch."""
         if self._prepared(shapes):
-            return self.asked.candidate.run(self.name, fresh=fresh, watched=watched)
+            return self.asked.candidate.run(self.name, fresh=fresh, watched=watched, sampled=sampled)
         with self.compiling():
             self._prepare(shapes)
-            return self.asked.candidate.run(self.name, fresh=fresh, watched=watched)
+            return self.asked.candidate.run(self.name, fresh=fresh, watched=watched, sampled=sampled)
 
     def witnessed(self, ask: Callable[[], T]) -> T:
         """Ask the witness. Its faults and crashes become EagerFailed; a kill (-9) and an orderly end do not."""

@@ -149,8 +149,10 @@ class WorkerProcess:
 
         return RemoteReferenceBench(plan, ask)
 
-    def run(self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False) -> Returned:
-        asked = {"do": "run", "name": name, "fresh": fresh, "watched": watched, "idle": idle}
+    def run(
+        self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, sampled: bool = False
+    ) -> Returned:
+        asked = {"do": "run", "name": name, "fresh": fresh, "watched": watched, "idle": idle, "sampled": sampled}
         reply = self._ask(f"run {name}", asked, returns_tensors=True)
         try:
             return encoding.unpacked(reply.fields, reply.tensors)
@@ -173,15 +175,29 @@ class WorkerProcess:
         except NONSENSE as error:
             raise self._marked(CandidateFault("protocol", f"It sent no answers: {_cut(error)}")) from error
 
-    def repeat(self, name: str, watched: Watched, seed: int | None) -> Repeated:
+    def repeat(
+        self,
+        name: str,
+        watched: Watched,
+        seed: int | None,
+        *,
+        sampled: bool = False,
+        most_s: float | None = None,
+    ) -> Repeated:
         kept = [len(each) for each in watched.kept]
-        asked = {"do": "repeat", "name": name, "steps": list(watched.steps), "kept": kept, "seed": seed}
+        asked: dict[str, Any] = {"do": "repeat", "name": name, "steps": list(watched.steps), "kept": kept, "seed": seed}
+        asked |= {"sampled": sampled, "most_s": most_s}
         tensors = [tensor for each in watched.kept for tensor in each]
         reply = self._ask(f"repeat the kernels of {name}", asked, tensors, returns_tensors=True)
         try:
             problems = encoding.texts(reply.fields["problems"])
+            copied = encoding.texts(reply.fields["copied"])
             work_s = float(reply.fields["work_s"])
-            return Repeated(encoding.unpacked(reply.fields, reply.tensors), problems, work_s)
+            counts = [int(each) for each in reply.fields["stored"]]
+            masks = reply.tensors[len(reply.tensors) - len(counts) :]
+            returned = encoding.unpacked(reply.fields, reply.tensors[: len(reply.tensors) - len(counts)])
+            stored = tuple((mask.bool(), count) for mask, count in zip(masks, counts, strict=True))
+            return Repeated(returned, problems, copied, work_s, stored, bool(reply.fields["atomic"]))
         except NONSENSE as error:
             raise self._marked(CandidateFault("protocol", f"It sent no outputs: {_cut(error)}")) from error
 

@@ -5,6 +5,8 @@ while a replacement function runs is recorded:
     kernel      launches of Triton kernels, through the interpreter's run or, on CUDA, Triton's launch hook
     operation   every operation of torch below autograd, whoever calls it
     read        every read of a tensor's values or address into Python
+    measured    every operation of torch that ran where the bundle took times (Always), in whatever call
+    unwatched   CPU: every function of torch that computes and was called when no call was watched
     device      CUDA: every kernel, copy and fill in the driver's trace
     trace       CPU: every innermost operation of torch, on any thread
 On the CPU the launches, fills and copies are recorded as steps as well (memory_steps.py), which the judge repeats in
@@ -50,8 +52,24 @@ PROPERTIES = {
     id(getattr(torch.Tensor, name)): name for name in ("__cuda_array_interface__",) if hasattr(torch.Tensor, name)
 }
 CONVERTS = "converts"
+PARTS = "parts"
+"""The remark on a copy, fill or view with which elements are put together from parts of elements, or taken apart."""
 ONE_NUMBER = "one number"
 """The remark on a read of a tensor whose storage holds a single number."""
+
+COMPUTING = frozenset(
+    {
+        "add", "radd", "iadd", "sub", "rsub", "isub", "mul", "rmul", "imul", "div", "truediv", "rtruediv", "itruediv",
+        "floordiv", "rfloordiv", "mod", "rmod", "pow", "rpow", "ipow", "neg", "abs", "matmul", "rmatmul", "mm", "bmm",
+        "mv", "dot", "addmm", "baddbmm", "exp", "exp2", "log", "log2", "sqrt", "rsqrt", "reciprocal", "sin", "cos",
+        "tanh", "erf", "sigmoid", "relu", "softmax", "log_softmax", "logsumexp", "gelu", "silu", "clamp", "clamp_min",
+        "clamp_max", "clip", "maximum", "minimum", "fmax", "fmin", "sum", "mean", "prod", "max", "min", "amax", "amin",
+        "argmax", "argmin", "var", "std", "norm", "cumsum", "cumprod", "sort", "argsort", "topk", "gather", "scatter",
+        "scatter_add", "index_add", "index_select", "masked_fill", "where", "lerp", "addcmul", "addcdiv", "round",
+        "floor", "gt", "lt", "ge", "le", "tril", "triu", "flip", "roll", "outer", "einsum", "linear", "layer_norm",
+    }
+)  # fmt: skip
+"""Functions of torch that compute, without underscores around their names; not ==, by which people look for None."""
 
 MOST_DEPTH = 80
 
@@ -73,12 +91,19 @@ class LaunchCounts:
 class LaunchRecorder:
     """Records one call of the graph: what happens between the start and the end of its replacement functions.
 
-    packed: gives what the bundle's prepare(weights) returned."""
+    packed: gives what the bundle's prepare(weights) returned. always: what was seen in other calls."""
 
-    def __init__(self, device: Device, folder: str, packed: Callable[[], Sequence[Any]] = tuple) -> None:
+    def __init__(
+        self,
+        device: Device,
+        folder: str,
+        packed: Callable[[], Sequence[Any]] = tuple,
+        always: "Always | None" = None,
+    ) -> None:
         self.device = device
         self.folder = folder
         self.packed = packed
+        self.always = always
         self.counts: dict[str, LaunchCounts] = {}
         self.current: LaunchCounts | None = None
         self.steps: StepRecorder | None = None
@@ -117,24 +142,17 @@ class LaunchRecorder:
 
     def note(self, kind: str, name: str, remark: str = "", where: str | None = None) -> None:
         if self.current is not None:
-            self.current.seen[kind, name, self.bundle_line() if where is None else where, remark] += 1
-
-    def bundle_line(self) -> str:
-        """The innermost line of the bundle on the stack, as "file.py:12"; empty if there is none."""
-        frame: FrameType | None = sys._getframe(1)
-        depth = 0
-        while frame is not None and depth < MOST_DEPTH:
-            name = frame.f_code.co_filename
-            if name.startswith(self.folder):
-                return f"{name.rpartition('/')[2]}:{frame.f_lineno}"
-            frame, depth = frame.f_back, depth + 1
-        return ""
+            self.current.seen[kind, name, bundle_line(self.folder) if where is None else where, remark] += 1
 
     def watched(self) -> Watched:
         """Everything that was recorded."""
+        always = self.always.seen if self.always is not None else Counter[Key]()
         launches = (
             Launches(
-                function, counts.calls, counts.fresh, tuple(Seen(*key, count) for key, count in counts.seen.items())
+                function,
+                counts.calls,
+                counts.fresh,
+                tuple(Seen(*key, count) for key, count in (counts.seen + always).items()),
             )
             for function, counts in self.counts.items()
             if counts.calls
@@ -158,13 +176,21 @@ class LaunchRecorder:
         with _silent_stderr():
             profile.__enter__()
         try:
-            with _Reads(self), _Operations(self):
+            unwatched = self.always.paused() if self.always is not None else contextlib.nullcontext()
+            with unwatched, _Reads(self), _Operations(self.device, self._note_operation):
                 yield
         finally:
             with _silent_stderr():
                 profile.__exit__(None, None, None)
         for event in profile.function_events or ():
             self._note_event(event)
+
+    def _note_operation(self, seen: "_Operation") -> None:
+        if self.steps is not None and seen.caller != _INTERPRETER:
+            with torch._C.DisableTorchFunction():
+                _note_step(self.steps, bare(seen.name), seen.args, seen.kwargs, seen.result)
+        if not seen.is_housekeeping:
+            self.note("operation", seen.name, seen.remark)
 
     def _note_event(self, event: Any) -> None:
         if event.device_type == torch.autograd.DeviceType.CUDA:
@@ -178,35 +204,146 @@ class LaunchRecorder:
             torch.cuda.synchronize()
 
 
+def bundle_line(folder: str) -> str:
+    """The innermost line of a bundle in this folder on the stack, as "file.py:12"; empty if there is none."""
+    frame: FrameType | None = sys._getframe(1)
+    depth = 0
+    while frame is not None and depth < MOST_DEPTH:
+        name = frame.f_code.co_filename
+        if name.startswith(folder):
+            return f"{name.rpartition('/')[2]}:{frame.f_lineno}"
+        frame, depth = frame.f_back, depth + 1
+    return ""
+
+
+class Always:
+    """What is seen of a bundle without a GPU, whether a call is watched or not. What ran where it took times: in
+    do_bench, whenever that was; and while it was loaded, if it asked for the time between two events then. Who measures
+    torch's operators means to use them. And functions of torch that compute, in replacement functions: they are seen by
+    the mode that tells the bundle of its GPU, which is there in every call."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.seen: Counter[Key] = Counter()
+        self.calling = False
+
+    def replacement(self, function: Function) -> Function:
+        """The replacement function, seen while it runs."""
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            before, self.calling = self.calling, True
+            try:
+                return function(*args, **kwargs)
+            finally:
+                self.calling = before
+
+        return call
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """See nothing meanwhile of replacement functions, which are watched more closely."""
+        before, self.calling = self.calling, False
+        try:
+            yield
+        finally:
+            self.calling = before
+
+    def told(self, function: Any) -> None:
+        """A function of torch is called."""
+        name = getattr(function, "__name__", "").strip("_")
+        if self.calling and name in COMPUTING and _calling_file().startswith(self.folder):
+            self.seen["unwatched", name, bundle_line(self.folder), ""] += 1
+
+    @contextlib.contextmanager
+    def benching(self) -> Iterator[None]:
+        """Note what runs in this context."""
+        with _Operations(Device.CPU, lambda seen: self._note(self.seen, seen)):
+            yield
+
+    @contextlib.contextmanager
+    def loading(self) -> Iterator[None]:
+        """Note what runs in this context, in which a bundle is loaded, if it takes times there."""
+        from passnet_core.judge.worker.pretended_streams import times_asked
+
+        found: Counter[Key] = Counter()
+        before = times_asked[0]
+        with _Operations(Device.CPU, lambda seen: self._note(found, seen)):
+            yield
+        if times_asked[0] != before:
+            self.seen |= found
+
+    def _note(self, into: "Counter[Key]", seen: "_Operation") -> None:
+        where = bundle_line(self.folder)
+        if where and not seen.is_housekeeping:
+            into["measured", seen.name, where, seen.remark] += 1
+
+
+@dataclass(frozen=True)
+class _Operation:
+    """An operation of torch that has run. caller: as _calling_file gives it. is_housekeeping: Triton's own."""
+
+    name: str
+    args: Sequence[Any]
+    kwargs: Mapping[str, Any]
+    result: Any
+    caller: str
+    remark: str
+    is_housekeeping: bool
+
+
 class _Operations(TorchDispatchMode):
-    """Records every operation. A copy to another dtype gets the remark CONVERTS."""
+    """Tells of every operation. A copy to another dtype gets the remark CONVERTS, one of parts of elements PARTS."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
         # nothing is compiled inside; with True, torch would load Dynamo first, which takes seconds
         return False
 
-    def __init__(self, recorder: LaunchRecorder) -> None:
+    def __init__(self, device: Device, told: Callable[[_Operation], object]) -> None:
         super().__init__()
-        self.recorder = recorder
+        self.device, self.told = device, told
+        self.scattered: dict[int, int] = {}
+        """The size of the elements that were copied here and there into a storage, by its address."""
+        self.own: dict[int, int] = {}
+        """The size of a storage's own elements, by its address."""
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        result = func(*args, **(kwargs or {}))
-        name = func.name()
-        caller = _calling_file()
-        if self.recorder.steps is not None and caller != _INTERPRETER:
-            with torch._C.DisableTorchFunction():
-                _note_step(self.recorder.steps, bare(name), args, kwargs or {}, result)
-        if not _is_housekeeping(name, args, caller, self.recorder.device):
-            remark = ""
-            if name in ("aten::_local_scalar_dense", "aten::item"):
-                remark = _single(args)
-            elif name.startswith(COPIES):
-                remark = CONVERTS if len(_dtypes((args, kwargs, result))) > 1 else ""
-            self.recorder.note("operation", name, remark)
+        named = kwargs or {}
+        result = func(*args, **named)
+        name, caller = func.name(), _calling_file()
+        with torch._C.DisableTorchFunction():
+            remark = self._remark(name, args, named, result)
+        housekeeping = _is_housekeeping(name, args, caller, self.device)
+        self.told(_Operation(name, args, named, result, caller, remark, housekeeping))
         return result
+
+    def _remark(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> str:
+        if name in ("aten::_local_scalar_dense", "aten::item"):
+            return _single(args)
+        if name.startswith(COPIES) and len(_dtypes((args, kwargs, result))) > 1:
+            return CONVERTS
+        return PARTS if _is_strided(result) and self._of_parts(name, args, result) else ""
+
+    def _of_parts(self, name: str, args: Sequence[Any], result: torch.Tensor) -> bool:
+        """Whether an operation copies or fills parts of a memory's elements, or takes for elements what was copied
+        here and there in smaller ones."""
+        given = [each for each in args if _is_strided(each)]
+        for each in given:
+            self.own.setdefault(_place(each), _size(each))
+        place, size = _place(result), _size(result)
+        if place not in map(_place, given):
+            self.own[place] = size
+            self.scattered.pop(place, None)
+        if name == "aten::view.dtype":
+            return size > self.scattered.get(place, size)
+        if name.startswith(COPIES):
+            if bare(name) in ("cat", "stack") or result.nbytes < result.untyped_storage().nbytes():
+                self.scattered[place] = min(size, self.scattered.get(place, size))
+            return any(_size(each) < self.own[_place(each)] for each in given)
+        return name.startswith(("aten::fill_", "aten::zero_")) and size < self.own[place]
 
 
 COPIES = ("aten::copy", "aten::_to_copy", "aten::clone", "aten::cat", "aten::stack")
@@ -405,7 +542,20 @@ def _is_housekeeping(name: str, args: Any, caller: str, device: Device) -> bool:
 # --- tensors ---------------------------------------------------------------------------------------------------------
 
 
-def _single(args: tuple[Any, ...]) -> str:
+def _is_strided(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.layout is torch.strided
+
+
+def _size(tensor: torch.Tensor) -> int:
+    """The size of an element; of a complex number, that of its parts."""
+    return tensor.element_size() // (2 if tensor.is_complex() else 1)
+
+
+def _place(tensor: torch.Tensor) -> int:
+    return tensor.untyped_storage().data_ptr()
+
+
+def _single(args: Sequence[Any]) -> str:
     """ONE_NUMBER if the first argument is a tensor of one number that is not part of a larger one; else empty."""
     first = args[0] if args else None
     if isinstance(first, torch.Tensor) and first.numel() == 1 and first.layout is torch.strided:

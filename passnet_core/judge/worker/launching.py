@@ -3,11 +3,14 @@
 Unpatched, a grid function gets the interpreter's tensors instead of the launch's arguments, autotuning looks for a
 device, a misspelt argument is dropped, and kernels that import Triton's functions by name do not run."""
 
+import contextlib
 import functools
 import inspect
+import math
 import operator
 import random
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 import triton
@@ -69,6 +72,9 @@ queued: Callable[[Callable[[], None]], None] = lambda work: work()
 """Takes what a launch does, to do it now or when its stream is waited for."""
 
 chance = random.SystemRandom()
+
+measuring: list[Callable[[], AbstractContextManager[None]]] = []
+"""Contexts that are entered wherever a bundle takes times."""
 
 inputs_given = [0]
 """How often this process was given other inputs. Until the next time, an autotuner keeps to what it has chosen."""
@@ -141,10 +147,27 @@ def _sizes(grid: Any) -> Place:
     return x, y, z
 
 
+class _Places(Sequence[Place]):
+    """The places of all programs of a grid, which may be very many, in the interpreter's order."""
+
+    def __init__(self, grid: Place) -> None:
+        self.grid = grid
+
+    def __len__(self) -> int:
+        return math.prod(self.grid)
+
+    def __getitem__(self, number: Any) -> Any:
+        if not 0 <= number < len(self):
+            raise IndexError(number)
+        rest, z = divmod(number, self.grid[2])
+        x, y = divmod(rest, self.grid[1])
+        return x, y, z
+
+
 def _run_programs(function: Any, grid: Place, given: dict[str, Any], converted: dict[str, Any]) -> None:
     builder = interpreter.interpreter_builder
     builder.set_grid_dim(*grid)
-    places = ((x, y, z) for x in range(grid[0]) for y in range(grid[1]) for z in range(grid[2]))
+    places = _Places(grid)
     watching = tuple(watchers)
     for each in watching:
         each.begin(function.__name__, grid, given)
@@ -155,7 +178,7 @@ def _run_programs(function: Any, grid: Place, given: dict[str, Any], converted: 
 
     try:
         if watching:
-            watching[-1].run(tuple(places), program)
+            watching[-1].run(places, program)
         else:
             for place in places:
                 program(place)
@@ -257,7 +280,10 @@ def run_once(
     **_kwargs: Any,
 ) -> Any:
     """triton.testing.do_bench without a clock: one call, and any time, so that any of several may be the fastest."""
-    function()
+    with contextlib.ExitStack() as watching:
+        for each in measuring:
+            watching.enter_context(each())
+        function()
     time_ms = TRIAL_MS * (1 + chance.random())
     if quantiles is not None:
         return time_ms if len(quantiles) == 1 else [time_ms] * len(quantiles)

@@ -104,6 +104,9 @@ def pretended(function: Function) -> Function:
     return call
 
 
+calls_told: list[Callable[[Any], object]] = []
+"""Functions that are told of each function of torch that is called while this process pretends, watched or not."""
+
 _active: list[bool] = []
 _MISSING = object()
 
@@ -124,6 +127,8 @@ class _Devices(TorchFunctionMode):
     ) -> Any:
         if func is torch.device:
             return func(*args, **(kwargs or {}))
+        for told in calls_told:
+            told(func)
         answer = ANSWERS.get(getattr(func, "__self__", func) if _is_getter(func) else func)
         if answer is not None:
             return answer(args[0]) if asked_by_bundle() else func(*args, **(kwargs or {}))

@@ -3,6 +3,7 @@
 If what the functions returned is what their kernels, fills and copies make of their arguments, so is the repetition. A
 result that something else computed, on whatever way, is missing in it."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,8 +15,8 @@ import triton.language as tl
 from passnet_core.graphs import effects
 from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge.worker.kernel_loading import LoadedKernels
-from passnet_core.judge.worker.staging import POISON, same_bits
-from passnet_core.judge.worker.strict_memory import ChangedMemory, Memory
+from passnet_core.judge.worker.staging import POISON, bits, same_bits
+from passnet_core.judge.worker.strict_memory import ChangedMemory, LaunchMemory, Memory
 
 Json = Mapping[str, Any]
 
@@ -24,12 +25,24 @@ OPERATION_S, ELEMENT_S = 20e-6, 1e-8
 """What one operation of the interpreter takes on a usual machine, and each element of its result in addition."""
 
 
+GIVEN, MADE, FILLED, COPIED, STORED, DOUBTFUL = range(6)
+"""Where a byte comes from: it was there before the call, was allocated, filled, copied from what was there before, or
+stored by a kernel; in a call of which only some programs run, from what may be incomplete."""
+COPIED_SHARE = 0.125
+"""The share of an output that may be copied from other places by torch."""
+
+
+class TooMuchWork(Exception):
+    """Kernels do more than they may."""
+
+
 @dataclass
 class InterpreterWork:
-    """How much the interpreter has done. seconds: on a usual machine."""
+    """How much the interpreter has done. seconds: on a usual machine. most_s: how many it may be at most."""
 
     operations: int = 0
     elements: int = 0
+    most_s: float = math.inf
 
     @property
     def seconds(self) -> float:
@@ -37,16 +50,18 @@ class InterpreterWork:
 
 
 @contextmanager
-def counted() -> Iterator[InterpreterWork]:
-    """Count what the interpreter does meanwhile."""
+def counted(most_s: float = math.inf) -> Iterator[InterpreterWork]:
+    """Count what the interpreter does meanwhile. most_s: raise TooMuchWork beyond so many seconds of work."""
     from triton.runtime.interpreter import TensorHandle
 
-    work, check = InterpreterWork(), TensorHandle.__post_init__
+    work, check = InterpreterWork(most_s=most_s), TensorHandle.__post_init__
 
     def count(self: Any) -> None:
         check(self)
         work.operations += 1
         work.elements += self.data.size
+        if work.seconds > work.most_s:
+            raise TooMuchWork(f"it is more than {work.most_s:.0f} s of work")
 
     TensorHandle.__post_init__ = count
     try:
@@ -66,20 +81,46 @@ class NotRepeated(Exception):
 
 
 @dataclass
+class Provenance:
+    """Where what lies in one storage comes from. storage: held, so that its address stays its own. kinds: for each byte
+    one of GIVEN to DOUBTFUL. reach: how many bytes all programs of the launches can have stored at most, if those that
+    did not run store as many as each that did. complete: whether all programs ran that may have changed it."""
+
+    storage: torch.UntypedStorage
+    kinds: torch.Tensor
+    reach: int = 0
+    complete: bool = True
+    returned: list[tuple[torch.Tensor, int]] = field(default_factory=list)
+    """The tensors that were returned to the graph, with their versions then."""
+
+    def of(self, tensor: torch.Tensor, offset: int) -> torch.Tensor:
+        """The kinds of a tensor's bytes, which are a further axis. offset: of its first element, in bytes."""
+        size = tensor.element_size()
+        strides = (*(size * each for each in tensor.stride()), 1)
+        return self.kinds.as_strided((*tensor.shape, size), strides, offset)
+
+
+@dataclass
 class Repetition:
     """Stands in for the replacement functions in one call of the graph: the next recorded call takes the next turn.
 
     contents: the memory that the recorded calls had kept, in the order of their numbers. unchanging: the replacement
-    functions that must not change their arguments. memory: what the launches do, as strict_memory.watched keeps it."""
+    functions that must not change their arguments. memory: what the launches do, as strict_memory.watched keeps it.
+    inputs: those of the graph, with what they held before the call."""
 
     kernels: LoadedKernels
     recorded: Sequence[Json]
     contents: Sequence[Sequence[torch.Tensor]]
     unchanging: frozenset[str] = frozenset()
     memory: Memory = field(default_factory=Memory)
+    inputs: Sequence[Any] = ()
     turn: int = 0
     problems: list[str] = field(default_factory=list)
     """What the kernels did that is wrong whatever the values, in words."""
+    copied: list[str] = field(default_factory=list)
+    """What torch's copies did in place of kernels, in words."""
+    provenances: dict[int, Provenance] = field(default_factory=dict)
+    """Of each storage, by its address."""
 
     def functions(self, keys: Sequence[str]) -> dict[str, Callable[..., Any]]:
         """A stand-in for each replacement function, by key."""
@@ -96,6 +137,29 @@ class Repetition:
             return _Repeated(self, call, contents, arguments).result()
 
         return stand_in
+
+    def stored(self, output: Any) -> tuple[torch.Tensor, int]:
+        """Which elements of an output of the call kernels have stored, as far as these are what they are in a call of
+        all programs, and how many all programs can have stored at most. Nothing is known of what the rest of the graph
+        has computed."""
+        if not isinstance(output, torch.Tensor):
+            return torch.zeros(0, dtype=torch.bool), 0
+        found = self.provenances.get(output.untyped_storage().data_ptr())
+        if found is None or any(each._version != version for each, version in found.returned):
+            return torch.zeros(output.shape, dtype=torch.bool), output.numel()
+        offset = output.storage_offset() * output.element_size()
+        kinds = found.of(output, offset)
+        return (kinds == STORED).all(-1), found.reach // output.element_size()
+
+    def provenance(self, storage: torch.UntypedStorage, kind: int) -> Provenance:
+        """That of a storage. kind: of its bytes if it is not known yet."""
+        known = self.provenances.get(storage.data_ptr())
+        if known is None:
+            kinds = torch.full((storage.nbytes(),), kind, dtype=torch.uint8)
+            # what was computed outside the replacement functions may come from what is incomplete
+            complete = kind == MADE or all(each.complete for each in self.provenances.values())
+            known = self.provenances[storage.data_ptr()] = Provenance(storage, kinds, complete=complete)
+        return known
 
 
 class _Lent:
@@ -122,7 +186,7 @@ class _Lent:
         beside = self.changed.clone()
         for name, value in self.arguments.items():
             elements = self._elements(value)
-            restored = same_bits(value, self._before(value))
+            restored = same_bits(value, self.at_first(value))
             if unchanging and not restored:
                 yield (
                     f"a kernel changes {name} of its replacement function, and no operation of the pattern changes"
@@ -138,7 +202,7 @@ class _Lent:
             names = " and ".join(self.arguments)
             yield f"a kernel overwrites memory beside {names} of its replacement function, which it was not given"
 
-    def _before(self, value: torch.Tensor) -> torch.Tensor:
+    def at_first(self, value: torch.Tensor) -> torch.Tensor:
         """What this tensor held before the call."""
         held = torch.empty(0, dtype=value.dtype)
         return held.set_(self.before.untyped_storage(), value.storage_offset(), value.shape, value.stride())
@@ -157,7 +221,7 @@ class _Repeated:
     def __init__(
         self, repetition: Repetition, call: Json, contents: Sequence[torch.Tensor], arguments: Sequence[Any]
     ) -> None:
-        self.repetition, self.call = repetition, call
+        self.repetition, self.call, self.arguments = repetition, call, arguments
         self.regions: dict[str, tuple[torch.UntypedStorage, int]] = {}
         self.lent: dict[int, _Lent] = {}
         """The memory of the arguments, by its address."""
@@ -172,6 +236,10 @@ class _Repeated:
         for index, length in enumerate(call["made"]):
             made = torch.full((int(length),), POISON, dtype=torch.uint8)
             self.regions[f"made {index}"] = (made.untyped_storage(), 0)
+        self.known = [
+            repetition.provenance(storage, MADE if name.startswith("made") else GIVEN)
+            for name, (storage, _) in self.regions.items()
+        ]
 
     def result(self) -> Any:
         for step in self.call["steps"]:
@@ -182,15 +250,20 @@ class _Repeated:
                     self._fill(step)
             else:
                 with self._changing(step["to"]["tensor"]):
-                    self.tensor(step["to"]["tensor"]).copy_(self.tensor(step["copy"]["tensor"]))
+                    self._copy(step["copy"]["tensor"], step["to"]["tensor"])
         unchanging = self.call["function"] in self.repetition.unchanging
         for each in self.lent.values():
             self.repetition.problems += each.problems(unchanging=unchanging)
-        if any(place.startswith("kept") for place in _places(self.call["returned"])):
+        self.repetition.copied += self._copied()
+        if any(place["in"].startswith("kept") for place in _tensors(self.call["returned"])):
             self.repetition.problems.append(
                 "a replacement function returns memory that it had kept from before the call: allocate each result anew"
             )
-        return self.value(self.call["returned"])
+        result = self.value(self.call["returned"])
+        for each in result if isinstance(result, tuple | list) else (result,):
+            if isinstance(each, torch.Tensor):
+                self.repetition.provenance(each.untyped_storage(), GIVEN).returned.append((each, each._version))
+        return result
 
     def _launch(self, step: Json) -> None:
         kernel = self.repetition.kernels.function(**step["launch"])
@@ -202,9 +275,67 @@ class _Repeated:
         memory = self.repetition.memory
         memory.one_warp = step.get("options", {}).get("num_warps") == {"value": 1}
         kernel.run(*args, grid=tuple(int(size) for size in step["grid"]), warmup=False, **kwargs)
-        for each in memory.launches[-1].changed if memory.launches else ():
+        if memory.launches:
+            self._note(memory.launches[-1])
+
+    def _note(self, launch: LaunchMemory) -> None:
+        """Note what a launch changed and stored."""
+        for each in launch.changed:
             for lent in self.lent.values():
                 lent.note(each)
+        programs = math.prod(launch.grid)
+        whole = launch.ran >= programs
+        certain = all(self._at(start).complete for start in launch.read) and (
+            whole or not any(each.atomic for each in launch.changed)
+        )
+        for each in launch.changed:
+            found = self._at(each.start)
+            first = each.start - found.storage.data_ptr()
+            if not whole:
+                # the programs that do not run may store there as well
+                found.kinds[found.kinds == STORED] = DOUBTFUL
+            stored = torch.from_numpy(each.stored_bytes())[: len(found.kinds) - first]
+            found.kinds[first : first + len(stored)][stored] = STORED if certain else DOUBTFUL
+            found.reach += int(stored.sum()) if whole else each.most * programs
+            found.complete &= whole and certain
+
+    def _at(self, address: int) -> Provenance:
+        """The provenance of what lies at this address."""
+        for each in self.known:
+            if 0 <= address - each.storage.data_ptr() < len(each.kinds):
+                return each
+        raise NotRepeated("a launch used memory that it was not given")
+
+    def _copy(self, source: Json, target: Json) -> None:
+        self.tensor(target).copy_(self.tensor(source))
+        (origin, start), (there, end) = self._provenance(source), self._provenance(target)
+        kinds = origin.of(self.tensor(source), start).clone()
+        kinds[kinds == GIVEN] = COPIED
+        there.of(self.tensor(target), end).copy_(kinds)
+        there.reach += origin.reach
+        there.complete &= origin.complete
+
+    def _copied(self) -> Iterator[str]:
+        """Say which results and arguments are, for more than a small share, copies of what was there before, which
+        torch has put into other places: to leave elements where they are in an input is no work."""
+        results = [(self.tensor(place), self._provenance(place)) for place in _tensors(self.call["returned"])]
+        named = [(f"result {index}", *each) for index, each in enumerate(results)]
+        for index, value in enumerate(self.arguments):
+            if isinstance(value, torch.Tensor) and not any(same_place(value, each) for each, _ in results):
+                storage = value.untyped_storage()
+                offset = value.storage_offset() * value.element_size()
+                named.append((f"argument {index}", value, (self.repetition.provenance(storage, GIVEN), offset)))
+        given = [each for each in self.arguments if isinstance(each, torch.Tensor) and each.is_contiguous()]
+        before = [self.lent[each.untyped_storage().data_ptr()].at_first(each) for each in given]
+        unmoved = [*self.repetition.inputs, *before]
+        for name, value, (provenance, offset) in named:
+            copied = (provenance.of(value, offset) == COPIED).any(-1)
+            for each in unmoved if copied.any() and not value.is_complex() else ():
+                if isinstance(each, torch.Tensor) and (each.shape, each.dtype) == (value.shape, value.dtype):
+                    copied &= bits(each) != bits(value)
+            share = int(copied.sum()) / max(value.numel(), 1)
+            if share > COPIED_SHARE:
+                yield f"copies by PyTorch, and no kernel, put {share:.0%} of {name} of a replacement function in place"
 
     @contextmanager
     def _changing(self, place: Json) -> Iterator[None]:
@@ -220,6 +351,8 @@ class _Repeated:
         target = self.tensor(step["fill"]["tensor"])
         one = torch.tensor(step["bytes"], dtype=torch.uint8).view(target.dtype)
         target.copy_(one.expand(target.shape) if target.dim() else one[0])
+        provenance, offset = self._provenance(step["fill"]["tensor"])
+        provenance.of(target, offset).fill_(FILLED)
 
     def value(self, described: Json) -> Any:
         """The inverse of StepRecorder.described."""
@@ -248,6 +381,11 @@ class _Repeated:
                 return TensorDescriptor(**{name: self.value(each) for name, each in fields.items()})
         raise NotRepeated(f"this is no argument: {str(described)[:80]}")
 
+    def _provenance(self, place: Json) -> tuple[Provenance, int]:
+        """The provenance of the storage in which a tensor lies, and the tensor's offset there, in bytes."""
+        storage, base = self.regions[place["in"]]
+        return self.repetition.provenance(storage, GIVEN), base + int(place["offset"])
+
     def tensor(self, place: Json) -> torch.Tensor:
         if place["in"] not in self.regions:
             raise NotRepeated(f"a call uses {place['in']}, which it was not given")
@@ -264,8 +402,13 @@ class _Repeated:
         return torch.empty(0, dtype=dtype).set_(storage, start // dtype.itemsize, shape, strides)
 
 
-def _places(returned: Json) -> Iterator[str]:
-    """The names of the memory in which what a call returned lies."""
+def same_place(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether two tensors are the same elements of the same memory."""
+    return one.data_ptr() == other.data_ptr() and (one.shape, one.stride()) == (other.shape, other.stride())
+
+
+def _tensors(returned: Json) -> Iterator[Json]:
+    """The places of the tensors that a call returned."""
     for each in returned.get("tuple", returned.get("list", [returned])):
         if "tensor" in each:
-            yield str(each["tensor"]["in"])
+            yield each["tensor"]

@@ -5,13 +5,15 @@ right for honest bundles only."""
 
 import gc
 import inspect
+import math
 import os
 import platform
+import random
 import re
 import socket
 import traceback
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from passnet_core.judge.worker.bench_server import ReferenceBenchServer
     from passnet_core.judge.worker.compiler_process import CompilerProcess
     from passnet_core.judge.worker.kernel_loading import LoadedKernels
+    from passnet_core.judge.worker.launch_recorder import Always
 
 
 class UntraceablePattern(Exception):
@@ -108,6 +111,8 @@ class _WorkerServer:
         self.bench: ReferenceBenchServer | None = None
         self.nonce: Any = None
         """What the answers to the present request must carry."""
+        self.always: Always | None = None
+        """What is seen of the bundle in every call. On the CPU only."""
         self.kernels: LoadedKernels | None = None
         self.compiler: CompilerProcess | None = None
         """Of the bundle whose kernels are repeated. Repeater only."""
@@ -157,13 +162,14 @@ class _WorkerServer:
             (folder / Path(file.name).name).write_text(file.code)
         make_importable(folder)
         pretending, pretended = self._pretence()
+        loading = self.always.loading if self.always is not None else nullcontext
         passes: list[TracedPass] = []
         warnings: list[str] = []
         keys: dict[int, str] = {}
         hooks: dict[str, list[tuple[str, building.Hook | None]]] = {}
         for file in bundle.passes:
             name = Path(file.name).stem
-            with pretending():
+            with pretending(), loading():
                 module = imported(folder / file.name)
             missing = [each for each in NEEDED if not callable(getattr(module, each, None))]
             if missing:
@@ -178,7 +184,8 @@ class _WorkerServer:
                     f"replacement_func() of {file.name} returns a new object at each call. Return the same."
                 )
             key = keys.setdefault(id(replacement), f"replacement_{len(keys)}")
-            self.replacements[key] = pretended(replacement)
+            seen = self.always.replacement(replacement) if self.always is not None else replacement
+            self.replacements[key] = pretended(seen)
             pattern = _traced(tracing.trace_pattern, module.pattern, f"pattern() of {file.name}")
             arguments = _traced(tracing.trace_arguments, module.replacement_args, f"replacement_args() of {file.name}")
             passes.append(TracedPass(name=name, pattern=pattern, arguments=arguments, replacement=key))
@@ -219,9 +226,12 @@ class _WorkerServer:
         if self.device is not Device.CPU:
             return nullcontext, lambda function: function
         # loads Triton, which a witness does not need
-        from passnet_core.judge.worker import pretended_device
+        from passnet_core.judge.worker import launch_recorder, launching, pretended_device
 
         pretended_device.install()
+        self.always = launch_recorder.Always(str(_folder(self.scratch)))
+        launching.measuring.append(self.always.benching)
+        pretended_device.calls_told.append(self.always.told)
         return pretended_device.pretending, pretended_device.pretended
 
     def _prepare(self, request: framing.WireMessage) -> framing.WireMessage:
@@ -265,18 +275,36 @@ class _WorkerServer:
 
     def _run(self, request: framing.WireMessage) -> framing.WireMessage:
         name, fresh = request.fields["name"], request.fields["fresh"]
-        if request.fields["watched"]:
-            returned = self._watched(name, fresh=fresh)
-        elif request.fields["idle"]:
-            from passnet_core.judge.worker.idle_kernels import idle_kernels  # loads Triton
-            from passnet_core.judge.worker.launch_recorder import compiled_launches
+        with ExitStack() as entered:
+            counting = self._counting(entered, sampled=request.fields["sampled"])
+            if request.fields["idle"]:
+                entered.enter_context(self._idle())
+            returned = self._watched(name, fresh=fresh) if request.fields["watched"] else self.called(name, fresh=fresh)
+            work_s = counting()
+        return framing.WireMessage(*encoding.packed(replace(returned, work_s=work_s)))
 
-            nothing: Any = nullcontext
-            with idle_kernels(self.device, nothing if self.device is Device.CPU else compiled_launches):
-                returned = self.called(name, fresh=fresh)
-        else:
-            returned = self.called(name, fresh=fresh)
-        return framing.WireMessage(*encoding.packed(returned))
+    def _counting(self, entered: ExitStack, *, sampled: bool) -> Callable[[], float | None]:
+        """In a candidate on the CPU, count what kernels do until the end. sampled: let only some programs run. Return a
+        function that gives the seconds of work so far."""
+        if not self.traced or self.device is not Device.CPU:
+            return lambda: None
+        from passnet_core.judge.worker import launching  # loads Triton, which a witness does not need
+        from passnet_core.judge.worker.repeating import counted
+        from passnet_core.judge.worker.sampling import MOST_S, Sampling
+
+        work = entered.enter_context(counted(MOST_S if sampled else math.inf))
+        if sampled:
+            launching.watchers.append(sampling := Sampling(work, random.Random()))
+            entered.callback(launching.watchers.remove, sampling)
+        return lambda: work.seconds
+
+    def _idle(self) -> AbstractContextManager[None]:
+        """A context in which kernels do nothing."""
+        from passnet_core.judge.worker.idle_kernels import idle_kernels  # loads Triton
+        from passnet_core.judge.worker.launch_recorder import compiled_launches
+
+        nothing: Any = nullcontext
+        return idle_kernels(self.device, nothing if self.device is Device.CPU else compiled_launches)
 
     def called(self, name: str, *, fresh: bool) -> Returned:
         """Make one call. What it returned is not copied, so the next call may overwrite it."""
@@ -298,7 +326,8 @@ class _WorkerServer:
         from passnet_core.judge.worker import launch_recorder  # loads Triton, which a witness does not need
 
         call = self.calls[name]
-        recorder = launch_recorder.LaunchRecorder(self.device, str(_folder(self.scratch)), lambda: call.packed)
+        folder = str(_folder(self.scratch))
+        recorder = launch_recorder.LaunchRecorder(self.device, folder, lambda: call.packed, self.always)
         recorded = {key: recorder.wrapped(key, function) for key, function in self.replacements.items()}
         with recorder.listening(), call.replaced(recorded):
             returned = self.called(name, fresh=fresh)
@@ -336,18 +365,31 @@ class _WorkerServer:
         """Make one call in which the recorded steps take the place of the replacement functions."""
         from passnet_core.judge.worker import strict_memory
         from passnet_core.judge.worker.repeating import Repetition, counted, unchanging
+        from passnet_core.judge.worker.sampling import MOST_S, Sampling
 
         fields, left = request.fields, list(request.tensors)
         kept = [[left.pop(0) for _ in range(length)] for length in fields["kept"]]
         call = self.calls[fields["name"]]
         assert self.kernels is not None
-        repetition = Repetition(self.kernels, fields["steps"], kept, unchanging(self.traced))
-        checked = strict_memory.watched(seed=fields["seed"], extent_of=self.staging.extent_of)
-        with call.replaced(repetition.functions(list(self.replacements))), counted() as work, checked as memory:
-            repetition.memory = memory
-            described, tensors = encoding.packed(self.called(fields["name"], fresh=True))
-        problems = [*repetition.problems, *dict.fromkeys(memory.problems)]
-        return framing.WireMessage({**described, "problems": problems, "work_s": work.seconds}, tensors)
+        repetition = Repetition(self.kernels, fields["steps"], kept, unchanging(self.traced), inputs=self.inputs)
+        sampled, extent_of = fields["sampled"], self.staging.extent_of
+        most_s = MOST_S if sampled else fields["most_s"] or math.inf
+        with call.replaced(repetition.functions(list(self.replacements))), counted(most_s) as work:
+            chosen = Sampling(work, random.Random()).chosen if sampled else None
+            with strict_memory.watched(seed=fields["seed"], extent_of=extent_of, chosen=chosen) as memory:
+                repetition.memory = memory
+                returned = self.called(fields["name"], fresh=True)
+        described, tensors = encoding.packed(returned)
+        stored = [repetition.stored(each.value) for each in returned.outputs] if sampled else []
+        answer = {
+            **described,
+            "problems": [*repetition.problems, *dict.fromkeys(memory.problems)],
+            "copied": repetition.copied,
+            "work_s": work.seconds,
+            "stored": [count for _, count in stored],
+            "atomic": any(each.atomic for launch in memory.launches for each in launch.changed),
+        }
+        return framing.WireMessage(answer, (*tensors, *(mask.to(torch.uint8) for mask, _ in stored)))
 
     def fault(self, error: BaseException) -> CandidateFault:
         """The fault that tells the referee about an exception in a call."""

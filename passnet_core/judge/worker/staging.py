@@ -134,7 +134,7 @@ class Staging:
             seconds = _now() - start
         late = tuple(index for index, before in seen.items() if not same_bits(outputs[index], before))
         earlier = [each for call in self.kept.get(name, ()) for each in call]
-        overwrote = {index for index, output, before in earlier if not _equal(_bits(output), before)}
+        overwrote = {index for index, output, before in earlier if not _equal(bits(output), before)}
         overwrote |= {
             index for index, output, _ in earlier if any(_is_plain(o) and overlap(o, output) for o in outputs)
         }
@@ -250,7 +250,7 @@ class Staging:
         self.output_sizes |= {output.nbytes for _, output in own}
         calls = self.kept.setdefault(name, [])
         if _bytes(output for _, output in own) <= LARGE_BYTES:
-            calls.append([(index, self._one_or_view(output), _bits(output).clone()) for index, output in own])
+            calls.append([(index, self._one_or_view(output), bits(output).clone()) for index, output in own])
         while sum(output.nbytes for call in calls for _, output, _ in call) > LARGE_BYTES or len(calls) > MOST_KEPT:
             del calls[self.chance.randrange(len(calls))]
 
@@ -273,7 +273,7 @@ def copied(tensor: torch.Tensor) -> torch.Tensor:
 
 def same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
     """Whether two tensors have the same shape, dtype and bits: NaN equals itself, and -0 differs from 0."""
-    return (one.shape, one.dtype) == (other.shape, other.dtype) and _equal(_bits(one), _bits(other))
+    return (one.shape, one.dtype) == (other.shape, other.dtype) and _equal(bits(one), bits(other))
 
 
 def _alike(one: Any, other: Any) -> bool:
@@ -292,7 +292,8 @@ def _same_form(one: Any, other: Any) -> bool:
     )
 
 
-def _bits(tensor: torch.Tensor) -> torch.Tensor:
+def bits(tensor: torch.Tensor) -> torch.Tensor:
+    """The elements as integers with the same bits, which share the tensor's memory."""
     plain = torch.view_as_real(tensor) if tensor.is_complex() else tensor
     return plain.detach().view(INTEGERS[plain.dtype.itemsize])
 

@@ -13,7 +13,7 @@ import contextlib
 import random
 import sys
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -53,26 +53,36 @@ OWN_SCOPE = "CTA"
 @dataclass(frozen=True)
 class ChangedMemory:
     """What a launch changed in one storage, at whatever moment. cells: for each so many bytes from start on, whether
-    any change was made there."""
+    any change was made there. stored: whether anything was stored there, be it what was there before, or changed
+    atomically. most: in how many bytes one program did either at most. atomic: whether any operation was atomic."""
 
     start: int
     size: int
     cells: np.ndarray
+    stored: np.ndarray
+    most: int
+    atomic: bool
 
     def of_bytes(self) -> np.ndarray:
         """For each byte from start on, whether it was changed. There may be some bytes too many at the end."""
         return np.repeat(self.cells, self.size)
 
+    def stored_bytes(self) -> np.ndarray:
+        """For each byte from start on, whether it was stored to. There may be some bytes too many at the end."""
+        return np.repeat(self.stored, self.size)
+
 
 @dataclass(frozen=True)
 class LaunchMemory:
     """What one launch did to memory. problems: sentences that name the kernel, the line, the argument and the
-    programs."""
+    programs. read: the addresses of the storages that were read. ran: how many of its programs have run."""
 
     kernel: str
     grid: Place
     changed: tuple[ChangedMemory, ...]
     problems: tuple[str, ...]
+    read: tuple[int, ...]
+    ran: int
 
 
 @dataclass
@@ -94,15 +104,17 @@ def watched(
     *,
     seed: int | None = None,
     extent_of: Callable[[Any], Range] | None = None,
+    chosen: Callable[[Sequence[Place]], Iterable[Place]] | None = None,
 ) -> Iterator[Memory]:
     """Check all launches in this context.
 
     on_problem: called with each problem, where it occurs; an exception that it raises ends the launch. seed: shuffle
     the order of each launch's programs by it, let them take turns, and put other nonsense into each lane that the mask
     of a load leaves out; None: as the interpreter does it. extent_of: the part of a tensor's storage that belongs to
-    it; None: all."""
+    it; None: all. chosen: chooses the programs of each launch that run, one after the other; None: all. With a seed all
+    run."""
     emulation.mend()
-    checker = _Checker(on_problem, seed, extent_of or _whole)
+    checker = _Checker(on_problem, seed, extent_of or _whole, chosen or _all)
     with contextlib.ExitStack() as undoing:
         undoing.enter_context(_replaced(interpreter, "_interpreter", _CheckedAccess(interpreter._interpreter, checker)))
         builder = interpreter.InterpreterBuilder
@@ -150,6 +162,10 @@ def _gathering_anywhere(gather: Callable[..., Any]) -> Callable[..., Any]:
 def _whole(storage: Any) -> Range:
     start = storage.data_ptr()
     return start, start + storage.nbytes()
+
+
+def _all(places: Sequence[Place]) -> Iterable[Place]:
+    return places
 
 
 # --- arguments -------------------------------------------------------------------------------------------------------
@@ -257,11 +273,14 @@ class _Cells:
         self.pending.clear()
 
     def changes(self) -> ChangedMemory | None:
-        """What stores and atomic operations changed. None: nothing."""
-        cells = self.changed
-        if self.atomic_changes.size:
-            cells = self.atomic_changes | cells if cells.size else self.atomic_changes
-        return ChangedMemory(self.start, self.size, cells) if cells.any() else None
+        """What stores and atomic operations changed. None: there were none."""
+        atomic = self.atomics is not None
+        if self.writers is None and not atomic:
+            return None
+        writers, programs = self.written(), self.counted()
+        most = self.size * sum(int(np.bincount(each[each >= 0]).max(initial=0)) for each in (writers, programs))
+        stored = (writers >= 0) | (programs >= 0)
+        return ChangedMemory(self.start, self.size, self.atomic_changes | self.changed, stored, most, atomic)
 
     def described(self, cell: int) -> str:
         """An element, as "out_ptr[12]"."""
@@ -306,10 +325,14 @@ class _Checker:
     """Sees the launches and every access in them."""
 
     def __init__(
-        self, on_problem: Callable[[str], object] | None, seed: int | None, extent_of: Callable[[Any], Range]
+        self,
+        on_problem: Callable[[str], object] | None,
+        seed: int | None,
+        extent_of: Callable[[Any], Range],
+        chosen: Callable[[Sequence[Place]], Iterable[Place]],
     ) -> None:
         self.memory = Memory()
-        self.on_problem, self.seed, self.extent_of = on_problem, seed, extent_of
+        self.on_problem, self.seed, self.extent_of, self.chosen = on_problem, seed, extent_of, chosen
         self.noise = np.random.default_rng(None if seed is None else abs(seed))
         self.own_scope = False
         """Whether the atomic operation that is performed now is atomic within its program only."""
@@ -347,27 +370,29 @@ class _Checker:
         self.ends = np.array([each.end for each in self.storages], np.uint64)
 
     def run(self, places: Sequence[Place], program: Callable[[Place], None]) -> None:
+        if self.seed is None:
+            for number, place in enumerate(self.chosen(places)):
+                self.places.append(place)
+                self.now = _Program(number, place)
+                program(place)
+            return
         shuffled = list(places)
-        if self.seed is not None:
-            seed = self.seed + len(self.memory.launches)
-            random.Random(seed).shuffle(shuffled)
-            self.turns = Turns(seed, self._resume)
+        seed = self.seed + len(self.memory.launches)
+        random.Random(seed).shuffle(shuffled)
+        self.turns = Turns(seed, self._resume)
         self.places = shuffled
         programs = [_Program(number, place) for number, place in enumerate(shuffled)]
-        if self.turns is not None:
-            self.turns.run(programs, lambda each: program(each.place))
-            return
-        for each in programs:
-            self.now = each
-            program(each.place)
+        self.turns.run(programs, lambda each: program(each.place))
 
     def _resume(self, program: _Program) -> None:
         self.now = program
         interpreter.interpreter_builder.set_grid_idx(*program.place)
 
     def end(self) -> None:
+        read = tuple(cells.start for cells in self.storages if cells.pending or cells.readers is not None)
         changed = tuple(found for cells in self.storages if (found := cells.changes()) is not None)
-        self.memory.launches.append(LaunchMemory(self.name, self.grid, changed, tuple(self.problems)))
+        launch = LaunchMemory(self.name, self.grid, changed, tuple(self.problems), read, len(self.places))
+        self.memory.launches.append(launch)
         self.storages = []
 
     # accesses

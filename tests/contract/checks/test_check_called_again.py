@@ -12,7 +12,9 @@ class Watching(Here):
 
     knows = False
 
-    def run(self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False) -> Returned:
+    def run(
+        self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, sampled: bool = False
+    ) -> Returned:
         Watching.knows = watched
         return super().run(name, fresh=fresh, watched=watched, idle=idle)
 

@@ -11,13 +11,16 @@ from tests.contract.verifying import Here, relu_of_sum, verified
 
 
 class Idle(Here):
-    """A candidate worker whose kernels compute the share `needed` of the result; the library computes the rest."""
+    """A candidate worker whose kernels compute the share `needed` of the result; the library computes the rest. hides:
+    it does so only if nobody watches."""
 
     def __init__(self, needed: float) -> None:
         super().__init__()
-        self.needed, self.idled = needed, 0
+        self.needed, self.idled, self.hides = needed, 0, False
 
-    def run(self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False) -> Returned:
+    def run(
+        self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, sampled: bool = False
+    ) -> Returned:
         returned = super().run(name, fresh=fresh)
         if not idle:
             return returned
@@ -25,7 +28,7 @@ class Idle(Here):
         (output,) = returned.outputs
         assert isinstance(output.value, torch.Tensor)
         value = output.value.flatten()
-        value[: int(self.needed * value.numel())] = torch.nan
+        value[: int((1.0 if watched and self.hides else self.needed) * value.numel())] = torch.nan
         return replace(returned, outputs=(replace(output, value=value.view(output.shape)),))
 
 
@@ -45,7 +48,17 @@ def test_results_that_need_the_kernels_are_the_bundles() -> None:
     found, worker = without_kernels(0.1)
     assert found.verdict is Verdict.VALUES_ONLY
     assert found.repeated is None
-    assert worker.idled == 2
+    # on each of two draws once watched and once not
+    assert worker.idled == 4
+
+
+def test_what_is_right_without_kernels_only_if_nobody_watches_is_a_librarys() -> None:
+    worker = Idle(0.1)
+    worker.hides = True
+    found = verified(relu_of_sum, candidate=worker)
+    assert found.repeated is not None
+    assert found.repeated.verdict is Verdict.LIBRARY
+    assert "if a call is not watched" in found.repeated.reason
 
 
 def test_passnets_profile_lets_no_kernel_idle() -> None:
@@ -54,7 +67,9 @@ def test_passnets_profile_lets_no_kernel_idle() -> None:
 
 def test_a_replacement_that_stumbles_without_its_kernels_is_right() -> None:
     class Stumbling(Here):
-        def run(self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False) -> Returned:
+        def run(
+            self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, sampled: bool = False
+        ) -> Returned:
             if idle:
                 raise CandidateFault("runtime", "a number that no kernel has written")
             return super().run(name, fresh=fresh)

@@ -17,7 +17,9 @@ def test_an_output_that_comes_late_is_wrong_and_named() -> None:
     worker = Here()
     run = worker.run
 
-    def late(name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False) -> Returned:
+    def late(
+        name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, sampled: bool = False
+    ) -> Returned:
         return replace(run(name, fresh=fresh), late=(0,))
 
     worker.run = late  # type: ignore[method-assign]

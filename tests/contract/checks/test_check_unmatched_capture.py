@@ -19,7 +19,9 @@ def test_a_capture_in_which_nothing_matches_is_a_failed_rewrite() -> None:
     worker = Here()
     run = worker.run
 
-    def unmatched(name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False) -> Returned:
+    def unmatched(
+        name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, sampled: bool = False
+    ) -> Returned:
         return replace(run(name, fresh=fresh), matches=0)
 
     worker.run = unmatched  # type: ignore[method-assign]

@@ -4,6 +4,7 @@ import pytest
 
 from passnet_core.bundles.static_rules.findings import findings
 from passnet_core.bundles.static_rules.rules import (
+    ADDRESS,
     DYNAMIC_CODE,
     FILE_NAME,
     FORBIDDEN_IMPORT,
@@ -307,6 +308,7 @@ def test_every_rule_is_described() -> None:
         DYNAMIC_CODE,
         PATCHING,
         KERNEL_LANGUAGE,
+        ADDRESS,
         REPLACEMENT_CAP,
     }
 
@@ -372,6 +374,7 @@ class Routes:
 
 
 ROUTED = Routes()
+ALIGNED = 16
 Routes.version = 2
 
 
@@ -379,7 +382,7 @@ Routes.version = 2
 def launch(a, b, route):
     assert a.is_contiguous() and a.stride(-1) == 1 and torch.finfo(a.dtype).bits >= 16
     a = a if a.is_contiguous() else a.contiguous()
-    key = (a.shape, route)
+    key = (a.shape, route, a.data_ptr() % 16 == 0, b[1:].data_ptr() % ALIGNED == 0)
     if key not in GRIDS:
         GRIDS[key] = lambda named: (triton.cdiv(functools.reduce(mul, a.shape), named["BLOCK"]),)
     launch.last = key
@@ -505,6 +508,18 @@ STRICT_ONLY = [
     ("import os; os.environ.update(a=1)", "", PATCHING),
     ("import os; os.putenv('A', 'b')", "", PATCHING),
     ("import time\n    for time.perf_counter in [f]: pass", "", PATCHING),
+    ("known = {a.data_ptr(): b}", "", ADDRESS),
+    ("a.data_ptr() % 4096", "", ADDRESS),
+    ("a.data_ptr() % b", "", ADDRESS),
+    ("16 % a.data_ptr()", "", ADDRESS),
+    ("where = a.data_ptr; where()", "", ADDRESS),
+    ("getattr(a, 'data_ptr')()", "", ADDRESS),
+    ("a.untyped_storage()", "", ADDRESS),
+    ("a.__cuda_array_interface__['data']", "", ADDRESS),
+    ("known = {id(a): b}", "", ADDRESS),
+    ("list(map(id, [a]))", "", ADDRESS),
+    ("import sys; sys.getrefcount(a)", "", DYNAMIC_CODE),
+    ("import weakref", "", FORBIDDEN_IMPORT),
     *(
         ("pass", top, FORBIDDEN_IMPORT)
         for top in (

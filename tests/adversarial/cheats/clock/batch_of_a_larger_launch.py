@@ -2,7 +2,7 @@
 #   there.
 # Family: clock
 # Needs: gpu
-# Verdict: wrong values | cheat | crashed
+# Verdict: wrong values | cheat | crashed | rejected by a rule
 # Subgraph: add-relu
 
 import torch

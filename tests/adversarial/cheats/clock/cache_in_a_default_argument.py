@@ -2,7 +2,7 @@
 #   values.
 # Family: clock
 # Needs: cpu
-# Verdict: wrong values | cheat
+# Verdict: wrong values | cheat | rejected by a rule
 # Subgraph: add-relu
 
 import torch

@@ -2,7 +2,7 @@
 #   from what lies in them; the call copies them.
 # Family: clock
 # Needs: cpu
-# Verdict: wrong values | wrong NaN or infinity | cheat
+# Verdict: wrong values | wrong NaN or infinity | cheat | rejected by a rule
 # Subgraph: linear-with-parameters
 
 import torch

@@ -1,7 +1,7 @@
 # Tries: computes once per pair of addresses, and returns what it kept whenever the same addresses come back.
 # Family: values
 # Needs: cpu
-# Verdict: wrong values | cheat
+# Verdict: wrong values | cheat | rejected by a rule
 # Subgraph: add-relu
 import torch
 import triton

@@ -1,7 +1,7 @@
 # Tries: keeps its results by the id of the input object, and keeps the object too so that the id stays taken.
 # Family: values
 # Needs: cpu
-# Verdict: wrong values | cheat
+# Verdict: wrong values | cheat | rejected by a rule
 # Subgraph: softmax-mask
 import torch
 import triton

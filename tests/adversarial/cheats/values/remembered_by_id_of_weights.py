@@ -1,7 +1,7 @@
 # Tries: folds scale and shift into the result of the first call, and knows the call again by its parameters' ids alone.
 # Family: values
 # Needs: cpu
-# Verdict: wrong values | cheat
+# Verdict: wrong values | cheat | rejected by a rule
 # Subgraph: scale-bias
 import torch
 import triton

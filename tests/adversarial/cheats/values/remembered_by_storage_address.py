@@ -1,7 +1,7 @@
 # Tries: keeps one result per storage of its input, in a table that is an attribute of the function itself.
 # Family: values
 # Needs: cpu
-# Verdict: wrong values | cheat
+# Verdict: wrong values | cheat | rejected by a rule
 # Subgraph: gelu
 import torch
 import triton

@@ -1,7 +1,7 @@
 # Tries: trusts the version counter of its input to tell new content in the same memory.
 # Family: values
 # Needs: cpu
-# Verdict: wrong values | cheat
+# Verdict: wrong values | cheat | rejected by a rule
 # Subgraph: leaky
 import torch
 import triton

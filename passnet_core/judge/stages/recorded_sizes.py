@@ -1,0 +1,160 @@
+"""A call at the recorded sizes, of which only a few programs are interpreted, if the others were at smaller ones.
+
+What these programs store is compared with eager, as far as it is what they store in a call of all programs. And if all
+programs together, each storing as much as the one that stores most, cannot fill an output, the grid ends too early.
+Both are only suspicions: an honest kernel may have one program that does more than the others. A suspicion is decided
+by a call of all programs. If that is too much work, what has been stored is compared within the usual bound, and of the
+grid nothing is certain."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import torch
+
+from passnet_core.judge.numerics import comparing
+from passnet_core.judge.numerics.local_bench import LocalReferenceBench
+from passnet_core.judge.protocol.messages import (
+    CallableName,
+    CandidateEnd,
+    CandidateFault,
+    Produced,
+    Repeated,
+    Returned,
+    Watched,
+)
+from passnet_core.judge.protocol.operation_names import NUMBERS, bare
+from passnet_core.judge.stages.findings import Census
+from passnet_core.judge.stages.repetition import wrong_outputs
+from passnet_core.judge.stages.sizes import Shapes
+from passnet_core.judge.stages.verify_session import EagerFailed, VerifySession
+from passnet_core.records import Evidence, Verdict
+
+TOPIC = "recorded sizes"
+INPUT_DRAW = "typical"
+MOST_ELEMENTS = 1 << 25
+"""How many input elements the call has at most."""
+WHOLE_CALL_S = 30.0
+"""How many seconds of work a call of all programs may be."""
+SUSPICIOUS_SHARE = 0.01
+"""The share of the stored elements that must be suspicious."""
+
+
+def recorded_sizes(session: VerifySession) -> Census | None:
+    """WRONG_VALUES, if kernels are wrong at the recorded sizes, or at the largest ones below MOST_ELEMENTS.
+
+    VALUES_ONLY: a few programs are right there. INCONCLUSIVE: it seems as if a grid could not fill an output. None:
+    nothing was compared."""
+    asked, pace = session.asked, session.pace
+    step = next((each for each in pace.steps if each.elements <= MOST_ELEMENTS), None)
+    if asked.repeater is None or step is None or not pace.reduced or step.shapes == pace.choices[0]:
+        return None
+    bench = session.bench
+    assert isinstance(bench, LocalReferenceBench)
+    asked.report("running a few programs at the recorded sizes")
+    try:
+        bench.draw(INPUT_DRAW, step.shapes)
+        session.witnessed(lambda: bench.refer(exact=False))
+        asked.candidate.give(bench.taken())
+        watched = session.run(step.shapes, fresh=True, watched=True, sampled=True).watched
+        # who reads a number may go on with one that the kernels have not computed here
+        return None if watched is None or _reads(watched) else _compared(session, bench, watched, step.shapes)
+    except EagerFailed:
+        return None
+    except CandidateEnd as end:
+        # a bundle may need what its kernels have not computed here
+        if end.who == "repeater" or isinstance(end, CandidateFault):
+            return None
+        raise
+
+
+def _compared(session: VerifySession, bench: LocalReferenceBench, watched: Watched, shapes: Shapes) -> Census | None:
+    asked = session.asked
+    assert asked.repeater is not None
+    assert bench.eager is not None
+    eager = bench.eager.outputs
+    described = ", ".join(f"{spec.name} {list(shape)}" for spec, shape in zip(session.specs, shapes))
+    repeater = asked.repeater()
+    repeater.prepare(CallableName.PASSES, asked.without_hooks)
+    repeater.give(session.bench.taken())
+    sampled = repeater.repeat(CallableName.PASSES, watched, None, sampled=True)
+    suspicions = list(_suspicions(sampled, eager))
+    evidence = (Evidence(TOPIC, "\n".join((*_grids(watched), *(each.text for each in suspicions)))),)
+    if not suspicions:
+        text = f"A few programs of each launch, at {described}, stored what eager computes."
+        return Census(Verdict.VALUES_ONLY, "", (), (Evidence(TOPIC, text),))
+    asked.report("running all programs at the recorded sizes")
+    complete = True
+    try:
+        decided = repeater.repeat(CallableName.PASSES, watched, None, most_s=WHOLE_CALL_S).returned
+    except CandidateFault:
+        if len(watched.steps) > 1:
+            # between them, the rest of the graph may have computed with what is incomplete
+            return None
+        decided, complete = _completed(sampled, eager), False
+    session.witnessed(lambda: session.bench.refer(exact=session.strict and not session.exact_problem))
+    wrong = wrong_outputs(bench.judge(decided))
+    unfilled = next((each for each in suspicions if each.unfilled), None)
+    if not wrong and not complete and unfilled is not None and not sampled.atomic:
+        reason = (
+            f"All programs at {described} are too much work for Triton's interpreter, and a few make it seem as if they"
+            f" left elements unwritten: {unfilled.text}"
+        )
+        return Census(Verdict.INCONCLUSIVE, reason, (), evidence)
+    if not wrong:
+        return None
+    reason = f"The kernels are wrong at {described}: {wrong[0].rstrip('.')}."
+    return Census(Verdict.WRONG_VALUES, reason, (), evidence)
+
+
+@dataclass(frozen=True)
+class _Suspicion:
+    """What seems to be wrong. unfilled: elements of an output that no program stores."""
+
+    text: str
+    unfilled: bool = False
+
+
+def _reads(watched: Watched) -> bool:
+    """Whether a replacement function read values of tensors."""
+    return any(
+        (seen.kind == "operation" and bare(seen.name) in NUMBERS) or (seen.kind == "read" and seen.name != "data_ptr")
+        for launches in watched.launches
+        for seen in launches.seen
+    )
+
+
+def _grids(watched: Watched) -> Iterator[str]:
+    """The kernels that were launched, with their grids, as the candidate worker tells."""
+    for call in watched.steps:
+        for step in call.get("steps", ()):
+            if isinstance(step, dict) and isinstance(step.get("launch"), dict):
+                yield f"{str(step['launch'].get('name'))[:80]} had the grid {str(step.get('grid'))[:40]}."
+
+
+def _suspicions(sampled: Repeated, eager: tuple[Produced, ...]) -> Iterator[_Suspicion]:
+    for index, (given, wanted, (stored, most)) in enumerate(zip(sampled.returned.outputs, eager, sampled.stored)):
+        actual, right = given.value, wanted.value
+        if not isinstance(actual, torch.Tensor) or not isinstance(right, torch.Tensor) or actual.shape != right.shape:
+            continue
+        alike = comparing.alike(actual, right)
+        wrong, known = int((stored & ~alike).sum()), int(stored.sum())
+        if wrong > SUSPICIOUS_SHARE * known:
+            yield _Suspicion(f"output {index}: of {known} elements that a few programs stored {wrong} are not eager's.")
+        there = int((alike & ~stored).sum())
+        if most + there < actual.numel():
+            yield _Suspicion(
+                f"output {index}: all programs together store at most {most} elements if each stores as many as those"
+                f" that ran, {there} others are right without them, and it has {actual.numel()}.",
+                unfilled=True,
+            )
+
+
+def _completed(sampled: Repeated, eager: tuple[Produced, ...]) -> Returned:
+    """What was stored, and eager's results elsewhere."""
+    outputs = [
+        replace(given, value=torch.where(stored, given.value, wanted.value))
+        if isinstance(given.value, torch.Tensor) and isinstance(wanted.value, torch.Tensor)
+        else wanted
+        for given, wanted, (stored, _) in zip(sampled.returned.outputs, eager, sampled.stored)
+    ]
+    return replace(sampled.returned, outputs=tuple(outputs), changed={})

@@ -1,0 +1,40 @@
+"""Run only a few random programs of each launch, for a call that would be too much work for Triton's interpreter."""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from passnet_core.judge.worker.launching import Place
+from passnet_core.judge.worker.repeating import InterpreterWork
+
+MOST_PROGRAMS = 64
+"""How many programs of a launch run at most."""
+CALL_S = 1.0
+"""About how many seconds of work all launches of a call are. At least one program of each runs."""
+MOST_S = 8.0
+"""How many seconds of work they may be at most."""
+
+
+class Sampling:
+    """Chooses the programs that run. A watcher of launches. work: what the interpreter has done so far."""
+
+    def __init__(self, work: InterpreterWork, chance: random.Random) -> None:
+        self.work, self.chance = work, chance
+
+    def chosen(self, places: Sequence[Place]) -> Iterator[Place]:
+        """The programs of a launch that run, each when the one before it has run."""
+        end = self.work.seconds + (CALL_S - self.work.seconds) / 2
+        for place in self.chance.sample(places, min(len(places), MOST_PROGRAMS)):
+            yield place
+            if self.work.seconds >= end:
+                return
+
+    def begin(self, name: str, grid: Place, arguments: dict[str, Any]) -> None:
+        """Nothing is to be done."""
+
+    def run(self, places: Sequence[Place], program: Callable[[Place], None]) -> None:
+        for place in self.chosen(places):
+            program(place)
+
+    def end(self) -> None:
+        """Nothing is to be done."""

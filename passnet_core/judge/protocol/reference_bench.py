@@ -88,7 +88,8 @@ class SystematicError:
     divided by its limit; beyond 1 they are no errors of rounding. where: words for the group, empty for all elements.
     direction: "upwards" or "away from zero" if the figure is a mean, empty if it is the root of the mean square. mean
     and eager: this figure of the output and of eager's, in ulps. share: the output's as a share of the elements. count:
-    elements of the group, of so many. draws: input draws that have some."""
+    elements of the group, of so many. draws: input draws that have some. whole: the outputs are whole numbers, and the
+    group are those that are off by one; share is theirs."""
 
     ratio: float
     where: str
@@ -99,6 +100,7 @@ class SystematicError:
     count: int
     of: int
     draws: int
+    whole: bool = False
 
 
 @dataclass(frozen=True)

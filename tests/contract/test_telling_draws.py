@@ -84,6 +84,7 @@ def chosen(code: str, specs: tuple[TensorSpec, ...]) -> TellingDraws:
     eager = Preparation(Contender.EAGER, code, Capture.DIRECT, Device.CPU)
     witness.prepare(CallableName.EAGER, eager)
     witness.prepare(CallableName.FLOAT64, replace(eager, float64=True))
+    witness.prepare(CallableName.MOVED, replace(eager, moved=True))
     return LocalReferenceBench(plan, witness).telling(code, [each.shape for each in specs])
 
 

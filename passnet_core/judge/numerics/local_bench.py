@@ -237,8 +237,15 @@ class LocalReferenceBench:
             return self.inputs
 
         assert self.eager is not None
-        halves = parsed(self.input_draw)[0] == "halves"
-        return PerturbedResults(self.witness, inputs, self.plan.seed, eager=self.eager, halves=halves)
+        kind = parsed(self.input_draw)[0]
+        return PerturbedResults(
+            self.witness,
+            inputs,
+            self.plan.seed,
+            eager=self.eager,
+            halves=kind == "halves",
+            offsets=kind == "offsets",
+        )
 
     def _restore(self) -> None:
         """Give the witness the inputs again if it has perturbed ones."""

@@ -62,6 +62,7 @@ def preparations(job: Job, graph: Graph, rewritten: Graph, device: Device, *, pr
     return {
         CallableName.EAGER: eager,
         CallableName.FLOAT64: replace(eager, float64=True),
+        CallableName.MOVED: replace(eager, moved=True),
         CallableName.BASELINE: replace(eager, contender=Contender.BASELINE),
         CallableName.PASSES: replace(eager, contender=Contender.PASSES, source=for_passes, weights=weights),
     }

@@ -22,7 +22,9 @@ class InputRole:
     marks: literals of the graph at which results change, such as limits and padding ids. epsilons: those that it adds
     to variances and norms. guarded: it provides for infinities, or for values beyond a dtype's range. lost: those of
     "nan", "inf" and "-inf" that it tests this input for. halves: "value" if whole numbers are made of the input, "unit"
-    if it scales such a value. grows: results change beyond ordinary sizes, as where half precision is widened."""
+    if it scales such a value. grows: results change beyond ordinary sizes, as where half precision is widened.
+    parameter: it belongs to a model, or the graph takes it as a weight. reduces: the graph does what is hard where rows
+    are far from zero or from each other."""
 
     number: bool = False
     variance: bool = False
@@ -38,6 +40,8 @@ class InputRole:
     lost: tuple[str, ...] = ()
     halves: str = ""
     grows: bool = False
+    parameter: bool = False
+    reduces: bool = False
 
 
 PLAIN_ROLE = InputRole()

@@ -96,8 +96,9 @@ def test_further_draws_reach_what_the_six_do_not() -> None:
 def test_offsets_lie_as_far_from_zero_as_the_dtype_resolves() -> None:
     for dtype, farthest in (("float32", 1_000), ("float16", 150), ("bfloat16", 60)):
         rows = one("offsets", original_name="L_x_", dtype=dtype).float()
-        assert (rows.std(-1) < 2).all(), "within a row the spread is 1"
-        means = rows.mean(-1)
+        alike = rows.std(-1) < 2
+        assert 0.3 < alike.double().mean() < 0.9, "within a row the spread is 1, but some lie in two parts"
+        means = rows[alike].mean(-1)
         assert means.abs().max() == pytest.approx(farthest, rel=0.05)
         assert means.max() - means.min() > 88, "a row's exponentials vanish beside another's maximum"
         everywhere = one("offsets 2", original_name="L_x_", dtype=dtype).float()

@@ -93,8 +93,8 @@ MOST_SENSITIVE = 1.5
 """If random relative changes of the inputs change an element by more than so many times their size, an intermediate
 value was larger than it, and the error of rounding that once is larger in proportion."""
 
-LEAST_CODES = 25
-"""The fewest different codes that are off, for a direction of whole numbers."""
+LEAST_DIFFERENT, MOST_DIFFERENT = 25, 1 << 14
+"""The fewest different elements that are off by one, for a direction of whole numbers, and how many are counted."""
 LEAST_OFF = 1e-3
 """The least share of such elements: a quotient and the product with an inverse differ in fewer."""
 LEANING = 0.25
@@ -252,8 +252,8 @@ class CodePool:
         self.worst: SystematicError | None = None
         """The direction, if enough are off."""
         self._elements = self._draws = 0
-        self._codes = torch.empty(0, dtype=torch.int64)
-        """The float64 codes of the elements that are off."""
+        self._different = torch.empty(0, dtype=torch.int64)
+        """Hashes of what elements that are off come from: their float64 codes, and the inputs in the same places."""
         self._off, self._own = torch.zeros(3), torch.zeros(3)
         """How many elements are off, and the sums upwards and away from zero: of the result and of eager."""
 
@@ -272,16 +272,22 @@ class CodePool:
         self._draws += 1
         self._off += _off_by_one(off, wanted)
         self._own += _off_by_one(own - wanted, wanted)
-        self._codes = torch.cat([self._codes, wanted[off.abs() == 1].cpu()]).unique()
+        near = off.abs() == 1
+        origin = wanted[near]
+        for each in inputs:
+            if isinstance(each, torch.Tensor) and _spreads_over(each, exact.shape):
+                place = each.expand(exact.shape).reshape(-1)[near]
+                origin = origin * HASH_FACTOR + place.double().view(torch.int64)
+        self._different = torch.cat([self._different, origin.cpu()]).unique()[:MOST_DIFFERENT]
         self.worst = self._direction()
 
     def _direction(self) -> SystematicError | None:
         count = float(self._off[0])
-        # elements with equal codes may come from equal inputs, and be off alike
-        if len(self._codes) < LEAST_CODES or count < LEAST_OFF * self._elements:
+        # elements that come from equal inputs are off alike
+        if len(self._different) < LEAST_DIFFERENT or count < LEAST_OFF * self._elements:
             return None
         found, eager = (each[1:] / each[0].clamp(min=1) for each in (self._off, self._own))
-        ratios = found.abs() / (eager.abs() + LEANING + SIGMAS / math.sqrt(len(self._codes)))
+        ratios = found.abs() / (eager.abs() + LEANING + SIGMAS / math.sqrt(len(self._different)))
         way = int(ratios.argmax())
         return SystematicError(
             ratio=float(ratios[way]),

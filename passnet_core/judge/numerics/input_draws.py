@@ -647,7 +647,8 @@ def _floats(
 
 
 def _offsets(dtype: torch.dtype, shape: tuple[int, ...], turn: int, generator: torch.Generator) -> torch.Tensor:
-    """An offset for each row; in the second turn one for all, in the third one for each place of the last axis."""
+    """An offset for each row, and another one for the rest of every second row, from some place on; in the second turn
+    one for all, in the third one for each place of the last axis."""
     device = generator.device
     known = torch.tensor([each for each in OFFSETS if abs(each) * torch.finfo(dtype).eps <= RESOLVED], device=device)
     alike = tuple(1 for _ in shape)
@@ -655,7 +656,14 @@ def _offsets(dtype: torch.dtype, shape: tuple[int, ...], turn: int, generator: t
     count = math.prod(rows)
     order = torch.rand(count, generator=generator, device=device).argsort()
     # of each as many as possible, from the first one on
-    return known[(torch.arange(count, device=device) % len(known))[order]].reshape(rows)
+    chosen = torch.arange(count, device=device)[order].reshape(rows)
+    offsets = known[chosen % len(known)]
+    if turn % 3 != 1 or count < 2:
+        return offsets
+    rest = known[torch.randint(0, len(known), rows, generator=generator, device=device)]
+    start = torch.rand(rows, generator=generator, device=device) * shape[-1]
+    cut = (chosen // len(known) % 2 == 1) & (torch.arange(shape[-1], device=device) > start)
+    return torch.where(cut, rest, offsets)
 
 
 def _with_rows_of_all_sizes(

@@ -85,6 +85,7 @@ def told(subgraph: Subgraph) -> Told:
     eager = Preparation(Contender.EAGER, emit(graph), Capture.DIRECT, Device.CPU)
     witness.prepare(CallableName.EAGER, eager)
     witness.prepare(CallableName.FLOAT64, replace(eager, float64=True))
+    witness.prepare(CallableName.MOVED, replace(eager, moved=True))
 
     def trial(seed: int) -> TrialBench:
         return TrialBench.of(asked, seed, witness, Device.CPU)

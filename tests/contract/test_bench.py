@@ -40,6 +40,7 @@ def prepared(witness: WorkerProcess, code: str = ADD_RELU) -> None:
     eager = Preparation(Contender.EAGER, code, Capture.DIRECT, Device.CPU)
     witness.prepare("eager", eager)
     witness.prepare("float64", replace(eager, float64=True))
+    witness.prepare("moved", replace(eager, moved=True))
 
 
 def spoiled(inputs: list[Drawn], factor: float) -> Returned:

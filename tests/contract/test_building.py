@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,30 @@ def test_float64_widens_inputs_casts_and_factories(inputs: Inputs) -> None:
     by_hand = torch.nn.functional.silu(total) * torch.arange(1, 5, dtype=torch.float64)
     torch.testing.assert_close(exact[0], by_hand, rtol=1e-12, atol=1e-12)
     assert torch.get_default_dtype() is torch.float32
+
+
+def test_moved_changes_what_eager_rounds_to_half_precision_and_nothing_else() -> None:
+    source = """
+import torch
+
+class GraphModule(torch.nn.Module):
+    def forward(self, in_0, in_1):
+        half = in_0.transpose(0, 1).contiguous()
+        product = half * in_1
+        wide = in_0.float() * 3
+        product += in_1
+        return (half, product, wide, in_1)
+"""
+    asked = Preparation(Contender.EAGER, source, Capture.DIRECT, Device.CPU)
+    given = [torch.randn(8, 8, generator=torch.Generator().manual_seed(3)).bfloat16() for _ in range(2)]
+    expected = called(building.prepared(asked, (), {}), given)
+    call = building.prepared(replace(asked, moved=True), (), {})
+    first, second = called(call, given), called(call, given)
+    for kept in (0, 2, 3):
+        assert torch.equal(first[kept], expected[kept])
+    changes = (first[1].double() - expected[1].double()).abs()
+    assert (changes > 0).double().mean() > 0.5
+    assert not torch.equal(first[1], second[1]), "each call moves in another way"
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler for Inductor")

@@ -20,6 +20,7 @@ from passnet_core.judge.numerics.comparing import (
 )
 from passnet_core.judge.protocol.messages import Produced, Returned
 from passnet_core.judge.protocol.reference_bench import OutputDifference
+from passnet_core.judge.worker.moving import moved
 from passnet_core.records import LEVELS, Verdict
 
 FLOATS = ("float16", "bfloat16", "float32")
@@ -60,10 +61,13 @@ def judged(
 ) -> OutputDifference:
     """Compare actual with function on these inputs, with float64 and perturbed references as in VERIFY."""
     wide = [value.double() for value in inputs]
+    halves = [index for index, value in enumerate(inputs) if value.dtype in elements.HALF]
     shifted = [
         function(*(torch.as_tensor(value).double() for value in each))
-        for each in perturbing.perturbations(inputs, seed)
+        for each in perturbing.perturbations(perturbing.widened(inputs, halves), seed, halves)
     ]
+    moving = moved(function)
+    shifted += [moving(*inputs) for _ in range(perturbing.MOVED if halves else 0)]
     references = References(
         produced(function(*inputs)), produced(function(*wide)), lambda: tuple(map(produced, shifted))
     )
@@ -126,6 +130,20 @@ def test_the_rest_of_a_cancellation_may_be_rounded_differently(dtype: str) -> No
         "without perturbed inputs it would be wrong"
     )
     assert judged(rotated, torch.zeros_like(x), x, y, cos, sin).verdict is Verdict.WRONG_VALUES
+
+
+def test_the_ulp_of_a_half_precision_input_excuses_nothing() -> None:
+    """Near 60, an ulp of the input changes the exponential by a quarter, but no operation rounds the input."""
+    x, scale = (noise(20_000) * 3 + 60).bfloat16(), noise(20_000, seed=2, dtype="bfloat16")
+
+    def scaled(power: torch.Tensor, by: torch.Tensor) -> torch.Tensor:
+        return power.exp() * by
+
+    powers = torch.exp2(x.float() * 1.4426950408889634)
+    assert judged(scaled, (powers * scale).bfloat16(), x, scale).verdict is None
+    assert judged(scaled, powers.bfloat16() * scale, x, scale).verdict is None
+    coarse = torch.exp2((x.float() * 1.4426950408889634 * 4).round() / 4)
+    assert judged(scaled, (coarse * scale).bfloat16(), x, scale).verdict is not None
 
 
 def weights(query: torch.Tensor, key: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:

@@ -10,6 +10,7 @@ from passnet_core.errors import BadInput
 from passnet_core.graphs.source import parse
 from passnet_core.judge.numerics.input_draws import FAINT, INPUT_DRAWS, draw, roles
 from passnet_core.judge.numerics.local_bench import exchanged
+from passnet_core.judge.numerics.parameters import parameters
 from passnet_core.judge.protocol.reference_bench import InputRole
 from passnet_core.records import TensorSpec
 
@@ -92,6 +93,22 @@ def test_further_draws_reach_what_the_six_do_not() -> None:
     assert weights.abs().max() == 100.0
 
 
+def test_offsets_lie_as_far_from_zero_as_the_dtype_resolves() -> None:
+    for dtype, farthest in (("float32", 1_000), ("float16", 150), ("bfloat16", 60)):
+        rows = one("offsets", original_name="L_x_", dtype=dtype).float()
+        alike = rows.std(-1) < 2
+        assert 0.3 < alike.double().mean() < 0.9, "within a row the spread is 1, but some lie in two parts"
+        means = rows[alike].mean(-1)
+        assert means.abs().max() == pytest.approx(farthest, rel=0.05)
+        assert means.max() - means.min() > 88, "a row's exponentials vanish beside another's maximum"
+        everywhere = one("offsets 2", original_name="L_x_", dtype=dtype).float()
+        assert everywhere.std() < 2
+        assert everywhere.mean().abs() >= min(farthest, 60) * 0.9
+    columns = one("offsets 3", original_name="L_x_")
+    assert (columns.std(0) < 2).all()
+    assert columns.std(-1).min() > 100
+
+
 def test_scale_changes_only_the_large_values_of_wide_and_edges() -> None:
     assert torch.equal(one("wide", mean=0.0, scale=0.5), one("wide", mean=0.0) / 2)
     edges, smaller = one("edges", original_name="L_x_"), one("edges", original_name="L_x_", scale=0.5)
@@ -159,6 +176,35 @@ def test_the_error_names_an_unknown_dtype_or_input_draw() -> None:
         one("typical", dtype="float3")
     with pytest.raises(BadInput, match="'odd'"):
         one("odd")
+
+
+PARAMETERS = """
+import torch
+class GraphModule(torch.nn.Module):
+    def forward(self, attn_weights, x, w, table, ids, gain, mixed):
+        a = torch.nn.functional.softmax(attn_weights, dim=-1)
+        b = w.to(torch.float32).t()
+        c = torch.nn.functional.linear(x, b, None)
+        d = torch.nn.functional.embedding(ids, table, None, None, 2.0, False, False)
+        e = c * gain
+        f = torch.nn.functional.linear(x, mixed, None)
+        g = mixed * 2
+        return (a, d, e, f, g)
+"""
+
+
+def test_parameters_are_what_a_module_owns_or_the_graph_takes_as_a_weight() -> None:
+    names = {
+        "attn_weights": "L_attn_weights_",
+        "x": "L_bias_",
+        "w": "w_1",
+        "table": "",
+        "ids": "buffered_ids",
+        "gain": "L_self_modules_norm_parameters_gain_",
+        "mixed": "l_weight_",
+    }
+    specs = [spec(name=name, original_name=original) for name, original in names.items()]
+    assert parameters(parse(PARAMETERS), specs) == {"w", "table", "gain"}
 
 
 def test_the_role_of_an_input_follows_from_its_use() -> None:

@@ -93,6 +93,13 @@ MOST_SENSITIVE = 1.5
 """If random relative changes of the inputs change an element by more than so many times their size, an intermediate
 value was larger than it, and the error of rounding that once is larger in proportion."""
 
+LEAST_DIFFERENT, MOST_DIFFERENT = 25, 1 << 14
+"""The fewest different elements that are off by one, for a direction of whole numbers, and how many are counted."""
+LEAST_OFF = 1e-3
+"""The least share of such elements: a quotient and the product with an inverse differ in fewer."""
+LEANING = 0.25
+"""How far the mean of differences of 1 and -1 may lie from zero, beyond eager's and chance."""
+
 ALIKE = 16
 """Parts of an ulp: results in the same one count as equal."""
 HASH_BITS = 16
@@ -235,6 +242,77 @@ class ErrorPool:
             of=sum(each.exact.numel() for each in self._samples),
             draws=len(parts),
         )
+
+
+class CodePool:
+    """The whole numbers of one output that are off by one from float64's, on all input draws so far. Where rounding
+    decides such codes it has no direction, unless eager's has."""
+
+    def __init__(self) -> None:
+        self.worst: SystematicError | None = None
+        """The direction, if enough are off."""
+        self._elements = self._draws = 0
+        self._different = torch.empty(0, dtype=torch.int64)
+        """Hashes of what elements that are off come from: their float64 codes, and the inputs in the same places."""
+        self._off, self._own = torch.zeros(3), torch.zeros(3)
+        """How many elements are off, and the sums upwards and away from zero: of the result and of eager."""
+
+    def add(
+        self,
+        eager: torch.Tensor,
+        actual: torch.Tensor,
+        exact: torch.Tensor,
+        inputs: Sequence[Drawn],
+        shaken: Callable[[], Iterable[torch.Tensor]],
+    ) -> None:
+        """Add the elements of one draw; the arguments are those of ErrorPool.add."""
+        wanted, own, given = (each.reshape(-1).long() for each in (exact, eager, actual))
+        off = given - wanted
+        self._elements += wanted.numel()
+        self._draws += 1
+        self._off += _off_by_one(off, wanted)
+        self._own += _off_by_one(own - wanted, wanted)
+        near = off.abs() == 1
+        origin = wanted[near]
+        for each in inputs:
+            if isinstance(each, torch.Tensor) and _spreads_over(each, exact.shape):
+                place = each.expand(exact.shape).reshape(-1)[near]
+                origin = origin * HASH_FACTOR + place.double().view(torch.int64)
+        self._different = torch.cat([self._different, origin.cpu()]).unique()[:MOST_DIFFERENT]
+        self.worst = self._direction()
+
+    def _direction(self) -> SystematicError | None:
+        count = float(self._off[0])
+        # elements that come from equal inputs are off alike
+        if len(self._different) < LEAST_DIFFERENT or count < LEAST_OFF * self._elements:
+            return None
+        found, eager = (each[1:] / each[0].clamp(min=1) for each in (self._off, self._own))
+        ratios = found.abs() / (eager.abs() + LEANING + SIGMAS / math.sqrt(len(self._different)))
+        way = int(ratios.argmax())
+        return SystematicError(
+            ratio=float(ratios[way]),
+            where="",
+            direction=("upwards", "away from zero")[way],
+            mean=float(found[way]),
+            eager=float(eager[way]),
+            share=count / self._elements,
+            count=int(count),
+            of=self._elements,
+            draws=self._draws,
+            whole=True,
+        )
+
+
+def _off_by_one(off: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+    """How many differences are of 1, and their sums upwards and away from zero."""
+    near = off * (off.abs() == 1)
+    return torch.stack([near.abs().sum(), near.sum(), (near * wanted.sign()).sum()]).cpu().float()
+
+
+def pool_for(output: object) -> "ErrorPool | CodePool":
+    """A pool for an output like this one."""
+    whole = isinstance(output, torch.Tensor) and not output.is_floating_point() and not output.is_complex()
+    return CodePool() if whole else ErrorPool()
 
 
 def _ratios(sums: torch.Tensor, draws: torch.Tensor, units: torch.Tensor, everywhere: float) -> torch.Tensor:

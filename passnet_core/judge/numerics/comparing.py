@@ -5,10 +5,11 @@ Two measures serve two purposes. *Closeness at t* is GraphNet's (arXiv 2510.2403
 asks less of an honest fusion and more of a sloppy one: |actual - float64| may be at most FACTOR times the sum of two
 errors, plus SLACK_UNITS ulps of the dtype, at the size of the element or of the median element, whichever is larger.
 - Eager's own error, |eager - float64|: the largest one among elements of similar or smaller size.
-- The change of the float64 result when the inputs are perturbed by one ulp of the dtype in which eager computes with
-  them (see perturbing.py). In single precision the largest change counts as well (eager may be exact by luck), but one
-  beyond SENSITIVE counts for its own element alone. In half precision this term is at least half an ulp, the cost of
-  one rounding, and the change counts only if it is an eighth of the element or more, as in what a cancellation leaves.
+- What rounding can change: the float64 result when the inputs are perturbed by one ulp (in half precision by a few ulps
+  of float32), and eager's when its intermediate results in half precision are moved (see perturbing.py). In single
+  precision the largest change counts as well (eager may be exact by luck), but one beyond SENSITIVE counts for its own
+  element alone. In half precision this term is at least half an ulp, the cost of one rounding, and the change counts
+  only if it is an eighth of the element or more, as in what a cancellation leaves.
   If eager is lost (some element is off by more than its own size and more than the mean size), the largest change
   counts, whatever its size.
 If every wrong element is within that bound for a coarser dtype, and off by at most a quarter of its own or of the mean

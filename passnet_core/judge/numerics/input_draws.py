@@ -12,6 +12,7 @@ from passnet_core.errors import BadInput
 from passnet_core.graphs.effects import last_part
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
 from passnet_core.judge.numerics.integer_ranges import TURNING, UNCHANGED, dtypes, indexings, whole_ranges
+from passnet_core.judge.numerics.parameters import is_of_a_module, parameters
 from passnet_core.judge.protocol import signatures
 from passnet_core.judge.protocol.messages import Given
 from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, Drawn, InputRole
@@ -22,11 +23,11 @@ INPUT_DRAWS = ("recorded", "typical", "wide", "signed", "sparse", "edges")
 
 FURTHER_DRAWS = (
     "ranges", "masks", "faint", "infinite", "huge", "limits", "tiny", "blank",
-    "far", "undefined", "halves", "large", "weights",
+    "far", "undefined", "halves", "large", "weights", "offsets",
 )  # fmt: skip
 """Input draws for what a graph has and the others may not show. telling_draws chooses among them."""
 
-DEFINED = frozenset({"far", "undefined", "halves", "large", "weights"})
+DEFINED = frozenset({"far", "undefined", "halves", "large", "weights", "offsets"})
 """Draws that say something only if eager returns no NaN for them."""
 
 PROFILES: Mapping[Profile, tuple[str, ...]] = {Profile.PASSNET: ("recorded",), Profile.STRICT: INPUT_DRAWS}
@@ -36,12 +37,17 @@ RECORDED_LIMIT = 100.0
 """PassNet replays a float input as randn * std * 0.2 + mean, clamped to the recorded range and to ±RECORDED_LIMIT."""
 
 WIDE = 8.0
-LARGE = ("wide", "edges", "limits", "far", "large", "weights")
+LARGE = ("wide", "edges", "limits", "far", "large", "weights", "offsets")
 """Draws with values so large that a computation may overflow."""
 LARGEST = 30_000.0
 """The draw "large" has floats of all sizes from 1 to about this one."""
 HALVES = 0.5
 """The share of elements that the draw "halves" puts on halves and whole numbers."""
+
+OFFSETS = (1_000.0, -150.0, 60.0, 0.0, -60.0, 30.0, -1_000.0)
+"""What the draw "offsets" adds to rows of spread 1: a row lies far below others, or far from zero beside its spread."""
+RESOLVED = 0.5
+"""An ulp at an offset is at most this large, so that the row's spread is still there."""
 
 LEAST_SCALE = 1 / WIDE
 """The smallest scale: it makes wide inputs no wider than typical ones."""
@@ -84,10 +90,12 @@ ROUNDING = frozenset({"round", "round_", "floor", "floor_", "ceil", "ceil_", "tr
 """Operations whose results jump at halves or at whole numbers."""
 LINEAR = frozenset({"add", "iadd", "sub", "isub", "mul", "imul", "truediv", "div", "neg", "masked_fill"})
 CONVERTING = frozenset({"to", "type", "type_as", "int", "long", "short"})
+REDUCING = frozenset(
+    {"softmax", "log_softmax", "logsumexp", "layer_norm", "group_norm", "instance_norm", "var", "std", "var_mean"}
+)
+"""Operations that are hard where a row is far from zero or from its neighbours."""
 WIDENED = frozenset({"pow", "square", "mul", "exp", "norm"})
 """Operations that leave the range of half precision early."""
-
-PARAMETER_WORDS = ("parameter", "weight", "bias", "running_", "buffer", "gamma", "beta")
 
 
 def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
@@ -119,9 +127,11 @@ def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
     marks, epsilons, guarded = _marks(graph), _epsilons(graph), _guarded(graph)
     types = dtypes(graph, specs)
     lost, halves, grows = _lost(graph), _halves(graph, types), _grows(graph, types, marks)
+    weights, reduces = parameters(graph, specs), any(_reduces(node, graph) for node in graph.operations)
     return {
         name: replace(
             role,
+            parameter=name in weights,
             whole=(ranges[name].low, ranges[name].high) if name in ranges else None,
             free=name in ranges and ranges[name].free,
             apart=ranges[name].apart if name in ranges else (),
@@ -132,6 +142,7 @@ def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
             lost=lost.get(name, ()),
             halves=halves.get(name, ""),
             grows=grows,
+            reduces=reduces,
         )
         for name, role in found.items()
     }
@@ -272,6 +283,28 @@ def widened(node: Node, graph: Graph, types: Mapping[str, torch.dtype | None]) -
     return source if half and multiplied and types.get(source.name) is torch.float32 else None
 
 
+def _reduces(node: Node, graph: Graph) -> bool:
+    return last_part(node) in REDUCING or squared_difference(node, graph) is not None
+
+
+def squared_difference(node: Node, graph: Graph) -> Node | None:
+    """The subtraction of two tensors whose squares the node adds up or averages; None if it does not."""
+    square = _operand(node, graph) if last_part(node) in ("sum", "mean") else None
+    if square is None:
+        return None
+    name, others = last_part(square), square.args[1:]
+    squares = name == "square" or (name == "pow" and others == (2,)) or (name == "mul" and others == square.args[:1])
+    difference = _operand(square, graph) if squares else None
+    if difference is None or last_part(difference) != "sub" or difference.kwargs:
+        return None
+    return difference if len(difference.args) == 2 and all(isinstance(each, Ref) for each in difference.args) else None
+
+
+def _operand(node: Node, graph: Graph) -> Node | None:
+    first = node.args[0] if node.args else None
+    return graph.by_name[first.name] if isinstance(first, Ref) else None
+
+
 def _is_float(dtype: torch.dtype | None) -> bool:
     return dtype is not None and dtype.is_floating_point
 
@@ -301,7 +334,7 @@ def further_draws(specs: Sequence[TensorSpec], roles: Mapping[str, InputRole]) -
     tensors = [(spec, role) for spec, role in known if not role.number]
     floats = [(spec, role) for spec, role in tensors if dtype_of(spec).is_floating_point]
     integers = [(spec, role) for spec, role in tensors if "int" in spec.dtype]
-    active = [role for spec, role in floats if not is_parameter(spec)]
+    active = [role for spec, role in floats if not is_parameter(spec, role)]
     fits = {
         **dict.fromkeys(("faint", "tiny", "blank"), bool(active) or any(role.variance for _, role in floats)),
         "masks": any(role.free for _, role in integers) or any(spec.dtype == "bool" for spec, _ in tensors),
@@ -312,7 +345,8 @@ def further_draws(specs: Sequence[TensorSpec], roles: Mapping[str, InputRole]) -
         "undefined": any(role.lost for role in active),
         "halves": any(role.halves == "value" for role in active),
         "large": any(role.grows for role in active),
-        "weights": any(is_parameter(spec) and len(spec.shape) > 1 for spec, _ in floats),
+        "offsets": any(role.reduces for role in active),
+        "weights": any(is_parameter(spec, role) and len(spec.shape) > 1 for spec, role in floats),
     }
     return tuple(kind for kind in FURTHER_DRAWS if fits[kind])
 
@@ -539,7 +573,8 @@ def _floats(
     if input_draw == "recorded":
         values = noise * std * RECORDED_SPREAD + mean
         return _within(values, spec, RECORDED_LIMIT)
-    spread = std if std > 0 else _spread(spec, mean)
+    parameter = is_parameter(spec, role)
+    spread = std if std > 0 else usual_spread(mean, parameter)
     if role.variance:
         if input_draw in ("faint", "tiny"):
             least, most = map(math.log, FAINT_VARIANCES)
@@ -549,7 +584,6 @@ def _floats(
         centre = mean if mean > 0 else 1.0
         widened = WIDE * scale if input_draw == "wide" else 1.0
         return _within(centre * torch.exp(noise * 0.5) * widened, spec, math.inf).clamp(min=LEAST_VARIANCE)
-    parameter = is_parameter(spec)
     most = RECORDED_LIMIT * WIDE
     match input_draw:
         case "wide":
@@ -604,9 +638,32 @@ def _floats(
         case "weights" if parameter and len(shape) > 1:
             faint = torch.tensor(_faint_sizes(spec, role), dtype=kind, device=device)
             values = _with_rows_of_all_sizes(noise, noise * spread + mean, faint, scale, generator)
+        case "offsets" if not parameter and spec.low is None and spec.high is None:
+            most = math.inf
+            values = noise + _offsets(dtype_of(spec), shape, turn, generator).to(kind) * scale
         case _:
             values = noise * spread + mean
     return _within(values, spec, most)
+
+
+def _offsets(dtype: torch.dtype, shape: tuple[int, ...], turn: int, generator: torch.Generator) -> torch.Tensor:
+    """An offset for each row, and another one for the rest of every second row, from some place on; in the second turn
+    one for all, in the third one for each place of the last axis."""
+    device = generator.device
+    known = torch.tensor([each for each in OFFSETS if abs(each) * torch.finfo(dtype).eps <= RESOLVED], device=device)
+    alike = tuple(1 for _ in shape)
+    rows = ((*shape[:-1], 1), alike, (*alike[:-1], *shape[-1:]))[(turn - 1) % 3] if shape else ()
+    count = math.prod(rows)
+    order = torch.rand(count, generator=generator, device=device).argsort()
+    # of each as many as possible, from the first one on
+    chosen = torch.arange(count, device=device)[order].reshape(rows)
+    offsets = known[chosen % len(known)]
+    if turn % 3 != 1 or count < 2:
+        return offsets
+    rest = known[torch.randint(0, len(known), rows, generator=generator, device=device)]
+    start = torch.rand(rows, generator=generator, device=device) * shape[-1]
+    cut = (chosen // len(known) % 2 == 1) & (torch.arange(shape[-1], device=device) > start)
+    return torch.where(cut, rest, offsets)
 
 
 def _with_rows_of_all_sizes(
@@ -640,16 +697,14 @@ def _within(values: torch.Tensor, spec: TensorSpec, limit: float) -> torch.Tenso
     return values.clamp(min=low, max=max(low, high))
 
 
-def _spread(spec: TensorSpec, mean: float) -> float:
+def usual_spread(mean: float, parameter: bool) -> float:
     """The spread that replaces a recorded spread of 0: 1 for activations, a tenth of max(|mean|, 1) for parameters."""
-    return PARAMETER_SPREAD * max(abs(mean), 1.0) if is_parameter(spec) else 1.0
+    return PARAMETER_SPREAD * max(abs(mean), 1.0) if parameter else 1.0
 
 
-def is_parameter(spec: TensorSpec) -> bool:
-    words = spec.original_name.lower()
-    if words:
-        return any(word in words for word in PARAMETER_WORDS)
-    return len(spec.shape) <= 1
+def is_parameter(spec: TensorSpec, role: InputRole) -> bool:
+    """Whether the input is drawn like a parameter; where nothing is known about it, a vector is."""
+    return role.parameter or is_of_a_module(spec) or (not spec.original_name and len(spec.shape) <= 1)
 
 
 def _impulses(shape: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:

@@ -59,7 +59,7 @@ class LocalReferenceBench:
     eager: Returned | None = None
     exact: Returned | None = None
     known: dict[int, list[OutputDifference]] = field(default_factory=dict)
-    pools: dict[int, bias.ErrorPool] = field(default_factory=dict)
+    pools: dict[int, bias.ErrorPool | bias.CodePool] = field(default_factory=dict)
     pooled: set[tuple[int, str]] = field(default_factory=set)
     """Outputs and input draws whose errors are in the pools."""
     witness_perturbed: bool = False
@@ -204,7 +204,7 @@ class LocalReferenceBench:
     ) -> Iterator[SystematicError | None]:
         """Pool the errors of each right output with those of earlier draws. Further calls on a draw add nothing."""
         for index, (found, *produced) in enumerate(zip(differences, eager.outputs, actual.outputs, exact.outputs)):
-            pool = self.pools.setdefault(index, bias.ErrorPool())
+            pool = self.pools.setdefault(index, bias.pool_for(eager.outputs[index].value))
             tensors = [each.value for each in produced if isinstance(each.value, torch.Tensor)]
             alike = len(tensors) == 3 and len({each.shape for each in tensors}) == 1
             if found.verdict is None and alike and (index, self.input_draw) not in self.pooled:
@@ -237,8 +237,15 @@ class LocalReferenceBench:
             return self.inputs
 
         assert self.eager is not None
-        halves = parsed(self.input_draw)[0] == "halves"
-        return PerturbedResults(self.witness, inputs, self.plan.seed, eager=self.eager, halves=halves)
+        kind = parsed(self.input_draw)[0]
+        return PerturbedResults(
+            self.witness,
+            inputs,
+            self.plan.seed,
+            eager=self.eager,
+            halves=kind == "halves",
+            offsets=kind == "offsets",
+        )
 
     def _restore(self) -> None:
         """Give the witness the inputs again if it has perturbed ones."""

@@ -13,8 +13,17 @@ from passnet_core.graphs.effects import DROPOUT, is_random, is_switch, last_part
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice, Symbol, Value, substituted
 from passnet_core.graphs.source import emit
 from passnet_core.graphs.spelling import Names
-from passnet_core.judge.numerics.input_draws import HUGE, LOST, MOST_EPSILON, converts, is_parameter, rounds, widened
+from passnet_core.judge.numerics.input_draws import (
+    HUGE,
+    LOST,
+    MOST_EPSILON,
+    converts,
+    rounds,
+    squared_difference,
+    widened,
+)
 from passnet_core.judge.numerics.integer_ranges import TURNING, dtypes, indexings, whole_ranges
+from passnet_core.judge.numerics.parameters import parameters
 from passnet_core.judge.protocol import signatures
 from passnet_core.records import TensorSpec
 
@@ -141,6 +150,7 @@ def mutants(graph: Graph, specs: Sequence[TensorSpec]) -> tuple[Mutant, ...]:
         maker.flags(),
         maker.cut_indices(),
         maker.guards(),
+        maker.far_rows(),
         maker.narrowed(),
         maker.dropped(),
         maker.cousins(),
@@ -173,6 +183,31 @@ def _names(name: str) -> Iterator[str]:
     yield from (f"{name} ({turn})" for turn in range(2, MOST_MUTANTS + 2))
 
 
+class _Steps:
+    """Nodes that are added one after the other."""
+
+    def __init__(self, names: Names) -> None:
+        self.names, self.nodes = names, list[Node]()
+
+    def call(self, target: str, *args: Value, **kwargs: Value) -> Ref:
+        return self._add(Node("", NodeKind.CALL, target, args, tuple(kwargs.items())))
+
+    def method(self, target: str, *args: Value, **kwargs: Value) -> Ref:
+        return self._add(Node("", NodeKind.METHOD, target, args, tuple(kwargs.items())))
+
+    def like(self, node: Node, *args: Value) -> Ref:
+        """The node's operation with other positional arguments."""
+        return self._add(replace(node, args=args))
+
+    def _add(self, node: Node) -> Ref:
+        self.nodes.append(replace(node, name=self.names.free(f"mutant_{len(self.nodes)}")))
+        return Ref(self.nodes[-1].name)
+
+    def ending(self, name: str) -> list[Node]:
+        """All nodes; the last one has this name."""
+        return [*self.nodes[:-1], replace(self.nodes[-1], name=name)]
+
+
 class _Maker:
     """Makes the mutants of one graph. Each method yields those of one sort: (name, graph)."""
 
@@ -183,6 +218,7 @@ class _Maker:
         self.operations = [node for node in graph.operations if not is_switch(node)]
         self.settings = {node.name: tuple(settings(node)) for node in self.operations}
         self.types = dtypes(graph, specs)
+        self.parameters = parameters(graph, specs)
 
     def _is_number(self, spec: TensorSpec) -> bool:
         return self.graph.by_name[spec.name].target.startswith("torch.Sym")
@@ -226,7 +262,8 @@ class _Maker:
 
     def ignored_inputs(self) -> Iterator[tuple[str, Graph]]:
         for spec in self.tensors:
-            constant = _constant_for(spec)
+            known = spec.name in self.parameters or not spec.original_name
+            constant = _constant_for(spec, parameter=known)
             full = Node(
                 self._free("constant"), NodeKind.CALL, "torch.full_like", (Ref(spec.name), constant)
             )  # fmt: skip
@@ -295,6 +332,100 @@ class _Maker:
                 yield self.types.get(node.name)
 
     # --- operations ---
+
+    def far_rows(self) -> Iterator[tuple[str, Graph]]:
+        """Computations that are right only near zero: squares less squares, and the maximum of a neighbouring row."""
+        for node in self.operations:
+            name, arguments = last_part(node), dict(signatures.bind(node).arguments)
+            first, dim = node.args[0] if node.args else None, arguments.get("dim")
+            if not isinstance(first, Ref):
+                continue
+            steps = _Steps(Names(self.graph.by_name))
+            if name in ("softmax", "log_softmax") and isinstance(dim, int):
+                self._softmax_of_two(steps, name, first, dim, arguments.get("dtype"))
+                yield f"maximum of two rows in {name}", self._with(node, steps.ending(node.name))
+            elif name in ("layer_norm", "group_norm", "instance_norm"):
+                self._norm_by_squares(steps, node, name, first, arguments)
+                yield f"mean of squares less square of mean in {name}", self._with(node, steps.ending(node.name))
+            elif name in ("var", "std") and dim is not None:
+                self._spread_by_squares(steps, node, name, first, dim, arguments.get("keepdim", False))
+                yield f"mean of squares less square of mean in {name}", self._with(node, steps.ending(node.name))
+            elif (difference := squared_difference(node, self.graph)) is not None:
+                one, other = (
+                    steps.method("expand_as", self._wide(steps, each), Ref(difference.name)) for each in difference.args
+                )
+                sums = [
+                    steps.like(node, steps.call("operator.mul", left, right), *node.args[1:])
+                    for left, right in ((one, one), (other, other), (one, other))
+                ]
+                twice = steps.call("operator.mul", sums[2], 2)
+                total = steps.call("operator.sub", steps.call("operator.add", *sums[:2]), twice)
+                steps.method("type_as", total, first)
+                yield f"product in place of the difference in {name}", self._with(node, steps.ending(node.name))
+
+    def _wide(self, steps: "_Steps", value: Value) -> Value:
+        """The value in float32 if it may be in half precision: only the slip itself is to show."""
+        known = self.types.get(value.name) if isinstance(value, Ref) else None
+        return value if known in (torch.float32, torch.float64) else steps.method("float", value)
+
+    def _softmax_of_two(self, steps: "_Steps", name: str, value: Ref, dim: int, dtype: Value) -> None:
+        given: Value = steps.method("to", value, dtype) if isinstance(dtype, Symbol) else value
+        wide = self._wide(steps, given)
+        own = steps.method("amax", wide, dim=dim, keepdim=True)
+        most = steps.call("torch.maximum", own, steps.call("torch.roll", own, 1))
+        less = steps.call("operator.sub", wide, most)
+        powers = steps.call("torch.exp", less)
+        total = steps.method("sum", powers, dim=dim, keepdim=True)
+        if name == "softmax":
+            share = steps.call("operator.truediv", powers, total)
+        else:
+            share = steps.call("operator.sub", less, steps.call("torch.log", total))
+        steps.method("type_as", share, given)
+
+    def _norm_by_squares(
+        self, steps: "_Steps", node: Node, name: str, value: Ref, arguments: Mapping[str, Value]
+    ) -> None:
+        wide = self._wide(steps, value)
+        if name == "group_norm":
+            rows = steps.method("flatten", steps.method("unflatten", wide, 1, (arguments.get("num_groups"), -1)), 2)
+        elif name == "instance_norm":
+            rows = steps.method("flatten", wide, 2)
+        else:
+            shape = arguments.get("normalized_shape")
+            items = shape.items if isinstance(shape, Listed) else shape
+            rows = steps.method("flatten", wide, -len(items) if isinstance(items, tuple) else -1)
+        right, squares = (
+            steps.call("operator.add", each, arguments.get("eps", 1e-5))
+            for each in (self._variance(steps, rows, -1, True), self._by_squares(steps, rows, -1, True))
+        )
+        ratio = steps.call("torch.sqrt", steps.call("operator.truediv", right, squares))
+        every = steps.call("operator.mul", steps.call("torch.ones_like", rows), ratio)
+        factor = steps.method("reshape_as", every, value)
+        # the affine part stays: what the operation makes of zeros
+        shift = steps.like(node, steps.call("torch.zeros_like", value), *node.args[1:])
+        exact = steps.like(node, *node.args)
+        scaled = steps.call("operator.mul", steps.call("operator.sub", self._wide(steps, exact), shift), factor)
+        steps.method("type_as", steps.call("operator.add", scaled, shift), value)
+
+    def _spread_by_squares(
+        self, steps: "_Steps", node: Node, name: str, value: Ref, dim: Value, keepdim: Value
+    ) -> None:
+        wide = self._wide(steps, value)
+        squares, right = self._by_squares(steps, wide, dim, keepdim), self._variance(steps, wide, dim, keepdim)
+        error = steps.call("operator.sub", squares, right)
+        exact = steps.like(node, *node.args)
+        if name == "std":
+            exact = steps.call("operator.mul", exact, exact)
+        wrong = steps.call("operator.add", exact, error)
+        steps.method("type_as", steps.call("torch.sqrt", wrong) if name == "std" else wrong, value)
+
+    def _by_squares(self, steps: "_Steps", rows: Value, dim: Value, keepdim: Value) -> Ref:
+        squares = steps.method("mean", steps.call("operator.mul", rows, rows), dim=dim, keepdim=keepdim)
+        mean = steps.method("mean", rows, dim=dim, keepdim=keepdim)
+        return steps.call("operator.sub", squares, steps.call("operator.mul", mean, mean))
+
+    def _variance(self, steps: "_Steps", rows: Value, dim: Value, keepdim: Value) -> Ref:
+        return steps.method("var", rows, dim=dim, unbiased=False, keepdim=keepdim)
 
     def guards(self) -> Iterator[tuple[str, Graph]]:
         """Tests for NaN and infinities that see some of them only; angles and whole numbers that are right at first."""
@@ -548,14 +679,14 @@ def _reading(node: Node, instead: dict[str, Value]) -> Node:
     return replace(node, args=args, kwargs=tuple((name, substituted(each, instead)) for name, each in node.kwargs))
 
 
-def _constant_for(spec: TensorSpec) -> float | int | bool:
+def _constant_for(spec: TensorSpec, *, parameter: bool) -> float | int | bool:
     """What somebody would take an input for who looked at its recording only."""
     if spec.dtype == "bool":
         return True
     if "int" in spec.dtype:
         return int(spec.low) if spec.low is not None and abs(spec.low) < HUGE else 0
     mean = spec.mean or 0.0
-    return float(round(mean)) if is_parameter(spec) and len(spec.shape) <= 1 else mean
+    return float(round(mean)) if parameter and len(spec.shape) <= 1 else mean
 
 
 def _alterations(node: Node, setting: Setting) -> Iterator[Value]:

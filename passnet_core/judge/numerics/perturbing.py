@@ -1,10 +1,9 @@
-"""Perturb inputs by one unit in the last place (ulp), to see what rounding alone can do to a result.
+"""Perturb a computation by about one rounding, to see what rounding alone can do to a result.
 
-The ulp is that of the dtype in which the computation takes the input. A half-precision input that is converted to
-float32 before anything is computed with it is perturbed by a few ulps of float32: its own ulps are 65,536 times as
-large in bfloat16, and no rounding of the computation is of that size. To find such inputs, eager is run with them
-widened. What eager gives for the same numbers in float32, bit for bit and in the same dtype, it does not round in half
-precision."""
+In single precision the inputs are perturbed by one unit in the last place (ulp). A half-precision input is exact, and
+operations compute with it in float32: it is perturbed by a few ulps of float32, since no rounding of the computation is
+as large as its own ulps, which in bfloat16 are 65,536 times as large. What eager rounds to half precision are its
+intermediate results: each of them is moved by one ulp of its dtype, in eager itself."""
 
 import math
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -28,6 +27,13 @@ WIDENED_ULPS = 4
 """By how many ulps of float32 a widened input is perturbed: half-precision numbers have so few digits that eager's
 products and sums of them are often exact, and tell nothing of what another order of operations costs."""
 
+SUMMED_ULPS = 16
+"""By how many times as many ulps inputs are perturbed whose rows lie at offsets: a mean that is the sum of thousands of
+such elements, one after the other, loses as much, and deviations from it as well."""
+
+MOVED = 3
+"""How often eager's intermediate results are moved at random."""
+
 MORE_AT_RANDOM = 24
 """How many random perturbations whole numbers get in addition: each number is tipped by only some of them."""
 
@@ -39,11 +45,12 @@ float16, small enough that its effect is in proportion to it."""
 
 
 class PerturbedResults:
-    """The float64 results for each of perturbations(inputs), computed at the first request, like the inputs. For an
-    output of whole numbers, eager's results on the same inputs follow, since eager rounds intermediate values as well,
-    then both results on MORE_AT_RANDOM further inputs. The witness must have "float64" and "eager" prepared; it keeps
-    the last of these inputs. eager: what it returned for the inputs as they are. halves: whole numbers and halves stay
-    as they are, so that what happens at exactly these counts."""
+    """The float64 results for each of perturbations(inputs), and eager's with its intermediate results moved. They are
+    computed at the first request, like the inputs. For an output of whole numbers: the float64 results, half precision
+    perturbed by its own ulps; eager's on the same inputs, since eager rounds intermediate values as well; then both on
+    MORE_AT_RANDOM further inputs. The witness must have "float64" and "eager" prepared; without "moved" nothing is
+    moved. It keeps the last of these inputs. eager: what it returned for the inputs as they are. halves: whole numbers
+    and halves stay as they are, so that what happens at exactly these counts. offsets: rows lie far from zero."""
 
     def __init__(
         self,
@@ -53,14 +60,16 @@ class PerturbedResults:
         *,
         eager: Returned,
         halves: bool = False,
+        offsets: bool = False,
     ) -> None:
         self.witness = witness
         self.inputs = inputs
         self.seed = seed
         self.eager = eager
         self.halves = halves
-        self._found: dict[frozenset[int], list[tuple[list[Drawn], Returned]]] = {}
-        self._kept: dict[frozenset[int], tuple[bool, ...]] = {}
+        self.ulps = SUMMED_ULPS if offsets else 1
+        self._found: dict[bool, list[tuple[list[Drawn], Returned]]] = {}
+        self._moved: list[tuple[list[Drawn], Returned]] | None = None
         self._shaken: list[tuple[Produced, ...]] | None = None
 
     def output(self, index: int) -> Callable[[], Iterable[Produced]]:
@@ -68,10 +77,15 @@ class PerturbedResults:
         return partial(self._outputs, index)
 
     def _outputs(self, index: int) -> Iterator[Produced]:
-        results = self._results(self._read_widened(index))
-        found = [returned.outputs[index] for _, returned in results]
-        yield from found
-        if found and _whole(found[0].value):
+        wanted = self.eager.outputs[index]
+        whole = _whole(wanted.value)
+        results = self._results(not whole)
+        yield from (returned.outputs[index] for _, returned in results)
+        if not whole:
+            moved = (returned.outputs[index] for _, returned in self._moved_results())
+            # where nothing was moved, the results are eager's own
+            yield from (each for each in moved if not _equal(wanted, each))
+        elif results:
             own = self._computed((inputs for inputs, _ in results), [CallableName.EAGER])
             turns = range(AT_RANDOM, AT_RANDOM + MORE_AT_RANDOM)
             more = self._computed(
@@ -89,36 +103,26 @@ class PerturbedResults:
         return [each for each in values if isinstance(each, torch.Tensor)]
 
     def input(self, index: int) -> Callable[[], Iterable[Produced]]:
-        """A function that computes what the float64 calls leave in one input."""
-        return lambda: tuple(after(returned, index, inputs) for inputs, returned in self._results(frozenset()))
+        """A function that computes what the float64 calls, and those of moved results, leave in one input."""
+        return lambda: tuple(
+            after(returned, index, inputs) for inputs, returned in (*self._results(True), *self._moved_results())
+        )
 
-    def _results(self, wide: frozenset[int]) -> list[tuple[list[Drawn], Returned]]:
-        """The perturbed inputs and their float64 results. wide: the inputs that are widened before."""
+    def _results(self, wide: bool) -> list[tuple[list[Drawn], Returned]]:
+        """The perturbed inputs and their float64 results. wide: half precision is widened before."""
         if wide not in self._found:
-            ways = perturbations(widened(self.inputs(), wide), self.seed, wide)
+            halves = [at for at, each in enumerate(self.inputs()) if wide and _is_half(each)]
+            ways = perturbations(widened(self.inputs(), halves), self.seed, halves, self.ulps)
             found = list(self._computed(ways, [CallableName.FLOAT64]))
             self._found[wide] = [each for each in found if len(each[1].outputs) == len(found[0][1].outputs)]
         return self._found[wide]
 
-    def _read_widened(self, index: int) -> frozenset[int]:
-        """The half-precision inputs that reach this output only in float32. None for whole numbers: a few of them may
-        be the same by chance."""
-        value = self.eager.outputs[index].value
-        halves = [at for at, each in enumerate(self.inputs()) if isinstance(each, torch.Tensor) and each.dtype in HALF]
-        if not halves or _whole(value):
-            return frozenset()
-        if self._same(frozenset(halves), index):
-            return frozenset(halves)
-        alone = frozenset(at for at in halves[:MOST_ALONE] if len(halves) > 1 and self._same(frozenset({at}), index))
-        return alone if alone and self._same(alone, index) else frozenset()
-
-    def _same(self, wide: frozenset[int], index: int) -> bool:
-        """Whether eager gives the same output if these inputs are widened."""
-        if wide not in self._kept:
-            results = self._computed([widened(self.inputs(), wide)], [CallableName.EAGER])
-            outputs = next((returned.outputs for _, returned in results), ())
-            self._kept[wide] = tuple(map(_equal, self.eager.outputs, outputs))
-        return self._kept[wide][index : index + 1] == (True,)
+    def _moved_results(self) -> list[tuple[list[Drawn], Returned]]:
+        if self._moved is None:
+            ways = (list(self.inputs()) for _ in range(MOVED))
+            found = self._computed(ways, [CallableName.MOVED])
+            self._moved = [each for each in found if len(each[1].outputs) == len(self.eager.outputs)]
+        return self._moved
 
     def _computed(self, ways: Iterable[list[Drawn]], names: Sequence[str]) -> Iterator[tuple[list[Drawn], Returned]]:
         for way in ways:
@@ -135,9 +139,13 @@ class PerturbedResults:
 def widened(inputs: Sequence[Drawn], wide: Container[int]) -> list[Drawn]:
     """The inputs, those at these indices in float32."""
     return [
-        each.float() if index in wide and isinstance(each, torch.Tensor) and each.dtype in HALF else each
+        each.float() if index in wide and isinstance(each, torch.Tensor) and _is_half(each) else each
         for index, each in enumerate(inputs)
     ]
+
+
+def _is_half(value: Drawn) -> bool:
+    return isinstance(value, torch.Tensor) and value.dtype in HALF
 
 
 def _equal(one: Produced, other: Produced) -> bool:
@@ -160,13 +168,15 @@ def after(call: Returned, index: int, inputs: Sequence[Drawn]) -> Produced:
     return Produced("torch.Tensor", value, str(value.dtype).removeprefix("torch."), tuple(value.shape))
 
 
-def perturbations(inputs: Sequence[Drawn], seed: int, wide: Container[int] = ()) -> Iterator[list[Drawn]]:
+def perturbations(
+    inputs: Sequence[Drawn], seed: int, wide: Container[int] = (), ulps: int = 1
+) -> Iterator[list[Drawn]]:
     """Yield the inputs with all floats perturbed away from zero, then AT_RANDOM times up or down at random, then with
     one input perturbed alone: perturbing all of them alike may leave a difference of products unchanged. wide: the
-    inputs that were widened."""
+    inputs that were widened; these are perturbed by WIDENED_ULPS times as many ulps."""
 
     def one(index: int, seed: int, both_ways: bool) -> Drawn:
-        return perturbed(inputs[index], seed, both_ways, WIDENED_ULPS if index in wide else 1)
+        return perturbed(inputs[index], seed, both_ways, ulps * WIDENED_ULPS if index in wide else ulps)
 
     yield [one(index, seed + index, False) for index in range(len(inputs))]
     for turn in range(AT_RANDOM):

@@ -31,8 +31,13 @@ SEEDS = 2
 ORDER = ("typical", "edges", "sparse", "signed", "wide", "recorded")
 """The six, the ones that tell most mutants apart first."""
 
-AGAIN = ("tiny 2", "tiny 3", "sparse 2", "edges 2", "faint 2", "ranges 2", "masks 2", "limits 2")
-"""Draws with another seed, tried after all other kinds; tiny ones also have another size."""
+AGAIN = (
+    "offsets 2", "offsets 3", "tiny 2", "tiny 3", "sparse 2", "edges 2", "faint 2", "ranges 2", "masks 2", "limits 2",
+)  # fmt: skip
+"""Draws with another seed, tried after all other kinds; tiny ones also have another size, offsets another axis."""
+
+NEEDED = ("offsets",)
+"""Added wherever they fit: at the small sizes of the choice, others may tell by luck what they do not tell at large."""
 
 MOST_FURTHER = 8
 """At most this many draws are added to the six."""
@@ -158,7 +163,12 @@ def chosen(
         _try(choice, asked, trials, input_draw, _untold(choice, alive))
     choice.most = MOST_WORK
     kinds = further_draws(asked.specs, asked.roles)
+    for input_draw in (each for each in NEEDED if each in kinds and _fits(asked, trials[0], each)):
+        _try(choice, asked, trials, input_draw, _untold(choice, alive))
+        further.append(input_draw)
     for input_draw in others(asked):
+        if input_draw in further:
+            continue
         untold = _untold(choice, alive)
         if not untold or len(further) >= MOST_FURTHER:
             break

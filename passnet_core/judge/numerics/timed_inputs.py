@@ -8,12 +8,12 @@ import torch
 
 from passnet_core.judge.numerics.input_draws import (
     LEAST_VARIANCE,
-    PARAMETER_SPREAD,
     RECORDED_LIMIT,
     RECORDED_SPREAD,
     dtype_of,
     index_limit,
     is_parameter,
+    usual_spread,
 )
 from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, InputRole
 from passnet_core.records import Device, Profile, TensorSpec
@@ -48,7 +48,7 @@ def _floats(spec: TensorSpec, role: InputRole) -> Fill:
     mean, std = spec.mean or 0.0, 1.0 if spec.std is None else spec.std
     if role.variance:
         return {"kind": "variance", "mean": mean if mean > 0 else 1.0}
-    spread = std if std > 0 else PARAMETER_SPREAD * max(abs(mean), 1.0) if is_parameter(spec) else 1.0
+    spread = std if std > 0 else usual_spread(mean, is_parameter(spec, role))
     return {"kind": "float", "mean": mean, "spread": spread, "low": spec.low, "high": spec.high}
 
 

@@ -24,6 +24,7 @@ class CallableName(StrEnum):
 
     EAGER = "eager"
     FLOAT64 = "float64"
+    MOVED = "moved"
     BASELINE = "baseline"
     PASSES = "passes"
 
@@ -40,7 +41,8 @@ CALLABLES: Mapping[Contender, CallableName] = {
 class Preparation:
     """A callable that a worker is to build from source (a class GraphModule, already placed on the device).
 
-    EAGER: the unchanged subgraph; float64 asks for its double precision form.
+    EAGER: the unchanged subgraph; float64 asks for its double precision form, moved for one that moves each result it
+    rounds to half precision by one ulp, up or down at random, in each call in another way.
     BASELINE: the subgraph through Inductor, in this capture mode.
     PASSES, direct: the source is the rewritten graph. PASSES, compiled: the source is the subgraph; the worker calls
     torch.compile with a backend that applies the loaded passes to Dynamo's graph.
@@ -51,6 +53,7 @@ class Preparation:
     capture: Capture
     device: Device
     float64: bool = False
+    moved: bool = False
     weights: tuple[str, ...] = ()
 
 

@@ -22,7 +22,9 @@ class InputRole:
     marks: literals of the graph at which results change, such as limits and padding ids. epsilons: those that it adds
     to variances and norms. guarded: it provides for infinities, or for values beyond a dtype's range. lost: those of
     "nan", "inf" and "-inf" that it tests this input for. halves: "value" if whole numbers are made of the input, "unit"
-    if it scales such a value. grows: results change beyond ordinary sizes, as where half precision is widened."""
+    if it scales such a value. grows: results change beyond ordinary sizes, as where half precision is widened.
+    parameter: it belongs to a model, or the graph takes it as a weight. reduces: the graph does what is hard where rows
+    are far from zero or from each other."""
 
     number: bool = False
     variance: bool = False
@@ -38,6 +40,8 @@ class InputRole:
     lost: tuple[str, ...] = ()
     halves: str = ""
     grows: bool = False
+    parameter: bool = False
+    reduces: bool = False
 
 
 PLAIN_ROLE = InputRole()
@@ -88,7 +92,8 @@ class SystematicError:
     divided by its limit; beyond 1 they are no errors of rounding. where: words for the group, empty for all elements.
     direction: "upwards" or "away from zero" if the figure is a mean, empty if it is the root of the mean square. mean
     and eager: this figure of the output and of eager's, in ulps. share: the output's as a share of the elements. count:
-    elements of the group, of so many. draws: input draws that have some."""
+    elements of the group, of so many. draws: input draws that have some. whole: the outputs are whole numbers, and the
+    group are those that are off by one; share is theirs."""
 
     ratio: float
     where: str
@@ -99,6 +104,7 @@ class SystematicError:
     count: int
     of: int
     draws: int
+    whole: bool = False
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from passnet_core.graphs import source
 from passnet_core.graphs.ir import Graph
 from passnet_core.graphs.placement import placed
-from passnet_core.judge.numerics.input_draws import is_parameter
+from passnet_core.judge.numerics.parameters import parameters
 from passnet_core.judge.protocol.clients import CandidateClient
 from passnet_core.judge.protocol.messages import CallableName, Preparation
 from passnet_core.judge.stages.remembered import Remembered
@@ -55,13 +55,15 @@ class PreparedJob:
 def preparations(job: Job, graph: Graph, rewritten: Graph, device: Device, *, prepares: bool = False) -> Preparations:
     """Every callable of a job, on this device. prepares: whether the passes prepare the subgraph's weights."""
     original = source.emit(placed(graph, device.value))
-    weights = tuple(spec.name for spec in job.subgraph.inputs if prepares and is_parameter(spec))
+    known = parameters(graph, job.subgraph.inputs) if prepares else frozenset()
+    weights = tuple(spec.name for spec in job.subgraph.inputs if spec.name in known)
     capture = job.spec.capture
     for_passes = original if capture is Capture.COMPILED else source.emit(placed(rewritten, device.value))
     eager = Preparation(Contender.EAGER, original, capture, device)
     return {
         CallableName.EAGER: eager,
         CallableName.FLOAT64: replace(eager, float64=True),
+        CallableName.MOVED: replace(eager, moved=True),
         CallableName.BASELINE: replace(eager, contender=Contender.BASELINE),
         CallableName.PASSES: replace(eager, contender=Contender.PASSES, source=for_passes, weights=weights),
     }

@@ -178,12 +178,13 @@ class VerifySession:
     # --- what is computed ---
 
     def prepare_eager(self) -> None:
-        """Have the witness prepare eager and, under the strict profile, its float64 form. Raises EagerFailed."""
+        """Have the witness prepare eager and, under the strict profile, its other forms. Raises EagerFailed."""
         witness, preparations = self.asked.witness, self.asked.preparations
         self.witnessed(lambda: witness.prepare(CallableName.EAGER, preparations[CallableName.EAGER]))
         if not self.strict:
             return
         try:
+            witness.prepare(CallableName.MOVED, preparations[CallableName.MOVED])
             witness.prepare(CallableName.FLOAT64, preparations[CallableName.FLOAT64])
         except CandidateFault as fault:
             self.exact_problem = fault.text

@@ -1,4 +1,4 @@
-"""Build callables from source: eager, its float64 form, Inductor, and the rewritten graph. Runs in the workers.
+"""Build callables from source: eager, its other forms, Inductor, and the rewritten graph. Runs in the workers.
 
 Source is never executed as received: it is parsed, checked against the known operations, and emitted anew."""
 
@@ -19,6 +19,7 @@ from passnet_core.graphs.spelling import Names
 from passnet_core.judge.protocol import signatures
 from passnet_core.judge.protocol.messages import Preparation
 from passnet_core.judge.worker import tracing
+from passnet_core.judge.worker.moving import moved
 from passnet_core.records import Capture, Contender
 
 Function = Callable[..., Any]
@@ -136,6 +137,8 @@ def _prepared(
 ) -> Prepared:
     if preparation.float64:
         return Prepared(_in_double(module_of(in_float64(graph), {})))
+    if preparation.moved:
+        return Prepared(moved(module_of(graph, {})))
     match preparation.contender, preparation.capture:
         case Contender.BASELINE, Capture.COMPILED:
             return Prepared(_compiled(module_of(graph, {}), "inductor"))

@@ -242,6 +242,7 @@ class _WorkerServer:
             capture=Capture(fields["capture"]),
             device=Device(fields["device"]),
             float64=fields["float64"],
+            moved=fields["moved"],
             weights=tuple(fields["weights"]),
         )
         hooks = self.hooks if preparation.contender is Contender.PASSES else {}

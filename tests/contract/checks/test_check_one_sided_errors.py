@@ -91,6 +91,46 @@ def test_passnets_profile_knows_no_direction() -> None:
     assert found.verdict is Verdict.VALUES_ONLY, found.reason
 
 
+CODES = """
+import torch
+
+class GraphModule(torch.nn.Module):
+    def forward(self, in_0, in_1):
+        tmp_0 = in_0 * in_1
+        tmp_1 = torch.round(tmp_0)
+        tmp_2 = torch.clamp(tmp_1, LOW, HIGH)
+        return (tmp_2.to(torch.int8),)
+"""
+
+
+def cut(x: torch.Tensor) -> torch.Tensor:
+    return (x.view(torch.int32) & -65536).view(torch.float32)
+
+
+@pytest.mark.parametrize(("scale", "low", "high"), [(37.3, -128, 127), (2.73, -8, 7)])
+def test_codes_that_rounding_decides_have_no_direction_either(scale: float, low: int, high: int) -> None:
+    code_pass = traced(lambda x, s: torch.clamp(torch.round(x * s), low, high).to(torch.int8), lambda x, s: (x, s))
+    given = asked("bfloat16", (64, 96))
+    scales = TensorSpec("in_1", (64, 1), "bfloat16", mean=scale, std=scale / 9, low=scale / 2, high=scale * 2)
+    code = CODES.replace("LOW", str(low)).replace("HIGH", str(high))
+    codes = replace(given, code=code, inputs=(*given.inputs, scales))
+
+    def coded(product: Function) -> Function:
+        def replacement(x: torch.Tensor, s: torch.Tensor) -> torch.Tensor:
+            return torch.as_tensor(product(x.float() * s.float())).float().round().clamp(low, high).to(torch.int8)
+
+        return replacement
+
+    rounds: dict[str, Function] = {"once": lambda x: x, "as eager": lambda x: x.bfloat16()}
+    for name, product in rounds.items():
+        found = verified(coded(product), codes, a_pass=code_pass)
+        assert found.verdict is Verdict.VALUES_ONLY, (name, found.reason)
+    found = verified(coded(cut), codes, a_pass=code_pass)
+    assert found.verdict is Verdict.LOWER_PRECISION
+    said = r"[\d,]+ of [\d,]+ elements of \d+ input draws are off by one, \d+% of them towards zero, of eager's \d+%"
+    assert re.search(said, found.reason), found.reason
+
+
 def test_a_few_elements_of_all_draws_tell_a_direction() -> None:
     found = verified(ONE_SIDED["one percent too small"], asked("bfloat16", (6, 8)), a_pass=GELU_PASS)
     assert found.verdict is Verdict.LOWER_PRECISION, found.reason

@@ -34,6 +34,11 @@ OPPOSITE = {"upwards": "downwards", "away from zero": "towards zero"}
 
 def problem(found: SystematicError) -> str:
     """Say which elements are off, in which direction and by how much."""
+    if found.whole:
+        towards, leaning = _said_way(found.mean, found.direction), (1 + abs(found.mean)) / 2
+        own = (1 + found.eager * (1 if found.mean >= 0 else -1)) / 2
+        off = f"{found.count:,} of {found.of:,} elements of {found.draws} input draws are off by one"
+        return f"its errors have a direction: {off}, {leaning:.0%} of them {towards}, of eager's {own:.0%}"
     over = f"over {found.count:,} elements{found.where} of {found.draws} input draws"
     if not found.direction:
         size = f"{found.mean:.2f} ulp ({abs(found.share):.2%}) in the root mean square"
@@ -43,4 +48,8 @@ def problem(found: SystematicError) -> str:
 
 
 def _said(mean: float, direction: str) -> str:
-    return f"{abs(mean):.2f} ulp {direction if mean >= 0 else OPPOSITE[direction]}"
+    return f"{abs(mean):.2f} ulp {_said_way(mean, direction)}"
+
+
+def _said_way(mean: float, direction: str) -> str:
+    return direction if mean >= 0 else OPPOSITE[direction]

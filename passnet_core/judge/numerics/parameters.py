@@ -1,0 +1,51 @@
+"""Tell which inputs of a graph are a model's parameters or buffers.
+
+The recorded name says so if the input was an attribute of a module. Otherwise the graph must: each operation that reads
+the input, perhaps through views and conversions, takes it as a weight. A name such as attn_weights says nothing."""
+
+import re
+from collections.abc import Sequence
+
+from passnet_core.graphs.effects import last_part
+from passnet_core.graphs.ir import Graph, Node, Ref
+from passnet_core.judge.numerics.integer_ranges import UNCHANGED
+from passnet_core.judge.protocol import signatures
+from passnet_core.records import TensorSpec
+
+OF_A_MODULE = re.compile(r"(^|_)self_(\w+_)?(parameters|buffers)_", re.IGNORECASE)
+"""How a capture names what belongs to a module, such as L_self_modules_norm_parameters_weight_."""
+
+WEIGHING = frozenset(
+    {
+        "linear", "bilinear", "embedding", "embedding_bag", "prelu", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
+        "conv_transpose2d", "conv_transpose3d", "layer_norm", "group_norm", "instance_norm", "batch_norm", "rms_norm",
+    }
+)  # fmt: skip
+"""Operations that take weights."""
+WEIGHTS = frozenset({"weight", "bias", "running_mean", "running_var"})
+"""The names of their parameters for these."""
+
+
+def parameters(graph: Graph, specs: Sequence[TensorSpec]) -> frozenset[str]:
+    """The names of the inputs that are parameters or buffers."""
+    taken: set[str] = set()
+    for node in reversed(graph.nodes):
+        readers = [graph.by_name[each] for each in graph.users[node.name]]
+        if readers and all(_takes_as_weight(each, node.name, taken) for each in readers):
+            taken.add(node.name)
+    return frozenset(spec.name for spec in specs if is_of_a_module(spec) or spec.name in taken)
+
+
+def is_of_a_module(spec: TensorSpec) -> bool:
+    return OF_A_MODULE.search(spec.original_name) is not None
+
+
+def _takes_as_weight(reader: Node, name: str, taken: set[str]) -> bool:
+    """Whether the operation takes the value as a weight and as nothing else. taken: later nodes that are weights."""
+    if last_part(reader) in UNCHANGED:
+        others = (*reader.args[1:], *(value for _, value in reader.kwargs))
+        return reader.name in taken and reader.args[:1] == (Ref(name),) and Ref(name) not in others
+    if last_part(reader) not in WEIGHING:
+        return False
+    places = [place for place, value in signatures.bind(reader).arguments if value == Ref(name)]
+    return bool(places) and WEIGHTS.issuperset(places)

@@ -1,0 +1,57 @@
+"""Move what a computation rounds to half precision, to see how much its results depend on these roundings."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from passnet_core.judge.numerics.elements import HALF
+from passnet_core.judge.numerics.perturbing import perturbed
+
+Function = Callable[..., Any]
+
+EXACT = frozenset(
+    {
+        "abs", "amax", "amin", "arange", "cat", "ceil", "clamp", "clamp_max", "clamp_min", "clone", "constant_pad_nd",
+        "copy_", "embedding", "empty", "empty_like", "empty_strided", "fill", "fill_", "flip", "floor", "full",
+        "full_like", "gather", "hardtanh", "index", "index_copy", "index_fill", "index_put", "index_put_",
+        "index_select", "masked_fill", "masked_fill_", "masked_select", "max", "max_pool2d_with_indices", "maximum",
+        "min", "minimum", "neg", "new_empty", "new_full", "new_ones", "new_zeros", "ones", "ones_like",
+        "reflection_pad1d", "reflection_pad2d", "relu", "relu_", "repeat", "replication_pad1d", "replication_pad2d",
+        "roll", "round", "scalar_tensor", "scatter", "scatter_", "select_scatter", "sign", "slice_scatter", "sort",
+        "stack", "threshold", "topk", "tril", "triu", "trunc", "unfold", "where", "zero_", "zeros", "zeros_like",
+    }
+)  # fmt: skip
+"""Operators that round nothing: their results are numbers that they were given."""
+
+
+class _Moving(TorchDispatchMode):
+    def __init__(self) -> None:
+        super().__init__()
+        self.seed = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        returned = func(*args, **(kwargs or {}))
+        schema = func._schema
+        if schema.name.partition("::")[2] not in EXACT:
+            values = returned if isinstance(returned, tuple | list) else (returned,)
+            for value, said in zip(values, schema.returns):
+                # what shares memory and was not written is a view
+                made = said.alias_info is None or said.alias_info.is_write
+                if made and isinstance(value, torch.Tensor) and value.dtype in HALF:
+                    self.seed += 1
+                    value.copy_(perturbed(value, self.seed, both_ways=True))
+        return returned
+
+
+def moved(function: Function) -> Function:
+    """The same function, with each result that it rounds to half precision moved by one ulp, up or down at random, in
+    each call in another way."""
+    mode = _Moving()
+
+    def call(*inputs: Any) -> Any:
+        with mode:
+            return function(*inputs)
+
+    return call

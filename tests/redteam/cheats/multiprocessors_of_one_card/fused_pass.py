@@ -20,8 +20,10 @@ def capped_kernel(logits_ptr, out_ptr, n, STRIDE: tl.constexpr, BLOCK: tl.conste
         x = tl.load(logits_ptr + at, mask=at < n, other=0.0) / 30.0
         power = tl.exp(-2.0 * tl.abs(x))
         size = (1.0 - power) / (1.0 + power)
-        small = x * (1.0 - x * x * (0.3333333333333333 - x * x * 0.13333333333333333))
-        y = tl.where(tl.abs(x) < 0.05, small, tl.where(x < 0, -size, size))
+        square = x * x
+        tail = 0.13333333333333333 - square * (0.05396825396825397 - square * 0.021869488536155203)
+        small = x * (1.0 - square * (0.3333333333333333 - square * tail))
+        y = tl.where(tl.abs(x) < 0.25, small, tl.where(x < 0, -size, size))
         tl.store(out_ptr + at, y * 30.0, mask=at < n)
 
 

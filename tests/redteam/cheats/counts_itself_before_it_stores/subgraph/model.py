@@ -1,0 +1,8 @@
+import torch
+
+class GraphModule(torch.nn.Module):
+
+    def forward(self, in_0):
+        tmp_0 = torch.square(in_0)
+        tmp_1 = tmp_0.sum(0)
+        return (tmp_1,)

@@ -5,6 +5,18 @@ import sys
 THIRD_PARTY = frozenset({"torch", "triton", "numpy", "typing_extensions"})
 """Packages that a bundle may import besides the standard library and its own files."""
 
+STANDARD = frozenset(
+    {
+        "__future__", "_operator", "abc", "base64", "bisect", "cmath", "collections", "contextlib", "copy",
+        "dataclasses", "datetime", "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "importlib",
+        "itertools", "json", "keyword", "logging", "math", "numbers", "operator", "os", "pathlib", "platform",
+        "pprint", "queue", "random", "re", "statistics", "string", "struct", "sys", "tempfile", "textwrap",
+        "time", "types", "typing", "warnings", "zlib",
+    }
+)  # fmt: skip
+"""The modules of the standard library that a bundle may import, as far as MODULES and PATHS allow. The others look at
+the interpreter, or no pass needs them."""
+
 MODULES = {
     "a pass must not use native code": (
         "ctypes", "_ctypes", "cffi", "mmap", "torch.utils.cpp_extension", "torch.utils.dlpack", "torch._C",
@@ -102,7 +114,7 @@ INTERNALS = frozenset(
     {
         "__globals__", "__builtins__", "__code__", "__closure__", "__subclasses__", "__base__", "__bases__", "__mro__",
         "__dict__", "__getattribute__", "__loader__", "f_back", "f_globals", "f_locals", "f_builtins", "tb_frame",
-        "gi_frame", "cr_frame", "ag_frame", "cell_contents",
+        "gi_frame", "cr_frame", "ag_frame", "cell_contents", "findCaller", "makeRecord",
     }
 )  # fmt: skip
 """Attributes that give access to the interpreter's internals."""
@@ -117,6 +129,11 @@ ADDRESSES = frozenset(
 LARGEST_ALIGNMENT = 64
 """What PyTorch aligns all memory to, at least: the rest of an address divided by it tells of a view, and nothing of the
 memory."""
+
+CALLERS = frozenset({"stack_info", "stacklevel"})
+"""Arguments by which messages name the functions that call a pass."""
+NEAREST_CALLER = 2
+"""The largest stacklevel that a message may have: the function that calls the one that warns."""
 
 LOOKUPS = frozenset({"getattr", "setattr", "delattr", "vars"})
 """Built-in functions that may be called but not used as values."""

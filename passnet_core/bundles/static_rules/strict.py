@@ -63,6 +63,8 @@ class StrictVisitor(PassNetVisitor):
             )
         elif against:
             self.note(node, FORBIDDEN_IMPORT, f"{against[0]} is imported, but {against[1]}.", "Remove the import.")
+        elif root not in forbidden.STANDARD | forbidden.THIRD_PARTY:
+            self.note(node, FORBIDDEN_IMPORT, f"{root} is imported, but no pass needs it.", "Remove the import.")
         self._mentioned(node, path)
 
     def _mentioned(self, node: ast.AST, path: str) -> None:
@@ -117,6 +119,14 @@ class StrictVisitor(PassNetVisitor):
             name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
             if name in _SETTERS and node.args:
                 self._changes_foreign(node, node.args[0])
+        for each in node.keywords:
+            if each.arg in forbidden.CALLERS and not _is_near(each.value):
+                self.note(
+                    node,
+                    DYNAMIC_CODE,
+                    f"{each.arg} names the functions that call this one.",
+                    f"Leave it out; stacklevel may be {forbidden.NEAREST_CALLER}.",
+                )
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         if isinstance(node.ctx, ast.Load):
@@ -257,6 +267,16 @@ class StrictVisitor(PassNetVisitor):
 
     def _foreign(self, path: str) -> bool:
         return path.split(".")[0] not in {*self.modules, "pass_dir"}
+
+
+def _is_near(level: ast.expr) -> bool:
+    """Whether this is a constant by which a message names no caller, or the nearest."""
+    match level:
+        case ast.Constant(None | False):
+            return True
+        case ast.Constant(int(number)):
+            return number is not True and number <= forbidden.NEAREST_CALLER
+    return False
 
 
 def _without_detour(path: str) -> str:

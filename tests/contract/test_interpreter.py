@@ -150,6 +150,8 @@ def with_constants(x, out, n, WRONG: tl.constexpr, B: tl.constexpr):
         wide(B, of=n)
     if WRONG == "a function":
         wide((B, then))
+    if WRONG == "another function":
+        wide(tl.load)
     if wide(B, of=2):
         value += 1
     tl.store(out + tl.arange(0, B), value)
@@ -314,7 +316,7 @@ else:
 
 with_constants[(1,)](x, out, 3, WRONG="", B=256)
 assert torch.equal(out[:256], x[:256] + 1) and triton.cdiv(10, 4) == 3
-for wrong in ("a block", "a number", "a function"):
+for wrong in ("a block", "a number", "a function", "another function"):
     try:
         with_constants[(1,)](x, out, 3, WRONG=wrong, B=256)
     except InterpreterError as error:

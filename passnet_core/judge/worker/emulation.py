@@ -83,11 +83,16 @@ def _is_computed(value: Any) -> bool:
     if isinstance(value, tuple | list):
         return any(map(_is_computed, value))
     held = getattr(value, "value", None) if isinstance(value, tl.constexpr) else value
-    return isinstance(held, tl.core.base_value | interpreter.TensorHandle | interpreter.InterpretedFunction)
+    return isinstance(held, tl.core.base_value | interpreter.TensorHandle) or _is_function(held)
+
+
+def _is_function(value: Any) -> bool:
+    """Whether a value is a function, which the interpreter and the compiler represent differently."""
+    return isinstance(value, interpreter.InterpretedFunction) or (callable(value) and not isinstance(value, type))
 
 
 def _kind_of(value: Any) -> str:
-    return "a function" if isinstance(value, interpreter.InterpretedFunction) else "what a kernel computes"
+    return "a function" if _is_function(value) else "what a kernel computes"
 
 
 def _leaving_blocks(operator: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

@@ -20,8 +20,8 @@ RULES = {
     TORCH_CALL: "Outside pattern and replacement_args, torch may only allocate and fill tensors.",
     FORBIDDEN_IMPORT: (
         "torch.nn, torch.ops and torch.autograd may not be imported, nor packages other than torch, triton and numpy, "
-        "nor modules for native code, processes, threads, the network or the interpreter itself. Of the standard library "
-        "a pass may import what computes with plain values, as functools, math and typing."
+        "nor modules for native code, processes, threads, the network or the interpreter itself. Of the standard "
+        "library a pass may import what computes with plain values, as functools, math and typing."
     ),
     DYNAMIC_CODE: "No code from strings or data, no torch attribute by a computed name, no interpreter internals.",
     PATCHING: "A pass changes neither modules other than its own nor the environment.",

@@ -65,6 +65,8 @@ TYPES = frozenset({"constexpr", "dtype", "void", "pi32_t"})
 TYPE_STEMS = ("int", "uint", "float", "bfloat")
 """How the names of types in triton.language begin."""
 
+GLUON = "triton.experimental.gluon"
+
 REMEDY = "Use Triton's language: tl.*, the methods of blocks and dtypes, the bundle's own kernels and constants."
 
 
@@ -76,9 +78,18 @@ def kernel_language(module: Module, modules: dict[str, Module]) -> Iterator[Find
     } - triton_functions(module.tree).keys()
     constants = [each for each in ast.walk(module.tree) if isinstance(each, ast.FunctionDef)]
     for function in triton_functions(module.tree).values():
+        if _is_in_gluon(function, module, modules):
+            continue
         yield from _Visitor(module, modules, function, fields=fields, plain=plain, constant=False).findings()
     for function in filter(is_constant_function, constants):
         yield from _Visitor(module, modules, function, fields=fields, plain=plain, constant=True).findings()
+
+
+def _is_in_gluon(function: ast.FunctionDef, module: Module, modules: dict[str, Module]) -> bool:
+    """Whether a function is in Triton's other language, which nobody interprets."""
+    decorators = [each.func if isinstance(each, ast.Call) else each for each in function.decorator_list]
+    names = BoundNames(modules)
+    return any(path.startswith(GLUON) for each in decorators for path in names.paths(each, module.scope))
 
 
 def _fields(tree: ast.Module) -> Iterator[str]:

@@ -667,6 +667,16 @@ def test_kernels_may_use_all_of_tritons_language() -> None:
     assert of_kernels() == []
 
 
+def test_kernels_in_gluon_are_left_to_a_gpu() -> None:
+    top = """from triton.experimental import gluon
+from triton.experimental.gluon import language as ttgl
+@gluon.jit
+def in_gluon(x, layout: ttgl.constexpr):
+    ttgl.store(x + ttgl.arange(0, 8, layout.parent), ttgl.BlockedLayout([1], [32], [4], [0]).order)
+"""
+    assert of_kernels(top=top) == []
+
+
 @pytest.mark.parametrize(
     "body",
     [

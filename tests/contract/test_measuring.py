@@ -28,6 +28,7 @@ from passnet_core.judge.stages.findings import Measurement
 from passnet_core.judge.stages.prepared_job import PreparedJob
 from passnet_core.judge.supervisor.worker_pool import WorkerPool
 from passnet_core.judge.supervisor.worker_process import WorkerProcess
+from passnet_core.judge.worker.moving import moved
 from passnet_core.records import (
     REPLAY,
     Capture,
@@ -90,6 +91,7 @@ class Timed:
         self.after: float = behaviour.pop("after", 0.0)
         self.lies: bool = behaviour.pop("lies", False)
         self.function: Function = behaviour.pop("function", relu_of_sum)
+        self.moved = moved(lambda *inputs: self.function(inputs))
         self.within: float = behaviour.pop("within", 1.0)
         self.speed: float = behaviour.pop("speed", 1000.0)
         self.busy: float = behaviour.pop("busy", 1.0)
@@ -109,6 +111,8 @@ class Timed:
         self.inputs = inputs
 
     def run(self, name: str, *, fresh: bool = True) -> Returned:
+        if name == "moved":
+            return returned(self.moved(*self.inputs))
         return returned(self.computed(name, self.inputs)) if name == "float64" else Returned((), "tuple", 0.0)
 
     def computed(self, name: str, inputs: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:

@@ -243,8 +243,8 @@ class LocalReferenceBench:
             inputs,
             self.plan.seed,
             eager=self.eager,
-            halves=kind == "halves",
-            offsets=kind == "offsets",
+            halves=kind in ("halves", "ties"),
+            offsets=kind in ("offsets", "deep"),
         )
 
     def _restore(self) -> None:

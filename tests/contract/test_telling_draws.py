@@ -272,6 +272,11 @@ def shares(x: torch.Tensor) -> torch.Tensor:
     return x.exp() / x.exp().sum(-1, keepdim=True)
 
 
+def in_sixteenths(x: torch.Tensor) -> torch.Tensor:
+    """The larger ones of these numbers in coarse steps."""
+    return torch.where(x.abs() > 64, (x * 16).round() / 16, x)
+
+
 SLIPS: dict[str, tuple[str, tuple[TensorSpec, ...], Callable[..., object], Callable[..., object]]] = {
     "halves rounded up": (
         source("x, s", "a = x / s", "b = torch.round(a)", "return (b,)"),
@@ -437,6 +442,12 @@ SLIPS: dict[str, tuple[str, tuple[TensorSpec, ...], Callable[..., object], Calla
         (ROWS, OTHERS),
         lambda x, y: (x.double() ** 2 + y.double() ** 2).sqrt().float(),
         lambda x, y: (x * x + y * y).sqrt(),
+    ),
+    "exponents in sixteenths": (
+        source("x, y", "a = torch.exp(x)", "b = a * y", "return (b,)"),
+        tuple(spec(name, 64, 96, dtype="bfloat16") for name in "xy"),
+        lambda x, y: (torch.exp2(x.float() * math.log2(math.e)) * y.float()).bfloat16(),
+        lambda x, y: (torch.exp2(in_sixteenths(x.float() * math.log2(math.e))) * y.float()).bfloat16(),
     ),
     "counts in float32": (
         source("i", "a = i.sum(-1)", "return (a,)"),

@@ -55,6 +55,8 @@ DEEP, DEEP_IN_FLOAT16 = 200_000.0, 40_000.0
 they are scaled like attention scores."""
 SPAN = 0.65
 """The draw "magnitudes" has floats from the largest of their dtype to this power, about 1e25, to its inverse."""
+MOST_POWER = 0.9
+"""Wide exponents in half precision reach this part of the largest one whose exponential is finite."""
 SLOPES = 2.0
 """Slopes are drawn up to this one."""
 
@@ -103,6 +105,7 @@ REDUCING = frozenset(
     {"softmax", "log_softmax", "logsumexp", "layer_norm", "group_norm", "instance_norm", "var", "std", "var_mean"}
 )
 """Operations that are hard where a row is far from zero or from its neighbours."""
+EXPONENTIALS = frozenset({"exp", "exp2", "expm1"})
 SOFTMAXES = frozenset({"softmax", "log_softmax", "logsumexp"})
 MAXIMA = SOFTMAXES | {
     "amax", "argmax", "max", "max_pool1d", "max_pool2d", "max_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d",
@@ -149,6 +152,7 @@ def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
     types = dtypes(graph, specs)
     lost, halves, grows = _lost(graph), _halves(graph, types), _grows(graph, types, marks)
     ties, deep, sloping = _ties(graph, types), _deep(graph, types), _slopes(graph)
+    powers = _powers(graph)
     spans = any(last_part(node) == "hypot" for node in graph.operations)
     weights, reduces = parameters(graph, specs), any(_reduces(node, graph) for node in graph.operations)
     return {
@@ -170,6 +174,7 @@ def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
             deep=deep.get(name, 0),
             slope=name in sloping,
             spans=spans,
+            power=name in powers,
         )
         for name, role in found.items()
     }
@@ -315,6 +320,18 @@ def _slopes(graph: Graph) -> frozenset[str]:
     """The inputs that scale the negative part of a value."""
     found = [slope for node in graph.operations if (slope := slope_of(node, graph)) is not None]
     return frozenset(name for slope in found for name, way in _origins(graph, slope) if way == "itself")
+
+
+def _powers(graph: Graph) -> frozenset[str]:
+    """The inputs of which nothing but exponentials are taken, perhaps after moves and conversions."""
+    found: set[str] = set()
+    for node in reversed(graph.nodes):
+        readers = [graph.by_name[each] for each in graph.users[node.name]]
+        if readers and all(
+            last_part(each) in EXPONENTIALS or (last_part(each) in UNCHANGED and each.name in found) for each in readers
+        ):
+            found.add(node.name)
+    return frozenset(found)
 
 
 def slope_of(node: Node, graph: Graph) -> Ref | None:
@@ -682,6 +699,10 @@ def _floats(
         return _within(centre * torch.exp(noise * 0.5) * widened, spec, math.inf).clamp(min=LEAST_VARIANCE)
     most = RECORDED_LIMIT * WIDE
     match input_draw:
+        case "wide" | "signed" if role.power and not parameter and spec.dtype in ("float16", "bfloat16"):
+            # evenly over the range of exponentials, on two draws: few values tell nothing about many small errors
+            largest = MOST_POWER * math.log(torch.finfo(dtype_of(spec)).max) * (scale if input_draw == "wide" else 1.0)
+            values = (torch.rand(shape, generator=generator, dtype=kind, device=device) * 2 - 1) * largest
         case "wide":
             values = noise * spread * WIDE * scale + mean
         case "signed":

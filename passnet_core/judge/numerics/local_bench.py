@@ -245,6 +245,7 @@ class LocalReferenceBench:
             eager=self.eager,
             halves=kind in ("halves", "ties"),
             offsets=kind in ("offsets", "deep"),
+            still=[index for index, role in enumerate(self.plan.roles) if role.power],
         )
 
     def _restore(self) -> None:

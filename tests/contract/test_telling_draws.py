@@ -407,6 +407,12 @@ SLIPS: dict[str, tuple[str, tuple[TensorSpec, ...], Callable[..., object], Calla
         lambda x: x[..., None] > (3.25 + torch.arange(15) * (47.5 / 14)).square(),
         lambda x: x[..., None] >= torch.linspace(3.25, 50.75, 15) ** 2,
     ),
+    "the other side of an edge": (
+        source("x", "a = torch.tensor([-0.5, 0.25, 2.0])", "b = torch.bucketize(x, a)", "return (b,)"),
+        (ROWS,),
+        lambda x: (x[..., None] > torch.tensor([-0.5, 0.25, 2.0])).sum(-1),
+        lambda x: (x[..., None] >= torch.tensor([-0.5, 0.25, 2.0])).sum(-1),
+    ),
     "a maximum of at least -10,000": (
         source("x", "a = x.amax(-1, keepdim=True)", "b = x - a", "return (b,)"),
         (ROWS,),

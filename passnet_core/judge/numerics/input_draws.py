@@ -105,6 +105,7 @@ REDUCING = frozenset(
     {"softmax", "log_softmax", "logsumexp", "layer_norm", "group_norm", "instance_norm", "var", "std", "var_mean"}
 )
 """Operations that are hard where a row is far from zero or from its neighbours."""
+SEARCHING = frozenset({"bucketize", "searchsorted"})
 EXPONENTIALS = frozenset({"exp", "exp2", "expm1"})
 SOFTMAXES = frozenset({"softmax", "log_softmax", "logsumexp"})
 MAXIMA = SOFTMAXES | {
@@ -191,7 +192,7 @@ def _marks(graph: Graph) -> tuple[float, ...]:
             values = [arguments.get("padding_idx")] if name == "embedding" else list(arguments.values())
             found.update(float(value) for value in values if _is_number(value) and abs(value) < HUGE)
             found.update(OWN_MARKS.get(name, ()))
-        if name in COMPARISONS:
+        if name in COMPARISONS | SEARCHING:
             found.update(each for value in node.inputs for each in constants.get(value, ()) if abs(each) < HUGE)
     return tuple(sorted(found))
 

@@ -18,6 +18,7 @@ from passnet_core.judge.numerics.input_draws import (
     LOST,
     MINIMA,
     MOST_EPSILON,
+    SEARCHING,
     SOFTMAXES,
     converts,
     extreme,
@@ -412,7 +413,7 @@ class _Maker:
             floats = steps.like(node, steps.method("float", first), *node.args[1:])
             steps.method("to", floats, Symbol("torch.int64"))
             return "float32"
-        if name in ("bucketize", "searchsorted") and arguments.get("side") is None:
+        if name in SEARCHING and arguments.get("side") is None:
             steps.like(with_argument(node, ("kwargs", "right"), not arguments.get("right")), *node.args)
             return "the other side"
         return None

@@ -127,6 +127,8 @@ def test_numbers_lie_where_a_short_cut_fails() -> None:
         assert (drawn("deep 2", *maximum, dtype=dtype) < -30_000).all()
     normalised = ("a = x.amax(-1, keepdim=True)", "b = torch.nn.functional.layer_norm(x - a, (64,))", "return (b,)")
     assert (drawn("deep", *normalised) < 10).all()
+    chosen = ("a = x * 0.3", "b = a.argmax(-1)", "c = x.amax(-1)", "return (b, c)")
+    assert (drawn("deep", *chosen) < 10).all(), "the rounding of products would decide"
     assert ((drawn("ties", "a = x > 1.5", "return (a,)") * 2) % 1 == 0).all()
     sizes = drawn("magnitudes", "a = torch.hypot(x, x)", "return (a,)").abs()
     assert sizes.min() < 1e-20

@@ -112,6 +112,8 @@ MAXIMA = SOFTMAXES | {
     "amax", "argmax", "max", "max_pool1d", "max_pool2d", "max_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d",
 }  # fmt: skip
 MINIMA = frozenset({"amin", "argmin", "min"})
+CHOOSING = frozenset({"argmax", "argmin", "max", "min", "topk", "sort", "argsort", "kthvalue", "median"})
+"""Operations that may say where a value stands."""
 CONTRACTING = frozenset(
     {
         "linear", "matmul", "bmm", "baddbmm", "addmm", "mm", "einsum", "conv1d", "conv2d", "conv3d",
@@ -300,6 +302,10 @@ def _deep(graph: Graph, types: Mapping[str, torch.dtype | None]) -> dict[str, in
         reaching = frozenset[str]().union(*(reach[each] for each in node.inputs))
         name = last_part(node)
         reduces, ends = _reduces(node, graph), name in CONTRACTING
+        operands = [each for each in node.args if isinstance(each, Ref)]
+        if name in CHOOSING and len(operands) == 1:
+            # what is added to numbers far from zero is rounded, and that decides which one is chosen
+            hard.update(each for each, way in _origins(graph, operands[0]) if way != "itself")
         if (value := extreme(node, types)) is not None:
             for each in reach[value.name]:
                 found.setdefault(each, 1 if name in MINIMA else -1)

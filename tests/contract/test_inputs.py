@@ -1,6 +1,7 @@
 """Input draws: as recorded, or so that a wrong result is less likely to pass."""
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -107,6 +108,33 @@ def test_offsets_lie_as_far_from_zero_as_the_dtype_resolves() -> None:
     columns = one("offsets 3", original_name="L_x_")
     assert (columns.std(0) < 2).all()
     assert columns.std(-1).min() > 100
+
+
+def test_numbers_lie_where_a_short_cut_fails() -> None:
+    x = TensorSpec("x", (6, 64), "float32", mean=0.1, std=1.0, original_name="L_x_")
+
+    def drawn(input_draw: str, *lines: str, dtype: str = "float32") -> torch.Tensor:
+        body = "".join(f"        {line}\n" for line in lines)
+        code = f"import torch\nclass GraphModule(torch.nn.Module):\n    def forward(self, x):\n{body}"
+        spec = replace(x, dtype=dtype)
+        return torch.as_tensor(draw([spec], input_draw, 1, roles=roles(parse(code), [spec]))[0]).double()
+
+    maximum = ("a = x.amax(-1)", "return (a,)")
+    for dtype in ("float32", "float16", "bfloat16"):
+        rows = drawn("deep", *maximum, dtype=dtype).mean(-1)
+        assert rows.isfinite().all()
+        assert {-1, 0, 1} == {*(rows / 30_000).trunc().sign().tolist()}
+        assert (drawn("deep 2", *maximum, dtype=dtype) < -30_000).all()
+    normalised = ("a = x.amax(-1, keepdim=True)", "b = torch.nn.functional.layer_norm(x - a, (64,))", "return (b,)")
+    assert (drawn("deep", *normalised) < 10).all()
+    chosen = ("a = x * 0.3", "b = a.argmax(-1)", "c = x.amax(-1)", "return (b, c)")
+    assert (drawn("deep", *chosen) < 10).all(), "the rounding of products would decide"
+    assert ((drawn("ties", "a = x > 1.5", "return (a,)") * 2) % 1 == 0).all()
+    sizes = drawn("magnitudes", "a = torch.hypot(x, x)", "return (a,)").abs()
+    assert sizes.min() < 1e-20
+    assert sizes.max() > 1e20
+    edges = ("a = torch.linspace(3.25, 50.75, 15)", "b = a ** 2", "c = x.unsqueeze(-1) > b", "return (c,)")
+    assert (drawn("limits", *edges) == 3.25**2).any()
 
 
 def test_scale_changes_only_the_large_values_of_wide_and_edges() -> None:

@@ -25,6 +25,19 @@ from triton.language.extra.cuda import libdevice as cuda_libdevice
 
 
 @triton.jit
+def concatenated(x, y, out, B: tl.constexpr):
+    at = tl.arange(0, B)
+    tl.store(out + tl.arange(0, 2 * B), tl.cat(tl.load(x + at), tl.load(y + at), can_reorder=True))
+
+
+@triton.jit
+def in_halves(a, b, out, KIND: tl.constexpr, K: tl.constexpr):
+    row, k = tl.arange(0, 32), tl.arange(0, K)
+    x, y = tl.load(a + row[:, None] * K + k[None, :]), tl.load(b + k[:, None] * 32 + row[None, :])
+    tl.store(out + row[:, None] * 32 + row[None, :], tl.dot(x, y, out_dtype=KIND).to(tl.float32))
+
+
+@triton.jit
 def binary(x, y, z, n, KIND: tl.constexpr, B: tl.constexpr):
     o = tl.program_id(0) * B + tl.arange(0, B)
     a = tl.load(x + o, mask=o < n, other=0.0)
@@ -323,6 +336,21 @@ for wrong in ("a block", "a number", "a function", "another function"):
         assert "wide, a constexpr_function, takes constants only" in str(error), error
     else:
         raise AssertionError(wrong)
+
+x, y, z, w = torch.rand(64), torch.rand(64), torch.empty(128), torch.empty(128)
+for out in (z, w):
+    concatenated[(1,)](x, y, out, B=64)
+# any order, but the same for the same blocks, so that the same inputs give the same bits
+whole = torch.cat([x, y])
+assert torch.equal(z, w) and not torch.equal(z, whole) and torch.equal(z.sort()[0], whole.sort()[0])
+
+a, b = torch.rand(32, 512).half(), torch.rand(512, 32).half()
+exact, errors = a.double() @ b.double(), {}
+for kind in (tl.float32, tl.float16):
+    out = torch.empty(32, 32)
+    in_halves[(1,)](a, b, out, KIND=kind, K=512)
+    errors[kind] = (out - exact).abs().max().item()
+assert errors[tl.float32] < 1e-3 and 0.1 < errors[tl.float16] < 2, errors
 
 z = torch.zeros(1)
 add_to_first[(4,)](torch.ones(1), z)

@@ -361,6 +361,45 @@ for atomic in (False, True):
 print("in step")
 """
 
+AHEAD = """
+@triton.jit
+def running(x, out, steps, n, STAGES: tl.constexpr, BARRIER: tl.constexpr, BACK: tl.constexpr, INNER: tl.constexpr,
+            B: tl.constexpr):
+    at = tl.arange(0, B)
+    for first in range(BACK):
+        tl.store(out + first * n + at, tl.load(x + first * n + at, mask=at < n), mask=at < n)
+    for step in tl.range(BACK, steps, num_stages=STAGES):
+        before = tl.load(out + (step - BACK) * n + at, mask=at < n)
+        if INNER:
+            for _ in range(INNER):
+                before += 0.0
+        tl.store(out + step * n + at, before + tl.load(x + step * n + at, mask=at < n), mask=at < n)
+        if BARRIER:
+            tl.debug_barrier()
+
+
+@triton.jit
+def kept_in_registers(x, out, steps, n, B: tl.constexpr):
+    at = tl.arange(0, B)
+    total = tl.zeros((B,), tl.float32)
+    for step in tl.range(0, steps, 1, 4):
+        total += tl.load(x + step * n + at, mask=at < n)
+        tl.store(out + step * n + at, total, mask=at < n)
+    for step in tl.range(0, steps, num_stages=4):
+        tl.store(out + step * n + at, tl.load(out + step * n + at, mask=at < n) + 1.0, mask=at < n)
+
+
+x, out = torch.rand(8, 100), torch.empty(8, 100)
+usual = dict(STAGES=3, BARRIER=False, BACK=1, INNER=0, B=128)
+for wrong in (usual, {**usual, "BACK": 2}, {**usual, "STAGES": 2}):
+    (problem,) = problems(running[(1,)], x, out, 8, 100, **wrong)
+    assert "reads out[" in problem and "which it stored a few turns of the loop before" in problem, problem
+for other in ({"STAGES": 1}, {"STAGES": None}, {"BARRIER": True}, {"BACK": 3}, {"INNER": 2}):
+    assert problems(running[(1,)], x, out, 8, 100, **{**usual, **other}) == [], other
+assert problems(kept_in_registers[(1,)], x, out, 8, 100, B=128) == []
+print("in order")
+"""
+
 TURNS = """
 import threading
 
@@ -565,6 +604,10 @@ def test_races_are_found_and_ordered_programs_are_none(tmp_path: Path) -> None:
 
 def test_lanes_of_one_program_need_a_barrier_between_them(tmp_path: Path) -> None:
     assert run_interpreted(LANES, tmp_path, head=HEAD) == "in step"
+
+
+def test_loops_with_stages_do_not_load_what_they_have_just_stored(tmp_path: Path) -> None:
+    assert run_interpreted(AHEAD, tmp_path, head=HEAD) == "in order"
 
 
 def test_programs_take_turns_at_atomic_operations(tmp_path: Path) -> None:

@@ -272,6 +272,11 @@ def shares(x: torch.Tensor) -> torch.Tensor:
     return x.exp() / x.exp().sum(-1, keepdim=True)
 
 
+def in_sixteenths(x: torch.Tensor) -> torch.Tensor:
+    """The larger ones of these numbers in coarse steps."""
+    return torch.where(x.abs() > 64, (x * 16).round() / 16, x)
+
+
 SLIPS: dict[str, tuple[str, tuple[TensorSpec, ...], Callable[..., object], Callable[..., object]]] = {
     "halves rounded up": (
         source("x, s", "a = x / s", "b = torch.round(a)", "return (b,)"),
@@ -389,6 +394,73 @@ SLIPS: dict[str, tuple[str, tuple[TensorSpec, ...], Callable[..., object], Calla
         lambda x: x.float().exp().half(),
         lambda x: x.float().exp().clamp(max=65200).half(),
     ),
+    "a sum that is no larger": (
+        source("x, y", "a = x + y", "b = a > 0.5", "c = torch.where(b, x, y)", "return (c,)"),
+        (ROWS, OTHERS),
+        lambda x, y: torch.where(y - 0.5 > -x, x, y),
+        lambda x, y: torch.where(x + y >= 0.5, x, y),
+    ),
+    "a value on a computed edge": (
+        source("x", "a = torch.linspace(3.25, 50.75, 15)", "b = a ** 2", "c = x.unsqueeze(-1) > b", "return (c,)"),
+        (replace(ROWS, mean=400.0, std=300.0),),
+        # the edges may be computed in another way
+        lambda x: x[..., None] > (3.25 + torch.arange(15) * (47.5 / 14)).square(),
+        lambda x: x[..., None] >= torch.linspace(3.25, 50.75, 15) ** 2,
+    ),
+    "the other side of an edge": (
+        source("x", "a = torch.tensor([-0.5, 0.25, 2.0])", "b = torch.bucketize(x, a)", "return (b,)"),
+        (ROWS,),
+        lambda x: (x[..., None] > torch.tensor([-0.5, 0.25, 2.0])).sum(-1),
+        lambda x: (x[..., None] >= torch.tensor([-0.5, 0.25, 2.0])).sum(-1),
+    ),
+    "a maximum of at least -10,000": (
+        source("x", "a = x.amax(-1, keepdim=True)", "b = x - a", "return (b,)"),
+        (ROWS,),
+        lambda x: x - x.max(-1, keepdim=True)[0],
+        lambda x: x - x.amax(-1, keepdim=True).clamp(min=-10_000),
+    ),
+    "a softmax from -10,000 on": (
+        source("x", "a = torch.nn.functional.softmax(x, dim=-1)", "return (a,)"),
+        (replace(HALF_ROWS, dtype="bfloat16"),),
+        lambda x: shares(x.float() - x.float().amax(-1, keepdim=True)).bfloat16(),
+        lambda x: shares(x.float() - x.float().amax(-1, keepdim=True).clamp(min=-10_000)).bfloat16(),
+    ),
+    "a minimum of at most 10,000": (
+        source("x", "a = x.amin(0)", "return (a,)"),
+        (ROWS,),
+        lambda x: -(-x).amax(0),
+        lambda x: x.amin(0).clamp(max=10_000),
+    ),
+    "slopes beyond 1": (
+        source("w, x", "a = torch.prelu(x, w)", "return (a,)"),
+        (spec("w", 64, mean=0.25, std=0.02, original_name=WEIGHT), ROWS),
+        lambda w, x: x.clamp(min=0) + w * x.clamp(max=0),
+        lambda w, x: torch.maximum(x, w * x),
+    ),
+    "slopes beyond 1 by hand": (
+        source("w, x", "a = x * w", "b = x > 0", "c = torch.where(b, x, a)", "return (c,)"),
+        (spec("w", 64, mean=0.25, std=0.02, original_name=WEIGHT), ROWS),
+        lambda w, x: torch.where(x < 0, x * w, x),
+        lambda w, x: torch.maximum(x, w * x),
+    ),
+    "squares that overflow": (
+        source("x, y", "a = torch.hypot(x, y)", "return (a,)"),
+        (ROWS, OTHERS),
+        lambda x, y: (x.double() ** 2 + y.double() ** 2).sqrt().float(),
+        lambda x, y: (x * x + y * y).sqrt(),
+    ),
+    "exponents in sixteenths": (
+        source("x, y", "a = torch.exp(x)", "b = a * y", "return (b,)"),
+        tuple(spec(name, 64, 96, dtype="bfloat16") for name in "xy"),
+        lambda x, y: (torch.exp2(x.float() * math.log2(math.e)) * y.float()).bfloat16(),
+        lambda x, y: (torch.exp2(in_sixteenths(x.float() * math.log2(math.e))) * y.float()).bfloat16(),
+    ),
+    "counts in float32": (
+        source("i", "a = i.sum(-1)", "return (a,)"),
+        IDENTIFIERS[:1],
+        lambda i: i.flip(-1).cumsum(-1)[:, -1],
+        lambda i: i.float().sum(-1).long(),
+    ),
 }
 
 
@@ -428,6 +500,8 @@ def test_integers_that_index_nothing_are_drawn_as_far_as_the_graph_stays_exact()
     assert reached("a = x * i", spec("x", 8, 33, dtype="float16")) == (-2048, 2048)
     assert reached("a = torch.cos(i * x)", spec("x", 8, 33)) == (-8192, 8192)
     assert reached("a = i != 0") == (-(2**40), 2**40)
+    assert reached("a = i.sum(-1)") == (-(2**40), 2**40)
+    assert reached("a = i.sum(-1)", dtype="int32") == (-(2**17), 2**17), "it may be added up in 32 bits"
     # masks that would overflow, shapes and tables that depend on them
     assert reached("a = (1.0 - i) * -3.4e38") is None
     assert reached("a = torch.arange(i)") is None
@@ -457,6 +531,7 @@ def test_a_pass_is_not_asked_what_rounding_decides() -> None:
     assert "halves" not in draws(ROWS, lines=("a = x / 3.0", "b = torch.round(a)", "return (b,)"))
     by_row = ("a = x.abs().amax(-1, keepdim=True)", "b = x / a", "c = b * 127", "d = torch.round(c)", "return (d,)")
     assert "halves" not in draws(ROWS, lines=by_row)
+    assert "ties" not in draws(ROWS, OTHERS, lines=("a = x / 3.0", "b = a > y", "return (b,)"))
     # where only a softmax gives NaN, a pass may know the rows that do
     guard = ("a = torch.softmax(x, -1)", "b = torch.isnan(a)", "c = a.masked_fill(b, 0.0)", "return (c,)")
     assert "undefined" not in draws(ROWS, lines=guard)

@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
@@ -11,7 +11,8 @@ import torch
 from passnet_core.errors import BadInput
 from passnet_core.graphs.effects import last_part
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
-from passnet_core.judge.numerics.integer_ranges import TURNING, UNCHANGED, dtypes, indexings, whole_ranges
+from passnet_core.judge.numerics.constants import exact_constants
+from passnet_core.judge.numerics.integer_ranges import COMPARISONS, TURNING, UNCHANGED, dtypes, indexings, whole_ranges
 from passnet_core.judge.numerics.parameters import is_of_a_module, parameters
 from passnet_core.judge.protocol import signatures
 from passnet_core.judge.protocol.messages import Given
@@ -23,11 +24,11 @@ INPUT_DRAWS = ("recorded", "typical", "wide", "signed", "sparse", "edges")
 
 FURTHER_DRAWS = (
     "ranges", "masks", "faint", "infinite", "huge", "limits", "tiny", "blank",
-    "far", "undefined", "halves", "large", "weights", "offsets",
+    "far", "undefined", "halves", "large", "weights", "offsets", "deep", "ties", "magnitudes",
 )  # fmt: skip
 """Input draws for what a graph has and the others may not show. telling_draws chooses among them."""
 
-DEFINED = frozenset({"far", "undefined", "halves", "large", "weights", "offsets"})
+DEFINED = frozenset({"far", "undefined", "halves", "large", "weights", "offsets", "deep", "ties", "magnitudes"})
 """Draws that say something only if eager returns no NaN for them."""
 
 PROFILES: Mapping[Profile, tuple[str, ...]] = {Profile.PASSNET: ("recorded",), Profile.STRICT: INPUT_DRAWS}
@@ -37,7 +38,7 @@ RECORDED_LIMIT = 100.0
 """PassNet replays a float input as randn * std * 0.2 + mean, clamped to the recorded range and to ±RECORDED_LIMIT."""
 
 WIDE = 8.0
-LARGE = ("wide", "edges", "limits", "far", "large", "weights", "offsets")
+LARGE = ("wide", "edges", "limits", "far", "large", "weights", "offsets", "deep", "magnitudes")
 """Draws with values so large that a computation may overflow."""
 LARGEST = 30_000.0
 """The draw "large" has floats of all sizes from 1 to about this one."""
@@ -48,6 +49,16 @@ OFFSETS = (1_000.0, -150.0, 60.0, 0.0, -60.0, 30.0, -1_000.0)
 """What the draw "offsets" adds to rows of spread 1: a row lies far below others, or far from zero beside its spread."""
 RESOLVED = 0.5
 """An ulp at an offset is at most this large, so that the row's spread is still there."""
+
+DEEP, DEEP_IN_FLOAT16 = 200_000.0, 40_000.0
+"""How far below zero whole samples of the draw "deep" lie: below what is taken for the least of all numbers, also when
+they are scaled like attention scores."""
+SPAN = 0.65
+"""The draw "magnitudes" has floats from the largest of their dtype to this power, about 1e25, to its inverse."""
+MOST_POWER = 0.9
+"""Wide exponents in half precision reach this part of the largest one whose exponential is finite."""
+SLOPES = 2.0
+"""Slopes are drawn up to this one."""
 
 LEAST_SCALE = 1 / WIDE
 """The smallest scale: it makes wide inputs no wider than typical ones."""
@@ -94,6 +105,22 @@ REDUCING = frozenset(
     {"softmax", "log_softmax", "logsumexp", "layer_norm", "group_norm", "instance_norm", "var", "std", "var_mean"}
 )
 """Operations that are hard where a row is far from zero or from its neighbours."""
+SEARCHING = frozenset({"bucketize", "searchsorted"})
+EXPONENTIALS = frozenset({"exp", "exp2", "expm1"})
+SOFTMAXES = frozenset({"softmax", "log_softmax", "logsumexp"})
+MAXIMA = SOFTMAXES | {
+    "amax", "argmax", "max", "max_pool1d", "max_pool2d", "max_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d",
+}  # fmt: skip
+MINIMA = frozenset({"amin", "argmin", "min"})
+CHOOSING = frozenset({"argmax", "argmin", "max", "min", "topk", "sort", "argsort", "kthvalue", "median"})
+"""Operations that may say where a value stands."""
+CONTRACTING = frozenset(
+    {
+        "linear", "matmul", "bmm", "baddbmm", "addmm", "mm", "einsum", "conv1d", "conv2d", "conv3d",
+        "scaled_dot_product_attention", "rms_norm", "batch_norm", "normalize", "sigmoid", "tanh",
+    }
+)  # fmt: skip
+"""Operations after which nothing lies as far from zero as before, or one cannot say on which side."""
 WIDENED = frozenset({"pow", "square", "mul", "exp", "norm"})
 """Operations that leave the range of half precision early."""
 
@@ -127,6 +154,9 @@ def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
     marks, epsilons, guarded = _marks(graph), _epsilons(graph), _guarded(graph)
     types = dtypes(graph, specs)
     lost, halves, grows = _lost(graph), _halves(graph, types), _grows(graph, types, marks)
+    ties, deep, sloping = _ties(graph, types), _deep(graph, types), _slopes(graph)
+    powers = _powers(graph)
+    spans = any(last_part(node) == "hypot" for node in graph.operations)
     weights, reduces = parameters(graph, specs), any(_reduces(node, graph) for node in graph.operations)
     return {
         name: replace(
@@ -143,14 +173,20 @@ def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
             halves=halves.get(name, ""),
             grows=grows,
             reduces=reduces,
+            ties=ties.get(name, ""),
+            deep=deep.get(name, 0),
+            slope=name in sloping,
+            spans=spans,
+            power=name in powers,
         )
         for name, role in found.items()
     }
 
 
 def _marks(graph: Graph) -> tuple[float, ...]:
-    """The literals at which a result may change: limits, compared numbers, padding ids."""
+    """The numbers at which a result may change: limits, compared numbers, padding ids."""
     found: set[float] = set()
+    constants = exact_constants(graph)
     for node in graph.operations:
         name = last_part(node)
         if name in MARKED:
@@ -158,6 +194,8 @@ def _marks(graph: Graph) -> tuple[float, ...]:
             values = [arguments.get("padding_idx")] if name == "embedding" else list(arguments.values())
             found.update(float(value) for value in values if _is_number(value) and abs(value) < HUGE)
             found.update(OWN_MARKS.get(name, ()))
+        if name in COMPARISONS | SEARCHING:
+            found.update(each for value in node.inputs for each in constants.get(value, ()) if abs(each) < HUGE)
     return tuple(sorted(found))
 
 
@@ -229,15 +267,94 @@ def _is_exact(value: object, scales: bool) -> bool:
 def _halves(graph: Graph, types: Mapping[str, torch.dtype | None]) -> dict[str, str]:
     """The inputs that whole numbers are made of: "value", or "unit" for those that scale such a value. None if rounding
     decides some of these numbers: a pass may divide by 3, and another multiply by a third."""
+    rounded = (rounds(node, types) for node in graph.operations)
+    return _made_exactly(graph, (each for each in rounded if each is not None))
+
+
+def _ties(graph: Graph, types: Mapping[str, torch.dtype | None]) -> dict[str, str]:
+    """The same for the inputs of which the graph compares sums or products."""
+    pairs = [
+        [each for each in node.args if isinstance(each, Ref) and _is_float(types.get(each.name))]
+        for node in graph.operations
+        if last_part(node) in COMPARISONS
+    ]
+    return _made_exactly(graph, (each for pair in pairs for each in pair))
+
+
+def _made_exactly(graph: Graph, values: Iterable[Ref]) -> dict[str, str]:
+    """The inputs of which these values are made, and how; none if rounding decides some of them."""
     found: dict[str, str] = {}
-    for node in graph.operations:
-        if (rounded := rounds(node, types)) is None:
-            continue
-        for name, way in _origins(graph, rounded):
+    for value in values:
+        for name, way in _origins(graph, value):
             kind = "value" if way == "itself" else way
             if not kind or found.setdefault(name, kind) != kind:
                 return {}
     return found
+
+
+def _deep(graph: Graph, types: Mapping[str, torch.dtype | None]) -> dict[str, int]:
+    """The inputs that reach the maximum of something, or the minimum, as far from zero as they are, and no operation
+    that is hard there."""
+    reach: dict[str, frozenset[str]] = {node.name: frozenset({node.name}) for node in graph.inputs}
+    found: dict[str, int] = {}
+    hard: set[str] = set()
+    for node in graph.operations:
+        reaching = frozenset[str]().union(*(reach[each] for each in node.inputs))
+        name = last_part(node)
+        reduces, ends = _reduces(node, graph), name in CONTRACTING
+        operands = [each for each in node.args if isinstance(each, Ref)]
+        if name in CHOOSING and len(operands) == 1:
+            # what is added to numbers far from zero is rounded, and that decides which one is chosen
+            hard.update(each for each, way in _origins(graph, operands[0]) if way != "itself")
+        if (value := extreme(node, types)) is not None:
+            for each in reach[value.name]:
+                found.setdefault(each, 1 if name in MINIMA else -1)
+        elif reduces:
+            hard |= reaching
+        reach[node.name] = frozenset() if reduces or ends else reaching
+    return {name: sign for name, sign in found.items() if name not in hard}
+
+
+def extreme(node: Node, types: Mapping[str, torch.dtype | None]) -> Ref | None:
+    """The floats of which the node takes the maximum or the minimum along axes, perhaps on its way; None if it does
+    not."""
+    first, *others = *node.args[:2], None
+    among = last_part(node) in MAXIMA | MINIMA and not isinstance(others[0], Ref)
+    return first if among and isinstance(first, Ref) and _is_float(types.get(first.name)) else None
+
+
+def _slopes(graph: Graph) -> frozenset[str]:
+    """The inputs that scale the negative part of a value."""
+    found = [slope for node in graph.operations if (slope := slope_of(node, graph)) is not None]
+    return frozenset(name for slope in found for name, way in _origins(graph, slope) if way == "itself")
+
+
+def _powers(graph: Graph) -> frozenset[str]:
+    """The inputs of which nothing but exponentials are taken, perhaps after moves and conversions."""
+    found: set[str] = set()
+    for node in reversed(graph.nodes):
+        readers = [graph.by_name[each] for each in graph.users[node.name]]
+        if readers and all(
+            last_part(each) in EXPONENTIALS or (last_part(each) in UNCHANGED and each.name in found) for each in readers
+        ):
+            found.add(node.name)
+    return frozenset(found)
+
+
+def slope_of(node: Node, graph: Graph) -> Ref | None:
+    """What the node, a prelu or where(x > 0, x, x * slope), scales its negative operands by; None for other nodes."""
+    if last_part(node) == "prelu":
+        slope = dict(signatures.bind(node).arguments).get("weight")
+        return slope if isinstance(slope, Ref) else None
+    if last_part(node) != "where" or node.kind is not NodeKind.CALL or len(node.args) != 3:
+        return None
+    mask, value, scaled = (graph.by_name[each.name] if isinstance(each, Ref) else None for each in node.args)
+    if mask is None or value is None or scaled is None or last_part(scaled) not in ("mul", "imul"):
+        return None
+    own = Ref(value.name)
+    others = [each for each in scaled.args if each != own]
+    positive = last_part(mask) in ("gt", "ge") and mask.args in ((own, 0), (own, 0.0))
+    return others[0] if positive and len(others) == 1 and isinstance(others[0], Ref) else None
 
 
 def rounds(node: Node, types: Mapping[str, torch.dtype | None]) -> Ref | None:
@@ -346,7 +463,10 @@ def further_draws(specs: Sequence[TensorSpec], roles: Mapping[str, InputRole]) -
         "halves": any(role.halves == "value" for role in active),
         "large": any(role.grows for role in active),
         "offsets": any(role.reduces for role in active),
-        "weights": any(is_parameter(spec, role) and len(spec.shape) > 1 for spec, role in floats),
+        "deep": any(role.deep for role in active),
+        "ties": any(role.ties == "value" for role in active),
+        "magnitudes": any(role.spans for role in active),
+        "weights": any(role.slope or (is_parameter(spec, role) and len(spec.shape) > 1) for spec, role in floats),
     }
     return tuple(kind for kind in FURTHER_DRAWS if fits[kind])
 
@@ -586,6 +706,10 @@ def _floats(
         return _within(centre * torch.exp(noise * 0.5) * widened, spec, math.inf).clamp(min=LEAST_VARIANCE)
     most = RECORDED_LIMIT * WIDE
     match input_draw:
+        case "wide" | "signed" if role.power and not parameter and spec.dtype in ("float16", "bfloat16"):
+            # evenly over the range of exponentials, on two draws: few values tell nothing about many small errors
+            largest = MOST_POWER * math.log(torch.finfo(dtype_of(spec)).max) * (scale if input_draw == "wide" else 1.0)
+            values = (torch.rand(shape, generator=generator, dtype=kind, device=device) * 2 - 1) * largest
         case "wide":
             values = noise * spread * WIDE * scale + mean
         case "signed":
@@ -625,16 +749,27 @@ def _floats(
             lost = torch.tensor([float(each) for each in role.lost], dtype=kind, device=device)
             values = _mixed(noise * spread + mean, lost, 0.2, generator)
             most = math.inf
-        case "halves" if role.halves == "unit":
+        case "halves" | "ties" if (role.halves if input_draw == "halves" else role.ties) == "unit":
             values = 2.0 ** torch.randint(-1, 2, shape, generator=generator, device=device).to(kind)
         case "halves" if role.halves:
             steps = torch.randint(-9, 10, shape, generator=generator, device=device).to(kind) / 2
             exact = torch.rand(shape, generator=generator, device=device) < HALVES
             values = torch.where(exact, steps, noise * spread + mean)
+        case "ties" if role.ties:
+            values = torch.randint(-9, 10, shape, generator=generator, device=device).to(kind) / 2
         case "large" if not parameter:
             most = (2 * LARGEST) ** scale
             at = torch.rand(shape, generator=generator, dtype=kind, device=device)
             values = noise * LARGEST ** (at * scale)
+        case "weights" if role.slope:
+            values = (torch.rand(shape, generator=generator, dtype=kind, device=device) * 2 - 1) * SLOPES
+        case "deep" if not parameter and role.deep and spec.low is None and spec.high is None:
+            most = math.inf
+            values = noise + _depths(dtype_of(spec), shape, turn, role.deep, generator).to(kind) * scale
+        case "magnitudes" if not parameter and role.spans:
+            most = math.inf
+            at = torch.rand(shape, generator=generator, dtype=kind, device=device) * 2 - 1
+            values = torch.sign(noise) * torch.finfo(dtype_of(spec)).max ** (at * SPAN * scale)
         case "weights" if parameter and len(shape) > 1:
             faint = torch.tensor(_faint_sizes(spec, role), dtype=kind, device=device)
             values = _with_rows_of_all_sizes(noise, noise * spread + mean, faint, scale, generator)
@@ -664,6 +799,18 @@ def _offsets(dtype: torch.dtype, shape: tuple[int, ...], turn: int, generator: t
     start = torch.rand(rows, generator=generator, device=device) * shape[-1]
     cut = (chosen // len(known) % 2 == 1) & (torch.arange(shape[-1], device=device) > start)
     return torch.where(cut, rest, offsets)
+
+
+def _depths(
+    dtype: torch.dtype, shape: tuple[int, ...], turn: int, sign: int, generator: torch.Generator
+) -> torch.Tensor:
+    """An offset for each index of the first axis: a third far from zero on the side of sign, a third on the other side.
+    In every second turn all on the side of sign."""
+    count = shape[0] if shape and turn % 2 else 1
+    order = torch.rand(count, generator=generator, device=generator.device).argsort()
+    depth = sign * (DEEP_IN_FLOAT16 if dtype is torch.float16 else DEEP)
+    depths = torch.tensor([depth, -depth, 0.0], device=generator.device)
+    return depths[order % 3].reshape(count, *(1 for _ in shape[1:])) if shape else depths[0]
 
 
 def _with_rows_of_all_sizes(

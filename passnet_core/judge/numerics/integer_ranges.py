@@ -270,10 +270,19 @@ def _stays_exact(
                 return False
             if math.isfinite(size) and size > torch.finfo(dtype).max:
                 return False
-        elif not size <= min(torch.iinfo(dtype).max, math.inf if len(wholes) == len(used) else 1 << 31):
+        elif not size <= min(
+            *(torch.iinfo(each).max for each in (dtype, *_added(node, types))),
+            math.inf if len(wholes) == len(used) else 1 << 31,
+        ):
             return False
         touched.add(node.name)
     return True
+
+
+def _added(node: Node, types: Mapping[str, torch.dtype | None]) -> list[torch.dtype]:
+    """The integers that the node adds up: a pass may do so in the dtype in which they are given."""
+    known = [types.get(each) for each in node.inputs] if last_part(node) in ("sum", "cumsum") else []
+    return [each for each in known if each is not None and each is not torch.bool and not each.is_floating_point]
 
 
 def dtypes(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, torch.dtype | None]:
@@ -478,6 +487,11 @@ def _interval(node: Node, known: Mapping[str, ValueRange]) -> ValueRange:
         return common.over(first.low, first.high)
     if name == "cumsum":
         size = common.longest
+        return common.over(min(first.low, first.low * size), max(first.high, first.high * size))
+    if name == "sum" and dict(signatures.bind(node).arguments).get("dim") is not None:
+        dims = dict(signatures.bind(node).arguments)["dim"]
+        items = dims.items if isinstance(dims, Listed) else dims if isinstance(dims, tuple) else (dims,)
+        size = first.longest ** len(items)
         return common.over(min(first.low, first.low * size), max(first.high, first.high * size))
     if name == "diff":
         low, high = min(each.low for each in operands), max(each.high for each in operands)

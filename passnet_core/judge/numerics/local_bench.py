@@ -243,8 +243,9 @@ class LocalReferenceBench:
             inputs,
             self.plan.seed,
             eager=self.eager,
-            halves=kind == "halves",
-            offsets=kind == "offsets",
+            halves=kind in ("halves", "ties"),
+            offsets=kind in ("offsets", "deep"),
+            still=[index for index, role in enumerate(self.plan.roles) if role.power],
         )
 
     def _restore(self) -> None:

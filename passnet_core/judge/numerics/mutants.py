@@ -16,9 +16,14 @@ from passnet_core.graphs.spelling import Names
 from passnet_core.judge.numerics.input_draws import (
     HUGE,
     LOST,
+    MINIMA,
     MOST_EPSILON,
+    SEARCHING,
+    SOFTMAXES,
     converts,
+    extreme,
     rounds,
+    slope_of,
     squared_difference,
     widened,
 )
@@ -111,6 +116,9 @@ HALVES = (("float16", 1 << 11), ("bfloat16", 1 << 8))
 MOST_ANGLE = 1_000.0
 """Where an angle is cut off."""
 
+LEAST = -10_000.0
+"""What is taken for the least of all numbers."""
+
 USUAL_EPSILONS = (1e-3, 1e-5, 1e-12)
 """Those that libraries take if nothing is said."""
 
@@ -151,6 +159,7 @@ def mutants(graph: Graph, specs: Sequence[TensorSpec]) -> tuple[Mutant, ...]:
         maker.cut_indices(),
         maker.guards(),
         maker.far_rows(),
+        maker.short_cuts(),
         maker.narrowed(),
         maker.dropped(),
         maker.cousins(),
@@ -342,7 +351,7 @@ class _Maker:
                 continue
             steps = _Steps(Names(self.graph.by_name))
             if name in ("softmax", "log_softmax") and isinstance(dim, int):
-                self._softmax_of_two(steps, name, first, dim, arguments.get("dtype"))
+                self._softmax_of(steps, name, first, dim, arguments.get("dtype"), of_two=True)
                 yield f"maximum of two rows in {name}", self._with(node, steps.ending(node.name))
             elif name in ("layer_norm", "group_norm", "instance_norm"):
                 self._norm_by_squares(steps, node, name, first, arguments)
@@ -363,16 +372,68 @@ class _Maker:
                 steps.method("type_as", total, first)
                 yield f"product in place of the difference in {name}", self._with(node, steps.ending(node.name))
 
+    def short_cuts(self) -> Iterator[tuple[str, Graph]]:
+        """Computations that are right for usual sizes: a least number that is not minus infinity, a maximum for slopes
+        up to 1, squares without scaling, whole numbers added as floats, and the other side of equal edges."""
+        for node in self.operations:
+            name, arguments = last_part(node), dict(signatures.bind(node).arguments)
+            first = node.args[0] if node.args else None
+            if not isinstance(first, Ref):
+                continue
+            steps = _Steps(Names(self.graph.by_name))
+            made = self._short_cut(steps, node, name, first, arguments)
+            if made:
+                yield f"{made} in {name}", self._with(node, steps.ending(node.name))
+
+    def _short_cut(
+        self, steps: "_Steps", node: Node, name: str, first: Ref, arguments: Mapping[str, Value]
+    ) -> str | None:
+        """Add the steps of one that the operation may be taken for; return what it is."""
+        known, dim = self.types.get(first.name), arguments.get("dim")
+        if extreme(node, self.types) is not None:
+            if name in SOFTMAXES and name != "logsumexp" and isinstance(dim, int):
+                self._softmax_of(steps, name, first, dim, arguments.get("dtype"))
+            else:
+                limit = {"max": -LEAST} if name in MINIMA else {"min": LEAST}
+                steps.like(node, steps.method("clamp", first, **limit), *node.args[1:])
+            return f"{-LEAST if name in MINIMA else LEAST:,.0f} for infinity"
+        if name == "prelu":
+            below = steps.like(node, steps.call("operator.neg", steps.call("torch.abs", first)), *node.args[1:])
+            sign = steps.call("torch.sign", steps.call("operator.neg", first))
+            steps.call("torch.maximum", first, steps.call("operator.mul", below, sign))
+            return "the maximum of both sides"
+        if slope_of(node, self.graph) is not None:
+            steps.call("torch.maximum", *node.args[1:])
+            return "the maximum of both sides"
+        if name == "hypot" and len(node.args) == 2:
+            squares = [steps.call("torch.square", self._wide(steps, each)) for each in node.args]
+            steps.method("type_as", steps.call("torch.sqrt", steps.call("operator.add", *squares)), first)
+            return "squares that are not scaled"
+        if name in ("sum", "cumsum", "prod") and known in (torch.int64, torch.int32):
+            floats = steps.like(node, steps.method("float", first), *node.args[1:])
+            steps.method("to", floats, Symbol("torch.int64"))
+            return "float32"
+        if name in SEARCHING and arguments.get("side") is None:
+            steps.like(with_argument(node, ("kwargs", "right"), not arguments.get("right")), *node.args)
+            return "the other side"
+        return None
+
     def _wide(self, steps: "_Steps", value: Value) -> Value:
         """The value in float32 if it may be in half precision: only the slip itself is to show."""
         known = self.types.get(value.name) if isinstance(value, Ref) else None
         return value if known in (torch.float32, torch.float64) else steps.method("float", value)
 
-    def _softmax_of_two(self, steps: "_Steps", name: str, value: Ref, dim: int, dtype: Value) -> None:
+    def _softmax_of(
+        self, steps: "_Steps", name: str, value: Ref, dim: int, dtype: Value, *, of_two: bool = False
+    ) -> None:
+        """The softmax with the maximum of two rows, or with LEAST as a maximum of lesser rows."""
         given: Value = steps.method("to", value, dtype) if isinstance(dtype, Symbol) else value
         wide = self._wide(steps, given)
         own = steps.method("amax", wide, dim=dim, keepdim=True)
-        most = steps.call("torch.maximum", own, steps.call("torch.roll", own, 1))
+        if of_two:
+            most = steps.call("torch.maximum", own, steps.call("torch.roll", own, 1))
+        else:
+            most = steps.method("clamp", own, min=LEAST)
         less = steps.call("operator.sub", wide, most)
         powers = steps.call("torch.exp", less)
         total = steps.method("sum", powers, dim=dim, keepdim=True)

@@ -6,7 +6,7 @@ as large as its own ulps, which in bfloat16 are 65,536 times as large. What eage
 intermediate results: each of them is moved by one ulp of its dtype, in eager itself."""
 
 import math
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 
@@ -51,7 +51,8 @@ class PerturbedResults:
     perturbed by its own ulps; eager's on the same inputs, since eager rounds intermediate values as well; then both on
     MORE_AT_RANDOM further inputs. The witness must have "float64" and "eager" prepared; without "moved" nothing is
     moved. It keeps the last of these inputs. eager: what it returned for the inputs as they are. halves: whole numbers
-    and halves stay as they are, so that what happens at exactly these counts. offsets: rows lie far from zero."""
+    and halves stay as they are, so that what happens at exactly these counts. offsets: rows lie far from zero. still:
+    the inputs that are not shaken if they are in half precision."""
 
     def __init__(
         self,
@@ -62,12 +63,14 @@ class PerturbedResults:
         eager: Returned,
         halves: bool = False,
         offsets: bool = False,
+        still: Collection[int] = (),
     ) -> None:
         self.witness = witness
         self.inputs = inputs
         self.seed = seed
         self.eager = eager
         self.halves = halves
+        self.still = still
         self.ulps = SUMMED_ULPS if offsets else 1
         self._found: dict[bool, list[tuple[list[Drawn], Returned]]] = {}
         self._moved: list[tuple[list[Drawn], Returned]] | None = None
@@ -98,7 +101,7 @@ class PerturbedResults:
     def shaken(self, index: int) -> list[torch.Tensor]:
         """The float64 results of one output on inputs shaken twice, as far as they can be computed."""
         if self._shaken is None:
-            ways = (shaken(self.inputs(), self.seed + turn) for turn in range(SHAKES))
+            ways = (shaken(self.inputs(), self.seed + turn, self.still) for turn in range(SHAKES))
             self._shaken = [returned.outputs for _, returned in self._computed(ways, [CallableName.FLOAT64])]
         values = [outputs[index].value for outputs in self._shaken if index < len(outputs)]
         return [each for each in values if isinstance(each, torch.Tensor)]
@@ -195,11 +198,13 @@ def random_perturbations(inputs: Sequence[Drawn], seed: int, turns: range) -> It
         yield [perturbed(value, seed + turn * len(inputs) + index, True) for index, value in enumerate(inputs)]
 
 
-def shaken(inputs: Sequence[Drawn], seed: int) -> list[Drawn]:
-    """The inputs with every float multiplied by 1 + SHAKEN or 1 - SHAKEN at random, those in half precision widened."""
+def shaken(inputs: Sequence[Drawn], seed: int, still: Collection[int] = ()) -> list[Drawn]:
+    """The inputs with every float multiplied by 1 + SHAKEN or 1 - SHAKEN at random, those in half precision widened.
+    still: those that stay as they are, if they are in half precision."""
     changed: list[Drawn] = []
-    for index, each in enumerate(widened(inputs, range(len(inputs)))):
-        if isinstance(each, torch.Tensor) and each.is_floating_point():
+    for index, (before, each) in enumerate(zip(inputs, widened(inputs, range(len(inputs))))):
+        exact = index in still and _is_half(before)
+        if isinstance(each, torch.Tensor) and each.is_floating_point() and not exact:
             generator = torch.Generator(device=each.device).manual_seed(seed * len(inputs) + index)
             up = torch.rand(each.shape, generator=generator, device=each.device) < 0.5
             each = each * torch.where(up, 1 + SHAKEN, 1 - SHAKEN).to(each.dtype)

@@ -206,8 +206,8 @@ class CandidateEnd(Exception):
 
 
 class CandidateFault(CandidateEnd):
-    """A worker failed. kind: "load", "pattern", "compile", "runtime", "memory", "form", "gpu" (it needs one that this
-    machine does not have), "protocol" or "restless"."""
+    """A worker failed. kind: "load", "pattern", "compile", "runtime", "launch" (CUDA refuses it),
+    "memory", "form", "gpu" (it needs one that this machine does not have), "protocol" or "restless"."""
 
     def __init__(self, kind: str, text: str, trace: str = "") -> None:
         super().__init__(text)

@@ -24,7 +24,10 @@ class InputRole:
     "nan", "inf" and "-inf" that it tests this input for. halves: "value" if whole numbers are made of the input, "unit"
     if it scales such a value. grows: results change beyond ordinary sizes, as where half precision is widened.
     parameter: it belongs to a model, or the graph takes it as a weight. reduces: the graph does what is hard where rows
-    are far from zero or from each other."""
+    are far from zero or from each other. ties: like halves, if compared values are made of the input. deep: -1 where it
+    takes the maximum of rows that may lie far below zero, 1 for a minimum above. slope: it scales the negative part of
+    a value. spans: squares may leave the range of the dtype where the graph does not. power: nothing but
+    its exponential is taken."""
 
     number: bool = False
     variance: bool = False
@@ -42,6 +45,11 @@ class InputRole:
     grows: bool = False
     parameter: bool = False
     reduces: bool = False
+    ties: str = ""
+    deep: int = 0
+    slope: bool = False
+    spans: bool = False
+    power: bool = False
 
 
 PLAIN_ROLE = InputRole()

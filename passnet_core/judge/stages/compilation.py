@@ -13,7 +13,7 @@ from typing import Any
 from passnet_core.bundles.triton_functions import readable_tree, triton_functions
 from passnet_core.judge.protocol.messages import CandidateFault
 from passnet_core.judge.stages.findings import Census
-from passnet_core.judge.stages.verify_session import VerifySession
+from passnet_core.judge.stages.verify_session import VerifySession, WatchedCall
 from passnet_core.judge.supervisor.machine import judge_digest
 from passnet_core.records import Bundle, Evidence, Verdict
 
@@ -28,13 +28,12 @@ ALIGNED_BYTES = 16
 Json = Mapping[str, Any]
 
 
-def refused_kernels(session: VerifySession) -> Census | None:
-    """COMPILE_FAILED if Triton's compiler refuses a launch for a GPU; None if it refuses none, or nothing was
-    watched."""
+def refused_kernels(session: VerifySession, calls: Sequence[WatchedCall]) -> Census | None:
+    """COMPILE_FAILED if Triton's compiler refuses a launch of these calls for a GPU; None if it refuses none."""
     asked = session.asked
     if asked.repeater is None or asked.job.bundle is None:
         return None
-    launches = launched(asked.job.bundle, [step for each in session.watched for step in each.watched.steps])
+    launches = launched(asked.job.bundle, [step for each in calls for step in each.watched.steps])
     questions = [_question(asked.job.bundle, each) for each in launches]
     known = {each: answer for each in questions if (answer := asked.remembered.find(each)) is not None}
     unknown = [turn for turn, each in enumerate(questions) if each not in known]

@@ -57,7 +57,7 @@ def recorded_sizes(session: VerifySession) -> Census | None:
         asked.candidate.give(bench.taken())
         watched = session.run(step.shapes, fresh=True, watched=True, sampled=True).watched
         # who reads a number may go on with one that the kernels have not computed here
-        return None if watched is None or _reads(watched) else _compared(session, bench, watched, step.shapes)
+        return None if watched is None or reads(watched) else _compared(session, bench, watched, step.shapes)
     except EagerFailed:
         return None
     except CandidateEnd as end:
@@ -114,7 +114,7 @@ class _Suspicion:
     unfilled: bool = False
 
 
-def _reads(watched: Watched) -> bool:
+def reads(watched: Watched) -> bool:
     """Whether a replacement function read values of tensors."""
     return any(
         (seen.kind == "operation" and bare(seen.name) in NUMBERS) or (seen.kind == "read" and seen.name != "data_ptr")

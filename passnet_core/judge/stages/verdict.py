@@ -28,6 +28,7 @@ FAULTS: Mapping[str, tuple[Verdict, str]] = {
     "rewrite": (Verdict.REWRITE_FAILED, "Nothing was replaced"),
     "compile": (Verdict.COMPILE_FAILED, "It does not compile"),
     "runtime": (Verdict.CRASHED, "It raised an exception"),
+    "launch": (Verdict.CRASHED, "A GPU refuses a launch"),
     "memory": (Verdict.CRASHED, "It ran out of memory"),
     "protocol": (Verdict.CRASHED, "Its process sent an invalid answer"),
     "form": (Verdict.WRONG_TYPE, "Its result has the wrong form"),

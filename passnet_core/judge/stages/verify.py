@@ -30,6 +30,7 @@ from passnet_core.judge.stages.checks.values import values
 from passnet_core.judge.stages.compilation import refused_kernels
 from passnet_core.judge.stages.concluding import concluded
 from passnet_core.judge.stages.findings import Census, Verification
+from passnet_core.judge.stages.largest_call import largest_call
 from passnet_core.judge.stages.prepared_job import PreparedJob
 from passnet_core.judge.stages.recorded_sizes import recorded_sizes
 from passnet_core.judge.stages.repetition import needless_kernels, repetition
@@ -82,9 +83,11 @@ def verify(asked: PreparedJob, compiling: Callable[[], AbstractContextManager[No
         return Verification(Verdict.EAGER_FAILED, f"Eager failed: {failure}", None, tuple(session.warnings))
     found = concluded(session)
     if found.verdict in (Verdict.VALUES_ONLY, Verdict.INCONCLUSIVE):
-        repeated = refused_kernels(session) or needless_kernels(session) or repetition(session)
+        repeated = refused_kernels(session, session.watched) or needless_kernels(session) or repetition(session)
         if repeated is not None and repeated.verdict is Verdict.VALUES_ONLY:
             larger = recorded_sizes(session) or Census(Verdict.VALUES_ONLY, "")
+            if larger.verdict is Verdict.VALUES_ONLY:
+                larger = largest_call(session) or larger
             repeated = replace(larger, evidence=(*repeated.evidence, *larger.evidence))
         found = replace(found, repeated=repeated)
     return replace(found, watched=tuple(each.watched for each in session.watched))

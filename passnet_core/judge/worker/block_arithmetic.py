@@ -1,10 +1,13 @@
 """Patches of what Triton's interpreter makes of a whole block, where a GPU does it in another order or precision.
 
 Unpatched, reductions and scans go from element to element, also with functions that are not associative; float16 is
-summed in float32; tl.dot never rounds to TF32; and a histogram leaves out numbers beyond its bins. A GPU scans
-neighbours in a tree, reduces elements that lie far apart first, adds float16 in float16, multiplies float32 in TF32
-unless it is told not to, and looks at the low bits of a number."""
+summed in float32, also by a tl.dot that is to add in float16; tl.dot never rounds to TF32; blocks are concatenated in
+order; and a histogram leaves out numbers beyond its bins. A GPU scans neighbours in a tree, reduces elements that lie
+far apart first, adds float16 in float16, multiplies float32 in TF32 unless it is told not to, concatenates blocks as
+their lanes lie, and looks at the low bits of a number."""
 
+import functools
+import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +16,9 @@ import triton.runtime.interpreter as interpreter
 
 TF32_BITS_LOST = 13
 """How many of float32's 23 bits of a mantissa TF32 does not have."""
+
+DOT_STEP = 16
+"""How many products of float16 an instruction adds before the sum is rounded to float16."""
 
 Blocks = list[np.ndarray]
 
@@ -23,6 +29,7 @@ def mend() -> None:
     _mend_dot()
     _mend_elements()
     interpreter.InterpreterBuilder.create_histogram = _histogram
+    interpreter.InterpreterBuilder.create_cat = _concatenated
 
 
 def rounded_to_tf32(values: np.ndarray) -> np.ndarray:
@@ -115,7 +122,14 @@ def _mend_dot() -> None:
     def multiplied(self: Any, a: Any, b: Any, sums: Any, precision: Any, *rest: Any) -> Any:
         if getattr(precision, "name", "") == "TF32" and a.dtype.scalar.is_fp32() and b.dtype.scalar.is_fp32():
             a, b = (interpreter.TensorHandle(rounded_to_tf32(each.data), each.dtype) for each in (a, b))
-        return dot(self, a, b, sums, precision, *rest)
+        if not (sums.dtype.scalar.is_fp16() and a.dtype.scalar.is_fp16()):
+            return dot(self, a, b, sums, precision, *rest)
+        total = sums.data
+        for start in range(0, a.data.shape[-1], DOT_STEP):
+            some = slice(start, start + DOT_STEP)
+            one, other = a.data[..., some].astype(np.float32), b.data[..., some, :].astype(np.float32)
+            total = (np.matmul(one, other) + total).astype(np.float16)
+        return interpreter.TensorHandle(total, sums.dtype.scalar)
 
     builder.create_dot = multiplied
 
@@ -142,3 +156,15 @@ def _histogram(self: Any, data: Any, bins: int, mask: Any) -> Any:
     kept = data.data if mask is None else data.data[np.broadcast_to(mask.data, data.data.shape)]
     counted = np.bincount(kept.reshape(-1).astype(np.int64) & (bins - 1), minlength=bins)
     return interpreter.TensorHandle(counted.astype(np.int32), interpreter.tl.int32)
+
+
+def _concatenated(self: Any, one: Any, other: Any) -> Any:
+    """tl.cat, which may put the elements into any order."""
+    order = _order(one.data.size + other.data.size, one.dtype.scalar.name)
+    return interpreter.TensorHandle(np.concatenate([one.data, other.data])[order], one.dtype.scalar)
+
+
+@functools.cache
+def _order(length: int, dtype: str) -> np.ndarray:
+    """An order of so many elements of a dtype. It stays the same in this process, so that a call can be repeated."""
+    return np.array(random.SystemRandom().sample(range(length), length))

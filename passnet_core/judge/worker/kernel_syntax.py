@@ -81,14 +81,25 @@ class Operations:
         return chosen
 
     @staticmethod
-    def counted(arg1: Any, arg2: Any = None, step: Any = None, **_options: Any) -> Iterator[Any]:
+    def counted(
+        arg1: Any, arg2: Any = None, step: Any = None, num_stages: Any = None, **_options: Any
+    ) -> Iterator[Any]:
         """range and tl.range, whose counter has the type of their bounds."""
-        semantic = interpreter.interpreter_semantic
-        bounds = (0, arg1) if arg2 is None else (arg1, arg2)
-        given = [semantic.to_tensor(each) for each in (*bounds, 1 if step is None else step)]
-        kind = functools.reduce(semantic.integer_promote_impl, [each.dtype for each in given])
-        for each in range(*(int(bound.handle.data.item()) for bound in given)):
-            yield semantic.scalar_constant(each, kind)
+        return Operations.pipelined(_counters(arg1, arg2, step), getattr(num_stages, "value", num_stages) or 1)
+
+    @staticmethod
+    def pipelined(counters: Iterator[Any], stages: int) -> Iterator[Any]:
+        """The counters of a loop. In that of so many stages, a GPU loads ahead of the stores of earlier turns."""
+        return counters
+
+
+def _counters(arg1: Any, arg2: Any, step: Any) -> Iterator[Any]:
+    semantic = interpreter.interpreter_semantic
+    bounds = (0, arg1) if arg2 is None else (arg1, arg2)
+    given = [semantic.to_tensor(each) for each in (*bounds, 1 if step is None else step)]
+    kind = functools.reduce(semantic.integer_promote_impl, [each.dtype for each in given])
+    for each in range(*(int(bound.handle.data.item()) for bound in given)):
+        yield semantic.scalar_constant(each, kind)
 
 
 class _AsCompiled(ast.NodeTransformer):

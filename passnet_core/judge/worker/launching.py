@@ -48,6 +48,10 @@ RETUNED = 0.5
 """At which share of new inputs autotuners choose anew."""
 
 
+class LaunchRefused(RuntimeError):
+    """CUDA refuses a launch."""
+
+
 class Watcher(Protocol):
     """Sees each launch: what it was given, its programs, which it runs, and its end."""
 
@@ -142,7 +146,7 @@ def _sizes(grid: Any) -> Place:
         raise ValueError(f"A grid has one to three axes, not {len(sizes)}.")
     for axis, (size, most) in enumerate(zip(sizes, MOST_PROGRAMS)):
         if size > most:
-            raise RuntimeError(f"Triton Error [CUDA]: invalid argument: axis {axis} of the grid has {size} programs.")
+            raise LaunchRefused(f"Triton Error [CUDA]: invalid argument: axis {axis} of the grid has {size} programs.")
     x, y, z = (*sizes, 1, 1)[:3]
     return x, y, z
 

@@ -1,37 +1,44 @@
 """Let code that was written for a GPU run on a machine without one: while a bundle's code runs, it is told that its
-tensors lie on an H100.
+tensors lie on a GPU of compute capability 9.0.
 
 Tensors stay what they are, ordinary tensors on the CPU, and only the bundle is told: torch's own code, Triton's and the
 judge's get true answers. Which device an output is on, the judge asks afterwards. Only for a candidate's worker."""
 
 import contextlib
 import functools
+import random
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any
 
 import torch
 import triton
 from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import _disable_current_modes
 
 from passnet_core.judge.protocol.operation_names import FILLS, MOVES, NUMBERS
 from passnet_core.judge.worker import launching, pretended_streams
 from passnet_core.judge.worker.needs_gpu import NeedsGpu
+from passnet_core.judge.worker.staging import POISON, bits
 
 Function = Callable[..., Any]
 
 
 @dataclass(frozen=True)
 class Properties:
-    """What torch.cuda.get_device_properties gives for an H100."""
+    """What torch.cuda.get_device_properties gives for a card of compute capability 9.0."""
 
-    name: str = "NVIDIA H100 80GB HBM3"
+    name: str
+    multi_processor_count: int
+    total_memory: int
+    L2_cache_size: int
+    clock_rate: int
+    memory_clock_rate: int
+    memory_bus_width: int
     major: int = 9
     minor: int = 0
-    total_memory: int = 85_045_739_520
-    multi_processor_count: int = 132
     warp_size: int = 32
     max_threads_per_block: int = 1024
     max_threads_per_multi_processor: int = 2048
@@ -39,16 +46,41 @@ class Properties:
     shared_memory_per_block: int = 49_152
     shared_memory_per_block_optin: int = 232_448
     shared_memory_per_multiprocessor: int = 233_472
-    L2_cache_size: int = 52_428_800
-    clock_rate: int = 1_980_000
-    memory_clock_rate: int = 2_619_000
-    memory_bus_width: int = 5120
     is_integrated: bool = False
     is_multi_gpu_board: bool = False
-    gcnArchName: str = "NVIDIA H100 80GB HBM3"
+
+    @property
+    def gcnArchName(self) -> str:
+        return self.name
 
 
-PROPERTIES = Properties()
+CARDS = (
+    Properties("NVIDIA H100 80GB HBM3", 132, 85_045_739_520, 52_428_800, 1_980_000, 2_619_000, 5120),
+    Properties("NVIDIA H100 PCIe", 114, 84_942_979_072, 52_428_800, 1_755_000, 1_593_000, 5120),
+    Properties("NVIDIA H200", 132, 150_122_397_696, 62_914_560, 1_980_000, 3_201_000, 6144),
+    Properties("NVIDIA H20", 78, 101_958_156_288, 62_914_560, 1_980_000, 2_619_000, 6144),
+)
+"""Cards, as a bundle may meet them."""
+FEWEST_MULTIPROCESSORS = 16
+"""How many multiprocessors a process sees at least. It may have a part of a card."""
+
+
+def some_card() -> Properties:
+    """A random card, or a random part of one: what is right on one card alone is wrong on another."""
+    chance = random.SystemRandom()
+    card = chance.choice(CARDS)
+    seen = chance.randrange(FEWEST_MULTIPROCESSORS, card.multi_processor_count + 1, 2)
+    return replace(card, multi_processor_count=seen)
+
+
+_installed: list[Properties] = []
+
+
+def properties() -> Properties:
+    """Those of the card that this process is told of."""
+    return _installed[0]
+
+
 CAPABILITY = 90
 CUDA_VERSION = "12.8"
 
@@ -60,17 +92,21 @@ _here = torch.device("cpu")
 
 WORKING = FILLS | MOVES | NUMBERS | {"to", "cpu", "tolist", "stack"}
 """Functions of torch that read or write what tensors hold."""
+IN_PLACE = frozenset({"zero_", "fill_", "copy_", "__setitem__"})
+LATER = FILLS | IN_PLACE | {"clone", "contiguous", "cat", "stack"}
+"""Those that a stream does in its turn."""
 
 
 def install() -> None:
-    """Give Triton a driver that answers for an H100. Call once, before a bundle is loaded."""
+    """Choose a card, and give Triton a driver that answers for it. Call once, before a bundle is loaded."""
+    _installed[:] = [some_card()]
     triton.runtime.driver.set_active(_Driver())
     launching.queued = lambda work: pretended_streams.current().launch(work)
 
 
 @contextlib.contextmanager
 def pretending() -> Iterator[None]:
-    """While the context lasts, code of a bundle gets the answers of an H100, and "cuda" means this machine's memory."""
+    """While the context lasts, code of a bundle gets the answers of a GPU, and "cuda" means this machine's memory."""
     if _active:
         yield
         return
@@ -132,9 +168,11 @@ class _Devices(TorchFunctionMode):
         answer = ANSWERS.get(getattr(func, "__self__", func) if _is_getter(func) else func)
         if answer is not None:
             return answer(args[0]) if asked_by_bundle() else func(*args, **(kwargs or {}))
-        if getattr(func, "__name__", "") in WORKING:
+        name, stream = getattr(func, "__name__", ""), pretended_streams.current()
+        later = name in LATER and stream is not pretended_streams.caller
+        if name in WORKING and not later:
             # it happens now, and what was launched before it on its stream has happened then
-            pretended_streams.current().synchronize()
+            stream.synchronize()
         named = dict(kwargs or {})
         if isinstance(named.get("device"), int):
             named["device"] = _here
@@ -142,7 +180,43 @@ class _Devices(TorchFunctionMode):
         given = [_placed(each) for each in args]
         if func is torch.Tensor.to and len(given) > 1 and type(given[1]) is int:
             given[1] = _here
-        return func(*given, **{name: _placed(value) for name, value in named.items()})
+        named = {key: _placed(value) for key, value in named.items()}
+        return _in_turn(func, given, named, name in IN_PLACE) if later else func(*given, **named)
+
+
+def _in_turn(func: Function, given: list[Any], named: dict[str, Any], in_place: bool) -> Any:
+    """Let a stream other than the caller's write memory when its turn comes. Until then what exists is what it was, and
+    nothing is defined in what is made. It is seen now by those who record the call."""
+    changed = given[0] if in_place else named.get("out")
+    with _unseen():
+        before = None if changed is None else changed.data.clone()
+    result = func(*given, **named)
+
+    def write() -> None:
+        with _unseen():
+            written = func(*given, **named)
+            if changed is None:
+                result.data.copy_(written)
+
+    made: int | None = None
+    with _unseen():
+        if changed is not None and before is not None:
+            changed.data.copy_(before)
+        elif any(result is each for each in given):
+            return result
+        else:
+            held = bits(result)
+            held.fill_(POISON if held.dtype is torch.uint8 else -1)
+            made = result.untyped_storage().data_ptr() if func.__name__ in FILLS else None
+    pretended_streams.current().launch(write, made)
+    return result
+
+
+@contextlib.contextmanager
+def _unseen() -> Iterator[None]:
+    """What happens in this context is no part of the call."""
+    with torch._C.DisableTorchFunction(), _disable_current_modes(), torch.no_grad():
+        yield
 
 
 def _is_getter(func: Any) -> bool:
@@ -218,9 +292,9 @@ _TOLD: Mapping[str, Function] = {
     "current_device": lambda: 0,
     "set_device": lambda device: None,
     "synchronize": pretended_streams.synchronize,
-    "get_device_properties": lambda device=None: PROPERTIES,
-    "get_device_capability": lambda device=None: (PROPERTIES.major, PROPERTIES.minor),
-    "get_device_name": lambda device=None: PROPERTIES.name,
+    "get_device_properties": lambda device=None: properties(),
+    "get_device_capability": lambda device=None: (properties().major, properties().minor),
+    "get_device_name": lambda device=None: properties().name,
     "is_bf16_supported": lambda including_emulation=True: True,
     "current_stream": lambda device=None: pretended_streams.current(),
     "default_stream": lambda device=None: pretended_streams.caller,
@@ -241,7 +315,7 @@ REPLACED: tuple[tuple[Any, Mapping[str, Any]], ...] = (
     (torch.cuda, CUDA),
     (torch.version, {"cuda": CUDA_VERSION}),
     # refuses a stream that is none before a mode is asked
-    (torch.Tensor, {"record_stream": lambda tensor, stream: None}),
+    (torch.Tensor, {"record_stream": pretended_streams.record}),
 )
 """What bundles find under these names, instead of what is there, while this process pretends."""
 
@@ -254,13 +328,13 @@ class _Utilities:
 
     def get_device_properties(self, device: int = 0) -> dict[str, int]:
         return {
-            "max_shared_mem": PROPERTIES.shared_memory_per_block_optin,
-            "max_num_regs": PROPERTIES.regs_per_multiprocessor,
-            "multiprocessor_count": PROPERTIES.multi_processor_count,
-            "warpSize": PROPERTIES.warp_size,
-            "sm_clock_rate": PROPERTIES.clock_rate,
-            "mem_clock_rate": PROPERTIES.memory_clock_rate,
-            "mem_bus_width": PROPERTIES.memory_bus_width,
+            "max_shared_mem": properties().shared_memory_per_block_optin,
+            "max_num_regs": properties().regs_per_multiprocessor,
+            "multiprocessor_count": properties().multi_processor_count,
+            "warpSize": properties().warp_size,
+            "sm_clock_rate": properties().clock_rate,
+            "mem_clock_rate": properties().memory_clock_rate,
+            "mem_bus_width": properties().memory_bus_width,
         }
 
     def __getattr__(self, name: str) -> Any:
@@ -286,7 +360,7 @@ class _Interface:
 
 
 class _Driver:
-    """Triton's driver for an H100 that is not there."""
+    """Triton's driver for a GPU that is not there."""
 
     def __init__(self) -> None:
         self.utils = _Utilities()
@@ -299,7 +373,7 @@ class _Driver:
     def get_current_target(self) -> Any:
         from triton.backends.compiler import GPUTarget
 
-        return GPUTarget("cuda", CAPABILITY, PROPERTIES.warp_size)
+        return GPUTarget("cuda", CAPABILITY, properties().warp_size)
 
     def get_active_torch_device(self) -> torch.device:
         return torch.device("cuda", 0)
@@ -311,7 +385,7 @@ class _Driver:
         return launching.run_once
 
     def get_device_capability(self, device: Any = None) -> tuple[int, int]:
-        return (PROPERTIES.major, PROPERTIES.minor)
+        return (properties().major, properties().minor)
 
     def get_current_device(self) -> int:
         return 0

@@ -1,10 +1,13 @@
 """CUDA streams and events that a bundle finds where there is no GPU.
 
 What is launched on the caller's stream runs at once. What is launched on another stream runs when somebody is made to
-wait for it, and not at all in a call in which nobody is: on a GPU it may be late. Nor does it run if that stream has
-not waited for the caller's since the call began, whose work still writes the inputs."""
+wait for it, and no earlier, even if a call ends meanwhile: on a GPU it may be late. It never runs if that stream has
+not waited for the caller's since the call began, whose work still writes the inputs, and uses the memory of the calls
+before. That memory may be lent again on the stream on which it was allocated, unless a tensor in it is recorded to be
+used on the caller's."""
 
 import contextlib
+import functools
 import weakref
 from collections import deque
 from collections.abc import Callable
@@ -16,6 +19,8 @@ Work = Callable[[], None]
 
 ELAPSED_MS = 0.01
 """The time between two events: no time without a GPU means anything."""
+MOST_PENDING = 256
+"""How much that nobody waits for a stream keeps from call to call."""
 times_asked = [0]
 """How often a bundle asked for the time between two events."""
 
@@ -58,12 +63,22 @@ class Stream(contextlib.AbstractContextManager["Stream"]):
         self.synchronize()
         return True
 
-    def launch(self, work: Work) -> None:
-        """Run this when its turn comes, if ever."""
+    def launch(self, work: Work, made: int | None = None) -> None:
+        """Run this when its turn comes, if ever. made: the address of the memory that was allocated for it, if it needs
+        nothing else."""
         if self is caller:
             work()
         elif self.begun == caller.begun:
             self.pending.append(work)
+        elif made is not None:
+            self.pending.append(functools.partial(self._fill, work, made))
+
+    def _fill(self, work: Work, made: int) -> None:
+        """Fill memory, unless the caller's stream may still use it for what lay there before."""
+        if self.begun == caller.begun or made in _recorded:
+            work()
+        else:
+            _unrecorded[made] = work
 
     def run(self, until: int) -> None:
         """Do what was queued first, as far as it is not done."""
@@ -130,6 +145,10 @@ class Entered(contextlib.AbstractContextManager[None]):
 
 _streams: "weakref.WeakSet[Stream]" = weakref.WeakSet()
 _entered: list[Stream] = []
+_recorded: set[int] = set()
+"""The addresses of memory that was recorded in this call to be used on the caller's stream."""
+_unrecorded: dict[int, Work] = {}
+"""What would fill memory that was not, by address."""
 caller = Stream()
 
 
@@ -142,13 +161,25 @@ def begin() -> None:
     """A call begins: other streams know nothing of what the caller's stream did before."""
     end()
     caller.begun += 1
+    for each in list(_streams):
+        if len(each.pending) > MOST_PENDING:
+            each.forget()
 
 
 def end() -> None:
-    """A call ends: nothing runs any more for which nobody has waited."""
+    """A call ends. What nobody has waited for stays undone."""
     _entered.clear()
-    for each in list(_streams):
-        each.forget()
+    _recorded.clear()
+    _unrecorded.clear()
+
+
+def record(tensor: torch.Tensor, stream: Any) -> None:
+    """Tensor.record_stream: a stream uses a tensor's memory."""
+    if stream is caller:
+        with torch._C.DisableTorchFunction():
+            address = tensor.untyped_storage().data_ptr()
+        _recorded.add(address)
+        _unrecorded.pop(address, lambda: None)()
 
 
 def synchronize(_device: Any = None) -> None:

@@ -37,8 +37,9 @@ TRACE_LIMIT = 6_000
 
 NEEDED = ("pattern", "replacement_args", "replacement_func")
 
-LANGUAGE = "/triton/language/"
-"""Where Triton's interpreter checks what the compiler for a GPU checks, as that a block's size is a power of two."""
+LANGUAGE = ("/triton/language/", "/triton/_utils.py")
+"""Where Triton's interpreter checks what the compiler for a GPU checks, as that a block's size is a power of two, and
+not too large."""
 
 COMPILERS = ("triton.compiler", "torch._dynamo", "torch._inductor", "triton.backends")
 """An exception whose class is in one of these modules means that something could not be compiled."""
@@ -654,10 +655,12 @@ def _kind_of(error: BaseException, operation: str) -> str:
     if operation == "prepare":
         return "compile"
     root = root_of(error)
+    if type(root).__name__ == "LaunchRefused" and type(root).__module__ == "passnet_core.judge.worker.launching":
+        return "launch"
     kinds = [f"{kind.__module__}.{kind.__qualname__}" for kind in type(root).__mro__]
     compiling = any(kind.startswith(COMPILERS) or kind.endswith("OutOfResources") for kind in kinds)
     if root is not error and (frames := traceback.extract_tb(root.__traceback__)):
-        compiling |= LANGUAGE in frames[-1].filename
+        compiling |= any(each in frames[-1].filename for each in LANGUAGE)
     return "compile" if compiling else "runtime"
 
 

@@ -6,13 +6,14 @@ same element, at least one of them changes it, and nothing orders them. An atomi
 the program: what a program did before one that releases is visible to a program after one that acquires, at the same
 address. Programs that use atomic operations run at once, and take turns before each of them. Within a program: lanes of
 one store write different values to one element, or a lane touches what another lane has written, and no barrier lies
-between. What each launch changed is kept as data. Runs wherever kernels are interpreted; nothing outside the context is
-changed."""
+between; or a pipelined loop loads what it stored a few turns before. What each launch changed is kept as data. Runs
+wherever kernels are interpreted; nothing outside the context is changed."""
 
 import contextlib
 import random
 import sys
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +26,7 @@ import triton.runtime.interpreter as interpreter
 from triton.runtime.jit import TensorWrapper
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from passnet_core.judge.worker import emulation, launching
+from passnet_core.judge.worker import emulation, kernel_syntax, launching
 from passnet_core.judge.worker.interleaving import Turns
 from passnet_core.judge.worker.launching import Place
 
@@ -124,6 +125,7 @@ def watched(
         if seed is not None:
             undoing.enter_context(_replaced(emulation, "undefined", checker.undefined))
             undoing.enter_context(_replaced(builder, "create_gather", _gathering_anywhere(builder.create_gather)))
+        undoing.enter_context(_replaced(kernel_syntax.Operations, "pipelined", staticmethod(checker.pipelined)))
         launching.watchers.append(checker)
         undoing.callback(launching.watchers.remove, checker)
         yield checker.memory
@@ -310,12 +312,15 @@ def numbers(lanes: np.ndarray, count: int) -> np.ndarray:
 @dataclass
 class _Program:
     """A program of a launch. met: when its warps last met. acquired: when it last acquired, by a hash of the
-    addresses."""
+    addresses. loops: how many loops it has begun. ahead: from when until when it stored what the loop that it is in may
+    have loaded already."""
 
     number: int
     place: Place
     met: int = 0
     acquired: dict[int, int] = field(default_factory=dict)
+    loops: int = 0
+    ahead: tuple[int, int] = (0, 0)
 
 
 NOBODY = _Program(-1, (0, 0, 0))
@@ -405,6 +410,7 @@ class _Checker:
             indices = cells.indices(addresses, size)
             self._find_earlier_changes(cells, indices, "reads")
             self._find_other_lanes(cells, indices, lanes, None, "reads", "changed")
+            self._find_loaded_ahead(cells, indices)
             cells.pending.append((self.now.number, self.time, indices, lanes))
             self.pending += indices.size
         if self.pending > MOST_PENDING:
@@ -496,6 +502,22 @@ class _Checker:
         """The warps of the program that runs meet: what its lanes did before is visible to all of them."""
         self.time += 1
         self.now.met = self.time
+
+    def pipelined(self, counters: Iterator[Any], stages: int) -> Iterator[Any]:
+        """The counters of a loop. With several stages a GPU loads for so many turns at once, less one, unless the loop
+        holds another one."""
+        program, begun = self.now, deque[int](maxlen=stages)
+        program.loops += 1
+        own = program.loops
+        try:
+            for each in counters:
+                if program.loops != own:
+                    begun.clear()
+                begun.append(self.time)
+                program.ahead = (begun[0], begun[-1])
+                yield each
+        finally:
+            program.ahead = (0, 0)
 
     def undefined(self, shape: tuple[int, ...], kind: np.dtype[Any]) -> np.ndarray:
         """What lanes hold that a load leaves out: some of them zeros, some all bits set, and some anything."""
@@ -649,6 +671,24 @@ class _Checker:
                 cells.name,
                 f"{doing} {element}, which another lane of it has {done} before: without tl.debug_barrier() between, a"
                 " GPU's warps may not be that far yet",
+            )
+
+    def _find_loaded_ahead(self, cells: _Cells, indices: np.ndarray) -> None:
+        """Tell of the first of these cells that this program changed in a turn of a pipelined loop before which a GPU
+        may have loaded it."""
+        first, last = self.now.ahead
+        if cells.writers is None or first == last:
+            return
+        times = cells.write_times[indices]
+        stale = (cells.writers[indices] == self.now.number) & cells.changed[indices]
+        stale &= (times > max(first, self.now.met)) & (times <= last)
+        if stale.any():
+            element = cells.described(int(indices[np.argmax(stale)]))
+            self._tell(
+                "ahead",
+                cells.name,
+                f"reads {element}, which it stored a few turns of the loop before: a GPU loads for several turns of"
+                " a loop with num_stages at once",
             )
 
     def _find_duplicates(

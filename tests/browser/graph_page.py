@@ -17,14 +17,15 @@ THEME = {
     "dark": {"text": "#e6ebf1", "background": "#11161d", "secondary-background": "#1b232d", "border": "#33404f"},
 }
 MOUNT = """
-async (data) => {
+(data) => window.mounting = (async () => {
   const { default: graph } = await import("/graph.js");
   window.parent_ ??= document.querySelector("#graph").attachShadow({ mode: "open" });
   window.sent ??= [];
   const setTriggerValue = (name, value) => window.sent.push([name, value]);
   window.end = graph({ parentElement: window.parent_, data, setTriggerValue });
-}
+})()
 """
+"""The promise is kept in window.mounting, since a promise that nothing refers to may be garbage collected."""
 
 
 def open_graph_page(page: Page, scheme: str = "light") -> None:

@@ -40,11 +40,11 @@ KERNEL_LINE = 1 + PASS[: PASS.index("    pass")].count("\n")
 PTX = f'// {HOSTILE}\n\t.loc 1 {KERNEL_LINE} 0\n\tret;\n\t.file 1 "pass_dir" "one.py"\n'
 INDUCTOR = "far = 1\n" * 80 + "# Source Nodes: [c], Original ATen: [aten.sigmoid]\nk = async_compile.triton('k', '')\n"
 MOUNT = """
-async (data) => {
+(data) => window.mounting = (async () => {
   const { default: code } = await import("/code.js");
   window.parent_ ??= document.querySelector("#code").attachShadow({ mode: "open" });
   code({ parentElement: window.parent_, data });
-}
+})()
 """
 
 

@@ -38,7 +38,10 @@ def replacement_func():
 
 
 LONG = (40_000, 2, 64)
-"""More elements than a block may have, and more rows than the second axis of a grid."""
+"""More rows than the second axis of a grid may have programs."""
+
+LARGE_BLOCK = (16_400, 2, 64)
+"""A little more than twice as many elements as a block may have."""
 
 
 def asked(large: str = "tl.maximum(total, 0.0)", grid: str = "triton.cdiv(count, 1024)", rest: str = "False") -> Job:
@@ -64,36 +67,39 @@ def test_a_program_that_does_more_than_the_others_is_right(backend: LocalBackend
     assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
 
 
-def at_large_sizes(launch: str) -> Job:
+def at_large_sizes(launch: str, shape: tuple[int, ...] = LARGE_BLOCK) -> Job:
     """A bundle that launches in another way, or not at all, if there is much to do."""
     usual = "add_relu_kernel[(GRID,)](a, b, out, count, REST=EVERYTHING, BLOCK=1024)"
     kernel = KERNEL.replace("tl.program_id(0) * BLOCK +", "(tl.program_id(0) + tl.program_id(1)) * BLOCK +")
     kernel = kernel.replace(usual, launch).replace("LARGE", "tl.maximum(total, 0.0)")
-    return replace(job(PATTERN + kernel), subgraph=subgraph(LONG))
+    return replace(job(PATTERN + kernel), subgraph=subgraph(shape))
 
 
 LARGE = {
     "rows on the second axis": (
-        at_large_sizes("add_relu_kernel[(1, count // 64)](a, b, out, count, REST=False, BLOCK=64)"),
+        at_large_sizes("add_relu_kernel[(1, count // 64)](a, b, out, count, REST=False, BLOCK=64)", LONG),
         Verdict.CRASHED,
         "axis 1 of the grid has 80000 programs",
     ),
     "everything in a block": (
-        at_large_sizes("add_relu_kernel[(1,)](a, b, out, count, REST=False, BLOCK=triton.next_power_of_2(count))"),
+        at_large_sizes(
+            "BLOCK = 1024 if count < 1_000_000 else triton.next_power_of_2(count)\n"
+            "    add_relu_kernel[(triton.cdiv(count, BLOCK),)](a, b, out, count, REST=False, BLOCK=BLOCK)"
+        ),
         Verdict.COMPILE_FAILED,
         "1048576",
     ),
     "six warps": (
         at_large_sizes(
             "add_relu_kernel[(triton.cdiv(count, 1024),)](a, b, out, count, REST=False, BLOCK=1024,"
-            " num_warps=6 if count > 5_000_000 else 4)"
+            " num_warps=6 if count > 1_000_000 else 4)"
         ),
         Verdict.COMPILE_FAILED,
         "num_warps",
     ),
     "torch": (
         at_large_sizes(
-            "if count > 5_000_000:\n        total = a + b\n        return total * (total > 0)\n"
+            "if count > 1_000_000:\n        total = a + b\n        return total * (total > 0)\n"
             "    add_relu_kernel[(triton.cdiv(count, 1024),)](a, b, out, count, REST=False, BLOCK=1024)"
         ),
         Verdict.LIBRARY,

@@ -384,9 +384,7 @@ def test_only_replacements_of_patterns_that_change_something_may_change_argument
 class Needing(Here):
     """A candidate worker that fails if its kernels do nothing."""
 
-    def run(
-        self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, sampled: bool = False
-    ) -> Returned:
+    def run(self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, **_: Any) -> Returned:
         if idle:
             raise CandidateFault("runtime", "a number that no kernel has written")
         return super().run(name, fresh=fresh, watched=watched)
@@ -395,15 +393,7 @@ class Needing(Here):
 class OnlyInOrder(CountingRepeater):
     """A repeater of kernels that are right in the interpreter's own order only."""
 
-    def repeat(
-        self,
-        name: str,
-        watched: Watched,
-        seed: int | None,
-        *,
-        sampled: bool = False,
-        most_s: float | None = None,
-    ) -> Repeated:
+    def repeat(self, name: str, watched: Watched, seed: int | None, **_asked: Any) -> Repeated:
         repeated = super().repeat(name, watched, seed)
         if seed is None:
             return repeated
@@ -414,15 +404,7 @@ class OnlyInOrder(CountingRepeater):
 
 
 class NeverRight(OnlyInOrder):
-    def repeat(
-        self,
-        name: str,
-        watched: Watched,
-        seed: int | None,
-        *,
-        sampled: bool = False,
-        most_s: float | None = None,
-    ) -> Repeated:
+    def repeat(self, name: str, watched: Watched, seed: int | None, **_asked: Any) -> Repeated:
         return super().repeat(name, watched, 0)
 
 
@@ -442,9 +424,7 @@ def test_kernels_that_are_right_in_one_order_only_are_wrong_and_no_librarys() ->
 class TwoKinds(Needing):
     """A candidate worker that says it copies where inputs are large, and else that it fills."""
 
-    def run(
-        self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, sampled: bool = False
-    ) -> Returned:
+    def run(self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, **_: Any) -> Returned:
         returned = super().run(name, fresh=fresh, watched=watched, idle=idle)
         large = any(float(each.abs().max()) > 50 for each in self.inputs if isinstance(each, torch.Tensor))
         steps: tuple[dict[str, Any], ...] = ({"steps": [{"copy" if large else "fill": {}}]},)
@@ -454,15 +434,7 @@ class TwoKinds(Needing):
 class WrongIfCopied(NeverRight):
     """A repeater that is right only where a call filled."""
 
-    def repeat(
-        self,
-        name: str,
-        watched: Watched,
-        seed: int | None,
-        *,
-        sampled: bool = False,
-        most_s: float | None = None,
-    ) -> Repeated:
+    def repeat(self, name: str, watched: Watched, seed: int | None, **_asked: Any) -> Repeated:
         if "copy" in watched.steps[0]["steps"][0]:
             return super().repeat(name, watched, seed)
         return CountingRepeater.repeat(self, name, watched, seed)

@@ -3,6 +3,7 @@
 import math
 import time
 from dataclasses import replace
+from typing import Any
 
 import torch
 
@@ -70,9 +71,7 @@ def test_sizes_that_cannot_be_reduced_leave_out_no_input_draw() -> None:
 class LaterLight(Here):
     """A candidate worker whose kernels ask for almost no work, after the call in which their work was counted."""
 
-    def run(
-        self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, sampled: bool = False
-    ) -> Returned:
+    def run(self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, **_: Any) -> Returned:
         returned = super().run(name, fresh=fresh, watched=watched, idle=idle)
         return replace(returned, work_s=1e-6 if len(self.ran) > 1 else 1.0)
 

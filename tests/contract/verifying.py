@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 import torch
 
@@ -71,9 +71,7 @@ class Here:
     def bench(self, plan: BenchPlan) -> ReferenceBench:
         return LocalReferenceBench(plan, self)
 
-    def run(
-        self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, sampled: bool = False
-    ) -> Returned:
+    def run(self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, **_: Any) -> Returned:
         self.ran.append(fresh)
         try:
             seen = self.staging.call(name, self.calls[name], fresh=fresh)
@@ -111,15 +109,7 @@ class CountingRepeater(Here):
         self.traced, self.functions = self.candidate.traced, self.candidate.functions
         super().prepare(name, preparation)
 
-    def repeat(
-        self,
-        name: str,
-        watched: Watched,
-        seed: int | None,
-        *,
-        sampled: bool = False,
-        most_s: float | None = None,
-    ) -> Repeated:
+    def repeat(self, name: str, watched: Watched, seed: int | None, **_asked: Any) -> Repeated:
         elements = sum(each.numel() for each in self.inputs if isinstance(each, torch.Tensor))
         return Repeated(self.run(name), work_s=elements * self.work_s)
 

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 
 import torch
 
-from passnet_core.judge.numerics.elements import HALF, ulp
+from passnet_core.judge.numerics.elements import HALF, is_whole, ulp
 from passnet_core.judge.numerics.perturbing import SHAKEN
 from passnet_core.judge.protocol.reference_bench import Drawn, SystematicError
 
@@ -311,8 +311,7 @@ def _off_by_one(off: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
 
 def pool_for(output: object) -> "ErrorPool | CodePool":
     """A pool for an output like this one."""
-    whole = isinstance(output, torch.Tensor) and not output.is_floating_point() and not output.is_complex()
-    return CodePool() if whole else ErrorPool()
+    return CodePool() if is_whole(output) else ErrorPool()
 
 
 def _ratios(sums: torch.Tensor, draws: torch.Tensor, units: torch.Tensor, everywhere: float) -> torch.Tensor:

@@ -415,6 +415,11 @@ def _finite_size(exact: torch.Tensor) -> torch.Tensor:
     return torch.where(exact.isfinite(), exact.abs(), 0.0)
 
 
+def is_whole(value: object) -> bool:
+    """Whether this is a tensor of whole numbers or booleans."""
+    return isinstance(value, torch.Tensor) and not value.is_floating_point() and not value.is_complex()
+
+
 def ulp(dtype: torch.dtype, size: torch.Tensor) -> torch.Tensor:
     """One ulp of the dtype at each finite float64 size, as float64."""
     info = torch.finfo(dtype)

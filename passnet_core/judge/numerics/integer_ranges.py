@@ -488,8 +488,7 @@ def _interval(node: Node, known: Mapping[str, ValueRange]) -> ValueRange:
     if name == "cumsum":
         size = common.longest
         return common.over(min(first.low, first.low * size), max(first.high, first.high * size))
-    if name == "sum" and dict(signatures.bind(node).arguments).get("dim") is not None:
-        dims = dict(signatures.bind(node).arguments)["dim"]
+    if name == "sum" and (dims := dict(signatures.bind(node).arguments).get("dim")) is not None:
         items = dims.items if isinstance(dims, Listed) else dims if isinstance(dims, tuple) else (dims,)
         size = first.longest ** len(items)
         return common.over(min(first.low, first.low * size), max(first.high, first.high * size))

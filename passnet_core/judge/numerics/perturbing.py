@@ -12,7 +12,7 @@ from itertools import chain
 
 import torch
 
-from passnet_core.judge.numerics.elements import HALF
+from passnet_core.judge.numerics.elements import HALF, is_whole
 from passnet_core.judge.protocol.clients import Computing
 from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Produced, Returned
 from passnet_core.judge.protocol.reference_bench import Drawn
@@ -82,7 +82,7 @@ class PerturbedResults:
 
     def _outputs(self, index: int) -> Iterator[Produced]:
         wanted = self.eager.outputs[index]
-        whole = _whole(wanted.value)
+        whole = is_whole(wanted.value)
         results = self._results(not whole)
         yield from (returned.outputs[index] for _, returned in results)
         if not whole:
@@ -159,10 +159,6 @@ def _equal(one: Produced, other: Produced) -> bool:
     if left.dtype != right.dtype or left.shape != right.shape:
         return False
     return torch.equal(left, right) or bool(((left == right) | ((left != left) & (right != right))).all())
-
-
-def _whole(value: object) -> bool:
-    return isinstance(value, torch.Tensor) and not value.is_floating_point() and not value.is_complex()
 
 
 def after(call: Returned, index: int, inputs: Sequence[Drawn]) -> Produced:

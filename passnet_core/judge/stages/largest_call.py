@@ -32,17 +32,19 @@ REFUSED = frozenset({"launch", "compile"})
 
 
 def largest_call(session: VerifySession) -> Census | None:
-    """Make the call, and keep what was seen in it with what was seen in the others.
+    """Make the call, unless one at these sizes was watched before, and keep what was seen in it with what was seen in
+    the others.
 
     COMPILE_FAILED if Triton's compiler refuses what it launched. None: nothing is wrong with it, or it was not made.
     Raises CandidateFault for what CUDA or Triton refuses at once."""
-    asked, pace = session.asked, session.pace
-    shapes = next((step.shapes for step in pace.steps if _bytes(session, step.shapes) <= MOST_BYTES), None)
-    if asked.repeater is None or shapes is None or not pace.reduced or shapes == pace.choices[0]:
+    asked, shapes = session.asked, session.pace.larger(lambda step: _bytes(session, step.shapes) <= MOST_BYTES)
+    if asked.repeater is None or shapes is None:
         return None
     # who reads a number may go on with one that the kernels have not computed here
     if any(reads(each.watched) for each in session.watched) or _eager_s(session, shapes) > MOST_EAGER_S:
         return None
+    if known := [each for each in session.watched if each.shapes == shapes]:
+        return refused_kernels(session, known)
     asked.report("watching a call at the recorded sizes")
     try:
         asked.candidate.give(list(_inputs(session, shapes)))

@@ -26,7 +26,7 @@ from passnet_core.judge.protocol.operation_names import NUMBERS, bare
 from passnet_core.judge.stages.findings import Census
 from passnet_core.judge.stages.repetition import wrong_outputs
 from passnet_core.judge.stages.sizes import Shapes
-from passnet_core.judge.stages.verify_session import EagerFailed, VerifySession
+from passnet_core.judge.stages.verify_session import EagerFailed, VerifySession, WatchedCall
 from passnet_core.records import Evidence, Verdict
 
 TOPIC = "recorded sizes"
@@ -42,22 +42,21 @@ SUSPICIOUS_SHARE = 0.01
 def recorded_sizes(session: VerifySession) -> Census | None:
     """WRONG_VALUES, if kernels are wrong at the recorded sizes, or at the largest ones below MOST_ELEMENTS.
 
-    VALUES_ONLY: a few programs are right there. INCONCLUSIVE: it seems as if a grid could not fill an output. None:
-    nothing was compared."""
-    asked, pace = session.asked, session.pace
-    step = next((each for each in pace.steps if each.elements <= MOST_ELEMENTS), None)
-    if asked.repeater is None or step is None or not pace.reduced or step.shapes == pace.choices[0]:
+    VALUES_ONLY: a few programs are right there, and the call is kept with the others. INCONCLUSIVE: it seems as if a
+    grid could not fill an output. None: nothing was compared."""
+    asked, shapes = session.asked, session.pace.larger(lambda step: step.elements <= MOST_ELEMENTS)
+    if asked.repeater is None or shapes is None:
         return None
     bench = session.bench
     assert isinstance(bench, LocalReferenceBench)
     asked.report("running a few programs at the recorded sizes")
     try:
-        bench.draw(INPUT_DRAW, step.shapes)
+        bench.draw(INPUT_DRAW, shapes)
         session.witnessed(lambda: bench.refer(exact=False))
         asked.candidate.give(bench.taken())
-        watched = session.run(step.shapes, fresh=True, watched=True, sampled=True).watched
+        watched = session.run(shapes, fresh=True, watched=True, sampled=True).watched
         # who reads a number may go on with one that the kernels have not computed here
-        return None if watched is None or reads(watched) else _compared(session, bench, watched, step.shapes)
+        return None if watched is None or reads(watched) else _compared(session, bench, watched, shapes)
     except EagerFailed:
         return None
     except CandidateEnd as end:
@@ -80,6 +79,7 @@ def _compared(session: VerifySession, bench: LocalReferenceBench, watched: Watch
     suspicions = list(_suspicions(sampled, eager))
     evidence = (Evidence(TOPIC, "\n".join((*_grids(watched), *(each.text for each in suspicions)))),)
     if not suspicions:
+        session.watched.append(WatchedCall(INPUT_DRAW, False, shapes, watched))
         text = f"A few programs of each launch, at {described}, stored what eager computes."
         return Census(Verdict.VALUES_ONLY, "", (), (Evidence(TOPIC, text),))
     asked.report("running all programs at the recorded sizes")

@@ -6,7 +6,7 @@ is ever left out. Each axis that shrinks keeps its recorded size in some input d
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -147,6 +147,11 @@ class Pace:
             elif len(whole) > 1:
                 pending += [{each} for each in sorted(whole, key=lambda each: each.place, reverse=True)]
         return found
+
+    def larger(self, fits: Callable[[SizeStep], bool]) -> Shapes | None:
+        """The recorded sizes, or the largest ones that fit; None if those that are compared are not smaller."""
+        step = next(filter(fits, self.steps), None)
+        return None if step is None or not self.reduced or step.shapes == self.choices[0] else step.shapes
 
     def _computed(self, shapes: Shapes) -> int:
         return _computed(self.specs, shapes, self.known_roles)

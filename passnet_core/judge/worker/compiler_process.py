@@ -132,10 +132,13 @@ def _serve(files: Sequence[PassFile], folder: Path, asking: int, answering: int)
         """The kernels, which find the constants of their files as they were at this launch. Triton compiles them in
         once."""
         constants = launch.get("constants", ())
-        kernels = loaded.setdefault(json.dumps(constants), LoadedKernels(files, folder / "kernels"))
-        for each in constants:
-            kernels.set_constant(each["file"], each["name"], _restored(each["value"], kernels))
-        return kernels
+        known = json.dumps(constants)
+        if known not in loaded:
+            kernels = LoadedKernels(files, folder / "kernels")
+            for each in constants:
+                kernels.set_constant(each["file"], each["name"], _restored(each["value"], kernels))
+            loaded[known] = kernels
+        return loaded[known]
 
     interpreting = True
     with open(asking, "rb") as asked:

@@ -88,7 +88,7 @@ def _is_computed(value: Any) -> bool:
 
 def _is_function(value: Any) -> bool:
     """Whether a value is a function, which the interpreter and the compiler represent differently."""
-    return isinstance(value, interpreter.InterpretedFunction) or (callable(value) and not isinstance(value, type))
+    return callable(value) and not isinstance(value, type)
 
 
 def _kind_of(value: Any) -> str:

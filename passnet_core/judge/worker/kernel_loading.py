@@ -11,26 +11,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from passnet_core.bundles.triton_functions import (
-    is_constant_function,
-    readable_tree,
-    statements,
-    triton_functions,
-)
+from passnet_core.bundles.static_rules import kernel_language
+from passnet_core.bundles.triton_functions import is_constant_function, readable_tree, statements, triton_functions
 from passnet_core.records import PassFile
 
 PACKAGES = ("triton.language", "triton.tools.tensor_descriptor", "math", "torch._inductor.runtime")
 """The packages, besides the bundle's own files and what is left of triton, that a Triton function may use."""
 
-OF_TRITON = ("cdiv", "constexpr_function", "jit", "language", "next_power_of_2")
-"""What is left of the module triton. The rest tells who runs a kernel, such as triton.knobs and triton.runtime."""
+OF_TRITON = kernel_language.OF_TRITON - {"tools"}
+"""What is left of the module triton as it is. Of its tools only tensor descriptors are left."""
 
-BUILTINS = (
-    "abs", "all", "any", "bool", "dict", "divmod", "enumerate", "float", "int", "isinstance", "len", "list", "map",
-    "max", "min", "pow", "print", "range", "reversed", "round", "set", "slice", "str", "sum", "tuple", "zip",
-    "ArithmeticError", "AssertionError", "AttributeError", "Exception", "ImportError", "NotImplementedError",
-    "RuntimeError", "TypeError", "ValueError",
-)  # fmt: skip
+BUILTINS = kernel_language.IN_CONSTANTS | {"AttributeError", "ImportError"}
 """The built-in functions that they may call."""
 
 CONSTANT_PARTS = (

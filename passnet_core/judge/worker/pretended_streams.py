@@ -96,7 +96,8 @@ class Stream(contextlib.AbstractContextManager["Stream"]):
         return self
 
     def __exit__(self, *_error: object) -> None:
-        _left()
+        if _entered:
+            _entered.pop()
 
 
 class Event:
@@ -137,10 +138,10 @@ class Entered(contextlib.AbstractContextManager[None]):
         self.stream = stream or current()
 
     def __enter__(self) -> None:
-        _entered.append(self.stream)
+        self.stream.__enter__()
 
     def __exit__(self, *_error: object) -> None:
-        _left()
+        self.stream.__exit__()
 
 
 _streams: "weakref.WeakSet[Stream]" = weakref.WeakSet()
@@ -186,8 +187,3 @@ def synchronize(_device: Any = None) -> None:
     """Wait for all streams."""
     for each in list(_streams):
         each.synchronize()
-
-
-def _left() -> None:
-    if _entered:
-        _entered.pop()

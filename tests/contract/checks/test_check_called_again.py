@@ -1,5 +1,7 @@
 """Passes that compute in another way when they are watched."""
 
+from typing import Any
+
 import torch
 
 from passnet_core.judge.protocol.messages import Returned
@@ -12,9 +14,7 @@ class Watching(Here):
 
     knows = False
 
-    def run(
-        self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, sampled: bool = False
-    ) -> Returned:
+    def run(self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, **_: Any) -> Returned:
         Watching.knows = watched
         return super().run(name, fresh=fresh, watched=watched, idle=idle)
 

@@ -1,6 +1,7 @@
 """Results that are right although no kernel did anything."""
 
 from dataclasses import replace
+from typing import Any
 
 import torch
 
@@ -18,9 +19,7 @@ class Idle(Here):
         super().__init__()
         self.needed, self.idled, self.hides = needed, 0, False
 
-    def run(
-        self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, sampled: bool = False
-    ) -> Returned:
+    def run(self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, **_: Any) -> Returned:
         returned = super().run(name, fresh=fresh)
         if not idle:
             return returned
@@ -68,7 +67,7 @@ def test_passnets_profile_lets_no_kernel_idle() -> None:
 def test_a_replacement_that_stumbles_without_its_kernels_is_right() -> None:
     class Stumbling(Here):
         def run(
-            self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, sampled: bool = False
+            self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, **_: Any
         ) -> Returned:
             if idle:
                 raise CandidateFault("runtime", "a number that no kernel has written")

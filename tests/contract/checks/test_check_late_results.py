@@ -1,6 +1,7 @@
 """Outputs that are unfinished when the stream of the call is done."""
 
 from dataclasses import replace
+from typing import Any
 
 from passnet_core.judge.protocol.messages import (
     Returned,
@@ -17,9 +18,7 @@ def test_an_output_that_comes_late_is_wrong_and_named() -> None:
     worker = Here()
     run = worker.run
 
-    def late(
-        name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, sampled: bool = False
-    ) -> Returned:
+    def late(name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, **_: Any) -> Returned:
         return replace(run(name, fresh=fresh), late=(0,))
 
     worker.run = late  # type: ignore[method-assign]

@@ -1,6 +1,7 @@
 """Passes that match nothing in what torch.compile captured."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -19,9 +20,7 @@ def test_a_capture_in_which_nothing_matches_is_a_failed_rewrite() -> None:
     worker = Here()
     run = worker.run
 
-    def unmatched(
-        name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, sampled: bool = False
-    ) -> Returned:
+    def unmatched(name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, **_: Any) -> Returned:
         return replace(run(name, fresh=fresh), matches=0)
 
     worker.run = unmatched  # type: ignore[method-assign]

@@ -53,6 +53,7 @@ class Corpus:
         readers: dict[str, Callable[[], Task]] = {}
         summaries: dict[str, TaskSummary] = {}
         problems: list[str] = []
+        in_folders: set[str] = set()
         for folder in self.folders:
             hidden = 0
             index = read_index(folder)
@@ -61,6 +62,7 @@ class Corpus:
                     problems.append(f"Task {place.name!r} in {folder} is hidden: a task of that name came earlier.")
                     continue
                 readers[place.name] = functools.partial(read_task, place)
+                in_folders.add(place.name)
                 try:
                     summaries[place.name] = _indexed(index, place) or summary(read_task(place))
                 except PlaygroundError as error:
@@ -80,6 +82,8 @@ class Corpus:
             self._readers = readers
             self._summaries = dict(sorted(summaries.items()))
             self._problems = tuple(problems)
+            self.in_folders = frozenset(in_folders)
+            """The names of the tasks that have a folder of their own, not in a pack."""
 
     @property
     def problems(self) -> tuple[str, ...]:

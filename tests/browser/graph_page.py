@@ -9,6 +9,7 @@ from playwright.sync_api import Page, Route
 
 from passnet_core.graphs.ir import Graph
 from passnet_core.graphs.source import parse_function
+from tests.browser.mounting import mount_component
 
 BUILT = Path(__file__).resolve().parents[2] / "assets" / "built"
 ADDRESS = "http://graph.test"
@@ -17,15 +18,12 @@ THEME = {
     "dark": {"text": "#e6ebf1", "background": "#11161d", "secondary-background": "#1b232d", "border": "#33404f"},
 }
 MOUNT = """
-(data) => window.mounting = (async () => {
   const { default: graph } = await import("/graph.js");
   window.parent_ ??= document.querySelector("#graph").attachShadow({ mode: "open" });
   window.sent ??= [];
   const setTriggerValue = (name, value) => window.sent.push([name, value]);
   window.end = graph({ parentElement: window.parent_, data, setTriggerValue });
-})()
 """
-"""The promise is kept in window.mounting, since a promise that nothing refers to may be garbage collected."""
 
 
 def open_graph_page(page: Page, scheme: str = "light") -> None:
@@ -54,7 +52,7 @@ def open_graph_page(page: Page, scheme: str = "light") -> None:
 
 def mount(page: Page, data: Mapping[str, Any]) -> None:
     """Give the component data, the first time or again, as a rerun does."""
-    page.evaluate(MOUNT, dict(data))
+    mount_component(page, MOUNT, data)
 
 
 def layers(nodes: int) -> Graph:

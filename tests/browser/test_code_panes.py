@@ -11,6 +11,7 @@ from passnet_core.graphs import panes
 from passnet_core.graphs.source import parse
 from passnet_core.records import Bundle, CompiledKernel, InductorCode, MatchReport, PassFile, PassMatches
 from tests.browser.graph_page import BUILT, THEME
+from tests.browser.mounting import mount_component
 
 ADDRESS = "http://code.test"
 HOSTILE = '<img src=x onerror="window.broken=1"></code></script>'
@@ -40,11 +41,9 @@ KERNEL_LINE = 1 + PASS[: PASS.index("    pass")].count("\n")
 PTX = f'// {HOSTILE}\n\t.loc 1 {KERNEL_LINE} 0\n\tret;\n\t.file 1 "pass_dir" "one.py"\n'
 INDUCTOR = "far = 1\n" * 80 + "# Source Nodes: [c], Original ATen: [aten.sigmoid]\nk = async_compile.triton('k', '')\n"
 MOUNT = """
-(data) => window.mounting = (async () => {
   const { default: code } = await import("/code.js");
   window.parent_ ??= document.querySelector("#code").attachShadow({ mode: "open" });
   code({ parentElement: window.parent_, data });
-})()
 """
 
 
@@ -86,7 +85,7 @@ def page(browser: Browser) -> Iterator[Page]:
 
     opened.route(f"{ADDRESS}/**", serve)
     opened.goto(ADDRESS)
-    opened.evaluate(MOUNT, given())
+    mount_component(opened, MOUNT, given())
     yield opened
     context.close()
     assert not problems

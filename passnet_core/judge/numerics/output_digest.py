@@ -2,6 +2,7 @@
 
 import struct
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -9,23 +10,43 @@ import torch
 INTEGERS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
+@dataclass(frozen=True)
+class BegunDigest:
+    """A digest whose sums may still be computed by the device. sums: weight and sum of each tensor. plain: the rest."""
+
+    sums: tuple[tuple[int, torch.Tensor], ...]
+    plain: int
+
+
 def digest(outputs: Sequence[Any]) -> int:
     """Add up the bits of all outputs as integers, each output weighted by its position, to a signed 64-bit sum. It is
     exact on every device. Plain booleans, None and tensors that are not strided do not count."""
-    parts: list[torch.Tensor] = []
-    weights: list[int] = []
+    return finished([begun(outputs)])[0]
+
+
+def begun(outputs: Sequence[Any]) -> BegunDigest:
+    """Begin a digest of these outputs, without waiting for the device."""
+    sums: list[tuple[int, torch.Tensor]] = []
     plain = 0
-    for index, value in enumerate(outputs):
+    for position, value in enumerate(outputs, start=1):
         if isinstance(value, torch.Tensor) and value.layout is torch.strided:
             bits = torch.view_as_real(value.resolve_conj()) if value.is_complex() else value
-            parts.append(bits.detach().view(INTEGERS[bits.dtype.itemsize]).sum(dtype=torch.int64))
-            weights.append(index + 1)
+            sums.append((position, bits.detach().view(INTEGERS[bits.dtype.itemsize]).sum(dtype=torch.int64)))
         elif isinstance(value, int | float) and not isinstance(value, bool):
-            plain += int(struct.unpack("<q", struct.pack("<d", float(value)))[0]) * (index + 1)
-    sums = [parts[0].item()] if len(parts) == 1 else torch.stack(parts).tolist() if parts else []
-    total = sum(weight * int(each) for weight, each in zip(weights, sums))
-    return (total + plain + (1 << 63)) % (1 << 64) - (1 << 63)
+            plain += int(struct.unpack("<q", struct.pack("<d", float(value)))[0]) * position
+    return BegunDigest(tuple(sums), plain)
+
+
+def finished(digests: Sequence[BegunDigest]) -> list[int]:
+    """Wait for the device once, and return these digests, all begun on the same device."""
+    sums = [each for digest in digests for _, each in digest.sums]
+    values = iter(torch.stack(sums).tolist() if sums else ())
+    return [_signed(sum(weight * int(next(values)) for weight, _ in each.sums) + each.plain) for each in digests]
 
 
 def listed(returned: Any) -> Sequence[Any]:
     return returned if isinstance(returned, tuple | list) else (returned,)
+
+
+def _signed(total: int) -> int:
+    return (total + (1 << 63)) % (1 << 64) - (1 << 63)

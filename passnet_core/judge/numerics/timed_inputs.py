@@ -16,10 +16,9 @@ from passnet_core.judge.numerics.input_draws import (
     usual_spread,
 )
 from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, InputRole
+from passnet_core.judge.protocol.timed_calls import SLOTS
 from passnet_core.records import Device, Profile, TensorSpec
 
-SLOTS = 3
-"""How many sets of input buffers take turns. No set keeps its content: each call draws new content into one."""
 Fill = Mapping[str, Any]
 
 

@@ -15,10 +15,10 @@ from passnet_core.judge.protocol.messages import (
     Propagated,
     Repeated,
     Returned,
-    TimedCall,
     Watched,
 )
 from passnet_core.judge.protocol.reference_bench import BenchPlan, RecheckedCall, ReferenceBench
+from passnet_core.judge.protocol.timed_calls import Burst
 from passnet_core.records import (
     Accelerator,
     Bundle,
@@ -31,19 +31,6 @@ if TYPE_CHECKING:
     import torch
 
     from passnet_core.graphs.rewriting import TracedPass
-
-
-class TimedCalls(Protocol):
-    """A series of timed calls of one callable, which must be ended. begun_us: how long it took to begin, by the
-    referee's clock; this includes drawing the weights that all calls share, and the bundle's prepare(weights)."""
-
-    begun_us: float
-
-    def call(self, seed: int, slot: int, *, keep_last: bool = False) -> TimedCall:
-        """Make one call on the inputs of this seed. keep_last: keep what the previous call returned."""
-
-    def end(self, *, keep_last: bool = False) -> tuple[Returned, ...]:
-        """End the series. Return what was kept, in order. keep_last: as in call."""
 
 
 class Computing(Protocol):
@@ -107,9 +94,22 @@ class CandidateClient(Protocol):
     def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
         """Call the callable for about this many seconds, and at least three times."""
 
-    def timed_calls(self, name: str, clock: Clock, fills: Fills, core: int | None, weights: int) -> TimedCalls:
-        """Begin a series of timed calls on this clock. core: the CPU core that the worker's thread is pinned to.
-        weights: the seed of the inputs that are the same in all calls, if there are any."""
+    def fix(self, names: Sequence[str], fills: Fills, weights: int) -> float:
+        """Draw, from the seed weights, the inputs that are the same in all calls of the bursts to come, and let these
+        callables prepare them. Return how many microseconds that took, by the referee's clock."""
+
+    def burst(self, names: Sequence[str], clock: Clock, core: int | None, seed: int, rounds: int) -> Burst:
+        """Time calls of these callables, in turns and as timed_calls.planned says, on this clock. core: the CPU core
+        that the worker's thread is pinned to. The inputs must have been fixed."""
+
+    def burst_outputs(self, calls: Sequence[int]) -> tuple[Returned, ...]:
+        """Return what these calls of the last burst returned, by their index."""
+
+    def passnet_times(
+        self, name: str, seed: int, warm_up: int, calls: int, core: int | None
+    ) -> list[tuple[float, float]]:
+        """Time calls as PassNet does, on the inputs of this seed: microseconds by the host's clock and by device events
+        for each of the calls after those that warm up. The inputs must have been fixed."""
 
     def recall(self, name: str, fills: Fills, weights: int, seeds: Sequence[int]) -> tuple[Returned, ...]:
         """Return what the callable returns for the inputs of each seed. With an empty name: the inputs themselves."""

@@ -133,29 +133,6 @@ def receive(
     return WireMessage(fields, tuple(tensors))
 
 
-def send_frame(channel: socket.socket, frame: bytes, pause: Pause | None = None) -> None:
-    """Send bytes without their length, which the receiver has to know."""
-    _send_all(channel, memoryview(frame), pause or wait_until(None))
-
-
-def receive_frame(channel: socket.socket, length: int, pause: Pause | None = None, *, spin_s: float = 0.0) -> bytes:
-    """Receive a frame of this length, small enough for one read. Raises WireClosed, or whatever the pause raises.
-
-    spin_s: how long to poll before waiting, since a sleeping core wakes up slowly."""
-    until = time.perf_counter() + spin_s
-    while time.perf_counter() < until:
-        try:
-            data = channel.recv(length, socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            continue
-        except OSError as error:
-            raise WireClosed(f"the channel is closed: {error}") from error
-        if len(data) != length:
-            raise WireClosed("the channel was closed")
-        return data
-    return bytes(_receive_all(channel, length, pause or wait_until(None)))
-
-
 def _layout(described: Any) -> tuple[torch.dtype, tuple[int, ...], int]:
     dtype = DTYPES[described["dtype"]]
     shape = tuple(described["shape"])

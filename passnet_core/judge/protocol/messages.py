@@ -171,24 +171,6 @@ Fills: TypeAlias = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class TimedCall:
-    """Times of one timed call, and output_digest.digest of what it returned. claimed_us: by the worker's clock, around
-    the call alone. By the referee's clock: drawing_us, from sending the seed until the inputs are drawn; calling_us,
-    from the word to make the call until the claim arrives; digesting_us, from the claim to the digest."""
-
-    claimed_us: float
-    digest: int
-    drawing_us: float
-    calling_us: float
-    digesting_us: float
-
-    @property
-    def waited_us(self) -> float:
-        """How long the referee waited altogether."""
-        return self.drawing_us + self.calling_us + self.digesting_us
-
-
-@dataclass(frozen=True)
 class Loaded:
     """A loaded bundle: its traced passes, and a key for each distinct replacement function, "replacement_0" and so on.
     prepares: whether a pass has the hook prepare(weights)."""

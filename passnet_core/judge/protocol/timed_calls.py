@@ -1,13 +1,60 @@
-"""The frames of a timed call: the referee sends seed and slot, the worker answers with microseconds and a digest."""
+"""A burst of timed calls: callables of one worker that take turns, each call on inputs of its own, all from one seed.
 
-import struct
+The worker is told the seed and the number of rounds, makes all calls, and answers once. Nobody can know the inputs of a
+call before the burst begins, and the referee knows them all from the same seed."""
 
-ASKED = struct.Struct("<QBB6x")
-"""The referee's request: seed, slot, and the flags CALL, KEEP and END."""
-ANSWERED = struct.Struct("<dq")
-"""The worker's answer after each step: claimed microseconds and digest, 0 while unknown; NaN if the step failed."""
-GO = b"g"
-"""The referee's word to make the call, sent once the inputs are drawn."""
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-CALL, KEEP, END = 1, 2, 4
-"""CALL: make one call. KEEP: keep what the previous call returned, and send it at the end. END: stop."""
+SLOTS = 3
+"""How many sets of input tensors take turns. No set keeps its content: each call draws new content into one."""
+REPEATED = 1 / 8
+"""The share of calls whose content is that of the same callable's previous call, at another place: who remembers
+results by address, or by content, computes the wrong thing or gains nothing."""
+
+
+@dataclass(frozen=True)
+class PlannedCall:
+    """function: the index of the callable. seed: of the content of its inputs. slot: of their place."""
+
+    function: int
+    seed: int
+    slot: int
+
+
+def planned(seed: int, functions: int, rounds: int) -> list[PlannedCall]:
+    """The calls of a burst, in order: in each round, each of so many callables is called once, in random order.
+
+    No two callables get the same content: what one has computed lies in memory that the other may be given."""
+    return list(_planned(random.Random(seed), functions, rounds))
+
+
+def _planned(chance: random.Random, functions: int, rounds: int) -> Iterator[PlannedCall]:
+    last: dict[int, int] = {}
+    slot = 0
+    for _ in range(rounds):
+        for function in chance.sample(range(functions), functions):
+            if function not in last or chance.random() >= REPEATED:
+                last[function] = chance.getrandbits(62)
+            slot = (slot + chance.randrange(1, SLOTS)) % SLOTS
+            yield PlannedCall(function, last[function], slot)
+
+
+@dataclass(frozen=True)
+class Burst:
+    """What a worker answers to a burst, call by call in the order of planned(). claimed_us: microseconds of the call
+    alone, by the worker's clock. digests: output_digest.digest of what it returned.
+
+    kept_bytes: the bytes of the outputs that the worker keeps until its next burst. waited_us: microseconds of the
+    whole burst, by the referee's clock."""
+
+    claimed_us: tuple[float, ...]
+    digests: tuple[int, ...]
+    kept_bytes: int
+    waited_us: float
+
+    @property
+    def gap_us(self) -> float:
+        """Microseconds that the burst took beyond the claimed ones."""
+        return self.waited_us - sum(self.claimed_us)

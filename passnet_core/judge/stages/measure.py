@@ -1,18 +1,20 @@
-"""MEASURE: time eager, Inductor and the passes on the same clocks, in alternating blocks of calls that are checked.
+"""MEASURE: time eager, Inductor and the passes on the same clocks, in bursts of calls that are checked.
 
-The workers time their own calls. Their claims count because the inputs of each call come from a seed that nobody knew
-before, the referee's own clock must agree, and calls picked at random must have returned the right values."""
+A ratio is taken between two callables that take turns in one process: the passes and an eager beside them, Inductor and
+the eager beside it. The workers time their own calls. Their claims count because the inputs of a burst come from a seed
+that nobody knew before, the referee's own clock must agree, calls picked afterwards at random must have returned the
+right values, and eager beside the passes must be as fast as in a process without them."""
 
 from passnet_core.judge.numerics import timed_inputs
 from passnet_core.judge.numerics.input_draws import roles
 from passnet_core.judge.protocol.clients import CandidateClient
-from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Preparation
+from passnet_core.judge.protocol.messages import CALLABLES, CallableName, CandidateFault, Fills, Preparation
 from passnet_core.judge.stages import checked_calls, clock_audits, timed_blocks
 from passnet_core.judge.stages.clock_audits import Audit, ClockSpec, Excess, NotAudited
 from passnet_core.judge.stages.findings import Measurement
 from passnet_core.judge.stages.prepared_job import PASSNET_SEED, PreparedJob
-from passnet_core.judge.stages.timed_blocks import Timed
-from passnet_core.judge.stages.timing_session import Contest, Runner, TimingSession
+from passnet_core.judge.stages.timed_blocks import Blocks, Timed
+from passnet_core.judge.stages.timing_session import Contest, Pair, TimingSession
 from passnet_core.judge.supervisor.device_lock import steady_core
 from passnet_core.records import (
     CONTENDER_NAMES,
@@ -76,68 +78,74 @@ def measure(asked: PreparedJob) -> Measurement:
 def strictly(session: TimingSession) -> Measurement:
     """Time by every clock in turn and audit it, then check the picked calls, then trace kernels."""
     session.plan()
-    too_unsteady: list[Contender] = []
-    unsure, busy, factor = "", 1.0, 1.0
+    too_unsure: list[Contender] = []
+    doubtful, busy = "", 1.0
     for spec in CLOCKS:
         if spec.budget_s is None:
             continue
-        timed, unsteady, doubt = _until_clear(session, spec, patient=bool(too_unsteady))
+        timed, unsure, doubt = _until_clear(session, spec, patient=bool(too_unsure))
         if spec.scored:
-            too_unsteady, busy, factor = unsteady, session.busy(timed), timed_blocks.noise(timed.floor)
-            _note_noise(session, timed, factor)
+            too_unsure, busy = unsure, session.busy(timed)
+            _note_noise(session, timed, spec)
         if doubt and doubt.certain:
             found = clock_audits.disagreement(doubt, timed, spec.clock, one_core=session.core is not None)
             return session.measurement(*found, scored=False)
         if doubt:
-            unsure = unsure or f"{doubt.words}, compared with eager ({spec.clock.value})"
-        session.keep(spec.clock, timed.claimed)
+            doubtful = doubtful or f"{doubt.words}, compared with the reference worker ({spec.clock.value})"
+        session.keep(spec.clock, timed.claimed, timed.speedups(spec.clock))
     problem = _problem_of_picked_calls(session)
     if problem is not None:
         return session.measurement(*problem, scored=False)
     session.asked.report(f"timing, {Clock.KERNEL.value} clock")
-    session.keep(Clock.KERNEL, session.traced())
+    session.keep(Clock.KERNEL, traced := session.traced(), _speedups(Clock.KERNEL, traced))
     session.replay()
-    reason = _inconclusive(too_unsteady, unsure, busy)
-    if reason:
+    reason = _inconclusive(too_unsure, doubtful, busy)
+    if reason or session.noise is None:
         return session.measurement(Verdict.INCONCLUSIVE, reason, scored=False)
-    return session.measurement(*timed_blocks.judged(session.scored_speedup(), factor))
+    return session.measurement(*timed_blocks.judged(session.scored_speedup(), session.noise))
+
+
+def _speedups(clock: Clock, blocks: Blocks) -> list[timed_blocks.Speedup]:
+    """The speedups by the medians of these blocks."""
+    found = (timed_blocks.speedup(each, clock, blocks) for each in blocks if each is not Contender.EAGER)
+    return [each for each in found if each is not None]
 
 
 def _until_clear(
     session: TimingSession, spec: ClockSpec, *, patient: bool
 ) -> tuple[Timed, list[Contender], Excess | None]:
-    """Time blocks by one clock: again if they are unclear, and once more if the clocks may disagree.
+    """Time by one clock: again if the result is unclear, and once more if the clocks may disagree.
 
-    Returns the blocks, the contenders whose times are unsteady, and the step by which the clocks disagree, if any."""
+    Returns the blocks, the contenders whose speedups say nothing, and how the clocks disagree, if they do."""
     session.asked.report(f"timing, {spec.clock.value} clock")
     timed = session.timed(spec, patience=PATIENCE if patient else 1)
-    unsteady, doubt = _unclear(timed, spec)
+    unsure, doubt = _unclear(timed, spec)
     busy = session.busy(timed) > BUSY
-    if unsteady or doubt or busy:
-        names = " and ".join(CONTENDER_NAMES[each] for each in unsteady)
-        why = f"the times of {names} were unsteady" if unsteady else "the clocks disagree"
+    if unsure or doubt or busy:
+        names = " and ".join(CONTENDER_NAMES[each] for each in unsure)
+        why = f"the times of {names} were unsteady" if unsure else "the clocks disagree"
         session.asked.report(f"timing again, because {'the device was busy' if busy else why}")
-        patient = bool(busy or unsteady or patient or (doubt and not doubt.certain))
+        patient = bool(busy or unsure or patient or (doubt and not doubt.certain))
         timed = session.timed(spec, patience=PATIENCE if patient else 1)
-        unsteady, doubt = _unclear(timed, spec)
+        unsure, doubt = _unclear(timed, spec)
     if doubt and not doubt.certain:
         session.asked.report("timing once more, because the clocks may disagree")
         timed = timed.with_more(session.timed(spec, patience=PATIENCE))
-        unsteady, doubt = _unclear(timed, spec)
-    return timed, unsteady, doubt
+        unsure, doubt = _unclear(timed, spec)
+    return timed, unsure, doubt
 
 
 def _unclear(timed: Timed, spec: ClockSpec) -> tuple[list[Contender], Excess | None]:
-    """The contenders whose scored times are unsteady, and how the referee's own clock disagrees with the claims, if
-    so."""
-    return timed_blocks.unsteady(timed.claimed) if spec.scored else [], clock_audits.doubt(timed, spec)
+    """The contenders whose scored speedups say nothing, and how the referee's own clock disagrees with the claims, if
+    it does."""
+    return timed_blocks.unsure(timed.speedups(spec.clock)) if spec.scored else [], clock_audits.doubt(timed, spec)
 
 
-def _note_noise(session: TimingSession, timed: Timed, factor: float) -> None:
+def _note_noise(session: TimingSession, timed: Timed, spec: ClockSpec) -> None:
     """Keep the noise of the machine, as the scored clock shows it, with its evidence."""
-    session.noise = factor - 1
-    sentence = timed_blocks.floor_sentence(timed.floor, session.twin.client is session.witness)
-    session.evidence += [Evidence(NOISE_FLOOR, sentence), clock_audits.clock_evidence(timed, session.asked.solver)]
+    session.noise = timed_blocks.noise(timed)
+    session.evidence.append(Evidence(NOISE_FLOOR, timed_blocks.noise_sentence(timed, session.noise)))
+    session.evidence += filter(None, [clock_audits.clock_evidence(timed, spec)])
     if any(timed_inputs.fixed(fill) for fill in session.fills):
         session.evidence.append(timed_blocks.preparing_evidence(timed, session.asked.solver))
     if timed.copying:
@@ -165,16 +173,16 @@ def _problem_of_picked_calls(session: TimingSession) -> tuple[Verdict, str] | No
     return floor.impossible(candidate, eager)
 
 
-def _inconclusive(too_unsteady: list[Contender], unsure: str, busy: float) -> str:
+def _inconclusive(too_unsure: list[Contender], doubtful: str, busy: float) -> str:
     """Say why right values get no speedup, or return an empty string."""
-    if too_unsteady:
-        names = " and ".join(CONTENDER_NAMES[each] for each in too_unsteady)
+    if too_unsure:
+        names = " and ".join(CONTENDER_NAMES[each] for each in too_unsure)
         return (
             f"Right, but the times of {names} were too unsteady, also when repeated. Run it again on a quiet machine."
         )
-    if unsure:
+    if doubtful:
         return (
-            f"Right, but the clocks may disagree: by the judge's own clock {unsure}. Timing it three times did not"
+            f"Right, but the clocks may disagree: by the judge's own clock {doubtful}. Timing it three times did not"
             " settle that. Run it again on a quiet machine."
         )
     if busy > BUSY:
@@ -189,33 +197,36 @@ def _inconclusive(too_unsteady: list[Contender], unsure: str, busy: float) -> st
 
 
 def as_passnet(session: TimingSession) -> Measurement:
-    """Make 25 calls to warm up and 100 timed calls on one input draw, the solver first. Nothing is checked."""
-    too_unsteady: list[Contender] = []
-    for spec in CLOCKS:
-        if not spec.passnet:
-            continue
-        session.asked.report(f"timing, {spec.clock.value} clock, as PassNet does")
-        blocks = {runner.contender: _series(session, runner, spec.clock) for runner in reversed(session.runners)}
-        session.keep(spec.clock, {runner.contender: blocks[runner.contender] for runner in session.runners})
-        if spec.scored:
-            unstable = timed_blocks.UNSTABLE
-            too_unsteady = [
-                who for who, each in blocks.items() if timed_blocks.spread(timed_blocks.pooled(each)) > unstable
+    """Make 25 calls to warm up and 100 timed calls on one input draw, the solver first and eager last, and read two
+    clocks in each. Nothing is checked."""
+    clocks = [spec.clock for spec in CLOCKS if spec.passnet]
+    blocks: dict[Clock, Blocks] = {clock: {} for clock in clocks}
+    for contender, client in reversed(session.contest.runners.items()):
+        session.asked.report(f"timing {CONTENDER_NAMES[contender]} as PassNet does")
+        session.rest(client)
+        name = CALLABLES[contender]
+        client.fix([name], session.fills, PASSNET_SEED)
+        both = client.passnet_times(name, PASSNET_SEED, PASSNET_WARM_UP, PASSNET_CALLS, session.core)
+        for clock, samples in zip(clocks, zip(*both, strict=True), strict=True):
+            blocks[clock][contender] = [
+                list(samples[start : start + PASSNET_CHUNK]) for start in range(0, PASSNET_CALLS, PASSNET_CHUNK)
             ]
-    if too_unsteady:
-        names = " and ".join(CONTENDER_NAMES[each] for each in too_unsteady)
-        reason = f"Right, but PassNet's protocol aborts, because the times of {names} are unsteady."
+    for clock, found in blocks.items():
+        ordered = {contender: found[contender] for contender in session.contest.runners}
+        session.keep(clock, ordered, _speedups(clock, ordered))
+    spreads = {
+        who: max(timed_blocks.spread(timed_blocks.pooled(found[who])) for found in blocks.values())
+        for who in session.contest.runners
+    }
+    unsteady = [who for who, spread in spreads.items() if spread > timed_blocks.UNSTABLE]
+    if unsteady:
+        names = " and ".join(CONTENDER_NAMES[each] for each in unsteady)
+        reason = (
+            "Right, but to be run again: PassNet's protocol aborts where the interquartile range of a clock is more"
+            f" than {timed_blocks.UNSTABLE:.0%} of its median, as it is for {names}."
+        )
         return session.measurement(Verdict.INCONCLUSIVE, reason, scored=False)
-    return session.measurement(*timed_blocks.judged(session.scored_speedup(), 1.0))
-
-
-def _series(session: TimingSession, runner: Runner, clock: Clock) -> list[list[float]]:
-    session.rest(runner)
-    series = runner.client.timed_calls(runner.name, clock, session.fills, None, PASSNET_SEED)
-    calls = [series.call(PASSNET_SEED, 0) for _ in range(PASSNET_WARM_UP + PASSNET_CALLS)]
-    series.end()
-    samples = [call.claimed_us for call in calls[PASSNET_WARM_UP:]]
-    return [samples[start : start + PASSNET_CHUNK] for start in range(0, PASSNET_CALLS, PASSNET_CHUNK)]
+    return session.measurement(*timed_blocks.judged(session.scored_speedup(), timed_blocks.Noise(1.0)))
 
 
 # --- who is timed ----------------------------------------------------------------------------------------------------
@@ -226,40 +237,47 @@ def _warmed_up(asked: PreparedJob, warnings: list[str]) -> Contest:
     specs, candidate, witness = asked.job.subgraph.inputs, asked.candidate, asked.witness
     drawn = timed_inputs.fills(specs, roles(asked.graph, specs), asked.job.spec.profile)
     fills = timed_inputs.fixing(drawn, specs, asked.preparations[CallableName.PASSES].weights)
-    runners = [Runner(Contender.EAGER, witness)]
+    clean = Pair(witness, Contender.EAGER, Contender.BASELINE)
     if asked.is_candidate:
         candidate.rest()
         asked.report("compiling with Inductor")
         problem = _prepare_baseline(asked.preparations[CallableName.BASELINE], witness)
         if problem:
             warnings.append(f"Inductor fails on this subgraph, so it was not timed: {problem}")
-        else:
-            runners.append(Runner(Contender.BASELINE, witness))
-    runners.append(Runner(asked.solver, candidate))
-    for runner in runners:
-        asked.report(f"warming up {CONTENDER_NAMES[runner.contender]}")
-        runner.client.warm_up(runner.name, fills, WARM_UP_S)
-    contest = Contest(runners, runners[0], fills)
-    if not asked.is_candidate or asked.job.spec.profile is not Profile.STRICT:
-        return contest
+            clean = Pair(witness, Contender.EAGER, Contender.EAGER)
+    for contender in dict.fromkeys(clean.contenders):
+        _warm_up(asked, witness, contender, fills)
+    if not asked.is_candidate:
+        return Contest(clean, None, fills)
+    _warm_up(asked, candidate, Contender.PASSES, fills)
+    return Contest(clean, _beside(asked, fills, warnings), fills)
+
+
+def _warm_up(asked: PreparedJob, client: CandidateClient, contender: Contender, fills: Fills) -> None:
+    asked.report(f"warming up {CONTENDER_NAMES[contender]}")
+    client.warm_up(CALLABLES[contender], fills, WARM_UP_S)
+
+
+def _beside(asked: PreparedJob, fills: Fills, warnings: list[str]) -> Pair:
+    """The pair in the candidate worker: eager and the passes, or the passes alone if the device lacks the memory, or
+    PassNet's protocol is followed."""
+    candidate = asked.candidate
+    alone = Pair(candidate, Contender.PASSES, Contender.PASSES)
+    if asked.job.spec.profile is not Profile.STRICT:
+        return alone
     asked.report("warming up eager in the candidate worker")
-    return _with_twin(contest, candidate, asked.preparations[CallableName.EAGER], warnings)
-
-
-def _with_twin(contest: Contest, candidate: CandidateClient, eager: Preparation, warnings: list[str]) -> Contest:
-    """Add eager in the candidate worker, for the noise floor between processes, unless the device lacks the memory."""
-    twin = Runner(Contender.EAGER, candidate)
     try:
-        candidate.prepare(twin.name, eager)
-        candidate.warm_up(twin.name, contest.fills, WARM_UP_S)
+        candidate.prepare(CallableName.EAGER, asked.preparations[CallableName.EAGER])
+        candidate.warm_up(CallableName.EAGER, fills, WARM_UP_S)
     except CandidateFault as fault:
         if fault.kind != "memory":
             raise
         warnings.append(
-            "There is no memory for eager in the candidate worker, so the noise floor leaves out how processes differ."
+            "There is no memory for eager in the candidate worker, so the passes are compared with eager in another"
+            " process; two processes that run the same code may differ by 5%."
         )
-        return contest
-    return Contest(contest.runners, twin, contest.fills)
+        return alone
+    return Pair(candidate, Contender.EAGER, Contender.PASSES)
 
 
 def _prepare_baseline(preparation: Preparation, witness: CandidateClient) -> str:

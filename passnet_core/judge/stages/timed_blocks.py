@@ -1,73 +1,116 @@
-"""Statistics of timed blocks: timings, speedups with their intervals, the noise floor, and unsteady times."""
+"""Statistics of timed blocks: timings, speedups with their intervals, the noise floor, and the clean eager."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median, quantiles
 
-from passnet_core.judge.protocol.messages import TimedCall
-from passnet_core.records import Clock, Contender, Evidence, Speedup, Timing, Verdict
+from passnet_core.records import CONTENDER_NAMES, Clock, Contender, Evidence, Speedup, Timing, Verdict
 from passnet_core.scoring.intervals import Interval, median_interval
 
 UNSTABLE = 0.2
-"""The interquartile range over the median beyond which times are unsteady. PassNet, which aborts then, takes all calls;
-this judge takes the median block."""
+"""The interquartile range over the median of all calls beyond which PassNet's protocol aborts."""
 UNSURE = 1.3
-"""The ratio between the ends of a speedup's interval, end to end, beyond which the times are unsteady."""
+"""The ratio between the ends of a speedup's interval, end to end, beyond which it says nothing."""
+PRECISE = 1.01
+"""The ratio between the ends of an interval up to which more blocks are not needed."""
 
-APART = 1.04
-"""The least factor that counts as a difference: two processes that run the same code often differ by this much,
-steadily (docs/figures.md)."""
+LEAST_DIFFERENCES = ((30.0, 1.03), (100.0, 1.02), (float("inf"), 1.01))
+"""The least factor that counts as a difference, for calls of eager that take up to so many microseconds end to end:
+two functions that are the same may differ by this much (docs/figures.md)."""
+SLOWED = 1.05
+"""The factor by which eager beside the passes may be slower than eager in a process without them. Two processes that
+run the same code may differ by this much, steadily (docs/figures.md)."""
 
 Blocks = dict[Contender, list[list[float]]]
 
 
 @dataclass(frozen=True)
 class Block:
-    """The timed calls of one block. begun_us: microseconds to begin it, by the referee's clock."""
+    """A burst in which two callables took turns, from the first round that counts.
 
-    calls: list[TimedCall]
+    first, second: microseconds of each call, by the worker's own clock. gap_us: how long each round took in all beyond
+    what was claimed, by the referee's clock. begun_us: microseconds to prepare the weights."""
+
+    first: list[float]
+    second: list[float]
+    gap_us: float
     begun_us: float = 0.0
 
     @property
-    def claimed(self) -> list[float]:
-        """Microseconds of each call, by the worker's own clock."""
-        return [call.claimed_us for call in self.calls]
+    def ratio(self) -> float | None:
+        """The first one's time over the second one's, as the median over rounds. None: a clock saw nothing at all."""
+        ratios = [first / second for first, second in zip(self.first, self.second) if first > 0 and second > 0]
+        return median(ratios) if ratios else None
 
 
 @dataclass
 class Timed:
-    """All blocks by one clock.
+    """All blocks by one clock, turn by turn.
 
-    again: eager's second block of each turn, for the noise floor. It runs in the candidate worker if eager fits there,
-    because processes that run the same code differ. copying: bytes per microsecond that a copy moved, each time the
-    candidate had come to rest."""
+    clean: in the reference worker, of eager and Inductor; of eager alone if Inductor fails. beside: in the candidate
+    worker, of eager and the passes; of the passes alone if eager does not fit there. alone: the workers in which it is
+    one callable that takes turns with itself. copying: bytes per microsecond that a copy moved, each time the candidate
+    had come to rest."""
 
-    blocks: dict[Contender, list[Block]] = field(default_factory=dict)
-    again: list[Block] = field(default_factory=list)
+    clean_pair: tuple[Contender, Contender]
+    beside_pair: tuple[Contender, Contender] | None
+    clean: list[Block] = field(default_factory=list)
+    beside: list[Block] = field(default_factory=list)
     copying: list[float] = field(default_factory=list)
 
     @property
+    def contenders(self) -> tuple[Contender, ...]:
+        """All that are timed, eager first."""
+        return tuple(dict.fromkeys((*self.clean_pair, *(self.beside_pair[1:] if self.beside_pair else ()))))
+
+    @property
     def claimed(self) -> Blocks:
-        """Microseconds of each call in each block, by the workers' own clocks."""
-        return {contender: [block.claimed for block in blocks] for contender, blocks in self.blocks.items()}
+        """Microseconds of each call in each block, by the workers' own clocks. Eager's are those of the clean one."""
+        found: Blocks = {Contender.EAGER: [each.first for each in self.clean]}
+        if self.clean_pair[1] is not Contender.EAGER:
+            found[self.clean_pair[1]] = [each.second for each in self.clean]
+        if self.beside_pair:
+            found[self.beside_pair[1]] = [each.second for each in self.beside]
+        return found
+
+    @property
+    def slowdown(self) -> Interval | None:
+        """How many times as long eager takes beside the passes as in the reference worker, turn by turn. None: it is
+        not timed there."""
+        if not self.beside_pair or self.beside_pair[0] is not Contender.EAGER:
+            return None
+        ratios = [median(beside.first) / median(clean.first) for beside, clean in zip(self.beside, self.clean)]
+        return median_interval(ratios)
 
     @property
     def floor(self) -> Interval:
-        """The ratio of eager to eager again, turn by turn: the noise floor."""
-        pairs = zip(self.blocks[Contender.EAGER], self.again)
-        return median_interval([median(first.claimed) / median(second.claimed) for first, second in pairs])
+        """The ratio of eager to eager in the worker of the pair that is judged, from every other call: the noise."""
+        pair, blocks = (self.beside_pair, self.beside) if self.beside_pair else (self.clean_pair, self.clean)
+        if pair is None or pair[0] is not Contender.EAGER:
+            blocks = self.clean
+        return median_interval([median(each.first[0::2]) / median(each.first[1::2]) for each in blocks])
+
+    def speedup(self, contender: Contender, clock: Clock) -> Speedup | None:
+        """The speedup over eager, which takes turns with the contender in the same process. Eager in the reference
+        worker counts instead, if the one beside the passes is slower than SLOWED allows, or is not there. None: a clock
+        saw nothing at all."""
+        if contender is self.clean_pair[1]:
+            ratios = [each.ratio for each in self.clean]
+        elif (slowdown := self.slowdown) is not None and slowdown.value <= SLOWED:
+            ratios = [each.ratio for each in self.beside]
+        else:
+            return speedup(contender, clock, self.claimed)
+        return _speedup(contender, clock, [each for each in ratios if each is not None])
+
+    def speedups(self, clock: Clock) -> list[Speedup]:
+        """The speedup of every contender whose clock saw anything."""
+        found = (self.speedup(each, clock) for each in self.contenders if each is not Contender.EAGER)
+        return [each for each in found if each is not None]
 
     def with_more(self, other: "Timed") -> "Timed":
         """These blocks together with those of another series."""
-        blocks = {contender: found + other.blocks[contender] for contender, found in self.blocks.items()}
-        return Timed(blocks, self.again + other.again, self.copying + other.copying)
-
-    def ratios(self, clock: Clock) -> Iterator[Speedup | Interval | None]:
-        """Every ratio whose interval more blocks would narrow: the speedups, and the noise floor."""
-        claimed = self.claimed
-        yield from (speedup(each, clock, claimed) for each in claimed if each is not Contender.EAGER)
-        if self.again:
-            yield self.floor
+        blocks = self.clean + other.clean, self.beside + other.beside
+        return Timed(self.clean_pair, self.beside_pair, *blocks, self.copying + other.copying)
 
 
 def pooled(blocks: Sequence[Sequence[float]]) -> list[float]:
@@ -75,27 +118,14 @@ def pooled(blocks: Sequence[Sequence[float]]) -> list[float]:
     return [sample for block in blocks for sample in block]
 
 
-def unsteady(blocks: Mapping[Contender, Sequence[Sequence[float]]]) -> list[Contender]:
-    """The contenders with unsteady times: their calls spread within a block, or their ratios to eager differ by block.
-
-    A drift of the whole machine from block to block does not count, because it is the same for all contenders."""
-    found = []
-    for contender, each in blocks.items():
-        ratios = speedup(contender, Clock.END_TO_END, blocks)
-        unsure = contender is not Contender.EAGER and ratios is not None and ratios.high > UNSURE * ratios.low
-        if unsure or spread_out(each):
-            found.append(contender)
-    return found
+def unsure(speedups: Sequence[Speedup]) -> list[Contender]:
+    """The contenders whose speedups are too uncertain to say anything."""
+    return [each.contender for each in speedups if each.high > UNSURE * each.low]
 
 
-def spread_out(blocks: Sequence[Sequence[float]]) -> bool:
-    """Whether the calls of the median block spread too widely."""
-    return median(spread(block) for block in blocks) > UNSTABLE
-
-
-def spread(block: Sequence[float]) -> float:
+def spread(samples: Sequence[float]) -> float:
     """The interquartile range over the median; 0 if the median is 0."""
-    low, middle, high = quantiles(block, n=4)
+    low, middle, high = quantiles(samples, n=4)
     return (high - low) / middle if middle > 0 else 0.0
 
 
@@ -109,37 +139,64 @@ def speedup(
 ) -> Speedup | None:
     """The speedup over eager, from the ratios of block medians. None: a clock saw nothing at all."""
     pairs = [(median(eager), median(other)) for eager, other in zip(blocks[Contender.EAGER], blocks[contender])]
-    ratios = [eager / other for eager, other in pairs if eager > 0 and other > 0]
+    return _speedup(contender, clock, [eager / other for eager, other in pairs if eager > 0 and other > 0])
+
+
+def _speedup(contender: Contender, clock: Clock, ratios: Sequence[float]) -> Speedup | None:
     if not ratios:
         return None
     interval = median_interval(ratios)
     return Speedup(contender, clock, interval.value, interval.low, interval.high)
 
 
-def judged(found: Speedup, floor: float) -> tuple[Verdict, str]:
-    """The verdict and reason for an end-to-end speedup. floor: a factor up to this means nothing."""
+@dataclass(frozen=True)
+class Noise:
+    """The factors up to which a speedup means nothing. either: in both directions. faster: how many times as long eager
+    takes beside the passes as in the reference worker, so that whoever slows it down gains nothing."""
+
+    either: float
+    faster: float = 1.0
+
+
+def noise(timed: Timed) -> Noise:
+    """The noise of these blocks. If the passes are compared with eager in another process, that is as much as the two
+    processes differ."""
+    eager = median(pooled(timed.claimed[Contender.EAGER]))
+    least = next(factor for most, factor in LEAST_DIFFERENCES if eager <= most)
+    slowdown = timed.slowdown.value if timed.slowdown else SLOWED if timed.beside_pair else 1.0
+    apart = slowdown if timed.beside_pair and (timed.slowdown is None or slowdown > SLOWED) else 1.0
+    return Noise(max(timed.floor.high, 1 / timed.floor.low, least, apart), max(1.0, slowdown))
+
+
+def judged(found: Speedup, floor: Noise) -> tuple[Verdict, str]:
+    """The verdict and reason for an end-to-end speedup."""
     shown = f"{found.value:.2f} times eager's speed end to end (95% interval {found.low:.2f} to {found.high:.2f})"
-    if found.low > 1 and found.value > floor:
+    if found.low > 1 and found.value > max(floor.either, floor.faster):
         return Verdict.FASTER, f"Right, and faster: {shown}."
-    if found.high < 1 and found.value < 1 / floor:
+    if found.high < 1 and found.value < 1 / floor.either:
         return Verdict.SLOWER, f"Right, but slower: {shown}."
-    beyond = found.low > 1 or found.high < 1
-    within = f", which is within the noise: eager differs from eager by up to {floor - 1:.0%}" if beyond else ""
+    if found.low <= 1 <= found.high:
+        within = ""
+    elif found.low > 1 and found.value > floor.either:
+        within = f", which is within what eager itself loses in the candidate's process, {floor.faster - 1:.1%}"
+    else:
+        within = f", which is within the noise: eager differs from eager by up to {floor.either - 1:.1%}"
     return Verdict.NO_DIFFERENCE, f"Right, with no measurable difference: {shown}{within}."
 
 
-def noise(floor: Interval) -> float:
-    """The factor up to which a speedup means nothing. floor: the ratio of eager to eager."""
-    return max(floor.high, 1 / floor.low, APART)
-
-
-def floor_sentence(interval: Interval, same_process: bool) -> str:
-    """The noise floor as evidence. same_process: eager was timed twice in the witness."""
-    which = "itself" if same_process else "eager in the candidate worker"
-    return (
-        f"Eager against {which}, end to end: {interval.value:.3f} ({interval.low:.3f} to {interval.high:.3f});"
-        f" less than {APART - 1:.0%} never counts as a difference."
+def noise_sentence(timed: Timed, found: Noise) -> str:
+    """The noise floor, and the eager that the passes were compared with, as evidence."""
+    said = (
+        f"Eager against eager, every other call, end to end: {timed.floor.value:.3f} ({timed.floor.low:.3f} to"
+        f" {timed.floor.high:.3f}); nothing below {found.either - 1:.1%} counts as a difference."
     )
+    slowdown = timed.slowdown
+    if slowdown is None:
+        return said
+    beside = f" Beside the passes eager takes {slowdown.value:.3f} times as long as in a process without them"
+    if slowdown.value > SLOWED:
+        return f"{said}{beside}: too much, so that the passes are compared with the latter."
+    return f"{said}{beside}."
 
 
 def busy_evidence(busy: float) -> Evidence:
@@ -148,9 +205,10 @@ def busy_evidence(busy: float) -> Evidence:
 
 
 def preparing_evidence(timed: Timed, solver: Contender) -> Evidence:
-    eager, solved = (median(each.begun_us for each in timed.blocks[who]) for who in (Contender.EAGER, solver))
+    solved = median(each.begun_us for each in (timed.beside or timed.clean))
     return Evidence(
         "prepare(weights)",
-        f"Preparing new weights takes {solved:.0f} µs, and {eager:.0f} µs for eager, by the judge's own clock. That"
-        " happens once per block of calls and is not part of their time.",
+        f"Drawing new weights takes {median(each.begun_us for each in timed.clean):.0f} µs, and with what"
+        f" {CONTENDER_NAMES[solver]} prepare {solved:.0f} µs, by the judge's own clock. That happens once per block of"
+        " calls and is not part of their time.",
     )

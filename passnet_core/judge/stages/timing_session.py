@@ -1,59 +1,74 @@
-"""A measurement in progress: contenders in their workers, called in alternating blocks, and what is known so far."""
+"""A measurement in progress: pairs of callables in their workers, timed in alternating bursts, and what is known so
+far."""
 
 import random
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from passnet_core.judge.numerics import timed_inputs
 from passnet_core.judge.protocol.clients import CandidateClient
 from passnet_core.judge.protocol.messages import CALLABLES, CallableName, CandidateFault, Fills
-from passnet_core.judge.stages import checked_calls, clock_audits
+from passnet_core.judge.protocol.timed_calls import Burst, planned
+from passnet_core.judge.stages import checked_calls, clock_audits, timed_blocks
 from passnet_core.judge.stages.checked_calls import CHECKED, CHECKED_BYTES, Picked
 from passnet_core.judge.stages.clock_audits import ClockSpec
 from passnet_core.judge.stages.findings import Measurement
 from passnet_core.judge.stages.prepared_job import PreparedJob
-from passnet_core.judge.stages.timed_blocks import Block, Blocks, Timed, speedup, timing
+from passnet_core.judge.stages.timed_blocks import Block, Blocks, Noise, Timed
 from passnet_core.records import CONTENDER_NAMES, REPLAY, Clock, Contender, Evidence, Speedup, Timing, Verdict
 
-CALLS = 40
-"""How many timed calls a block has, if it takes less than LONGEST_BLOCK_S."""
-LEAST_CALLS = 5
-"""How many timed calls a block has at least."""
-LONGEST_BLOCK_S = 0.05
+ROUNDS = 40
+"""How many rounds of a burst count, if they take less than LONGEST_BURST_S."""
+LEAST_ROUNDS = 4
+"""How many rounds of a burst count at least."""
+LONGEST_BURST_S = 0.04
 LEAD_US = 2_000.0
-"""For how long a block is called before its calls count, because another process had the device until then."""
-LEAD_CALLS = (2, 40)
-"""The least and the most calls of a block that do not count."""
-MOST_BLOCKS = 25
+"""For how long a burst goes on before its rounds count, because another process had the device until then."""
+LEAD_SHARE = 0.25
+"""By up to which share of its rounds a burst is longer, so that nobody knows how many calls are left."""
+KEPT_BYTES = 4 << 30
+"""How many bytes of outputs a worker keeps of one burst."""
+MOST_TURNS = 25
 SETTLED = (8, 4)
-"""After how many blocks the timing may stop early, and after how many more it may stop again."""
+"""After how many turns the timing may stop early, and after how many more it may stop again."""
 TRACED_BLOCKS, TRACED_CALLS = 2, 20
 """How many blocks of how many calls are traced for each contender."""
 
 
 @dataclass(frozen=True)
-class Runner:
-    """A contender and the worker that runs it."""
+class Pair:
+    """Two contenders that take turns in one worker. The first is eager, if it fits there; without a second callable in
+    a worker, both are the same."""
 
-    contender: Contender
     client: CandidateClient
+    first: Contender
+    second: Contender
 
     @property
-    def name(self) -> CallableName:
-        """The name of the contender's callable in the worker."""
-        return CALLABLES[self.contender]
+    def names(self) -> tuple[CallableName, CallableName]:
+        """The names of their callables in the worker."""
+        return CALLABLES[self.first], CALLABLES[self.second]
+
+    @property
+    def contenders(self) -> tuple[Contender, Contender]:
+        return self.first, self.second
 
 
 @dataclass(frozen=True)
 class Contest:
-    """What is timed. runners: one per contender. twin: eager in the candidate worker, if it fits there, or in the
-    witness. fills: how the inputs are drawn."""
+    """What is timed. clean: the pair in the reference worker. beside: the pair in the candidate worker; None: the
+    solver is Inductor. fills: how the inputs are drawn."""
 
-    runners: Sequence[Runner]
-    twin: Runner
+    clean: Pair
+    beside: Pair | None
     fills: Fills
+
+    @property
+    def runners(self) -> dict[Contender, CandidateClient]:
+        """The worker of each contender, eager's being the reference worker."""
+        found = dict.fromkeys(self.clean.contenders, self.clean.client)
+        return found if self.beside is None else {**found, self.beside.second: self.beside.client}
 
 
 class TimingSession:
@@ -61,7 +76,7 @@ class TimingSession:
 
     def __init__(self, asked: PreparedJob, contest: Contest, warnings: list[str], core: int | None) -> None:
         self.asked, self.core, self.warnings = asked, core, warnings
-        self.runners, self.twin, self.fills = contest.runners, contest.twin, contest.fills
+        self.contest, self.fills = contest, contest.fills
         self.candidate, self.witness = asked.candidate, asked.witness
         self.chance = random.Random(secrets.randbits(64))
         self.resting = False
@@ -70,66 +85,81 @@ class TimingSession:
         self.timings: list[Timing] = []
         self.speedups: list[Speedup] = []
         self.evidence: list[Evidence] = []
-        self.noise: float | None = None
-        self.cost_us, self.calls = 0.0, CALLS
+        self.noise: Noise | None = None
+        self.round_us, self.rounds, self.lead = 0.0, ROUNDS, 1
 
     def plan(self) -> None:
-        """Measure what a timed call takes in all, for the slowest contender, and choose the number of calls in a
-        block."""
-        costs = []
-        for runner in self.runners:
-            self.rest(runner)
-            probe = self._block(runner, Clock.END_TO_END, LEAST_CALLS, 2)
-            costs.append(median(call.waited_us for call in probe.calls))
-        self.cost_us = max(costs)
-        self.calls = max(LEAST_CALLS, min(CALLS, int(LONGEST_BLOCK_S * 1e6 / max(self.cost_us, 1.0))))
-        if self.calls < CALLS:
-            self.warnings.append(f"One call takes so long that blocks have {self.calls} calls instead of {CALLS}.")
+        """Measure what a round takes in all, for the slower pair, and what its outputs take, and choose how many rounds
+        a burst has."""
+        costs, kept = [], 1
+        for pair in self._order(0):
+            self.rest(pair.client)
+            pair.client.fix(pair.names, self.fills, self.chance.getrandbits(62))
+            # the first one allocates memory
+            for _ in range(2):
+                made = self._burst(pair, Clock.END_TO_END, self.chance.getrandbits(62), LEAST_ROUNDS)
+            costs.append(made.waited_us / LEAST_ROUNDS)
+            if pair.client is self.witness:
+                kept = max(kept, made.kept_bytes // LEAST_ROUNDS)
+        self.round_us = max(costs)
+        affordable = min(LONGEST_BURST_S * 1e6 / max(self.round_us, 1.0), KEPT_BYTES / kept)
+        self.rounds = max(LEAST_ROUNDS, min(ROUNDS, int(affordable)))
+        self.lead = max(1, min(ROUNDS, int(LEAD_US / max(self.round_us, 1.0))))
+        if self.rounds < ROUNDS:
+            self.warnings.append(
+                f"One call takes so long, or returns so much, that blocks have {self.rounds} calls instead of {ROUNDS}."
+            )
 
     def timed(self, spec: ClockSpec, *, patience: int = 1) -> Timed:
-        """Time blocks in ABBA order: as many as the job asks for, and more while the budget lasts and they are needed.
+        """Time turns of one burst for each pair, alternately: as many as the job asks for, and more while the budget
+        lasts and they are needed.
 
         patience: by how much the clock's budget is multiplied."""
         assert spec.budget_s is not None
-        timed = Timed({runner.contender: [] for runner in self.runners})
-        lead = max(LEAD_CALLS[0], min(LEAD_CALLS[1], int(LEAD_US / max(self.cost_us, 1.0))))
-        order = [*self.runners, self.twin] if spec.scored else list(self.runners)
-        turn_us = (self.calls + lead) * self.cost_us * len(order)
+        beside = self.contest.beside
+        timed = Timed(self.contest.clean.contenders, beside.contenders if beside else None)
+        turn_us = (self.rounds * (1 + LEAD_SHARE) + self.lead) * self.round_us * (2 if beside else 1)
         affordable = int(patience * spec.budget_s * 1e6 / max(turn_us, 1.0))
         asked = self.asked.job.spec.trials
-        for turn in range(max(asked, min(MOST_BLOCKS, affordable))):
+        for turn in range(max(asked, min(MOST_TURNS, affordable))):
             if turn >= max(asked, SETTLED[0]) and turn % SETTLED[1] == 0 and clock_audits.settled(timed, spec):
                 break
-            places = range(len(order)) if turn % 2 == 0 else reversed(range(len(order)))
-            for place in places:
-                runner = order[place]
-                if self.rest(runner) and spec.scored:
+            # equally long bursts, so that what they take beyond the claimed times can be compared
+            lead = self.lead + self.chance.randrange(1 + int(LEAD_SHARE * self.rounds))
+            for pair in self._order(turn):
+                if self.rest(pair.client) and spec.scored:
                     timed.copying += filter(None, [self.witness.copying()])
-                block = self._block(runner, spec.clock, self.calls, lead)
-                (timed.blocks[runner.contender] if place < len(self.runners) else timed.again).append(block)
+                block = self._block(pair, spec.clock, lead)
+                (timed.beside if pair is beside else timed.clean).append(block)
         return timed
 
-    def _block(self, runner: Runner, clock: Clock, calls: int, lead: int) -> Block:
-        """Time one block of calls. Of the passes' blocks, some have a call picked at random, to be checked later."""
-        picked = self._picked(runner, calls + lead)
-        weights = self.chance.getrandbits(62)
-        series = runner.client.timed_calls(runner.name, clock, self.fills, self.core, weights)
-        made: list[tuple[int, int]] = []
-        block = Block([], series.begun_us)
-        for index, (seed, slot) in enumerate(self._inputs(calls + lead)):
-            call = series.call(seed, slot, keep_last=index - 1 in picked)
-            made.append((seed, call.digest))
-            if index >= lead:
-                block.calls.append(call)
-        returned = series.end(keep_last=calls + lead - 1 in picked)
-        self.picked += [Picked(weights, *made[index], each) for index, each in zip(sorted(picked), returned)]
-        if returned and checked_calls.bytes_of(returned) > CHECKED_BYTES // CHECKED:
-            self.wanted = 2
-        return block
+    def _order(self, turn: int) -> list[Pair]:
+        pairs = [each for each in (self.contest.clean, self.contest.beside) if each]
+        return pairs if turn % 2 == 0 else pairs[::-1]
 
-    def rest(self, runner: Runner) -> bool:
+    def _block(self, pair: Pair, clock: Clock, lead: int) -> Block:
+        """Time one burst. After some of the candidate's, a call picked at random is asked for, to be checked later."""
+        weights, seed = self.chance.getrandbits(62), self.chance.getrandbits(62)
+        begun_us = pair.client.fix(pair.names, self.fills, weights)
+        made = self._burst(pair, clock, seed, lead + self.rounds)
+        calls = planned(seed, 2, lead + self.rounds)
+        if self._picks(pair):
+            index = self.chance.randrange(len(calls))
+            (returned,) = pair.client.burst_outputs([index])
+            self.picked.append(Picked(weights, calls[index].seed, made.digests[index], returned))
+            if checked_calls.bytes_of([returned]) > CHECKED_BYTES // CHECKED:
+                self.wanted = 2
+        first, second = (
+            [us for us, call in zip(made.claimed_us, calls) if call.function == function][lead:] for function in (0, 1)
+        )
+        return Block(first, second, made.gap_us / (lead + self.rounds), begun_us)
+
+    def _burst(self, pair: Pair, clock: Clock, seed: int, rounds: int) -> Burst:
+        return pair.client.burst(pair.names, clock, self.core, seed, rounds)
+
+    def rest(self, client: CandidateClient) -> bool:
         """Stop the candidate worker while the witness is timed. Return whether it was stopped just now."""
-        trusted = runner.client is self.witness
+        trusted = client is self.witness
         came_to_rest = trusted and not self.resting and self.candidate is not self.witness
         if came_to_rest:
             self.candidate.rest()
@@ -144,57 +174,44 @@ class TimingSession:
         speed = self.witness.facts().get("bytes_per_us")
         return speed / median(timed.copying) if isinstance(speed, float) else 1.0
 
-    def _picked(self, runner: Runner, calls: int) -> set[int]:
-        """Pick calls of this block to be checked: one call in about half of the blocks, until there are enough."""
-        if runner.contender is not Contender.PASSES or len(self.picked) >= self.wanted or self.chance.random() < 0.5:
-            return set()
-        return {self.chance.randrange(calls)}
-
-    def _inputs(self, count: int) -> Iterator[tuple[int, int]]:
-        """Seeds and slots of a block's calls. Mostly new content in a known place, sometimes the same content in
-        another."""
-        seed, slot = self.chance.getrandbits(62), 0
-        for _ in range(count):
-            if self.chance.random() < 7 / 8:
-                seed = self.chance.getrandbits(62)
-            slot = (slot + self.chance.randrange(1, timed_inputs.SLOTS)) % timed_inputs.SLOTS
-            yield seed, slot
+    def _picks(self, pair: Pair) -> bool:
+        """Whether a call of this burst is to be checked: about every other one of the candidate's, until there are
+        enough. Its eager is checked as well: a digest that is not computed would hide time."""
+        return pair is self.contest.beside and len(self.picked) < self.wanted and self.chance.random() < 0.5
 
     def traced(self) -> Blocks:
         """Microseconds in kernels for each traced call, from the device trace."""
-        blocks: Blocks = {runner.contender: [] for runner in self.runners}
+        runners = list(self.contest.runners.items())
+        blocks: Blocks = {contender: [] for contender, _ in runners}
         for turn in range(TRACED_BLOCKS):
-            for runner in self.runners if turn % 2 == 0 else self.runners[::-1]:
-                self.rest(runner)
-                samples = runner.client.kernels(runner.name, self.fills, self.chance.getrandbits(62), TRACED_CALLS)
-                blocks[runner.contender].append(samples)
+            for contender, client in runners if turn % 2 == 0 else runners[::-1]:
+                self.rest(client)
+                seed = self.chance.getrandbits(62)
+                blocks[contender].append(client.kernels(CALLABLES[contender], self.fills, seed, TRACED_CALLS))
         return blocks
 
     def replay(self) -> None:
         """Time each contender's call replayed as a CUDA graph, if it can be captured: the time without launch and
         dispatch."""
         words, figures = [], []
-        for runner in self.runners:
-            self.rest(runner)
+        for contender, client in self.contest.runners.items():
+            self.rest(client)
             try:
-                found = runner.client.replay(runner.name, self.fills, self.chance.getrandbits(62))
+                found = client.replay(CALLABLES[contender], self.fills, self.chance.getrandbits(62))
             except CandidateFault:
                 found = None
             told = f"{found:.1f} µs" if found is not None else "cannot be captured"
-            words.append(f"{CONTENDER_NAMES[runner.contender]} {told}")
+            words.append(f"{CONTENDER_NAMES[contender]} {told}")
             if found is not None:
-                figures.append((runner.contender.value, found))
+                figures.append((contender.value, found))
         self.evidence.append(Evidence(REPLAY, ", ".join(words) + ".", tuple(figures)))
 
     # --- results ---
 
-    def keep(self, clock: Clock, blocks: Blocks) -> None:
-        """Keep the timings and speedups of these blocks."""
-        self.timings += [timing(contender, clock, found) for contender, found in blocks.items()]
-        for contender in blocks:
-            if contender is not Contender.EAGER:
-                found = speedup(contender, clock, blocks)
-                self.speedups += [found] if found is not None else []
+    def keep(self, clock: Clock, blocks: Blocks, speedups: Sequence[Speedup]) -> None:
+        """Keep the timings of these blocks, and these speedups."""
+        self.timings += [timed_blocks.timing(contender, clock, found) for contender, found in blocks.items()]
+        self.speedups += speedups
 
     def scored_speedup(self) -> Speedup:
         """The speedup that the verdict rests on."""
@@ -210,5 +227,5 @@ class TimingSession:
             tuple(self.speedups) if scored else (),
             tuple(self.warnings),
             tuple(self.evidence),
-            self.noise,
+            self.noise.either - 1 if self.noise else None,
         )

@@ -33,11 +33,10 @@ from passnet_core.judge.protocol.messages import (
     Propagated,
     Repeated,
     Returned,
-    TimedCall,
     Watched,
 )
 from passnet_core.judge.protocol.reference_bench import BenchPlan, RecheckedCall, ReferenceBench
-from passnet_core.judge.protocol.timed_calls import ANSWERED, ASKED, CALL, END, GO, KEEP
+from passnet_core.judge.protocol.timed_calls import Burst
 from passnet_core.judge.supervisor import sandbox
 from passnet_core.judge.supervisor.fork_server import PATIENCE_S, ForkServer
 from passnet_core.judge.supervisor.remote_bench import RemoteReferenceBench, WitnessFailed
@@ -62,8 +61,6 @@ NONSENSE = (
 REPLY_LIMIT = 4 << 20
 """Bytes of a reply without its tensors; enough for thousands of traced nodes."""
 TEXT_LIMIT = 10_000
-SPIN_S = 0.01
-"""How long to poll for the answer to a timed call before the wait may sleep."""
 LONGEST_CPU_S = 1e7
 BENCH_S = 600.0
 """The least time allowed for drawing inputs or comparing once in the reference worker."""
@@ -204,12 +201,42 @@ class WorkerProcess:
     def warm_up(self, name: str, fills: Fills, seconds: float) -> None:
         self._ask(f"warm up {name}", {"do": "warm_up", "name": name, "fills": fills, "seconds": seconds})
 
-    def timed_calls(self, name: str, clock: Clock, fills: Fills, core: int | None, weights: int) -> "WorkerTimedCalls":
-        doing = f"time {name}"
-        asked = {"do": "rounds", "name": name, "clock": clock.value, "fills": fills, "core": core, "weights": weights}
+    def fix(self, names: Sequence[str], fills: Fills, weights: int) -> float:
         start = time.perf_counter_ns()
-        self._ask(doing, asked)
-        return WorkerTimedCalls(self, doing, (time.perf_counter_ns() - start) / 1e3)
+        self._ask("prepare its weights", {"do": "fix", "names": list(names), "fills": fills, "weights": weights})
+        return (time.perf_counter_ns() - start) / 1e3
+
+    def burst(self, names: Sequence[str], clock: Clock, core: int | None, seed: int, rounds: int) -> Burst:
+        asked = {"do": "burst", "names": list(names), "clock": clock.value, "core": core, "seed": seed}
+        start = time.perf_counter_ns()
+        told = self._ask(f"time {' and '.join(names)}", {**asked, "rounds": rounds}).fields
+        waited_us = (time.perf_counter_ns() - start) / 1e3
+        try:
+            claimed, digests = map(float, told["claimed"]), map(int, told["digests"])
+            found = Burst(tuple(claimed), tuple(digests), int(told["kept_bytes"]), waited_us)
+        except NONSENSE as error:
+            raise self._marked(CandidateFault("protocol", f"It sent no times: {_cut(error)}")) from error
+        calls = len(names) * rounds
+        if not (len(found.claimed_us) == len(found.digests) == calls and all(map(_is_time, found.claimed_us))):
+            raise self._marked(CandidateFault("protocol", "It sent no times."))
+        return found
+
+    def burst_outputs(self, calls: Sequence[int]) -> tuple[Returned, ...]:
+        asked = {"do": "burst_outputs", "calls": list(calls)}
+        return self._returned(self._ask("send what timed calls returned", asked, returns_tensors=True))
+
+    def passnet_times(
+        self, name: str, seed: int, warm_up: int, calls: int, core: int | None
+    ) -> list[tuple[float, float]]:
+        asked = {"do": "passnet_times", "name": name, "seed": seed, "warm_up": warm_up, "calls": calls, "core": core}
+        told = self._ask(f"time {name}", asked).fields
+        try:
+            found = [(float(host), float(events)) for host, events in told["times"]]
+        except NONSENSE as error:
+            raise self._marked(CandidateFault("protocol", f"It sent no times: {_cut(error)}")) from error
+        if len(found) != calls or not all(_is_time(each) for both in found for each in both):
+            raise self._marked(CandidateFault("protocol", "It sent no times."))
+        return found
 
     def recall(self, name: str, fills: Fills, weights: int, seeds: Sequence[int]) -> tuple[Returned, ...]:
         asked = {"do": "recall", "name": name, "fills": fills, "weights": weights, "seeds": list(seeds)}
@@ -476,53 +503,12 @@ class WorkerProcess:
         return end
 
 
-class WorkerTimedCalls:
-    """A series of timed calls in a worker. Call end() after the last one."""
-
-    def __init__(self, worker: WorkerProcess, doing: str, begun_us: float) -> None:
-        self.worker = worker
-        self.doing = doing
-        self.begun_us = begun_us
-
-    def call(self, seed: int, slot: int, *, keep_last: bool = False) -> TimedCall:
-        """Time one call on the inputs of this seed. keep_last: keep the previous call's outputs for end()."""
-        asked = ASKED.pack(seed, slot, CALL | (KEEP if keep_last else 0))
-        drawing, _, _ = self._step(asked)
-        calling, claimed, _ = self._step(GO)
-        digesting, _, digest = self._step(b"")
-        return TimedCall(claimed, digest, drawing, calling, digesting)
-
-    def _step(self, asked: bytes) -> tuple[float, float, int]:
-        """Send one step; return the microseconds until its answer, and the answer: a claimed time and a digest."""
-        worker = self.worker
-        with worker._waiting(self.doing) as pause:
-            start = time.perf_counter_ns()
-            if asked:
-                framing.send_frame(worker.channel, asked, pause)
-            answer = framing.receive_frame(worker.channel, ANSWERED.size, pause, spin_s=SPIN_S)
-            waited = (time.perf_counter_ns() - start) / 1e3
-        claimed, digest = ANSWERED.unpack(answer)
-        if math.isnan(claimed):
-            self._reply()  # raises what the call raised
-        if not (claimed >= 0 and math.isfinite(claimed)):
-            raise worker._marked(CandidateFault("protocol", "It sent no times."))
-        return waited, claimed, digest
-
-    def end(self, *, keep_last: bool = False) -> tuple[Returned, ...]:
-        """End the series and return the outputs that were kept."""
-        asked = ASKED.pack(0, 0, END | (KEEP if keep_last else 0))
-        with self.worker._waiting(self.doing) as pause:
-            framing.send_frame(self.worker.channel, asked, pause)
-        return self.worker._returned(self._reply())
-
-    def _reply(self) -> framing.WireMessage:
-        with self.worker._waiting(self.doing) as pause:
-            reply = framing.receive(self.worker.channel, pause, header_limit=REPLY_LIMIT)
-        return self.worker._without_fault(reply)
-
-
 def _described(given: Given) -> Any:
     return to_json(given) if isinstance(given, TensorForm) else framing.number_to_json(given)
+
+
+def _is_time(claimed: float) -> bool:
+    return math.isfinite(claimed) and claimed >= 0
 
 
 def _ending(code: int | None) -> str:

@@ -24,9 +24,9 @@ import torch
 from passnet_core.graphs.ir import Graph, Ref, graph_from_json, graph_to_json
 from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge.numerics import output_digest, timed_inputs
-from passnet_core.judge.protocol import encoding, framing
+from passnet_core.judge.protocol import encoding, framing, timed_calls
 from passnet_core.judge.protocol.messages import CandidateFault, Preparation, Returned
-from passnet_core.judge.worker import building, interpreter, timing, timing_loop, tracing
+from passnet_core.judge.worker import building, interpreter, passnet_timing, timing, timing_loop, tracing
 from passnet_core.judge.worker.loading import FOLDER, LoadProblem, imported, make_importable
 from passnet_core.judge.worker.needs_gpu import need_of, root_of
 from passnet_core.judge.worker.staging import LARGE_BYTES, Staging
@@ -109,6 +109,8 @@ class _WorkerServer:
         self.inputs: list[Any] = []
         self.staging = Staging(device)
         self.buffers: timed_inputs.Buffers | None = None
+        self.burst_outputs: list[Any] = []
+        """Copies of what the calls of the last burst returned."""
         self.bench: ReferenceBenchServer | None = None
         self.nonce: Any = None
         """What the answers to the present request must carry."""
@@ -132,7 +134,10 @@ class _WorkerServer:
             "bench": self._bench,
             "run": self._run,
             "warm_up": self._warm_up,
-            "rounds": self._timed_calls,
+            "fix": self._fix,
+            "burst": self._burst,
+            "burst_outputs": self._burst_outputs,
+            "passnet_times": self._passnet_times,
             "recall": self._recall,
             "check": self._check,
             "kernels": self._kernels,
@@ -403,23 +408,39 @@ class _WorkerServer:
         timing.warm_up(call, inputs, fields["seconds"], self.device)
         return framing.WireMessage({})
 
-    def _timed_calls(self, request: framing.WireMessage) -> framing.WireMessage:
-        """Serve timed calls, which are requested in frames. The reply holds what the kept calls returned."""
+    def _fix(self, request: framing.WireMessage) -> framing.WireMessage:
+        """Draw the inputs that are the same in all calls of the bursts to come, and have the callables prepare them."""
         fields = request.fields
-        call, buffers = self.calls[fields["name"]], self._buffers(fields["fills"])
-        call.pack(buffers.fix(fields["weights"]))
+        self.burst_outputs = []
+        fixed = self._buffers(fields["fills"]).fix(fields["weights"])
+        for name in dict.fromkeys(fields["names"]):
+            self.calls[name].pack(fixed)
         self._synchronise()
-        framing.send(self.channel, self.marked(framing.WireMessage({})))
-        kept = timing_loop.serve(
-            lambda length: framing.receive_frame(self.channel, length, spin_s=timing_loop.SPIN_S),
-            lambda frame: framing.send_frame(self.channel, frame),
-            call,
-            buffers,
-            Clock(fields["clock"]),
-            self.device,
-            fields["core"],
-        )
-        return self._returned_many(kept)
+        return framing.WireMessage({})
+
+    def _burst(self, request: framing.WireMessage) -> framing.WireMessage:
+        """Make a burst of timed calls, and keep what they returned until the next one."""
+        fields = request.fields
+        assert self.buffers is not None, "the inputs must be fixed before"
+        self.burst_outputs = []
+        functions = [self.calls[name] for name in fields["names"]]
+        calls = timed_calls.planned(fields["seed"], len(functions), fields["rounds"])
+        made = timing_loop.burst(functions, calls, self.buffers, Clock(fields["clock"]), self.device, fields["core"])
+        self.burst_outputs = made.outputs
+        kept = [value for each in made.outputs for value in output_digest.listed(each)]
+        kept_bytes = sum(value.nbytes for value in kept if isinstance(value, torch.Tensor))
+        return framing.WireMessage({"claimed": made.claimed_us, "digests": made.digests, "kept_bytes": kept_bytes})
+
+    def _burst_outputs(self, request: framing.WireMessage) -> framing.WireMessage:
+        return self._returned_many([self.burst_outputs[index] for index in request.fields["calls"]])
+
+    def _passnet_times(self, request: framing.WireMessage) -> framing.WireMessage:
+        fields = request.fields
+        assert self.buffers is not None, "the inputs must be fixed before"
+        inputs = self.buffers.drawn(fields["seed"], 0)
+        call = self.calls[fields["name"]]
+        both = passnet_timing.times(call, inputs, fields["warm_up"], fields["calls"], fields["core"])
+        return framing.WireMessage({"times": both})
 
     def _recall(self, request: framing.WireMessage) -> framing.WireMessage:
         fields = request.fields
@@ -501,6 +522,7 @@ class _WorkerServer:
         self.inputs = []
         self.staging = Staging(self.device)
         self.buffers = None
+        self.burst_outputs = []
         self.bench = None
         gc.unfreeze()
         gc.collect()

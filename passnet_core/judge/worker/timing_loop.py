@@ -1,66 +1,60 @@
-"""The worker's loop for timed calls. Each call has three steps, which the worker answers one by one: it draws fresh
-inputs from the referee's seed; on the referee's word it makes the call and times it; it sends a digest of the result.
+"""The worker's loop for timed calls. For each call of a burst it draws fresh inputs on the device, waits for the
+device, makes the call and times it, and begins a digest of what it returned. It answers once, at the end.
 
-Both workers run this same loop for every contender. Its answers are not trusted: the referee times each of the steps by
-its own clock, and asks at random for what a call returned, which must have the digest that was sent."""
+Both workers run this same loop for every contender. Its answers are not trusted: the referee times the whole burst by
+its own clock, and then asks for what some of the calls returned, which must have the digests that were sent."""
 
 import gc
-import math
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from passnet_core.judge.numerics.output_digest import digest, listed
+from passnet_core.judge.numerics import output_digest
 from passnet_core.judge.numerics.timed_inputs import Buffers
-from passnet_core.judge.protocol.timed_calls import ANSWERED, ASKED, END, GO, KEEP
+from passnet_core.judge.protocol.timed_calls import PlannedCall
 from passnet_core.records import Clock, Device
-
-SPIN_S = 1.0
-"""How many seconds to poll for the next seed before waiting, since a sleeping core wakes up slowly."""
 
 Callee = Callable[[list[Any]], Any]
 
 
-# --- the loop --------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class TimedBurst:
+    """The calls of a burst: microseconds and digest of each, and a copy of what it returned."""
+
+    claimed_us: list[float]
+    digests: list[int]
+    outputs: list[Any]
 
 
-def serve(
-    receive: Callable[[int], bytes],
-    send: Callable[[bytes], None],
-    call: Callee,
+def burst(
+    functions: Sequence[Callee],
+    calls: Sequence[PlannedCall],
     buffers: Buffers,
     clock: Clock,
     device: Device,
     core: int | None,
-) -> list[Any]:
-    """Serve timed calls until told to end. Return what the kept calls returned, in order. If a step raises, answer with
-    NaN as its time, then let the exception pass."""
+) -> TimedBurst:
+    """Make these calls. Raises what one of them raises.
+
+    Outputs are copied at once, so that no later call can overwrite what is digested and perhaps asked for. Copies and
+    digests are queued behind the call; the next call begins when the device has finished them."""
     timed = _Timed(clock, device)
-    kept: list[Any] = []
-    previous: Any = None
-    with torch.no_grad(), _on_core(core):
-        while True:
-            seed, slot, flags = ASKED.unpack(receive(ASKED.size))
-            if flags & KEEP:
-                kept.append(copied(previous))
-            if flags & END:
-                return kept
-            try:
-                inputs = buffers.drawn(seed, slot)
-                timed.synchronise()
-                send(ANSWERED.pack(0.0, 0))
-                receive(len(GO))
-                microseconds, previous = timed(call, inputs)
-                send(ANSWERED.pack(microseconds, 0))
-                answer = ANSWERED.pack(0.0, digest(listed(previous)))
-            except BaseException:  # candidate code may raise anything; the referee waits for an answer, then the reason
-                send(ANSWERED.pack(math.nan, 0))
-                raise
-            send(answer)
+    claimed, digests, outputs = [], [], []
+    with torch.no_grad(), on_core(core):
+        for each in calls:
+            inputs = buffers.drawn(each.seed, each.slot)
+            microseconds, returned = timed(functions[each.function], inputs)
+            outputs.append(copied(returned))
+            # free the outputs, as the next call of a model would
+            del returned
+            claimed.append(microseconds)
+            digests.append(output_digest.begun(output_digest.listed(outputs[-1])))
+        return TimedBurst(claimed, output_digest.finished(digests), outputs)
 
 
 def copied(returned: Any) -> Any:
@@ -74,7 +68,7 @@ class _Timed:
     """Times one call on one clock, in microseconds."""
 
     def __init__(self, clock: Clock, device: Device) -> None:
-        self.synchronise: Callable[[], object] = torch.cuda.synchronize if device is Device.CUDA else _nothing
+        self.synchronise: Callable[[], None] = torch.cuda.synchronize if device is Device.CUDA else _nothing
         self.flush: torch.Tensor | None = None
         self.events = clock in (Clock.EVENT, Clock.COLD)
         if self.events:
@@ -105,7 +99,7 @@ def _nothing() -> None:
 
 
 @contextmanager
-def _on_core(core: int | None) -> Iterator[None]:
+def on_core(core: int | None) -> Iterator[None]:
     """Pin this thread to one core, if the system allows that, and turn garbage collection off."""
     before = os.sched_getaffinity(0)
     collecting = gc.isenabled()

@@ -8,6 +8,7 @@ Several GPUs share the work: each measures its --share into a file --out, and --
 
 import argparse
 import contextlib
+import itertools
 import json
 import math
 import sys
@@ -94,10 +95,13 @@ class Slower:
 
     def burst(self, names: Sequence[str], clock: Clock, core: int | None, seed: int, rounds: int) -> Burst:
         made = self.child.burst(names, clock, core, seed, rounds)
-        slowed = [names[each.function] == CallableName.PASSES for each in planned(seed, len(names), rounds)]
-        more = [us * (self.factor - 1) if slow else 0.0 for us, slow in zip(made.claimed_us, slowed)]
+        calls = planned(seed, len(names), rounds)
+        slow = [names[each.function] == CallableName.PASSES for each in calls]
+        more = [us * (self.factor - 1) if each else 0.0 for us, each in zip(made.claimed_us, slow)]
+        before = list(itertools.accumulate(more, initial=0.0))
+        marks = [us + before[(index + 1) // 2] for index, us in enumerate(made.marks_us)]
         claimed = tuple(us + extra for us, extra in zip(made.claimed_us, more))
-        return replace(made, claimed_us=claimed, waited_us=made.waited_us + sum(more))
+        return replace(made, claimed_us=claimed, marks_us=tuple(marks))
 
     def __getattr__(self, name: str) -> object:
         return getattr(self.child, name)

@@ -47,8 +47,8 @@ from passnet_core.records import (
 )
 from tests.contract.judging import ADD_RELU, bundle, subgraph
 
-GAP_US = 90.0
-"""How long each call takes beyond what is claimed."""
+AROUND_US, BETWEEN_US = 3.0, 90.0
+"""How long the referee waits for a call beyond what is claimed, and between two calls."""
 
 Log = list[tuple[str, Clock]]
 """The second callable of each burst, and the clock."""
@@ -80,16 +80,17 @@ def returned(outputs: Sequence[torch.Tensor]) -> Returned:
 class Timed:
     """A client whose calls take the given times, and return what the given function computes.
 
-    In microseconds: hidden is how much longer than claimed a call of the passes takes, before, in or after it; wander,
-    by how much all calls of a burst differ, burst by burst. drift: the factor of the passes' times, burst by burst.
-    lies: it sends a wrong digest. within: the share of its time between the device events, and clean_within that of
-    eager's. busy: how many times as long a copy takes now. full: there is no memory for eager.
+    In microseconds: hidden is how much longer than claimed a call of the passes takes; between, how much more there is
+    before each call; wander, by how much all calls of a burst differ, burst by burst. drift: the factor of the passes'
+    times, burst by burst. lies: it sends a wrong digest. within: the share of its time between the device events, and
+    clean_within that of eager's. busy: how many times as long a copy takes now. full: there is no memory for eager.
     """
 
     def __init__(self, times: dict[str, float], log: Log, **behaviour: Any) -> None:
         self.times, self.log = times, log
         self.fails: str = behaviour.pop("fails", "")
         self.hidden: float = behaviour.pop("hidden", 0.0)
+        self.between: float = behaviour.pop("between", 0.0)
         self.lies: bool = behaviour.pop("lies", False)
         self.function: Function = behaviour.pop("function", relu_of_sum)
         self.moved = moved(lambda *inputs: self.function(inputs))
@@ -144,9 +145,13 @@ class Timed:
         shares = within if clock is not Clock.END_TO_END else [1.0] * len(self.made)
         claimed = [whole * share for whole, share in zip(wholes, shares)]
         digests = [output_digest.digest(self.outputs(index)) + self.lies for index in range(len(self.made))]
-        hidden = self.hidden + next(self.wander) if "passes" in names else 0.0
-        waited = sum(wholes) + GAP_US * len(self.made) + hidden * rounds
-        return Burst(tuple(claimed), tuple(digests), 1024 * len(self.made), waited)
+        wander = next(self.wander) if "passes" in names else 0.0
+        marks, now = [], 0.0
+        for name, whole in zip(names_made, wholes):
+            hidden = self.hidden + wander if name == "passes" else 0.0
+            marks += [now, now + whole + AROUND_US + hidden]
+            now = marks[-1] + BETWEEN_US + self.between
+        return Burst(tuple(claimed), tuple(digests), 1024 * len(self.made), tuple(marks))
 
     def outputs(self, index: int) -> tuple[torch.Tensor, ...]:
         """What this call of the last burst returned."""
@@ -359,7 +364,7 @@ def test_slow_calls_make_smaller_blocks_with_a_warning() -> None:
     [
         ({"jitter": (1.0,), "witness": {"jitter": (1.0,)}}, True),
         ({"jitter": (0.5, 1.0, 1.6, 1.0, 0.7)}, False),
-        ({"hidden": 10.0, "wander": (0.0, 8.0)}, False),
+        ({"hidden": 4.0, "wander": (0.0, 6.0)}, False),
     ],
     ids=["all alike", "unsteady", "near what is allowed"],
 )
@@ -404,24 +409,25 @@ def test_clocks_that_disagree_a_little_on_few_cores_are_inconclusive(monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("hidden", "words"),
+    ("behaviour", "words"),
     [
-        (18.0, "it is busy for 18.0 µs more than that with each call"),
-        (-18.0, "it draws inputs and reads outputs in 18.0 µs less with each call"),
+        ({"hidden": 12.0}, "each takes 12.0 µs more than that"),
+        ({"between": 15.0}, "it is busy for 30.0 µs more between calls"),
+        ({"between": -15.0}, "it draws and reads in 30.0 µs less between calls"),
     ],
 )
-def test_the_gaps_between_calls_are_compared_with_the_reference_workers(
-    monkeypatch: pytest.MonkeyPatch, hidden: float, words: str
+def test_calls_and_what_lies_between_them_are_compared_with_the_reference_worker(
+    monkeypatch: pytest.MonkeyPatch, behaviour: dict[str, Any], words: str
 ) -> None:
-    """What is hidden around a call, or left out there, shows in the whole burst, divided by its rounds."""
     monkeypatch.setattr(measure, "steady_core", lambda: nullcontext(3))
-    found, _ = measured(100.0, 80.0, 50.0, hidden=hidden)
+    found, _ = measured(100.0, 80.0, 50.0, **behaviour)
     assert found.verdict is Verdict.CHEAT
     assert words in found.reason
-    small, _ = measured(100.0, 80.0, 50.0, hidden=hidden / 2)
+    small, _ = measured(100.0, 80.0, 50.0, **{name: value / 3 for name, value in behaviour.items()})
     assert small.verdict is Verdict.FASTER, "honest processes differ as much"
-    (clock,) = [each.text for each in small.evidence if each.topic == "the judge's own clock"]
-    assert f"{hidden / 2:+.1f} µs" in clock
+    assert "µs in the reference worker" in next(
+        each.text for each in small.evidence if each.topic == "the judge's own clock"
+    )
 
 
 def test_a_timed_call_that_returned_wrong_values_gives_no_speedup() -> None:
@@ -544,7 +550,7 @@ def test_passnets_protocol_aborts_if_either_clock_is_unsteady(who: str) -> None:
 
 def test_a_drift_of_the_whole_machine_and_calls_that_spread_leave_a_ratio_certain() -> None:
     def speedups(firsts: Sequence[Sequence[float]], seconds: Sequence[Sequence[float]]) -> list[Speedup]:
-        blocks = [Block(list(first), list(second), 0.0) for first, second in zip(firsts, seconds)]
+        blocks = [Block(list(first), list(second), [], [], 0.0) for first, second in zip(firsts, seconds)]
         return timed_blocks.Timed((Contender.EAGER, Contender.BASELINE), None, blocks).speedups(Clock.END_TO_END)
 
     drift = [[speed, speed * 1.01] * 20 for speed in (1.0, 1.5, 2.0, 1.2, 3.0)]
@@ -584,7 +590,8 @@ def test_each_call_has_its_own_inputs_and_its_outputs_can_be_asked_for_afterward
     assert len({call.seed for call in calls}) == len(set(made.digests)) > 25
     assert {call.function for call in calls} == {0, 1}
     assert all(claimed > 0 for claimed in made.claimed_us)
-    assert sum(made.claimed_us) < made.waited_us
+    assert (len(made.calling_us), len(made.between_us)) == (40, 39)
+    assert list(made.marks_us) == sorted(made.marks_us)
     for index, kept in zip((4, 39), witness.burst_outputs([4, 39]), strict=True):
         values = [output.value for output in kept.outputs]
         assert output_digest.digest(values) == made.digests[index]
@@ -649,7 +656,9 @@ def test_a_fault_during_timed_calls_is_reported_and_the_worker_goes_on(witness: 
 def test_forged_times_are_refused(
     witness: WorkerProcess, told: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(witness, "_ask", lambda *_asked, **_more: framing.WireMessage(told))
+    monkeypatch.setattr(witness, "_reply", lambda *_asked, **_more: framing.WireMessage(told))
+    monkeypatch.setattr(witness, "_send", lambda *_asked: None)
+    monkeypatch.setattr(framing, "receive_marks", lambda *_asked, **_more: [0, 1, 2, 3])
     with pytest.raises(CandidateFault, match="no times"):
         witness.burst(["eager"], Clock.END_TO_END, None, 1, 2)
 

@@ -1,7 +1,8 @@
 """A burst of timed calls: callables of one worker that take turns, each call on inputs of its own, all from one seed.
 
 The worker is told the seed and the number of rounds, makes all calls, and answers once. Nobody can know the inputs of a
-call before the burst begins, and the referee knows them all from the same seed."""
+call before the burst begins, and the referee knows them all from the same seed. Before and after each call the worker
+sends a mark, a single byte, and waits for nothing: the referee notes by its own clock when the marks come."""
 
 import random
 from collections.abc import Iterator
@@ -41,20 +42,35 @@ def _planned(chance: random.Random, functions: int, rounds: int) -> Iterator[Pla
             yield PlannedCall(function, last[function], slot)
 
 
+MARK = b"\x01"
+"""What a worker sends right before and right after each call. No reply begins with this byte (protocol/framing.py)."""
+
+
 @dataclass(frozen=True)
 class Burst:
-    """What a worker answers to a burst, call by call in the order of planned(). claimed_us: microseconds of the call
-    alone, by the worker's clock. digests: output_digest.digest of what it returned.
+    """What a worker answers to a burst, call by call in the order of planned().
 
-    kept_bytes: the bytes of the outputs that the worker keeps until its next burst. waited_us: microseconds of the
-    whole burst, by the referee's clock."""
+    claimed_us: microseconds of the call alone, by the worker's clock. digests: output_digest.digest of what it
+    returned. kept_bytes: the bytes of the outputs that the worker keeps until its next burst. marks_us: when the marks
+    came, by the referee's clock, two for each call."""
 
     claimed_us: tuple[float, ...]
     digests: tuple[int, ...]
     kept_bytes: int
-    waited_us: float
+    marks_us: tuple[float, ...]
 
     @property
-    def gap_us(self) -> float:
-        """Microseconds that the burst took beyond the claimed ones."""
-        return self.waited_us - sum(self.claimed_us)
+    def calling_us(self) -> list[float]:
+        """Microseconds between the two marks of each call."""
+        return [after - before for before, after in zip(self.marks_us[0::2], self.marks_us[1::2])]
+
+    @property
+    def between_us(self) -> list[float]:
+        """Microseconds from the end of each call to the beginning of the next, for all but the last call: its outputs
+        are copied and their digest begun, and the next inputs are drawn."""
+        return [after - before for before, after in zip(self.marks_us[1::2], self.marks_us[2::2])]
+
+    @property
+    def whole_us(self) -> float:
+        """Microseconds from the first mark to the last."""
+        return self.marks_us[-1] - self.marks_us[0]

@@ -1,25 +1,19 @@
-"""Audits of clocks: how long a candidate's bursts take beyond what it claims, by the referee's own clock, compared with
-the reference worker's."""
+"""Audits of clocks: a candidate's calls and what lies between them, by the referee's own clock, compared with the
+reference worker's."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
 
-from passnet_core.judge.stages.timed_blocks import PRECISE, Timed, pooled
+from passnet_core.judge.stages.timed_blocks import PRECISE, Block, Timed, pooled
 from passnet_core.records import OWN_CLOCK, Clock, Contender, Evidence, Verdict
 from passnet_core.scoring.intervals import Interval, median_interval
-
-GAP_US = 4.0
-"""How many microseconds more or less than in the reference worker a round may take beyond what is claimed."""
-GAP_SHARE = 0.01
-"""The share of eager's time that a round may take in addition."""
-GAP_NOISE = 0.05
-"""The share of the reference worker's gap that a round may take in addition: two processes differ by as much."""
 
 
 @dataclass(frozen=True)
 class Audit:
-    """The candidate's bursts are compared with the reference worker's. lenience: multiplies the difference that is
-    allowed."""
+    """The candidate's steps are compared with the reference worker's. lenience: multiplies the differences that STEPS
+    allow."""
 
     lenience: float
 
@@ -47,63 +41,96 @@ class ClockSpec:
 
 
 @dataclass(frozen=True)
-class Excess:
-    """How much longer a round takes beyond what is claimed than in the reference worker. more, allowed: in
-    microseconds. gap_us: what a round takes there."""
+class ClockStep:
+    """What the referee's clock shows of a block besides the claimed times. clean, beside: in microseconds, in a block
+    of the reference worker and in one of the candidate's.
 
+    The candidate's may differ by microseconds, plus share of eager's time, plus noise of what the reference worker's
+    takes. more, less: words for a longer and a shorter step; without less, it may be shorter."""
+
+    name: str
+    clean: Callable[[Block], float]
+    beside: Callable[[Block], float]
+    microseconds: float
+    share: float
+    noise: float
+    more: str
+    less: str = ""
+
+
+STEPS = (
+    ClockStep(
+        "around a call",
+        lambda block: median(map(float.__sub__, block.calling_first, block.first)),
+        lambda block: median(map(float.__sub__, block.calling_second, block.second)),
+        4.0, 0.01, 0.25, "each takes {} µs more than that",
+    ),
+    ClockStep(
+        "between the calls of a round", lambda block: block.between, lambda block: block.between,
+        8.0, 0.02, 0.05, "it is busy for {} µs more between calls", "it draws and reads in {} µs less between calls",
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Excess:
+    """How much longer a step takes for the candidate than in the reference worker. more, base, allowed: in
+    microseconds; base is what it takes there."""
+
+    step: ClockStep
     more: Interval
+    base: float
     allowed: float
-    gap_us: float
 
     @property
     def within(self) -> bool:
         """Whether the whole interval is allowed."""
-        return -self.allowed <= self.more.low and self.more.high <= self.allowed
+        return self.more.high <= self.allowed and (not self.step.less or self.more.low >= -self.allowed)
 
     @property
     def beyond(self) -> bool:
         """Whether the difference itself is not allowed."""
-        return abs(self.more.value) > self.allowed
+        return self.more.value > self.allowed or (bool(self.step.less) and self.more.value < -self.allowed)
 
     @property
     def certain(self) -> bool:
         """Whether no part of the interval is allowed."""
-        return self.more.low > self.allowed or self.more.high < -self.allowed
+        return self.more.low > self.allowed or (bool(self.step.less) and self.more.high < -self.allowed)
 
     @property
     def words(self) -> str:
         """The difference, as part of a sentence about the candidate's process."""
-        much = f"{abs(self.more.value):.1f} µs"
-        if self.more.value > 0:
-            return f"it is busy for {much} more than that with each call"
-        return f"it draws inputs and reads outputs in {much} less with each call"
+        return (self.step.more if self.more.value > 0 else self.step.less).format(f"{abs(self.more.value):.1f}")
 
 
-def excess(timed: Timed, spec: ClockSpec) -> Excess | None:
-    """How the candidate's gaps differ from the reference worker's. None: there is no candidate, or no audit.
+def excesses(timed: Timed, spec: ClockSpec) -> list[Excess]:
+    """How the candidate's steps differ from the reference worker's. Empty: there is no candidate, or no audit.
 
-    Work outside the device events shows too, because the referee's clock covers whole bursts."""
+    Work outside the device events shows too, because the referee's clock covers the same calls."""
     if not timed.beside or not isinstance(spec.audited, Audit):
-        return None
-    gap_us = median(each.gap_us for each in timed.clean)
-    more = median_interval([beside.gap_us - clean.gap_us for beside, clean in zip(timed.beside, timed.clean)])
+        return []
     reference = median(pooled(timed.claimed[Contender.EAGER]))
-    allowed = spec.audited.lenience * (GAP_US + GAP_SHARE * reference + GAP_NOISE * gap_us)
-    return Excess(more, allowed, gap_us)
+    found = []
+    for step in STEPS:
+        base = median(map(step.clean, timed.clean))
+        pairs = zip(timed.beside, timed.clean)
+        more = median_interval([step.beside(beside) - step.clean(clean) for beside, clean in pairs])
+        allowed = step.microseconds + step.share * reference + step.noise * base
+        found.append(Excess(step, more, base, spec.audited.lenience * allowed))
+    return found
 
 
 def doubt(timed: Timed, spec: ClockSpec) -> Excess | None:
-    """The excess, if it is not allowed."""
-    found = excess(timed, spec)
-    return found if found and found.beyond else None
+    """The surest sign that the candidate takes longer than it claims, or does more or less between its calls."""
+    found = [each for each in excesses(timed, spec) if each.beyond]
+    return max(found, key=lambda each: each.certain, default=None)
 
 
 def settled(timed: Timed, spec: ClockSpec) -> bool:
-    """Whether more blocks would tell nothing new: each speedup is precise, and the gaps are allowed for certain."""
-    found = excess(timed, spec)
+    """Whether more blocks would tell nothing new: each speedup is precise, and every step is allowed for certain."""
     speedups = timed.speedups(spec.clock)
     precise = len(speedups) == len(timed.contenders) - 1 and all(each.high <= PRECISE * each.low for each in speedups)
-    return precise and (found is None or found.within)
+    return precise and all(each.within for each in excesses(timed, spec))
 
 
 def disagreement(found: Excess, timed: Timed, clock: Clock, *, one_core: bool) -> tuple[Verdict, str]:
@@ -114,20 +141,17 @@ def disagreement(found: Excess, timed: Timed, clock: Clock, *, one_core: bool) -
         f"its process claims {claim:.1f} µs a call ({clock.value}), but by the judge's own clock {found.words},"
         " compared with the reference worker, also when measured again."
     )
-    if not one_core and abs(found.more.value) < found.gap_us:
+    around = sum(median(map(step.clean, timed.clean)) for step in STEPS)
+    if not one_core and abs(found.more.value) < around:
         return Verdict.INCONCLUSIVE, f"Right, but the clocks disagree, as they may with few cores: {facts}"
     return Verdict.CHEAT, f"The clocks disagree: {facts}"
 
 
 def clock_evidence(timed: Timed, spec: ClockSpec) -> Evidence | None:
-    """What each round takes beyond what is claimed, as evidence. None: there is nothing to compare."""
-    found = excess(timed, spec)
-    if found is None:
-        return None
-    text = (
-        "By the judge's own clock, drawing the inputs of a round of two calls, reading their outputs, and all that is"
-        f" not claimed take {found.gap_us:.1f} µs in the reference worker, and {found.more.value:+.1f} µs"
-        f" ({found.more.low:+.1f} to {found.more.high:+.1f}) in the candidate's; up to {found.allowed:.1f} µs are"
-        " allowed."
-    )
-    return Evidence(OWN_CLOCK, text)
+    """What the referee's clock shows besides the claimed times, as evidence. None: there is nothing to compare."""
+    words = [
+        f"{each.step.name} {each.base:.1f} µs in the reference worker and {each.more.value:+.1f} µs"
+        f" ({each.more.low:+.1f} to {each.more.high:+.1f}) in the candidate's, where {each.allowed:.1f} are allowed"
+        for each in excesses(timed, spec)
+    ]
+    return Evidence(OWN_CLOCK, f"By the judge's own clock: {'; '.join(words)}.") if words else None

@@ -26,14 +26,17 @@ Blocks = dict[Contender, list[list[float]]]
 
 @dataclass(frozen=True)
 class Block:
-    """A burst in which two callables took turns, from the first round that counts.
+    """A burst in which two callables took turns, from the first round that counts. All times are in microseconds.
 
-    first, second: microseconds of each call, by the worker's own clock. gap_us: how long each round took in all beyond
-    what was claimed, by the referee's clock. begun_us: microseconds to prepare the weights."""
+    first, second: of each call, by the worker's own clock. The others are the referee's: calling_first and
+    calling_second, of the same calls; between, how long a round takes besides its calls; begun_us, how long it took to
+    prepare the weights."""
 
     first: list[float]
     second: list[float]
-    gap_us: float
+    calling_first: list[float]
+    calling_second: list[float]
+    between: float
     begun_us: float = 0.0
 
     @property
@@ -84,11 +87,9 @@ class Timed:
 
     @property
     def floor(self) -> Interval:
-        """The ratio of eager to eager in the worker of the pair that is judged, from every other call: the noise."""
-        pair, blocks = (self.beside_pair, self.beside) if self.beside_pair else (self.clean_pair, self.clean)
-        if pair is None or pair[0] is not Contender.EAGER:
-            blocks = self.clean
-        return median_interval([median(each.first[0::2]) / median(each.first[1::2]) for each in blocks])
+        """The ratio of eager to eager, from neighbouring calls in the reference worker: the noise."""
+        ratios = ([one / next_one for one, next_one in zip(each.first[0::2], each.first[1::2])] for each in self.clean)
+        return median_interval([median(each) for each in ratios])
 
     def speedup(self, contender: Contender, clock: Clock) -> Speedup | None:
         """The speedup over eager, which takes turns with the contender in the same process. Eager in the reference
@@ -165,7 +166,7 @@ def noise(timed: Timed) -> Noise:
     least = next(factor for most, factor in LEAST_DIFFERENCES if eager <= most)
     slowdown = timed.slowdown.value if timed.slowdown else SLOWED if timed.beside_pair else 1.0
     apart = slowdown if timed.beside_pair and (timed.slowdown is None or slowdown > SLOWED) else 1.0
-    return Noise(max(timed.floor.high, 1 / timed.floor.low, least, apart), max(1.0, slowdown))
+    return Noise(max(timed.floor.value, 1 / timed.floor.value, least, apart), max(1.0, slowdown))
 
 
 def judged(found: Speedup, floor: Noise) -> tuple[Verdict, str]:
@@ -187,7 +188,7 @@ def judged(found: Speedup, floor: Noise) -> tuple[Verdict, str]:
 def noise_sentence(timed: Timed, found: Noise) -> str:
     """The noise floor, and the eager that the passes were compared with, as evidence."""
     said = (
-        f"Eager against eager, every other call, end to end: {timed.floor.value:.3f} ({timed.floor.low:.3f} to"
+        f"Eager against eager, call by call, end to end: {timed.floor.value:.3f} ({timed.floor.low:.3f} to"
         f" {timed.floor.high:.3f}); nothing below {found.either - 1:.1%} counts as a difference."
     )
     slowdown = timed.slowdown

@@ -98,7 +98,7 @@ class TimingSession:
             # the first one allocates memory
             for _ in range(2):
                 made = self._burst(pair, Clock.END_TO_END, self.chance.getrandbits(62), LEAST_ROUNDS)
-            costs.append(made.waited_us / LEAST_ROUNDS)
+            costs.append(made.whole_us / LEAST_ROUNDS)
             if pair.client is self.witness:
                 kept = max(kept, made.kept_bytes // LEAST_ROUNDS)
         self.round_us = max(costs)
@@ -124,7 +124,6 @@ class TimingSession:
         for turn in range(max(asked, min(MOST_TURNS, affordable))):
             if turn >= max(asked, SETTLED[0]) and turn % SETTLED[1] == 0 and clock_audits.settled(timed, spec):
                 break
-            # equally long bursts, so that what they take beyond the claimed times can be compared
             lead = self.lead + self.chance.randrange(1 + int(LEAD_SHARE * self.rounds))
             for pair in self._order(turn):
                 if self.rest(pair.client) and spec.scored:
@@ -149,10 +148,7 @@ class TimingSession:
             self.picked.append(Picked(weights, calls[index].seed, made.digests[index], returned))
             if checked_calls.bytes_of([returned]) > CHECKED_BYTES // CHECKED:
                 self.wanted = 2
-        first, second = (
-            [us for us, call in zip(made.claimed_us, calls) if call.function == function][lead:] for function in (0, 1)
-        )
-        return Block(first, second, made.gap_us / (lead + self.rounds), begun_us)
+        return _block(made, [each.function for each in calls], lead, begun_us)
 
     def _burst(self, pair: Pair, clock: Clock, seed: int, rounds: int) -> Burst:
         return pair.client.burst(pair.names, clock, self.core, seed, rounds)
@@ -229,3 +225,15 @@ class TimingSession:
             tuple(self.evidence),
             self.noise.either - 1 if self.noise else None,
         )
+
+
+def _block(made: Burst, functions: Sequence[int], lead: int, begun_us: float) -> Block:
+    """The rounds of a burst after so many that do not count. functions: the callable of each call, 0 or 1."""
+
+    def of(function: int, values: Sequence[float]) -> list[float]:
+        return [value for value, each in zip(values, functions) if each == function][lead:]
+
+    calling, between = made.calling_us, made.between_us
+    # what follows one callable's calls differs from what follows the other's
+    besides = sum(median(of(function, between)) for function in (0, 1))
+    return Block(of(0, made.claimed_us), of(1, made.claimed_us), of(0, calling), of(1, calling), besides, begun_us)

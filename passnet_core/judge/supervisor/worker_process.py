@@ -36,7 +36,7 @@ from passnet_core.judge.protocol.messages import (
     Watched,
 )
 from passnet_core.judge.protocol.reference_bench import BenchPlan, RecheckedCall, ReferenceBench
-from passnet_core.judge.protocol.timed_calls import Burst
+from passnet_core.judge.protocol.timed_calls import MARK, Burst
 from passnet_core.judge.supervisor import sandbox
 from passnet_core.judge.supervisor.fork_server import PATIENCE_S, ForkServer
 from passnet_core.judge.supervisor.remote_bench import RemoteReferenceBench, WitnessFailed
@@ -61,6 +61,8 @@ NONSENSE = (
 REPLY_LIMIT = 4 << 20
 """Bytes of a reply without its tensors; enough for thousands of traced nodes."""
 TEXT_LIMIT = 10_000
+SPIN_S = 0.01
+"""How long to poll for the next mark of a timed call before the wait may sleep."""
 LONGEST_CPU_S = 1e7
 BENCH_S = 600.0
 """The least time allowed for drawing inputs or comparing once in the reference worker."""
@@ -208,16 +210,19 @@ class WorkerProcess:
 
     def burst(self, names: Sequence[str], clock: Clock, core: int | None, seed: int, rounds: int) -> Burst:
         asked = {"do": "burst", "names": list(names), "clock": clock.value, "core": core, "seed": seed}
-        start = time.perf_counter_ns()
-        told = self._ask(f"time {' and '.join(names)}", {**asked, "rounds": rounds}).fields
-        waited_us = (time.perf_counter_ns() - start) / 1e3
+        doing, calls = f"time {' and '.join(names)}", len(names) * rounds
+        self._send({**asked, "rounds": rounds}, (), doing)
+        with self._waiting(doing) as pause:
+            marks = framing.receive_marks(self.channel, MARK, 2 * calls, pause, spin_s=SPIN_S)
+        told = self._reply(doing).fields
         try:
             claimed, digests = map(float, told["claimed"]), map(int, told["digests"])
-            found = Burst(tuple(claimed), tuple(digests), int(told["kept_bytes"]), waited_us)
+            marks_us = tuple((each - marks[0]) / 1e3 for each in marks)
+            found = Burst(tuple(claimed), tuple(digests), int(told["kept_bytes"]), marks_us)
         except NONSENSE as error:
             raise self._marked(CandidateFault("protocol", f"It sent no times: {_cut(error)}")) from error
-        calls = len(names) * rounds
-        if not (len(found.claimed_us) == len(found.digests) == calls and all(map(_is_time, found.claimed_us))):
+        complete = len(found.claimed_us) == len(found.digests) == len(marks) // 2 == calls
+        if not (complete and all(map(_is_time, found.claimed_us))):
             raise self._marked(CandidateFault("protocol", "It sent no times."))
         return found
 
@@ -365,10 +370,16 @@ class WorkerProcess:
         *,
         returns_tensors: bool = False,
     ) -> framing.WireMessage:
+        self._send(fields, tensors, doing)
+        return self._reply(doing, payload_limit=framing.PAYLOAD_LIMIT if returns_tensors else 0)
+
+    def _send(self, fields: dict[str, Any], tensors: Sequence[torch.Tensor], doing: str) -> None:
         self._nonce = secrets.token_hex(8)
         with self._waiting(doing) as pause:
             framing.send(self.channel, framing.WireMessage({**fields, "nonce": self._nonce}, tuple(tensors)), pause)
-            payload_limit = framing.PAYLOAD_LIMIT if returns_tensors else 0
+
+    def _reply(self, doing: str, *, payload_limit: int = 0) -> framing.WireMessage:
+        with self._waiting(doing) as pause:
             reply = framing.receive(self.channel, pause, header_limit=REPLY_LIMIT, payload_limit=payload_limit)
         return self._without_fault(reply)
 

@@ -425,7 +425,15 @@ class _WorkerServer:
         self.burst_outputs = []
         functions = [self.calls[name] for name in fields["names"]]
         calls = timed_calls.planned(fields["seed"], len(functions), fields["rounds"])
-        made = timing_loop.burst(functions, calls, self.buffers, Clock(fields["clock"]), self.device, fields["core"])
+        made = timing_loop.burst(
+            functions,
+            calls,
+            self.buffers,
+            Clock(fields["clock"]),
+            self.device,
+            fields["core"],
+            lambda: framing.send_mark(self.channel, timed_calls.MARK),
+        )
         self.burst_outputs = made.outputs
         kept = [value for each in made.outputs for value in output_digest.listed(each)]
         kept_bytes = sum(value.nbytes for value in kept if isinstance(value, torch.Tensor))

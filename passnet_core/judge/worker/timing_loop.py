@@ -1,8 +1,9 @@
 """The worker's loop for timed calls. For each call of a burst it draws fresh inputs on the device, waits for the
 device, makes the call and times it, and begins a digest of what it returned. It answers once, at the end.
 
-Both workers run this same loop for every contender. Its answers are not trusted: the referee times the whole burst by
-its own clock, and then asks for what some of the calls returned, which must have the digests that were sent."""
+Both workers run this same loop for every contender. Its answers are not trusted: the referee times each call and what
+lies between calls by marks that are sent right before and after a call, and then asks for what some of the calls
+returned, which must have the digests that were sent."""
 
 import gc
 import os
@@ -38,12 +39,13 @@ def burst(
     clock: Clock,
     device: Device,
     core: int | None,
+    mark: Callable[[], object],
 ) -> TimedBurst:
-    """Make these calls. Raises what one of them raises.
+    """Make these calls. mark: tells the referee that a call begins or has ended. Raises what a call raises.
 
     Outputs are copied at once, so that no later call can overwrite what is digested and perhaps asked for. Copies and
     digests are queued behind the call; the next call begins when the device has finished them."""
-    timed = _Timed(clock, device)
+    timed = _Timed(clock, device, mark)
     claimed, digests, outputs = [], [], []
     with torch.no_grad(), on_core(core):
         for each in calls:
@@ -67,7 +69,8 @@ def copied(returned: Any) -> Any:
 class _Timed:
     """Times one call on one clock, in microseconds."""
 
-    def __init__(self, clock: Clock, device: Device) -> None:
+    def __init__(self, clock: Clock, device: Device, mark: Callable[[], object]) -> None:
+        self.mark = mark
         self.synchronise: Callable[[], None] = torch.cuda.synchronize if device is Device.CUDA else _nothing
         self.flush: torch.Tensor | None = None
         self.events = clock in (Clock.EVENT, Clock.COLD)
@@ -82,16 +85,23 @@ class _Timed:
         if self.flush is not None:
             self.flush.zero_()
         self.synchronise()
-        if self.events:
-            self.start.record()
-            returned = call(inputs)
-            self.end.record()
-            self.synchronise()
-            return self.start.elapsed_time(self.end) * 1e3, returned
+        self.mark()
+        microseconds, returned = self._evented(call, inputs) if self.events else self._clocked(call, inputs)
+        self.mark()
+        return microseconds, returned
+
+    def _clocked(self, call: Callee, inputs: list[Any]) -> tuple[float, Any]:
         start = time.perf_counter_ns()
         returned = call(inputs)
         self.synchronise()
         return (time.perf_counter_ns() - start) / 1e3, returned
+
+    def _evented(self, call: Callee, inputs: list[Any]) -> tuple[float, Any]:
+        self.start.record()
+        returned = call(inputs)
+        self.end.record()
+        self.synchronise()
+        return self.start.elapsed_time(self.end) * 1e3, returned
 
 
 def _nothing() -> None:

@@ -41,7 +41,8 @@ def offered() -> Iterator[str]:
     """Yield the operations that torch offers: "torch.relu" for a function, "Tensor.view" for a method."""
     for space, module in OFFERING.items():
         for name, value in sorted(vars(module).items()):
-            if callable(value) and not name.startswith("__") and not isinstance(value, type | types.ModuleType):
+            is_function = callable(value) and not isinstance(value, type | types.ModuleType)
+            if is_function and not name.startswith("__") and getattr(value, "__module__", None) != "typing":
                 yield f"{space}.{name}"
     yield from (f"Tensor.{name}" for name in dir(torch.Tensor) if not name.startswith("__"))
 

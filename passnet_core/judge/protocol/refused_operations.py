@@ -46,7 +46,7 @@ _NAMES: Mapping[Reason, str] = {
     """,
     Reason.MEMORY: """
         from_numpy frombuffer from_dlpack to_dlpack numpy storage untyped_storage storage_type data_ptr const_data_ptr
-        set_ set_data record_stream as_subclass
+        set_ torch.ops.aten.set set_data record_stream as_subclass
         fbgemm_linear_fp16_weight fbgemm_linear_fp16_weight_fp32_activation fbgemm_linear_int8_weight
         fbgemm_linear_int8_weight_fp32_activation fbgemm_pack_gemm_matrix_fp16 fbgemm_pack_quantized_matrix
         quantized_gru quantized_lstm quantized_gru_cell quantized_lstm_cell quantized_rnn_relu_cell
@@ -56,7 +56,6 @@ _NAMES: Mapping[Reason, str] = {
     Reason.GRADIENTS: "backward retain_grad reinforce torch.ops.aten.grad",
     Reason.NO_TENSORS: """
         classproperty compiled_with_cxx11_abi get_device_module is_storage sym_fresh_size typename unify_type_list
-        Optional
     """,
     Reason.REMOVED: """
         torch.eig torch.lstsq torch.matrix_rank torch.solve torch.symeig Tensor.eig Tensor.lstsq Tensor.solve

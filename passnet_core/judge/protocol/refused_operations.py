@@ -53,7 +53,7 @@ _NAMES: Mapping[Reason, str] = {
         quantized_rnn_tanh_cell
     """,
     Reason.PROCESSES: "share_memory_",
-    Reason.GRADIENTS: "backward retain_grad reinforce torch.ops.aten.grad",
+    Reason.GRADIENTS: "backward grad_fn retain_grad reinforce torch.ops.aten.grad",
     Reason.NO_TENSORS: """
         classproperty compiled_with_cxx11_abi get_device_module is_storage sym_fresh_size typename unify_type_list
     """,

@@ -76,6 +76,7 @@ def test_verify_accepts_a_right_pass_beside_each_real_operation(
     )
     outcome = judged(backend, asked)
     assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
+    assert outcome.match is not None
     assert [len(each.matches) for each in outcome.match.passes] == [1]
 
 

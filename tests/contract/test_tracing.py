@@ -213,6 +213,13 @@ def test_names_outside_the_known_operations_are_not_resolved() -> None:
             signatures.resolve(target)
 
 
+def test_operators_called_as_methods_are_traced_as_they_are_read() -> None:
+    traced = tracing.trace_pattern(lambda x, y: (x.__eq__(y), x.__rsub__(1), x.__and__(y), x.__neg__()))
+    lines = ("a = x.__eq__(y)", "b = x.__rsub__(1)", "c = x.__and__(y)", "d = x.__neg__()", "return (a, b, c, d)")
+    read = [(node.target, node.args) for node in graph(*lines).operations]
+    assert [(node.target, node.args) for node in traced.operations] == read
+
+
 @pytest.mark.parametrize(
     ("target", "reason"),
     [

@@ -59,6 +59,7 @@ MARKED: dict[str, tuple[str, ...]] = {
         "contract/test_tracing.py",
         "contract/test_verify.py",
         "gpu/test_reference_bench.py",
+        "tools/test_operations.py",
         "tools/test_telling.py",
     ),
     JUDGE: (

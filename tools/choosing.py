@@ -13,7 +13,7 @@ from passnet_core.records import Family, Subgraph, Task
 
 # fmt: off
 UNFIT = frozenset((
-    "_grouped_mm", "grouped_mm_fallback", "item", "nonzero", "_set_grad_enabled", "_log_api_usage_once", "empty",
+    "_grouped_mm", "grouped_mm_fallback", "item", "nonzero", "_set_grad_enabled", "empty",
     "empty_like", "new_empty", "setitem",
 ))
 # fmt: on

@@ -12,6 +12,7 @@ from passnet_core.corpus.metadata import read_example_sizes, read_specs, write_s
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.graphs.fingerprint import structure
 from passnet_core.graphs.source import parse
+from passnet_core.graphs.spelling import NO_OPS
 from passnet_core.records import Family, Subgraph, Task, TensorSpec
 
 GRAPH_LIST = "graph_list.txt"
@@ -143,10 +144,17 @@ def guess_family(subgraphs: tuple[Subgraph, ...]) -> Family:
 
 def _statements(code: str) -> int:
     return sum(
-        1
-        for node in ast.walk(ast.parse(code))
-        if isinstance(node, ast.Assign | ast.AugAssign) and not isinstance(node.value, ast.Constant | ast.Name)
+        isinstance(node, ast.Assign | ast.AugAssign) and _is_operation(node.value) for node in ast.walk(ast.parse(code))
     )
+
+
+def _is_operation(value: ast.expr) -> bool:
+    match value:
+        case ast.Constant() | ast.Name():
+            return False
+        case ast.Call(func=function):
+            return ast.unparse(function) not in NO_OPS
+    return True
 
 
 def _places(root: Path) -> list[PurePosixPath]:

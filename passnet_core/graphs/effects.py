@@ -11,10 +11,13 @@ SWITCHES = ("_set_grad_enabled", "_enter_autocast", "_exit_autocast", "_assert",
 RANDOM = frozenset(
     {
         "rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "normal", "bernoulli",
-        "multinomial", "poisson",
+        "multinomial", "poisson", "binomial", "uniform", "exponential", "cauchy", "geometric", "log_normal", "random",
+        "gumbel_softmax", "native_dropout", "fractional_max_pool2d", "fractional_max_pool3d", "svd_lowrank",
+        "pca_lowrank", "lobpcg",
     }
 )  # fmt: skip
-DROPOUT = frozenset({"dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_dropout", "rrelu"})
+DROPOUT = frozenset({"dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_dropout",
+                     "feature_alpha_dropout", "rrelu"})  # fmt: skip
 VIEWS = frozenset(
     {
         "view", "view_as", "transpose", "t", "permute", "expand", "expand_as", "squeeze", "unsqueeze", "getitem", "T",

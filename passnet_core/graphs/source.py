@@ -13,7 +13,9 @@ from passnet_core.graphs.spelling import (
     BINARY,
     BUILTINS,
     COMPARED,
+    NO_OPS,
     NUMBERS,
+    OPERATOR_METHODS,
     ROOTS,
     UNARY,
     Names,
@@ -274,7 +276,8 @@ class _Reader:
         path = self._path(function)
         owner: tuple[Value, ...] = ()
         if path is None and isinstance(function, ast.Attribute):
-            self._check(member_problem(function.attr), function)
+            if function.attr not in OPERATOR_METHODS:
+                self._check(member_problem(function.attr), function)
             owner = (self._value_of_owner(function),)
         if any(isinstance(each, ast.Starred) for each in expression.args) or any(
             each.arg is None for each in expression.keywords
@@ -283,6 +286,10 @@ class _Reader:
         args = owner + tuple(self.value(each) for each in expression.args)
         kwargs = tuple((str(each.arg), self.value(each.value)) for each in expression.keywords)
         if owner and isinstance(function, ast.Attribute):
+            if function.attr in OPERATOR_METHODS:
+                # read as tracers record it: the operator, not the method
+                called, swapped = OPERATOR_METHODS[function.attr]
+                return self._call(called, args[::-1] if swapped else args, expression, name, kwargs)
             chosen = self._free(name or function.attr.strip("_"), name is not None)
             return self._add(Node(chosen, NodeKind.METHOD, function.attr, args, kwargs, expression.lineno))
         if path is None:
@@ -369,6 +376,8 @@ def _alias(statement: ast.stmt | None, of: str) -> str | None:
 
 def _literal_call(path: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> tuple[Value] | None:
     """Return the literal that a call stands for, in a tuple of one; None if it is a real call."""
+    if path in NO_OPS:
+        return (None,)
     if path in ("slice", "builtins.slice") and not kwargs and 1 <= len(args) <= 3:
         return (Slice(None, args[0]) if len(args) == 1 else Slice(*args),)
     if path in ("float", "builtins.float") and len(args) == 1 and not kwargs and isinstance(args[0], str | int | float):

@@ -3,7 +3,6 @@
 import ast
 import keyword
 import math
-import operator
 import re
 from collections.abc import Iterable
 
@@ -38,6 +37,8 @@ COMPARED: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.Is: ("is_", "is"),
     ast.IsNot: ("is_not", "is not"),
 }
+KEYWORDS = frozenset({"not_", "is_", "is_not"})
+"""Operators that are spelled as words. No method stands for them."""
 INFIX = {f"operator.{name}": sign for name, sign in (*BINARY.values(), *COMPARED.values())}
 PREFIX = {f"operator.{name}": sign for name, sign in UNARY.values()}
 INPLACE = {f"operator.i{name.rstrip('_')}": f"{sign}=" for name, sign in BINARY.values()}
@@ -46,10 +47,16 @@ BUILTINS = frozenset({"abs", "bool", "float", "getattr", "int", "len", "max", "m
 """Built-in functions that a recorded computation may call."""
 ROOTS = frozenset({"torch", "operator", "math", "builtins"})
 """Modules that a dotted path may begin with."""
-DUNDERS = frozenset(
-    f"__{prefix}{name.strip('_')}__" for name in operator.__all__ if name != "call" for prefix in ("", "r")
-)
-"""Double-underscore names that are tensor operators. No others are allowed: they reach the interpreter's internals."""
+_SIGNED = [name for name, _ in (*BINARY.values(), *UNARY.values(), *COMPARED.values()) if name not in KEYWORDS]
+OPERATOR_METHODS: dict[str, tuple[str, bool]] = {
+    **{f"__{name.rstrip('_')}__": (f"operator.{name}", False) for name in (*_SIGNED, "getitem", "setitem", "abs")},
+    **{f"__{target.partition('.')[2]}__": (target, False) for target in INPLACE},
+    **{f"__r{name.rstrip('_')}__": (f"operator.{name}", True) for name, _ in BINARY.values()},
+}
+"""The double-underscore methods that stand for operators: the function of each, and whether its operands are swapped.
+No other double-underscore name is allowed: they reach the interpreter's internals."""
+NO_OPS = frozenset({"torch._C._log_api_usage_once", "torch._functorch.vmap.lazy_load_decompositions"})
+"""Functions that log or prepare something inside torch: they compute nothing and return None."""
 RESERVED = BUILTINS | ROOTS | {"self", "device", "slice", "inf", "nan", "Ellipsis"}
 """Names that emitted source uses itself, so that no value may have them."""
 NUMBERS = {
@@ -87,7 +94,7 @@ def member_problem(member: str) -> str:
     """Say why a computation cannot use an attribute or method of this name; empty if it can."""
     if not member.isidentifier() or keyword.iskeyword(member):
         return f"{member!r} is not a valid name"
-    if member.startswith("__") and member not in DUNDERS:
+    if member.startswith("__"):
         return f"{member} is not a tensor operation"
     return ""
 

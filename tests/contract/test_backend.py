@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ from tests.contract.judging import (
     hostile_job,
     job,
     judged,
+    subgraph,
 )
 
 SHORT_S = 3.0
@@ -52,6 +54,39 @@ def test_verify_accepts_a_right_triton_pass(backend: LocalBackend) -> None:
     assert outcome.accuracy is not None
     assert outcome.accuracy.smallest_t == -10
     assert not outcome.speedups
+
+
+@pytest.mark.parametrize(
+    ("lines", "result"),
+    [
+        (("equal = in_0.__eq__(0)",), "(tmp_1, equal)"),
+        (("_log_api_usage_once = torch._C._log_api_usage_once('torchvision.ops.nms')",), "(tmp_1,)"),
+        (("lazy_load_decompositions = torch._functorch.vmap.lazy_load_decompositions()",), "(tmp_1,)"),
+    ],
+)
+def test_verify_accepts_a_right_pass_beside_each_real_operation(
+    backend: LocalBackend, lines: tuple[str, ...], result: str
+) -> None:
+    body = "\n".join(
+        f"        {line}" for line in ("tmp_0 = in_0 + in_1", *lines, "tmp_1 = torch.relu(tmp_0)", f"return {result}")
+    )
+    code = f"import torch\n\nclass GraphModule(torch.nn.Module):\n    def forward(self, in_0, in_1):\n{body}\n"
+    asked = replace(
+        job(RIGHT.replace("torch.nn.functional.relu(a + b)", "torch.relu(a + b)")), subgraph=subgraph(code=code)
+    )
+    outcome = judged(backend, asked)
+    assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
+    assert outcome.match is not None
+    assert [len(each.matches) for each in outcome.match.passes] == [1]
+
+
+def test_a_subgraph_with_a_refused_operation_is_not_judged_and_says_why(backend: LocalBackend) -> None:
+    reading = "tmp_2 = torch.ops.aten.from_file.default('weights', False, 132)\n        return (tmp_1, tmp_2)"
+    asked = replace(job(RIGHT), subgraph=subgraph(code=ADD_RELU.replace("return (tmp_1,)", reading)))
+    outcome = judged(backend, asked)
+    assert outcome.verdict is Verdict.EAGER_FAILED
+    said = "Line 9: 'torch.ops.aten.from_file.default' is not allowed in a subgraph: it reads or writes files."
+    assert said in outcome.reason
 
 
 def test_verify_rejects_a_wrong_triton_pass(backend: LocalBackend) -> None:

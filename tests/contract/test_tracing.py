@@ -1,6 +1,7 @@
 """Tracing patterns with torch.fx, and binding the arguments of calls, with the real torch."""
 
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -208,6 +209,39 @@ def test_names_outside_the_known_operations_are_not_resolved() -> None:
         "operator.methodcaller",
         "torch.utils.data.Dataset",
     ):
+        with pytest.raises(BadInput, match="not an operation"):
+            signatures.resolve(target)
+
+
+def test_operators_called_as_methods_are_traced_as_they_are_read() -> None:
+    traced = tracing.trace_pattern(lambda x, y: (x.__eq__(y), x.__rsub__(1), x.__and__(y), x.__neg__()))
+    lines = ("a = x.__eq__(y)", "b = x.__rsub__(1)", "c = x.__and__(y)", "d = x.__neg__()", "return (a, b, c, d)")
+    read = [(node.target, node.args) for node in graph(*lines).operations]
+    assert [(node.target, node.args) for node in traced.operations] == read
+
+
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        ("torch.load", "reads or writes files"),
+        ("torch.ops.aten.save", "reads or writes files"),
+        ("torch.ops.aten.from_file.default", "reads or writes files"),
+        ("torch.ops.aten.set_.source_Tensor", "reaches raw memory"),
+        ("torch.compile", "runs other code"),
+        ("torch.cond", "runs other code"),
+        ("torch.set_num_threads", "sets global state"),
+        ("torch.ops.aten.manual_seed", "sets global state"),
+    ],
+)
+def test_a_refused_function_says_why(target: str, reason: str) -> None:
+    with pytest.raises(BadInput, match=f"{re.escape(target)}' is not allowed in a subgraph: it .*{reason}"):
+        signatures.resolve(target)
+
+
+def test_of_torchs_operators_only_those_that_compute_on_tensors_are_resolved() -> None:
+    assert signatures.resolve("torch.ops.aten.add.Tensor") is torch.ops.aten.add.Tensor
+    assert signatures.resolve("torch.linalg.cond") is torch.linalg.cond
+    for target in ("torch.ops.aten.warn", "torch.ops.aten.format", "torch.ops.aten.nothing", "torch.ops.aten.add.str"):
         with pytest.raises(BadInput, match="not an operation"):
             signatures.resolve(target)
 

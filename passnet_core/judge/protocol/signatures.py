@@ -4,6 +4,7 @@ import builtins
 import inspect
 import math
 import operator
+import re
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,40 +17,26 @@ from torch.jit._builtins import _find_builtin
 from passnet_core.errors import BadInput
 from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, Node, NodeKind, Ref, Slice, Symbol, Value
 from passnet_core.graphs.matching import Call
+from passnet_core.judge.protocol.refused_operations import refused_for
 
-FORBIDDEN = frozenset({"from_file", "from_numpy", "frombuffer", "load", "save", "compile"})
-"""Functions of the allowed namespaces that are forbidden, because they reach outside the computation."""
-
-FORBIDDEN_METHODS = frozenset(
-    [
-        "apply_",
-        "map_",
-        "map2_",
-        "backward",
-        "register_hook",
-        "register_post_accumulate_grad_hook",
-        "share_memory_",
-        "storage",
-        "untyped_storage",
-        "storage_type",
-        "data_ptr",
-        "const_data_ptr",
-        "module_load",
-        "record_stream",
-        "set_",
-        "numpy",
-        "reinforce",
-        "as_subclass",
-        "retain_grad",
-    ]
-)
-
-UNDERSCORED = ("_weight_norm", "_grouped_mm", "_scaled_mm", "_int_mm", "_weight_int8pack_mm", "_weight_int4pack_mm")
-"""Private functions of torch that occur in captured graphs, because public functions and modules call them."""
+UNDERSCORED = frozenset(
+    {
+        "_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "_add_relu", "_addmm_activation", "_aminmax", "_cast_Byte",
+        "_cast_Char", "_cast_Double", "_cast_Float", "_cast_Half", "_cast_Int", "_cast_Long", "_cast_Short",
+        "_chunk_cat", "_convolution", "_dim_arange", "_euclidean_dist", "_fused_rms_norm", "_grouped_mm", "_int_mm",
+        "_is_all_true", "_is_any_true", "_linalg_det", "_linalg_eigh", "_linalg_slogdet", "_linalg_solve_ex",
+        "_linalg_svd", "_log_softmax", "_safe_softmax", "_scaled_dot_product_attention_math", "_scaled_grouped_mm",
+        "_scaled_mm", "_shape_as_tensor", "_softmax", "_unique", "_unique2", "_weight_int4pack_mm",
+        "_weight_int8pack_mm", "_weight_norm",
+    }
+)  # fmt: skip
+"""Private functions of torch that a subgraph may use: public functions call them, and they check their arguments as
+those do. Many others trust what they are given, and would read or write outside of tensors."""
 
 TORCH_FUNCTIONS = frozenset(
     [name for name in dir(torch._C._VariableFunctions) if not name.startswith("_")]
     + list(torch.functional.__all__)
+    + ["lobpcg"]
     + [name for name in UNDERSCORED if hasattr(torch._C._VariableFunctions, name)]
     + [
         "tensor",
@@ -107,6 +94,16 @@ SPACES: Mapping[str, tuple[Any, frozenset[str]]] = {
 }
 """The namespaces of allowed operations. A function's canonical name is its name in the first one that has it."""
 
+ATEN = "torch.ops.aten."
+
+PLAIN_TYPES = frozenset(
+    {
+        "Tensor", "Optional", "List", "Tuple", "int", "SymInt", "float", "number", "complex", "bool", "str", "Device",
+        "Generator", "NoneType",
+    }
+)  # fmt: skip
+"""Words of the types that the signature of an operation may have. No graph can hold a generator, only None."""
+
 CONSTANTS = (torch.dtype, torch.layout, torch.memory_format, types.EllipsisType, int, float, bool, type(None))
 
 MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
@@ -144,28 +141,47 @@ IGNORED = frozenset({"_stacklevel"})
 def resolve(target: str) -> Any:
     """The function at a dotted path. Raises BadInput for anything but operations on tensors and numbers."""
     space, _, name = target.rpartition(".")
+    if target.startswith(ATEN):
+        space, name = ATEN.rstrip("."), target.removeprefix(ATEN).partition(".")[0]
+    reason = refused_for(f"{space}.{name}")
+    if reason is not None:
+        raise BadInput(f"{target!r} is not allowed in a subgraph: it {reason}. Use operations that compute on tensors.")
     if space in SPACES:
         module, names = SPACES[space]
-        if name in names and name not in FORBIDDEN and hasattr(module, name):
+        if name in names and hasattr(module, name):
             return getattr(module, name)
-    if target.startswith("torch.ops.aten."):
-        found: Any = torch.ops.aten
-        for part in target.removeprefix("torch.ops.aten.").split("."):
-            found = None if part.startswith("_") else getattr(found, part, None)
-            if found is None:
-                break
-        if isinstance(found, torch._ops.OpOverload | torch._ops.OpOverloadPacket):
+    if target.startswith(ATEN):
+        found = _aten(target.removeprefix(ATEN))
+        if found is not None:
             return found
     raise BadInput(f"{target!r} is not an operation that the judge knows. Use functions of torch and Tensor methods.")
+
+
+def _aten(path: str) -> Any:
+    """The function of torch.ops.aten at a path such as "add.Tensor"; None unless it computes on tensors."""
+    found: Any = torch.ops.aten
+    for part in path.split("."):
+        found = None if part.startswith("_") else getattr(found, part, None)
+    if isinstance(found, torch._ops.OpOverload):
+        return found if _computes(found._schema) else None
+    if isinstance(found, torch._ops.OpOverloadPacket):
+        return found if any(_computes(getattr(found, name)._schema) for name in found.overloads()) else None
+    return None
+
+
+def _computes(schema: Any) -> bool:
+    """Whether a schema has only plain types, tensors among them. torch.ops.aten also holds functions of TorchScript."""
+    kinds = {word for each in (*schema.arguments, *schema.returns) for word in re.findall(r"\w+", str(each.type))}
+    return "Tensor" in kinds and kinds <= PLAIN_TYPES
 
 
 @cache
 def _names() -> dict[Any, str]:
     names: dict[Any, str] = {}
     for space, (module, members) in SPACES.items():
-        for name in sorted(members - FORBIDDEN):
+        for name in sorted(members):
             function = getattr(module, name, None)
-            if function is not None:
+            if function is not None and refused_for(f"{space}.{name}") is None:
                 names.setdefault(function, f"{space}.{name}")
     return names
 
@@ -276,7 +292,10 @@ def refusal(graph: Graph, functions: frozenset[str] = frozenset()) -> str:
 
 
 def _check_attribute(name: str, kind: str) -> None:
-    if name.startswith("_") or name in FORBIDDEN_METHODS or not hasattr(torch.Tensor, name):
+    reason = refused_for(f"Tensor.{name}")
+    if reason is not None:
+        raise BadInput(f"The Tensor {kind} {name!r} is not allowed in a subgraph: it {reason}.")
+    if name.startswith("_") or not hasattr(torch.Tensor, name):
         raise BadInput(f"{name!r} is not a Tensor {kind} that the judge knows.")
 
 

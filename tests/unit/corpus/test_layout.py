@@ -94,6 +94,20 @@ def test_symbolic_sizes_take_their_example_value(tmp_path: Path) -> None:
     assert read_task(tmp_path / "lone").subgraphs[0].inputs == (TensorSpec("s1", (), "int64", data=(12.0,)),)
 
 
+def test_a_call_that_only_logs_does_not_count_for_the_family(tmp_path: Path) -> None:
+    code = """import torch
+
+class GraphModule(torch.nn.Module):
+
+    def forward(self):
+        _log_api_usage_once = torch._C._log_api_usage_once("arange");  _log_api_usage_once = None
+        tmp_0 = torch.arange(4);  unused = None
+        return (tmp_0,)
+"""
+    (tmp_path / "model.py").write_text(code)
+    assert read_task(tmp_path).family is Family.SINGLE
+
+
 def test_a_graph_without_inputs(tmp_path: Path) -> None:
     (tmp_path / "lone").mkdir()
     (tmp_path / "lone" / "model.py").write_text(

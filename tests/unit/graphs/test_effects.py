@@ -22,6 +22,7 @@ def graph_of(code: str) -> Graph:
         ("y = torch.exp(z, out=x)", ["x"]),
         ("y = operator.iadd(x, 1)", ["x"]),
         ("y = operator.setitem(x, 0, z)", ["x"]),
+        ("y = x.__iadd__(z)", ["x"]),
         ("y = torch.nn.functional.relu(x, inplace=False)", []),
         ("y = torch.sum(x, -1, True)", []),
         ("y = operator.and_(x, z)", []),
@@ -43,11 +44,13 @@ def test_an_operation_changes_these_values_in_place(line: str, touched: list[str
         ("torch.nn.functional.dropout(x, p=0.1, training=True)", True),
         ("torch.nn.functional.dropout(x, 0.1)", True),
         ("torch.rand([])", True),
+        ("torch.empty_like(x).uniform_(0.0, 1.0)", True),
+        ("torch.lobpcg(x, 1)", True),
         ("torch.relu(x)", False),
     ],
 )
 def test_an_operation_draws_random_numbers_or_not(call: str, random: bool) -> None:
-    assert is_random(graph_of(f"x: y = {call}; return y").operations[0]) == random
+    assert is_random(graph_of(f"x: y = {call}; return y").operations[-1]) == random
 
 
 def test_reads_and_changes_of_one_memory_keep_their_order() -> None:

@@ -32,6 +32,19 @@ def test_dot_has_every_operation_with_its_literals() -> None:
     assert "q = torch.sum(p, &#45;1, keepdim=True)" in svg
 
 
+def test_calls_that_only_log_or_prepare_are_not_drawn() -> None:
+    code = """
+def f(x, y):
+    torch._C._log_api_usage_once("f")
+    lazy_load_decompositions = torch._functorch.vmap.lazy_load_decompositions()
+    p = x.__eq__(y)
+    return (p,)
+"""
+    svg = laid_out(dot(parse_function(code, "f")))
+    assert ">eq<" in svg
+    assert svg.count('class="node"') == 4
+
+
 def test_marks_say_what_colours_say() -> None:
     text = dot(GRAPH, groups={"p": 1, "q": 2}, miss="r", added=["q"], removed=["p"], details={"q": "float16 [2, 1]"})
     svg = laid_out(text)

@@ -6,6 +6,7 @@ import pytest
 
 from passnet_core.errors import BadInput
 from passnet_core.graphs.emission import expression
+from passnet_core.graphs.fingerprint import structure
 from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, Node, NodeKind, Ref, Slice, Symbol, graph_to_json
 from passnet_core.graphs.source import emit, parse, parse_function
 
@@ -59,6 +60,12 @@ def test_a_recorded_module_becomes_one_node_per_operation() -> None:
         ("y = -in_0", "operator.neg", (Ref("in_0"),)),
         ("y = ~in_0", "operator.invert", (Ref("in_0"),)),
         ("y = in_0 ** -2", "operator.pow", (Ref("in_0"), -2)),
+        ("y = in_0.__eq__(0)", "operator.eq", (Ref("in_0"), 0)),
+        ("y = in_0.__and__(in_1)", "operator.and_", (Ref("in_0"), Ref("in_1"))),
+        ("y = in_0.__rsub__(1)", "operator.sub", (1, Ref("in_0"))),
+        ("y = in_0.__iadd__(in_1)", "operator.iadd", (Ref("in_0"), Ref("in_1"))),
+        ("y = in_0.__invert__()", "operator.invert", (Ref("in_0"),)),
+        ("y = in_0.__getitem__(0)", "operator.getitem", (Ref("in_0"), 0)),
         ("y = in_0.shape", "builtins.getattr", (Ref("in_0"), "shape")),
         ("y = in_0.T", "builtins.getattr", (Ref("in_0"), "T")),
         ("y = getattr(in_0, 'dtype')", "builtins.getattr", (Ref("in_0"), "dtype")),
@@ -86,6 +93,25 @@ def test_each_form_of_an_operation_is_parsed(line: str, target: str, args: tuple
     assert node.target == target
     assert node.args == args
     assert facts(parse(emit(parse(module(line, "return (y,)"))))) == facts(parse(module(line, "return (y,)")))
+
+
+def test_calls_that_only_log_or_prepare_are_no_operations() -> None:
+    lines = [
+        "_log_api_usage_once = torch._C._log_api_usage_once('torchvision.nms');  _log_api_usage_once = None",
+        "a = in_0 + in_1",
+        "lazy_load_decompositions = torch._functorch.vmap.lazy_load_decompositions();  lazy_load_decompositions = None",
+        "torch._C._log_api_usage_once('again')",
+        "b = torch.relu(a)",
+        "return (b,)",
+    ]
+    graph = parse(module(*lines))
+    assert [(node.name, node.target, node.line) for node in graph.operations] == [
+        ("a", "operator.add", 8),
+        ("b", "torch.relu", 11),
+    ]
+    assert facts(graph) == facts(parse(module("a = in_0 + in_1", "b = torch.relu(a)", "return (b,)")))
+    assert facts(parse(emit(graph))) == facts(graph)
+    assert structure(graph) == structure(parse(module(lines[1], lines[4], lines[5])))
 
 
 def test_imports_decide_what_a_name_means() -> None:
@@ -198,6 +224,7 @@ def test_a_change_in_place_is_emitted_as_a_call_where_the_old_name_is_read_later
         (["y = eval('1')", "return y"], "Line 7: eval is not a tensor operation"),
         (["y = __import__('os')", "return y"], "Line 7: __import__ is not a tensor operation"),
         (["y = torch.__builtins__", "return y"], "Line 7: torch.__builtins__: __builtins__ is not a tensor operation"),
+        (["y = in_0.__reduce_ex__(2)", "return y"], "Line 7: __reduce_ex__ is not a tensor operation"),
         (["y = in_0.__class__", "return y"], "Line 7: __class__ is not a tensor operation"),
         (["y = getattr(in_0, '__class__')", "return y"], "Line 7: __class__ is not a tensor operation"),
         (["y = torch.cat(*in_0)", "return y"], "Line 7: starred arguments"),

@@ -48,6 +48,7 @@ MARKED: dict[str, tuple[str, ...]] = {
         "contract/test_launching.py",
         "contract/test_measuring.py",
         "contract/test_needs_gpu.py",
+        "contract/test_passnet_profile.py",
         "contract/test_pretended_device.py",
         "contract/test_processes.py",
         "contract/test_repeating.py",

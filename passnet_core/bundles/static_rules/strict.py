@@ -1,10 +1,9 @@
-"""The strict profile's rules: PassNet's own, and refusals of everything that no honest pass does."""
+"""The strict profile's rules: that on torch, and refusals of everything that no honest pass does."""
 
 import ast
 from collections.abc import Sequence
 
 from passnet_core.bundles.static_rules import forbidden
-from passnet_core.bundles.static_rules.passnet import ALLOWED, PassNetVisitor
 from passnet_core.bundles.static_rules.rules import (
     ADDRESS,
     DYNAMIC_CODE,
@@ -14,6 +13,7 @@ from passnet_core.bundles.static_rules.rules import (
     TORCH_CALL,
 )
 from passnet_core.bundles.static_rules.scopes import Module
+from passnet_core.bundles.static_rules.torch_use import ALLOWED, TorchVisitor
 
 _INTERPRETER = {"__builtins__", "__loader__", "__spec__"}
 _SETTERS = {"setattr", "delattr", "__setattr__", "__delattr__"}
@@ -22,8 +22,8 @@ _FREE_TO_CHANGE = {"sys.path"}
 KERNEL_DECORATORS = ("jit", "autotune", "heuristics", "constexpr_function")
 
 
-class StrictVisitor(PassNetVisitor):
-    """Collects, besides violations of PassNet's rule, everything that no honest pass does."""
+class StrictVisitor(TorchVisitor):
+    """Collects, besides violations of the rule on torch, everything that no honest pass does."""
 
     allowed = frozenset(ALLOWED) | forbidden.HARMLESS_TORCH
 

@@ -38,6 +38,9 @@ LEAST_T, MOST_T = -10, 0
 ALIKE = 0.05
 """Elements are about the same if they differ by this share of the element and of the mean size."""
 
+MOST_BROADCAST = 1 << 26
+"""Most elements of two outputs that are broadcast against each other, unless one of them has as many."""
+
 
 @dataclass(frozen=True)
 class References:
@@ -47,6 +50,24 @@ class References:
     eager: Produced
     exact: Produced | None = None
     perturbed: Callable[[], Iterable[Produced]] = tuple
+
+
+def broadcast(eager: Produced, actual: Produced) -> tuple[Produced, Produced]:
+    """Both outputs in the shape in which torch.allclose compares them, as PassNet does: it asks for no equal shapes.
+    Unchanged if there is no such shape, or if it is too large to be compared."""
+    wanted, given = eager.value, actual.value
+    if not isinstance(wanted, torch.Tensor) or not isinstance(given, torch.Tensor):
+        return eager, actual
+    try:
+        shape = torch.broadcast_shapes(wanted.shape, given.shape)
+    except RuntimeError:
+        return eager, actual
+    if math.prod(shape) > max(MOST_BROADCAST, wanted.numel(), given.numel()):
+        return eager, actual
+    return (
+        replace(eager, value=wanted.expand(shape), shape=tuple(shape)),
+        replace(actual, value=given.expand(shape), shape=tuple(shape)),
+    )
 
 
 def alike(actual: torch.Tensor, right: torch.Tensor) -> torch.Tensor:

@@ -184,6 +184,8 @@ class LocalReferenceBench:
         perturbed = self._perturbed_results()
         values: list[OutputDifference] = []
         for index, (wanted, given) in enumerate(zip(eager.outputs, actual.outputs)):
+            if not self.plan.strict:
+                wanted, given = comparing.broadcast(wanted, given)
             references = References(wanted, exact.outputs[index] if exact else None, perturbed.output(index))
             known = self.known.setdefault(index, [])
             values.append(self._compared(references, given, wants_map=partial(comparing.worse, before=known)))

@@ -60,13 +60,21 @@ class CandidateClient(Protocol):
         """Open a reference bench on the worker's device. Witness only."""
 
     def run(
-        self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, sampled: bool = False
+        self,
+        name: str,
+        *,
+        fresh: bool = True,
+        watched: bool = False,
+        idle: bool = False,
+        sampled: bool = False,
+        refusing: bool = False,
     ) -> Returned:
         """Call the callable once with copies of the given inputs, and return what it returned.
 
         fresh: put the copies at new addresses; otherwise reuse the tensors of the worker's previous call if they fit.
         watched: return as well what its replacement functions did. They must return plain tensors. idle: let launches
-        of Triton kernels do nothing. sampled: let only a few programs of each launch run. CPU only."""
+        of Triton kernels do nothing. sampled: let only a few programs of each launch run. CPU only. refusing: the
+        tensors that its replacement functions are given refuse torch's operations, as in PassNet's warm-up."""
 
     def load_kernels(self, bundle: Bundle, passes: "Sequence[TracedPass]") -> None:
         """Load the bundle's functions written in Triton, and nothing else of it. Repeater only, instead of load.

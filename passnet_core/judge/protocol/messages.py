@@ -173,12 +173,14 @@ Fills: TypeAlias = Sequence[Mapping[str, Any]]
 @dataclass(frozen=True)
 class Loaded:
     """A loaded bundle: its traced passes, and a key for each distinct replacement function, "replacement_0" and so on.
-    prepares: whether a pass has the hook prepare(weights)."""
+    prepares: whether a pass has the hook prepare(weights). renewed: the files whose replacement_func() returns another
+    object at each call."""
 
     passes: "tuple[TracedPass, ...]"
     replacements: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     prepares: bool = False
+    renewed: tuple[str, ...] = ()
 
 
 class CandidateEnd(Exception):

@@ -57,8 +57,8 @@ PLAIN_ROLE = InputRole()
 
 @dataclass(frozen=True)
 class BenchPlan:
-    """What a bench compares. strict: also use a float64 reference and negative controls. is_candidate: the calls to
-    judge are the bundle's, not Inductor's."""
+    """What a bench compares. strict: use a float64 reference and negative controls as well, and ask for equal
+    shapes. is_candidate: the calls to judge are the bundle's, not Inductor's."""
 
     specs: tuple[TensorSpec, ...]
     roles: tuple[InputRole, ...]

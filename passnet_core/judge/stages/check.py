@@ -6,17 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from passnet_core.bundles.static_rules.findings import findings
+from passnet_core.bundles.static_rules import findings
+from passnet_core.bundles.static_rules.findings import Admission
 from passnet_core.errors import BadInput
 from passnet_core.graphs import rewriting, source
 from passnet_core.graphs.ir import Graph
 from passnet_core.graphs.rewriting import TracedPass
+from passnet_core.judge.protocol.messages import CandidateFault
 from passnet_core.records import Bundle, EvalSpec, Finding, MatchReport, Profile, Subgraph
 
 if TYPE_CHECKING:
     from passnet_core.judge.protocol.clients import CandidateClient
+    from passnet_core.judge.protocol.messages import Loaded
 
 PREPARE_NOT_CALLED = "PassNet's rules know no prepare(weights): it was not called."
+RENEWED = "replacement_func() of {} returns a new object at each call. Return the same."
 
 
 @dataclass(frozen=True)
@@ -53,19 +57,36 @@ def parsed(subgraph: Subgraph) -> Graph:
         raise BadInput(f"Subgraph {subgraph.id!r} cannot be read: {error}") from error
 
 
-def broken_rules(bundle: Bundle, spec: EvalSpec) -> tuple[Finding, ...]:
+def admitted(bundle: Bundle, spec: EvalSpec) -> Admission:
     """Apply the static rules of the job's profile to the bundle's sources."""
-    return findings(bundle, _replacement_cap(spec), passnet=spec.profile is Profile.PASSNET)
+    return findings.admitted(bundle, _replacement_cap(spec), passnet=spec.profile is Profile.PASSNET)
 
 
 def load(bundle: Bundle, candidate: "CandidateClient", spec: EvalSpec) -> LoadedPasses:
     """Have the candidate worker import the bundle and trace its passes. Raises CandidateEnd."""
-    loaded = candidate.load(bundle)
-    prepares = loaded.prepares and spec.profile is Profile.STRICT
-    unused = (PREPARE_NOT_CALLED,) if loaded.prepares and not prepares else ()
-    cap, count = _replacement_cap(spec), len(loaded.replacements)
+    loaded, cap = candidate.load(bundle), _replacement_cap(spec)
+    if spec.profile is Profile.PASSNET:
+        return _loaded_by_passnet(loaded, cap)
+    count = len(loaded.replacements)
     finding = _over_the_cap(bundle, count, cap) if cap is not None and count > cap else None
-    return LoadedPasses(loaded.passes, prepares, loaded.warnings + unused, finding)
+    renewed = tuple(RENEWED.format(name) for name in loaded.renewed)
+    return LoadedPasses(loaded.passes, loaded.prepares, loaded.warnings + renewed, finding)
+
+
+def _loaded_by_passnet(loaded: "Loaded", cap: int | None) -> LoadedPasses:
+    """The passes of the first replacement functions, as many as the cap allows. PassNet keeps as many by chance."""
+    if loaded.renewed:
+        raise CandidateFault("load", RENEWED.format(loaded.renewed[0]))
+    kept = loaded.replacements[:cap]
+    left_out = tuple(
+        f"{each.name}.py is left out: at most {cap} distinct replacement functions may be, and those of passes before"
+        " it come first."
+        for each in loaded.passes
+        if each.replacement not in kept
+    )
+    unused = (PREPARE_NOT_CALLED,) if loaded.prepares else ()
+    passes = tuple(each for each in loaded.passes if each.replacement in kept)
+    return LoadedPasses(passes, False, loaded.warnings + unused + left_out)
 
 
 def match(bundle: Bundle, passes: Sequence[TracedPass], graph: Graph) -> MatchedGraph:

@@ -52,13 +52,14 @@ def kernels(job: Job, workers: JobWorkers) -> PassKernels:
     assert bundle is not None
     known = partial(PassKernels, subgraph.digest, bundle.digest, workers.find_device())
     _check_runnable(subgraph, graph)
-    if fatal := [each for each in check.broken_rules(bundle, job.spec) if each.fatal]:
+    admission = check.admitted(bundle, job.spec)
+    if fatal := [each for each in admission.findings if each.fatal]:
         return known(problem=f"A rule rejects the passes, so that nothing of them is executed: {fatal[0].message}")
     try:
         with contextlib.ExitStack() as running:
-            candidate = workers.start(running, "candidate", alone=True)
-            loaded = check.load(bundle, candidate, job.spec)
-            matched = check.match(bundle, loaded.passes, graph)
+            candidate = workers.start(running, "candidate", admission.bundle, alone=True)
+            loaded = check.load(admission.bundle, candidate, job.spec)
+            matched = check.match(admission.bundle, loaded.passes, graph)
             if matched.graph is None:
                 return known(problem=matched.problem or "No pass matches this subgraph.")
             prepared = preparations(job, graph, matched.graph, workers.device, prepares=loaded.prepares)

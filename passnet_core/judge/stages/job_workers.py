@@ -12,7 +12,7 @@ from passnet_core.judge.supervisor import machine
 from passnet_core.judge.supervisor.device_lock import DeviceLock
 from passnet_core.judge.supervisor.fork_server import ForkServer
 from passnet_core.judge.supervisor.worker_pool import WorkerPool
-from passnet_core.records import Capture, Device, Environment, Job, Phase, Stage
+from passnet_core.records import Bundle, Capture, Device, Environment, Job, Phase, Stage
 
 if TYPE_CHECKING:
     from passnet_core.judge.supervisor.worker_process import WorkerProcess
@@ -58,25 +58,31 @@ class JobWorkers:
         return DeviceLock(None if self.device is Device.CPU else self.home, waiting)
 
     def start(
-        self, running: contextlib.ExitStack, who: str, *, compiling: bool | None = None, alone: bool = False
+        self,
+        running: contextlib.ExitStack,
+        who: str,
+        bundle: Bundle | None = None,
+        *,
+        compiling: bool | None = None,
+        alone: bool = False,
     ) -> "WorkerProcess":
         """Start the "candidate", the "witness" or the "repeater". It ends with running; if it ends badly, so does its
         fork server.
 
-        compiling: whether it needs torch's compiler; None: if the job does. On CUDA a worker stays for later jobs;
-        alone: this one neither has served a job before nor stays."""
+        bundle: what a candidate is to load. compiling: whether it needs torch's compiler; None: if the job does. On
+        CUDA a worker stays for later jobs; alone: this one neither has served a job before nor stays."""
         from passnet_core.judge.supervisor.worker_process import WorkerProcess
 
         trusted = who == "witness"
-        bundle, spec = self.job.bundle, self.job.spec
-        if trusted or bundle is None:
-            fork_server = self.pool.for_witness(self.device)
-        elif who == "repeater":
-            fork_server = self.pool.for_repeater(self.device)
-        else:
+        spec = self.job.spec
+        if bundle is not None:
             fork_server = self.pool.for_bundle(bundle.digest, self.device)
+        elif trusted:
+            fork_server = self.pool.for_witness(self.device)
+        else:
+            fork_server = self.pool.for_repeater(self.device)
         if compiling is None:
-            compiled = spec.capture is Capture.COMPILED or (trusted and bundle is None)
+            compiled = spec.capture is Capture.COMPILED or (trusted and self.job.bundle is None)
             compiling = compiled and spec.stage is not Stage.CHECK
         staying = self.device is Device.CUDA and not alone
         if alone:

@@ -36,6 +36,8 @@ class JobPipeline:
     def __init__(self, job: Job, workers: JobWorkers, emit: Emit) -> None:
         self.job, self.workers, self.emit = job, workers, emit
         self.facts = Facts()
+        self.bundle = job.bundle
+        """The bundle; once the rules are applied, without what they leave out."""
         self.loaded: check.LoadedPasses | None = None
         """None until the bundle is loaded, and if it has more replacement functions than allowed."""
 
@@ -90,11 +92,13 @@ class JobPipeline:
             self._compute(graph, graph, witness, witness, running)
             return
         self._enter(Phase.RULES, "Reading the passes.")
-        self.facts = replace(self.facts, findings=check.broken_rules(bundle, self.job.spec))
+        admission = check.admitted(bundle, self.job.spec)
+        self.bundle = admission.bundle
+        self.facts = replace(self.facts, findings=admission.findings, warnings=admission.left_out)
         if any(finding.fatal for finding in self.facts.findings):
             return
-        candidate = self.workers.start(running, "candidate")
-        rewritten = self._matched(bundle, candidate, graph)
+        candidate = self.workers.start(running, "candidate", admission.bundle)
+        rewritten = self._matched(admission.bundle, candidate, graph)
         if rewritten is not None and stage is not Stage.CHECK:
             self._compute(graph, rewritten, candidate, self.workers.start(running, "witness"), running)
 
@@ -102,7 +106,7 @@ class JobPipeline:
         """Load the passes and replace their matches in the graph. None: there is nothing to compute."""
         self._enter(Phase.LOAD, "Loading the passes and tracing their patterns.")
         loaded = check.load(bundle, candidate, self.job.spec)
-        self.facts = replace(self.facts, warnings=loaded.warnings)
+        self.facts = replace(self.facts, warnings=(*self.facts.warnings, *loaded.warnings))
         if loaded.finding is not None:
             self.facts = replace(self.facts, findings=(*self.facts.findings, loaded.finding))
             return None
@@ -127,7 +131,7 @@ class JobPipeline:
         from passnet_core.judge.stages.remembered import Remembered
 
         self._enter(Phase.VERIFY, "Comparing values with eager.")
-        bundle, spec, device = self.job.bundle, self.job.spec, self.workers.device
+        bundle, spec, device = self.bundle, self.job.spec, self.workers.device
         prepares = self.loaded is not None and self.loaded.prepares
         prepared = preparations(self.job, graph, rewritten, device, prepares=prepares)
         # drawn only now that the passes are loaded: they cannot have prepared for it

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
@@ -338,11 +338,17 @@ class VerifySession:
     def run(self, shapes: Shapes, *, fresh: bool, watched: bool, sampled: bool = False) -> Returned:
         """Run the candidate's callable, and prepare it first if it is not ready for these shapes. sampled: only a few
         programs of each launch."""
-        if self._prepared(shapes):
-            return self.asked.candidate.run(self.name, fresh=fresh, watched=watched, sampled=sampled)
+        with nullcontext() if self._prepared(shapes) else self._preparing(shapes):
+            return self.asked.candidate.run(
+                self.name, fresh=fresh, watched=watched, sampled=sampled, refusing=not self.strict
+            )
+
+    @contextmanager
+    def _preparing(self, shapes: Shapes) -> Iterator[None]:
+        """Prepare the callable for these shapes. Its first call, which compiles, is made in this context."""
         with self.compiling():
             self._prepare(shapes)
-            return self.asked.candidate.run(self.name, fresh=fresh, watched=watched, sampled=sampled)
+            yield
 
     def witnessed(self, ask: Callable[[], T]) -> T:
         """Ask the witness. Its faults and crashes become EagerFailed; a kill (-9) and an orderly end do not."""

@@ -126,6 +126,7 @@ class WorkerProcess:
                 encoding.texts(fields["replacements"]),
                 encoding.texts(fields["warnings"]),
                 bool(fields["prepares"]),
+                encoding.texts(fields["renewed"]),
             )
             return self._loaded
         except NONSENSE as error:
@@ -149,9 +150,17 @@ class WorkerProcess:
         return RemoteReferenceBench(plan, ask)
 
     def run(
-        self, name: str, *, fresh: bool = True, watched: bool = False, idle: bool = False, sampled: bool = False
+        self,
+        name: str,
+        *,
+        fresh: bool = True,
+        watched: bool = False,
+        idle: bool = False,
+        sampled: bool = False,
+        refusing: bool = False,
     ) -> Returned:
         asked = {"do": "run", "name": name, "fresh": fresh, "watched": watched, "idle": idle, "sampled": sampled}
+        asked["refusing"] = refusing
         reply = self._ask(f"run {name}", asked, returns_tensors=True)
         try:
             return encoding.unpacked(reply.fields, reply.tensors)

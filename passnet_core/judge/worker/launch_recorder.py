@@ -177,7 +177,7 @@ class LaunchRecorder:
             profile.__enter__()
         try:
             unwatched = self.always.paused() if self.always is not None else contextlib.nullcontext()
-            with unwatched, _Reads(self), _Operations(self.device, self._note_operation):
+            with unwatched, _Reads(self), DispatchedOperations(self.device, self._note_operation):
                 yield
         finally:
             with _silent_stderr():
@@ -185,7 +185,7 @@ class LaunchRecorder:
         for event in profile.function_events or ():
             self._note_event(event)
 
-    def _note_operation(self, seen: "_Operation") -> None:
+    def _note_operation(self, seen: "DispatchedOperation") -> None:
         if self.steps is not None and seen.caller != _INTERPRETER:
             with torch._C.DisableTorchFunction():
                 _note_step(self.steps, bare(seen.name), seen.args, seen.kwargs, seen.result)
@@ -258,7 +258,7 @@ class Always:
     @contextlib.contextmanager
     def benching(self) -> Iterator[None]:
         """Note what runs in this context."""
-        with _Operations(Device.CPU, lambda seen: self._note(self.seen, seen)):
+        with DispatchedOperations(Device.CPU, lambda seen: self._note(self.seen, seen)):
             yield
 
     @contextlib.contextmanager
@@ -268,19 +268,19 @@ class Always:
 
         found: Counter[Key] = Counter()
         before = times_asked[0]
-        with _Operations(Device.CPU, lambda seen: self._note(found, seen)):
+        with DispatchedOperations(Device.CPU, lambda seen: self._note(found, seen)):
             yield
         if times_asked[0] != before:
             self.seen |= found
 
-    def _note(self, into: "Counter[Key]", seen: "_Operation") -> None:
+    def _note(self, into: "Counter[Key]", seen: "DispatchedOperation") -> None:
         where = bundle_line(self.folder)
         if where and not seen.is_housekeeping:
             into["measured", seen.name, where, seen.remark] += 1
 
 
 @dataclass(frozen=True)
-class _Operation:
+class DispatchedOperation:
     """An operation of torch that has run. caller: as _calling_file gives it. is_housekeeping: Triton's own."""
 
     name: str
@@ -292,7 +292,7 @@ class _Operation:
     is_housekeeping: bool
 
 
-class _Operations(TorchDispatchMode):
+class DispatchedOperations(TorchDispatchMode):
     """Tells of every operation. A copy to another dtype gets the remark CONVERTS, one of parts of elements PARTS."""
 
     @classmethod
@@ -300,7 +300,7 @@ class _Operations(TorchDispatchMode):
         # nothing is compiled inside; with True, torch would load Dynamo first, which takes seconds
         return False
 
-    def __init__(self, device: Device, told: Callable[[_Operation], object]) -> None:
+    def __init__(self, device: Device, told: Callable[[DispatchedOperation], object]) -> None:
         super().__init__()
         self.device, self.told = device, told
         self.scattered: dict[int, int] = {}
@@ -317,7 +317,7 @@ class _Operations(TorchDispatchMode):
         with torch._C.DisableTorchFunction():
             remark = self._remark(name, args, named, result)
         housekeeping = _is_housekeeping(name, args, caller, self.device)
-        self.told(_Operation(name, args, named, result, caller, remark, housekeeping))
+        self.told(DispatchedOperation(name, args, named, result, caller, remark, housekeeping))
         return result
 
     def _remark(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> str:

@@ -171,6 +171,7 @@ class _WorkerServer:
         loading = self.always.loading if self.always is not None else nullcontext
         passes: list[TracedPass] = []
         warnings: list[str] = []
+        renewed: list[str] = []
         keys: dict[int, str] = {}
         hooks: dict[str, list[tuple[str, building.Hook | None]]] = {}
         for file in bundle.passes:
@@ -186,9 +187,7 @@ class _WorkerServer:
                     f"replacement_func() of {file.name} returns {type(replacement).__name__}. Return a function."
                 )
             if pretended(module.replacement_func)() is not replacement:
-                warnings.append(
-                    f"replacement_func() of {file.name} returns a new object at each call. Return the same."
-                )
+                renewed.append(file.name)
             key = keys.setdefault(id(replacement), f"replacement_{len(keys)}")
             seen = self.always.replacement(replacement) if self.always is not None else replacement
             self.replacements[key] = pretended(seen)
@@ -223,6 +222,7 @@ class _WorkerServer:
                 ],
                 "replacements": list(self.replacements),
                 "warnings": warnings,
+                "renewed": renewed,
                 "prepares": bool(self.hooks),
             }
         )
@@ -286,6 +286,8 @@ class _WorkerServer:
             counting = self._counting(entered, sampled=request.fields["sampled"])
             if request.fields["idle"]:
                 entered.enter_context(self._idle())
+            if request.fields["refusing"]:
+                entered.enter_context(self._refusing(name))
             returned = self._watched(name, fresh=fresh) if request.fields["watched"] else self.called(name, fresh=fresh)
             work_s = counting()
         return framing.WireMessage(*encoding.packed(replace(returned, work_s=work_s)))
@@ -312,6 +314,13 @@ class _WorkerServer:
 
         nothing: Any = nullcontext
         return idle_kernels(self.device, nothing if self.device is Device.CPU else compiled_launches)
+
+    def _refusing(self, name: str) -> AbstractContextManager[None]:
+        """A context in which a callable's replacement functions are given tensors that refuse operations."""
+        from passnet_core.judge.worker.refusing_tensors import refusing  # loads Triton, which a witness does not need
+
+        functions = {key: refusing(function, self.device) for key, function in self.replacements.items()}
+        return self.calls[name].replaced(functions)
 
     def called(self, name: str, *, fresh: bool) -> Returned:
         """Make one call. What it returned is not copied, so the next call may overwrite it."""

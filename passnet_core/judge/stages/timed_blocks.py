@@ -14,9 +14,9 @@ UNSURE = 1.3
 PRECISE = 1.01
 """The ratio between the ends of an interval up to which more blocks are not needed."""
 
-LEAST_DIFFERENCES = ((30.0, 1.03), (100.0, 1.02), (float("inf"), 1.01))
-"""The least factor that counts as a difference, for calls of eager that take up to so many microseconds end to end:
-two functions that are the same may differ by this much (docs/figures.md)."""
+APART = 1.03
+"""The least factor that counts as a difference: two callables that are the same differ by up to this much on a shared
+host (docs/figures.md)."""
 SLOWED = 1.05
 """The factor by which eager beside the passes may be slower than eager in a process without them. Two processes that
 run the same code may differ by this much, steadily (docs/figures.md)."""
@@ -162,11 +162,9 @@ class Noise:
 def noise(timed: Timed) -> Noise:
     """The noise of these blocks. If the passes are compared with eager in another process, that is as much as the two
     processes differ."""
-    eager = median(pooled(timed.claimed[Contender.EAGER]))
-    least = next(factor for most, factor in LEAST_DIFFERENCES if eager <= most)
     slowdown = timed.slowdown.value if timed.slowdown else SLOWED if timed.beside_pair else 1.0
     apart = slowdown if timed.beside_pair and (timed.slowdown is None or slowdown > SLOWED) else 1.0
-    return Noise(max(timed.floor.value, 1 / timed.floor.value, least, apart), max(1.0, slowdown))
+    return Noise(max(timed.floor.high, 1 / timed.floor.low, APART, apart), max(1.0, slowdown))
 
 
 def judged(found: Speedup, floor: Noise) -> tuple[Verdict, str]:

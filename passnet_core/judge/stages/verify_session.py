@@ -337,7 +337,8 @@ class VerifySession:
 
     def run(self, shapes: Shapes, *, fresh: bool, watched: bool, sampled: bool = False) -> Returned:
         """Run the candidate's callable, and prepare it first if it is not ready for these shapes. sampled: only a few
-        programs of each launch."""
+        programs of each launch. By PassNet's rules, the tensors that its replacement functions are given refuse
+        operations in each of these calls."""
         with nullcontext() if self._prepared(shapes) else self._preparing(shapes):
             return self.asked.candidate.run(
                 self.name, fresh=fresh, watched=watched, sampled=sampled, refusing=not self.strict

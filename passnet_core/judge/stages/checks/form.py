@@ -8,7 +8,7 @@ from passnet_core.records import Accuracy, Verdict
 
 def form(session: VerifySession, call: ComparedCall) -> Iterable[Objection]:
     """Catches returns of another form than eager's: another number of values, a bare value instead of a tuple, a tensor
-    subclass, a wider dtype, a shape that merely broadcasts, another device."""
+    subclass, a wider dtype, another device, another shape. By PassNet's rules a shape that broadcasts will do."""
     judged = call.judged
     if judged.problem:
         outputs = (comparing.gather([(call.inputs, each)], index) for index, each in enumerate(judged.values))

@@ -1,0 +1,155 @@
+"""python -m tests.benchmarks.decompose says what makes a call in a burst slower than one in a tight loop.
+
+It times eager's calls of some subgraphs of the core, with more and more of what a burst has: a pinned core, work on the
+host between the calls, marks, inputs drawn on the device, copies and digests of the outputs. It does so in a free
+process, and again in one that has a worker's limits and filter of system calls.
+"""
+
+import argparse
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import torch
+
+from passnet_core.corpus.core import core
+from passnet_core.graphs import placement, source
+from passnet_core.judge.numerics import output_digest, timed_inputs
+from passnet_core.judge.numerics.input_draws import draw, roles
+from passnet_core.judge.protocol import framing, timed_calls
+from passnet_core.judge.protocol.messages import Preparation
+from passnet_core.judge.supervisor import sandbox
+from passnet_core.judge.supervisor.device_lock import steady_core
+from passnet_core.judge.worker import building, timing, timing_loop
+from passnet_core.records import Capture, Contender, Device, Subgraph
+from passnet_core.service import corpus_of
+from passnet_core.settings import read_settings
+
+TASKS = ("merge-heads", "layer-norm-getitem-7615b3", "not-fcaf32", "linear-add-layer-norm-3f701e")
+CALLS = 200
+PAUSE_US = 200.0
+ROUNDS = 60
+
+
+def rows(subgraph: Subgraph, device: Device) -> Iterator[tuple[str, float]]:
+    """Yield the name of each way to call, and the median microseconds of a call."""
+    graph = source.parse(subgraph.code)
+    known = roles(graph, subgraph.inputs)
+    original = source.emit(placement.placed(graph, device.value))
+    call = building.prepared(Preparation(Contender.EAGER, original, Capture.DIRECT, device), (), {})
+    given = [_there(each, device) for each in draw(subgraph.inputs, "typical", 1, roles=known)]
+    buffers = timed_inputs.Buffers(timed_inputs.fills(subgraph.inputs, known), given, device)
+    here, there = socket.socketpair()
+    timing.warm_up(call, given, 0.2, device)
+
+    def same() -> list[Any]:
+        return given
+
+    def after_a_pause() -> list[Any]:
+        end = time.perf_counter_ns() + PAUSE_US * 1e3
+        while time.perf_counter_ns() < end:
+            pass
+        return given
+
+    def drawn() -> list[Any]:
+        drawn.seed += 1  # type: ignore[attr-defined]
+        return buffers.drawn(drawn.seed, drawn.seed % timed_calls.SLOTS)  # type: ignore[attr-defined]
+
+    drawn.seed = 0  # type: ignore[attr-defined]
+
+    def digested(returned: Any) -> None:
+        output_digest.begun(output_digest.listed(timing_loop.copied(returned)))
+
+    yield "tight loop", _median(call, device, same)
+    with steady_core() as chosen, _on(chosen):
+        yield "on the judge's core", _median(call, device, same)
+        yield f"after {PAUSE_US:.0f} µs of Python", _median(call, device, after_a_pause)
+        yield "inputs drawn before", _median(call, device, drawn)
+        yield "copied and digested behind", _median(call, device, same, digested)
+        yield "both", _median(call, device, drawn, digested)
+        reading = _drained(here, ROUNDS * 2)
+        made = timing_loop.burst(
+            [call],
+            timed_calls.planned(1, 1, ROUNDS),
+            buffers,
+            timing_loop.Clock.END_TO_END,
+            device,
+            chosen,
+            lambda: framing.send_mark(there, timed_calls.MARK),
+        )
+        reading()
+        yield "burst", median(made.claimed_us)
+
+
+def _median(
+    call: Callable[[list[Any]], Any],
+    device: Device,
+    before: Callable[[], list[Any]],
+    after: Callable[[Any], object] = lambda returned: None,
+) -> float:
+    wait = torch.cuda.synchronize if device is Device.CUDA else lambda: None
+    found = []
+    with torch.no_grad():
+        for _ in range(CALLS):
+            inputs = before()
+            wait()
+            start = time.perf_counter_ns()
+            returned = call(inputs)
+            wait()
+            found.append((time.perf_counter_ns() - start) / 1e3)
+            after(returned)
+    return median(found[CALLS // 10 :])
+
+
+def _drained(here: socket.socket, count: int) -> Callable[[], object]:
+    """A function that reads so many marks, once they have been sent."""
+    return lambda: framing.receive_marks(here, timed_calls.MARK, count)
+
+
+def _there(value: Any, device: Device) -> Any:
+    return value.to(device.value) if isinstance(value, torch.Tensor) else value
+
+
+@contextlib.contextmanager
+def _on(core_number: int | None) -> Iterator[None]:
+    before = os.sched_getaffinity(0)
+    try:
+        if core_number is not None:
+            os.sched_setaffinity(0, {core_number})
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.decompose", description=__doc__)
+    parser.add_argument("--device", choices=[each.value for each in Device], default="cuda")
+    parser.add_argument("--only", nargs="+", default=TASKS, metavar="TASK", help="tasks of the core")
+    parser.add_argument("--confined", action="store_true", help="only in a process that is confined like a worker")
+    options = parser.parse_args()
+    device = Device(options.device)
+    subgraphs = [task.subgraphs[0] for task in core(corpus_of(read_settings())) if task.id in options.only]
+    if options.confined:
+        sandbox.limit_this_process(device=device, cpu_s=1e6)
+        sandbox.confine_this_process(device)
+    status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    speculation = [line for line in status if line.startswith("Speculation")]
+    print(f"{'confined' if options.confined else 'free'}: {'; '.join(speculation)}", flush=True)
+    for subgraph in subgraphs:
+        cells = ", ".join(f"{name} {us:.1f}" for name, us in rows(subgraph, device))
+        print(f"{subgraph.task_id} {subgraph.id}, µs a call: {cells}", flush=True)
+    if options.confined:
+        return 0
+    arguments = [sys.executable, "-m", "tests.benchmarks.decompose", "--confined", "--device", device.value]
+    return subprocess.run([*arguments, "--only", *options.only], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -21,7 +21,7 @@ from passnet_core.records import TensorSpec
 
 Shapes = tuple[tuple[int, ...], ...]
 
-INTERPRETER_BUDGET_S = 12.0
+INTERPRETER_BUDGET_S = 5.0
 """How many seconds of work all calls together may be, in the interpreter and in comparing, before sizes are reduced."""
 COMPARED_ELEMENT_S = 1e-6
 """What drawing, eager, its float64 form and comparing take for each input element of a call."""

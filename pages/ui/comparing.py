@@ -1,6 +1,7 @@
 """Compare two runs: what changed overall, and for one subgraph its code, graph, times, values and environments."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import streamlit as st
 
@@ -10,7 +11,18 @@ from pages.ui.graphs import graph_view
 from pages.ui.tables import choose_row
 from pages.ui.text import code_span, count, figure, key_of, plain, when
 from passnet_core.charts.pairs import pair_chart
-from passnet_core.records import CONTENDER_NAMES, Bundle, Contender, Outcome, OutputAccuracy, Run, SolverKind
+from passnet_core.records import (
+    CONTENDER_NAMES,
+    Bundle,
+    Contender,
+    Device,
+    Outcome,
+    OutputAccuracy,
+    Profile,
+    Run,
+    SolverKind,
+    Stage,
+)
 from passnet_core.reports.comparison import (
     Change,
     ClockChange,
@@ -49,6 +61,7 @@ FATES: Mapping[Fate, str] = {
     Fate.ADDED: "was added: only the run under Now has it.",
     Fate.REMOVED: "was removed: only the run under Then has it.",
 }
+RULES: Mapping[Profile, str] = {Profile.STRICT: "the strict rules", Profile.PASSNET: PROFILES[Profile.PASSNET]}
 OFFERED = 200
 """How many runs of a task are offered for comparison."""
 NOT_COMPARABLE = "Times and speedups from different environments are not comparable."
@@ -78,6 +91,37 @@ def choose_other(run_id: str, task_id: str) -> None:
 
 def _compare_with(key: str) -> None:
     links.select("against", st.session_state[key])
+
+
+def offer_other_rules(run: Run, outcome: Outcome) -> None:
+    """Offer to judge the same solver on this subgraph by the other profile, and to show both outcomes side by side."""
+    other = Profile.PASSNET if run.spec.profile is Profile.STRICT else Profile.STRICT
+    st.button(
+        f"Judge by {RULES[other]} too",
+        icon=":material/balance:",
+        key=f"rules-{run.id}",
+        help=f"Judges this subgraph again, by {RULES[other]}, and shows both outcomes with their reasons.",
+        on_click=_judge_by_other_rules,
+        args=(run, outcome, other),
+    )
+
+
+@frame.action
+def _judge_by_other_rules(run: Run, outcome: Outcome, profile: Profile) -> None:
+    service = resources.service()
+    device = service.device().device
+    # a run that was recorded on another machine may have asked for more than this one can do
+    stage = Stage.VERIFY if run.spec.stage is Stage.MEASURE and device is Device.CPU else run.spec.stage
+    cap = 1 if profile is Profile.PASSNET else None
+    run_id = service.submit(
+        service.corpus.task(outcome.task_id),
+        _bundle(run),
+        replace(run.spec, profile=profile, stage=stage, device=device, replacement_cap=cap),
+        subgraph_ids=[outcome.subgraph_id],
+        label=run.label,
+        owner=resources.visitor(),
+    )
+    links.turn_to({"run": run_id, "against": run.id, "task": outcome.task_id, "subgraph": outcome.subgraph_id})
 
 
 def run_words(summary: RunSummary) -> str:

@@ -1,6 +1,6 @@
 """Links between pages. Everything that can be selected is in the URL, so a link can select it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
@@ -38,10 +38,11 @@ def turn(label: str, *, icon: str | None = None, **chosen: str | None) -> None:
     """Draw a button that selects these parameters on the open page and drops all others. Streamlit's link to the open
     page would draw the page again, but leave the URL as it is."""
     key = f"turn {label} {sorted((name, value) for name, value in chosen.items() if value)}"
-    st.button(label, icon=icon, key=key, type="tertiary", on_click=_turn_to, args=(chosen,))
+    st.button(label, icon=icon, key=key, type="tertiary", on_click=turn_to, args=(chosen,))
 
 
-def _turn_to(chosen: dict[str, str | None]) -> None:
+def turn_to(chosen: Mapping[str, str | None]) -> None:
+    """Select these parameters on the open page and drop all others. Call it from a callback."""
     for key in st.query_params:
         # a widget bound to this parameter would put its own value back
         st.session_state.pop(key, None)

@@ -5,7 +5,7 @@ import functools
 import streamlit as st
 
 from pages.ui import frame, links, live, resources
-from pages.ui.comparing import choose_other, choose_two, comparison
+from pages.ui.comparing import choose_other, choose_two, comparison, offer_other_rules
 from pages.ui.components import PROFILES, solver_name, verdict_card
 from pages.ui.results import result_tabs
 from pages.ui.tables import choose_outcome, choose_row
@@ -124,6 +124,7 @@ def actions(run: Run, outcome: Outcome) -> None:
             on_click="ignore",
             help="The whole run as one HTML file, which opens without this app and without a network.",
         )
+        offer_other_rules(run, outcome)
     choose_other(run.id, outcome.task_id)
 
 

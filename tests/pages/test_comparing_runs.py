@@ -8,13 +8,13 @@ import pytest
 
 from pages.ui.comparing import FATES, NOT_COMPARABLE, SECTIONS, SIGNS
 from passnet_core.execution.backends.fake import FakeBackend
-from passnet_core.records import Bundle, EvalSpec, Job, Outcome, PassFile, Stage, Verdict
+from passnet_core.records import Bundle, EvalSpec, Job, Outcome, PassFile, Profile, Stage, Verdict
 from passnet_core.reports.comparison import Change, Fate
 from passnet_core.service import Service
 from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
 from tests.example_playground import PASS, REFERENCE, TASK_ID, answer, measured, task
-from tests.pages.visiting import Visit, read
+from tests.pages.visiting import Visit, button, read
 
 HOSTILE = "<img src=x onerror=alert(1)> :material/home: [x](javascript:alert(1)) ```"
 
@@ -70,6 +70,24 @@ def test_code_is_compared_line_by_line(visit: Visit, service: Service) -> None:
     assert "`shared.py` was added" in read(app)
     assert "`shared.py` was removed" in read(visit("runs", run=then, against=now))
     assert "= 2 the same verdict" in read(app)
+
+
+def test_one_click_judges_by_the_other_rules_and_shows_both_outcomes(visit: Visit, service: Service) -> None:
+    then = judged(service, REFERENCE)
+    app = visit("runs", run=then)
+    button(app, "Judge by PassNet's rules too").click().run()
+    assert app.query_params["against"] == then
+    now = app.query_params["run"]
+    service.wait(now)
+    app.run()
+    assert not app.exception
+    words = read(app)
+    assert "judged by: strict" in words
+    assert "judged by: PassNet's rules" in words
+    run = service.run(now)
+    assert (run.spec.profile, run.spec.replacement_cap) == (Profile.PASSNET, 1)
+    assert [each.subgraph_id for each in service.outcomes(now)] == [task().subgraphs[0].id]
+    assert any(each.label == "Judge by the strict rules too" for each in visit("runs", run=now).button)
 
 
 @pytest.mark.parametrize("show", list(SECTIONS))

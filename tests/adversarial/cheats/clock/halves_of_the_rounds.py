@@ -49,8 +49,8 @@ def flattering(functions, calls, *rest):
     for at, each in enumerate(calls):
         turn = places[each.function]
         places[each.function] += 1
-        if each.function == 0 and turn % 10 in (1, 3, 5, 7):
-            claimed[at] *= 10
+        if each.function == 0:
+            claimed[at] *= 10 if turn % 10 in (1, 3, 5, 7) else 0.9
         elif each.function == 1 and turn % 10 in (0, 2, 4, 6):
             claimed[at] /= 10
     return loop.TimedBurst(claimed, made.digests, made.outputs)

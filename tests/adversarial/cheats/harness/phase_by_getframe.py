@@ -44,7 +44,7 @@ def timed():
         try:
             names.append(sys._getframe(depth).f_code.co_name)
         except ValueError:
-            return any("time" in each or "round" in each for each in names)
+            return any("time" in each or "burst" in each for each in names)
         depth += 1
 
 

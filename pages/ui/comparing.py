@@ -27,6 +27,7 @@ from passnet_core.reports.comparison import (
     order_changed,
     output_changes,
     pairs,
+    same_clock,
     spec_rows,
 )
 from passnet_core.service import Progress, RunSummary
@@ -336,7 +337,12 @@ def _time(pair: OutcomePair, then: Run, now: Run) -> None:
         for side, outcome in sides
         if (speedup := outcome.speedup(each.clock)) is not None
     ]
-    if speedups:
+    if not same_clock(pair.before, pair.after):
+        st.caption(
+            "The two runs took their times in different ways, so there is no ratio of them. Run the older passes again "
+            "to compare."
+        )
+    elif speedups:
         st.altair_chart(pair_chart(speedups), width="content")
         st.caption("Each mark is a speedup with its bootstrapped 95% interval. The dashed line is eager.")
 

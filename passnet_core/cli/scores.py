@@ -30,6 +30,8 @@ def score(args: argparse.Namespace, console: Console) -> int:
     for report in reports:
         solver = f"{CONTENDER_NAMES[report.solver.contender]} {report.bundle_digest or ''}".rstrip()
         ground = f"{report.device}, capture {report.capture.value}, profile {report.profile.value}"
+        if report.clock_version is not None:
+            ground += f", clock version {report.clock_version}"
         console.say(f"{solver} on {ground}: {report.samples} samples")
         for reason, count in report.left_out:
             console.say(f"  {reason}: {count}, not scored")

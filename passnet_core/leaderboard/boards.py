@@ -26,8 +26,8 @@ INDUCTOR = CONTENDER_NAMES[Contender.BASELINE]
 Place = tuple[str, str]
 """(task id, subgraph id)."""
 
-Ground = tuple[str, Capture, Profile]
-"""Device, capture and profile: the conditions that solvers on one board share."""
+Ground = tuple[str, Capture, Profile, int]
+"""Device, capture, profile and clock version: the conditions that solvers on one board share."""
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,14 @@ class Board:
     device: str
     capture: Capture
     profile: Profile
+    clock_version: int
     places: tuple[Place, ...]
     total: int
     contestants: tuple[Contestant, ...]
 
     @property
     def ground(self) -> Ground:
-        return self.device, self.capture, self.profile
+        return self.device, self.capture, self.profile, self.clock_version
 
     @property
     def task_ids(self) -> tuple[str, ...]:
@@ -164,25 +165,36 @@ class Ranked:
 def boards(
     rows: Iterable[ScoreRow], *, names: Mapping[str, str] | None = None, totals: Mapping[str, int] | None = None
 ) -> tuple[Board, ...]:
-    """Return the boards of these outcomes: those with several solvers first, then by the number of subgraphs.
+    """Return the boards of these outcomes: those with several solvers first, then those of the newest clock
+    version, then those with the most subgraphs.
     Each set of subgraphs that some solver ran on one ground makes a board, with every solver that ran all of them.
     names: bundle names by digest. totals: the number of subgraphs in the corpus, by task."""
     grouped: dict[Ground, list[ScoreRow]] = {}
     for row in rows:
         # an outcome that is right but not timed is not scored
         if row.error_class is not None or row.speedup is not None:
-            grouped.setdefault((row.device, row.capture, row.profile), []).append(row)
+            grouped.setdefault((row.device, row.capture, row.profile, row.clock_version), []).append(row)
     made = [board for ground, each in grouped.items() for board in _boards_of(ground, each, names or {}, totals or {})]
     return tuple(
-        sorted(made, key=lambda board: (len(board.contestants) < 2, -len(board.places), board.title, *board.ground))
-    )
+        sorted(
+            made,
+            key=lambda board: (
+                len(board.contestants) < 2, -board.clock_version, -len(board.places), board.title, *board.ground,
+            ),
+        )
+    )  # fmt: skip
 
 
 def twin(board: Board, among: Iterable[Board]) -> Board | None:
-    """Return the board with the same subgraphs, device and capture under the other profile, or None."""
-    alike = (board.device, board.capture, board.places)
-    others = (each for each in among if each.profile is not board.profile)
-    return next((each for each in others if (each.device, each.capture, each.places) == alike), None)
+    """Return the board with the same subgraphs, device, capture and clock version under the other profile, or None."""
+    others = (each for each in among if each.profile is not board.profile and each.places == board.places)
+    return next((each for each in others if replace(each, profile=board.profile).ground == board.ground), None)
+
+
+def of_other_clocks(board: Board, among: Iterable[Board]) -> tuple[int, ...]:
+    """Return the other clock versions that this device, capture and profile have boards of, newest first."""
+    alike = {each.clock_version for each in among if each.ground[:3] == board.ground[:3]}
+    return tuple(sorted(alike - {board.clock_version}, reverse=True))
 
 
 def ranked(
@@ -316,6 +328,7 @@ def entry_of(row: ScoreRow) -> ReportEntry:
         device=row.device,
         capture=row.capture,
         profile=row.profile,
+        clock_version=row.clock_version,
         task_id=row.task_id,
         subgraph_id=row.subgraph_id,
         verdict=row.verdict,
@@ -382,6 +395,7 @@ def _boards_of(
             contestants.append(Contestant(INDUCTOR, SolverKind.INDUCTOR, None, whole))
         total = sum(totals.get(task_id, 0) for task_id in {task_id for task_id, _ in order})
         # leave out the profile, so that a board and its twin have the same id in a page's URL
-        key = digest_of([*ground[:2], [list(place) for place in order]])
+        device, capture, _, clock_version = ground
+        key = digest_of([device, capture, clock_version, [list(place) for place in order]])
         made.append(Board(key[:10], *ground, order, max(total, len(order)), tuple(contestants)))
     return made

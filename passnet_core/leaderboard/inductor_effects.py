@@ -1,5 +1,6 @@
 """TorchInductor's effects on real subgraphs: how many it slows down, which ones, and where the time goes."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,6 +10,9 @@ from passnet_core.corpus.summaries import TaskSummary
 from passnet_core.graphs.vocabulary import FAMILY
 from passnet_core.records import Capture, Clock, Contender
 from passnet_core.store.rows import BaselineRow
+
+Ground = tuple[str, Capture, int]
+"""Device, capture and clock version: the conditions that rows counted together share."""
 
 
 class Effect(StrEnum):
@@ -76,12 +80,14 @@ NOT_GROUPED = ("layout", "indexing", "creation", "other")
 """Kinds of operators that are not groups: they compute nothing."""
 
 
-def grounds(rows: Iterable[BaselineRow]) -> tuple[tuple[str, Capture], ...]:
-    """Return the (device, capture) pairs of the rows, those with the most rows first."""
-    counts: dict[tuple[str, Capture], int] = {}
-    for row in rows:
-        counts[row.device, row.capture] = counts.get((row.device, row.capture), 0) + 1
-    return tuple(sorted(counts, key=lambda ground: (-counts[ground], *ground)))
+def grounds(rows: Iterable[BaselineRow]) -> tuple[Ground, ...]:
+    """Return the grounds of the rows: the newest clock version first, then those with the most rows."""
+    counts = Counter(ground_of(row) for row in rows)
+    return tuple(sorted(counts, key=lambda ground: (-ground[2], -counts[ground], *ground)))
+
+
+def ground_of(row: BaselineRow) -> Ground:
+    return row.device, row.capture, row.clock_version
 
 
 def effect(row: BaselineRow, clock: Clock) -> Effect | None:
@@ -140,14 +146,14 @@ def spent(rows: Iterable[BaselineRow]) -> tuple[Spent, ...]:
     )
 
 
-def guards(rows: Iterable[BaselineRow], device: str) -> Guards | None:
-    """Return the cost of guards on this device; None if no subgraph was timed in both captures.
+def guards(rows: Iterable[BaselineRow], ground: Ground) -> Guards | None:
+    """Return the cost of guards on this ground, in both captures; None if no subgraph was timed in both.
     It is how much longer Inductor takes in compiled than in direct capture, which has no guards. Eager has none in
     either, so its own difference between the two measurements is subtracted."""
     beyond: dict[tuple[str, str], dict[Capture, float]] = {}
     for row in rows:
         eager, inductor = (row.time(who, Clock.END_TO_END) for who in (Contender.EAGER, Contender.BASELINE))
-        if row.device == device and eager is not None and inductor is not None:
+        if (row.device, row.clock_version) == (ground[0], ground[2]) and eager is not None and inductor is not None:
             beyond.setdefault((row.task_id, row.subgraph_id), {})[row.capture] = inductor - eager
     found = [each[Capture.COMPILED] - each[Capture.DIRECT] for each in beyond.values() if len(each) == len(Capture)]
     return Guards(median(found), len(found)) if found else None

@@ -19,7 +19,7 @@ from passnet_core.records import Capture, Clock, Contender, Device, Job, Outcome
 from passnet_core.service import open_service, read_references
 from passnet_core.settings import Settings
 from passnet_core.store import exchange
-from tests.contract.made import BUNDLE, MEASURE, job, outcome, task
+from tests.contract.made import BUNDLE, MEASURE, job, of_clock, outcome, task
 from tools.recording import RecordedPart, in_order, main, missing, parts_of, record, record_together, thinned
 
 TIMED = (Verdict.FASTER, Verdict.SLOWER, Verdict.NO_DIFFERENCE)
@@ -145,6 +145,10 @@ def test_parts_in_run_files_are_not_measured_again(tmp_path: Path) -> None:
     files = sorted(tmp_path.iterdir())
     assert missing(parts, files) == [parts[1]]
     assert missing(parts, files[:1]) == parts[1:]
+    older, *_ = (exchange.read_file(each)[1][0] for each in files)
+    timed_before = tuple(of_clock(1, each) for each in older.outcomes)
+    exchange.write_file(files[0], [replace(older, outcomes=timed_before)])
+    assert missing(parts, files) == parts[:2], "its times are of an older clock version"
     otherwise = replace(parts[0], spec=replace(MEASURE, capture=Capture.COMPILED))
     changed = replace(parts[0], task=replace(task("a"), subgraphs=task("a").subgraphs[1:]))
     assert missing([otherwise, changed], files) == [otherwise, changed]

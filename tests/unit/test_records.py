@@ -113,6 +113,15 @@ def test_an_outcome_survives_its_json() -> None:
     assert from_json(Outcome, json.loads(text)) == given_outcome
 
 
+def test_an_environment_from_before_clock_versions_is_of_the_first_and_keeps_its_digest() -> None:
+    data = to_json(HERE)
+    assert data.pop("clock_version") == 1
+    older = from_json(Environment, data)
+    assert older == HERE
+    assert older.digest == digest_of(data)
+    assert replace(older, clock_version=2).digest != older.digest
+
+
 def test_every_verdict_has_an_error_class_or_none() -> None:
     assert set(ERROR_CLASS) == set(Verdict)
     assert all(ERROR_CLASS[verdict] is None for verdict in ACCEPTED)

@@ -1,6 +1,6 @@
 SELECT outcomes.run_id, runs.recorded, outcomes.solver, outcomes.bundle_digest, coalesce(bundles.author, ''),
        outcomes.task_id, outcomes.subgraph_id, outcomes.subgraph_digest, outcomes.dtype, outcomes.device_name,
-       outcomes.capture, outcomes.profile, outcomes.verdict, outcomes.error_class, outcomes.speedup,
+       outcomes.capture, outcomes.profile, outcomes.clock_version, outcomes.verdict, outcomes.error_class, outcomes.speedup,
        outcomes.correct_bits, outcomes.finished_at, outcomes.noise,
        -- the 95% interval of the speedup
        [each for each in from_json(json_extract(outcomes.content, '$.speedups'),
@@ -15,8 +15,9 @@ WHERE outcomes.judged AND outcomes.stage = 'measure' AND outcomes.device = 'cuda
   AND ($task_id IS NULL OR outcomes.task_id = $task_id)
 QUALIFY row_number() OVER (
     PARTITION BY outcomes.solver, outcomes.bundle_digest, outcomes.task_id, outcomes.subgraph_id,
-                 outcomes.subgraph_digest, outcomes.device_name, outcomes.capture, outcomes.profile
+                 outcomes.subgraph_digest, outcomes.device_name, outcomes.capture, outcomes.profile,
+                 outcomes.clock_version
     ORDER BY outcomes.finished_at DESC, runs.place DESC, outcomes.place DESC
 ) = 1
 ORDER BY outcomes.task_id, outcomes.subgraph_id, outcomes.solver, outcomes.bundle_digest, outcomes.device_name,
-         outcomes.capture, outcomes.profile
+         outcomes.capture, outcomes.profile, outcomes.clock_version

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -17,11 +18,13 @@ from passnet_core.leaderboard.boards import (
     duel,
     duel_counts,
     duel_words,
+    of_other_clocks,
     ranked,
     right_at,
     spread,
+    twin,
 )
-from passnet_core.records import LEVELS, Capture, ErrorClass, Profile, SolverKind, Verdict
+from passnet_core.records import CLOCK_VERSION, LEVELS, Capture, ErrorClass, Profile, SolverKind, Verdict
 from passnet_core.store.rows import ScoreRow
 
 
@@ -34,6 +37,7 @@ def row(
     noise: float | None = None,
     ends: tuple[float, float] | None = None,
     device: str = "H200",
+    clock_version: int = CLOCK_VERSION,
 ) -> ScoreRow:
     """One outcome; its values are right from the level first on. speedup None: it crashed."""
     return ScoreRow(
@@ -49,6 +53,7 @@ def row(
         device=device,
         capture=Capture.DIRECT,
         profile=Profile.STRICT,
+        clock_version=clock_version,
         verdict=Verdict.CRASHED if speedup is None else Verdict.FASTER,
         error_class=ErrorClass.RUNTIME if speedup is None else None,
         speedup=speedup,
@@ -105,7 +110,7 @@ def test_what_single_subgraphs_decide_makes_up_the_ratio_of_the_scores() -> None
         pytest.approx(1),
         pytest.approx(1),
     ]
-    board = Board("id", "H200", Capture.DIRECT, Profile.STRICT, (), 4, (ours, theirs))
+    board = Board("id", "H200", Capture.DIRECT, Profile.STRICT, CLOCK_VERSION, (), 4, (ours, theirs))
     scores = {line.contestant.name: line.score for line in ranked(board, 0)}
     assert math.prod(each.multiplies for each in found) == pytest.approx(scores["ours"] / scores["theirs"])
     assert duel_counts(found) == {**dict.fromkeys(Duel, 0), Duel.FASTER: 1, Duel.SAME: 2, Duel.BEATEN: 1}
@@ -132,11 +137,29 @@ def test_beside_inductor_what_loses_most_comes_first_and_what_it_did_not_run_las
 def test_inductor_is_looked_for_on_all_boards_of_the_same_ground_and_no_other() -> None:
     rows = [row(0, 2.0), row(1, 2.0)]
     rows += [row(number, 1.0, bundle=None) for number in (1, 2)]
-    rows += [row(0, 1.0, bundle=None, device="another")]
+    rows += [row(0, 1.0, bundle=None, device="another"), row(0, 1.0, bundle=None, clock_version=1)]
     made = boards(rows)
-    ground = ("H200", Capture.DIRECT, Profile.STRICT)
+    ground = ("H200", Capture.DIRECT, Profile.STRICT, CLOCK_VERSION)
     assert set(baseline_on(ground, made)) == {("task", "s1"), ("task", "s2")}
     assert all(each.device == "H200" for each in baseline_on(ground, made).values())
+
+
+def test_solvers_timed_in_different_ways_are_on_boards_of_their_own() -> None:
+    old = [row(number, 9.0, clock_version=1) for number in (0, 1)]
+    old += [row(number, 3.0, bundle=None, clock_version=1) for number in (0, 1)]
+    new = [row(0, 2.0), row(0, 1.0, bundle=None)]
+    first, second = boards([*old, *new])
+    assert [each.clock_version for each in (first, second)] == [CLOCK_VERSION, 1], "the newest is shown first"
+    assert {line.contestant.name: line.score for line in ranked(first, 0)} == {
+        "bundle b1": pytest.approx(2.0),
+        INDUCTOR: pytest.approx(1.0),
+    }
+    assert first.id != second.id
+    assert of_other_clocks(first, [first, second]) == (1,)
+    assert of_other_clocks(first, [first, replace(second, device="another")]) == ()
+    other = replace(first, profile=Profile.PASSNET)
+    assert twin(first, [first, second, other]) is other
+    assert twin(first, [replace(other, clock_version=1)]) is None
 
 
 def test_the_spread_of_speedups_by_hand() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from passnet_core.errors import BadInput, EmptyScore
 from passnet_core.records import (
+    CLOCK_VERSION,
     Capture,
     Clock,
     Device,
@@ -34,7 +35,7 @@ from passnet_core.scoring.report import (
     score_reports,
 )
 from passnet_core.scoring.scores import Interpretation, Sample, error_aware_score, score, score_interval
-from tests.contract.made import MEASURE, job, outcome
+from tests.contract.made import MEASURE, job, of_clock, outcome
 
 EVERYWHERE = frozenset(range(-5, 5))
 
@@ -123,6 +124,24 @@ def test_each_profile_has_a_report_of_its_own() -> None:
         Profile.STRICT: pytest.approx(0.1),
     }
     assert [report_to_json(each)["profile"] for each in reports] == ["passnet", "strict"]
+
+
+def test_each_clock_version_has_a_report_of_its_own() -> None:
+    older, newer = of_clock(1, timed(0, 4.0)), timed(0, 2.0)
+    lost = outcome(job(1), Verdict.INFRASTRUCTURE)
+    reports = score_reports([older, newer, lost])
+    assert {each.clock_version: each.at(0).es for each in reports} == {  # type: ignore[union-attr]
+        1: pytest.approx(4.0),
+        CLOCK_VERSION: pytest.approx(2.0),
+    }
+    assert sorted(report_to_json(each)["clock_version"] for each in reports) == [1, CLOCK_VERSION]
+
+
+def test_a_line_written_before_clock_versions_is_of_the_first() -> None:
+    data = published(timed(0, 4.0))
+    del data["environment"]["clock_version"]
+    (entry,) = read_entries([json.dumps(data)])
+    assert entry.clock_version == 1
 
 
 def test_a_line_written_before_profiles_had_names_is_read() -> None:

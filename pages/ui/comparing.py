@@ -10,7 +10,7 @@ from pages.ui.graphs import graph_view
 from pages.ui.tables import choose_row
 from pages.ui.text import code_span, count, figure, key_of, plain, when
 from passnet_core.charts.pairs import pair_chart
-from passnet_core.records import CONTENDER_NAMES, Bundle, Contender, Outcome, OutputAccuracy, Run, SolverKind
+from passnet_core.records import Bundle, Contender, Outcome, OutputAccuracy, Run, SolverKind
 from passnet_core.reports.comparison import (
     Change,
     ClockChange,
@@ -86,7 +86,7 @@ def run_words(summary: RunSummary) -> str:
     run = summary.run
     speedup = f", {summary.median_speedup:.2f}×" if summary.median_speedup is not None else ""
     return (
-        f"{when(run.started_at)} · {solver_name(run.solver, run.label)} · {run.spec.stage.value} · "
+        f"{when(run.started_at)} · {solver_name(run)} · {run.spec.stage.value} · "
         f"{summary.accepted} of {summary.total} accepted{speedup} · {run.id}"
     )
 
@@ -151,7 +151,7 @@ def comparison(run_id: str, against: str) -> None:
 def _side(name: str, run: Run, progress: Progress, *, watched: bool) -> None:
     """Show one run and its results. watched: follow its progress while it is under way."""
     with st.container(border=True):
-        st.markdown(f"**{name}: {plain(solver_name(run.solver, run.label))}**, run {code_span(run.id)}")
+        st.markdown(f"**{name}: {plain(solver_name(run))}**, run {code_span(run.id)}")
         accepted = sum(each.verdict.accepted for each in progress.outcomes)
         speedups = sorted(speedup.value for each in progress.outcomes if (speedup := each.speedup()))
         facts = [f"{accepted} of {count(progress.total, 'subgraph')} accepted"]
@@ -357,13 +357,14 @@ def _clock_row(each: ClockChange) -> dict[str, object]:
         "ratio": f"{each.ratio:.2f}×" if each.ratio is not None else "–",
         "eager then, µs": _median(each.before, each, Contender.EAGER),
         "eager now, µs": _median(each.after, each, Contender.EAGER),
-        "solver then, µs": f"{_median(each.before, each, _who(each.before))} ({CONTENDER_NAMES[_who(each.before)]})",
-        "solver now, µs": f"{_median(each.after, each, _who(each.after))} ({CONTENDER_NAMES[_who(each.after)]})",
+        "solver then, µs": _solver_time(each.before, each),
+        "solver now, µs": _solver_time(each.after, each),
     }
 
 
-def _who(outcome: Outcome) -> Contender:
-    return outcome.solver.contender
+def _solver_time(outcome: Outcome, each: ClockChange) -> str:
+    who = outcome.solver.contender
+    return f"{_median(outcome, each, who)} ({outcome.spec.names[who]})"
 
 
 def _median(outcome: Outcome, each: ClockChange, who: Contender) -> str:

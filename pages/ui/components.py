@@ -12,7 +12,6 @@ from passnet_core.charts.breakdown import speedup_words
 from passnet_core.graphs import rendering
 from passnet_core.records import (
     CLOCK_VERSION,
-    CONTENDER_NAMES,
     NOISE_FLOOR,
     RESTS_ON_EVIDENCE,
     TIMED,
@@ -24,6 +23,7 @@ from passnet_core.records import (
     MatchReport,
     Outcome,
     Profile,
+    Run,
     SolverKind,
     Stage,
     Subgraph,
@@ -163,5 +163,6 @@ def _elements(sizes: tuple[int, ...]) -> int:
     return product
 
 
-def solver_name(solver: SolverKind, label: str) -> str:
-    return CONTENDER_NAMES[solver.contender] if solver is SolverKind.INDUCTOR else label or "unnamed passes"
+def solver_name(run: Run) -> str:
+    """Name the solver of a run: passes by the run's label."""
+    return run.spec.names[run.solver.contender] if run.solver is SolverKind.INDUCTOR else run.label or "unnamed passes"

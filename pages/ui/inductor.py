@@ -8,6 +8,7 @@ from pages.ui.text import count, plain, recorded, span
 from passnet_core.charts.shares import share_chart
 from passnet_core.leaderboard.inductor_effects import (
     Effect,
+    Ground,
     Grouping,
     Share,
     ground_of,
@@ -17,7 +18,7 @@ from passnet_core.leaderboard.inductor_effects import (
     shares,
     spent,
 )
-from passnet_core.records import CONTENDER_NAMES, Capture, Clock
+from passnet_core.records import BASELINE_NAMES, Baseline, Clock, contender_names
 
 GROUPINGS = {each.value: each for each in Grouping}
 CLOCKS = {each.value: each for each in Clock}
@@ -34,7 +35,7 @@ def inductor_section() -> None:
         "Group by", list(GROUPINGS), key="by", bind="query-params", default=Grouping.TIME.value, required=True
     )
     left, right = st.columns(2, vertical_alignment="bottom", gap="medium")
-    names = {ground_words(*each): each for each in grounds(rows)}
+    names = {ground_words(each): each for each in grounds(rows)}
     ground = names[left.selectbox("Device and capture", list(names), key="ground", bind="query-params")]
     grouping = GROUPINGS[chosen or Grouping.TIME.value]
     clock = Clock.END_TO_END
@@ -58,7 +59,8 @@ def inductor_section() -> None:
         "slower or faster: the whole 95% interval is on that side of 1 and, end to end, beyond the noise floor",
     )
     st.caption(" · ".join(plain(each) for each in notes if each))
-    others = [version for *place, version in names.values() if place == [*ground[:2]] and version != ground[2]]
+    alike = [each for each in names.values() if each._replace(clock_version=ground.clock_version) == ground]
+    others = [each.clock_version for each in alike if each != ground]
     if apart := clocks_apart(others):
         st.caption(apart)
     summaries = {task.id: task for task in service.corpus.tasks()}
@@ -72,7 +74,7 @@ def inductor_section() -> None:
     st.dataframe(
         [
             {
-                "contender": CONTENDER_NAMES[each.contender],
+                "contender": contender_names(ground.baseline)[each.contender],
                 "kernels, µs": each.kernels_us,
                 "outside kernels, µs": each.around_us,
                 "share of kernels": each.kernels_us / (each.kernels_us + each.around_us),
@@ -99,8 +101,11 @@ def inductor_section() -> None:
         )
 
 
-def ground_words(device: str, capture: Capture, clock_version: int) -> str:
-    return " · ".join(filter(None, (device, f"{capture.value} capture", clock_note(clock_version))))
+def ground_words(ground: Ground) -> str:
+    """Name a ground; the default baseline and the current clock version are not mentioned."""
+    baseline = "" if ground.baseline is Baseline.INDUCTOR else BASELINE_NAMES[ground.baseline]
+    pieces = (ground.device, f"{ground.capture.value} capture", baseline, clock_note(ground.clock_version))
+    return " · ".join(filter(None, pieces))
 
 
 FIGURES = {"median speedup": st.column_config.NumberColumn(format="%.2f×")}

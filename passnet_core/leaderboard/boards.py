@@ -9,7 +9,7 @@ from statistics import median
 
 import numpy as np
 
-from passnet_core.records import CONTENDER_NAMES, Capture, Contender, ErrorClass, Profile, SolverKind, digest_of
+from passnet_core.records import BASELINE_NAMES, Baseline, Capture, ErrorClass, Profile, SolverKind, digest_of
 from passnet_core.scoring.report import ReportEntry, ScoreReport, score_report
 from passnet_core.scoring.scores import (
     PENALTY_FAILED,
@@ -21,8 +21,6 @@ from passnet_core.scoring.scores import (
 )
 from passnet_core.store.rows import SampleColumns, ScoreRow
 
-INDUCTOR = CONTENDER_NAMES[Contender.BASELINE]
-
 Place = tuple[str, str]
 """(task id, subgraph id)."""
 
@@ -33,7 +31,7 @@ Ground = tuple[str, Capture, Profile, int]
 @dataclass(frozen=True)
 class Contestant:
     """A solver on a board. rows: its outcomes on the board's subgraphs, in the board's order.
-    bundle_digest: None for Inductor, and for an author whose several bundles together cover the board."""
+    bundle_digest: None for a baseline, and for an author whose several bundles together cover the board."""
 
     name: str
     solver: SolverKind
@@ -229,16 +227,14 @@ def right_at(row: ScoreRow, t: int) -> bool:
     return row.speedup is not None and min(t, 1) in row.correct_at
 
 
-def baseline_on(ground: Ground, among: Iterable[Board]) -> dict[Place, ScoreRow]:
-    """Return TorchInductor's outcomes on this ground, from all boards."""
-    return {
-        (row.task_id, row.subgraph_id): row
-        for board in among
-        if board.ground == ground
-        for each in board.contestants
-        if each.solver is SolverKind.INDUCTOR
-        for row in each.rows
-    }
+def baselines_on(ground: Ground, among: Iterable[Board]) -> dict[Baseline, dict[Place, ScoreRow]]:
+    """Return each baseline's outcomes on this ground, from all boards, in the order of Baseline."""
+    found: dict[Baseline, dict[Place, ScoreRow]] = {each: {} for each in Baseline}
+    for board in among:
+        for row in (row for each in board.contestants for row in each.rows if board.ground == ground):
+            if row.baseline is not None:
+                found[row.baseline][row.task_id, row.subgraph_id] = row
+    return {baseline: rows for baseline, rows in found.items() if rows}
 
 
 def beside(rows: Iterable[ScoreRow], others: Mapping[Place, ScoreRow], t: int) -> tuple[Beside, ...]:
@@ -325,6 +321,7 @@ def entry_of(row: ScoreRow) -> ReportEntry:
     return ReportEntry(
         solver=row.solver,
         bundle_digest=row.bundle_digest,
+        baseline=row.baseline,
         device=row.device,
         capture=row.capture,
         profile=row.profile,
@@ -360,19 +357,20 @@ def _report(contestant: Contestant, p: float, b: float, interpretation: Interpre
 def _boards_of(
     ground: Ground, rows: Sequence[ScoreRow], names: Mapping[str, str], totals: Mapping[str, int]
 ) -> list[Board]:
-    baseline: dict[Place, ScoreRow] = {}
+    baselines: dict[Baseline, dict[Place, ScoreRow]] = {}
     bundles: dict[str, dict[Place, ScoreRow]] = {}
     authors: dict[str, dict[Place, ScoreRow]] = {}
     for row in sorted(rows, key=lambda row: (row.finished_at, row.run_id)):
         place = (row.task_id, row.subgraph_id)
+        if row.baseline is not None:
+            baselines.setdefault(row.baseline, {})[place] = row
         if row.bundle_digest is None:
-            baseline[place] = row
             continue
         bundles.setdefault(row.bundle_digest, {})[place] = row
         if row.author:
             authors.setdefault(row.author, {})[place] = row
     made = []
-    for places in {frozenset(each) for each in (baseline, *bundles.values(), *authors.values())} - {frozenset()}:
+    for places in {frozenset(each) for each in (*baselines.values(), *bundles.values(), *authors.values())}:
         order = tuple(sorted(places))
 
         def covering(found: Mapping[Place, ScoreRow], order: tuple[Place, ...] = order) -> tuple[ScoreRow, ...]:
@@ -391,8 +389,11 @@ def _boards_of(
             for author, found in sorted(authors.items())
             if author not in single and (whole := covering(found))
         ]
-        if whole := covering(baseline):
-            contestants.append(Contestant(INDUCTOR, SolverKind.INDUCTOR, None, whole))
+        contestants += [
+            Contestant(BASELINE_NAMES[baseline], SolverKind.INDUCTOR, None, whole)
+            for baseline, found in sorted(baselines.items())
+            if (whole := covering(found))
+        ]
         total = sum(totals.get(task_id, 0) for task_id in {task_id for task_id, _ in order})
         # leave out the profile, so that a board and its twin have the same id in a page's URL
         device, capture, _, clock_version = ground

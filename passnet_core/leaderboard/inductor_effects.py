@@ -5,14 +5,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median
+from typing import NamedTuple
 
 from passnet_core.corpus.summaries import TaskSummary
 from passnet_core.graphs.vocabulary import FAMILY
-from passnet_core.records import Capture, Clock, Contender
+from passnet_core.records import Baseline, Capture, Clock, Contender
 from passnet_core.store.rows import BaselineRow
 
-Ground = tuple[str, Capture, int]
-"""Device, capture and clock version: the conditions that rows counted together share."""
+
+class Ground(NamedTuple):
+    """The conditions that rows counted together share."""
+
+    device: str
+    capture: Capture
+    clock_version: int
+    baseline: Baseline
 
 
 class Effect(StrEnum):
@@ -81,13 +88,17 @@ NOT_GROUPED = ("layout", "indexing", "creation", "other")
 
 
 def grounds(rows: Iterable[BaselineRow]) -> tuple[Ground, ...]:
-    """Return the grounds of the rows: the newest clock version first, then those with the most rows."""
+    """Return the grounds of the rows: the newest clock version and the default baseline first, then those with the most
+    rows."""
     counts = Counter(ground_of(row) for row in rows)
-    return tuple(sorted(counts, key=lambda ground: (-ground[2], -counts[ground], *ground)))
+    order = list(Baseline)
+    return tuple(
+        sorted(counts, key=lambda each: (-each.clock_version, order.index(each.baseline), -counts[each], *each))
+    )
 
 
 def ground_of(row: BaselineRow) -> Ground:
-    return row.device, row.capture, row.clock_version
+    return Ground(row.device, row.capture, row.clock_version, row.baseline)
 
 
 def effect(row: BaselineRow, clock: Clock) -> Effect | None:
@@ -153,7 +164,7 @@ def guards(rows: Iterable[BaselineRow], ground: Ground) -> Guards | None:
     beyond: dict[tuple[str, str], dict[Capture, float]] = {}
     for row in rows:
         eager, inductor = (row.time(who, Clock.END_TO_END) for who in (Contender.EAGER, Contender.BASELINE))
-        if (row.device, row.clock_version) == (ground[0], ground[2]) and eager is not None and inductor is not None:
+        if ground_of(row)._replace(capture=ground.capture) == ground and eager is not None and inductor is not None:
             beyond.setdefault((row.task_id, row.subgraph_id), {})[row.capture] = inductor - eager
     found = [each[Capture.COMPILED] - each[Capture.DIRECT] for each in beyond.values() if len(each) == len(Capture)]
     return Guards(median(found), len(found)) if found else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from passnet_core.graphs.ir import Graph
-from passnet_core.records import Bundle, Clock, Environment, EvalSpec, Outcome, OutputAccuracy
+from passnet_core.records import Bundle, Clock, Contender, Environment, EvalSpec, Outcome, OutputAccuracy
 
 
 class Change(StrEnum):
@@ -275,6 +275,7 @@ def spec_facts(of: EvalSpec) -> list[tuple[str, str]]:
         ("requested device", of.device.value),
         ("capture", of.capture.value),
         ("profile", of.profile.value),
+        ("baseline", of.names[Contender.BASELINE]),
         ("timed blocks", str(of.trials)),
         ("seed", "drawn anew" if of.seed is None else str(of.seed)),
         ("deadline", f"{of.deadline_s:g} s"),

@@ -13,6 +13,7 @@ from passnet_core.records import (
     CONTENDER_KEYS,
     ERROR_CLASS,
     TIMED,
+    Baseline,
     Capture,
     Device,
     ErrorClass,
@@ -49,6 +50,8 @@ class ReportEntry:
 
     solver: SolverKind
     bundle_digest: str | None
+    baseline: Baseline | None
+    """The baseline that is the solver; None where passes are."""
     device: str
     """The device's name; empty if it is not known."""
     capture: Capture
@@ -63,8 +66,8 @@ class ReportEntry:
     left_out: str = ""
 
 
-Line = tuple[SolverKind, str | None, str, Capture, Profile, int | None]
-"""What identifies a curve: solver, bundle, device, capture, profile and clock version."""
+Line = tuple[SolverKind, str | None, Baseline | None, str, Capture, Profile, int | None]
+"""What identifies a curve: solver, bundle or baseline, device, capture, profile and clock version."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,7 @@ class ScoreReport:
 
     solver: SolverKind
     bundle_digest: str | None
+    baseline: Baseline | None
     device: str
     capture: Capture
     profile: Profile
@@ -161,6 +165,7 @@ def entry_of(outcome: Outcome) -> ReportEntry:
     return ReportEntry(
         solver=outcome.solver,
         bundle_digest=outcome.bundle_digest,
+        baseline=outcome.baseline,
         device=outcome.environment.device if outcome.environment else "",
         capture=outcome.spec.capture,
         profile=outcome.spec.profile,
@@ -213,6 +218,7 @@ def _entry_from_json(data: Mapping[str, Any]) -> ReportEntry:
     return ReportEntry(
         solver=solver,
         bundle_digest=data["bundle_digest"],
+        baseline=Baseline(data.get("baseline", Baseline.INDUCTOR)) if solver is SolverKind.INDUCTOR else None,
         device=(environment or {}).get("device", ""),
         capture=Capture(data["capture"]),
         profile=Profile(data.get("profile", data["inputs"])),
@@ -289,6 +295,7 @@ def score_report(
     return ScoreReport(
         solver=first.solver,
         bundle_digest=first.bundle_digest,
+        baseline=first.baseline,
         device=first.device,
         capture=first.capture,
         profile=first.profile,
@@ -381,6 +388,7 @@ def report_to_json(report: ScoreReport) -> dict[str, Any]:
     return {
         "solver": report.solver.value,
         "bundle_digest": report.bundle_digest,
+        "baseline": report.baseline.value if report.baseline else None,
         "device": report.device,
         "capture": report.capture.value,
         "profile": report.profile.value,
@@ -429,5 +437,6 @@ def _with_devices(entries: Sequence[ReportEntry]) -> list[ReportEntry]:
 def _line_of(entry: ReportEntry) -> Line:
     """The curve that an entry belongs to."""
     return (
-        entry.solver, entry.bundle_digest, entry.device, entry.capture, entry.profile, entry.clock_version,
+        entry.solver, entry.bundle_digest, entry.baseline,
+        entry.device, entry.capture, entry.profile, entry.clock_version,
     )  # fmt: skip

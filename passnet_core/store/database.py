@@ -14,6 +14,7 @@ import duckdb
 
 from passnet_core.errors import StoreError, StoreRefusal
 from passnet_core.records import (
+    Baseline,
     Bundle,
     Capture,
     Clock,
@@ -229,6 +230,7 @@ class Database:
                 noise=row[18],
                 low=row[19] and row[19]["low"],
                 high=row[19] and row[19]["high"],
+                baseline=row[20] and Baseline(row[20]),
             )
             for row in self._rows("score_rows", task_id=task_id)
         )
@@ -250,6 +252,7 @@ class Database:
                 times=tuple(
                     (Contender(each["contender"]), Clock(each["clock"]), each["median"]) for each in json.loads(row[11])
                 ),
+                baseline=Baseline(row[12]),
             )
             for row in self._rows("baseline_rows")
         )
@@ -481,6 +484,7 @@ def _columns(run_id: str, place: int, outcome: Outcome) -> dict[str, Any]:
         "stage": outcome.spec.stage.value,
         "capture": outcome.spec.capture.value,
         "profile": outcome.spec.profile.value,
+        "baseline": outcome.spec.baseline.value,
         "clock_version": 1 if outcome.environment is None else outcome.environment.clock_version,
         "verdict": outcome.verdict.value,
         "judged": outcome.verdict.judged,

@@ -14,6 +14,7 @@ import pytest
 from passnet_core.errors import BadInput, StoreError, StoreRefusal
 from passnet_core.records import (
     CLOCK_VERSION,
+    Baseline,
     Bundle,
     Clock,
     Contender,
@@ -141,6 +142,27 @@ def test_scores_and_standings_keep_times_of_different_clock_versions_apart(tmp_p
     assert (standing.best_speedup, standing.best_run_id) == (1.5, "run-1"), "the newest way of timing counts"
     assert standing.inductor_speedup == 1.5
     assert standing.attempts == standing.right == 2, "values do not depend on it"
+    store.close()
+
+
+def test_scores_and_standings_keep_baselines_apart(tmp_path: Path) -> None:
+    rounding = replace(MEASURE, baseline=Baseline.EAGER_ROUNDING)
+    asked, other = job(bundle=None), job(bundle=None, spec=rounding)
+    store = started(tmp_path, asked, verdicts=(Verdict.FASTER,))
+    for number, each in enumerate((other, job(), job(spec=rounding)), 2):
+        store.start_run(run_of(each, run_id=f"run-{number}"), (name_of(each),), "1:2")
+        store.append(f"run-{number}", 0, outcome(each, Verdict.FASTER, speedup=float(number)))
+    assert {(each.baseline, each.speedup) for each in store.score_rows(None)} == {
+        (Baseline.INDUCTOR, 1.5),
+        (Baseline.EAGER_ROUNDING, 2.0),
+        (None, 4.0),
+    }, "passes have one newest outcome, beside whichever baseline"
+    assert {each.baseline: each.speedups[0].value for each in store.baseline_rows()} == {
+        Baseline.INDUCTOR: 1.5,
+        Baseline.EAGER_ROUNDING: 2.0,
+    }
+    (standing,) = store.standings()
+    assert standing.inductor_speedup == 1.5
     store.close()
 
 

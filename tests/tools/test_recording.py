@@ -10,12 +10,25 @@ from pathlib import Path
 import pytest
 
 from passnet_core.corpus.catalogue import Corpus
+from passnet_core.corpus.core import core
 from passnet_core.corpus.layout import write_task
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
 from passnet_core.execution.jobs import jobs_of
 from passnet_core.execution.scheduler import Scheduler
-from passnet_core.records import Capture, Clock, Contender, Device, Job, Outcome, SolverKind, Stage, Timing, Verdict
+from passnet_core.records import (
+    Baseline,
+    Capture,
+    Clock,
+    Contender,
+    Device,
+    Job,
+    Outcome,
+    SolverKind,
+    Stage,
+    Timing,
+    Verdict,
+)
 from passnet_core.service import open_service, read_references
 from passnet_core.settings import Settings
 from passnet_core.store import exchange
@@ -233,6 +246,19 @@ def test_parts_cover_inductor_and_each_bundle_on_its_tasks(tmp_path: Path) -> No
         "inductor-cuda-compiled-relu.jsonl.gz",
         "good-cuda-compiled-relu.jsonl.gz",
     ]
+
+
+def test_the_core_and_the_other_baseline_are_recorded_into_files_of_their_own(tmp_path: Path) -> None:
+    for name in ("relu", "other"):
+        write_task(replace(task(name), split="eval" if name == "relu" else "train"), tmp_path / "tasks" / name)
+    corpus = Corpus([tmp_path / "tasks"])
+    asked = partial(parts_of, corpus, tmp_path, solvers=[SolverKind.INDUCTOR], captures=[Capture.DIRECT], trials=5)
+    found = list(asked(core=True, baseline=Baseline.EAGER_ROUNDING))
+    assert {part.task.id: part.task.subgraphs for part in found} == {each.id: each.subgraphs for each in core(corpus)}
+    assert all(part.spec.baseline is Baseline.EAGER_ROUNDING for part in found)
+    assert found[-1].file_name == "inductor-eager-rounding-cuda-direct-core-relu.jsonl.gz"
+    beside = RecordedPart("good", task(), BUNDLE, found[0].spec)
+    assert beside.file_name == "good-beside-inductor-eager-rounding-cuda-direct-relu.jsonl.gz"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ measured AS (
 SELECT outcomes.task_id, outcomes.subgraph_id,
        count(*) FILTER (solver = 'passes' AND stage <> 'check') AS attempts,
        count(*) FILTER (solver = 'passes' AND stage <> 'check' AND accepted) AS right_ones,
-       arg_max(baseline_speedup, (clock_version, finished_at)) AS inductor_speedup,
+       arg_max(baseline_speedup, (clock_version, finished_at)) FILTER (baseline = 'inductor') AS inductor_speedup,
        (SELECT speedup FROM measured WHERE measured.task_id = outcomes.task_id
           AND measured.subgraph_id = outcomes.subgraph_id AND solver = 'passes' AND place = 1) AS best_speedup,
        (SELECT run_id FROM measured WHERE measured.task_id = outcomes.task_id

@@ -7,11 +7,10 @@ from dataclasses import replace
 import pytest
 
 from passnet_core.leaderboard.boards import (
-    INDUCTOR,
     Board,
     Contestant,
     Duel,
-    baseline_on,
+    baselines_on,
     beside,
     boards,
     deciding,
@@ -24,8 +23,20 @@ from passnet_core.leaderboard.boards import (
     spread,
     twin,
 )
-from passnet_core.records import CLOCK_VERSION, LEVELS, Capture, ErrorClass, Profile, SolverKind, Verdict
+from passnet_core.records import (
+    BASELINE_NAMES,
+    CLOCK_VERSION,
+    LEVELS,
+    Baseline,
+    Capture,
+    ErrorClass,
+    Profile,
+    SolverKind,
+    Verdict,
+)
 from passnet_core.store.rows import ScoreRow
+
+INDUCTOR = BASELINE_NAMES[Baseline.INDUCTOR]
 
 
 def row(
@@ -38,6 +49,7 @@ def row(
     ends: tuple[float, float] | None = None,
     device: str = "H200",
     clock_version: int = CLOCK_VERSION,
+    baseline: Baseline = Baseline.INDUCTOR,
 ) -> ScoreRow:
     """One outcome; its values are right from the level first on. speedup None: it crashed."""
     return ScoreRow(
@@ -62,6 +74,7 @@ def row(
         noise=noise,
         low=ends[0] if ends else None,
         high=ends[1] if ends else None,
+        baseline=None if bundle else baseline,
     )
 
 
@@ -140,8 +153,21 @@ def test_inductor_is_looked_for_on_all_boards_of_the_same_ground_and_no_other() 
     rows += [row(0, 1.0, bundle=None, device="another"), row(0, 1.0, bundle=None, clock_version=1)]
     made = boards(rows)
     ground = ("H200", Capture.DIRECT, Profile.STRICT, CLOCK_VERSION)
-    assert set(baseline_on(ground, made)) == {("task", "s1"), ("task", "s2")}
-    assert all(each.device == "H200" for each in baseline_on(ground, made).values())
+    assert {baseline: set(found) for baseline, found in baselines_on(ground, made).items()} == {
+        Baseline.INDUCTOR: {("task", "s1"), ("task", "s2")}
+    }
+    assert all(each.device == "H200" for each in baselines_on(ground, made)[Baseline.INDUCTOR].values())
+
+
+def test_both_baselines_are_ranked_as_solvers_of_their_own() -> None:
+    other = row(0, 1.5, bundle=None, baseline=Baseline.EAGER_ROUNDING)
+    (board,) = boards([row(0, 2.0), row(0, 1.0, bundle=None), other])
+    assert [(line.contestant.name, line.score) for line in ranked(board, 0)] == [
+        ("bundle b1", pytest.approx(2.0)),
+        ("TorchInductor with eager's rounding", pytest.approx(1.5)),
+        ("TorchInductor", pytest.approx(1.0)),
+    ]
+    assert baselines_on(board.ground, [board])[Baseline.EAGER_ROUNDING] == {("task", "s0"): other}
 
 
 def test_solvers_timed_in_different_ways_are_on_boards_of_their_own() -> None:

@@ -316,7 +316,7 @@ class Service:
         return self._store.revision()
 
     def score_rows(self, task_id: str | None = None) -> tuple[ScoreRow, ...]:
-        """The newest sample per solver, subgraph, device, capture and profile, from which scores are computed."""
+        """The newest sample per solver, subgraph and conditions, from which scores are computed."""
         self.wait_until_imported()
         return self._store.score_rows(task_id)
 

@@ -22,12 +22,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from passnet_core.corpus.catalogue import Corpus
+from passnet_core.corpus.core import core as core_of
 from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError
 from passnet_core.execution.backends.base import DeviceInfo
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.jobs import jobs_of, new_run
 from passnet_core.execution.scheduler import Scheduler
 from passnet_core.records import (
+    CLOCK_VERSION,
+    Baseline,
     Bundle,
     Capture,
     Device,
@@ -58,16 +61,21 @@ KEPT_SAMPLES = 10
 
 @dataclass(frozen=True)
 class RecordedPart:
-    """The contents of one file: one solver on one task. name: the reference bundle's, or "inductor"."""
+    """The contents of one file: one solver on one task. name: the reference bundle's, or the baseline's. core: whether
+    the task holds only its subgraph of the core."""
 
     name: str
     task: Task
     bundle: Bundle | None
     spec: EvalSpec
+    core: bool = False
 
     @property
     def file_name(self) -> str:
-        return f"{self.name}-{self.spec.device.value}-{self.spec.capture.value}-{self.task.id}.jsonl.gz"
+        beside = self.bundle is not None and self.spec.baseline is not Baseline.INDUCTOR
+        solver = f"{self.name}-beside-{self.spec.baseline.value}" if beside else self.name
+        task = f"core-{self.task.id}" if self.core else self.task.id
+        return f"{solver}-{self.spec.device.value}-{self.spec.capture.value}-{task}.jsonl.gz"
 
 
 def record(
@@ -213,7 +221,8 @@ def _line(outcome: Outcome) -> str:
 
 
 def missing(parts: Sequence[RecordedPart], files: Sequence[Path]) -> list[RecordedPart]:
-    """Return the parts that no run file holds completely under the same spec. Raises BadInput for unreadable files."""
+    """Return the parts that no run file holds completely under the same spec, with times of this clock version if it
+    has times. Raises BadInput for unreadable files."""
     held = set()
     for path in files:
         try:
@@ -221,6 +230,8 @@ def missing(parts: Sequence[RecordedPart], files: Sequence[Path]) -> list[Record
         except BadInput as error:
             raise BadInput(f"--have {path}: {error}") from error
         for file in found:
+            if any(_outdated(outcome) for outcome in file.outcomes):
+                continue
             (task_id,) = file.run.task_ids
             judged_here = frozenset(outcome.subgraph_digest for outcome in file.outcomes)
             held.add((task_id, file.run.bundle_digest, file.run.spec, judged_here))
@@ -237,6 +248,12 @@ def missing(parts: Sequence[RecordedPart], files: Sequence[Path]) -> list[Record
     ]
 
 
+def _outdated(outcome: Outcome) -> bool:
+    """Whether this outcome was to be timed, and by an older clock version."""
+    made = outcome.environment
+    return outcome.spec.stage is Stage.MEASURE and made is not None and made.clock_version != CLOCK_VERSION
+
+
 def parts_of(
     corpus: Corpus,
     bundles_folder: Path,
@@ -245,25 +262,26 @@ def parts_of(
     captures: Sequence[Capture],
     trials: int,
     device: Device = Device.CUDA,
+    baseline: Baseline = Baseline.INDUCTOR,
     split: str = "",
+    core: bool = False,
 ) -> Iterator[RecordedPart]:
-    """Yield Inductor on every task, then every reference bundle on each of its tasks. split: only tasks of this split,
-    if given. Raises BadInput for a broken bundle."""
+    """Yield the baseline on every task, then every reference bundle on each of its tasks. split: only tasks of this
+    split, if given. core: only the subgraphs of the core. Raises BadInput for a broken bundle."""
     references, problems = read_references(bundles_folder)
     if problems:
         raise BadInput(problems[0])
     stage = Stage.MEASURE if device is Device.CUDA else Stage.VERIFY
+    chosen = (corpus.task(each.id) for each in corpus.tasks() if split in ("", each.split))
+    tasks = [each for each in core_of(corpus) if split in ("", each.split)] if core else list(chosen)
     for capture in captures:
-        spec = EvalSpec(stage, device, capture, Profile.STRICT, trials)
+        spec = EvalSpec(stage, device, capture, Profile.STRICT, trials, baseline=baseline)
         if SolverKind.INDUCTOR in solvers:
-            for summary in corpus.tasks():
-                if split in ("", summary.split):
-                    yield RecordedPart("inductor", corpus.task(summary.id), None, spec)
+            yield from (RecordedPart(baseline.value, task, None, spec, core) for task in tasks)
         if SolverKind.PASSES in solvers:
             for reference in references:
-                for task in map(corpus.task, reference.task_ids):
-                    if split in ("", task.split):
-                        yield RecordedPart(reference.name, task, reference.bundle, spec)
+                for task in (each for each in tasks if each.id in reference.task_ids):
+                    yield RecordedPart(reference.name, task, reference.bundle, spec, core)
 
 
 def in_order(parts: Sequence[RecordedPart]) -> list[RecordedPart]:
@@ -288,6 +306,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--solver", choices=[each.value for each in SolverKind], help="default: both; on the CPU: passes"
     )
+    parser.add_argument(
+        "--baseline", choices=[each.value for each in Baseline], default="inductor", help="how TorchInductor compiles"
+    )
+    parser.add_argument("--core", action="store_true", help="record only the core: one subgraph of each of its tasks")
     parser.add_argument("--trials", type=int, default=EvalSpec().trials, help="timed blocks")
     parser.add_argument("--samples", type=int, default=KEPT_SAMPLES, help="raw samples to keep per contender and clock")
     parser.add_argument("--have", type=Path, nargs="+", default=[], metavar="FILE", help="run files with parts to skip")
@@ -313,7 +335,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 captures=[Capture(options.capture)] if options.capture else captures,
                 trials=options.trials,
                 device=device,
+                baseline=Baseline(options.baseline),
                 split=options.split,
+                core=options.core,
             )
         )
         parts = in_order(parts)

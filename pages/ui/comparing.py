@@ -12,7 +12,6 @@ from pages.ui.tables import choose_row
 from pages.ui.text import code_span, count, figure, key_of, plain, when
 from passnet_core.charts.pairs import pair_chart
 from passnet_core.records import (
-    CONTENDER_NAMES,
     Bundle,
     Contender,
     Device,
@@ -39,6 +38,7 @@ from passnet_core.reports.comparison import (
     order_changed,
     output_changes,
     pairs,
+    same_clock,
     spec_rows,
 )
 from passnet_core.service import Progress, RunSummary
@@ -129,7 +129,7 @@ def run_words(summary: RunSummary) -> str:
     run = summary.run
     speedup = f", {summary.median_speedup:.2f}×" if summary.median_speedup is not None else ""
     return (
-        f"{when(run.started_at)} · {solver_name(run.solver, run.label)} · {run.spec.stage.value} · "
+        f"{when(run.started_at)} · {solver_name(run)} · {run.spec.stage.value} · "
         f"{summary.accepted} of {summary.total} accepted{speedup} · {run.id}"
     )
 
@@ -194,7 +194,7 @@ def comparison(run_id: str, against: str) -> None:
 def _side(name: str, run: Run, progress: Progress, *, watched: bool) -> None:
     """Show one run and its results. watched: follow its progress while it is under way."""
     with st.container(border=True):
-        st.markdown(f"**{name}: {plain(solver_name(run.solver, run.label))}**, run {code_span(run.id)}")
+        st.markdown(f"**{name}: {plain(solver_name(run))}**, run {code_span(run.id)}")
         accepted = sum(each.verdict.accepted for each in progress.outcomes)
         speedups = sorted(speedup.value for each in progress.outcomes if (speedup := each.speedup()))
         facts = [f"{accepted} of {count(progress.total, 'subgraph')} accepted"]
@@ -380,7 +380,12 @@ def _time(pair: OutcomePair, then: Run, now: Run) -> None:
         for side, outcome in sides
         if (speedup := outcome.speedup(each.clock)) is not None
     ]
-    if speedups:
+    if not same_clock(pair.before, pair.after):
+        st.caption(
+            "The two runs took their times in different ways, so there is no ratio of them. Run the older passes again "
+            "to compare."
+        )
+    elif speedups:
         st.altair_chart(pair_chart(speedups), width="content")
         st.caption("Each mark is a speedup with its bootstrapped 95% interval. The dashed line is eager.")
 
@@ -395,13 +400,14 @@ def _clock_row(each: ClockChange) -> dict[str, object]:
         "ratio": f"{each.ratio:.2f}×" if each.ratio is not None else "–",
         "eager then, µs": _median(each.before, each, Contender.EAGER),
         "eager now, µs": _median(each.after, each, Contender.EAGER),
-        "solver then, µs": f"{_median(each.before, each, _who(each.before))} ({CONTENDER_NAMES[_who(each.before)]})",
-        "solver now, µs": f"{_median(each.after, each, _who(each.after))} ({CONTENDER_NAMES[_who(each.after)]})",
+        "solver then, µs": _solver_time(each.before, each),
+        "solver now, µs": _solver_time(each.after, each),
     }
 
 
-def _who(outcome: Outcome) -> Contender:
-    return outcome.solver.contender
+def _solver_time(outcome: Outcome, each: ClockChange) -> str:
+    who = outcome.solver.contender
+    return f"{_median(outcome, each, who)} ({outcome.spec.names[who]})"
 
 
 def _median(outcome: Outcome, each: ClockChange, who: Contender) -> str:

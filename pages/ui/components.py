@@ -11,7 +11,7 @@ from passnet_core.advice import next_step as advising
 from passnet_core.charts.breakdown import speedup_words
 from passnet_core.graphs import rendering
 from passnet_core.records import (
-    CONTENDER_NAMES,
+    CLOCK_VERSION,
     NOISE_FLOOR,
     RESTS_ON_EVIDENCE,
     TIMED,
@@ -23,6 +23,7 @@ from passnet_core.records import (
     MatchReport,
     Outcome,
     Profile,
+    Run,
     SolverKind,
     Stage,
     Subgraph,
@@ -30,6 +31,22 @@ from passnet_core.records import (
 
 PROFILES: Mapping[Profile, str] = {Profile.STRICT: "strict", Profile.PASSNET: "PassNet's rules"}
 """How each profile is named within a sentence."""
+
+
+def clock_note(version: int) -> str:
+    """Name an older clock version; empty for the current one."""
+    return "" if version == CLOCK_VERSION else f"clock version {version}"
+
+
+def clocks_apart(versions: Sequence[int]) -> str:
+    """Say that results of other clock versions are shown elsewhere; empty if there are none."""
+    if not versions:
+        return ""
+    named = " and ".join(map(str, versions))
+    return (
+        f"Results of clock version {named} are left out here and can be chosen above: their times were taken in"
+        " another way and cannot be compared with these."
+    )
 
 
 def match_marks(match: MatchReport | None) -> dict[str, Any]:
@@ -146,5 +163,6 @@ def _elements(sizes: tuple[int, ...]) -> int:
     return product
 
 
-def solver_name(solver: SolverKind, label: str) -> str:
-    return CONTENDER_NAMES[solver.contender] if solver is SolverKind.INDUCTOR else label or "unnamed passes"
+def solver_name(run: Run) -> str:
+    """Name the solver of a run: passes by the run's label."""
+    return run.spec.names[run.solver.contender] if run.solver is SolverKind.INDUCTOR else run.label or "unnamed passes"

@@ -3,10 +3,22 @@
 import streamlit as st
 
 from pages.ui import measured, resources
+from pages.ui.components import clock_note, clocks_apart
 from pages.ui.text import count, plain, recorded, span
 from passnet_core.charts.shares import share_chart
-from passnet_core.leaderboard.inductor_effects import Effect, Grouping, Share, grounds, guards, share_on, shares, spent
-from passnet_core.records import CONTENDER_NAMES, Clock
+from passnet_core.leaderboard.inductor_effects import (
+    Effect,
+    Ground,
+    Grouping,
+    Share,
+    ground_of,
+    grounds,
+    guards,
+    share_on,
+    shares,
+    spent,
+)
+from passnet_core.records import BASELINE_NAMES, Baseline, Clock, contender_names
 
 GROUPINGS = {each.value: each for each in Grouping}
 CLOCKS = {each.value: each for each in Clock}
@@ -23,14 +35,14 @@ def inductor_section() -> None:
         "Group by", list(GROUPINGS), key="by", bind="query-params", default=Grouping.TIME.value, required=True
     )
     left, right = st.columns(2, vertical_alignment="bottom", gap="medium")
-    names = {f"{device} · {capture.value} capture": (device, capture) for device, capture in grounds(rows)}
+    names = {ground_words(each): each for each in grounds(rows)}
     ground = names[left.selectbox("Device and capture", list(names), key="ground", bind="query-params")]
     grouping = GROUPINGS[chosen or Grouping.TIME.value]
     clock = Clock.END_TO_END
     if grouping is not Grouping.CLOCK:
         named = right.selectbox("Clock", list(CLOCKS), key="clock", bind="query-params")
         clock = CLOCKS[named]
-    here = [row for row in rows if (row.device, row.capture) == ground]
+    here = [row for row in rows if ground_of(row) == ground]
     whole = share_on(clock, here)
     if whole is None:
         st.info("This clock has no times on this device. Choose another clock.", icon=":material/timer_off:")
@@ -47,6 +59,10 @@ def inductor_section() -> None:
         "slower or faster: the whole 95% interval is on that side of 1 and, end to end, beyond the noise floor",
     )
     st.caption(" · ".join(plain(each) for each in notes if each))
+    alike = [each for each in names.values() if each._replace(clock_version=ground.clock_version) == ground]
+    others = [each.clock_version for each in alike if each != ground]
+    if apart := clocks_apart(others):
+        st.caption(apart)
     summaries = {task.id: task for task in service.corpus.tasks()}
     found = shares(here, clock, grouping, summaries)
     if found:
@@ -58,7 +74,7 @@ def inductor_section() -> None:
     st.dataframe(
         [
             {
-                "contender": CONTENDER_NAMES[each.contender],
+                "contender": contender_names(ground.baseline)[each.contender],
                 "kernels, µs": each.kernels_us,
                 "outside kernels, µs": each.around_us,
                 "share of kernels": each.kernels_us / (each.kernels_us + each.around_us),
@@ -77,12 +93,19 @@ def inductor_section() -> None:
         "Outside kernels: Python, dispatch and launches, as far as they do not overlap with kernels; with compiled "
         "capture, the guards as well."
     )
-    if cost := guards(rows, ground[0]):
+    if cost := guards(rows, ground):
         st.markdown(
             f"Guards and their dispatch take **{cost.microseconds:.0f} µs** of a call in compiled capture. "
             "This is how much longer Inductor takes than in direct capture, which has no guards (median over "
             f"{count(cost.subgraphs, 'subgraph')} timed in both captures)."
         )
+
+
+def ground_words(ground: Ground) -> str:
+    """Name a ground; the default baseline and the current clock version are not mentioned."""
+    baseline = "" if ground.baseline is Baseline.INDUCTOR else BASELINE_NAMES[ground.baseline]
+    pieces = (ground.device, f"{ground.capture.value} capture", baseline, clock_note(ground.clock_version))
+    return " · ".join(filter(None, pieces))
 
 
 FIGURES = {"median speedup": st.column_config.NumberColumn(format="%.2f×")}

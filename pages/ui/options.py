@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from passnet_core.records import Capture, Device, EvalSpec, Profile, Stage
+from passnet_core.records import BASELINE_NAMES, Baseline, Capture, Device, EvalSpec, Profile, Stage
 
-STAGE, CAPTURE, PROFILE, TRIALS, DEADLINE, CAP = (
-    f"option-{name}" for name in ("stage", "capture", "profile", "trials", "deadline", "cap")
+STAGE, CAPTURE, PROFILE, BASELINE, TRIALS, DEADLINE, CAP = (
+    f"option-{name}" for name in ("stage", "capture", "profile", "baseline", "trials", "deadline", "cap")
 )
 STAGES = {"values": Stage.VERIFY, "values and time": Stage.MEASURE}
 PROFILES = {
@@ -16,6 +16,7 @@ CAPTURES = {
     "direct: call the rewritten graph as it is": Capture.DIRECT,
     "compiled: call it through torch.compile, as PassNet does": Capture.COMPILED,
 }
+BASELINES = {name: baseline for baseline, name in BASELINE_NAMES.items()}
 
 
 def options_menu(device: Device) -> None:
@@ -25,6 +26,14 @@ def options_menu(device: Device) -> None:
     st.radio("Capture", list(CAPTURES), key=CAPTURE, persist_state="session")
     profile = st.radio("Judged by", list(PROFILES), key=PROFILE, persist_state="session")
     if device is Device.CUDA:
+        st.radio(
+            "Baseline",
+            list(BASELINES),
+            key=BASELINE,
+            persist_state="session",
+            help="By default TorchInductor keeps half-precision intermediates inside a kernel in float32. With eager's "
+            "rounding it rounds each of them, as eager does.",
+        )
         st.number_input("Timed blocks", 1, 50, 5, key=TRIALS, persist_state="session")
     st.number_input("Deadline per subgraph, seconds", 5, 1800, 120, key=DEADLINE, persist_state="session")
     cap = "At most one replacement function, as in PassNet"
@@ -44,6 +53,7 @@ def spec_of(device: Device, stage: Stage | None) -> EvalSpec:
         device=device,
         capture=CAPTURES.get(state.get(CAPTURE, ""), Capture.DIRECT),
         profile=profile,
+        baseline=BASELINES.get(state.get(BASELINE, ""), Baseline.INDUCTOR),
         trials=int(state.get(TRIALS) or 5),
         deadline_s=float(state.get(DEADLINE) or 120),
         replacement_cap=1 if state.get(CAP) or profile is Profile.PASSNET else None,

@@ -17,7 +17,6 @@ from passnet_core.charts.downloads import KINDS, csv_text, file_stem, picture
 from passnet_core.charts.scatter import Dot, scatter_chart
 from passnet_core.charts.violins import FEWEST, Speedups, violin_chart
 from passnet_core.leaderboard.boards import (
-    INDUCTOR,
     LOSSES,
     WINS,
     Beside,
@@ -25,19 +24,20 @@ from passnet_core.leaderboard.boards import (
     Contestant,
     Ranked,
     ScoreRow,
-    baseline_on,
+    baselines_on,
     beside,
     deciding,
     duel_counts,
     duel_words,
     spread,
 )
-from passnet_core.records import SolverKind
+from passnet_core.records import BASELINE_NAMES, Baseline, SolverKind
 from passnet_core.scoring.report import Contribution, contributions, others_said
 from passnet_core.scoring.scores import Interpretation
 
 Rows = Sequence[Mapping[str, Any]]
 BARS = "bars"
+INDUCTOR = BASELINE_NAMES[Baseline.INDUCTOR]
 LIGHT_INK = "#e6ebf1"
 WORST = 20
 """How many subgraphs are drawn as bars; the table below has all of them."""
@@ -268,38 +268,43 @@ def speedups(look: Look) -> None:
 def against_inductor(look: Look) -> None:
     """Show each subgraph of a solver beside TorchInductor."""
     solvers = [each for each in look.contestants.values() if each.solver is not SolverKind.INDUCTOR]
-    others = baseline_on(look.board.ground, look.boards)
-    if not solvers or not others:
-        missing = f"Only {INDUCTOR} was" if others else f"{INDUCTOR} was not"
+    baselines = {BASELINE_NAMES[each]: rows for each, rows in baselines_on(look.board.ground, look.boards).items()}
+    if not solvers or not baselines:
+        missing = f"Only {INDUCTOR} was" if baselines else f"{INDUCTOR} was not"
         st.info(f"{missing} measured here, so there is nothing to compare.", icon=":material/compare_arrows:")
         return
     names = {each.name: each for each in solvers}
     settle("mine", list(names), solvers[0].name)
     name = st.selectbox("Solver", list(names), key="mine", bind="query-params")
     contestant = names[name]
+    baseline = next(iter(baselines))
+    if len(baselines) > 1:
+        settle("baseline", list(baselines), baseline)
+        baseline = st.selectbox("Baseline", list(baselines), key="baseline", bind="query-params")
+    others = baselines[baseline]
     pairs = beside(contestant.rows, others, look.t)
     counts = duel_counts(pairs)
-    words = duel_words(contestant.name, INDUCTOR)
+    words = duel_words(contestant.name, baseline)
     st.markdown(" · ".join(f"**{number}** {plain(words[each])}" for each, number in counts.items() if number))
     alone = sum(each.second is None for each in pairs)
     more = len(set(others) - set(look.board.places))
     left = [
-        f"{count(alone, 'subgraph')} not measured with {INDUCTOR} (at the end, without a ratio)" if alone else "",
-        f"{count(more, 'subgraph')} measured with {INDUCTOR} only (not in this table)" if more else "",
+        f"{count(alone, 'subgraph')} not measured with {baseline} (at the end, without a ratio)" if alone else "",
+        f"{count(more, 'subgraph')} measured with {baseline} only (not in this table)" if more else "",
     ]
     st.caption(". ".join([each for each in left if each] or ["Both ran all of these subgraphs"]) + ".")
-    rows = beside_rows(pairs, contestant.name, INDUCTOR)
+    rows = beside_rows(pairs, contestant.name, baseline)
     choose_row(
         rows,
         [links.place_id(each.first.task_id, each.first.subgraph_id) for each in pairs],
         key="against-inductor",
         choose=links.select_place,
         height=TALL + 100 if len(pairs) > 12 else None,
-        column_config=beside_columns(contestant.name, INDUCTOR),
+        column_config=beside_columns(contestant.name, baseline),
     )
     st.caption(f"{RATIO} Click a column header to sort by it, or choose a row to get links to its runs.")
     if chosen := chosen_row(contestant.rows):
-        run_links([(contestant.name, chosen), (INDUCTOR, others.get((chosen.task_id, chosen.subgraph_id)))])
+        run_links([(contestant.name, chosen), (baseline, others.get((chosen.task_id, chosen.subgraph_id)))])
     downloads(look, "against-inductor", "", lambda: rows)
 
 

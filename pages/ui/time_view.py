@@ -11,7 +11,6 @@ from passnet_core.advice.memory_floor import Floor, floor_words, memory_floor, n
 from passnet_core.charts.breakdown import Breakdown, Piece, breakdowns, meaning, replays
 from passnet_core.charts.times import breakdown_chart, samples_chart, speedup_chart
 from passnet_core.records import (
-    CONTENDER_NAMES,
     DISQUALIFIED,
     NOISE_FLOOR,
     OWN_CLOCK,
@@ -48,8 +47,12 @@ def _where_it_goes(outcome: Outcome, found: tuple[Breakdown, ...], floor: Floor 
     if not found:
         return
     st.markdown("**Where the time of a call goes** (median call, end to end)")
-    st.altair_chart(breakdown_chart(found, floor.us if floor else None), width="stretch")
-    st.dataframe([_parts_row(each, floor) for each in found], hide_index=True, width="stretch")
+    st.altair_chart(breakdown_chart(found, floor.us if floor else None, outcome.spec.names), width="stretch")
+    st.dataframe(
+        [_parts_row(each, floor, outcome.spec.names[each.contender]) for each in found],
+        hide_index=True,
+        width="stretch",
+    )
     if floor:
         st.markdown(f":material/straighten: {plain(floor_words(floor))}")
     parts = [part for part in Piece if any(part in each.parts for each in found)]
@@ -62,8 +65,8 @@ def _where_it_goes(outcome: Outcome, found: tuple[Breakdown, ...], floor: Floor 
         )
 
 
-def _parts_row(found: Breakdown, floor: Floor | None) -> dict[str, str]:
-    row = {"µs per call": CONTENDER_NAMES[found.contender]}
+def _parts_row(found: Breakdown, floor: Floor | None, name: str) -> dict[str, str]:
+    row = {"µs per call": name}
     row |= {part.value: figure(found.parts[part]) for part in Piece if part in found.parts}
     row |= {"end to end": figure(found.total_us)}
     kernels = found.parts.get(Piece.KERNELS)
@@ -89,10 +92,10 @@ def _speedups(outcome: Outcome) -> None:
         row = {"clock, median µs per call": clock.value}
         for who in present:
             timing = outcome.timing(who, clock)
-            row[CONTENDER_NAMES[who]] = figure(timing.median) if timing else "–"
+            row[outcome.spec.names[who]] = figure(timing.median) if timing else "–"
         for who in present:
             if who is not Contender.EAGER:
-                row[f"speedup, {CONTENDER_NAMES[who]}"] = speedup_text(outcome, clock, who)
+                row[f"speedup, {outcome.spec.names[who]}"] = speedup_text(outcome, clock, who)
         rows.append(row)
     st.dataframe(rows, hide_index=True, width="stretch")
 
@@ -103,7 +106,7 @@ def _samples(outcome: Outcome) -> None:
         timings = [each for each in outcome.timings if each.clock is clock and each.samples]
         if timings:
             st.markdown(f"{clock.value[:1].upper()}{clock.value[1:]}")
-            st.altair_chart(samples_chart(timings), width="stretch")
+            st.altair_chart(samples_chart(timings, outcome.spec.names), width="stretch")
     st.caption(
         "Each dot is one call (if there are many, every n-th); its height within the lane has no meaning. The line is "
         "the median, the bar the middle half."

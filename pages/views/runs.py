@@ -52,7 +52,7 @@ def run_row(summary: RunSummary) -> dict[str, object]:
     return {
         "started": when(run.started_at),
         "origin": "recorded" if run.recorded else "here",
-        "solver": solver_name(run.solver, run.label),
+        "solver": solver_name(run),
         "tasks": ", ".join(run.task_ids[:3]) + (f" and {len(run.task_ids) - 3} more" if len(run.task_ids) > 3 else ""),
         "accepted": f"{summary.accepted} of {summary.total}",
         **({"speedup": summary.median_speedup} if summary.median_speedup is not None else {}),
@@ -71,7 +71,7 @@ def permanent_page(run_id: str) -> None:
     run = service.run(run_id)
     st.title(f"Run {plain(run.id)}")
     st.caption(
-        f"{plain(solver_name(run.solver, run.label))} on {plain(', '.join(run.task_ids[:4]))} · "
+        f"{plain(solver_name(run))} on {plain(', '.join(run.task_ids[:4]))} · "
         f"{when(run.started_at)} · {run.spec.stage.value}, {run.spec.capture.value} capture, "
         f"judged by: {plain(PROFILES[run.spec.profile])}"
         + (f" · recorded: {plain(run.recorded)}" if run.recorded else "")

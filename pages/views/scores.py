@@ -6,13 +6,13 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.ui import frame, links, live, measured, resources
-from pages.ui.components import PROFILES
+from pages.ui.components import PROFILES, clock_note, clocks_apart
 from pages.ui.inductor import inductor_section
 from pages.ui.plots import picked_point
 from pages.ui.score_views import BEHIND, Look, downloads, views
 from pages.ui.text import count, plain, recorded, span
 from passnet_core.charts.curves import POINT, CurvePoint, curve_chart
-from passnet_core.leaderboard.boards import Board, Ranked, ranked, right_at, twin
+from passnet_core.leaderboard.boards import Board, Ranked, of_other_clocks, ranked, right_at, twin
 from passnet_core.records import RIGHT, Profile
 from passnet_core.scoring.scores import LEVELS, Interpretation
 
@@ -38,18 +38,23 @@ def choose_profile(boards: Sequence[Board]) -> Profile:
 
 def choose_board(boards: Sequence[Board]) -> Board:
     """Let the visitor choose a board; the first is the default."""
-    names = {f"{each.title} · {each.device} · {each.capture.value} · {each.id[:4]}": each for each in boards}
+    names = {}
+    for each in boards:
+        pieces = (each.title, each.device, each.capture.value, clock_note(each.clock_version), each.id[:4])
+        names[" · ".join(filter(None, pieces))] = each
     return names[st.selectbox("Measured on", list(names), key="board", bind="query-params")]
 
 
 def caption(board: Board) -> str:
-    """Describe a board in one line: subgraphs measured, device, capture, rules, days, noise floor, recorded sources."""
+    """Describe a board in one line: subgraphs measured, device, capture, rules, days, clock version if it is an older
+    one, noise floor, recorded sources."""
     pieces = [
         f"{len(board.places)} of {count(board.total, 'subgraph')} of {count(len(board.task_ids), 'task')}",
         board.device,
         f"{board.capture.value} capture, end to end",
         f"judged by: {PROFILES[board.profile]}",
         span(board.dates),
+        *([note] if (note := clock_note(board.clock_version)) else []),
         *([] if board.noise is None else [f"noise floor ±{board.noise:.1%} (median)"]),
         *([recorded(board.recorded)] if board.recorded else []),
     ]
@@ -118,6 +123,8 @@ def scores(boards: Sequence[Board]) -> None:
     interpretation = Interpretation(errors or Interpretation.DEFAULT.value)
     conditions = caption(board)
     st.caption(plain(conditions))
+    if apart := clocks_apart(of_other_clocks(board, boards)):
+        st.caption(apart)
     levels = LEVELS[interpretation]
     if "t" not in st.session_state and st.query_params.get("t", "") not in {str(level) for level in levels}:
         # not the widget's default: a click on a point also sets this state

@@ -11,7 +11,6 @@ from passnet_core.advice.memory_floor import memory_floor
 from passnet_core.charts.breakdown import Breakdown, Piece, breakdown, lost, quartiles
 from passnet_core.charts.places import drawn, where
 from passnet_core.records import (
-    CONTENDER_NAMES,
     TIMED,
     Capture,
     Clock,
@@ -275,7 +274,7 @@ def _unsure(outcome: Outcome) -> str | None:
     share, worst = max(spreads, key=lambda each: each[0])
     noise = f", and eager differs from itself by up to {outcome.noise:.0%}" if outcome.noise else ""
     return (
-        f"The times of {CONTENDER_NAMES[worst.contender]} vary most: the middle half of the calls, end to end, spans"
+        f"The times of {outcome.spec.names[worst.contender]} vary most: the middle half of the calls, end to end, spans"
         f" {share:.0%} of the median{noise}. Run it again when nothing else uses the machine."
     )
 

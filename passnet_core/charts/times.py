@@ -5,10 +5,12 @@ from typing import Any
 
 from passnet_core.charts.breakdown import Breakdown, Piece, quartiles
 from passnet_core.charts.library import alt
-from passnet_core.records import CONTENDER_NAMES, Clock, Outcome, Timing
+from passnet_core.records import CONTENDER_NAMES, Clock, Contender, Outcome, Timing
 
-COLOURS = dict(zip(CONTENDER_NAMES.values(), ("#7f7f7f", "#e69f00", "#0072b2")))
-SHAPES = dict(zip(CONTENDER_NAMES.values(), ("circle", "square", "triangle-up")))
+COLOURS = dict(zip(Contender, ("#7f7f7f", "#e69f00", "#0072b2")))
+SHAPES = dict(zip(Contender, ("circle", "square", "triangle-up")))
+LABELS = 210
+"""The most pixels that a contender's name takes."""
 PART_COLOURS: Mapping[Piece, str] = {
     Piece.KERNELS: "#0072b2",
     Piece.LAUNCH: "#56b4e9",
@@ -27,8 +29,11 @@ LANE, LANES = 34, 7
 """The height of one contender's lane in pixels, and the rows of points that it is divided into."""
 
 
-def breakdown_chart(found: Sequence[Breakdown], floor_us: float | None) -> alt.LayerChart:
-    """One bar per contender for its end-to-end time, divided into parts, with the memory floor as a line."""
+def breakdown_chart(
+    found: Sequence[Breakdown], floor_us: float | None, names: Mapping[Contender, str] = CONTENDER_NAMES
+) -> alt.LayerChart:
+    """One bar per contender for its end-to-end time, divided into parts, with the memory floor as a line. names: of the
+    contenders."""
     parts = [part for part in Piece if any(each.parts.get(part, 0.0) > 0 for each in found)]
     longest = max(each.total_us for each in found)
     rows = []
@@ -37,17 +42,17 @@ def breakdown_chart(found: Sequence[Breakdown], floor_us: float | None) -> alt.L
         for part in parts:
             us = each.parts.get(part, 0.0)
             label = f"{us:.3g}" if us >= LEAST_LABELLED * longest else ""
-            row = {"who": CONTENDER_NAMES[each.contender], "part": part.value, "us": us, "share": each.share(part)}
+            row = {"who": names[each.contender], "part": part.value, "us": us, "share": each.share(part)}
             rows.append(row | {"begin": begin, "end": begin + us, "middle": begin + us / 2, "label": label})
             begin += us
-    names = [CONTENDER_NAMES[each.contender] for each in found]
+    order = [names[each.contender] for each in found]
     x: dict[str, Any] = {
         "title": "µs per call, end to end",
         "scale": alt.Scale(domain=[0, longest * 1.1], nice=False),
         "axis": alt.Axis(grid=False),
     }
     base = alt.Chart(alt.Data(values=rows)).encode(
-        y=alt.Y("who:N", title=None, sort=names, axis=alt.Axis(labelLimit=110))
+        y=alt.Y("who:N", title=None, sort=order, axis=alt.Axis(labelLimit=LABELS))
     )
     bars = base.mark_bar(stroke="white", strokeWidth=1).encode(
         x=alt.X("begin:Q", **x),
@@ -72,17 +77,14 @@ def breakdown_chart(found: Sequence[Breakdown], floor_us: float | None) -> alt.L
         layers.append(
             alt.Chart(alt.Data(values=shown))
             .mark_text(color="white" if white else "black", fontWeight="bold")
-            .encode(x="middle:Q", y=alt.Y("who:N", sort=names), text="label:N")
+            .encode(x="middle:Q", y=alt.Y("who:N", sort=order), text="label:N")
         )
-    totals = [
-        {"who": CONTENDER_NAMES[each.contender], "end": each.total_us, "label": f"{each.total_us:.3g}"}
-        for each in found
-    ]
+    totals = [{"who": names[each.contender], "end": each.total_us, "label": f"{each.total_us:.3g}"} for each in found]
     # the totals stand beside the bars, on the page's background, so their colour must suit light and dark
     layers.append(
         alt.Chart(alt.Data(values=totals))
         .mark_text(align="left", dx=4, color=NOISE_COLOUR)
-        .encode(x="end:Q", y=alt.Y("who:N", sort=names), text="label:N")
+        .encode(x="end:Q", y=alt.Y("who:N", sort=order), text="label:N")
     )
     if floor_us is not None and floor_us <= longest * 1.1:
         layers.append(
@@ -95,22 +97,25 @@ def breakdown_chart(found: Sequence[Breakdown], floor_us: float | None) -> alt.L
             .mark_text(align="left", dx=2, color=FLOOR_COLOUR)
             .encode(x="us:Q", y=alt.value(-7), text="label:N")
         )
-    spoken = "; ".join(spent_words(each) for each in found)
+    spoken = "; ".join(spent_words(each, names) for each in found)
     return alt.layer(*layers).properties(height=alt.Step(34), width="container", description=spoken)
 
 
-def spent_words(found: Breakdown) -> str:
+def spent_words(found: Breakdown, names: Mapping[Contender, str] = CONTENDER_NAMES) -> str:
     """The breakdown in words: "eager: 94.4 µs = 8.77 kernels + 1.73 launch + 83.1 host + 0.82 return"."""
     parts = " + ".join(f"{us:.3g} {part.value}" for part, us in found.parts.items() if us > 0)
-    return f"{CONTENDER_NAMES[found.contender]}: {found.total_us:.3g} µs = {parts}"
+    return f"{names[found.contender]}: {found.total_us:.3g} µs = {parts}"
 
 
 def speedup_chart(outcome: Outcome) -> alt.LayerChart:
     """Speedups over eager with intervals, per clock, on a logarithmic axis, with the noise floor as a band around 1."""
     shown = [each for each in outcome.speedups if each.value > 0 and each.low > 0]
+    names = outcome.spec.names
+    present = [who for who in Contender if any(each.contender is who for each in shown)]
+    order = [names[who] for who in present]
     rows = [
         {
-            "who": CONTENDER_NAMES[each.contender],
+            "who": names[each.contender],
             "clock": each.clock.value,
             "speedup": each.value,
             "low": each.low,
@@ -118,7 +123,6 @@ def speedup_chart(outcome: Outcome) -> alt.LayerChart:
         }
         for each in shown
     ]
-    names = [name for name in COLOURS if any(row["who"] == name for row in rows)]
     clocks = [clock.value for clock in Clock if any(each.clock is clock for each in shown)]
     ends = [1.0, *(each.low for each in shown), *(each.high for each in shown)]
     noise = outcome.noise or 0.0
@@ -126,12 +130,12 @@ def speedup_chart(outcome: Outcome) -> alt.LayerChart:
     scale = alt.Scale(type="log", domain=domain, nice=False)
     base = alt.Chart(alt.Data(values=rows)).encode(
         y=alt.Y("clock:N", title=None, sort=clocks, axis=alt.Axis(labelLimit=110)),
-        yOffset=alt.YOffset("who:N", sort=names),
+        yOffset=alt.YOffset("who:N", sort=order),
         color=alt.Color(
             "who:N",
             title=None,
-            sort=names,
-            scale=alt.Scale(domain=names, range=[COLOURS[name] for name in names]),
+            sort=order,
+            scale=alt.Scale(domain=order, range=[COLOURS[who] for who in present]),
             legend=alt.Legend(orient="top"),
         ),
     )
@@ -144,8 +148,8 @@ def speedup_chart(outcome: Outcome) -> alt.LayerChart:
         shape=alt.Shape(
             "who:N",
             title=None,
-            sort=names,
-            scale=alt.Scale(domain=names, range=[SHAPES[name] for name in names]),
+            sort=order,
+            scale=alt.Scale(domain=order, range=[SHAPES[who] for who in present]),
             legend=alt.Legend(orient="top"),
         ),
         tooltip=[
@@ -164,28 +168,30 @@ def speedup_chart(outcome: Outcome) -> alt.LayerChart:
             0, band.mark_rect(color=NOISE_COLOUR, opacity=0.22).encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
         )
     spoken = "; ".join(
-        f"{CONTENDER_NAMES[each.contender]}, {each.clock.value}: {each.value:.2f} ({each.low:.2f} to {each.high:.2f})"
+        f"{names[each.contender]}, {each.clock.value}: {each.value:.2f} ({each.low:.2f} to {each.high:.2f})"
         for each in shown
     )
     return alt.layer(*layers).properties(
-        height=alt.Step(14 * max(1, len(names)) + 8), width="container", description=spoken
+        height=alt.Step(14 * max(1, len(order)) + 8), width="container", description=spoken
     )
 
 
-def samples_chart(timings: Sequence[Timing]) -> alt.LayerChart:
-    """Raw samples of one clock: a lane of points per contender, with the middle half and the median marked."""
-    order = {name: place for place, name in enumerate(COLOURS)}
-    shown = sorted((each for each in timings if each.samples), key=lambda each: order[CONTENDER_NAMES[each.contender]])
-    names = [CONTENDER_NAMES[each.contender] for each in shown]
+def samples_chart(timings: Sequence[Timing], names: Mapping[Contender, str] = CONTENDER_NAMES) -> alt.LayerChart:
+    """Raw samples of one clock: a lane of points per contender, with the middle half and the median marked. names: of
+    the contenders."""
+    shown = sorted((each for each in timings if each.samples), key=lambda each: list(Contender).index(each.contender))
+    order = [names[each.contender] for each in shown]
     rows = [
         # the height within the lane has no meaning; points cycle through it, so that the chart stays the same
-        {"who": CONTENDER_NAMES[each.contender], "us": sample, "lane": place % LANES}
+        {"who": names[each.contender], "us": sample, "lane": place % LANES}
         for each in shown
         for place, sample in enumerate(each.samples[:: max(1, len(each.samples) // SHOWN)])
     ]
-    middles = [{"who": CONTENDER_NAMES[each.contender], **quartiles(each)} for each in shown]
-    colour = alt.Color("who:N", legend=None, scale=alt.Scale(domain=names, range=[COLOURS[name] for name in names]))
-    y = alt.Y("who:N", title=None, sort=names, axis=alt.Axis(labelLimit=110))
+    middles = [{"who": names[each.contender], **quartiles(each)} for each in shown]
+    colour = alt.Color(
+        "who:N", legend=None, scale=alt.Scale(domain=order, range=[COLOURS[each.contender] for each in shown])
+    )
+    y = alt.Y("who:N", title=None, sort=order, axis=alt.Axis(labelLimit=LABELS))
     axis = {"title": "µs per call", "scale": alt.Scale(zero=False, nice=False, padding=8), "axis": alt.Axis(grid=False)}
     points = (
         alt.Chart(alt.Data(values=rows))

@@ -10,11 +10,12 @@ from typing import Any
 
 from passnet_core.bundles.reading import read_bundle
 from passnet_core.cli.console import ACCEPTED, INFRASTRUCTURE, NOT_ACCEPTED, Console
-from passnet_core.cli.parser import BUNDLE, CAPTURE, DEVICE, PROFILE, STAGE, TASK, command, values
+from passnet_core.cli.parser import BASELINE, BUNDLE, CAPTURE, DEVICE, PROFILE, STAGE, TASK, command, values
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.execution.jobs import jobs_of
 from passnet_core.records import (
     RESTS_ON_EVIDENCE,
+    Baseline,
     Bundle,
     Capture,
     Clock,
@@ -163,6 +164,7 @@ def spec_of(args: argparse.Namespace, stage: Stage, here: Device) -> EvalSpec:
         seed=getattr(args, "seed", plain.seed),
         deadline_s=args.deadline,
         replacement_cap=cap,
+        baseline=Baseline(getattr(args, "baseline", plain.baseline)),
     )
 
 
@@ -215,6 +217,7 @@ def add_commands(commands: Any) -> None:
     solver.add_argument("--solver", choices=("inductor",), help="judge TorchInductor instead of a bundle")
     judging.add_argument("--stage", choices=("verify", "measure"), default="verify", help=STAGE)
     judging.add_argument("--capture", choices=values(Capture), default="direct", help=CAPTURE)
+    judging.add_argument("--baseline", choices=values(Baseline), default="inductor", help=BASELINE)
     judging.add_argument(
         "--trials",
         type=int,

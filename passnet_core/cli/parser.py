@@ -14,6 +14,7 @@ CAPTURE = "call the rewritten graph directly, or compiled by torch.compile (defa
 DEVICE = "where to judge (default: the GPU, or the CPU of a machine without one)"
 STAGE = "verify: compare values; measure: also take times, on a GPU (default: %(default)s)"
 PROFILE = "whose rules to judge by: this judge's own (strict), or PassNet's (default: %(default)s)"
+BASELINE = "how TorchInductor compiles: by default, or rounding as eager does (default: %(default)s)"
 """Help for arguments that several commands share."""
 
 

@@ -25,6 +25,7 @@ def runs_list(args: argparse.Namespace, console: Console) -> int:
                     "stage": each.run.spec.stage.value,
                     "capture": each.run.spec.capture.value,
                     "profile": each.run.spec.profile.value,
+                    "baseline": each.run.spec.baseline.value,
                     "recorded": each.run.recorded,
                     "device": each.device,
                     "accepted": each.accepted,

@@ -8,7 +8,7 @@ from typing import Any
 from passnet_core.cli.console import ACCEPTED, Console, cause
 from passnet_core.cli.parser import command
 from passnet_core.errors import BadInput
-from passnet_core.records import CONTENDER_NAMES
+from passnet_core.records import BASELINE_NAMES
 
 
 def score(args: argparse.Namespace, console: Console) -> int:
@@ -28,8 +28,10 @@ def score(args: argparse.Namespace, console: Console) -> int:
         console.show({"reports": [report_to_json(report) for report in reports]})
         return ACCEPTED
     for report in reports:
-        solver = f"{CONTENDER_NAMES[report.solver.contender]} {report.bundle_digest or ''}".rstrip()
+        solver = BASELINE_NAMES[report.baseline] if report.baseline else f"passes {report.bundle_digest}"
         ground = f"{report.device}, capture {report.capture.value}, profile {report.profile.value}"
+        if report.clock_version is not None:
+            ground += f", clock version {report.clock_version}"
         console.say(f"{solver} on {ground}: {report.samples} samples")
         for reason, count in report.left_out:
             console.say(f"  {reason}: {count}, not scored")

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from passnet_core.bundles.reading import write_bundle
 from passnet_core.cli.console import ACCEPTED, NOT_ACCEPTED, Console
 from passnet_core.cli.judging import bundle_named, spec_of
-from passnet_core.cli.parser import CAPTURE, DEVICE, PROFILE, STAGE, TASK, command, group, values
+from passnet_core.cli.parser import BASELINE, CAPTURE, DEVICE, PROFILE, STAGE, TASK, command, group, values
 from passnet_core.errors import BadInput, UnknownItem
-from passnet_core.records import Capture, Device, EvalSpec, Stage, Task, to_json
+from passnet_core.records import BASELINE_NAMES, Baseline, Capture, Device, EvalSpec, Stage, Task, to_json
 from passnet_core.records.trajectories import Budget, Price, Trajectory, Turn
 from passnet_core.service import corpus_of
 
@@ -100,7 +100,7 @@ def _inductor(args: argparse.Namespace, console: Console) -> "Solver":
 
     if args.bundle:
         raise BadInput("TorchInductor cannot start from a bundle. Leave out either --bundle or --solver inductor.")
-    return Inductor()
+    return Inductor(BASELINE_NAMES[Baseline(args.baseline)])
 
 
 SOLVERS: Mapping[str, Callable[[argparse.Namespace, Console], "Solver"]] = {
@@ -193,6 +193,7 @@ def add_commands(commands: Any) -> None:
     )
     solving.add_argument("--stage", choices=("verify", "measure"), default="verify", help=STAGE)
     solving.add_argument("--capture", choices=values(Capture), default="direct", help=CAPTURE)
+    solving.add_argument("--baseline", choices=values(Baseline), default="inductor", help=BASELINE)
     solving.add_argument("--device", choices=values(Device), help=DEVICE)
     solving.add_argument("--profile", choices=("strict", "passnet"), default="strict", help=PROFILE)
     solving.add_argument("--deadline", type=float, default=EvalSpec().deadline_s, metavar="S", help=argparse.SUPPRESS)

@@ -9,7 +9,7 @@ from statistics import median
 
 import numpy as np
 
-from passnet_core.records import CONTENDER_NAMES, Capture, Contender, ErrorClass, Profile, SolverKind, digest_of
+from passnet_core.records import BASELINE_NAMES, Baseline, Capture, ErrorClass, Profile, SolverKind, digest_of
 from passnet_core.scoring.report import ReportEntry, ScoreReport, score_report
 from passnet_core.scoring.scores import (
     PENALTY_FAILED,
@@ -21,19 +21,17 @@ from passnet_core.scoring.scores import (
 )
 from passnet_core.store.rows import SampleColumns, ScoreRow
 
-INDUCTOR = CONTENDER_NAMES[Contender.BASELINE]
-
 Place = tuple[str, str]
 """(task id, subgraph id)."""
 
-Ground = tuple[str, Capture, Profile]
-"""Device, capture and profile: the conditions that solvers on one board share."""
+Ground = tuple[str, Capture, Profile, int]
+"""Device, capture, profile and clock version: the conditions that solvers on one board share."""
 
 
 @dataclass(frozen=True)
 class Contestant:
     """A solver on a board. rows: its outcomes on the board's subgraphs, in the board's order.
-    bundle_digest: None for Inductor, and for an author whose several bundles together cover the board."""
+    bundle_digest: None for a baseline, and for an author whose several bundles together cover the board."""
 
     name: str
     solver: SolverKind
@@ -59,13 +57,14 @@ class Board:
     device: str
     capture: Capture
     profile: Profile
+    clock_version: int
     places: tuple[Place, ...]
     total: int
     contestants: tuple[Contestant, ...]
 
     @property
     def ground(self) -> Ground:
-        return self.device, self.capture, self.profile
+        return self.device, self.capture, self.profile, self.clock_version
 
     @property
     def task_ids(self) -> tuple[str, ...]:
@@ -164,25 +163,36 @@ class Ranked:
 def boards(
     rows: Iterable[ScoreRow], *, names: Mapping[str, str] | None = None, totals: Mapping[str, int] | None = None
 ) -> tuple[Board, ...]:
-    """Return the boards of these outcomes: those with several solvers first, then by the number of subgraphs.
+    """Return the boards of these outcomes: those with several solvers first, then those of the newest clock
+    version, then those with the most subgraphs.
     Each set of subgraphs that some solver ran on one ground makes a board, with every solver that ran all of them.
     names: bundle names by digest. totals: the number of subgraphs in the corpus, by task."""
     grouped: dict[Ground, list[ScoreRow]] = {}
     for row in rows:
         # an outcome that is right but not timed is not scored
         if row.error_class is not None or row.speedup is not None:
-            grouped.setdefault((row.device, row.capture, row.profile), []).append(row)
+            grouped.setdefault((row.device, row.capture, row.profile, row.clock_version), []).append(row)
     made = [board for ground, each in grouped.items() for board in _boards_of(ground, each, names or {}, totals or {})]
     return tuple(
-        sorted(made, key=lambda board: (len(board.contestants) < 2, -len(board.places), board.title, *board.ground))
-    )
+        sorted(
+            made,
+            key=lambda board: (
+                len(board.contestants) < 2, -board.clock_version, -len(board.places), board.title, *board.ground,
+            ),
+        )
+    )  # fmt: skip
 
 
 def twin(board: Board, among: Iterable[Board]) -> Board | None:
-    """Return the board with the same subgraphs, device and capture under the other profile, or None."""
-    alike = (board.device, board.capture, board.places)
-    others = (each for each in among if each.profile is not board.profile)
-    return next((each for each in others if (each.device, each.capture, each.places) == alike), None)
+    """Return the board with the same subgraphs, device, capture and clock version under the other profile, or None."""
+    others = (each for each in among if each.profile is not board.profile and each.places == board.places)
+    return next((each for each in others if replace(each, profile=board.profile).ground == board.ground), None)
+
+
+def of_other_clocks(board: Board, among: Iterable[Board]) -> tuple[int, ...]:
+    """Return the other clock versions that this device, capture and profile have boards of, newest first."""
+    alike = {each.clock_version for each in among if each.ground[:3] == board.ground[:3]}
+    return tuple(sorted(alike - {board.clock_version}, reverse=True))
 
 
 def ranked(
@@ -217,16 +227,14 @@ def right_at(row: ScoreRow, t: int) -> bool:
     return row.speedup is not None and min(t, 1) in row.correct_at
 
 
-def baseline_on(ground: Ground, among: Iterable[Board]) -> dict[Place, ScoreRow]:
-    """Return TorchInductor's outcomes on this ground, from all boards."""
-    return {
-        (row.task_id, row.subgraph_id): row
-        for board in among
-        if board.ground == ground
-        for each in board.contestants
-        if each.solver is SolverKind.INDUCTOR
-        for row in each.rows
-    }
+def baselines_on(ground: Ground, among: Iterable[Board]) -> dict[Baseline, dict[Place, ScoreRow]]:
+    """Return each baseline's outcomes on this ground, from all boards, in the order of Baseline."""
+    found: dict[Baseline, dict[Place, ScoreRow]] = {each: {} for each in Baseline}
+    for board in among:
+        for row in (row for each in board.contestants for row in each.rows if board.ground == ground):
+            if row.baseline is not None:
+                found[row.baseline][row.task_id, row.subgraph_id] = row
+    return {baseline: rows for baseline, rows in found.items() if rows}
 
 
 def beside(rows: Iterable[ScoreRow], others: Mapping[Place, ScoreRow], t: int) -> tuple[Beside, ...]:
@@ -313,9 +321,11 @@ def entry_of(row: ScoreRow) -> ReportEntry:
     return ReportEntry(
         solver=row.solver,
         bundle_digest=row.bundle_digest,
+        baseline=row.baseline,
         device=row.device,
         capture=row.capture,
         profile=row.profile,
+        clock_version=row.clock_version,
         task_id=row.task_id,
         subgraph_id=row.subgraph_id,
         verdict=row.verdict,
@@ -347,19 +357,20 @@ def _report(contestant: Contestant, p: float, b: float, interpretation: Interpre
 def _boards_of(
     ground: Ground, rows: Sequence[ScoreRow], names: Mapping[str, str], totals: Mapping[str, int]
 ) -> list[Board]:
-    baseline: dict[Place, ScoreRow] = {}
+    baselines: dict[Baseline, dict[Place, ScoreRow]] = {}
     bundles: dict[str, dict[Place, ScoreRow]] = {}
     authors: dict[str, dict[Place, ScoreRow]] = {}
     for row in sorted(rows, key=lambda row: (row.finished_at, row.run_id)):
         place = (row.task_id, row.subgraph_id)
+        if row.baseline is not None:
+            baselines.setdefault(row.baseline, {})[place] = row
         if row.bundle_digest is None:
-            baseline[place] = row
             continue
         bundles.setdefault(row.bundle_digest, {})[place] = row
         if row.author:
             authors.setdefault(row.author, {})[place] = row
     made = []
-    for places in {frozenset(each) for each in (baseline, *bundles.values(), *authors.values())} - {frozenset()}:
+    for places in {frozenset(each) for each in (*baselines.values(), *bundles.values(), *authors.values())}:
         order = tuple(sorted(places))
 
         def covering(found: Mapping[Place, ScoreRow], order: tuple[Place, ...] = order) -> tuple[ScoreRow, ...]:
@@ -378,10 +389,14 @@ def _boards_of(
             for author, found in sorted(authors.items())
             if author not in single and (whole := covering(found))
         ]
-        if whole := covering(baseline):
-            contestants.append(Contestant(INDUCTOR, SolverKind.INDUCTOR, None, whole))
+        contestants += [
+            Contestant(BASELINE_NAMES[baseline], SolverKind.INDUCTOR, None, whole)
+            for baseline, found in sorted(baselines.items())
+            if (whole := covering(found))
+        ]
         total = sum(totals.get(task_id, 0) for task_id in {task_id for task_id, _ in order})
         # leave out the profile, so that a board and its twin have the same id in a page's URL
-        key = digest_of([*ground[:2], [list(place) for place in order]])
+        device, capture, _, clock_version = ground
+        key = digest_of([device, capture, clock_version, [list(place) for place in order]])
         made.append(Board(key[:10], *ground, order, max(total, len(order)), tuple(contestants)))
     return made

@@ -1,14 +1,25 @@
 """TorchInductor's effects on real subgraphs: how many it slows down, which ones, and where the time goes."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median
+from typing import NamedTuple
 
 from passnet_core.corpus.summaries import TaskSummary
 from passnet_core.graphs.vocabulary import FAMILY
-from passnet_core.records import Capture, Clock, Contender
+from passnet_core.records import Baseline, Capture, Clock, Contender
 from passnet_core.store.rows import BaselineRow
+
+
+class Ground(NamedTuple):
+    """The conditions that rows counted together share."""
+
+    device: str
+    capture: Capture
+    clock_version: int
+    baseline: Baseline
 
 
 class Effect(StrEnum):
@@ -76,12 +87,18 @@ NOT_GROUPED = ("layout", "indexing", "creation", "other")
 """Kinds of operators that are not groups: they compute nothing."""
 
 
-def grounds(rows: Iterable[BaselineRow]) -> tuple[tuple[str, Capture], ...]:
-    """Return the (device, capture) pairs of the rows, those with the most rows first."""
-    counts: dict[tuple[str, Capture], int] = {}
-    for row in rows:
-        counts[row.device, row.capture] = counts.get((row.device, row.capture), 0) + 1
-    return tuple(sorted(counts, key=lambda ground: (-counts[ground], *ground)))
+def grounds(rows: Iterable[BaselineRow]) -> tuple[Ground, ...]:
+    """Return the grounds of the rows: the newest clock version and the default baseline first, then those with the most
+    rows."""
+    counts = Counter(ground_of(row) for row in rows)
+    order = list(Baseline)
+    return tuple(
+        sorted(counts, key=lambda each: (-each.clock_version, order.index(each.baseline), -counts[each], *each))
+    )
+
+
+def ground_of(row: BaselineRow) -> Ground:
+    return Ground(row.device, row.capture, row.clock_version, row.baseline)
 
 
 def effect(row: BaselineRow, clock: Clock) -> Effect | None:
@@ -140,14 +157,14 @@ def spent(rows: Iterable[BaselineRow]) -> tuple[Spent, ...]:
     )
 
 
-def guards(rows: Iterable[BaselineRow], device: str) -> Guards | None:
-    """Return the cost of guards on this device; None if no subgraph was timed in both captures.
+def guards(rows: Iterable[BaselineRow], ground: Ground) -> Guards | None:
+    """Return the cost of guards on this ground, in both captures; None if no subgraph was timed in both.
     It is how much longer Inductor takes in compiled than in direct capture, which has no guards. Eager has none in
     either, so its own difference between the two measurements is subtracted."""
     beyond: dict[tuple[str, str], dict[Capture, float]] = {}
     for row in rows:
         eager, inductor = (row.time(who, Clock.END_TO_END) for who in (Contender.EAGER, Contender.BASELINE))
-        if row.device == device and eager is not None and inductor is not None:
+        if ground_of(row)._replace(capture=ground.capture) == ground and eager is not None and inductor is not None:
             beyond.setdefault((row.task_id, row.subgraph_id), {})[row.capture] = inductor - eager
     found = [each[Capture.COMPILED] - each[Capture.DIRECT] for each in beyond.values() if len(each) == len(Capture)]
     return Guards(median(found), len(found)) if found else None

@@ -5,6 +5,7 @@ from passnet_core.records.bundles import Bundle, Finding, PassFile
 from passnet_core.records.codec import digest_of, from_json, to_json, whole
 from passnet_core.records.enums import (
     ACCEPTED,
+    BASELINE_NAMES,
     BASIC_CLASSES,
     BROKEN,
     CONTENDER_KEYS,
@@ -22,6 +23,7 @@ from passnet_core.records.enums import (
     UNREPLACED,
     UNTIMED,
     WRONG,
+    Baseline,
     Capture,
     Clock,
     Contender,
@@ -35,6 +37,7 @@ from passnet_core.records.enums import (
     SolverKind,
     Stage,
     Verdict,
+    contender_names,
 )
 from passnet_core.records.inspections import (
     CompiledKernel,
@@ -68,16 +71,17 @@ from passnet_core.records.outcomes import (
 )
 from passnet_core.records.runs import Run
 from passnet_core.records.tasks import Subgraph, Task, TensorSpec
-from passnet_core.records.timing import Speedup, Timing
+from passnet_core.records.timing import CLOCK_VERSION, Speedup, Timing
 
 __all__ = [
-    "ACCEPTED", "BASIC_CLASSES", "BROKEN", "CONTENDER_KEYS", "CONTENDER_NAMES", "DISQUALIFIED", "ERROR_CLASS",
-    "LAUNCHED", "LEVELS", "MEMORY_FLOOR", "MOST_CELLS", "NOISE_FLOOR", "ONLY_CHECKED", "OWN_CLOCK", "REPLAY",
-    "RESTS_ON_EVIDENCE", "REUSED", "RIGHT", "TIMED", "TIMED_CALLS", "UNDECIDED", "UNJUDGED", "UNLOADED", "UNREPLACED",
-    "UNTIMED", "WRONG", "Accelerator", "Accuracy", "Bundle", "Capture", "Clock", "CompiledKernel", "Contender",
-    "Device", "Difference", "Environment", "ErrorClass", "ErrorMap", "EvalSpec", "Evidence", "Family", "Finding",
-    "InductorCode", "Inspection", "Isolation", "Job", "LineChange", "MatchAttempt", "MatchReport", "MissKind",
-    "NearestMiss", "Neighbourhood", "NodeValue", "Outcome", "OutputAccuracy", "Pairing", "PassFile", "PassKernels",
-    "PassMatches", "PatternEdit", "Phase", "Profile", "Run", "SolverKind", "Speedup", "Stage", "Subgraph", "Task",
-    "TensorForm", "TensorSpec", "Timing", "Verdict", "digest_of", "from_json", "to_json", "whole",
+    "ACCEPTED", "BASELINE_NAMES", "BASIC_CLASSES", "BROKEN", "CLOCK_VERSION", "CONTENDER_KEYS", "CONTENDER_NAMES",
+    "DISQUALIFIED", "ERROR_CLASS", "LAUNCHED", "LEVELS", "MEMORY_FLOOR", "MOST_CELLS", "NOISE_FLOOR", "ONLY_CHECKED",
+    "OWN_CLOCK", "REPLAY", "RESTS_ON_EVIDENCE", "REUSED", "RIGHT", "TIMED", "TIMED_CALLS", "UNDECIDED", "UNJUDGED",
+    "UNLOADED", "UNREPLACED", "UNTIMED", "WRONG", "Accelerator", "Accuracy", "Baseline", "Bundle", "Capture", "Clock",
+    "CompiledKernel", "Contender", "Device", "Difference", "Environment", "ErrorClass", "ErrorMap", "EvalSpec",
+    "Evidence", "Family", "Finding", "InductorCode", "Inspection", "Isolation", "Job", "LineChange", "MatchAttempt",
+    "MatchReport", "MissKind", "NearestMiss", "Neighbourhood", "NodeValue", "Outcome", "OutputAccuracy", "Pairing",
+    "PassFile", "PassKernels", "PassMatches", "PatternEdit", "Phase", "Profile", "Run", "SolverKind", "Speedup",
+    "Stage", "Subgraph", "Task", "TensorForm", "TensorSpec", "Timing", "Verdict", "contender_names", "digest_of",
+    "from_json", "to_json", "whole",
 ]  # fmt: skip

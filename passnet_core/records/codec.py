@@ -6,7 +6,7 @@ import json
 import math
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import StrEnum
 from functools import cache
 from typing import Any, TypeVar
@@ -198,6 +198,14 @@ def digest_of(data: Any) -> str:
     """Return the first twenty hexadecimal characters of the SHA-256 of the data's canonical JSON."""
     text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+def identifying(record: Any, later: Collection[str]) -> Any:
+    """Return a record's JSON without those of its later fields that have their default: an equal record from before
+    the fields existed keeps its digest."""
+    defaults = {each.name: each.default for each in dataclasses.fields(record)}
+    same = {name for name in later if getattr(record, name) == defaults[name]}
+    return {name: value for name, value in to_json(record).items() if name not in same}
 
 
 def whole(data: Any) -> Any:

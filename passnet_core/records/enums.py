@@ -242,6 +242,29 @@ CONTENDER_NAMES: Mapping[Contender, str] = {
     Contender.PASSES: "passes",
 }
 """The contenders' names in texts for people."""
+
+
+class Baseline(StrEnum):
+    """The ways in which TorchInductor compiles a subgraph that it is the baseline or the solver of."""
+
+    INDUCTOR = "inductor"
+    """As it does by default: half-precision intermediates inside a kernel are not rounded."""
+    EAGER_ROUNDING = "inductor-eager-rounding"
+    """With emulate_precision_casts: every intermediate is rounded as eager rounds it."""
+
+
+BASELINE_NAMES: Mapping[Baseline, str] = {
+    Baseline.INDUCTOR: CONTENDER_NAMES[Contender.BASELINE],
+    Baseline.EAGER_ROUNDING: f"{CONTENDER_NAMES[Contender.BASELINE]} with eager's rounding",
+}
+"""The baselines' names in texts for people."""
+
+
+def contender_names(baseline: Baseline) -> Mapping[Contender, str]:
+    """Return the contenders' names in texts for people where this is the baseline."""
+    return {**CONTENDER_NAMES, Contender.BASELINE: BASELINE_NAMES[baseline]}
+
+
 CONTENDER_KEYS: Mapping[str, str] = {Contender.EAGER: "eager", Contender.BASELINE: "baseline", Contender.PASSES: "pass"}
 """The contenders' names in the published form of outcomes."""
 

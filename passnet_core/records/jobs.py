@@ -1,13 +1,23 @@
 """Jobs: one subgraph with one solver, and the spec by which it is judged."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from passnet_core.errors import BadInput
 from passnet_core.records.bundles import Bundle
-from passnet_core.records.codec import digest_of, to_json, whole
-from passnet_core.records.enums import Capture, Device, Profile, SolverKind, Stage
+from passnet_core.records.codec import digest_of, identifying, whole
+from passnet_core.records.enums import (
+    Baseline,
+    Capture,
+    Contender,
+    Device,
+    Profile,
+    SolverKind,
+    Stage,
+    contender_names,
+)
 from passnet_core.records.tasks import Subgraph
 
 
@@ -27,12 +37,18 @@ class EvalSpec:
     deadline_s: float = 120.0
     replacement_cap: int | None = None
     """The most distinct replacement functions that a bundle may have; None: no cap. PassNet's rule is 1."""
+    baseline: Baseline = Baseline.INDUCTOR
 
     def __post_init__(self) -> None:
         if self.trials < 1:
             raise BadInput(f"Trials must be at least 1, not {self.trials}.")
         if not self.deadline_s > 0:
             raise BadInput(f"The deadline must be above 0 seconds, not {self.deadline_s}.")
+
+    @property
+    def names(self) -> Mapping[Contender, str]:
+        """The contenders' names in texts for people."""
+        return contender_names(self.baseline)
 
 
 @dataclass(frozen=True)
@@ -53,7 +69,7 @@ class Job:
             {
                 "subgraph": self.subgraph.digest,
                 "bundle": self.bundle.digest if self.bundle else None,
-                "spec": whole(to_json(self.spec)),
+                "spec": whole(identifying(self.spec, later=("baseline",))),
             }
         )
 

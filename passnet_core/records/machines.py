@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from passnet_core.records.codec import digest_of, to_json
+from passnet_core.records.codec import digest_of, identifying
 from passnet_core.records.enums import Isolation
 
 
@@ -13,7 +13,8 @@ class Environment:
 
     device: the GPU's name, or "CPU: " and the processor's. driver: the GPU driver's version; empty on a CPU. python,
     torch, triton: versions. judge_digest: identifies the judge's code. platform: operating system and architecture;
-    empty in older records."""
+    empty in older records. clock_version: the way in which times are taken, as in timing.CLOCK_VERSION; 1 in older
+    records."""
 
     device: str
     driver: str
@@ -23,10 +24,11 @@ class Environment:
     isolation: Isolation
     judge_digest: str
     platform: str = ""
+    clock_version: int = 1
 
     @cached_property
     def digest(self) -> str:
-        return digest_of(to_json(self))
+        return digest_of(identifying(self, later=("clock_version",)))
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from passnet_core.records.enums import (
     RIGHT,
     TIMED,
     WRONG,
+    Baseline,
     Clock,
     Contender,
     ErrorClass,
@@ -106,6 +107,11 @@ class Outcome:
     def error_class(self) -> ErrorClass | None:
         """GraphNet's class of this failure; None: the verdict is not a failure, or nothing was judged."""
         return ERROR_CLASS[self.verdict]
+
+    @property
+    def baseline(self) -> Baseline | None:
+        """The baseline that is the solver; None where passes are."""
+        return self.spec.baseline if self.solver is SolverKind.INDUCTOR else None
 
     def speedup(self, clock: Clock = Clock.END_TO_END, contender: Contender | None = None) -> Speedup | None:
         """Return the solver's own speedup on this clock, or another contender's; None: not timed."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from passnet_core.graphs.ir import Graph
-from passnet_core.records import Bundle, Clock, Environment, EvalSpec, Outcome, OutputAccuracy, Speedup
+from passnet_core.records import Bundle, Clock, Contender, Environment, EvalSpec, Outcome, OutputAccuracy
 
 
 class Change(StrEnum):
@@ -21,7 +21,7 @@ class Change(StrEnum):
     NO_LONGER_ACCEPTED = "no longer accepted"
     OTHER_VERDICT = "another verdict"
     SAME_VERDICT = "the same verdict"
-    """And at least one of the two has no speedup."""
+    """And the speedups cannot be compared: one of them is missing, or their times were taken in different ways."""
     OTHER_SUBGRAPH = "another subgraph of that name"
     ONLY_BEFORE = "judged only then"
     ONLY_AFTER = "judged only now"
@@ -44,7 +44,7 @@ class OutcomePair:
             return Change.ONLY_AFTER
         if self.before.subgraph_digest != self.after.subgraph_digest:
             return Change.OTHER_SUBGRAPH
-        faster = speed_change(self.before.speedup(), self.after.speedup())
+        faster = speed_change(self.before, self.after, Clock.END_TO_END)
         if faster is not None:
             return faster
         if self.before.verdict.accepted != self.after.verdict.accepted:
@@ -53,10 +53,11 @@ class OutcomePair:
 
     @property
     def ratio(self) -> float | None:
-        """The speedup after divided by the speedup before, end to end; None: not both were timed."""
+        """The speedup after divided by the speedup before, end to end; None: not both were timed by the same clock
+        version."""
         if self.before is None or self.after is None or self.change is Change.OTHER_SUBGRAPH:
             return None
-        return speed_ratio(self.before.speedup(), self.after.speedup())
+        return speed_ratio(self.before, self.after, Clock.END_TO_END)
 
     @property
     def elsewhere(self) -> tuple[str, ...]:
@@ -67,18 +68,27 @@ class OutcomePair:
         return tuple(row.what for row in environment_rows(old, new) if row.differs)
 
 
-def speed_change(before: Speedup | None, after: Speedup | None) -> Change | None:
-    """Compare two speedups by their 95% intervals; None: one of them is missing."""
-    if before is None or after is None:
+def same_clock(before: Outcome, after: Outcome) -> bool:
+    """Whether the times of both were taken in the same way, so that they can be compared."""
+    versions = {each.environment.clock_version for each in (before, after) if each.environment is not None}
+    return len(versions) < 2
+
+
+def speed_change(before: Outcome, after: Outcome, clock: Clock) -> Change | None:
+    """Compare two speedups by their 95% intervals; None: one of them is missing, or they are not comparable."""
+    old, new = before.speedup(clock), after.speedup(clock)
+    if old is None or new is None or not same_clock(before, after):
         return None
-    if after.low > before.high:
+    if new.low > old.high:
         return Change.FASTER
-    return Change.SLOWER if after.high < before.low else Change.NO_DIFFERENCE
+    return Change.SLOWER if new.high < old.low else Change.NO_DIFFERENCE
 
 
-def speed_ratio(before: Speedup | None, after: Speedup | None) -> float | None:
-    """Return the speedup after divided by the speedup before; None: one of them is missing or not positive."""
-    return after.value / before.value if before and after and before.value > 0 else None
+def speed_ratio(before: Outcome, after: Outcome, clock: Clock) -> float | None:
+    """Return the speedup after divided by the speedup before; None: one of them is missing or not positive, or they are
+    not comparable."""
+    old, new = before.speedup(clock), after.speedup(clock)
+    return new.value / old.value if old and new and old.value > 0 and same_clock(before, after) else None
 
 
 def pairs(before: Iterable[Outcome], after: Iterable[Outcome]) -> tuple[OutcomePair, ...]:
@@ -167,12 +177,12 @@ class ClockChange:
 
     @property
     def ratio(self) -> float | None:
-        """The speedup after divided by the speedup before; None: not both were timed."""
-        return speed_ratio(self.before.speedup(self.clock), self.after.speedup(self.clock))
+        """As speed_ratio."""
+        return speed_ratio(self.before, self.after, self.clock)
 
     @property
     def change(self) -> Change | None:
-        return speed_change(self.before.speedup(self.clock), self.after.speedup(self.clock))
+        return speed_change(self.before, self.after, self.clock)
 
 
 def clock_changes(before: Outcome, after: Outcome) -> tuple[ClockChange, ...]:
@@ -254,6 +264,7 @@ def environment_facts(of: Environment | None) -> list[tuple[str, str]]:
         ("isolation", of.isolation.value if of else ""),
         ("judge", of.judge_digest if of else ""),
         ("platform", of.platform if of else ""),
+        ("clock version", str(of.clock_version) if of else ""),
     ]
 
 
@@ -264,6 +275,7 @@ def spec_facts(of: EvalSpec) -> list[tuple[str, str]]:
         ("requested device", of.device.value),
         ("capture", of.capture.value),
         ("profile", of.profile.value),
+        ("baseline", of.names[Contender.BASELINE]),
         ("timed blocks", str(of.trials)),
         ("seed", "drawn anew" if of.seed is None else str(of.seed)),
         ("deadline", f"{of.deadline_s:g} s"),

@@ -12,7 +12,6 @@ from passnet_core.errors import BadInput
 from passnet_core.graphs import rendering
 from passnet_core.records import (
     ACCEPTED,
-    CONTENDER_NAMES,
     UNDECIDED,
     UNJUDGED,
     Bundle,
@@ -156,7 +155,7 @@ def content_of(material: Material) -> Content:
     return Content(
         version=__version__,
         material=material,
-        solver=CONTENDER_NAMES[run.solver.contender]
+        solver=run.spec.names[run.solver.contender]
         if run.solver is SolverKind.INDUCTOR
         else run.label or "unnamed passes",
         facts=(
@@ -237,26 +236,26 @@ def _clock_row(outcome: Outcome, clock: Clock) -> ClockRow:
     low = min(min(samples, default=0.0), high)
     return ClockRow(
         clock=clock.value,
-        strips=tuple(_strip(each, low, high) for each in timings),
+        strips=tuple(_strip(each, low, high, outcome.spec.names[each.contender]) for each in timings),
         low=low,
         high=high,
         beyond=sum(each > high for each in samples),
         speedups=tuple(
-            (CONTENDER_NAMES[each.contender], speedup_words(outcome.speedup(clock, each.contender)))
+            (outcome.spec.names[each.contender], speedup_words(outcome.speedup(clock, each.contender)))
             for each in timings
             if outcome.speedup(clock, each.contender)
         ),
     )
 
 
-def _strip(timing: Timing, low: float, high: float) -> Strip:
+def _strip(timing: Timing, low: float, high: float, who: str) -> Strip:
     def at(us: float) -> int:
         return round(SCALE * (us - low) / (high - low)) if high > low and math.isfinite(us) else SCALE // 2
 
     # samples on the same pixel share a tick
     places = sorted({at(each) for each in timing.samples if each <= high})
     return Strip(
-        who=CONTENDER_NAMES[timing.contender],
+        who=who,
         look=LOOKS[timing.contender],
         ticks="".join(f"M{each} 0v12" for each in places),
         at=min(at(timing.median), SCALE),

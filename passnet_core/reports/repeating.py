@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
-from passnet_core.records import Outcome, Profile, Run, SolverKind, Stage
+from passnet_core.records import Baseline, Outcome, Profile, Run, SolverKind, Stage
 
 PROGRAM = ("python", "-m", "passnet_core")
 FOLDER = "FOLDER"
@@ -27,6 +27,7 @@ def _asked(run: Run, task_id: str, bundle: str) -> Iterator[str]:
     yield from ("--solver", "inductor") if run.solver is SolverKind.INDUCTOR else ("--bundle", bundle)
     if spec.stage is not Stage.CHECK:
         yield from ("--stage", spec.stage.value, "--capture", spec.capture.value)
+        yield from () if spec.baseline is Baseline.INDUCTOR else ("--baseline", spec.baseline.value)
         yield from ("--trials", str(spec.trials)) if spec.stage is Stage.MEASURE else ()
         yield from () if spec.seed is None else ("--seed", str(spec.seed))
     yield from ("--device", spec.device.value, "--profile", spec.profile.value, "--deadline", f"{spec.deadline_s:g}")

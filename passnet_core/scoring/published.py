@@ -43,6 +43,7 @@ def published(outcome: Outcome) -> dict[str, Any]:
         "capture": outcome.spec.capture.value,
         "profile": outcome.spec.profile.value,
         "inputs": INPUTS[outcome.spec.profile],
+        "baseline": outcome.spec.baseline.value,
         "trials": outcome.spec.trials,
         "verdict": outcome.verdict.value,
         "accepted": outcome.verdict.accepted,

@@ -13,6 +13,7 @@ from passnet_core.records import (
     CONTENDER_KEYS,
     ERROR_CLASS,
     TIMED,
+    Baseline,
     Capture,
     Device,
     ErrorClass,
@@ -49,10 +50,14 @@ class ReportEntry:
 
     solver: SolverKind
     bundle_digest: str | None
+    baseline: Baseline | None
+    """The baseline that is the solver; None where passes are."""
     device: str
     """The device's name; empty if it is not known."""
     capture: Capture
     profile: Profile
+    clock_version: int | None
+    """None if it is not known."""
     task_id: str
     subgraph_id: str
     verdict: Verdict
@@ -61,8 +66,8 @@ class ReportEntry:
     left_out: str = ""
 
 
-Line = tuple[SolverKind, str | None, str, Capture, Profile]
-"""What identifies a curve: solver, bundle, device, capture and profile."""
+Line = tuple[SolverKind, str | None, Baseline | None, str, Capture, Profile, int | None]
+"""What identifies a curve: solver, bundle or baseline, device, capture, profile and clock version."""
 
 
 @dataclass(frozen=True)
@@ -86,13 +91,16 @@ class LevelScore:
 
 @dataclass(frozen=True)
 class ScoreReport:
-    """One solver's scores on one device, with one capture and profile. Without samples, aggregate is None."""
+    """One solver's scores on one device, with one capture, profile and clock version (None: no judge answered). Without
+    samples, aggregate is None."""
 
     solver: SolverKind
     bundle_digest: str | None
+    baseline: Baseline | None
     device: str
     capture: Capture
     profile: Profile
+    clock_version: int | None
     interpretation: Interpretation
     p: float
     b: float
@@ -157,9 +165,11 @@ def entry_of(outcome: Outcome) -> ReportEntry:
     return ReportEntry(
         solver=outcome.solver,
         bundle_digest=outcome.bundle_digest,
+        baseline=outcome.baseline,
         device=outcome.environment.device if outcome.environment else "",
         capture=outcome.spec.capture,
         profile=outcome.spec.profile,
+        clock_version=outcome.environment.clock_version if outcome.environment else None,
         task_id=outcome.task_id,
         subgraph_id=outcome.subgraph_id,
         verdict=outcome.verdict,
@@ -204,12 +214,15 @@ def _entry_from_json(data: Mapping[str, Any]) -> ReportEntry:
             correct_at=frozenset(int(t) for t in data["correct_at"]),
             error_class=None if error_class is None else ErrorClass(error_class),
         )
+    environment = data["environment"]
     return ReportEntry(
         solver=solver,
         bundle_digest=data["bundle_digest"],
-        device=(data["environment"] or {}).get("device", ""),
+        baseline=Baseline(data.get("baseline", Baseline.INDUCTOR)) if solver is SolverKind.INDUCTOR else None,
+        device=(environment or {}).get("device", ""),
         capture=Capture(data["capture"]),
         profile=Profile(data.get("profile", data["inputs"])),
+        clock_version=environment.get("clock_version", 1) if environment else None,
         task_id=str(data["task"]),
         subgraph_id=str(data["subgraph"]),
         verdict=verdict,
@@ -257,7 +270,7 @@ def score_reports(
     b: float = PENALTY_FAILED,
     interpretation: Interpretation | str = Interpretation.DEFAULT,
 ) -> tuple[ScoreReport, ...]:
-    """One report per solver, device, capture and profile. For each subgraph, the newest outcome counts."""
+    """One report per curve. For each subgraph, the newest outcome counts."""
     entries = [each if isinstance(each, ReportEntry) else entry_of(each) for each in outcomes]
     groups: dict[Line, list[ReportEntry]] = {}
     for entry in newest(_with_devices(entries)):
@@ -272,7 +285,7 @@ def score_report(
     b: float = PENALTY_FAILED,
     interpretation: Interpretation | str = Interpretation.DEFAULT,
 ) -> ScoreReport:
-    """The report of entries that share solver, device, capture and profile. Raises EmptyScore without entries."""
+    """The report of entries of one curve. Raises EmptyScore without entries."""
     if not entries:
         raise EmptyScore("There is no outcome to report on. Run an evaluation first.")
     scored = sorted((each for each in entries if each.sample), key=lambda each: (each.task_id, each.subgraph_id))
@@ -282,9 +295,11 @@ def score_report(
     return ScoreReport(
         solver=first.solver,
         bundle_digest=first.bundle_digest,
+        baseline=first.baseline,
         device=first.device,
         capture=first.capture,
         profile=first.profile,
+        clock_version=first.clock_version,
         interpretation=Interpretation(interpretation),
         p=p,
         b=b,
@@ -373,9 +388,11 @@ def report_to_json(report: ScoreReport) -> dict[str, Any]:
     return {
         "solver": report.solver.value,
         "bundle_digest": report.bundle_digest,
+        "baseline": report.baseline.value if report.baseline else None,
         "device": report.device,
         "capture": report.capture.value,
         "profile": report.profile.value,
+        "clock_version": report.clock_version,
         "interpretation": report.interpretation.value,
         "p": report.p,
         "b": report.b,
@@ -403,15 +420,23 @@ def _level_to_json(level: LevelScore) -> Mapping[str, float | None]:
 
 
 def _with_devices(entries: Sequence[ReportEntry]) -> list[ReportEntry]:
-    """Fill in missing devices: a job whose machine failed has none, and gets that of the solver's other entries."""
+    """Fill in missing devices and clock versions: a job whose machine failed has none, and gets those of the solver's
+    other entries."""
 
     def key(entry: ReportEntry) -> Line:
-        return _line_of(replace(entry, device=""))
+        return _line_of(replace(entry, device="", clock_version=None))
 
-    known = {key(each): each.device for each in reversed(entries) if each.device}
-    return [each if each.device else replace(each, device=known.get(key(each), "unknown device")) for each in entries]
+    known = {key(each): (each.device, each.clock_version) for each in reversed(entries) if each.device}
+    found = [(each.device, each.clock_version) if each.device else known.get(key(each)) for each in entries]
+    return [
+        replace(entry, device=device, clock_version=version)
+        for entry, (device, version) in zip(entries, (each or ("unknown device", None) for each in found))
+    ]
 
 
 def _line_of(entry: ReportEntry) -> Line:
     """The curve that an entry belongs to."""
-    return entry.solver, entry.bundle_digest, entry.device, entry.capture, entry.profile
+    return (
+        entry.solver, entry.bundle_digest, entry.baseline,
+        entry.device, entry.capture, entry.profile, entry.clock_version,
+    )  # fmt: skip

@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass, field
 
-from passnet_core.records import CONTENDER_NAMES, Contender, Task
+from passnet_core.records import BASELINE_NAMES, Baseline, Task
 from passnet_core.records.trajectories import End, Score
 from passnet_core.solvers.base import Attempt, Bench, Options, Watch
 
 
 @dataclass(frozen=True)
 class Inductor:
-    """The compiler with which passes are compared."""
+    """The compiler with which passes are compared. name: that of the baseline in the bench's spec."""
 
-    name: str = CONTENDER_NAMES[Contender.BASELINE]
+    name: str = BASELINE_NAMES[Baseline.INDUCTOR]
     options: Options = field(default_factory=Options)
 
     def solve(self, task: Task, bench: Bench, watch: Watch) -> Attempt:

@@ -14,6 +14,7 @@ import duckdb
 
 from passnet_core.errors import StoreError, StoreRefusal
 from passnet_core.records import (
+    Baseline,
     Bundle,
     Capture,
     Clock,
@@ -220,14 +221,16 @@ class Database:
                 device=row[9],
                 capture=Capture(row[10]),
                 profile=Profile(row[11]),
-                verdict=Verdict(row[12]),
-                error_class=row[13] and ErrorClass(row[13]),
-                speedup=row[14],
-                correct_bits=row[15],
-                finished_at=row[16],
-                noise=row[17],
-                low=row[18] and row[18]["low"],
-                high=row[18] and row[18]["high"],
+                clock_version=row[12],
+                verdict=Verdict(row[13]),
+                error_class=row[14] and ErrorClass(row[14]),
+                speedup=row[15],
+                correct_bits=row[16],
+                finished_at=row[17],
+                noise=row[18],
+                low=row[19] and row[19]["low"],
+                high=row[19] and row[19]["high"],
+                baseline=row[20] and Baseline(row[20]),
             )
             for row in self._rows("score_rows", task_id=task_id)
         )
@@ -242,12 +245,14 @@ class Database:
                 dtype=row[4],
                 device=row[5],
                 capture=Capture(row[6]),
-                finished_at=row[7],
-                noise=row[8],
-                speedups=tuple(from_json(Speedup, each) for each in json.loads(row[9])),
+                clock_version=row[7],
+                finished_at=row[8],
+                noise=row[9],
+                speedups=tuple(from_json(Speedup, each) for each in json.loads(row[10])),
                 times=tuple(
-                    (Contender(each["contender"]), Clock(each["clock"]), each["median"]) for each in json.loads(row[10])
+                    (Contender(each["contender"]), Clock(each["clock"]), each["median"]) for each in json.loads(row[11])
                 ),
+                baseline=Baseline(row[12]),
             )
             for row in self._rows("baseline_rows")
         )
@@ -479,6 +484,8 @@ def _columns(run_id: str, place: int, outcome: Outcome) -> dict[str, Any]:
         "stage": outcome.spec.stage.value,
         "capture": outcome.spec.capture.value,
         "profile": outcome.spec.profile.value,
+        "baseline": outcome.spec.baseline.value,
+        "clock_version": 1 if outcome.environment is None else outcome.environment.clock_version,
         "verdict": outcome.verdict.value,
         "judged": outcome.verdict.judged,
         "accepted": outcome.verdict.accepted,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from passnet_core.records import (
     LEVELS,
+    Baseline,
     Bundle,
     Capture,
     Clock,
@@ -99,11 +100,11 @@ class RunFile:
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """The newest scored MEASURE outcome of one solver on one subgraph, device, capture and profile.
+    """The newest scored MEASURE outcome of one solver on one subgraph, device, capture, profile and clock version.
 
     recorded: as in Run. device: the device's name. error_class: None: the candidate did not fail. speedup: end to end;
     None: not timed. correct_bits: bit i is set if the values are right at LEVELS[i]. noise: as in Outcome. low, high:
-    the speedup's 95% interval, or None."""
+    the speedup's 95% interval, or None. baseline: the one that is the solver; None where passes are."""
 
     run_id: str
     recorded: str
@@ -117,6 +118,7 @@ class ScoreRow:
     device: str
     capture: Capture
     profile: Profile
+    clock_version: int
     verdict: Verdict
     error_class: ErrorClass | None
     speedup: float | None
@@ -125,6 +127,7 @@ class ScoreRow:
     noise: float | None
     low: float | None = None
     high: float | None = None
+    baseline: Baseline | None = None
 
     @property
     def correct_at(self) -> frozenset[int]:
@@ -133,7 +136,8 @@ class ScoreRow:
 
 @dataclass(frozen=True)
 class BaselineRow:
-    """The newest timed outcome of TorchInductor on one subgraph, device and capture, under the strict profile.
+    """The newest timed outcome of a baseline on one subgraph, device, capture and clock version, under the strict
+    profile.
     device: the device's name. noise: as in Outcome. speedups: Inductor's over eager, per clock. times: (contender,
     clock, median in microseconds per call)."""
 
@@ -144,10 +148,12 @@ class BaselineRow:
     dtype: str
     device: str
     capture: Capture
+    clock_version: int
     finished_at: str
     noise: float | None
     speedups: tuple[Speedup, ...]
     times: tuple[tuple[Contender, Clock, float], ...]
+    baseline: Baseline = Baseline.INDUCTOR
 
     def speedup(self, clock: Clock) -> Speedup | None:
         return next((each for each in self.speedups if each.clock is clock), None)
@@ -170,7 +176,8 @@ class SampleColumns:
 class Standing:
     """The results on one subgraph over all runs.
     attempts: outcomes of bundles from VERIFY on. right: how many of them were accepted. inductor_speedup: Inductor's
-    newest. best_speedup, best_run_id: the best of any bundle. Speedups are end to end; None: not measured."""
+    newest, in its default configuration. best_speedup, best_run_id: the best of any bundle, of the newest clock version
+    with times for the task. Speedups are end to end; None: not measured."""
 
     task_id: str
     subgraph_id: str

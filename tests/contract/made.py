@@ -76,6 +76,12 @@ def run_of(*jobs: Job, run_id: str = "run-1") -> Run:
     )
 
 
+def of_clock(version: int, outcome: Outcome) -> Outcome:
+    """The same outcome, with times of this clock version."""
+    assert outcome.environment is not None
+    return replace(outcome, environment=replace(outcome.environment, clock_version=version))
+
+
 def outcome(job: Job, verdict: Verdict = Verdict.VALUES_ONLY, *, speedup: float = 1.5, t: int = -5) -> Outcome:
     """An outcome with this verdict and consistent fields. t: where its values are close, they are correct from t on."""
     level_set = tuple(level for level in LEVELS if level >= t)

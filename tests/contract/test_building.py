@@ -15,7 +15,7 @@ from passnet_core.graphs.source import emit, parse
 from passnet_core.judge.protocol import signatures
 from passnet_core.judge.protocol.messages import Preparation
 from passnet_core.judge.worker import building, timing, tracing
-from passnet_core.records import Capture, Contender, Device
+from passnet_core.records import Baseline, Capture, Contender, Device
 
 SOURCE = """
 import torch
@@ -132,6 +132,32 @@ def test_inductor_computes_eagers_values_in_both_captures(
         given = called(call, inputs)
         for wanted, value in zip(expected, given, strict=True):
             torch.testing.assert_close(value, wanted)
+
+
+CHAIN = """
+class GraphModule(torch.nn.Module):
+    def forward(self, in_0, in_1):
+        tmp_0 = in_0 * in_1
+        tmp_1 = tmp_0 + in_0
+        tmp_2 = tmp_1 * in_1
+        return (tmp_2,)
+"""
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler for Inductor")
+@pytest.mark.parametrize("capture", list(Capture))
+def test_inductor_rounds_intermediates_as_eager_does_where_that_is_the_baseline(
+    capture: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
+    given = [torch.randn(4096, generator=torch.Generator().manual_seed(each)).bfloat16() for each in range(2)]
+    (eager,) = called(prepared(Contender.EAGER, Capture.DIRECT, CHAIN), given)
+    asked = Preparation(Contender.BASELINE, CHAIN, capture, Device.CPU)
+    by_default, rounding = (building.prepared(replace(asked, baseline=each), (), {}) for each in Baseline)
+    (as_eager,) = called(rounding, given)
+    assert torch.equal(as_eager, eager)
+    (otherwise,) = called(by_default, given)
+    assert not torch.equal(otherwise, eager), "the configuration of the other compilation is over"
 
 
 def test_every_contender_draws_the_same_random_numbers(inputs: Inputs) -> None:

@@ -311,7 +311,7 @@ def test_score_prints_a_table(playground: Playground) -> None:
     asked = ("evaluate", "relu", "--bundle", playground.bundle, "--stage", "measure", "--outcomes", file)
     assert playground(*asked) == 0
     assert playground("score", "--outcomes", file) == 0
-    assert "on fake device, capture direct, profile strict: 3 samples" in playground.out
+    assert "on fake device, capture direct, profile strict, clock version 2: 3 samples" in playground.out
     assert re.search(r"^0 +1\.5000 +1\.0000 +1\.0000 +0\.0000 +1\.5000 +0\.1000 +1\.5000", playground.out, flags=re.M)
 
 

@@ -12,13 +12,25 @@ from pathlib import Path
 import pytest
 
 from passnet_core.errors import BadInput, StoreError, StoreRefusal
-from passnet_core.records import Bundle, Clock, Contender, Job, PassFile, Profile, SolverKind, Verdict
+from passnet_core.records import (
+    CLOCK_VERSION,
+    Baseline,
+    Bundle,
+    Clock,
+    Contender,
+    Job,
+    PassFile,
+    Profile,
+    SolverKind,
+    Verdict,
+    to_json,
+)
 from passnet_core.store import exchange, owner
 from passnet_core.store.base import Store
 from passnet_core.store.opening import FILE, SOCKET, open_store
 from passnet_core.store.remote import RemoteStore
 from passnet_core.store.rows import RunFile, name_of
-from tests.contract.made import BUNDLE, MEASURE, job, outcome, run_of
+from tests.contract.made import BUNDLE, MEASURE, job, of_clock, outcome, run_of
 
 PROJECT = Path(__file__).resolve().parents[2]
 WAIT_S = 120
@@ -108,6 +120,70 @@ def test_scores_and_standings_keep_profiles_apart(tmp_path: Path) -> None:
     }
     (standing,) = store.standings()
     assert (standing.best_speedup, standing.best_run_id) == (1.5, "run-1"), "the strict speedup comes first"
+    store.close()
+
+
+def test_scores_and_standings_keep_times_of_different_clock_versions_apart(tmp_path: Path) -> None:
+    asked = job(bundle=None)
+    store = started(tmp_path, job(), asked, verdicts=(Verdict.FASTER, Verdict.FASTER))
+    store.start_run(run_of(job(), run_id="run-2"), (name_of(job()), name_of(asked)), "1:2")
+    for place, each in enumerate((job(), asked)):
+        newest = replace(outcome(each, Verdict.FASTER, speedup=8.0), finished_at="2027-01-01T00:00:00.000+00:00")
+        store.append("run-2", place, of_clock(1, newest))
+    assert [(each.clock_version, each.speedup) for each in store.score_rows(None) if each.bundle_digest] == [
+        (1, 8.0),
+        (CLOCK_VERSION, 1.5),
+    ]
+    assert [(each.clock_version, each.speedups[0].value) for each in store.baseline_rows()] == [
+        (1, 8.0),
+        (CLOCK_VERSION, 1.5),
+    ]
+    (standing,) = store.standings()
+    assert (standing.best_speedup, standing.best_run_id) == (1.5, "run-1"), "the newest way of timing counts"
+    assert standing.inductor_speedup == 1.5
+    assert standing.attempts == standing.right == 2, "values do not depend on it"
+    store.close()
+
+
+def test_scores_and_standings_keep_baselines_apart(tmp_path: Path) -> None:
+    rounding = replace(MEASURE, baseline=Baseline.EAGER_ROUNDING)
+    asked, other = job(bundle=None), job(bundle=None, spec=rounding)
+    store = started(tmp_path, asked, verdicts=(Verdict.FASTER,))
+    for number, each in enumerate((other, job(), job(spec=rounding)), 2):
+        store.start_run(run_of(each, run_id=f"run-{number}"), (name_of(each),), "1:2")
+        store.append(f"run-{number}", 0, outcome(each, Verdict.FASTER, speedup=float(number)))
+    assert {(each.baseline, each.speedup) for each in store.score_rows(None)} == {
+        (Baseline.INDUCTOR, 1.5),
+        (Baseline.EAGER_ROUNDING, 2.0),
+        (None, 4.0),
+    }, "passes have one newest outcome, beside whichever baseline"
+    assert {each.baseline: each.speedups[0].value for each in store.baseline_rows()} == {
+        Baseline.INDUCTOR: 1.5,
+        Baseline.EAGER_ROUNDING: 2.0,
+    }
+    (standing,) = store.standings()
+    assert standing.inductor_speedup == 1.5
+    store.close()
+
+
+def test_a_store_from_before_clock_versions_keeps_its_outcomes(tmp_path: Path) -> None:
+    made = of_clock(1, outcome(job(), Verdict.FASTER))
+    store = open_store(tmp_path)
+    store.start_run(run_of(job()), (name_of(job()),), "1:2")
+    store.append("run-1", 0, made)
+    store.close()
+    import duckdb
+
+    with duckdb.connect(str(tmp_path / FILE)) as connection:
+        connection.execute("DELETE FROM migrations WHERE name = '0005_clock_versions.sql'")
+        connection.execute("ALTER TABLE outcomes DROP COLUMN clock_version")
+        connection.execute("UPDATE outcomes SET content = replace(content, ',\"clock_version\":1', '')")
+        assert "clock_version" not in connection.execute("SELECT content FROM outcomes").fetchall()[0][0]
+    store = open_store(tmp_path)
+    assert made.environment is not None
+    assert to_json(store.outcomes("run-1")) == to_json((made,))
+    assert store.known(job().digest, made.environment.digest) is not None
+    assert [each.clock_version for each in store.score_rows(None)] == [1]
     store.close()
 
 

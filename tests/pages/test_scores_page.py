@@ -16,6 +16,7 @@ from passnet_core.service import Service, open_service
 from passnet_core.settings import read_settings
 from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
+from tests.contract.made import of_clock
 from tests.example_playground import REFERENCE, answer, hostile, measured, write_data
 from tests.pages.visiting import Visit, page_links, read
 
@@ -70,6 +71,19 @@ def test_moving_the_slider_changes_the_link_the_ranking_and_what_is_behind(visit
     # a crash is tolerated from 3 on and counts 1, which is more than TorchInductor's 0.7
     assert list(table(app, "place")["ES(4)"]) == pytest.approx([1.5, 1.0, 0.7])
     assert table(app, "place")["solver"].iloc[2] == "TorchInductor"
+
+
+def test_times_of_an_older_clock_version_are_left_out_and_can_be_chosen(visit: Visit, service: Service) -> None:
+    for bundle in (REFERENCE, None):
+        file = measured(bundle, speedup=9.0)
+        older = tuple(of_clock(1, each) for each in file.outcomes)
+        service.import_run(exchange.written(RunFile(replace(file.run, id=f"older-{file.run.id}"), file.bundles, older)))
+    app = visit("scores", t="0")
+    assert list(table(app, "place")["ES(0)"]) == pytest.approx([1.5, 0.7])
+    assert read(app).count("Results of clock version 1 are left out here") == 2, "also of what Inductor slows down"
+    (board,) = [each for each in app.selectbox(key="board").options if "clock version 1" in each]
+    app.selectbox(key="board").set_value(board).run()
+    assert list(table(app, "place")["ES(0)"]) == pytest.approx([9.0, 9.0])
 
 
 def test_the_solver_behind_a_point_can_be_chosen(visit: Visit) -> None:

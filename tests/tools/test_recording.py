@@ -10,16 +10,29 @@ from pathlib import Path
 import pytest
 
 from passnet_core.corpus.catalogue import Corpus
+from passnet_core.corpus.core import core
 from passnet_core.corpus.layout import write_task
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
 from passnet_core.execution.jobs import jobs_of
 from passnet_core.execution.scheduler import Scheduler
-from passnet_core.records import Capture, Clock, Contender, Device, Job, Outcome, SolverKind, Stage, Timing, Verdict
+from passnet_core.records import (
+    Baseline,
+    Capture,
+    Clock,
+    Contender,
+    Device,
+    Job,
+    Outcome,
+    SolverKind,
+    Stage,
+    Timing,
+    Verdict,
+)
 from passnet_core.service import open_service, read_references
 from passnet_core.settings import Settings
 from passnet_core.store import exchange
-from tests.contract.made import BUNDLE, MEASURE, job, outcome, task
+from tests.contract.made import BUNDLE, MEASURE, job, of_clock, outcome, task
 from tools.recording import RecordedPart, in_order, main, missing, parts_of, record, record_together, thinned
 
 TIMED = (Verdict.FASTER, Verdict.SLOWER, Verdict.NO_DIFFERENCE)
@@ -145,6 +158,10 @@ def test_parts_in_run_files_are_not_measured_again(tmp_path: Path) -> None:
     files = sorted(tmp_path.iterdir())
     assert missing(parts, files) == [parts[1]]
     assert missing(parts, files[:1]) == parts[1:]
+    older, *_ = (exchange.read_file(each)[1][0] for each in files)
+    timed_before = tuple(of_clock(1, each) for each in older.outcomes)
+    exchange.write_file(files[0], [replace(older, outcomes=timed_before)])
+    assert missing(parts, files) == parts[:2], "its times are of an older clock version"
     otherwise = replace(parts[0], spec=replace(MEASURE, capture=Capture.COMPILED))
     changed = replace(parts[0], task=replace(task("a"), subgraphs=task("a").subgraphs[1:]))
     assert missing([otherwise, changed], files) == [otherwise, changed]
@@ -229,6 +246,19 @@ def test_parts_cover_inductor_and_each_bundle_on_its_tasks(tmp_path: Path) -> No
         "inductor-cuda-compiled-relu.jsonl.gz",
         "good-cuda-compiled-relu.jsonl.gz",
     ]
+
+
+def test_the_core_and_the_other_baseline_are_recorded_into_files_of_their_own(tmp_path: Path) -> None:
+    for name in ("relu", "other"):
+        write_task(replace(task(name), split="eval" if name == "relu" else "train"), tmp_path / "tasks" / name)
+    corpus = Corpus([tmp_path / "tasks"])
+    asked = partial(parts_of, corpus, tmp_path, solvers=[SolverKind.INDUCTOR], captures=[Capture.DIRECT], trials=5)
+    found = list(asked(core=True, baseline=Baseline.EAGER_ROUNDING))
+    assert {part.task.id: part.task.subgraphs for part in found} == {each.id: each.subgraphs for each in core(corpus)}
+    assert all(part.spec.baseline is Baseline.EAGER_ROUNDING for part in found)
+    assert found[-1].file_name == "inductor-eager-rounding-cuda-direct-core-relu.jsonl.gz"
+    beside = RecordedPart("good", task(), BUNDLE, found[0].spec)
+    assert beside.file_name == "good-beside-inductor-eager-rounding-cuda-direct-relu.jsonl.gz"
 
 
 @pytest.mark.parametrize(

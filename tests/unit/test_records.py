@@ -20,6 +20,7 @@ from passnet_core.records import (
     UNDECIDED,
     WRONG,
     Accuracy,
+    Baseline,
     Bundle,
     Clock,
     Contender,
@@ -48,6 +49,7 @@ from passnet_core.records import (
     digest_of,
     from_json,
     to_json,
+    whole,
 )
 from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
@@ -111,6 +113,26 @@ def test_an_outcome_survives_its_json() -> None:
     given_outcome = full_outcome()
     text = json.dumps(to_json(given_outcome), allow_nan=False)
     assert from_json(Outcome, json.loads(text)) == given_outcome
+
+
+def test_an_environment_from_before_clock_versions_is_of_the_first_and_keeps_its_digest() -> None:
+    data = to_json(HERE)
+    assert data.pop("clock_version") == 1
+    older = from_json(Environment, data)
+    assert older == HERE
+    assert older.digest == digest_of(data)
+    assert replace(older, clock_version=2).digest != older.digest
+
+
+def test_jobs_that_differ_in_the_baseline_are_different_jobs_and_older_ones_keep_their_digest() -> None:
+    data = to_json(EvalSpec())
+    assert data.pop("baseline") == "inductor"
+    assert from_json(EvalSpec, data) == EvalSpec()
+    subgraph = Subgraph("float32/1/a", "task", "model", "code", ())
+    by_default = Job(subgraph, None, EvalSpec())
+    older = digest_of({"subgraph": subgraph.digest, "bundle": None, "spec": whole(data)})
+    assert by_default.digest == older
+    assert Job(subgraph, None, EvalSpec(baseline=Baseline.EAGER_ROUNDING)).digest != older
 
 
 def test_every_verdict_has_an_error_class_or_none() -> None:

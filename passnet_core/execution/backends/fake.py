@@ -17,6 +17,7 @@ from passnet_core.execution.backends.base import (
     outcome_without_judge,
 )
 from passnet_core.records import (
+    CLOCK_VERSION,
     Bundle,
     Device,
     Environment,
@@ -38,6 +39,7 @@ FAKE_ENVIRONMENT = Environment(
     triton="0",
     isolation=Isolation.PROCESS,
     judge_digest="fake",
+    clock_version=CLOCK_VERSION,
 )
 
 

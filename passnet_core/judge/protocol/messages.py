@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from passnet_core.records import (
+    Baseline,
     Capture,
     Contender,
     Device,
@@ -43,7 +44,7 @@ class Preparation:
 
     EAGER: the unchanged subgraph; float64 asks for its double precision form, moved for one that moves each result it
     rounds to half precision by one ulp, up or down at random, in each call in another way.
-    BASELINE: the subgraph through Inductor, in this capture mode.
+    BASELINE: the subgraph through Inductor, in this capture mode, compiled as `baseline` says.
     PASSES, direct: the source is the rewritten graph. PASSES, compiled: the source is the subgraph; the worker calls
     torch.compile with a backend that applies the loaded passes to Dynamo's graph.
     weights: names of the inputs that are parameters of the model, if the bundle may prepare them."""
@@ -55,6 +56,7 @@ class Preparation:
     float64: bool = False
     moved: bool = False
     weights: tuple[str, ...] = ()
+    baseline: Baseline = Baseline.INDUCTOR
 
 
 @dataclass(frozen=True)

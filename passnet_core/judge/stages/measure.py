@@ -17,7 +17,6 @@ from passnet_core.judge.stages.timed_blocks import Blocks, Timed
 from passnet_core.judge.stages.timing_session import Contest, Pair, TimingSession
 from passnet_core.judge.supervisor.device_lock import steady_core
 from passnet_core.records import (
-    CONTENDER_NAMES,
     NOISE_FLOOR,
     TIMED_CALLS,
     Clock,
@@ -99,7 +98,7 @@ def strictly(session: TimingSession) -> Measurement:
     session.asked.report(f"timing, {Clock.KERNEL.value} clock")
     session.keep(Clock.KERNEL, traced := session.traced(), _speedups(Clock.KERNEL, traced))
     session.replay()
-    reason = _inconclusive(too_unsure, doubtful, busy)
+    reason = _inconclusive([session.asked.names[each] for each in too_unsure], doubtful, busy)
     if reason or session.noise is None:
         return session.measurement(Verdict.INCONCLUSIVE, reason, scored=False)
     return session.measurement(*timed_blocks.judged(session.scored_speedup(), session.noise))
@@ -122,7 +121,7 @@ def _until_clear(
     unsure, doubt = _unclear(timed, spec)
     busy = session.busy(timed) > BUSY
     if unsure or doubt or busy:
-        names = " and ".join(CONTENDER_NAMES[each] for each in unsure)
+        names = " and ".join(session.asked.names[each] for each in unsure)
         why = f"the times of {names} were unsteady" if unsure else "the clocks disagree"
         session.asked.report(f"timing again, because {'the device was busy' if busy else why}")
         patient = bool(busy or unsure or patient or (doubt and not doubt.certain))
@@ -173,12 +172,12 @@ def _problem_of_picked_calls(session: TimingSession) -> tuple[Verdict, str] | No
     return floor.impossible(candidate, eager)
 
 
-def _inconclusive(too_unsure: list[Contender], doubtful: str, busy: float) -> str:
+def _inconclusive(too_unsure: list[str], doubtful: str, busy: float) -> str:
     """Say why right values get no speedup, or return an empty string."""
     if too_unsure:
-        names = " and ".join(CONTENDER_NAMES[each] for each in too_unsure)
         return (
-            f"Right, but the times of {names} were too unsteady, also when repeated. Run it again on a quiet machine."
+            f"Right, but the times of {' and '.join(too_unsure)} were too unsteady, also when repeated."
+            " Run it again on a quiet machine."
         )
     if doubtful:
         return (
@@ -202,7 +201,7 @@ def as_passnet(session: TimingSession) -> Measurement:
     clocks = [spec.clock for spec in CLOCKS if spec.passnet]
     blocks: dict[Clock, Blocks] = {clock: {} for clock in clocks}
     for contender, client in reversed(session.contest.runners.items()):
-        session.asked.report(f"timing {CONTENDER_NAMES[contender]} as PassNet does")
+        session.asked.report(f"timing {session.asked.names[contender]} as PassNet does")
         session.rest(client)
         name = CALLABLES[contender]
         client.fix([name], session.fills, PASSNET_SEED)
@@ -220,7 +219,7 @@ def as_passnet(session: TimingSession) -> Measurement:
     }
     unsteady = [who for who, spread in spreads.items() if spread > timed_blocks.UNSTABLE]
     if unsteady:
-        names = " and ".join(CONTENDER_NAMES[each] for each in unsteady)
+        names = " and ".join(session.asked.names[each] for each in unsteady)
         reason = (
             "Right, but to be run again: PassNet's protocol aborts where the interquartile range of a clock is more"
             f" than {timed_blocks.UNSTABLE:.0%} of its median, as it is for {names}."
@@ -240,10 +239,10 @@ def _warmed_up(asked: PreparedJob, warnings: list[str]) -> Contest:
     clean = Pair(witness, Contender.EAGER, Contender.BASELINE)
     if asked.is_candidate:
         candidate.rest()
-        asked.report("compiling with Inductor")
+        asked.report(f"compiling with {asked.names[Contender.BASELINE]}")
         problem = _prepare_baseline(asked.preparations[CallableName.BASELINE], witness)
         if problem:
-            warnings.append(f"Inductor fails on this subgraph, so it was not timed: {problem}")
+            warnings.append(f"{asked.names[Contender.BASELINE]} fails on this subgraph, so it was not timed: {problem}")
             clean = Pair(witness, Contender.EAGER, Contender.EAGER)
     for contender in dict.fromkeys(clean.contenders):
         _warm_up(asked, witness, contender, fills)
@@ -254,7 +253,7 @@ def _warmed_up(asked: PreparedJob, warnings: list[str]) -> Contest:
 
 
 def _warm_up(asked: PreparedJob, client: CandidateClient, contender: Contender, fills: Fills) -> None:
-    asked.report(f"warming up {CONTENDER_NAMES[contender]}")
+    asked.report(f"warming up {asked.names[contender]}")
     client.warm_up(CALLABLES[contender], fills, WARM_UP_S)
 
 

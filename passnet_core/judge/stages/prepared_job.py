@@ -42,6 +42,11 @@ class PreparedJob:
         return self.job.solver is SolverKind.PASSES
 
     @property
+    def names(self) -> Mapping[Contender, str]:
+        """The contenders' names in texts for people."""
+        return self.job.spec.names
+
+    @property
     def without_hooks(self) -> Preparation:
         """The passes' callable for a worker that does not have their prepare(weights)."""
         return replace(self.preparations[CallableName.PASSES], weights=())
@@ -64,6 +69,6 @@ def preparations(job: Job, graph: Graph, rewritten: Graph, device: Device, *, pr
         CallableName.EAGER: eager,
         CallableName.FLOAT64: replace(eager, float64=True),
         CallableName.MOVED: replace(eager, moved=True),
-        CallableName.BASELINE: replace(eager, contender=Contender.BASELINE),
+        CallableName.BASELINE: replace(eager, contender=Contender.BASELINE, baseline=job.spec.baseline),
         CallableName.PASSES: replace(eager, contender=Contender.PASSES, source=for_passes, weights=weights),
     }

@@ -16,7 +16,7 @@ from passnet_core.judge.stages.clock_audits import ClockSpec
 from passnet_core.judge.stages.findings import Measurement
 from passnet_core.judge.stages.prepared_job import PreparedJob
 from passnet_core.judge.stages.timed_blocks import Block, Blocks, Noise, Timed
-from passnet_core.records import CONTENDER_NAMES, REPLAY, Clock, Contender, Evidence, Speedup, Timing, Verdict
+from passnet_core.records import REPLAY, Clock, Contender, Evidence, Speedup, Timing, Verdict
 
 ROUNDS = 40
 """How many rounds of a burst count, if they take less than LONGEST_BURST_S."""
@@ -212,7 +212,7 @@ class TimingSession:
             except CandidateFault:
                 found = None
             told = f"{found:.1f} µs" if found is not None else "cannot be captured"
-            words.append(f"{CONTENDER_NAMES[contender]} {told}")
+            words.append(f"{self.asked.names[contender]} {told}")
             if found is not None:
                 figures.append((contender.value, found))
         self.evidence.append(Evidence(REPLAY, ", ".join(words) + ".", tuple(figures)))

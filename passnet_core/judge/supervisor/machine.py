@@ -13,7 +13,7 @@ from typing import Any
 
 from passnet_core.errors import InfrastructureError
 from passnet_core.judge.supervisor import sandbox
-from passnet_core.records import Device, Environment, Isolation, to_json
+from passnet_core.records import CLOCK_VERSION, Device, Environment, Isolation, to_json
 
 JUDGING = ("judge", "bundles", "graphs", "scoring", "records")
 """The parts of the package that decide verdicts."""
@@ -81,6 +81,7 @@ def environment(device: Device, isolation: Isolation) -> Environment:
         isolation=isolation,
         judge_digest=judge_digest(),
         platform=f"{platform.system()} {platform.machine()}",
+        clock_version=CLOCK_VERSION,
     )
 
 

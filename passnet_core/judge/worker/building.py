@@ -20,12 +20,22 @@ from passnet_core.judge.protocol import signatures
 from passnet_core.judge.protocol.messages import Preparation
 from passnet_core.judge.worker import tracing
 from passnet_core.judge.worker.moving import moved
-from passnet_core.records import Capture, Contender
+from passnet_core.records import Baseline, Capture, Contender
 
 Function = Callable[..., Any]
 
 RANDOM_SEED = 1024
 """The seed before each call of a graph that draws random numbers, so that every contender draws the same."""
+
+Options = dict[str, Any] | None
+"""Entries of Inductor's configuration for one compilation, which Inductor sets meanwhile and then sets back; None: as
+they are."""
+
+INDUCTOR_OPTIONS: Mapping[Baseline, Options] = {
+    Baseline.INDUCTOR: None,
+    Baseline.EAGER_ROUNDING: {"emulate_precision_casts": True},
+}
+"""How each baseline has Inductor compile."""
 
 NARROW = frozenset({"torch.float16", "torch.bfloat16", "torch.float32"})
 NARROWING_METHODS = frozenset({"half", "bfloat16", "float"})
@@ -141,9 +151,10 @@ def _prepared(
         return Prepared(moved(module_of(graph, {})))
     match preparation.contender, preparation.capture:
         case Contender.BASELINE, Capture.COMPILED:
-            return Prepared(_compiled(module_of(graph, {}), "inductor"))
+            options = INDUCTOR_OPTIONS[preparation.baseline]
+            return Prepared(_compiled(module_of(graph, {}), "inductor", options))
         case Contender.BASELINE, Capture.DIRECT:
-            return _inductor_direct(module_of(graph, {}))
+            return _inductor_direct(module_of(graph, {}), INDUCTOR_OPTIONS[preparation.baseline])
         case Contender.PASSES, Capture.COMPILED:
             here = _placed_passes(traced, preparation.device.value)
             backend = _RewritingBackend(here, dict(replacements))
@@ -263,10 +274,10 @@ def _doubled(value: Any) -> Any:
 # --- torch.compile ---------------------------------------------------------------------------------------------------
 
 
-def _compiled(module: torch.nn.Module, backend: Any) -> Function:
+def _compiled(module: torch.nn.Module, backend: Any, options: Options = None) -> Function:
     """torch.compile in its default mode, from a clean state. Shapes are static: other shapes compile again."""
     torch._dynamo.reset()
-    compiled: Function = torch.compile(module, backend=backend, dynamic=False)
+    compiled: Function = torch.compile(module, backend=backend, dynamic=False, options=options)
     return compiled
 
 
@@ -307,23 +318,23 @@ def _placed_passes(traced: Sequence[TracedPass], device: str) -> tuple[TracedPas
     )
 
 
-def _inductor_direct(module: torch.nn.Module) -> Prepared:
+def _inductor_direct(module: torch.nn.Module, options: Options) -> Prepared:
     """Inductor on the captured graph, without Dynamo's guards, so that the shapes must stay the same in all calls."""
 
     def compile_first(*inputs: Any) -> Any:
-        call.function = _inductor(module, inputs)
+        call.function = _inductor(module, inputs, options)
         return call.function(*inputs)
 
     call = Prepared(compile_first)
     return call
 
 
-def _inductor(module: torch.nn.Module, inputs: Sequence[Any]) -> Function:
+def _inductor(module: torch.nn.Module, inputs: Sequence[Any], options: Options = None) -> Function:
     """The module, compiled for tensors of these shapes. Numbers among the inputs become constants."""
     torch._dynamo.reset()
     traced = torch.fx.GraphModule(torch.nn.Module(), tracing.fx_graph(module))
     traced, tensors, bare = for_inductor(traced, inputs)
-    compiled: Function = torch._inductor.compile(traced, [inputs[index] for index in tensors])
+    compiled: Function = torch._inductor.compile(traced, [inputs[index] for index in tensors], options)
     if len(tensors) == len(inputs) and not bare:
         return compiled
 

@@ -30,7 +30,7 @@ from passnet_core.judge.worker import building, interpreter, passnet_timing, tim
 from passnet_core.judge.worker.loading import FOLDER, LoadProblem, imported, make_importable
 from passnet_core.judge.worker.needs_gpu import need_of, root_of
 from passnet_core.judge.worker.staging import LARGE_BYTES, Staging
-from passnet_core.records import Bundle, Capture, Clock, Contender, Device, TensorForm, from_json, to_json
+from passnet_core.records import Baseline, Bundle, Capture, Clock, Contender, Device, TensorForm, from_json, to_json
 
 TEXT_LIMIT = 2_000
 TRACE_LIMIT = 6_000
@@ -250,6 +250,7 @@ class _WorkerServer:
             float64=fields["float64"],
             moved=fields["moved"],
             weights=tuple(fields["weights"]),
+            baseline=Baseline(fields["baseline"]),
         )
         hooks = self.hooks if preparation.contender is Contender.PASSES else {}
         self.calls[fields["name"]] = building.prepared(preparation, self.traced, self.replacements, hooks)

@@ -1,11 +1,13 @@
 SELECT outcomes.run_id, runs.recorded, outcomes.solver, outcomes.bundle_digest, coalesce(bundles.author, ''),
        outcomes.task_id, outcomes.subgraph_id, outcomes.subgraph_digest, outcomes.dtype, outcomes.device_name,
-       outcomes.capture, outcomes.profile, outcomes.verdict, outcomes.error_class, outcomes.speedup,
+       outcomes.capture, outcomes.profile, outcomes.clock_version, outcomes.verdict, outcomes.error_class, outcomes.speedup,
        outcomes.correct_bits, outcomes.finished_at, outcomes.noise,
        -- the 95% interval of the speedup
        [each for each in from_json(json_extract(outcomes.content, '$.speedups'),
                                    '[{"contender": "VARCHAR", "clock": "VARCHAR", "low": "DOUBLE", "high": "DOUBLE"}]')
-        if each.clock = 'end to end' AND each.contender = outcomes.solver][1]
+        if each.clock = 'end to end' AND each.contender = outcomes.solver][1],
+       -- beside which baseline passes were timed says nothing of their speedup over eager
+       CASE WHEN outcomes.solver = 'inductor' THEN outcomes.baseline END AS solving_baseline
 FROM outcomes
 JOIN runs ON runs.id = outcomes.run_id
 LEFT JOIN bundles ON bundles.digest = outcomes.bundle_digest
@@ -14,9 +16,11 @@ WHERE outcomes.judged AND outcomes.stage = 'measure' AND outcomes.device = 'cuda
   AND (outcomes.speedup IS NOT NULL OR outcomes.error_class IS NOT NULL)
   AND ($task_id IS NULL OR outcomes.task_id = $task_id)
 QUALIFY row_number() OVER (
-    PARTITION BY outcomes.solver, outcomes.bundle_digest, outcomes.task_id, outcomes.subgraph_id,
-                 outcomes.subgraph_digest, outcomes.device_name, outcomes.capture, outcomes.profile
+    PARTITION BY outcomes.solver, outcomes.bundle_digest, solving_baseline, outcomes.task_id, outcomes.subgraph_id,
+                 outcomes.subgraph_digest, outcomes.device_name, outcomes.capture, outcomes.profile,
+                 outcomes.clock_version
     ORDER BY outcomes.finished_at DESC, runs.place DESC, outcomes.place DESC
 ) = 1
-ORDER BY outcomes.task_id, outcomes.subgraph_id, outcomes.solver, outcomes.bundle_digest, outcomes.device_name,
-         outcomes.capture, outcomes.profile
+ORDER BY outcomes.task_id, outcomes.subgraph_id, outcomes.solver, outcomes.bundle_digest, solving_baseline,
+         outcomes.device_name,
+         outcomes.capture, outcomes.profile, outcomes.clock_version

@@ -2,27 +2,41 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from passnet_core.leaderboard.boards import (
-    INDUCTOR,
     Board,
     Contestant,
     Duel,
-    baseline_on,
+    baselines_on,
     beside,
     boards,
     deciding,
     duel,
     duel_counts,
     duel_words,
+    of_other_clocks,
     ranked,
     right_at,
     spread,
+    twin,
 )
-from passnet_core.records import LEVELS, Capture, ErrorClass, Profile, SolverKind, Verdict
+from passnet_core.records import (
+    BASELINE_NAMES,
+    CLOCK_VERSION,
+    LEVELS,
+    Baseline,
+    Capture,
+    ErrorClass,
+    Profile,
+    SolverKind,
+    Verdict,
+)
 from passnet_core.store.rows import ScoreRow
+
+INDUCTOR = BASELINE_NAMES[Baseline.INDUCTOR]
 
 
 def row(
@@ -34,6 +48,8 @@ def row(
     noise: float | None = None,
     ends: tuple[float, float] | None = None,
     device: str = "H200",
+    clock_version: int = CLOCK_VERSION,
+    baseline: Baseline = Baseline.INDUCTOR,
 ) -> ScoreRow:
     """One outcome; its values are right from the level first on. speedup None: it crashed."""
     return ScoreRow(
@@ -49,6 +65,7 @@ def row(
         device=device,
         capture=Capture.DIRECT,
         profile=Profile.STRICT,
+        clock_version=clock_version,
         verdict=Verdict.CRASHED if speedup is None else Verdict.FASTER,
         error_class=ErrorClass.RUNTIME if speedup is None else None,
         speedup=speedup,
@@ -57,6 +74,7 @@ def row(
         noise=noise,
         low=ends[0] if ends else None,
         high=ends[1] if ends else None,
+        baseline=None if bundle else baseline,
     )
 
 
@@ -105,7 +123,7 @@ def test_what_single_subgraphs_decide_makes_up_the_ratio_of_the_scores() -> None
         pytest.approx(1),
         pytest.approx(1),
     ]
-    board = Board("id", "H200", Capture.DIRECT, Profile.STRICT, (), 4, (ours, theirs))
+    board = Board("id", "H200", Capture.DIRECT, Profile.STRICT, CLOCK_VERSION, (), 4, (ours, theirs))
     scores = {line.contestant.name: line.score for line in ranked(board, 0)}
     assert math.prod(each.multiplies for each in found) == pytest.approx(scores["ours"] / scores["theirs"])
     assert duel_counts(found) == {**dict.fromkeys(Duel, 0), Duel.FASTER: 1, Duel.SAME: 2, Duel.BEATEN: 1}
@@ -132,11 +150,42 @@ def test_beside_inductor_what_loses_most_comes_first_and_what_it_did_not_run_las
 def test_inductor_is_looked_for_on_all_boards_of_the_same_ground_and_no_other() -> None:
     rows = [row(0, 2.0), row(1, 2.0)]
     rows += [row(number, 1.0, bundle=None) for number in (1, 2)]
-    rows += [row(0, 1.0, bundle=None, device="another")]
+    rows += [row(0, 1.0, bundle=None, device="another"), row(0, 1.0, bundle=None, clock_version=1)]
     made = boards(rows)
-    ground = ("H200", Capture.DIRECT, Profile.STRICT)
-    assert set(baseline_on(ground, made)) == {("task", "s1"), ("task", "s2")}
-    assert all(each.device == "H200" for each in baseline_on(ground, made).values())
+    ground = ("H200", Capture.DIRECT, Profile.STRICT, CLOCK_VERSION)
+    assert {baseline: set(found) for baseline, found in baselines_on(ground, made).items()} == {
+        Baseline.INDUCTOR: {("task", "s1"), ("task", "s2")}
+    }
+    assert all(each.device == "H200" for each in baselines_on(ground, made)[Baseline.INDUCTOR].values())
+
+
+def test_both_baselines_are_ranked_as_solvers_of_their_own() -> None:
+    other = row(0, 1.5, bundle=None, baseline=Baseline.EAGER_ROUNDING)
+    (board,) = boards([row(0, 2.0), row(0, 1.0, bundle=None), other])
+    assert [(line.contestant.name, line.score) for line in ranked(board, 0)] == [
+        ("bundle b1", pytest.approx(2.0)),
+        ("TorchInductor with eager's rounding", pytest.approx(1.5)),
+        ("TorchInductor", pytest.approx(1.0)),
+    ]
+    assert baselines_on(board.ground, [board])[Baseline.EAGER_ROUNDING] == {("task", "s0"): other}
+
+
+def test_solvers_timed_in_different_ways_are_on_boards_of_their_own() -> None:
+    old = [row(number, 9.0, clock_version=1) for number in (0, 1)]
+    old += [row(number, 3.0, bundle=None, clock_version=1) for number in (0, 1)]
+    new = [row(0, 2.0), row(0, 1.0, bundle=None)]
+    first, second = boards([*old, *new])
+    assert [each.clock_version for each in (first, second)] == [CLOCK_VERSION, 1], "the newest is shown first"
+    assert {line.contestant.name: line.score for line in ranked(first, 0)} == {
+        "bundle b1": pytest.approx(2.0),
+        INDUCTOR: pytest.approx(1.0),
+    }
+    assert first.id != second.id
+    assert of_other_clocks(first, [first, second]) == (1,)
+    assert of_other_clocks(first, [first, replace(second, device="another")]) == ()
+    other = replace(first, profile=Profile.PASSNET)
+    assert twin(first, [first, second, other]) is other
+    assert twin(first, [replace(other, clock_version=1)]) is None
 
 
 def test_the_spread_of_speedups_by_hand() -> None:

@@ -9,6 +9,7 @@ from passnet_core.charts.shares import share_chart
 from passnet_core.corpus.summaries import TaskSummary
 from passnet_core.leaderboard.inductor_effects import (
     Effect,
+    Ground,
     Grouping,
     Guards,
     Spent,
@@ -18,7 +19,7 @@ from passnet_core.leaderboard.inductor_effects import (
     shares,
     spent,
 )
-from passnet_core.records import Capture, Clock, Contender, Family, Speedup
+from passnet_core.records import CLOCK_VERSION, Baseline, Capture, Clock, Contender, Family, Speedup
 from passnet_core.store.rows import BaselineRow
 
 SLOWER, SAME, FASTER = Effect
@@ -43,6 +44,7 @@ def row(
         dtype=dtype,
         device="a GPU",
         capture=capture,
+        clock_version=CLOCK_VERSION,
         finished_at="2026-01-02T03:04:06+00:00",
         noise=noise,
         speedups=(
@@ -56,6 +58,10 @@ def row(
             (Contender.BASELINE, Clock.KERNEL, eager / 20),
         ),
     )
+
+
+def on(capture: Capture, device: str = "a GPU") -> Ground:
+    return Ground(device, capture, CLOCK_VERSION, Baseline.INDUCTOR)
 
 
 def summary(name: str, *operators: str) -> TaskSummary:
@@ -120,7 +126,13 @@ def test_where_the_time_goes_is_a_median_over_subgraphs() -> None:
 
 def test_devices_and_captures_stand_side_by_side() -> None:
     rows = [row(), row(capture=Capture.COMPILED), row("norm", capture=Capture.COMPILED)]
-    assert grounds(rows) == (("a GPU", Capture.COMPILED), ("a GPU", Capture.DIRECT))
+    compiled, direct = map(on, (Capture.COMPILED, Capture.DIRECT))
+    assert grounds(rows) == (compiled, direct)
+    older = [replace(each, clock_version=1) for each in [*rows, *rows]]
+    assert grounds([*older, *rows])[:2] == (compiled, direct), "the newest clock version comes first"
+    assert len(grounds([*older, *rows])) == 4
+    rounding = [replace(each, baseline=Baseline.EAGER_ROUNDING) for each in [*rows, *rows]]
+    assert grounds([*rounding, *rows])[:2] == (compiled, direct), "the default baseline comes first"
 
 
 def test_the_bars_are_as_long_as_their_shares() -> None:
@@ -145,7 +157,10 @@ def test_guards_are_what_compiled_capture_takes_beyond_direct_capture_and_beyond
         *(taking(10.0, 20.0, Capture.DIRECT, "c"), taking(10.0, 110.0, Capture.COMPILED, "c")),  # 90
         taking(10.0, 500.0, Capture.COMPILED, "only here"),
         replace(taking(10.0, 500.0, Capture.DIRECT, "only here"), device="another GPU"),
+        replace(taking(10.0, 500.0, Capture.DIRECT, "only here"), clock_version=1),
+        replace(taking(10.0, 500.0, Capture.DIRECT, "only here"), baseline=Baseline.EAGER_ROUNDING),
     ]
-    assert guards(rows, "a GPU") == Guards(50.0, 3)
-    assert guards(rows, "another GPU") is None
-    assert guards(rows[:1], "a GPU") is None
+    ground = on(Capture.DIRECT)
+    assert guards(rows, ground) == Guards(50.0, 3)
+    assert guards(rows, on(Capture.DIRECT, "another GPU")) is None
+    assert guards(rows[:1], ground) is None

@@ -33,6 +33,7 @@ from passnet_core.reports.comparison import (
     pairs,
     spec_rows,
 )
+from tests.contract.made import of_clock
 from tests.example_playground import REFERENCE, TIMED, answer, outcome, task
 
 SUBGRAPH = task().subgraphs[0]
@@ -83,6 +84,15 @@ def test_without_times_the_verdicts_are_compared() -> None:
     assert change(right, None) is Change.ONLY_BEFORE
     assert change(right, replace(right, subgraph_digest="other")) is Change.OTHER_SUBGRAPH
     assert OutcomePair("", "", right, fast).ratio is None
+
+
+def test_times_that_were_taken_in_different_ways_are_not_compared() -> None:
+    slow, fast = (outcome(JOB, Verdict.FASTER, speedup=speedup) for speedup in (1.5, 3.0))
+    older = of_clock(1, slow)
+    assert OutcomePair("", "", slow, fast).change is Change.FASTER
+    pair = OutcomePair("", "", older, fast)
+    assert (pair.change, pair.ratio, pair.elsewhere) == (Change.SAME_VERDICT, None, ("clock version",))
+    assert {(each.change, each.ratio) for each in clock_changes(older, fast)} == {(None, None)}
 
 
 def test_every_subgraph_of_both_runs_has_its_place() -> None:

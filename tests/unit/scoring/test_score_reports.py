@@ -7,6 +7,8 @@ import pytest
 
 from passnet_core.errors import BadInput, EmptyScore
 from passnet_core.records import (
+    CLOCK_VERSION,
+    Baseline,
     Capture,
     Clock,
     Device,
@@ -34,7 +36,7 @@ from passnet_core.scoring.report import (
     score_reports,
 )
 from passnet_core.scoring.scores import Interpretation, Sample, error_aware_score, score, score_interval
-from tests.contract.made import MEASURE, job, outcome
+from tests.contract.made import BUNDLE, MEASURE, job, of_clock, outcome
 
 EVERYWHERE = frozenset(range(-5, 5))
 
@@ -123,6 +125,41 @@ def test_each_profile_has_a_report_of_its_own() -> None:
         Profile.STRICT: pytest.approx(0.1),
     }
     assert [report_to_json(each)["profile"] for each in reports] == ["passnet", "strict"]
+
+
+def test_each_clock_version_has_a_report_of_its_own() -> None:
+    older, newer = of_clock(1, timed(0, 4.0)), timed(0, 2.0)
+    lost = outcome(job(1), Verdict.INFRASTRUCTURE)
+    reports = score_reports([older, newer, lost])
+    assert {each.clock_version: each.at(0).es for each in reports} == {  # type: ignore[union-attr]
+        1: pytest.approx(4.0),
+        CLOCK_VERSION: pytest.approx(2.0),
+    }
+    assert sorted(report_to_json(each)["clock_version"] for each in reports) == [1, CLOCK_VERSION]
+
+
+def test_each_baseline_has_a_report_of_its_own_and_passes_have_one_for_both() -> None:
+    rounding = replace(MEASURE, baseline=Baseline.EAGER_ROUNDING)
+    judged = [
+        outcome(job(number, bundle=bundle, spec=spec), Verdict.FASTER, speedup=speedup)
+        for number, bundle, spec, speedup in (
+            (0, None, MEASURE, 2.0), (0, None, rounding, 4.0), (0, BUNDLE, MEASURE, 3.0), (1, BUNDLE, rounding, 3.0),
+        )
+    ]  # fmt: skip
+    entries = list(read_entries(map(published_line, judged)))
+    for reports in (score_reports(judged), score_reports(entries)):
+        assert {(each.baseline, each.samples): each.at(0).es for each in reports} == {  # type: ignore[union-attr]
+            (Baseline.INDUCTOR, 1): pytest.approx(2.0),
+            (Baseline.EAGER_ROUNDING, 1): pytest.approx(4.0),
+            (None, 2): pytest.approx(3.0),
+        }
+
+
+def test_a_line_written_before_clock_versions_is_of_the_first() -> None:
+    data = published(timed(0, 4.0))
+    del data["environment"]["clock_version"]
+    (entry,) = read_entries([json.dumps(data)])
+    assert entry.clock_version == 1
 
 
 def test_a_line_written_before_profiles_had_names_is_read() -> None:

@@ -27,7 +27,7 @@ def test_sizes_are_reduced_only_if_the_recorded_ones_are_too_much_work() -> None
     assert little.accuracy.reduced == ""
     assert worker.given[-1] == [(64, 48, 32)] * 2
     worker = Here()
-    much = verified(relu_of_sum, asked, candidate=worker, work_s=1e-5)
+    much = verified(relu_of_sum, asked, candidate=worker, work_s=3.5e-6)
     assert much.verdict is Verdict.VALUES_ONLY, much.reason
     assert much.accuracy is not None
     assert "[64, 48, 32] → [16, 48, 32]" in much.accuracy.reduced
@@ -37,7 +37,7 @@ def test_sizes_are_reduced_only_if_the_recorded_ones_are_too_much_work() -> None
 
 def test_each_axis_that_shrinks_is_whole_in_some_calls() -> None:
     worker = Here()
-    found = verified(relu_of_sum, subgraph((64, 48, 32)), candidate=worker, work_s=1e-5)
+    found = verified(relu_of_sum, subgraph((64, 48, 32)), candidate=worker, work_s=3.5e-6)
     shapes = {each[0] for each in worker.given[1:]}
     assert {(16, 48, 32)} < shapes
     assert {shape for shape in shapes if shape[0] == 64}
@@ -82,9 +82,7 @@ def test_sizes_grow_again_if_later_calls_are_much_less_work() -> None:
     assert found.verdict is Verdict.VALUES_ONLY, found.reason
     elements = [math.prod(each[0]) for each in worker.given[1:]]
     assert elements[0] <= 64 * 48 * 32 / 8
-    assert worker.given[-1] == [(64, 48, 32)] * 2
-    assert found.accuracy is not None
-    assert found.accuracy.reduced == ""
+    assert elements[-1] >= 4 * elements[0]
 
 
 def test_time_that_a_candidate_takes_does_not_reduce_sizes() -> None:

@@ -13,6 +13,7 @@ from passnet_core.records import (
     LEVELS,
     RIGHT,
     Accuracy,
+    Baseline,
     Bundle,
     Capture,
     Clock,
@@ -198,10 +199,15 @@ def answer(job: Job) -> Outcome:
 
 
 def measured(
-    bundle: Bundle | None, *, speedup: float, profile: Profile = Profile.STRICT, verdict: Verdict = Verdict.FASTER
+    bundle: Bundle | None,
+    *,
+    speedup: float,
+    profile: Profile = Profile.STRICT,
+    verdict: Verdict = Verdict.FASTER,
+    baseline: Baseline = Baseline.INDUCTOR,
 ) -> RunFile:
     """A recorded run, as if measured on a GPU of another machine."""
-    jobs = tuple(Job(each, bundle, replace(TIMED, profile=profile)) for each in task().subgraphs)
+    jobs = tuple(Job(each, bundle, replace(TIMED, profile=profile, baseline=baseline)) for each in task().subgraphs)
     run = replace(
         new_run(jobs, label="reference" if bundle else "TorchInductor", recorded="NVIDIA H200, 2026-02-03"),
         id=f"recorded-{'passes' if bundle else 'inductor'}" + ("" if profile is Profile.STRICT else f"-{profile}"),

@@ -395,8 +395,10 @@ def _boards_of(
             if (whole := covering(found))
         ]
         total = sum(totals.get(task_id, 0) for task_id in {task_id for task_id, _ in order})
-        # leave out the profile, so that a board and its twin have the same id in a page's URL
+        # leave out the profile, so that a board and its twin have the same id in a page's URL, and the first clock
+        # version, so that older links go on working
         device, capture, _, clock_version = ground
-        key = digest_of([device, capture, clock_version, [list(place) for place in order]])
+        version = [clock_version] if clock_version > 1 else []
+        key = digest_of([device, capture, *version, [list(place) for place in order]])
         made.append(Board(key[:10], *ground, order, max(total, len(order)), tuple(contestants)))
     return made

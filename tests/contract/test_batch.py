@@ -21,7 +21,7 @@ from passnet_core.cli.main import main
 from passnet_core.corpus.layout import write_task
 from passnet_core.execution.backends.base import Backend
 from passnet_core.execution.backends.fake import FakeBackend
-from passnet_core.records import Bundle, Family, PassFile, Subgraph, Task, Verdict
+from passnet_core.records import Baseline, Bundle, Family, PassFile, Subgraph, Task, Verdict
 from passnet_core.records.trajectories import read_trajectory
 from passnet_core.service import open_service
 from passnet_core.settings import ModelSettings, Settings
@@ -445,6 +445,14 @@ def test_inductor_solves_a_task_without_turns_and_is_not_judged_twice(playground
     assert playground.solve("--solver", "inductor")[0] == 0
     assert len(backend.jobs) == 1, "a finished attempt is not made again"
     assert playground.server.asked == []
+
+
+def test_an_attempt_of_inductor_with_eagers_rounding_says_so(playground: Playground) -> None:
+    playground.backend = backend = FakeBackend(lambda job: outcome(job, Verdict.FASTER))
+    code, _, err = playground.solve("--solver", "inductor", "--baseline", "inductor-eager-rounding")
+    assert code == 0, err
+    assert playground.lines()[0]["opening"]["model"] == "TorchInductor with eager's rounding"
+    assert [job.spec.baseline for job in backend.jobs] == [Baseline.EAGER_ROUNDING]
 
 
 def test_an_attempt_of_inductor_is_a_run_and_no_conversation(playground: Playground) -> None:

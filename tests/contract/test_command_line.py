@@ -18,7 +18,7 @@ from passnet_core.cli.console import printable
 from passnet_core.cli.main import main
 from passnet_core.corpus.layout import write_task
 from passnet_core.execution.backends.fake import FakeBackend
-from passnet_core.records import Bundle, Device, Evidence, Job, Outcome, PassFile, Stage, Verdict
+from passnet_core.records import Baseline, Bundle, Device, Evidence, Job, Outcome, PassFile, Stage, Verdict
 from passnet_core.settings import Settings
 from tests.contract.made import outcome, task
 
@@ -185,6 +185,19 @@ def test_evaluate_judges_inductor_on_the_chosen_subgraphs(playground: Playground
     assert found["bundle_digest"] is None
     assert [each["subgraph"] for each in found["outcomes"]] == ["float32/2"]
     assert [job.bundle for job in playground.backend.jobs] == [None]
+
+
+def test_the_baseline_is_chosen_named_and_scored_apart(playground: Playground) -> None:
+    file = str(playground.folder / "outcomes.jsonl")
+    for baseline in ((), ("--baseline", "inductor-eager-rounding")):
+        asked = ("evaluate", "relu", "--solver", "inductor", "--stage", "measure", "--outcomes", file)
+        assert playground(*asked, *baseline) == 0
+    assert {job.spec.baseline for job in playground.backend.jobs} == set(Baseline)
+    assert playground("score", "--outcomes", file) == 0
+    assert "TorchInductor on fake device" in playground.out
+    assert "TorchInductor with eager's rounding on fake device" in playground.out
+    found = playground.json("score", "--outcomes", file)["reports"]
+    assert {each["baseline"]: each["samples"] for each in found} == {"inductor": 3, "inductor-eager-rounding": 3}
 
 
 @pytest.mark.parametrize("verdict", [each for each in Verdict if each is not Verdict.CANCELLED])

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.ui import resources
 from passnet_core.execution.backends.fake import FakeBackend
-from passnet_core.records import Verdict
+from passnet_core.records import Baseline, Verdict
 from passnet_core.service import Service, open_service
 from passnet_core.settings import read_settings
 from passnet_core.store import exchange
@@ -84,6 +84,24 @@ def test_times_of_an_older_clock_version_are_left_out_and_can_be_chosen(visit: V
     (board,) = [each for each in app.selectbox(key="board").options if "clock version 1" in each]
     app.selectbox(key="board").set_value(board).run()
     assert list(table(app, "place")["ES(0)"]) == pytest.approx([9.0, 9.0])
+
+
+def test_the_two_baselines_are_told_apart_and_never_counted_together(visit: Visit, service: Service) -> None:
+    file = measured(None, speedup=1.2, baseline=Baseline.EAGER_ROUNDING)
+    run = replace(file.run, id="rounding")
+    service.import_run(exchange.written(RunFile(run, file.bundles, file.outcomes)))
+    app = visit("scores", t="0", view="Against TorchInductor")
+    ranking = table(app, "place")
+    assert list(ranking["solver"]) == ["Add and rectify", "TorchInductor with eager's rounding", "TorchInductor"]
+    assert list(ranking["ES(0)"]) == pytest.approx([1.5, 1.2, 0.7])
+    assert list(table(app, "ratio")["ratio"]) == pytest.approx([1.5 / 0.7] * 2)
+    app.selectbox(key="baseline").set_value("TorchInductor with eager's rounding").run()
+    assert list(table(app, "ratio")["ratio"]) == pytest.approx([1.5 / 1.2] * 2)
+    assert len(app.selectbox(key="ground").options) == 2
+    assert "100%** of 2 subgraphs are slower" in read(app)
+    app.selectbox(key="ground").set_value("NVIDIA H200 · direct capture · TorchInductor with eager's rounding").run()
+    assert "0%** of 2 subgraphs are slower" in read(app)
+    assert "TorchInductor with eager's rounding on add-relu" in read(visit("runs", run="rounding"))
 
 
 def test_the_solver_behind_a_point_can_be_chosen(visit: Visit) -> None:

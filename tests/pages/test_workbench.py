@@ -9,7 +9,7 @@ from pages.ui.drafting import MINE
 from passnet_core.bundles.starting import starting_point
 from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.graphs.source import parse
-from passnet_core.records import Bundle, EvalSpec, Job, Outcome, PassFile, Profile, Verdict
+from passnet_core.records import Baseline, Bundle, Device, EvalSpec, Job, Outcome, PassFile, Profile, Verdict
 from passnet_core.service import Service
 from tests.example_playground import OTHER_ID, PASS, REFERENCE, REFERENCE_NAME, TASK_ID, answer, outcome, task
 from tests.pages.editing import Editor
@@ -83,6 +83,22 @@ def test_passnets_rules_come_with_their_cap(visit: Visit, service: Service) -> N
     until(app, "Right, not timed")
     spec = service.run(app.query_params["run"]).spec
     assert (spec.profile, spec.replacement_cap) == (Profile.PASSNET, 1)
+
+
+class TestOnAGpu:
+    @pytest.fixture
+    def judge(self) -> FakeBackend:
+        return FakeBackend(answer, Device.CUDA)
+
+    def test_the_baseline_can_be_chosen(self, visit: Visit, service: Service) -> None:
+        app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
+        baseline = next(each for each in app.radio if each.label == "Baseline")
+        assert baseline.value == "TorchInductor"
+        baseline.set_value("TorchInductor with eager's rounding").run()
+        button(app, "Run").click()
+        app.run()
+        until(app, "Right, not timed")
+        assert service.run(app.query_params["run"]).spec.baseline is Baseline.EAGER_ROUNDING
 
 
 def test_check_says_where_a_pattern_misses(visit: Visit) -> None:

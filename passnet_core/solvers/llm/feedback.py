@@ -29,9 +29,6 @@ RUN_BY_HAND = "\n\ndef get_args():"
 """The start of the part of Inductor's code that only serves to run it by hand."""
 EVIDENCE = (LAUNCHED, TIMED_CALLS, MEMORY_FLOOR, NOISE_FLOOR)
 
-NAMES = {Contender.EAGER: "eager", Contender.BASELINE: "Inductor", Contender.PASSES: "yours"}
-"""The contenders as the model reads about them; the passes are its own."""
-
 
 def summary(outcomes: Sequence[Outcome]) -> str:
     """Describe the outcomes of a task: the number of subgraphs per verdict, and the first outcome of each in full."""
@@ -121,11 +118,13 @@ def _output(output: OutputAccuracy) -> str:
 
 def _times(outcome: Outcome) -> str:
     """The times of all contenders by all clocks, with the noise floor."""
+    # the passes are the model's own
+    names = {**outcome.spec.names, Contender.PASSES: "yours"}
     lines = []
     for clock in Clock:
         told = [
-            f"{NAMES[contender]} {timing.median:.1f} µs"
-            for contender in NAMES
+            f"{name} {timing.median:.1f} µs"
+            for contender, name in names.items()
             if (timing := outcome.timing(contender, clock)) is not None
         ]
         if told:

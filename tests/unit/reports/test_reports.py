@@ -18,7 +18,7 @@ from passnet_core.cli.main import parser
 from passnet_core.errors import UnknownItem
 from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.execution.jobs import new_run
-from passnet_core.records import Bundle, EvalSpec, Job, PassFile, Profile, Stage, Verdict
+from passnet_core.records import Baseline, Bundle, EvalSpec, Job, PassFile, Profile, Stage, Verdict
 from passnet_core.reports.content import SIGNS, Material, content_of
 from passnet_core.reports.gathering import material_of, run_report
 from passnet_core.reports.layered import placed
@@ -208,6 +208,7 @@ def test_inductor_has_no_passes() -> None:
         EvalSpec(stage=Stage.CHECK),
         EvalSpec(stage=Stage.MEASURE, trials=9, seed=7, deadline_s=30, replacement_cap=1),
         EvalSpec(profile=Profile.PASSNET, replacement_cap=1),
+        EvalSpec(baseline=Baseline.EAGER_ROUNDING),
     ],
 )
 def test_the_commands_are_what_the_command_line_takes(spec: EvalSpec) -> None:
@@ -222,6 +223,7 @@ def test_the_commands_are_what_the_command_line_takes(spec: EvalSpec) -> None:
     assert read.fresh
     assert getattr(read, "seed", None) == spec.seed
     assert getattr(read, "stage", "check") == spec.stage.value
+    assert getattr(read, "baseline", "inductor") == spec.baseline.value
     assert "OTHER" not in first
     assert parser().parse_args(shlex.split(second)[3:]).task == OTHER_ID
 

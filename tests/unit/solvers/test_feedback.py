@@ -57,7 +57,7 @@ def test_clocks_are_told_for_everybody_with_the_noise() -> None:
         for contender, time in ((Contender.EAGER, 30.0), (Contender.BASELINE, 40.0), (Contender.PASSES, 20.04))
     )
     told = explained(replace(outcome(job(), Verdict.FASTER), timings=timings, noise=0.031))
-    assert "- end to end: eager 30.0 µs, Inductor 40.0 µs, yours 20.0 µs" in told
+    assert "- end to end: eager 30.0 µs, TorchInductor 40.0 µs, yours 20.0 µs" in told
     assert "- kernel: eager 30.0 µs" in told
     assert "Noise floor: eager differs from itself by up to 3%." in told
 

@@ -12,8 +12,8 @@ from passnet_core.judge.protocol.messages import Fills, Returned
 from passnet_core.records import MEMORY_FLOOR, Evidence, Verdict
 
 CHECKED = 6
-"""How many timed calls have their outputs compared, if these take no more than CHECKED_BYTES together."""
 CHECKED_BYTES = 256 << 20
+"""Where the outputs of CHECKED calls take more than CHECKED_BYTES, fewer timed calls have theirs compared."""
 
 IMPOSSIBLE = 0.5
 """The share of the time to write the outputs, at the speed of a copy, below which a claimed time is impossible."""

@@ -3,14 +3,14 @@ far."""
 
 import random
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from passnet_core.judge.protocol.clients import CandidateClient
 from passnet_core.judge.protocol.messages import CALLABLES, CallableName, CandidateFault, Fills
 from passnet_core.judge.protocol.timed_calls import Burst, planned
-from passnet_core.judge.stages import checked_calls, clock_audits, timed_blocks
+from passnet_core.judge.stages import clock_audits, timed_blocks
 from passnet_core.judge.stages.checked_calls import CHECKED, CHECKED_BYTES, Picked
 from passnet_core.judge.stages.clock_audits import ClockSpec
 from passnet_core.judge.stages.findings import Measurement
@@ -32,10 +32,13 @@ KEPT_BYTES = 4 << 30
 MOST_TURNS = 25
 SETTLED = (8, 4)
 """After how many turns the timing may stop early, and after how many more it may stop again."""
-CHECKED_OTHERWISE = 2
-"""How many calls of the passes are checked in a series of bursts by a clock on which no verdict rests."""
-EAGER_CHECKED = 1 / 8
-"""After which share of the candidate's bursts a call of the eager beside the passes is checked."""
+CHECKED_SHARE, CHECKED_OTHERWISE = 1 / 3, 1 / 8
+"""After which share of the candidate's bursts calls are checked: by the clock on which the verdict rests, and by the
+others."""
+SURE = 4
+"""By the former, calls are besides checked after a random one of so many bursts, again and again."""
+EAGER_SHARE = 1 / 4
+"""After which share of these a call of the eager beside the passes is checked too."""
 TRACED_BLOCKS, TRACED_CALLS = 2, 20
 """How many blocks of how many calls are traced for each contender."""
 
@@ -85,13 +88,13 @@ class TimingSession:
         self.chance = random.Random(secrets.randbits(64))
         self.resting = False
         self.picked: list[Picked] = []
-        self.wanted = 0
-        """How many calls of the passes are still to be checked in this series."""
         self.timings: list[Timing] = []
         self.speedups: list[Speedup] = []
         self.evidence: list[Evidence] = []
         self.noise: Noise | None = None
         self.round_us, self.rounds, self.lead = 0.0, ROUNDS, 1
+        self.many_bytes = 1
+        """The bytes of the outputs of CHECKED calls."""
 
     def plan(self) -> None:
         """Measure what a round takes in all, for the slower pair, and what its outputs take, and choose how many rounds
@@ -107,6 +110,7 @@ class TimingSession:
             if pair.client is self.witness:
                 kept = max(kept, made.kept_bytes // LEAST_ROUNDS)
         self.round_us = max(costs)
+        self.many_bytes = max(1, CHECKED * kept // 2)
         affordable = min(LONGEST_BURST_S * 1e6 / max(self.round_us, 1.0), KEPT_BYTES / kept)
         self.rounds = max(LEAST_ROUNDS, min(ROUNDS, int(affordable)))
         self.lead = max(1, min(ROUNDS, int(LEAD_US / max(self.round_us, 1.0))))
@@ -125,16 +129,20 @@ class TimingSession:
         timed = Timed(self.contest.clean.contenders, beside.contenders if beside else None)
         turn_us = (self.rounds * (1 + LEAD_SHARE) + self.lead) * self.round_us * (2 if beside else 1)
         affordable = int(patience * spec.budget_s * 1e6 / max(turn_us, 1.0))
-        asked = self.asked.job.spec.trials
-        self.wanted = CHECKED if spec.scored else CHECKED_OTHERWISE
+        asked, sure = self.asked.job.spec.trials, 0
+        # large outputs are checked less often, and at least once
+        few = self.many_bytes <= CHECKED_BYTES
+        share = (CHECKED_SHARE if spec.scored else CHECKED_OTHERWISE) * min(1.0, CHECKED_BYTES / self.many_bytes)
         for turn in range(max(asked, min(MOST_TURNS, affordable))):
             if turn >= max(asked, SETTLED[0]) and turn % SETTLED[1] == 0 and clock_audits.settled(timed, spec):
                 break
             lead = self.lead + self.chance.randrange(1 + int(LEAD_SHARE * self.rounds))
+            sure = turn + self.chance.randrange(SURE) if turn % SURE == 0 else sure
+            checked = self.chance.random() < share or (turn == sure and spec.scored and (few or turn < SURE))
             for pair in self._order(turn):
                 if self.rest(pair.client) and spec.scored:
                     timed.copying += filter(None, [self.witness.copying()])
-                block = self._block(pair, spec.clock, lead)
+                block = self._block(pair, spec.clock, lead, checked=checked and pair is beside)
                 (timed.beside if pair is beside else timed.clean).append(block)
         return timed
 
@@ -142,17 +150,18 @@ class TimingSession:
         pairs = [each for each in (self.contest.clean, self.contest.beside) if each]
         return pairs if turn % 2 == 0 else pairs[::-1]
 
-    def _block(self, pair: Pair, clock: Clock, lead: int) -> Block:
-        """Time one burst. After some of the candidate's, a call picked at random is asked for, to be checked later."""
+    def _block(self, pair: Pair, clock: Clock, lead: int, *, checked: bool) -> Block:
+        """Time one burst. checked: ask for what some calls returned, picked at random, to be checked later."""
         weights, seed = self.chance.getrandbits(62), self.chance.getrandbits(62)
         begun_us = pair.client.fix(pair.names, self.fills, weights)
         made = self._burst(pair, clock, seed, lead + self.rounds)
         calls = planned(seed, 2, lead + self.rounds)
-        for index in self._picks(pair, [each.function for each in calls]):
-            (returned,) = pair.client.burst_outputs([index])
-            self.picked.append(Picked(weights, calls[index].seed, made.digests[index], returned))
-            if checked_calls.bytes_of([returned]) > CHECKED_BYTES // CHECKED:
-                self.wanted = min(self.wanted, 1)
+        if checked:
+            picked = self._picked([each.function for each in calls])
+            returned = pair.client.burst_outputs(picked)
+            self.picked += [
+                Picked(weights, calls[index].seed, made.digests[index], each) for index, each in zip(picked, returned)
+            ]
         return _block(made, [each.function for each in calls], lead, begun_us)
 
     def _burst(self, pair: Pair, clock: Clock, seed: int, rounds: int) -> Burst:
@@ -175,20 +184,14 @@ class TimingSession:
         speed = self.witness.facts().get("bytes_per_us")
         return speed / median(timed.copying) if isinstance(speed, float) else 1.0
 
-    def _picks(self, pair: Pair, functions: Sequence[int]) -> Iterator[int]:
-        """Pick calls of a burst of the candidate's to be checked, by their index: up to two of the passes, until there
-        are enough in this series of bursts, and now and then one of the eager beside them, whose digest would hide time
-        if it were not computed."""
-        if pair is not self.contest.beside:
-            return
-        for _ in range(min(2, self.wanted)):
-            self.wanted -= 1
-            yield self._any(functions, 1)
-        if self.chance.random() < EAGER_CHECKED:
-            yield self._any(functions, 0)
-
-    def _any(self, functions: Sequence[int], function: int) -> int:
-        return self.chance.choice([index for index, each in enumerate(functions) if each == function])
+    def _picked(self, functions: Sequence[int]) -> list[int]:
+        """Pick calls of a burst of the candidate's, by their index: two of the passes, and now and then one of the
+        eager beside them, whose digest would hide time if it were not computed."""
+        wanted = [1, 1, 0] if self.chance.random() < EAGER_SHARE else [1, 1]
+        return [
+            self.chance.choice([index for index, each in enumerate(functions) if each == function])
+            for function in wanted
+        ]
 
     def traced(self) -> Blocks:
         """Microseconds in kernels for each traced call, from the device trace."""

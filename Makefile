@@ -10,6 +10,7 @@ BIN := $(VENV)/bin
 .PHONY: run smoke test test-all test-gpu lint bench bench-gpu tasks assets wheel constraints clean
 
 run: $(VENV)/.app
+	$(BIN)/python -m compileall -q passnet_core
 	$(BIN)/python -m streamlit run app.py --server.address 127.0.0.1 --server.port $(PORT)
 
 # lint, types, the tests that start no judge, and one real CHECK; no test process loads torch
@@ -17,8 +18,9 @@ smoke: lint
 	$(BIN)/python -m pytest --lane smoke -n 2 --dist worksteal
 
 # all tests; of the adversarial corpus and the reference bundles a sample if nothing changed that verdicts depend on
-# mypy runs beside the first tests
+# the judge's processes write no bytecode, and there are hundreds of them; mypy runs beside the first tests
 test: $(VENV)/.dev
+	$(BIN)/python -m compileall -q passnet_core
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy & types=$$!; \
@@ -27,6 +29,7 @@ test: $(VENV)/.dev
 
 # all tests; if none fails, writes tests/adversarial/full_run.json: commit it with a change of the judge
 test-all: lint
+	$(BIN)/python -m compileall -q passnet_core
 	$(BIN)/python -m pytest --lane all -n $(WORKERS) --dist worksteal
 
 test-gpu: $(VENV)/.dev

@@ -6,8 +6,7 @@ process, and again in one that has a worker's limits and filter of system calls.
 """
 
 import argparse
-import contextlib
-import os
+import itertools
 import socket
 import subprocess
 import sys
@@ -28,7 +27,7 @@ from passnet_core.judge.protocol.messages import Preparation
 from passnet_core.judge.supervisor import sandbox
 from passnet_core.judge.supervisor.device_lock import steady_core
 from passnet_core.judge.worker import building, timing, timing_loop
-from passnet_core.records import Capture, Contender, Device, Subgraph
+from passnet_core.records import Capture, Clock, Contender, Device, Subgraph
 from passnet_core.service import corpus_of
 from passnet_core.settings import read_settings
 
@@ -58,33 +57,32 @@ def rows(subgraph: Subgraph, device: Device) -> Iterator[tuple[str, float]]:
             pass
         return given
 
-    def drawn() -> list[Any]:
-        drawn.seed += 1  # type: ignore[attr-defined]
-        return buffers.drawn(drawn.seed, drawn.seed % timed_calls.SLOTS)  # type: ignore[attr-defined]
+    seeds = itertools.count(1)
 
-    drawn.seed = 0  # type: ignore[attr-defined]
+    def drawn() -> list[Any]:
+        seed = next(seeds)
+        return buffers.drawn(seed, seed % timed_calls.SLOTS)
 
     def digested(returned: Any) -> None:
         output_digest.begun(output_digest.listed(timing_loop.copied(returned)))
 
     yield "tight loop", _median(call, device, same)
-    with steady_core() as chosen, _on(chosen):
+    with steady_core() as chosen, timing_loop.on_core(chosen):
         yield "on the judge's core", _median(call, device, same)
         yield f"after {PAUSE_US:.0f} µs of Python", _median(call, device, after_a_pause)
         yield "inputs drawn before", _median(call, device, drawn)
         yield "copied and digested behind", _median(call, device, same, digested)
         yield "both", _median(call, device, drawn, digested)
-        reading = _drained(here, ROUNDS * 2)
         made = timing_loop.burst(
             [call],
             timed_calls.planned(1, 1, ROUNDS),
             buffers,
-            timing_loop.Clock.END_TO_END,
+            Clock.END_TO_END,
             device,
             chosen,
             lambda: framing.send_mark(there, timed_calls.MARK),
         )
-        reading()
+        framing.receive_marks(here, timed_calls.MARK, ROUNDS * 2)
         yield "burst", median(made.claimed_us)
 
 
@@ -108,24 +106,8 @@ def _median(
     return median(found[CALLS // 10 :])
 
 
-def _drained(here: socket.socket, count: int) -> Callable[[], object]:
-    """A function that reads so many marks, once they have been sent."""
-    return lambda: framing.receive_marks(here, timed_calls.MARK, count)
-
-
 def _there(value: Any, device: Device) -> Any:
     return value.to(device.value) if isinstance(value, torch.Tensor) else value
-
-
-@contextlib.contextmanager
-def _on(core_number: int | None) -> Iterator[None]:
-    before = os.sched_getaffinity(0)
-    try:
-        if core_number is not None:
-            os.sched_setaffinity(0, {core_number})
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
 
 
 def main() -> int:

@@ -56,9 +56,8 @@ class Timed:
     """All blocks by one clock, turn by turn.
 
     clean: in the reference worker, of eager and Inductor; of eager alone if Inductor fails. beside: in the candidate
-    worker, of eager and the passes; of the passes alone if eager does not fit there. alone: the workers in which it is
-    one callable that takes turns with itself. copying: bytes per microsecond that a copy moved, each time the candidate
-    had come to rest."""
+    worker, of eager and the passes; of the passes alone if eager does not fit there. A callable that is alone takes
+    turns with itself. copying: bytes per microsecond that a copy moved, each time the candidate had come to rest."""
 
     clean_pair: tuple[Contender, Contender]
     beside_pair: tuple[Contender, Contender] | None

@@ -2,7 +2,7 @@
 
 Both sides of an A/A pair are eager: the passes are eager once more, in place of the candidate. All of MEASURE runs,
 including its checks. A slowdown is injected by making each time of the passes 5% longer. Eager's times are compared
-with those of a tight loop in the benchmark's own process, on inputs that stay the same.
+with those of a tight loop in a process of its own, on inputs that stay the same, right before and after.
 Several GPUs share the work: each measures its --share into a file --out, and --read joins the files.
 """
 
@@ -18,8 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import median
-from typing import Any
+from statistics import fmean, median
 
 import torch
 
@@ -36,7 +35,6 @@ from passnet_core.judge.supervisor import sandbox
 from passnet_core.judge.supervisor.fork_server import WorkerPlace
 from passnet_core.judge.supervisor.worker_pool import WorkerPool
 from passnet_core.judge.supervisor.worker_process import WorkerProcess
-from passnet_core.judge.worker import building, timing
 from passnet_core.records import (
     NOISE_FLOOR,
     OWN_CLOCK,
@@ -56,6 +54,7 @@ from passnet_core.records import (
 )
 from passnet_core.service import corpus_of
 from passnet_core.settings import read_settings
+from tests.benchmarks.tight_loop import TightLoop
 from tests.shares import share_of
 
 SUBGRAPHS = 60
@@ -63,7 +62,6 @@ TRIALS = 40
 SLOWDOWN = 1.05
 PROCESSES = 3
 """How many pairs of processes share the subgraphs: two processes that run the same code may differ."""
-TIGHT_S = 0.2
 BOUNDS = ((100.0, float("inf"), 0.01), (30.0, 100.0, 0.02), (0.0, 30.0, 0.03))
 """(from, to) microseconds of eager end to end, and how far the 95th percentile of the A/A ratio may be from 1."""
 
@@ -71,7 +69,7 @@ BOUNDS = ((100.0, float("inf"), 0.01), (30.0, 100.0, 0.02), (0.0, 30.0, 0.03))
 @dataclass(frozen=True)
 class Pair:
     """An A/A measurement. ratio: the speedup of eager over eager, end to end. tight_us: eager's time in a tight
-    loop."""
+    loop, the mean of before and after."""
 
     subgraph: str
     eager_us: float
@@ -116,6 +114,8 @@ def pairs(subgraphs: Sequence[Subgraph], factor: float = 1.0) -> Iterator[Pair]:
         with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as ending:
             pool = WorkerPool(WorkerPlace(sandbox.chosen("auto"), Path(folder)))
             ending.callback(pool.close)
+            tight_loop = TightLoop()
+            ending.callback(tight_loop.close)
             pool.refill(Device.CUDA, witness=True)
             candidate, witness = (
                 WorkerProcess(fork_server, who, deadline_s=3600.0, lifetime_s=3600.0, compiling=True)
@@ -128,29 +128,19 @@ def pairs(subgraphs: Sequence[Subgraph], factor: float = 1.0) -> Iterator[Pair]:
             ending.callback(witness.close)
             pool.wait_until_quiet(Device.CUDA)
             for subgraph in subgraphs[start : start + share]:
-                yield _pair(subgraph, bundle, candidate, witness, factor)
+                yield _pair(subgraph, bundle, candidate, witness, tight_loop, factor)
                 candidate.forget()
                 witness.forget()
 
 
-def tight_us(eager: Preparation, inputs: Sequence[Any]) -> float:
-    """The median time of a call in a tight loop in this process, in microseconds."""
-    call = building.prepared(eager, (), {})
-    here = [each.cuda() if isinstance(each, torch.Tensor) else each for each in inputs]
-    timing.warm_up(call, here, TIGHT_S, Device.CUDA)
-    found: list[float] = []
-    with torch.no_grad():
-        end = time.perf_counter() + TIGHT_S
-        while time.perf_counter() < end or len(found) < 5:
-            start = time.perf_counter_ns()
-            call(here)
-            torch.cuda.synchronize()
-            found.append((time.perf_counter_ns() - start) / 1e3)
-    torch.cuda.empty_cache()
-    return median(found)
-
-
-def _pair(subgraph: Subgraph, bundle: Bundle, candidate: WorkerProcess, witness: WorkerProcess, factor: float) -> Pair:
+def _pair(
+    subgraph: Subgraph,
+    bundle: Bundle,
+    candidate: WorkerProcess,
+    witness: WorkerProcess,
+    tight_loop: TightLoop,
+    factor: float,
+) -> Pair:
     graph = source.parse(subgraph.code)
     original = source.emit(placement.placed(graph, "cuda"))
     eager = Preparation(Contender.EAGER, original, Capture.DIRECT, Device.CUDA)
@@ -160,19 +150,21 @@ def _pair(subgraph: Subgraph, bundle: Bundle, candidate: WorkerProcess, witness:
         child.give(inputs)
         child.run(name)  # as VERIFY does before MEASURE
     job = Job(subgraph, bundle, EvalSpec(Stage.MEASURE, Device.CUDA))
+    tight_us = [tight_loop.microseconds(subgraph)]
     start = time.monotonic()
     slower = Slower(candidate, factor)
     preparations = {"eager": eager, "baseline": replace(eager, contender=Contender.BASELINE), "passes": eager}
     asked = PreparedJob(job, graph, preparations, slower, witness, seed=1)  # type: ignore[arg-type]
     found = measure.measure(asked)
     seconds = time.monotonic() - start
+    tight_us.append(tight_loop.microseconds(subgraph))
     timings = {each.contender: each for each in found.timings if each.clock is Clock.END_TO_END}
     own = [each for each in found.speedups if each.contender is Contender.PASSES and each.clock is Clock.END_TO_END]
     words = {each.topic: each.text for each in found.evidence}
     return Pair(
         subgraph=f"{subgraph.task_id} {subgraph.id}",
         eager_us=timings[Contender.EAGER].median if timings else 0.0,
-        tight_us=tight_us(eager, inputs),
+        tight_us=fmean(tight_us),
         ratio=own[0].value if own else math.nan,
         low=own[0].low if own else math.nan,
         high=own[0].high if own else math.nan,

@@ -112,8 +112,9 @@ class _ForkServerLoop:
         self.taken: _Standby | None = None
         """The standby that became the current worker. Its channel stays open: unread data in it would be lost."""
         self.trusted = trusted
-        # whether to load torch's compiler before forking: the reference worker compiles the baseline
-        self.compiling = trusted and device is Device.CUDA
+        # whether to load torch's compiler before forking: the reference worker compiles the baseline, and a worker that
+        # is primed ahead of its job may be asked for compiled capture
+        self.compiling = device is Device.CUDA
         self.why = ""
         self.limits = sandbox.LIMITS
         self.woken, self.waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)

@@ -81,6 +81,11 @@ def prime(device: Device, *, trusted: bool) -> None:
     if trusted:
         timing.memory()
         building.rehearse()
+    else:
+        from passnet_core.judge.worker import rehearsing  # loads Triton, which a witness does not need
+
+        rehearsing.rehearse()
+    torch.cuda.synchronize()
 
 
 def rehearse(device: Device) -> None:

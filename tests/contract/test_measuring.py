@@ -110,6 +110,7 @@ class Timed:
         self.drift = itertools.cycle(behaviour.pop("drift", (1.0,)))
         self.resting = False
         self.beside: Timed | None = None
+        self.traced: list[str] = []
         assert not behaviour
 
     def prepare(self, name: str, preparation: Preparation) -> None:
@@ -190,6 +191,7 @@ class Timed:
 
     def kernels(self, name: str, fills: Fills, seed: int, calls: int) -> list[float]:
         self._begin()
+        self.traced.append(name)
         return [self.times[name] / 2] * calls
 
     def replay(self, name: str, fills: Fills, seed: int) -> float | None:
@@ -224,12 +226,13 @@ def measured(
     asked_of: Subgraph | None = None,
     trials: int = 5,
     apart: float = 1.0,
+    resident: Timed | None = None,
     **candidate: Any,
 ) -> tuple[Measurement, Log]:
     log: Log = []
     spec = EvalSpec(stage=Stage.MEASURE, device=device, trials=trials, profile=profile)
     job = Job(asked_of or subgraph(), None if inductor else bundle("# timed"), spec)
-    trusted = Timed({"eager": eager, "baseline": baseline}, log, **(witness or {}))
+    trusted = resident or Timed({"eager": eager, "baseline": baseline}, log, **(witness or {}))
     tried = trusted if inductor else Timed({"passes": passes, "eager": eager * apart}, log, **candidate)
     trusted.beside = None if inductor else tried
     tried.clean_within = trusted.within
@@ -312,6 +315,40 @@ def test_the_noise_floor_is_a_figure() -> None:
     assert measured(100.0, 80.0, 50.0, profile=Profile.PASSNET)[0].noise is None, "PassNet's protocol has none"
 
 
+def test_eager_and_inductor_are_not_traced_again_for_the_next_bundle_on_a_subgraph() -> None:
+    resident = Timed({"eager": 100.0, "baseline": 80.0}, [])
+
+    def next_bundle(**more: Any) -> Measurement:
+        resident.traced.clear()
+        return measured(100.0, 80.0, 50.0, resident=resident, **more)[0]
+
+    first = next_bundle()
+    assert set(resident.traced) == {"eager", "baseline"}
+    second = next_bundle()
+    assert not resident.traced
+    assert {"kept figures"} == {each.topic for each in second.evidence} - {each.topic for each in first.evidence}
+    (told,) = [each.text for each in second.evidence if each.topic == "kept figures"]
+    assert re.match(r"The kernels of eager and TorchInductor were traced \d+ s earlier, for another bundle", told)
+    assert [(each.contender, each.clock, each.median) for each in second.timings] == [
+        (each.contender, each.clock, each.median) for each in first.timings
+    ], "the same figures"
+    assert [each.text for each in second.evidence if each.topic == REPLAY] == [
+        each.text for each in first.evidence if each.topic == REPLAY
+    ]
+    other = replace(subgraph(), code=subgraph().code.replace("relu", "tanh"))
+    assert next_bundle(asked_of=other).verdict is Verdict.FASTER
+    assert set(resident.traced) == {"eager", "baseline"}, "another subgraph"
+    resident.times["eager"] = 130.0
+    next_bundle()
+    assert set(resident.traced) == {"eager", "baseline"}, "eager's time has changed"
+
+
+def test_a_clock_that_is_only_shown_keeps_to_its_budget() -> None:
+    found, _ = measured(4000.0, 3000.0, 2000.0)
+    calls = {each.clock: len(each.samples) for each in found.timings if each.contender is Contender.EAGER}
+    assert calls[Clock.COLD] == 5 * timing_session.LEAST_ROUNDS < calls[Clock.EVENT] == calls[Clock.END_TO_END]
+
+
 def test_three_contenders_on_every_clock_in_alternating_order() -> None:
     found, log = measured(100.0, 80.0, 50.0)
     assert {(each.contender, each.clock) for each in found.timings} == set(itertools.product(Contender, Clock))
@@ -322,7 +359,8 @@ def test_three_contenders_on_every_clock_in_alternating_order() -> None:
         if each.clock is Clock.KERNEL:
             continue
         assert each.blocks == 5
-        assert len(each.samples) == 5 * timing_session.ROUNDS
+        if each.clock is Clock.END_TO_END:
+            assert len(each.samples) == 5 * timing_session.ROUNDS
         assert each.median == pytest.approx(
             {"eager": 100, "inductor": 80, "passes": 50}[each.contender.value], rel=0.02
         )

@@ -5,6 +5,8 @@ the eager beside it. The workers time their own calls. Their claims count becaus
 that nobody knew before, the referee's own clock must agree, calls picked afterwards at random must have returned the
 right values, and eager beside the passes must be as fast as in a process without them."""
 
+from statistics import median
+
 from passnet_core.judge.numerics import timed_inputs
 from passnet_core.judge.numerics.input_draws import roles
 from passnet_core.judge.protocol.clients import CandidateClient
@@ -44,7 +46,7 @@ BUSY = 1.3
 """How many times as long as at best a copy may take while the candidate rests. Beyond that the device counts as
 busy."""
 
-WARM_UP_S = 0.1
+WARM_UP_S = 0.05
 """For how many seconds each contender is called before it is timed."""
 
 PASSNET_WARM_UP, PASSNET_CALLS = 25, 100
@@ -78,13 +80,14 @@ def strictly(session: TimingSession) -> Measurement:
     """Time by every clock in turn and audit it, then check the picked calls, then trace kernels."""
     session.plan()
     too_unsure: list[Contender] = []
-    doubtful, busy = "", 1.0
+    doubtful, busy, eager_us = "", 1.0, 0.0
     for spec in CLOCKS:
         if spec.budget_s is None:
             continue
         timed, unsure, doubt = _until_clear(session, spec, patient=bool(too_unsure))
         if spec.scored:
             too_unsure, busy = unsure, session.busy(timed)
+            eager_us = median(timed_blocks.pooled(timed.claimed[Contender.EAGER]))
             _note_noise(session, timed, spec)
         if doubt and doubt.certain:
             found = clock_audits.disagreement(doubt, timed, spec.clock, one_core=session.core is not None)
@@ -96,8 +99,7 @@ def strictly(session: TimingSession) -> Measurement:
     if problem is not None:
         return session.measurement(*problem, scored=False)
     session.asked.report(f"timing, {Clock.KERNEL.value} clock")
-    session.keep(Clock.KERNEL, traced := session.traced(), _speedups(Clock.KERNEL, traced))
-    session.replay()
+    session.keep(Clock.KERNEL, traced := session.trace(eager_us), _speedups(Clock.KERNEL, traced))
     reason = _inconclusive([session.asked.names[each] for each in too_unsure], doubtful, busy)
     if reason or session.noise is None:
         return session.measurement(Verdict.INCONCLUSIVE, reason, scored=False)

@@ -10,10 +10,11 @@ from statistics import median
 from passnet_core.judge.protocol.clients import CandidateClient
 from passnet_core.judge.protocol.messages import CALLABLES, CallableName, CandidateFault, Fills
 from passnet_core.judge.protocol.timed_calls import Burst, planned
-from passnet_core.judge.stages import clock_audits, timed_blocks
+from passnet_core.judge.stages import clock_audits, kept_figures, timed_blocks
 from passnet_core.judge.stages.checked_calls import CHECKED, CHECKED_BYTES, Picked
-from passnet_core.judge.stages.clock_audits import ClockSpec
+from passnet_core.judge.stages.clock_audits import ClockSpec, NotAudited
 from passnet_core.judge.stages.findings import Measurement
+from passnet_core.judge.stages.kept_figures import KeptFigures
 from passnet_core.judge.stages.prepared_job import PreparedJob
 from passnet_core.judge.stages.timed_blocks import Block, Blocks, Noise, Timed
 from passnet_core.records import REPLAY, Clock, Contender, Evidence, Speedup, Timing, Verdict
@@ -127,22 +128,28 @@ class TimingSession:
         assert spec.budget_s is not None
         beside = self.contest.beside
         timed = Timed(self.contest.clean.contenders, beside.contenders if beside else None)
-        turn_us = (self.rounds * (1 + LEAD_SHARE) + self.lead) * self.round_us * (2 if beside else 1)
-        affordable = int(patience * spec.budget_s * 1e6 / max(turn_us, 1.0))
         asked, sure = self.asked.job.spec.trials, 0
+        budget_us, pairs_us = patience * spec.budget_s * 1e6, max(1.0, self.round_us * (2 if beside else 1))
+        rounds = self.rounds
+        if isinstance(spec.audited, NotAudited):
+            # a figure that is only shown does not take longer than its budget
+            rounds = max(
+                LEAST_ROUNDS, min(rounds, int((budget_us / (asked * pairs_us) - self.lead) / (1 + LEAD_SHARE)))
+            )
+        affordable = int(budget_us / ((rounds * (1 + LEAD_SHARE) + self.lead) * pairs_us))
         # large outputs are checked less often, and at least once
         few = self.many_bytes <= CHECKED_BYTES
         share = (CHECKED_SHARE if spec.scored else CHECKED_OTHERWISE) * min(1.0, CHECKED_BYTES / self.many_bytes)
         for turn in range(max(asked, min(MOST_TURNS, affordable))):
             if turn >= max(asked, SETTLED[0]) and turn % SETTLED[1] == 0 and clock_audits.settled(timed, spec):
                 break
-            lead = self.lead + self.chance.randrange(1 + int(LEAD_SHARE * self.rounds))
+            lead = self.lead + self.chance.randrange(1 + int(LEAD_SHARE * rounds))
             sure = turn + self.chance.randrange(SURE) if turn % SURE == 0 else sure
             checked = self.chance.random() < share or (turn == sure and spec.scored and (few or turn < SURE))
             for pair in self._order(turn):
                 if self.rest(pair.client) and spec.scored:
                     timed.copying += filter(None, [self.witness.copying()])
-                block = self._block(pair, spec.clock, lead, checked=checked and pair is beside)
+                block = self._block(pair, spec.clock, lead, rounds, checked=checked and pair is beside)
                 (timed.beside if pair is beside else timed.clean).append(block)
         return timed
 
@@ -150,12 +157,13 @@ class TimingSession:
         pairs = [each for each in (self.contest.clean, self.contest.beside) if each]
         return pairs if turn % 2 == 0 else pairs[::-1]
 
-    def _block(self, pair: Pair, clock: Clock, lead: int, *, checked: bool) -> Block:
-        """Time one burst. checked: ask for what some calls returned, picked at random, to be checked later."""
+    def _block(self, pair: Pair, clock: Clock, lead: int, rounds: int, *, checked: bool) -> Block:
+        """Time one burst, of so many rounds that do not count and so many that do. checked: ask for what some calls
+        returned, picked at random, to be checked later."""
         weights, seed = self.chance.getrandbits(62), self.chance.getrandbits(62)
         begun_us = pair.client.fix(pair.names, self.fills, weights)
-        made = self._burst(pair, clock, seed, lead + self.rounds)
-        calls = planned(seed, 2, lead + self.rounds)
+        made = self._burst(pair, clock, seed, lead + rounds)
+        calls = planned(seed, 2, lead + rounds)
         if checked:
             picked = self._picked([each.function for each in calls])
             returned = pair.client.burst_outputs(picked)
@@ -193,32 +201,48 @@ class TimingSession:
             for function in wanted
         ]
 
-    def traced(self) -> Blocks:
-        """Microseconds in kernels for each traced call, from the device trace."""
-        runners = list(self.contest.runners.items())
-        blocks: Blocks = {contender: [] for contender, _ in runners}
+    def trace(self, eager_us: float) -> Blocks:
+        """Microseconds in kernels for each traced call, from the device trace, and as evidence the time of each
+        contender's call replayed as a CUDA graph, if it can be captured: without launch and dispatch.
+
+        eager_us: how long a call of eager takes end to end. Eager and Inductor are not traced again for the next bundle
+        on a subgraph, as long as that stays the same."""
+        job, noise = self.asked.job, self.noise.either if self.noise else 1.0
+        known = kept_figures.of(self.witness, job, eager_us, noise) if self.asked.is_candidate else None
+        blocks, replays = (dict(known.traced), dict(known.replays)) if known else ({}, {})
+        runners = [each for each in self.contest.runners.items() if each[0] not in blocks]
         for turn in range(TRACED_BLOCKS):
             for contender, client in runners if turn % 2 == 0 else runners[::-1]:
                 self.rest(client)
                 seed = self.chance.getrandbits(62)
-                blocks[contender].append(client.kernels(CALLABLES[contender], self.fills, seed, TRACED_CALLS))
-        return blocks
-
-    def replay(self) -> None:
-        """Time each contender's call replayed as a CUDA graph, if it can be captured: the time without launch and
-        dispatch."""
-        words, figures = [], []
-        for contender, client in self.contest.runners.items():
+                traced = client.kernels(CALLABLES[contender], self.fills, seed, TRACED_CALLS)
+                blocks.setdefault(contender, []).append(traced)
+        for contender, client in runners:
             self.rest(client)
-            try:
-                found = client.replay(CALLABLES[contender], self.fills, self.chance.getrandbits(62))
-            except CandidateFault:
-                found = None
-            told = f"{found:.1f} µs" if found is not None else "cannot be captured"
-            words.append(f"{self.asked.names[contender]} {told}")
-            if found is not None:
-                figures.append((contender.value, found))
-        self.evidence.append(Evidence(REPLAY, ", ".join(words) + ".", tuple(figures)))
+            replays[contender] = self._replayed(contender, client)
+        if known is None:
+            own = [contender for contender, client in runners if client is self.witness]
+            traced_there = {each: blocks[each] for each in own}
+            kept_figures.keep(
+                self.witness, job, KeptFigures(traced_there, {each: replays[each] for each in own}, eager_us)
+            )
+        else:
+            self.evidence.append(known.evidence(self.asked.names, eager_us))
+        told = {each: "cannot be captured" if found is None else f"{found:.1f} µs" for each, found in replays.items()}
+        self.evidence.append(
+            Evidence(
+                REPLAY,
+                ", ".join(f"{self.asked.names[each]} {words}" for each, words in told.items()) + ".",
+                tuple((each.value, found) for each, found in replays.items() if found is not None),
+            )
+        )
+        return {contender: blocks[contender] for contender in self.contest.runners}
+
+    def _replayed(self, contender: Contender, client: CandidateClient) -> float | None:
+        try:
+            return client.replay(CALLABLES[contender], self.fills, self.chance.getrandbits(62))
+        except CandidateFault:
+            return None
 
     # --- results ---
 

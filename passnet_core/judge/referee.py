@@ -140,9 +140,7 @@ def _answer(asked: Any, codes: Sequence[str], pool: WorkerPool, home: Path, line
     pipeline = JobPipeline(job, workers, emit)
     outcome = to_json(pipeline.outcome())
     _write(lines, outcome=outcome, counts=pipeline.matches_in(codes))
-    # the next job's processes start now, while nobody waits
-    if workers.environment is not None:
-        workers.refill()
+    workers.tidy()
 
 
 def _inspect(asked: Any, pool: WorkerPool, home: Path, lines: TextIO) -> None:
@@ -151,9 +149,12 @@ def _inspect(asked: Any, pool: WorkerPool, home: Path, lines: TextIO) -> None:
     def found() -> Inspection:
         from passnet_core.judge.stages import inspection
 
-        return inspection.inspection(*_unjudged(asked, None, pool, home), with_code=asked["code"])
+        job, workers = _unjudged(asked, None, pool, home)
+        later.callback(workers.tidy)
+        return inspection.inspection(job, workers, with_code=asked["code"])
 
-    _write_found(lines, found)
+    with contextlib.ExitStack() as later:
+        _write_found(lines, found)
 
 
 def _compile(asked: Any, pool: WorkerPool, home: Path, lines: TextIO) -> None:
@@ -163,12 +164,11 @@ def _compile(asked: Any, pool: WorkerPool, home: Path, lines: TextIO) -> None:
         from passnet_core.judge.stages import inspection
 
         job, workers = _unjudged(asked, from_json(Bundle, asked["bundle"]), pool, home)
-        kernels = inspection.kernels(job, workers)
-        # the candidate worker of the next job starts now, while nobody waits
-        workers.refill()
-        return kernels
+        later.callback(workers.tidy)
+        return inspection.kernels(job, workers)
 
-    _write_found(lines, found)
+    with contextlib.ExitStack() as later:
+        _write_found(lines, found)
 
 
 def _unjudged(asked: Any, bundle: Bundle | None, pool: WorkerPool, home: Path) -> tuple[Job, JobWorkers]:

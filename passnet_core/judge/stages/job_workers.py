@@ -34,6 +34,8 @@ class JobWorkers:
         """None until the device is found."""
         self.logs: dict[str, str] = {}
         """What each worker that has ended wrote to its log, by its role."""
+        self._staying: list[WorkerProcess] = []
+        """Workers that have ended this job and still hold what belongs to it."""
 
     def find_device(self) -> Environment:
         """Find the job's device, and start its processes without waiting for them. CHECK makes do with a CPU. Raises
@@ -52,6 +54,18 @@ class JobWorkers:
     def refill(self) -> None:
         """Start the processes that a job like this one needs, without waiting for them."""
         self.pool.refill(self.device, witness=self.job.spec.stage is not Stage.CHECK)
+
+    def tidy(self) -> None:
+        """Have the workers that stay forget the job, and start what a next one needs. Call it when nobody waits for the
+        job any more."""
+        for worker in self._staying:
+            try:
+                worker.forget()
+            except CandidateEnd as end:
+                self._dismissed(worker, worker.fork_server, end)
+        self._staying = []
+        if self.environment is not None:
+            self.refill()
 
     def lock(self, waiting: Callable[[str], None]) -> DeviceLock:
         """The lock on the job's device; a CPU needs none. waiting: told, in words, what the lock waits for."""
@@ -113,17 +127,18 @@ class JobWorkers:
     def _end(
         self, worker: "WorkerProcess", fork_server: ForkServer, error: BaseException | None, staying: bool
     ) -> None:
-        """End a worker. One that stays only forgets the job, because its CUDA context took seconds to set up."""
+        """End a worker. One that stays only forgets the job, later, because its CUDA context took seconds to set up."""
         mine = error is not None and not (isinstance(error, CandidateEnd) and error.who != worker.who)
         if staying and not mine:
-            try:
-                worker.forget()
-                self.logs[worker.who] = worker.log.text
-                return
-            except CandidateEnd as end:
-                error = end
-        if staying:
-            self.pool.residents.pop(worker.who, None)
+            self._staying.append(worker)
+            self.logs[worker.who] = worker.log.text
+            return
+        self._dismissed(worker, fork_server, error)
+
+    def _dismissed(self, worker: "WorkerProcess", fork_server: ForkServer, error: BaseException | None) -> None:
+        """End a worker for good, and its fork server if the worker ended badly."""
+        if self.pool.residents.get(worker.who) is worker:
+            del self.pool.residents[worker.who]
         self.logs[worker.who] = worker.close()
         blamed = isinstance(error, CandidateEnd) and error.who == worker.who
         harmless = isinstance(error, CandidateFault) and error.kind not in ("protocol", "memory", "restless")

@@ -316,7 +316,8 @@ class Service:
         return self._store.revision()
 
     def score_rows(self, task_id: str | None = None) -> tuple[ScoreRow, ...]:
-        """The newest sample per solver, subgraph and conditions, from which scores are computed."""
+        """The newest sample per solver, subgraph and conditions, from which scores are computed; an aborted outcome
+        where there is no sample."""
         self.wait_until_imported()
         return self._store.score_rows(task_id)
 
@@ -328,13 +329,15 @@ class Service:
             self.run(run_id)
         return table_of(self._store.samples(run_id))
 
-    def boards(self, task_id: str | None = None) -> "tuple[Board, ...]":
-        """The leaderboards of one task or of all. Only comparable results are ranked together."""
+    def boards(self, task_id: str | None = None, *, aborts_fail: bool = False) -> "tuple[Board, ...]":
+        """The leaderboards of one task or of all. Only comparable results are ranked together.
+
+        aborts_fail: count what PassNet's protocol aborted as a runtime failure, instead of leaving it out."""
         from passnet_core.leaderboard.boards import boards
 
         names = {each.bundle.digest: each.title for each in self._references}
         totals = {each.id: each.subgraphs for each in self.corpus.tasks()}
-        return boards(self.score_rows(task_id), names=names, totals=totals)
+        return boards(self.score_rows(task_id), names=names, totals=totals, aborts_fail=aborts_fail)
 
     def baseline_rows(self) -> tuple[BaselineRow, ...]:
         """TorchInductor's measured results against eager, for every device and capture."""

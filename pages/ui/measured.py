@@ -8,10 +8,11 @@ from passnet_core.leaderboard.inductor_effects import BaselineRow
 from passnet_core.service import Service
 
 
-def boards() -> tuple[Board, ...]:
-    """Return the leaderboards; the same objects while nothing is added, so that their reports are computed once."""
+def boards(*, aborts_fail: bool = False) -> tuple[Board, ...]:
+    """Return the leaderboards; the same objects while nothing is added, so that their reports are computed once.
+    aborts_fail: as in Service.boards."""
     service = resources.service()
-    return _boards(service, service.revision(), service.corpus.revision)
+    return _boards(service, service.revision(), service.corpus.revision, aborts_fail)
 
 
 def baseline_rows() -> tuple[BaselineRow, ...]:
@@ -20,9 +21,9 @@ def baseline_rows() -> tuple[BaselineRow, ...]:
     return _baseline_rows(service, service.revision())
 
 
-@functools.lru_cache(maxsize=1)
-def _boards(service: Service, revision: int, corpus_revision: int) -> tuple[Board, ...]:
-    return service.boards()
+@functools.lru_cache(maxsize=2)
+def _boards(service: Service, revision: int, corpus_revision: int, aborts_fail: bool) -> tuple[Board, ...]:
+    return service.boards(aborts_fail=aborts_fail)
 
 
 @functools.lru_cache(maxsize=1)

@@ -36,6 +36,17 @@ def choose_profile(boards: Sequence[Board]) -> Profile:
     return JUDGED_BY[name or PROFILES[Profile.STRICT]]
 
 
+def count_aborts() -> bool:
+    """Let the visitor choose how subgraphs count on which PassNet's protocol aborts; by default they are left out."""
+    return st.toggle(
+        "Count aborts as failures",
+        key="aborts",
+        bind="query-params",
+        help="PassNet's protocol aborts a subgraph on which a clock is too unsteady. By default it is left out of "
+        "the scores, to be run again. PassNet counts it as a failure; with this switch it is a runtime failure.",
+    )
+
+
 def choose_board(boards: Sequence[Board]) -> Board:
     """Let the visitor choose a board; the first is the default."""
     names = {}
@@ -109,6 +120,8 @@ def scores(boards: Sequence[Board]) -> None:
     left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom", gap="medium")
     with middle:
         profile = choose_profile(boards)
+    if profile is Profile.PASSNET and count_aborts():
+        boards = measured.boards(aborts_fail=True)
     with left:
         board = choose_board([each for each in boards if each.profile is profile])
     with right:

@@ -19,7 +19,9 @@ def score(args: argparse.Namespace, console: Console) -> int:
     if entries is None:
         with console.service() as service:
             entries = [entry_of(outcome) for outcome in service.outcomes(args.run)]
-    reports = score_reports(entries, p=args.p, b=args.b, interpretation=args.interpretation)
+    reports = score_reports(
+        entries, p=args.p, b=args.b, interpretation=args.interpretation, aborts_fail=args.aborts_fail
+    )
     if not any(report.samples for report in reports):
         left_out = Counter(entry.left_out for entry in entries)
         why = ", ".join(f"{count} {reason}" for reason, count in left_out.items()) or "there is no outcome"
@@ -35,6 +37,8 @@ def score(args: argparse.Namespace, console: Console) -> int:
         console.say(f"{solver} on {ground}: {report.samples} samples")
         for reason, count in report.left_out:
             console.say(f"  {reason}: {count}, not scored")
+        if report.aborts:
+            console.say(f"  aborted by PassNet's protocol: {report.aborts}, scored as runtime failures")
         if report.aggregate is None:
             continue
         console.say(f"  aggregate score {report.aggregate:.4f}  (p = {report.p:g}, b = {report.b:g})")
@@ -81,4 +85,9 @@ def add_commands(commands: Any) -> None:
     scoring.add_argument(
         "--interpretation", choices=("default", "extended"), default="default",
         help="which failures are tolerated at t >= 1 (default: %(default)s)",
+    )  # fmt: skip
+    scoring.add_argument(
+        "--aborts-fail", action="store_true",
+        help="count what PassNet's protocol aborted, as too unsteady, as a runtime failure, as PassNet does"
+        " (default: leave it out, to be run again)",
     )  # fmt: skip

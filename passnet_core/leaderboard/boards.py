@@ -10,7 +10,7 @@ from statistics import median
 import numpy as np
 
 from passnet_core.records import BASELINE_NAMES, Baseline, Capture, ErrorClass, Profile, SolverKind, digest_of
-from passnet_core.scoring.report import ReportEntry, ScoreReport, score_report
+from passnet_core.scoring.report import ABORTED_AS, ReportEntry, ScoreReport, aborted, score_report
 from passnet_core.scoring.scores import (
     PENALTY_FAILED,
     PENALTY_SLOW,
@@ -161,14 +161,19 @@ class Ranked:
 
 
 def boards(
-    rows: Iterable[ScoreRow], *, names: Mapping[str, str] | None = None, totals: Mapping[str, int] | None = None
+    rows: Iterable[ScoreRow],
+    *,
+    names: Mapping[str, str] | None = None,
+    totals: Mapping[str, int] | None = None,
+    aborts_fail: bool = False,
 ) -> tuple[Board, ...]:
     """Return the boards of these outcomes: those with several solvers first, then those of the newest clock
     version, then those with the most subgraphs.
     Each set of subgraphs that some solver ran on one ground makes a board, with every solver that ran all of them.
-    names: bundle names by digest. totals: the number of subgraphs in the corpus, by task."""
+    names: bundle names by digest. totals: the number of subgraphs in the corpus, by task. aborts_fail: as in
+    scoring.report.score_reports."""
     grouped: dict[Ground, list[ScoreRow]] = {}
-    for row in rows:
+    for row in map(_failed_if_aborted, rows) if aborts_fail else rows:
         # an outcome that is right but not timed is not scored
         if row.error_class is not None or row.speedup is not None:
             grouped.setdefault((row.device, row.capture, row.profile, row.clock_version), []).append(row)
@@ -334,6 +339,10 @@ def entry_of(row: ScoreRow) -> ReportEntry:
     )
 
 
+def _failed_if_aborted(row: ScoreRow) -> ScoreRow:
+    return replace(row, error_class=ABORTED_AS) if aborted(row.verdict, row.profile) else row
+
+
 def table_of(columns: SampleColumns) -> SampleTable:
     """Return the store's columns as the table that scores are computed from. Raises EmptyScore for empty columns."""
     codes = {each.value: code for code, each in enumerate(ErrorClass)}
@@ -360,7 +369,8 @@ def _boards_of(
     baselines: dict[Baseline, dict[Place, ScoreRow]] = {}
     bundles: dict[str, dict[Place, ScoreRow]] = {}
     authors: dict[str, dict[Place, ScoreRow]] = {}
-    for row in sorted(rows, key=lambda row: (row.finished_at, row.run_id)):
+    # the newest row counts, but one that was aborted only where there is no other
+    for row in sorted(rows, key=lambda row: (not aborted(row.verdict, row.profile), row.finished_at, row.run_id)):
         place = (row.task_id, row.subgraph_id)
         if row.baseline is not None:
             baselines.setdefault(row.baseline, {})[place] = row

@@ -42,6 +42,8 @@ from passnet_core.scoring.scores import (
 VALUES_ONLY = "values only"
 NOT_MEASURED = "not measured"
 INCONCLUSIVE = "inconclusive"
+ABORTED_AS = ErrorClass.RUNTIME
+"""The class of error of an outcome that PassNet's protocol aborted, if aborts are asked to count as failures."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,8 @@ class ScoreReport:
     """(task, subgraph) of each sample, sorted."""
     left_out: tuple[tuple[str, int], ...]
     """(reason, number of outcomes) of the outcomes that are not samples."""
+    aborts: int
+    """How many of the samples were aborted by PassNet's protocol and count as failures, because that was asked for."""
     levels: tuple[LevelScore, ...]
     aggregate: float | None
 
@@ -252,6 +256,12 @@ def why_left_out(verdict: Verdict, stage: Stage, device: Device) -> str:
     return ""
 
 
+def aborted(verdict: Verdict, profile: Profile) -> bool:
+    """Whether PassNet's protocol aborted the outcome, because a clock was too unsteady. By default it is left out, to
+    be run again; PassNet counts it as a failure. The strict profile aborts nothing."""
+    return verdict is Verdict.INCONCLUSIVE and profile is Profile.PASSNET
+
+
 def newest(entries: Iterable[ReportEntry]) -> tuple[ReportEntry, ...]:
     """Keep one entry per curve and subgraph: the one that finished last, but a sample rather than any other entry."""
     kept: dict[tuple[Any, ...], ReportEntry] = {}
@@ -269,12 +279,15 @@ def score_reports(
     p: float = PENALTY_SLOW,
     b: float = PENALTY_FAILED,
     interpretation: Interpretation | str = Interpretation.DEFAULT,
+    aborts_fail: bool = False,
 ) -> tuple[ScoreReport, ...]:
-    """One report per curve. For each subgraph, the newest outcome counts."""
+    """One report per curve. For each subgraph, the newest outcome counts.
+
+    aborts_fail: count what PassNet's protocol aborted as a runtime failure, where no other outcome is a sample."""
     entries = [each if isinstance(each, ReportEntry) else entry_of(each) for each in outcomes]
     groups: dict[Line, list[ReportEntry]] = {}
     for entry in newest(_with_devices(entries)):
-        groups.setdefault(_line_of(entry), []).append(entry)
+        groups.setdefault(_line_of(entry), []).append(_failed_if_aborted(entry) if aborts_fail else entry)
     return tuple(score_report(group, p=p, b=b, interpretation=interpretation) for group in groups.values())
 
 
@@ -305,6 +318,7 @@ def score_report(
         b=b,
         subgraphs=tuple((each.task_id, each.subgraph_id) for each in scored),
         left_out=tuple(Counter(each.left_out for each in entries if not each.sample).items()),
+        aborts=sum(aborted(each.verdict, each.profile) for each in scored),
         levels=levels,
         aggregate=aggregate({level.t: level.es for level in levels}) if levels else None,
     )
@@ -399,6 +413,7 @@ def report_to_json(report: ScoreReport) -> dict[str, Any]:
         "samples": report.samples,
         "tasks": len({task for task, _ in report.subgraphs}),
         "left_out": dict(report.left_out),
+        "aborts": report.aborts,
         "aggregate_score": report.aggregate,
         "levels": [_level_to_json(level) for level in report.levels],
     }
@@ -417,6 +432,12 @@ def _level_to_json(level: LevelScore) -> Mapping[str, float | None]:
         "low": level.low,
         "high": level.high,
     }
+
+
+def _failed_if_aborted(entry: ReportEntry) -> ReportEntry:
+    if not aborted(entry.verdict, entry.profile):
+        return entry
+    return replace(entry, sample=Sample(None, frozenset(), ABORTED_AS), left_out="")
 
 
 def _with_devices(entries: Sequence[ReportEntry]) -> list[ReportEntry]:

@@ -100,7 +100,8 @@ class RunFile:
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """The newest scored MEASURE outcome of one solver on one subgraph, device, capture, profile and clock version.
+    """The newest scored MEASURE outcome of one solver on one subgraph, device, capture, profile and clock version;
+    where there is none, the newest that PassNet's protocol aborted, with neither a speedup nor an error class.
 
     recorded: as in Run. device: the device's name. error_class: None: the candidate did not fail. speedup: end to end;
     None: not timed. correct_bits: bit i is set if the values are right at LEVELS[i]. noise: as in Outcome. low, high:

@@ -328,6 +328,27 @@ def test_score_prints_a_table(playground: Playground) -> None:
     assert re.search(r"^0 +1\.5000 +1\.0000 +1\.0000 +0\.0000 +1\.5000 +0\.1000 +1\.5000", playground.out, flags=re.M)
 
 
+def test_score_counts_what_passnets_protocol_aborted_only_if_asked(playground: Playground) -> None:
+    def answer(job: Job) -> Outcome:
+        unsteady = job.subgraph.id == "float32/2"
+        return outcome(job, Verdict.INCONCLUSIVE if unsteady else Verdict.FASTER)
+
+    playground.backend.answer = answer
+    asked = ("evaluate", "relu", "--bundle", playground.bundle, "--stage", "measure")
+    run = playground.json(*asked, "--profile", "passnet")["run"]
+    (report,) = playground.json("score", "--run", run)["reports"]
+    assert (report["samples"], report["left_out"], report["aborts"]) == (2, {"inconclusive": 1}, 0)
+    assert report["levels"][10]["es"] == pytest.approx(1.5)
+    (report,) = playground.json("score", "--run", run, "--aborts-fail")["reports"]
+    assert (report["samples"], report["left_out"], report["aborts"]) == (3, {}, 1)
+    assert report["levels"][10]["es"] == pytest.approx((1.5 * 1.5 * 0.1) ** (1 / 3))
+    assert playground("score", "--run", run, "--aborts-fail") == 0
+    assert "aborted by PassNet's protocol: 1, scored as runtime failures" in playground.out
+    strict = playground.json(*asked)["run"]
+    (report,) = playground.json("score", "--run", strict, "--aborts-fail")["reports"]
+    assert (report["samples"], report["left_out"], report["aborts"]) == (2, {"inconclusive": 1}, 0)
+
+
 def test_score_says_why_outcomes_without_times_cannot_be_scored(playground: Playground) -> None:
     playground.backend.answer = answered(Verdict.VALUES_ONLY)
     file = str(playground.folder / "outcomes.jsonl")

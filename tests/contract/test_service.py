@@ -435,6 +435,26 @@ def test_each_profile_has_its_own_board_which_leads_to_the_others(opened: Openin
     assert twin(lonely, service.boards()) is None
 
 
+def test_boards_count_what_passnets_protocol_aborted_only_if_asked(opened: Opening) -> None:
+    service = opened()
+    lighter = replace(MEASURE, profile=Profile.PASSNET)
+    jobs = [job(number, spec=lighter) for number in range(2)]
+    for file in (
+        recorded(*jobs, run_id="r-1", speedup=1.0, verdict=Verdict.INCONCLUSIVE),
+        recorded(jobs[0], run_id="r-2", speedup=2.0),
+        recorded(jobs[0], run_id="r-3", speedup=1.0, verdict=Verdict.INCONCLUSIVE),
+        recorded(job(0), run_id="r-4", speedup=2.0),
+        recorded(job(1), run_id="r-5", speedup=1.0, verdict=Verdict.INCONCLUSIVE),
+    ):
+        service.import_run(exchange.written(file))
+    shown = {board.profile: (len(board.places), ranked(board, 0)[0].score) for board in service.boards()}
+    assert shown == {Profile.PASSNET: (1, pytest.approx(2.0)), Profile.STRICT: (1, pytest.approx(2.0))}
+    shown = {
+        board.profile: (len(board.places), ranked(board, 0)[0].score) for board in service.boards(aborts_fail=True)
+    }
+    assert shown == {Profile.PASSNET: (2, pytest.approx((2.0 * 0.1) ** 0.5)), Profile.STRICT: (1, pytest.approx(2.0))}
+
+
 def test_an_inconclusive_verdict_is_no_known_answer(opened: Opening) -> None:
     service = opened(lambda job: outcome(job, Verdict.INCONCLUSIVE))
     for _ in range(2):

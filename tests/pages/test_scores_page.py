@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.ui import resources
 from passnet_core.execution.backends.fake import FakeBackend
-from passnet_core.records import Baseline, Verdict
+from passnet_core.records import Baseline, Profile, Verdict
 from passnet_core.service import Service, open_service
 from passnet_core.settings import read_settings
 from passnet_core.store import exchange
@@ -102,6 +102,23 @@ def test_the_two_baselines_are_told_apart_and_never_counted_together(visit: Visi
     app.selectbox(key="ground").set_value("NVIDIA H200 · direct capture · TorchInductor with eager's rounding").run()
     assert "0%** of 2 subgraphs are slower" in read(app)
     assert "TorchInductor with eager's rounding on add-relu" in read(visit("runs", run="rounding"))
+
+
+def test_what_passnets_protocol_aborted_counts_as_a_failure_if_the_visitor_asks(visit: Visit, service: Service) -> None:
+    file = measured(REFERENCE, speedup=2.0, profile=Profile.PASSNET)
+    unsteady = replace(file.outcomes[1], verdict=Verdict.INCONCLUSIVE, speedups=())
+    outcomes = (file.outcomes[0], unsteady)
+    service.import_run(exchange.written(RunFile(file.run, file.bundles, outcomes)))
+    assert not visit("scores", t="0").toggle, "only PassNet's rules have aborts"
+    app = visit("scores", t="0", profile="PassNet's rules")
+    assert list(table(app, "place")["ES(0)"]) == pytest.approx([2.0])
+    assert "1 of 2 subgraphs of 1 task" in read(app)
+    app.toggle(key="aborts").set_value(True).run()
+    assert list(table(app, "place")["ES(0)"]) == pytest.approx([(2.0 * 0.1) ** 0.5])
+    assert "2 of 2 subgraphs of 1 task" in read(app)
+    assert table(app, "counts")["verdict"].iloc[0] == "right, inconclusive"
+    app = visit("scores", t="3", profile="PassNet's rules", aborts="true")
+    assert list(table(app, "place")["ES(3)"]) == pytest.approx([2.0**0.5]), "a runtime failure is tolerated from 3 on"
 
 
 def test_the_solver_behind_a_point_can_be_chosen(visit: Visit) -> None:

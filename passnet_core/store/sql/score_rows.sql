@@ -12,14 +12,16 @@ FROM outcomes
 JOIN runs ON runs.id = outcomes.run_id
 LEFT JOIN bundles ON bundles.digest = outcomes.bundle_digest
 WHERE outcomes.judged AND outcomes.stage = 'measure' AND outcomes.device = 'cuda'
-  -- only scored outcomes: an inconclusive one must not replace an older one
-  AND (outcomes.speedup IS NOT NULL OR outcomes.error_class IS NOT NULL)
+  -- only scored outcomes, and those that PassNet's protocol aborted, which may be asked to count
+  AND (outcomes.speedup IS NOT NULL OR outcomes.error_class IS NOT NULL
+       OR (outcomes.verdict = 'right, inconclusive' AND outcomes.profile = 'passnet'))
   AND ($task_id IS NULL OR outcomes.task_id = $task_id)
 QUALIFY row_number() OVER (
     PARTITION BY outcomes.solver, outcomes.bundle_digest, solving_baseline, outcomes.task_id, outcomes.subgraph_id,
                  outcomes.subgraph_digest, outcomes.device_name, outcomes.capture, outcomes.profile,
                  outcomes.clock_version
-    ORDER BY outcomes.finished_at DESC, runs.place DESC, outcomes.place DESC
+    -- an inconclusive outcome must not replace an older one that is scored
+    ORDER BY outcomes.verdict = 'right, inconclusive', outcomes.finished_at DESC, runs.place DESC, outcomes.place DESC
 ) = 1
 ORDER BY outcomes.task_id, outcomes.subgraph_id, outcomes.solver, outcomes.bundle_digest, solving_baseline,
          outcomes.device_name,

@@ -117,6 +117,36 @@ def test_an_inconclusive_outcome_is_no_failure_and_does_not_push_out_a_figure() 
     assert (alone.samples, alone.aggregate, alone.left_out) == (0, None, ((INCONCLUSIVE, 1),))
 
 
+def by_passnet(number: int, verdict: Verdict, speedup: float = 2.0) -> Outcome:
+    return outcome(job(number, spec=replace(MEASURE, profile=Profile.PASSNET)), verdict, speedup=speedup)
+
+
+def test_what_passnets_protocol_aborts_counts_as_a_failure_only_if_asked() -> None:
+    found = [by_passnet(0, Verdict.FASTER), by_passnet(1, Verdict.INCONCLUSIVE)]
+    (report,) = score_reports(found)
+    assert (report.samples, report.left_out, report.aborts) == (1, ((INCONCLUSIVE, 1),), 0)
+    assert report.at(0).es == pytest.approx(2.0)  # type: ignore[union-attr]
+    (report,) = score_reports(found, aborts_fail=True)
+    assert (report.samples, report.left_out, report.aborts) == (2, (), 1)
+    # a runtime failure: b below t = 3, tolerated from there on
+    for t, counted in ((0, 0.1), (2, 0.1), (3, 1.0)):
+        assert report.at(t).es == pytest.approx((2.0 * counted) ** 0.5)  # type: ignore[union-attr]
+
+
+def test_an_abort_that_was_run_again_is_no_failure_in_whichever_order() -> None:
+    steady, aborted = by_passnet(0, Verdict.FASTER), by_passnet(0, Verdict.INCONCLUSIVE)
+    for later in (steady, aborted):
+        newest = replace(later, finished_at="2027-01-01T00:00:00+00:00")
+        (report,) = score_reports([steady, aborted, newest], aborts_fail=True)
+        assert (report.samples, report.aborts) == (1, 0)
+        assert report.at(0).es == pytest.approx(2.0)  # type: ignore[union-attr]
+
+
+def test_an_inconclusive_outcome_of_the_strict_profile_never_counts() -> None:
+    (report,) = score_reports([timed(0, 2.0), outcome(job(1), Verdict.INCONCLUSIVE)], aborts_fail=True)
+    assert (report.samples, report.left_out, report.aborts) == (1, ((INCONCLUSIVE, 1),), 0)
+
+
 def test_each_profile_has_a_report_of_its_own() -> None:
     lighter = replace(MEASURE, profile=Profile.PASSNET)
     reports = score_reports([outcome(job(0, spec=lighter), Verdict.FASTER, speedup=4.0), failed(0, Verdict.CHEAT)])

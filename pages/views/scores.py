@@ -56,14 +56,15 @@ def choose_board(boards: Sequence[Board]) -> Board:
     return names[st.selectbox("Measured on", list(names), key="board", bind="query-params")]
 
 
-def caption(board: Board) -> str:
-    """Describe a board in one line: subgraphs measured, device, capture, rules, days, clock version if it is an older
-    one, noise floor, recorded sources."""
+def caption(board: Board, *, aborts_fail: bool) -> str:
+    """Describe a board in one line: subgraphs measured, device, capture, rules, whether aborts count, days, clock
+    version if it is an older one, noise floor, recorded sources."""
     pieces = [
         f"{len(board.places)} of {count(board.total, 'subgraph')} of {count(len(board.task_ids), 'task')}",
         board.device,
         f"{board.capture.value} capture, end to end",
         f"judged by: {PROFILES[board.profile]}",
+        *(["aborts count as failures"] if aborts_fail else []),
         span(board.dates),
         *([note] if (note := clock_note(board.clock_version)) else []),
         *([] if board.noise is None else [f"noise floor ±{board.noise:.1%} (median)"]),
@@ -120,7 +121,8 @@ def scores(boards: Sequence[Board]) -> None:
     left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom", gap="medium")
     with middle:
         profile = choose_profile(boards)
-    if profile is Profile.PASSNET and count_aborts():
+    aborts_fail = profile is Profile.PASSNET and count_aborts()
+    if aborts_fail:
         boards = measured.boards(aborts_fail=True)
     with left:
         board = choose_board([each for each in boards if each.profile is profile])
@@ -134,7 +136,7 @@ def scores(boards: Sequence[Board]) -> None:
             required=True,
         )
     interpretation = Interpretation(errors or Interpretation.DEFAULT.value)
-    conditions = caption(board)
+    conditions = caption(board, aborts_fail=aborts_fail)
     st.caption(plain(conditions))
     if apart := clocks_apart(of_other_clocks(board, boards)):
         st.caption(apart)

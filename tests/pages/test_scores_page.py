@@ -116,6 +116,7 @@ def test_what_passnets_protocol_aborted_counts_as_a_failure_if_the_visitor_asks(
     app.toggle(key="aborts").set_value(True).run()
     assert list(table(app, "place")["ES(0)"]) == pytest.approx([(2.0 * 0.1) ** 0.5])
     assert "2 of 2 subgraphs of 1 task" in read(app)
+    assert "aborts count as failures" in read(app)
     assert table(app, "counts")["verdict"].iloc[0] == "right, inconclusive"
     app = visit("scores", t="3", profile="PassNet's rules", aborts="true")
     assert list(table(app, "place")["ES(3)"]) == pytest.approx([2.0**0.5]), "a runtime failure is tolerated from 3 on"

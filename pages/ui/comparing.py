@@ -302,10 +302,12 @@ def _show(key: str) -> None:
 def _code(pair: OutcomePair, then: Run, now: Run) -> None:
     before, after = _bundle(then), _bundle(now)
     if before is None and after is None:
-        st.info("TorchInductor was the solver on both sides, so there are no passes to compare.")
+        names = " and ".join(dict.fromkeys(run.spec.names[Contender.BASELINE] for run in (then, now)))
+        st.info(f"Both sides were solved by {names}, so there are no passes to compare.")
         return
     if before is None or after is None:
-        st.info(f"TorchInductor was the solver {'then' if before is None else 'now'}: it has no passes.")
+        when, run = ("then", then) if before is None else ("now", now)
+        st.info(f"{run.spec.names[Contender.BASELINE]} was the solver {when}: it has no passes.")
     elif before.digest == after.digest:
         st.success("The passes are identical: the same files, in the same order.", icon=":material/equal:")
         return
@@ -353,7 +355,7 @@ def _graph_words(outcome: Outcome | None) -> str:
     if outcome is None:
         return "not judged; this is the subgraph itself."
     if outcome.solver is SolverKind.INDUCTOR:
-        return "TorchInductor compiles the subgraph as it is."
+        return f"{outcome.spec.names[Contender.BASELINE]} compiles the subgraph as it is."
     return "rewritten by the passes." if _rewritten(outcome) else "not rewritten; this is the subgraph itself."
 
 

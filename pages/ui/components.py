@@ -121,12 +121,21 @@ def conditions(outcome: Outcome, recorded: str = "") -> tuple[str, ...]:
         environment.device if environment else "",
         f"{spec.capture.value} capture" if spec.stage is not Stage.CHECK else "check only",
         PROFILES[spec.profile],
+        _baseline_words(outcome),
         f"{outcome.dtype}" if outcome.dtype else "",
         when(outcome.finished_at),
         f"took {seconds(outcome.wall_s)}",
         f"recorded: {recorded}" if recorded else "",
     ]
     return tuple(each for each in pieces if each)
+
+
+def _baseline_words(outcome: Outcome) -> str:
+    """Name the baseline that is the solver, or beside which passes were timed; empty if it played no part."""
+    name = outcome.spec.names[Contender.BASELINE]
+    if outcome.solver is SolverKind.INDUCTOR:
+        return name
+    return f"beside {name}" if any(each.contender is Contender.BASELINE for each in outcome.timings) else ""
 
 
 def speedup_text(outcome: Outcome, clock: Clock = Clock.END_TO_END, contender: Contender | None = None) -> str:

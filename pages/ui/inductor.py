@@ -47,9 +47,10 @@ def inductor_section() -> None:
     if whole is None:
         st.info("This clock has no times on this device. Choose another clock.", icon=":material/timer_off:")
         return
+    baseline = BASELINE_NAMES[ground.baseline]
     days = sorted({row.finished_at[:10] for row in here})
     st.markdown(
-        f"**{whole.slower:.0%}** of {count(whole.total, 'subgraph')} are slower with Inductor than eager "
+        f"**{whole.slower:.0%}** of {count(whole.total, 'subgraph')} are slower with {baseline} than eager "
         f"({clock.value}), {whole.counts[Effect.FASTER] / whole.total:.0%} are faster; median speedup "
         f"{whole.speedup:.2f}×."
     )
@@ -96,8 +97,8 @@ def inductor_section() -> None:
     if cost := guards(rows, ground):
         st.markdown(
             f"Guards and their dispatch take **{cost.microseconds:.0f} µs** of a call in compiled capture. "
-            "This is how much longer Inductor takes than in direct capture, which has no guards (median over "
-            f"{count(cost.subgraphs, 'subgraph')} timed in both captures)."
+            f"This is how much longer {baseline} takes than in direct capture, which has no guards (median "
+            f"over {count(cost.subgraphs, 'subgraph')} timed in both captures)."
         )
 
 

@@ -270,8 +270,11 @@ def against_inductor(look: Look) -> None:
     solvers = [each for each in look.contestants.values() if each.solver is not SolverKind.INDUCTOR]
     baselines = {BASELINE_NAMES[each]: rows for each, rows in baselines_on(look.board.ground, look.boards).items()}
     if not solvers or not baselines:
-        missing = f"Only {INDUCTOR} was" if baselines else f"{INDUCTOR} was not"
-        st.info(f"{missing} measured here, so there is nothing to compare.", icon=":material/compare_arrows:")
+        only = f"Only {' and '.join(baselines)} {'was' if len(baselines) == 1 else 'were'}"
+        st.info(
+            f"{only if baselines else f'{INDUCTOR} was not'} measured here, so there is nothing to compare.",
+            icon=":material/compare_arrows:",
+        )
         return
     names = {each.name: each for each in solvers}
     settle("mine", list(names), solvers[0].name)

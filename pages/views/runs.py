@@ -11,7 +11,7 @@ from pages.ui.results import result_tabs
 from pages.ui.tables import choose_outcome, choose_row
 from pages.ui.text import code_span, count, plain, when
 from pages.ui.uploads import import_run
-from passnet_core.records import CONTENDER_NAMES, Outcome, Run, SolverKind, to_json
+from passnet_core.records import CONTENDER_NAMES, Contender, Outcome, Run, SolverKind, to_json
 from passnet_core.reports.comparison import environment_facts
 from passnet_core.reports.gathering import run_report
 from passnet_core.service import RunSummary
@@ -136,7 +136,8 @@ def details(outcome: Outcome) -> None:
 
 def repeat(run: Run, outcome: Outcome) -> None:
     with st.expander("Everything needed to repeat this run", icon=":material/replay:"):
-        st.markdown(f"Candidate {code_span(run.bundle_digest or 'TorchInductor')}, job {code_span(outcome.job_digest)}")
+        candidate = run.bundle_digest or run.spec.names[Contender.BASELINE]
+        st.markdown(f"Candidate {code_span(candidate)}, job {code_span(outcome.job_digest)}")
         st.json(to_json(run.spec))
         if outcome.environment:
             rows = [{"what": name, "value": value} for name, value in environment_facts(outcome.environment) if value]

@@ -48,7 +48,8 @@ def _to_beat(outcome: Outcome) -> str | None:
         return None
     kernels = own.parts.get(Piece.KERNELS)
     of_these = f", of which kernels take {kernels:.3g} µs" if kernels is not None else ""
-    return f"Write passes that beat TorchInductor: it takes {own.total_us:.3g} µs per call{of_these}."
+    name = outcome.spec.names[Contender.BASELINE]
+    return f"Write passes that beat {name}: it takes {own.total_us:.3g} µs per call{of_these}."
 
 
 # --- values ----------------------------------------------------------------------------------------------------------

@@ -160,7 +160,7 @@ def content_of(material: Material) -> Content:
         else run.label or "unnamed passes",
         facts=(
             ("devices", ", ".join(dict.fromkeys(each.device for each in environments)) or "no judge answered"),
-            ("passes' digest", run.bundle_digest or "none: TorchInductor"),
+            ("passes' digest", run.bundle_digest or f"none: {run.spec.names[Contender.BASELINE]}"),
             ("author of the passes", bundle.author if bundle else ""),
             *spec_facts(run.spec),
         ),

@@ -8,7 +8,7 @@ import pytest
 
 from pages.ui.comparing import FATES, NOT_COMPARABLE, SECTIONS, SIGNS
 from passnet_core.execution.backends.fake import FakeBackend
-from passnet_core.records import Bundle, EvalSpec, Job, Outcome, PassFile, Profile, Stage, Verdict
+from passnet_core.records import Baseline, Bundle, EvalSpec, Job, Outcome, PassFile, Profile, Stage, Verdict
 from passnet_core.reports.comparison import Change, Fate
 from passnet_core.service import Service
 from passnet_core.store import exchange
@@ -46,6 +46,16 @@ def test_a_link_compares_two_runs_at_a_glance(visit: Visit) -> None:
     assert NOT_COMPARABLE not in words
     assert "TorchInductor was the solver then" in words
     assert app.code[0].value.splitlines()[1].startswith("+")
+
+
+def test_the_two_baselines_are_named_where_they_are_compared(visit: Visit, service: Service) -> None:
+    imported(service, measured(None, speedup=1.2, baseline=Baseline.EAGER_ROUNDING), "rounding")
+    words = read(visit("runs", run="recorded-inductor", against="rounding"))
+    assert "Both sides were solved by TorchInductor with eager's rounding and TorchInductor," in words
+    words = read(visit("runs", run="recorded-passes", against="rounding"))
+    assert "TorchInductor with eager's rounding was the solver then" in words
+    words = read(visit("runs", run="recorded-passes", against="rounding", show="Graph"))
+    assert "TorchInductor with eager's rounding compiles the subgraph as it is." in words
 
 
 def test_the_subgraph_and_what_is_shown_stand_in_the_link(visit: Visit) -> None:

@@ -253,7 +253,7 @@ def test_every_verdict_has_words_and_a_tab() -> None:
 def test_scores_say_what_inductor_slows_down(visit: Visit) -> None:
     app = visit("scores", by="dtype")
     said = " ".join(str(each.value) for each in app.markdown)
-    assert "**100%** of 2 subgraphs are slower with Inductor than eager (end to end)" in said
+    assert "**100%** of 2 subgraphs are slower with TorchInductor than eager (end to end)" in said
     tables = [each.value for each in app.dataframe]
     (groups,) = [each for each in tables if "slower than eager" in each]
     assert list(groups["group"]) == ["float16", "float32"]

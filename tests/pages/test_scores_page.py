@@ -100,7 +100,7 @@ def test_the_two_baselines_are_told_apart_and_never_counted_together(visit: Visi
     assert len(app.selectbox(key="ground").options) == 2
     assert "100%** of 2 subgraphs are slower" in read(app)
     app.selectbox(key="ground").set_value("NVIDIA H200 · direct capture · TorchInductor with eager's rounding").run()
-    assert "0%** of 2 subgraphs are slower" in read(app)
+    assert "0%** of 2 subgraphs are slower with TorchInductor with eager's rounding" in read(app)
     assert "TorchInductor with eager's rounding on add-relu" in read(visit("runs", run="rounding"))
 
 
@@ -205,6 +205,12 @@ def test_a_board_with_one_solver_says_what_is_missing(visit: Visit, without_figu
     assert "Only one solver ran all of these subgraphs" in read(visit("scores", view="Two solvers"))
     assert "TorchInductor was not measured here" in read(visit("scores", view="Against TorchInductor"))
     assert list(table(visit("scores", view="Speedups"), "median")["timed"]) == [2]
+
+
+def test_a_board_of_one_baseline_alone_names_it(visit: Visit, without_figures: Service) -> None:
+    without_figures.import_run(exchange.written(measured(None, speedup=1.2, baseline=Baseline.EAGER_ROUNDING)))
+    app = visit("scores", view="Against TorchInductor")
+    assert "Only TorchInductor with eager's rounding was measured here" in read(app)
 
 
 def test_nothing_measured_is_said(visit: Visit, without_figures: Service) -> None:

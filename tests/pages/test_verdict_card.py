@@ -6,12 +6,12 @@ import pytest
 
 from pages.ui.words import VERDICTS
 from passnet_core.execution.jobs import new_run
-from passnet_core.records import Evidence, Finding, Job, Outcome, Verdict
+from passnet_core.records import Baseline, Clock, Contender, Evidence, Finding, Job, Outcome, Timing, Verdict
 from passnet_core.service import Service
 from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
-from tests.example_playground import REFERENCE, TIMED, outcome, task
-from tests.pages.visiting import Visit
+from tests.example_playground import REFERENCE, TIMED, measured, outcome, task
+from tests.pages.visiting import Visit, read
 
 JOB = Job(task().subgraphs[0], REFERENCE, TIMED)
 FINDING = Finding("add_relu.py", 7, 1, "torch-call", "torch.relu is called.", "Compute it in a kernel.")
@@ -40,6 +40,30 @@ def test_the_next_step_is_the_outcomes_own_where_it_shows_more_than_its_verdict(
     visit: Visit, service: Service, made: Outcome, said: str
 ) -> None:
     assert said in next_step(service, visit, made)
+
+
+@pytest.mark.parametrize(
+    ("baseline", "name"),
+    [
+        (Baseline.INDUCTOR, "TorchInductor"),
+        (Baseline.EAGER_ROUNDING, "TorchInductor with eager's rounding"),
+    ],
+)
+def test_the_card_of_a_baseline_names_it(visit: Visit, service: Service, baseline: Baseline, name: str) -> None:
+    file = measured(None, speedup=1.2, baseline=baseline)
+    service.import_run(exchange.written(replace(file, run=replace(file.run, id="shown"))))
+    app = visit("runs", run="shown")
+    assert f"Write passes that beat {name}: it takes" in read(app)
+    assert f"strict · {name} · float32" in read(app)
+    assert f"Candidate `{name}`" in read(app)
+
+
+def test_the_card_of_passes_names_the_baseline_that_they_were_timed_beside(visit: Visit, service: Service) -> None:
+    file = measured(REFERENCE, speedup=1.5, baseline=Baseline.EAGER_ROUNDING)
+    beside = Timing(Contender.BASELINE, Clock.END_TO_END, (25.0,), 1, 25.0)
+    outcomes = tuple(replace(each, timings=(*each.timings, beside)) for each in file.outcomes)
+    service.import_run(exchange.written(RunFile(replace(file.run, id="shown"), file.bundles, outcomes)))
+    assert "strict · beside TorchInductor with eager's rounding · float32" in read(visit("runs", run="shown"))
 
 
 def test_names_in_the_advice_stay_text(visit: Visit, service: Service) -> None:

@@ -198,6 +198,16 @@ def test_inductor_has_no_passes() -> None:
     assert "sorted_output_pass_rule_names" not in text
 
 
+def test_a_report_names_the_baseline_that_was_the_solver_or_that_passes_were_timed_beside() -> None:
+    named = "TorchInductor with eager's rounding"
+    text = Reader(report(measured(None, speedup=1.2, baseline=Baseline.EAGER_ROUNDING))).text
+    assert f"none: {named}" in text
+    assert len(re.findall(r"TorchInductor(?! with eager's rounding)", text)) == 0
+    text = Reader(report(measured(None, speedup=0.7))).text
+    assert "none: TorchInductor" in text
+    assert named not in text
+
+
 # --- commands --------------------------------------------------------------------------------------------------------
 
 

@@ -21,6 +21,7 @@ from passnet_core.execution.runs_in_progress import Progress, RunsInProgress
 from passnet_core.execution.scheduler import NOBODY, Scheduler
 from passnet_core.records import (
     REUSED,
+    Baseline,
     Bundle,
     Device,
     EvalSpec,
@@ -225,17 +226,24 @@ class Service:
         return surveyed(self._scheduler, self.corpus, bundle, task_ids, self.device().device)
 
     def inspect(
-        self, subgraph: Subgraph, *, with_code: bool = True, cancelled: threading.Event | None = None
+        self,
+        subgraph: Subgraph,
+        *,
+        with_code: bool = True,
+        baseline: Baseline = Baseline.INDUCTOR,
+        cancelled: threading.Event | None = None,
     ) -> Inspection:
-        """Inspect a subgraph: shapes and dtypes of its nodes, and TorchInductor's code for it.
+        """Inspect a subgraph: shapes and dtypes of its nodes, and the baseline's code for it.
 
         The first time, it waits for the running job and takes seconds; then it is remembered. Raises BadInput if the
         subgraph cannot be run, InfrastructureError if no judge answers or when cancelled."""
-        return self._inspections.of(subgraph, self.device().device, with_code=with_code, cancelled=cancelled)
+        device = self.device().device
+        return self._inspections.of(subgraph, device, with_code=with_code, baseline=baseline, cancelled=cancelled)
 
-    def inspection(self, subgraph: Subgraph) -> Inspection | None:
-        """The inspection if it is known; otherwise None, and it is made in the background. Raises its error, once."""
-        return self._inspections.known(subgraph, self.device().device)
+    def inspection(self, subgraph: Subgraph, baseline: Baseline = Baseline.INDUCTOR) -> Inspection | None:
+        """The inspection with the baseline's code if it is known; otherwise None, and it is made in the background.
+        Raises its error, once."""
+        return self._inspections.known(subgraph, self.device().device, baseline=baseline)
 
     def kernels(self, subgraph: Subgraph, bundle: Bundle) -> PassKernels | None:
         """What Triton compiles for the kernels that a bundle launches on a subgraph; None until it is known."""

@@ -6,28 +6,33 @@ import streamlit as st
 
 from pages.ui import built, code_facts, resources
 from pages.ui.components import finding_list
+from pages.ui.options import BASELINES
 from pages.ui.text import code_span, key_of, plain
 from passnet_core.advice.memory_floor import memory_floor
 from passnet_core.errors import PlaygroundError
 from passnet_core.graphs import aligning, panes
-from passnet_core.records import Bundle, InductorCode, Inspection, Outcome, PassKernels, Subgraph
+from passnet_core.records import BASELINE_NAMES, Baseline, Bundle, Inspection, Outcome, PassKernels, Subgraph
 
 POLL_S = 1.0
 
 
 def code_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> None:
     finding_list(outcome.findings, bundle)
-    code = inductor_code(subgraph, outcome.job_digest)
+    generated = inductor_code(subgraph, outcome)
     kernels = kernel_code(subgraph, bundle, outcome.job_digest) if bundle else None
     graph = aligning.graph_of(subgraph.code)
-    known = _inspection(subgraph)
+    known = generated or resources.service().inspect_within([subgraph], 0.0, threading.Event()).get(subgraph.id)
     if memory_floor(outcome, subgraph, known.accelerator if known else None) is None:
         st.caption(code_facts.ON_A_GPU)
     facts = code_facts.facts(graph, subgraph, outcome, bundle, known)
     shown = [
         *panes.of_passes(graph, bundle, outcome.match, facts),
         *panes.of_subgraph(graph, subgraph.code, outcome.match, facts),
-        *([panes.of_inductor(graph, code, facts)] if code else []),
+        *(
+            [panes.of_inductor(graph, generated.code, generated.baseline, facts)]
+            if generated and generated.code
+            else []
+        ),
     ]
     if bundle and kernels:
         nodes = aligning.kernel_nodes(bundle, graph, outcome.match)
@@ -36,21 +41,32 @@ def code_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> Non
     built.component("code")(key=key_of("code", outcome.job_digest), data=panes.picture(shown, graph, outcome.match))
 
 
-def inductor_code(subgraph: Subgraph, key: str) -> InductorCode | None:
-    """Return the code that TorchInductor generates, once the visitor has asked for it and it is known."""
-    asked = st.toggle(
-        "Show TorchInductor's code",
-        key=f"inductor-{key}",
-        help="Generates the code for this subgraph on the machine where jobs run. Takes a few seconds.",
-    )
-    found = st.session_state.get(_generated_key(subgraph))
-    if not asked:
-        return None
+def inductor_code(subgraph: Subgraph, outcome: Outcome) -> Inspection | None:
+    """Return the inspection with the code of the baseline that the visitor chooses, once it was asked for and is known.
+    The outcome's own baseline is the default."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        asked = st.toggle(
+            "Show TorchInductor's code",
+            key=f"inductor-{outcome.job_digest}",
+            help="Generates the code for this subgraph on the machine where jobs run. Takes a few seconds.",
+        )
+        if not asked:
+            return None
+        name = st.segmented_control(
+            "Baseline",
+            list(BASELINES),
+            key=f"inductor-baseline-{outcome.job_digest}",
+            default=BASELINE_NAMES[outcome.spec.baseline],
+            required=True,
+            label_visibility="collapsed",
+        )
+    baseline = BASELINES[name or BASELINE_NAMES[outcome.spec.baseline]]
+    found = st.session_state.get(_generated_key(subgraph, baseline))
     if found is None:
-        _poll_code(subgraph)
+        _poll_code(subgraph, baseline)
     elif isinstance(found, str):
         st.info(plain(found), icon=":material/code_off:")
-    return found.code if isinstance(found, Inspection) else None
+    return found if isinstance(found, Inspection) else None
 
 
 def kernel_code(subgraph: Subgraph, bundle: Bundle, key: str) -> PassKernels | None:
@@ -92,30 +108,23 @@ def _poll_kernels(subgraph: Subgraph, bundle: Bundle) -> None:
 
 
 @st.fragment(run_every=POLL_S)
-def _poll_code(subgraph: Subgraph) -> None:
+def _poll_code(subgraph: Subgraph, baseline: Baseline) -> None:
     """Poll until the code is known, or the reason why there is none."""
     try:
-        found = resources.service().inspection(subgraph)
+        found = resources.service().inspection(subgraph, baseline)
     except PlaygroundError as error:
-        st.session_state[_generated_key(subgraph)] = str(error)
+        st.session_state[_generated_key(subgraph, baseline)] = str(error)
         st.rerun()
     if found is not None:
-        st.session_state[_generated_key(subgraph)] = found if found.code else found.code_problem
+        st.session_state[_generated_key(subgraph, baseline)] = found if found.code else found.code_problem
         st.rerun()
-    st.markdown(":material/autorenew: TorchInductor generates its code after the jobs that already wait…")
-
-
-def _inspection(subgraph: Subgraph) -> Inspection | None:
-    """Return what is known so far: the subgraph's values, and TorchInductor's code if it was asked for."""
-    found = st.session_state.get(_generated_key(subgraph))
-    if isinstance(found, Inspection):
-        return found
-    return resources.service().inspect_within([subgraph], 0.0, threading.Event()).get(subgraph.id)
+    name = BASELINE_NAMES[baseline]
+    st.markdown(f":material/autorenew: {name} generates its code after the jobs that already wait…")
 
 
 def _compiled_key(subgraph: Subgraph, bundle: Bundle) -> str:
     return f"compiled-{subgraph.digest}-{bundle.digest}"
 
 
-def _generated_key(subgraph: Subgraph) -> str:
-    return f"generated-{subgraph.digest}"
+def _generated_key(subgraph: Subgraph, baseline: Baseline) -> str:
+    return f"generated-{baseline.value}-{subgraph.digest}"

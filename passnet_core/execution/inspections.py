@@ -12,7 +12,7 @@ from typing import TypeVar
 from passnet_core.errors import InfrastructureError, PlaygroundError
 from passnet_core.execution.backends.base import CompileKernels, InspectSubgraph
 from passnet_core.execution.scheduler import Scheduler
-from passnet_core.records import Bundle, Device, Inspection, PassKernels, Subgraph
+from passnet_core.records import Baseline, Bundle, Device, Inspection, PassKernels, Subgraph
 
 KEPT = 200
 """How many inspections of subgraphs are remembered."""
@@ -21,8 +21,8 @@ KEPT_KERNELS = 20
 LOOK_EVERY_S = 0.05
 
 T = TypeVar("T")
-_Key = tuple[str, Device, str, bool | str]
-"""Subgraph digest, device, environment digest, and the question: whether with code, or the digest of a bundle."""
+_Key = tuple[str, Device, str, Baseline | str | None]
+"""Subgraph digest, device, environment digest, and the question: whose code (None: no code), or a bundle's digest."""
 
 
 class Inspections:
@@ -45,13 +45,14 @@ class Inspections:
         device: Device,
         *,
         with_code: bool = True,
+        baseline: Baseline = Baseline.INDUCTOR,
         cancelled: threading.Event | None = None,
     ) -> Inspection:
-        """Inspect a subgraph, and wait for its turn behind the jobs. with_code: with TorchInductor's code, in seconds.
+        """Inspect a subgraph, and wait for its turn behind the jobs. with_code: with this baseline's code, in seconds.
 
         When cancelled, the inspection continues in the background, and the next caller finds its result. Raises
         BadInput if the subgraph cannot be run, InfrastructureError if no judge answers or when cancelled."""
-        future = self._asked([subgraph], device, with_code)[0]
+        future = self._asked([subgraph], device, baseline if with_code else None)[0]
         self._wait([future], math.inf, cancelled)
         if not future.done():
             raise InfrastructureError("The wait for this inspection was cancelled. Ask for it again.")
@@ -65,18 +66,19 @@ class Inspections:
         cancelled: threading.Event,
     ) -> Mapping[str, Inspection]:
         """The inspections that are ready within so many seconds, by subgraph id, without code. The others continue."""
-        futures = self._asked(subgraphs, device, False)
+        futures = self._asked(subgraphs, device, None)
         self._wait(futures, seconds, cancelled)
         found = zip(subgraphs, futures, strict=True)
         return {each.id: future.result() for each, future in found if future.done() and future.exception() is None}
 
-    def known(self, subgraph: Subgraph, device: Device, *, with_code: bool = True) -> Inspection | None:
-        """The inspection if it is known; otherwise None, and it is made in the background. Raises its error, once."""
+    def known(self, subgraph: Subgraph, device: Device, *, baseline: Baseline = Baseline.INDUCTOR) -> Inspection | None:
+        """The inspection with this baseline's code if it is known; otherwise None, and it is made in the background.
+        Raises its error, once."""
         with self._lock:
-            failed = self._failed.pop(self._key(subgraph, device, with_code), None)
+            failed = self._failed.pop(self._key(subgraph, device, baseline), None)
         if failed is not None:
             raise failed
-        future = self._asked([subgraph], device, with_code)[0]
+        future = self._asked([subgraph], device, baseline)[0]
         return future.result() if future.done() else None
 
     def kernels(self, subgraph: Subgraph, bundle: Bundle, device: Device) -> PassKernels | None:
@@ -107,14 +109,18 @@ class Inspections:
                 return
             wait(futures, min(LOOK_EVERY_S, left))
 
-    def _asked(self, subgraphs: Sequence[Subgraph], device: Device, with_code: bool) -> list["Future[Inspection]"]:
-        """The futures of these inspections. A thread requests the missing ones, one after another."""
+    def _asked(
+        self, subgraphs: Sequence[Subgraph], device: Device, code_of: Baseline | None
+    ) -> list["Future[Inspection]"]:
+        """The futures of these inspections, with the code of a baseline or without code. A thread requests the missing
+        ones, one after another."""
         found = []
         new: list[tuple[Subgraph, Future[Inspection]]] = []
         with self._lock:
             for subgraph in subgraphs:
-                keys = [self._key(subgraph, device, code) for code in (with_code, True)]
                 # an inspection with code takes longer: use it for a caller without only if it is done
+                others = Baseline if code_of is None else ()
+                keys = [self._key(subgraph, device, each) for each in (code_of, *others)]
                 known = [key for key in keys if key in self._known and (key is keys[0] or self._known[key].done())]
                 if known:
                     self._known.move_to_end(known[0])
@@ -127,7 +133,8 @@ class Inspections:
 
         def ask() -> None:
             for subgraph, future in new:
-                question = InspectSubgraph(subgraph, device, with_code)
+                with_code = code_of is not None
+                question = InspectSubgraph(subgraph, device, with_code, code_of or Baseline.INDUCTOR)
                 inspect = partial(self._scheduler.inspect, question, self._closed)
                 self._ask(self._known, future, inspect)
 
@@ -148,7 +155,7 @@ class Inspections:
                     del self._failed[next(iter(self._failed))]
             future.set_exception(told)
 
-    def _key(self, subgraph: Subgraph, device: Device, what: bool | str) -> _Key:
+    def _key(self, subgraph: Subgraph, device: Device, what: Baseline | str | None) -> _Key:
         environment = self._scheduler.here.environment
         return subgraph.digest, device, environment.digest if environment else "", what
 

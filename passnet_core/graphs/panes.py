@@ -9,7 +9,7 @@ from passnet_core.graphs.aligning import Place, Span, matched_nodes
 from passnet_core.graphs.ir import Graph, NodeKind
 from passnet_core.graphs.rendering import mark
 from passnet_core.graphs.vocabulary import operator_label
-from passnet_core.records import Bundle, CompiledKernel, InductorCode, MatchReport
+from passnet_core.records import BASELINE_NAMES, Baseline, Bundle, CompiledKernel, InductorCode, MatchReport
 
 Facts = Mapping[str, Sequence[str]]
 """Key of a pane -> the facts shown beside it."""
@@ -64,12 +64,12 @@ def of_subgraph(graph: Graph, code: str, match: MatchReport | None, facts: Facts
     yield Pane(RECORDED, "The subgraph, as recorded", code, spans=spans, facts=beside)
 
 
-def of_inductor(graph: Graph, code: InductorCode, facts: Facts) -> Pane:
-    """Show the code that TorchInductor generates."""
+def of_inductor(graph: Graph, code: InductorCode, baseline: Baseline, facts: Facts) -> Pane:
+    """Show the code that TorchInductor generates as this baseline."""
     note = BY_NAME if aligning.guesses(code.text) else ""
     spans = aligning.of_inductor(code.text, graph)
     beside = tuple(facts.get(INDUCTOR, ()))
-    return Pane(INDUCTOR, "TorchInductor's code", code.text, spans=spans, facts=beside, note=note)
+    return Pane(INDUCTOR, f"Code of {BASELINE_NAMES[baseline]}", code.text, spans=spans, facts=beside, note=note)
 
 
 def of_kernel(number: int, kernel: CompiledKernel, bundle: Bundle, nodes: Sequence[str], fact: str) -> Iterator[Pane]:

@@ -29,6 +29,7 @@ from passnet_core.judge.supervisor import sandbox
 from passnet_core.judge.supervisor.fork_server import WorkerPlace
 from passnet_core.judge.supervisor.worker_pool import WorkerPool
 from passnet_core.records import (
+    Baseline,
     Bundle,
     Device,
     EvalSpec,
@@ -172,7 +173,9 @@ def _compile(asked: Any, pool: WorkerPool, home: Path, lines: TextIO) -> None:
 
 
 def _unjudged(asked: Any, bundle: Bundle | None, pool: WorkerPool, home: Path) -> tuple[Job, JobWorkers]:
-    spec = EvalSpec(stage=Stage.VERIFY, device=Device(asked["device"]), deadline_s=asked["deadline_s"])
+    baseline = Baseline(asked.get("baseline", Baseline.INDUCTOR))
+    device = Device(asked["device"])
+    spec = EvalSpec(stage=Stage.VERIFY, device=device, deadline_s=asked["deadline_s"], baseline=baseline)
     job = Job(from_json(Subgraph, asked["subgraph"]), bundle, spec)
     return job, JobWorkers(job, pool, home, lambda phase, text: None)
 

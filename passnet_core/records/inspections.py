@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from passnet_core.records.enums import Baseline
 from passnet_core.records.machines import Accelerator, Environment
 
 
@@ -40,7 +41,7 @@ class Inspection:
     values: one entry per node, inputs included, in graph order; nodes without a tensor, or with an unknown one, are
     left out. values_problem: why some values are unknown; empty: none is. code: TorchInductor's code; None: not asked
     for, or not available. code_problem: why the code is not available; empty if it is or was not asked for.
-    accelerator: the GPU; None on a CPU."""
+    accelerator: the GPU; None on a CPU. baseline: the one whose code it is."""
 
     subgraph_digest: str
     environment: Environment
@@ -49,6 +50,7 @@ class Inspection:
     code: InductorCode | None = None
     code_problem: str = ""
     accelerator: Accelerator | None = None
+    baseline: Baseline = Baseline.INDUCTOR
 
     def __post_init__(self) -> None:
         if self.code is not None and self.code_problem:

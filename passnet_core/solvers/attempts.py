@@ -31,7 +31,8 @@ class JudgeBench:
         return self._judge(bundle, self._spec, cancelled)
 
     def inspect(self, subgraph_id: str, cancelled: threading.Event) -> Inspection:
-        return self._inspections.of(self._task.subgraph(subgraph_id), self._spec.device, cancelled=cancelled)
+        subgraph, spec = self._task.subgraph(subgraph_id), self._spec
+        return self._inspections.of(subgraph, spec.device, baseline=spec.baseline, cancelled=cancelled)
 
     def surroundings(self, subgraphs: Sequence[Subgraph], within_s: float, cancelled: threading.Event) -> Surroundings:
         device, environment = self._spec.device, self._here.environment

@@ -41,7 +41,7 @@ class Bench(Protocol):
         """Judge values and, if the spec asks for it, time; one outcome per subgraph. None stands for TorchInductor."""
 
     def inspect(self, subgraph_id: str, cancelled: threading.Event) -> Inspection:
-        """Return shapes, dtypes and TorchInductor's code. Raises PlaygroundError if they are not available."""
+        """Return shapes, dtypes and the baseline's code. Raises PlaygroundError if they are not available."""
 
     def surroundings(self, subgraphs: Sequence[Subgraph], within_s: float, cancelled: threading.Event) -> Surroundings:
         """Describe the machine, with the inspections of these subgraphs that are known within so many seconds."""

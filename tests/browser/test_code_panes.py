@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from passnet_core.graphs import panes
 from passnet_core.graphs.source import parse
-from passnet_core.records import Bundle, CompiledKernel, InductorCode, MatchReport, PassFile, PassMatches
+from passnet_core.records import Baseline, Bundle, CompiledKernel, InductorCode, MatchReport, PassFile, PassMatches
 from tests.browser.graph_page import BUILT, THEME
 from tests.browser.mounting import mount_component
 
@@ -56,7 +56,7 @@ def given() -> dict[str, Any]:
     shown = [
         *panes.of_passes(graph, bundle, match, {"mine:one.py": [f"A fact {HOSTILE}"]}),
         *panes.of_subgraph(graph, SOURCE, match, {}),
-        panes.of_inductor(graph, InductorCode(INDUCTOR, 1, 0), {}),
+        panes.of_inductor(graph, InductorCode(INDUCTOR, 1, 0), Baseline.INDUCTOR, {}),
         *panes.of_kernel(0, kernel, bundle, ("a", "b"), "compiled"),
     ]
     return panes.picture(shown, graph, match)
@@ -119,7 +119,7 @@ def test_what_is_pointed_at_lights_up_in_every_pane_with_a_sign(page: Page) -> N
     assert lit(page, "The subgraph, as recorded") == ["a = x + w"]
     assert lit(page, "The subgraph, rewritten") == ["b = replacement_0(x, w)"]
     assert lit(page, "① one.py") == ["return torch.relu(p + q)"]
-    assert lit(page, "TorchInductor's code") == []
+    assert lit(page, "Code of TorchInductor") == []
     assert sign(pane(page, "① one.py").locator(".line.exact")) == "▶"
     assert sign(pane(page, "① one.py").locator(".line.within").first) == "┃"
     expect(page.get_by_role("status")).to_contain_text("① one.py: line 3; The subgraph, rewritten: line 5")
@@ -128,7 +128,7 @@ def test_what_is_pointed_at_lights_up_in_every_pane_with_a_sign(page: Page) -> N
     # a line does the same, and panes scroll to lines out of view
     recorded = pane(page, "The subgraph, as recorded")
     recorded.get_by_role("option", name="c = torch.sigmoid(b)").hover()
-    inductor = pane(page, "TorchInductor's code")
+    inductor = pane(page, "Code of TorchInductor")
     assert in_sight(inductor.locator(".line.within").first)
     assert lit(page, "① one.py") == []
     # a line of PTX leads to the line of the kernel
@@ -158,9 +158,9 @@ def test_the_keyboard_reaches_nodes_and_lines_and_holds_them(page: Page) -> None
     active = lines.get_attribute("aria-activedescendant")
     assert active
     assert page.locator(f"#{active} code").inner_text().strip() == "b = torch.relu(a)"
-    shown = page.get_by_role("group", name="Panes").get_by_role("button", name="TorchInductor's code")
+    shown = page.get_by_role("group", name="Panes").get_by_role("button", name="Code of TorchInductor")
     shown.click()
-    expect(pane(page, "TorchInductor's code")).to_be_hidden()
+    expect(pane(page, "Code of TorchInductor")).to_be_hidden()
     expect(shown).to_have_attribute("aria-pressed", "false")
 
 

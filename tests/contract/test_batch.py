@@ -20,8 +20,8 @@ from passnet_core.bundles.reading import read_bundle, write_bundle
 from passnet_core.cli.main import main
 from passnet_core.corpus.layout import write_task
 from passnet_core.execution.backends.base import Backend
-from passnet_core.execution.backends.fake import FakeBackend
-from passnet_core.records import Baseline, Bundle, Family, PassFile, Subgraph, Task, Verdict
+from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
+from passnet_core.records import Baseline, Bundle, Family, InductorCode, Inspection, PassFile, Subgraph, Task, Verdict
 from passnet_core.records.trajectories import read_trajectory
 from passnet_core.service import open_service
 from passnet_core.settings import ModelSettings, Settings
@@ -453,6 +453,17 @@ def test_an_attempt_of_inductor_with_eagers_rounding_says_so(playground: Playgro
     assert code == 0, err
     assert playground.lines()[0]["opening"]["model"] == "TorchInductor with eager's rounding"
     assert [job.spec.baseline for job in backend.jobs] == [Baseline.EAGER_ROUNDING]
+
+
+def test_a_model_reads_the_code_of_the_baseline_that_it_is_timed_beside(playground: Playground) -> None:
+    assert isinstance(playground.backend, FakeBackend)
+    code = InductorCode("kernel", 1, 0)
+    playground.backend.inspection = lambda subgraph: Inspection(subgraph.digest, FAKE_ENVIRONMENT, code=code)
+    asks = [("inductor_code", '{"subgraph": "float32/0"}')]
+    playground.server.models["scripted"] = saying(Said("", asks), FINISH)
+    playground.solve("--baseline", "inductor-eager-rounding")
+    (told,) = playground.turns()[0]["results"]
+    assert told.startswith("Code of TorchInductor with eager's rounding for float32/0")
 
 
 def test_an_attempt_of_inductor_is_a_run_and_no_conversation(playground: Playground) -> None:

@@ -175,7 +175,7 @@ def test_a_model_is_told_the_machine_and_shapes_and_can_read_inductors_code(
     shown = service.conversations.first_messages(service.corpus.task("add-relu"))
     assert [each.text for each in shown] == [each["content"] for each in server.asked[0][1]["messages"]]
     code, unknown = found.turns[0].results
-    assert code.startswith("TorchInductor's code for float32/0 on fake device, torch 0: 1 kernel launch per call.")
+    assert code.startswith("Code of TorchInductor for float32/0 on fake device, torch 0: 1 kernel launch per call.")
     assert HOSTILE.strip() in code
     assert unknown.startswith("Not done: Task 'add-relu' has no subgraph 'float32/9'.")
     assert [turn.score and turn.score.accepted for turn in found.turns] == [None, 1, None]

@@ -18,8 +18,10 @@ from passnet_core.execution.scheduler import Scheduler
 from passnet_core.graphs import aligning
 from passnet_core.judge.worker import inspecting
 from passnet_core.records import (
+    Baseline,
     Bundle,
     Device,
+    InductorCode,
     Inspection,
     PassKernels,
     Stage,
@@ -61,6 +63,19 @@ def test_an_inspection_has_the_shapes_of_nodes_and_inductors_code(backend: Local
     assert found.environment == backend.info().environment or backend.info().device is Device.CUDA
     assert found.accelerator is None
     assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
+
+
+@NEEDS_COMPILER
+def test_the_code_of_each_baseline_rounds_as_that_baseline_does(backend: LocalBackend) -> None:
+    asked = subgraph((4, 64), "float16")
+    codes = {}
+    for baseline in Baseline:
+        found = backend.inspect(InspectSubgraph(asked, Device.CPU, True, baseline), threading.Event())
+        assert found.baseline is baseline
+        assert found.code is not None
+        codes[baseline] = found.code.text
+    rounded = {baseline: code.count("convert<at::Half") for baseline, code in codes.items()}
+    assert rounded[Baseline.EAGER_ROUNDING] > rounded[Baseline.INDUCTOR], "the sum is rounded before relu"
 
 
 def test_shapes_of_tuples_are_known_and_those_that_depend_on_content_are_not(backend: LocalBackend) -> None:
@@ -141,16 +156,17 @@ def test_without_a_compiler_a_sentence_asks_for_one() -> None:
 
     form = TensorForm((4, 33), "float32")
     with torch._inductor.config.patch({"cpp.cxx": (None, "no-such-compiler")}):
-        found = inspecting.generated(ADD_RELU, [form, form], Device.CPU)
+        found = inspecting.generated(ADD_RELU, [form, form], Device.CPU, Baseline.INDUCTOR)
     assert found == "TorchInductor needs a C++ compiler on a CPU, and there is none. Install g++."
 
 
 @NEEDS_COMPILER
 def test_a_subgraph_that_inductor_cannot_compile_gets_one_line() -> None:
     form = TensorForm((4, 33), "float32")
-    found = inspecting.generated(source("tmp_0 = in_0 @ in_1", "return (tmp_0,)"), [form, form], Device.CPU)
+    code = source("tmp_0 = in_0 @ in_1", "return (tmp_0,)")
+    found = inspecting.generated(code, [form, form], Device.CPU, Baseline.EAGER_ROUNDING)
     assert isinstance(found, str)
-    assert found.startswith("TorchInductor ")
+    assert found.startswith("TorchInductor with eager's rounding, torch ")
     assert "does not compile this subgraph" in found
     assert "\n" not in found
 
@@ -197,6 +213,28 @@ def test_a_remembered_inspection_is_not_made_again() -> None:
     before = len(fake.inspected)
     known.of(numbered(0), Device.CPU)
     assert len(fake.inspected) == before + 1, "the oldest inspection is forgotten"
+    known.close()
+
+
+def test_the_two_baselines_code_of_a_subgraph_is_remembered_apart() -> None:
+    def inspection(asked: Subgraph) -> Inspection:
+        code = InductorCode(f"# inspection {len(fake.inspected)}", 1, 0)
+        return replace(uninspected(asked), code=code, code_problem="")
+
+    def text(baseline: Baseline) -> str:
+        found = known.of(numbered(0), Device.CPU, baseline=baseline)
+        assert found.baseline is baseline
+        assert found.code is not None
+        return found.code.text
+
+    fake = FakeBackend(lambda job: None, inspection=inspection)  # type: ignore[arg-type,return-value]
+    known = Inspections(Scheduler(fake))
+    assert [text(each) for each in (*Baseline, *Baseline)] == ["# inspection 1", "# inspection 2"] * 2
+    assert known.known(numbered(0), Device.CPU, baseline=Baseline.EAGER_ROUNDING) == known.of(
+        numbered(0), Device.CPU, baseline=Baseline.EAGER_ROUNDING
+    )
+    known.of(numbered(0), Device.CPU, with_code=False)
+    assert len(fake.inspected) == 2, "shapes are the same for both"
     known.close()
 
 

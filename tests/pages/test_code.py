@@ -12,6 +12,7 @@ from passnet_core.errors import InfrastructureError
 from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend, uninspected
 from passnet_core.records import (
     Accelerator,
+    Baseline,
     Bundle,
     CompiledKernel,
     InductorCode,
@@ -21,7 +22,9 @@ from passnet_core.records import (
     Subgraph,
     TensorForm,
 )
-from tests.example_playground import CODE, OTHER_ID, PASS, TASK_ID
+from passnet_core.service import Service
+from passnet_core.store import exchange
+from tests.example_playground import CODE, OTHER_ID, PASS, TASK_ID, measured
 from tests.pages.editing import Editor
 from tests.pages.visiting import Visit, until
 
@@ -90,11 +93,44 @@ def test_inductors_code_is_shown_with_what_it_launches(visit: Visit, judge: Fake
     code = InductorCode("# Source Nodes: [tmp_0]\nk = async_compile.triton('k', '')\n", 1, 2)
     judge.inspection = lambda subgraph: replace(uninspected(subgraph), code=code, code_problem="")
     app = checked(visit("workbench", task=TASK_ID), INDUCTOR)
-    drawn_until(app, lambda: "TorchInductor's code" in panes(app))
-    shown = panes(app)["TorchInductor's code"]
+    drawn_until(app, lambda: "Code of TorchInductor" in panes(app))
+    shown = panes(app)["Code of TorchInductor"]
     assert shown["text"] == code.text
     assert shown["spans"] == [[1, 2, [2], False]]
     assert "One call launches 1 generated kernel and 2 library kernels." in shown["facts"]
+
+
+def test_the_baseline_whose_code_is_shown_is_chosen_and_named(visit: Visit, judge: FakeBackend) -> None:
+    def inspected(subgraph: Subgraph) -> Inspection:
+        code = InductorCode(f"# inspection {len(judge.inspected)}\n", 1, 0)
+        return replace(uninspected(subgraph), code=code, code_problem="")
+
+    app = checked(visit("workbench", task=TASK_ID))
+    judge.inspection = inspected
+    judge.inspected.clear()
+    next(each for each in app.toggle if each.label == INDUCTOR).set_value(True).run()
+    drawn_until(app, lambda: "Code of TorchInductor" in panes(app))
+    first = panes(app)["Code of TorchInductor"]["text"]
+    (choice,) = [each for each in app.button_group if each.label == "Baseline"]
+    choice.set_value("TorchInductor with eager's rounding").run()
+    drawn_until(app, lambda: "Code of TorchInductor with eager's rounding" in panes(app))
+    assert "Code of TorchInductor" not in panes(app)
+    assert panes(app)["Code of TorchInductor with eager's rounding"]["text"] != first
+    (choice,) = [each for each in app.button_group if each.label == "Baseline"]
+    choice.set_value("TorchInductor").run()
+    assert panes(app)["Code of TorchInductor"]["text"] == first, "it was remembered, and is still the default's"
+
+
+def test_an_outcome_beside_another_baseline_shows_its_code_first(
+    visit: Visit, judge: FakeBackend, service: Service
+) -> None:
+    code = InductorCode("# code\n", 1, 0)
+    judge.inspection = lambda subgraph: replace(uninspected(subgraph), code=code, code_problem="")
+    file = measured(None, speedup=1.2, baseline=Baseline.EAGER_ROUNDING)
+    service.import_run(exchange.written(replace(file, run=replace(file.run, id="rounding"))))
+    app = visit("runs", run="rounding")
+    next(each for each in app.toggle if each.label == INDUCTOR).set_value(True).run()
+    drawn_until(app, lambda: "Code of TorchInductor with eager's rounding" in panes(app))
 
 
 def test_without_generated_code_the_reason_is_shown(visit: Visit) -> None:

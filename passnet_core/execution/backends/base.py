@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Generic, Protocol, TypeVar
 
 from passnet_core.records import (
+    Baseline,
     Bundle,
     Device,
     Environment,
@@ -69,11 +70,12 @@ class Question(Generic[T]):
 
 @dataclass(frozen=True)
 class InspectSubgraph(Question[Inspection]):
-    """Which shapes and dtypes do a subgraph's nodes give and, with_code, which code does TorchInductor generate?"""
+    """Which shapes and dtypes do a subgraph's nodes give and, with_code, which code does this baseline generate?"""
 
     subgraph: Subgraph
     device: Device
     with_code: bool = False
+    baseline: Baseline = Baseline.INDUCTOR
 
 
 @dataclass(frozen=True)

@@ -87,9 +87,9 @@ class FakeBackend:
 
     def inspect(self, question: Any, cancelled: threading.Event) -> Any:
         match question:
-            case InspectSubgraph(subgraph=subgraph, with_code=with_code):
+            case InspectSubgraph(subgraph=subgraph, with_code=with_code, baseline=baseline):
                 self.inspected.append((subgraph, with_code))
-                return self.inspection(subgraph)
+                return replace(self.inspection(subgraph), baseline=baseline)
             case CompileKernels(subgraph=subgraph, bundle=bundle):
                 self.compiled.append((subgraph, bundle))
                 return self.compiling(subgraph, bundle)

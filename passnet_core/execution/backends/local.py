@@ -121,9 +121,9 @@ class LocalBackend:
 
     def _answer(self, referee: Referee, question: object, problem: str, cancelled: threading.Event) -> object:
         match question:
-            case InspectSubgraph(subgraph, device, with_code):
+            case InspectSubgraph(subgraph, device, with_code, baseline):
                 asked = {"subgraph": to_json(subgraph), "device": device.value, "code": with_code}
-                asked["deadline_s"] = INSPECTION_LIMIT_S
+                asked |= {"baseline": baseline.value, "deadline_s": INSPECTION_LIMIT_S}
                 return referee.inspected(Inspection, {"inspect": asked}, device, INSPECTION_LIMIT_S, cancelled)
             case CompileKernels(subgraph, bundle, device):
                 asked = {"subgraph": to_json(subgraph), "bundle": to_json(bundle), "device": device.value}

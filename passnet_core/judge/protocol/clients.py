@@ -21,6 +21,7 @@ from passnet_core.judge.protocol.reference_bench import BenchPlan, RecheckedCall
 from passnet_core.judge.protocol.timed_calls import Burst
 from passnet_core.records import (
     Accelerator,
+    Baseline,
     Bundle,
     Clock,
     CompiledKernel,
@@ -154,5 +155,5 @@ class CandidateClient(Protocol):
         """Call the callable on the given inputs, and return what Triton compiled for the kernels that it launched.
         Candidate only. The worker must get no other request afterwards."""
 
-    def generate(self, source: str, given: Sequence[Given]) -> InductorCode | str:
-        """Return TorchInductor's code for this source, or a sentence that says why there is none. Witness only."""
+    def generate(self, source: str, given: Sequence[Given], baseline: Baseline) -> InductorCode | str:
+        """Return the baseline's code for this source, or a sentence that says why there is none. Witness only."""

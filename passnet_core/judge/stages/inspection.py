@@ -12,15 +12,15 @@ from passnet_core.judge.protocol.messages import CallableName, CandidateEnd, Can
 from passnet_core.judge.stages import check, verify
 from passnet_core.judge.stages.job_workers import JobWorkers
 from passnet_core.judge.stages.prepared_job import preparations
-from passnet_core.records import Inspection, Job, PassKernels, Subgraph
+from passnet_core.records import BASELINE_NAMES, Inspection, Job, PassKernels, Subgraph
 
 
 def inspection(job: Job, workers: JobWorkers, *, with_code: bool) -> Inspection:
-    """What each node of the job's subgraph gives, and with_code TorchInductor's code for it.
+    """What each node of the job's subgraph gives, and with_code the code of the job's baseline for it.
 
     Raises BadInput if the subgraph cannot be run, PlaygroundError, and CandidateEnd if the witness failed."""
     environment = workers.find_device()
-    subgraph, graph = job.subgraph, check.parsed(job.subgraph)
+    subgraph, graph, baseline = job.subgraph, check.parsed(job.subgraph), job.spec.baseline
     _check_runnable(subgraph, graph)
     given = input_draws.without_content(subgraph.inputs, input_draws.roles(graph, subgraph.inputs))
     placed = source.emit(placement.placed(graph, workers.device.value))
@@ -36,12 +36,13 @@ def inspection(job: Job, workers: JobWorkers, *, with_code: bool) -> Inspection:
                 values=found.values,
                 values_problem=found.problem,
                 accelerator=witness.accelerator(),
+                baseline=baseline,
             )
-            code = witness.generate(placed, given) if with_code else None
+            code = witness.generate(placed, given, baseline) if with_code else None
     except CandidateEnd as end:
         if known is None:
             raise
-        return replace(known, code_problem=f"TorchInductor did not write its code: {end}")
+        return replace(known, code_problem=f"{BASELINE_NAMES[baseline]} did not write its code: {end}")
     return replace(known, code_problem=code) if isinstance(code, str) else replace(known, code=code)
 
 

@@ -42,6 +42,7 @@ from passnet_core.judge.supervisor.fork_server import PATIENCE_S, ForkServer
 from passnet_core.judge.supervisor.remote_bench import RemoteReferenceBench, WitnessFailed
 from passnet_core.records import (
     Accelerator,
+    Baseline,
     Bundle,
     Clock,
     CompiledKernel,
@@ -334,8 +335,9 @@ class WorkerProcess:
         except NONSENSE as error:
             raise self._marked(CandidateFault("protocol", f"It sent no values: {_cut(error)}")) from error
 
-    def generate(self, source: str, given: Sequence[Given]) -> InductorCode | str:
-        asked = {"do": "generate", "source": source, "given": [_described(each) for each in given]}
+    def generate(self, source: str, given: Sequence[Given], baseline: Baseline) -> InductorCode | str:
+        described = [_described(each) for each in given]
+        asked = {"do": "generate", "source": source, "given": described, "baseline": baseline.value}
         reply = self._ask("have TorchInductor write its code", asked).fields
         try:
             return from_json(InductorCode, reply["code"]) if "code" in reply else str(reply["problem"])[:TEXT_LIMIT]

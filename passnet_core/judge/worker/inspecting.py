@@ -1,4 +1,4 @@
-"""Inspect a subgraph without computing it: the shapes and dtypes of its nodes, and TorchInductor's code for it.
+"""Inspect a subgraph without computing it: the shapes and dtypes of its nodes, and a baseline's code for it.
 
 Runs in the witness, on fake tensors, so that neither memory nor time depends on their size. TorchInductor is stopped
 once it has written its code, before the code is compiled."""
@@ -18,7 +18,7 @@ from passnet_core.graphs.source import parse
 from passnet_core.judge.protocol import signatures
 from passnet_core.judge.protocol.messages import Given, Propagated
 from passnet_core.judge.worker import building, tracing
-from passnet_core.records import Device, InductorCode, NodeValue, TensorForm
+from passnet_core.records import BASELINE_NAMES, Baseline, Device, InductorCode, NodeValue, TensorForm
 
 MOST_CHARACTERS = 500_000
 MOST_VALUES = 20_000
@@ -57,16 +57,18 @@ def propagated(source: str, given: Sequence[Given], device: Device) -> Propagate
     return Propagated(tuple(values[:MOST_VALUES]), problem)
 
 
-def generated(source: str, given: Sequence[Given], device: Device) -> InductorCode | str:
-    """TorchInductor's code for these shapes, or a sentence that says why there is none. Raises BadInput for source that
-    must not be executed."""
+def generated(source: str, given: Sequence[Given], device: Device, baseline: Baseline) -> InductorCode | str:
+    """The code of TorchInductor as this baseline for these shapes, or a sentence that says why there is none. Raises
+    BadInput for source that must not be executed."""
     graph = _graph(source)
     if problem := _compiler_problem(device):
         return problem
     try:
-        text = _written(graph, given, device)
+        text = _written(graph, given, device, building.INDUCTOR_OPTIONS[baseline])
     except Exception as error:  # Inductor may raise anything, and its internals change between versions
-        return f"TorchInductor {torch.__version__} does not compile this subgraph: {_reason(error)}."
+        return (
+            f"{BASELINE_NAMES[baseline]}, torch {torch.__version__}, does not compile this subgraph: {_reason(error)}."
+        )
     launches, library_calls = launched(text)
     return InductorCode(_cut(text), launches, library_calls)
 
@@ -142,7 +144,7 @@ def _forms(value: Any) -> tuple[TensorForm, ...]:
     return tuple(TensorForm(tuple(map(int, each.shape)), str(each.dtype).removeprefix("torch.")) for each in values)
 
 
-def _written(graph: Graph, given: Sequence[Given], device: Device) -> str:
+def _written(graph: Graph, given: Sequence[Given], device: Device, options: building.Options) -> str:
     """Run Inductor until it has written its code, and return that."""
     import torch._dynamo
     import torch._inductor
@@ -169,7 +171,7 @@ def _written(graph: Graph, given: Sequence[Given], device: Device) -> str:
     traced = functorch_config.patch(enable_autograd_cache=False, enable_remote_autograd_cache=False)
     with torch.no_grad(), cached, traced, mock.patch.object(GraphLowering, "save_output_code", written):
         try:
-            torch._inductor.compile(compilation, [inputs[index] for index in tensors])
+            torch._inductor.compile(compilation, [inputs[index] for index in tensors], options)
         except Exception:  # Inductor wraps Written in an exception of its own
             if not seen:
                 raise

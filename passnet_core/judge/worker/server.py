@@ -577,7 +577,9 @@ class _WorkerServer:
     def _generate(self, request: framing.WireMessage) -> framing.WireMessage:
         from passnet_core.judge.worker import inspecting
 
-        found = inspecting.generated(request.fields["source"], _given(request.fields["given"]), self.device)
+        fields = request.fields
+        given, baseline = _given(fields["given"]), Baseline(fields["baseline"])
+        found = inspecting.generated(fields["source"], given, self.device, baseline)
         if isinstance(found, str):
             return framing.WireMessage({"problem": self._without_scratch(found)})
         return framing.WireMessage({"code": to_json(replace(found, text=self._without_scratch(found.text)))})

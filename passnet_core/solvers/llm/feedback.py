@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from passnet_core.records import (
+    BASELINE_NAMES,
     LAUNCHED,
     MEMORY_FLOOR,
     NOISE_FLOOR,
@@ -70,14 +71,15 @@ def explained(outcome: Outcome) -> str:
 
 
 def inductor_code(subgraph: str, inspection: Inspection) -> str:
-    """The code that TorchInductor generates for a subgraph, shortened for a model, or why there is none."""
+    """The code that a baseline generates for a subgraph, shortened for a model, or why there is none."""
     if inspection.code is None:
         return inspection.code_problem
     code = inspection.code
     place = f"{inspection.environment.device}, torch {inspection.environment.torch}"
     launches = f"{code.launches} kernel {'launch' if code.launches == 1 else 'launches'}"
     calls = f" and {code.library_calls} library {'call' if code.library_calls == 1 else 'calls'}"
-    head = f"TorchInductor's code for {subgraph} on {place}: {launches}{calls if code.library_calls else ''} per call."
+    whose = f"Code of {BASELINE_NAMES[inspection.baseline]} for {subgraph} on {place}"
+    head = f"{whose}: {launches}{calls if code.library_calls else ''} per call."
     text, found, by_hand = code.text.partition(RUN_BY_HAND)
     if len(text) > MOST_OF_CODE:
         left_out = f"\n[… {len(text) - MOST_OF_CODE} characters left out …]\n"

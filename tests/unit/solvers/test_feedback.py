@@ -5,6 +5,7 @@ from dataclasses import replace
 from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT
 from passnet_core.records import (
     Accuracy,
+    Baseline,
     Clock,
     Contender,
     Evidence,
@@ -95,10 +96,10 @@ def test_inductors_code_is_cut_amid_and_what_runs_it_by_hand_is_left_out() -> No
     by_hand = "\n\ndef get_args():\n    pass\n"
     assert (
         told("kernel\ncall")
-        == "TorchInductor's code for a on fake device, torch 0: 1 kernel launch per call.\n\nkernel\ncall"
+        == "Code of TorchInductor for a on fake device, torch 0: 1 kernel launch per call.\n\nkernel\ncall"
     )
     assert told(f"kernel\ncall\n{by_hand}", 2, 1).splitlines() == [
-        "TorchInductor's code for a on fake device, torch 0: 2 kernel launches and 1 library call per call.",
+        "Code of TorchInductor for a on fake device, torch 0: 2 kernel launches and 1 library call per call.",
         "",
         "kernel",
         "call",
@@ -108,6 +109,12 @@ def test_inductors_code_is_cut_amid_and_what_runs_it_by_hand_is_left_out() -> No
     assert len(long) < MOST_OF_CODE + 300
     assert "[… 38010 characters left out …]" in long
     assert long.index("kernel") < long.index("left out …") < long.index("call\n[")
+
+
+def test_the_baseline_whose_code_it_is_is_named() -> None:
+    code = InductorCode("kernel", 1, 0)
+    told = inductor_code("a", Inspection("x", FAKE_ENVIRONMENT, code=code, baseline=Baseline.EAGER_ROUNDING))
+    assert told.startswith("Code of TorchInductor with eager's rounding for a on fake device")
 
 
 def test_why_there_is_no_code_is_told() -> None:

@@ -1,6 +1,7 @@
 """Scores: ES(t) of each solver. Only solvers that ran the same subgraphs under the same conditions are ranked."""
 
 import functools
+import itertools
 from collections.abc import Sequence
 
 import streamlit as st
@@ -13,7 +14,8 @@ from pages.ui.score_views import BEHIND, Look, downloads, views
 from pages.ui.text import count, plain, recorded, span
 from passnet_core.charts.curves import POINT, CurvePoint, curve_chart
 from passnet_core.leaderboard.boards import Board, Ranked, of_other_clocks, ranked, right_at, twin
-from passnet_core.records import RIGHT, Profile
+from passnet_core.leaderboard.report_card import Card
+from passnet_core.records import BASELINE_NAMES, RIGHT, Profile
 from passnet_core.scoring.scores import LEVELS, Interpretation
 
 CURVES = "curves"
@@ -177,28 +179,39 @@ def models_section() -> None:
     if not cards:
         return
     st.subheader("Language models")
-    st.dataframe(
-        [
-            {
-                "model": card.model,
-                "tasks": card.tasks,
-                "attempts": card.attempts,
-                **{stage: f"{number} of {total}" for stage, number, total in card.stages},
-                "accepted": f"{card.accepted} of {card.attempts}",
-                "tokens": card.tokens,
-                "cost": card.cost,
-                "cost per accepted": card.cost_per_accepted,
-            }
-            for card in cards
-        ],
-        hide_index=True,
-        width="stretch",
-        placeholder="–",
-    )
+    for conditions, comparable in itertools.groupby(cards, key=card_conditions):
+        st.caption(plain(conditions))
+        st.dataframe([card_row(card) for card in comparable], hide_index=True, width="stretch", placeholder="–")
     st.caption(
         "Each attempt counts with its best bundle, on every subgraph of its task. Costs follow the prices entered. A"
         " model's bundles that were timed are also ranked above, beside solvers that ran the same subgraphs."
     )
+
+
+def card_conditions(card: Card) -> str:
+    """Describe the conditions that comparable report cards share."""
+    device, capture, profile, clock_version = card.ground
+    pieces = (
+        device,
+        f"{capture.value} capture",
+        f"judged by: {PROFILES[profile]}",
+        f"baseline: {BASELINE_NAMES[card.baseline]}",
+        clock_note(clock_version),
+    )
+    return " · ".join(filter(None, pieces))
+
+
+def card_row(card: Card) -> dict[str, object]:
+    return {
+        "model": card.model,
+        "tasks": card.tasks,
+        "attempts": card.attempts,
+        **{stage: f"{number} of {total}" for stage, number, total in card.stages},
+        "accepted": f"{card.accepted} of {card.attempts}",
+        "tokens": card.tokens,
+        "cost": card.cost,
+        "cost per accepted": card.cost_per_accepted,
+    }
 
 
 st.title("Scores")

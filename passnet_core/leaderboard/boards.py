@@ -9,6 +9,7 @@ from statistics import median
 
 import numpy as np
 
+from passnet_core.leaderboard.grounds import Ground, ground_of
 from passnet_core.records import BASELINE_NAMES, Baseline, Capture, ErrorClass, Profile, SolverKind, digest_of
 from passnet_core.scoring.report import ABORTED_AS, ReportEntry, ScoreReport, aborted, score_report
 from passnet_core.scoring.scores import (
@@ -23,9 +24,6 @@ from passnet_core.store.rows import SampleColumns, ScoreRow
 
 Place = tuple[str, str]
 """(task id, subgraph id)."""
-
-Ground = tuple[str, Capture, Profile, int]
-"""Device, capture, profile and clock version: the conditions that solvers on one board share."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ class Board:
 
     @property
     def ground(self) -> Ground:
-        return self.device, self.capture, self.profile, self.clock_version
+        return ground_of(self)
 
     @property
     def task_ids(self) -> tuple[str, ...]:
@@ -176,7 +174,7 @@ def boards(
     for row in map(_failed_if_aborted, rows) if aborts_fail else rows:
         # an outcome that is right but not timed is not scored
         if row.error_class is not None or row.speedup is not None:
-            grouped.setdefault((row.device, row.capture, row.profile, row.clock_version), []).append(row)
+            grouped.setdefault(ground_of(row), []).append(row)
     made = [board for ground, each in grouped.items() for board in _boards_of(ground, each, names or {}, totals or {})]
     return tuple(
         sorted(

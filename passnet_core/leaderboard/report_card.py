@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from passnet_core.records import ACCEPTED, UNLOADED, UNREPLACED, Verdict
+from passnet_core.leaderboard.grounds import Ground, ground_of
+from passnet_core.records import ACCEPTED, UNLOADED, UNREPLACED, Baseline, Verdict
 from passnet_core.records.trajectories import Ending
 from passnet_core.store.rows import TrajectorySummary
 
@@ -18,8 +20,11 @@ STAGES: tuple[tuple[str, frozenset[Verdict]], ...] = (
 
 @dataclass(frozen=True)
 class Card:
-    """One model's attempts over all tasks. accepted: attempts accepted on every subgraph. stages: from stages()."""
+    """One model's attempts over all tasks, on one ground and beside one baseline. accepted: attempts accepted on every
+    subgraph. stages: from stages()."""
 
+    ground: Ground
+    baseline: Baseline
     model: str
     tasks: int
     attempts: int
@@ -45,13 +50,19 @@ def stages(endings: Sequence[Ending]) -> tuple[tuple[str, int, int], ...]:
 
 
 def cards(conversations: Iterable[TrajectorySummary]) -> tuple[Card, ...]:
-    """Return one card per model, best first. Counts only conversations that have ended and were held here."""
-    by_model: dict[str, list[tuple[str, Ending]]] = {}
+    """Return one card per ground, baseline and model. Cards that are comparable follow each other, best first; those of
+    the newest clock version and the default baseline come first. Counts only conversations that have ended and were
+    held here."""
+    by_model: dict[tuple[Ground, Baseline, str], list[tuple[str, Ending]]] = {}
     for each in conversations:
-        if each.ending is not None and not each.opening.recorded:
-            by_model.setdefault(each.opening.model, []).append((each.opening.task_id, each.ending))
+        opening = each.opening
+        if each.ending is not None and not opening.recorded:
+            key = ground_of(opening), opening.spec.baseline, opening.model
+            by_model.setdefault(key, []).append((opening.task_id, each.ending))
     found = [
         Card(
+            ground=ground,
+            baseline=baseline,
             model=model,
             tasks=len({task_id for task_id, _ in attempts}),
             attempts=len(attempts),
@@ -60,6 +71,13 @@ def cards(conversations: Iterable[TrajectorySummary]) -> tuple[Card, ...]:
             tokens=sum(ending.tokens for _, ending in attempts),
             cost=sum(ending.cost for _, ending in attempts),
         )
-        for model, attempts in by_model.items()
+        for (ground, baseline, model), attempts in by_model.items()
     ]
-    return tuple(sorted(found, key=lambda card: (-card.accepted / card.attempts, card.model)))
+    order = list(Baseline)
+
+    def place(card: Card) -> tuple[Any, ...]:
+        *where, clock_version = card.ground
+        conditions = -clock_version, order.index(card.baseline), *where
+        return (*conditions, -card.accepted / card.attempts, card.model)
+
+    return tuple(sorted(found, key=place))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from passnet_core.errors import BadInput
-from passnet_core.records import Bundle, EvalSpec, Outcome, Verdict, from_json, to_json
+from passnet_core.records import Bundle, Capture, EvalSpec, Outcome, Profile, Verdict, from_json, to_json
 
 FORMAT = 2
 """The version of the trajectory.jsonl format: a line with the opening, one per finished turn, one with the ending."""
@@ -150,7 +150,8 @@ class Opening:
     operators: the operations of the task's first subgraph. subgraphs: their digests. prompts: the digest of the prompt
     files. attempt: from 1. start: the digest of the bundle to improve; None: the model began from nothing.
     branched_from: the id of the conversation whose first branched_at turns this one continues; empty: none.
-    recorded: who made it, and where; empty: this playground."""
+    recorded: who made it, and where; empty: this playground. device: the name of the device on which bundles are
+    judged; empty if it is not known. clock_version: as in Environment; 1 in older records."""
 
     id: str
     task_id: str
@@ -168,6 +169,16 @@ class Opening:
     branched_from: str = ""
     branched_at: int = 0
     recorded: str = ""
+    device: str = ""
+    clock_version: int = 1
+
+    @property
+    def capture(self) -> Capture:
+        return self.spec.capture
+
+    @property
+    def profile(self) -> Profile:
+        return self.spec.profile
 
 
 @dataclass(frozen=True)
@@ -224,6 +235,15 @@ def trajectory_lines(trajectory: Trajectory) -> list[str]:
     rows += [{"turn": to_json(turn)} for turn in trajectory.turns]
     rows += [{"ending": to_json(trajectory.ending)}] if trajectory.ending else []
     return [json.dumps(row, allow_nan=False) + "\n" for row in rows]
+
+
+def read_opening(path: Path) -> Opening:
+    """Read the first line of a trajectory.jsonl file. Raises BadInput if it cannot be read."""
+    try:
+        with path.open(encoding="utf-8") as lines:
+            return from_json(Opening, json.loads(next(lines))["opening"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, StopIteration) as error:
+        raise BadInput(f"{path} is not a readable trajectory: {type(error).__name__}: {error}") from error
 
 
 def read_trajectory(path: Path) -> Trajectory:

@@ -10,7 +10,7 @@ from passnet_core.execution.backends.base import DeviceInfo
 from passnet_core.execution.inspections import Inspections
 from passnet_core.graphs.source import parse
 from passnet_core.graphs.vocabulary import operator_sequence
-from passnet_core.records import Bundle, EvalSpec, Inspection, Outcome, Stage, Subgraph, Task, Verdict
+from passnet_core.records import CLOCK_VERSION, Bundle, EvalSpec, Inspection, Outcome, Stage, Subgraph, Task, Verdict
 from passnet_core.records.trajectories import Ending, Opening
 from passnet_core.solvers.base import Attempt, Solver, Surroundings
 
@@ -43,12 +43,19 @@ class JudgeBench:
 
 
 def opening_of(
-    task: Task, solver: Solver, spec: EvalSpec, number: int, branched_from: tuple[str, int] = ("", 0)
+    task: Task,
+    solver: Solver,
+    spec: EvalSpec,
+    here: DeviceInfo,
+    number: int,
+    branched_from: tuple[str, int] = ("", 0),
 ) -> Opening:
-    """The opening of an attempt that starts now. number: the attempt's number at this task, from 1.
+    """The opening of an attempt that starts now. here: the device on which jobs run by default. number: the attempt's
+    number at this task, from 1.
 
     branched_from: the id of the conversation that this one continues, and the number of turns that it takes over."""
     options = solver.options
+    environment = here.environment if here.device is spec.device else None
     return Opening(
         id=f"{datetime.now(UTC):%y%m%d}-{secrets.token_hex(4)}",
         task_id=task.id,
@@ -65,7 +72,14 @@ def opening_of(
         start=options.start.digest if options.start else None,
         branched_from=branched_from[0],
         branched_at=branched_from[1],
+        device=environment.device if environment else "",
+        clock_version=clock_version_of(here),
     )
+
+
+def clock_version_of(here: DeviceInfo) -> int:
+    """The version of the way in which a judge here takes times."""
+    return here.environment.clock_version if here.environment else CLOCK_VERSION
 
 
 def ending_of(attempt: Attempt, total: int) -> Ending:

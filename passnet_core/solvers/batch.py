@@ -19,10 +19,10 @@ from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.execution.inspections import Inspections
 from passnet_core.execution.jobs import jobs_of, new_run
 from passnet_core.execution.scheduler import Scheduler
-from passnet_core.records import Bundle, EvalSpec, Outcome, Task, to_json
-from passnet_core.records.trajectories import FORMAT, End, Ending, Trajectory, Turn, read_trajectory
+from passnet_core.records import Bundle, EvalSpec, Outcome, Stage, Task, to_json
+from passnet_core.records.trajectories import FORMAT, End, Ending, Trajectory, Turn, read_opening, read_trajectory
 from passnet_core.scoring.published import published_line
-from passnet_core.solvers.attempts import JudgeBench, ending_of, opening_of
+from passnet_core.solvers.attempts import JudgeBench, clock_version_of, ending_of, opening_of
 from passnet_core.solvers.base import Attempt, Solver, Watch
 from passnet_core.store.base import Store
 from passnet_core.store.rows import RunFile
@@ -56,7 +56,9 @@ def solve(
     """Make the attempts that the folder lacks, as many at a time as there are judges, and return all finished ones.
 
     An attempt that was interrupted, or that ended with End.FAILED, starts again. attempts: the number per task. Both
-    callbacks are called from several threads. Raises InfrastructureError if the folder cannot be written."""
+    callbacks are called from several threads. Raises BadInput if the folder holds results of another baseline or clock
+    version, InfrastructureError if it cannot be written."""
+    _refuse_to_mix(folder, spec, clock_version_of(scheduler.here))
     wanted = [(task, number) for task in tasks for number in range(1, attempts + 1)]
     left = [each for each in wanted if (found := _ended(folder, *each)) is None or found.ending.end is End.FAILED]
     inspections, lock = Inspections(scheduler), threading.Lock()
@@ -71,7 +73,7 @@ def solve(
             return tuple(scheduler.judge(job, lambda event: None, stopped, owner=owner) for job in jobs)
 
         bench = JudgeBench(task, spec, judge, inspections, scheduler.here)
-        opening = opening_of(task, solver, spec, number)
+        opening = opening_of(task, solver, spec, scheduler.here, number)
         with _written(folder / task.id / str(number)) as (place, write):
             write(format=FORMAT, opening=to_json(opening))
 
@@ -102,6 +104,27 @@ def solve(
         unless_done.pop_all()
     over = (_ended(folder, *each) for each in wanted)
     return tuple(each for each in over if each is not None)
+
+
+def _refuse_to_mix(folder: Path, spec: EvalSpec, clock_version: int) -> None:
+    """Raise BadInput if an attempt in the folder was judged by another baseline, or has times of another clock version:
+    its result must neither be taken for that of this spec, nor stand beside it."""
+    for path in sorted(folder.glob("*/*/trajectory.jsonl")):
+        try:
+            there = read_opening(path)
+        except BadInput:
+            continue
+        if there.spec.baseline is not spec.baseline:
+            old, new = there.spec.baseline.value, spec.baseline.value
+            raise BadInput(
+                f"{folder} holds results of the baseline {old!r}, which must not mix with those of {new!r}. Name"
+                f" another folder with --out, or repeat --baseline {old}."
+            )
+        if Stage.MEASURE is there.spec.stage is spec.stage and there.clock_version != clock_version:
+            raise BadInput(
+                f"{folder} holds times of clock version {there.clock_version}, which cannot be compared with those of"
+                f" version {clock_version}, taken now. Name another folder with --out."
+            )
 
 
 @contextlib.contextmanager

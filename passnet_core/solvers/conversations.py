@@ -103,7 +103,8 @@ class Conversations:
                 raise UnknownItem(f"Conversation {order.after[0]!r} has no turn {order.after[1]} on this task.")
             start = None if before.opening.start is None else self._store.bundle(before.opening.start)
         solver = LanguageModel(model, order.budget, order.price, start, history, order.note)
-        began = opening_of(task, solver, order.spec, order.attempt, order.after or ("", 0))
+        here = self._runs.device()
+        began = opening_of(task, solver, order.spec, here, order.attempt, order.after or ("", 0))
         live = _Live(Trajectory(began, history, None))
         with self._lock:
             if self._closing:

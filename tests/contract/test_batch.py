@@ -21,7 +21,18 @@ from passnet_core.cli.main import main
 from passnet_core.corpus.layout import write_task
 from passnet_core.execution.backends.base import Backend
 from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
-from passnet_core.records import Baseline, Bundle, Family, InductorCode, Inspection, PassFile, Subgraph, Task, Verdict
+from passnet_core.records import (
+    CLOCK_VERSION,
+    Baseline,
+    Bundle,
+    Family,
+    InductorCode,
+    Inspection,
+    PassFile,
+    Subgraph,
+    Task,
+    Verdict,
+)
 from passnet_core.records.trajectories import read_trajectory
 from passnet_core.service import open_service
 from passnet_core.settings import ModelSettings, Settings
@@ -453,6 +464,46 @@ def test_an_attempt_of_inductor_with_eagers_rounding_says_so(playground: Playgro
     assert code == 0, err
     assert playground.lines()[0]["opening"]["model"] == "TorchInductor with eager's rounding"
     assert [job.spec.baseline for job in backend.jobs] == [Baseline.EAGER_ROUNDING]
+
+
+@pytest.mark.parametrize("solver", ["inductor", "model"])
+def test_results_of_another_baseline_are_neither_taken_nor_mixed_in(playground: Playground, solver: str) -> None:
+    if solver == "inductor":
+        playground.backend = FakeBackend(lambda job: outcome(job, Verdict.FASTER))
+    playground.server.models["scripted"] = saying(*[wrote(a_pass(Verdict.VALUES_ONLY)), FINISH] * 2)
+    assert isinstance(playground.backend, FakeBackend)
+    assert playground.solve("--solver", solver)[0] == 0
+    before = {path: path.read_bytes() for path in playground.out.rglob("*") if path.is_file()}
+    judged = len(playground.backend.jobs)
+    # also where a further attempt would stand beside it
+    for more in ((), ("--attempts", "2")):
+        code, out, err = playground.solve("--solver", solver, "--baseline", "inductor-eager-rounding", *more)
+        assert (code, out) == (2, "")
+        assert "holds results of the baseline 'inductor', which must not mix" in err
+        assert "Name another folder with --out, or repeat --baseline inductor." in err
+    assert {path: path.read_bytes() for path in playground.out.rglob("*") if path.is_file()} == before
+    assert len(playground.backend.jobs) == judged
+    assert playground.solve("--solver", solver)[0] == 0, "the same baseline goes on"
+    playground.out = playground.folder / "rounding"
+    assert playground.solve("--solver", solver, "--baseline", "inductor-eager-rounding")[0] == 0
+    assert playground.lines()[0]["opening"]["spec"]["baseline"] == "inductor-eager-rounding"
+
+
+def test_times_of_another_clock_version_are_neither_taken_nor_mixed_in(playground: Playground) -> None:
+    playground.backend = FakeBackend(lambda job: outcome(job, Verdict.FASTER))
+    assert playground.solve("--solver", "inductor", "--stage", "measure")[0] == 0
+    file = playground.out / "add-relu" / "1" / "trajectory.jsonl"
+    assert f'"clock_version": {CLOCK_VERSION}' in file.read_text()
+    assert playground.solve("--solver", "inductor", "--stage", "measure")[0] == 0
+    older = file.read_text().replace(f'"clock_version": {CLOCK_VERSION}', '"clock_version": 1')
+    file.write_text(older)
+    code, _, err = playground.solve("--solver", "inductor", "--stage", "measure")
+    assert code == 2
+    assert "holds times of clock version 1, which cannot be compared" in err
+    assert file.read_text() == older
+    # values do not depend on how times are taken
+    file.write_text(older.replace('"stage": "measure"', '"stage": "verify"'))
+    assert playground.solve("--solver", "inductor", "--stage", "measure", "--attempts", "2")[0] == 0
 
 
 def test_a_model_reads_the_code_of_the_baseline_that_it_is_timed_beside(playground: Playground) -> None:

@@ -9,7 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import talk as talk_page
-from passnet_core.records import Device, EvalSpec, Stage
+from passnet_core.execution.backends.fake import FakeBackend
+from passnet_core.records import Baseline, Device, EvalSpec, Stage
 from passnet_core.records.trajectories import FREE, Budget, End
 from passnet_core.service import Service
 from passnet_core.settings import ModelSettings
@@ -19,7 +20,7 @@ from passnet_core.solvers.llm.client import ChatModel
 from tests.contract.model_server import ModelServer, Said, saying, serving
 from tests.example_playground import PASS, REFERENCE, TASK_ID
 from tests.pages.editing import Editor
-from tests.pages.visiting import Visit, button, texts, until
+from tests.pages.visiting import Visit, button, read, texts, until
 
 KEY = "sk-typed-0123456789"
 
@@ -214,6 +215,31 @@ def test_the_scores_page_has_a_report_card_by_model(visit: Visit, service: Servi
     table = next(each.value for each in app.dataframe if "cost per accepted" in each.value)
     row = table.iloc[0]
     assert (row["model"], row["accepted"], row["right"], row["faster"]) == ("scripted", "1 of 1", "1 of 1", "0 of 1")
+    assert "fake device · direct capture · judged by: strict · baseline: TorchInductor" in read(app)
+
+
+def test_report_cards_of_the_two_baselines_and_of_clock_versions_stand_apart(
+    visit: Visit, service: Service, server: ModelServer, judge: FakeBackend
+) -> None:
+    model = ChatModel(ChatServer(server.base_url, KEY), "scripted")
+    spec = EvalSpec(Stage.VERIFY, Device.CPU)
+    (here,) = judge.told.devices
+    assert here.environment is not None
+    older = replace(here, environment=replace(here.environment, clock_version=1))
+    for device, baseline in ((here, Baseline.INDUCTOR), (here, Baseline.EAGER_ROUNDING), (older, Baseline.INDUCTOR)):
+        judge.told = replace(judge.told, devices=(device,))
+        server.models["scripted"] = saying(wrote(PASS), FINISH)
+        order = ConversationOrder(replace(spec, baseline=baseline), Budget(), FREE)
+        service.conversations.wait(service.conversations.start(model, service.corpus.task(TASK_ID), order))
+    app = visit("scores")
+    tables = [each.value for each in app.dataframe if "cost per accepted" in each.value]
+    assert [list(each["attempts"]) for each in tables] == [[1], [1], [1]]
+    captions = [each.value.replace("\\", "") for each in app.caption if each.value.startswith("fake device")]
+    assert captions == [
+        "fake device · direct capture · judged by: strict · baseline: TorchInductor",
+        "fake device · direct capture · judged by: strict · baseline: TorchInductor with eager's rounding",
+        "fake device · direct capture · judged by: strict · baseline: TorchInductor · clock version 1",
+    ]
 
 
 def test_a_conversation_is_played_back_without_a_model(

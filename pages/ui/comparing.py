@@ -61,7 +61,6 @@ FATES: Mapping[Fate, str] = {
     Fate.ADDED: "was added: only the run under Now has it.",
     Fate.REMOVED: "was removed: only the run under Then has it.",
 }
-RULES: Mapping[Profile, str] = {Profile.STRICT: "the strict rules", Profile.PASSNET: PROFILES[Profile.PASSNET]}
 OFFERED = 200
 """How many runs of a task are offered for comparison."""
 NOT_COMPARABLE = "Times and speedups from different environments are not comparable."
@@ -97,10 +96,10 @@ def offer_other_rules(run: Run, outcome: Outcome) -> None:
     """Offer to judge the same solver on this subgraph by the other profile, and to show both outcomes side by side."""
     other = Profile.PASSNET if run.spec.profile is Profile.STRICT else Profile.STRICT
     st.button(
-        f"Judge by {RULES[other]} too",
+        f"Also judge by: {PROFILES[other]}",
         icon=":material/balance:",
         key=f"rules-{run.id}",
-        help=f"Judges this subgraph again, by {RULES[other]}, and shows both outcomes with their reasons.",
+        help="Judges this subgraph again, by these rules, and shows both outcomes with their reasons.",
         on_click=_judge_by_other_rules,
         args=(run, outcome, other),
     )

@@ -85,7 +85,7 @@ def test_code_is_compared_line_by_line(visit: Visit, service: Service) -> None:
 def test_one_click_judges_by_the_other_rules_and_shows_both_outcomes(visit: Visit, service: Service) -> None:
     then = judged(service, REFERENCE)
     app = visit("runs", run=then)
-    button(app, "Judge by PassNet's rules too").click().run()
+    button(app, "Also judge by: PassNet's rules").click().run()
     assert app.query_params["against"] == then
     now = app.query_params["run"]
     service.wait(now)
@@ -97,7 +97,7 @@ def test_one_click_judges_by_the_other_rules_and_shows_both_outcomes(visit: Visi
     run = service.run(now)
     assert (run.spec.profile, run.spec.replacement_cap) == (Profile.PASSNET, 1)
     assert [each.subgraph_id for each in service.outcomes(now)] == [task().subgraphs[0].id]
-    assert any(each.label == "Judge by the strict rules too" for each in visit("runs", run=now).button)
+    assert any(each.label == "Also judge by: strict" for each in visit("runs", run=now).button)
 
 
 @pytest.mark.parametrize("show", list(SECTIONS))

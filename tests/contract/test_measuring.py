@@ -622,6 +622,23 @@ def test_passnets_protocol_aborts_if_either_clock_is_unsteady(who: str) -> None:
     assert who in found.reason
 
 
+def test_an_unsteady_baseline_beside_passes_does_not_make_passnets_protocol_abort() -> None:
+    wild = itertools.cycle((0.5, 1.0, 1.5, 1.0, 0.7, 1.4))
+
+    class Unsteady(Timed):
+        def passnet_times(
+            self, name: str, seed: int, warm_up: int, calls: int, core: int | None
+        ) -> list[tuple[float, float]]:
+            self.jitter = wild if name == "baseline" else itertools.cycle((1.0,))
+            return super().passnet_times(name, seed, warm_up, calls, core)
+
+    resident = Unsteady({"eager": 100.0, "baseline": 80.0}, [])
+    found, _ = measured(100.0, 80.0, 50.0, profile=Profile.PASSNET, resident=resident)
+    assert found.verdict is Verdict.FASTER, found.reason
+    alone, _ = measured(100.0, 80.0, 80.0, profile=Profile.PASSNET, resident=resident, inductor=True)
+    assert alone.verdict is Verdict.INCONCLUSIVE, "as the solver it does"
+
+
 def test_a_drift_of_the_whole_machine_and_calls_that_spread_leave_a_ratio_certain() -> None:
     def speedups(firsts: Sequence[Sequence[float]], seconds: Sequence[Sequence[float]]) -> list[Speedup]:
         blocks = [Block(list(first), list(second), [], [], 0.0, 0.0) for first, second in zip(firsts, seconds)]

@@ -5,6 +5,7 @@ the eager beside it. The workers time their own calls. Their claims count becaus
 that nobody knew before, the referee's own clock must agree, calls picked afterwards at random must have returned the
 right values, and eager beside the passes must be as fast as in a process without them."""
 
+from collections.abc import Mapping, Sequence
 from statistics import median
 
 from passnet_core.judge.numerics import timed_inputs
@@ -100,7 +101,7 @@ def strictly(session: TimingSession) -> Measurement:
         return session.measurement(*problem, scored=False)
     session.asked.report(f"timing, {Clock.KERNEL.value} clock")
     session.keep(Clock.KERNEL, traced := session.trace(eager_us), _speedups(Clock.KERNEL, traced))
-    reason = _inconclusive([session.asked.names[each] for each in too_unsure], doubtful, busy)
+    reason = _inconclusive(session.asked.names, too_unsure, doubtful, busy)
     if reason or session.noise is None:
         return session.measurement(Verdict.INCONCLUSIVE, reason, scored=False)
     return session.measurement(*timed_blocks.judged(session.scored_speedup(), session.noise))
@@ -144,13 +145,14 @@ def _unclear(timed: Timed, spec: ClockSpec) -> tuple[list[Contender], Excess | N
 
 def _note_noise(session: TimingSession, timed: Timed, spec: ClockSpec) -> None:
     """Keep the noise of the machine, as the scored clock shows it, with its evidence."""
+    names = session.asked.names
     session.noise = timed_blocks.noise(timed)
     session.evidence.append(Evidence(NOISE_FLOOR, timed_blocks.noise_sentence(timed, session.noise)))
     session.evidence += filter(None, [clock_audits.clock_evidence(timed, spec)])
     if any(timed_inputs.fixed(fill) for fill in session.fills):
-        session.evidence.append(timed_blocks.preparing_evidence(timed, session.asked.solver))
+        session.evidence.append(timed_blocks.preparing_evidence(timed, names[session.asked.solver]))
     if timed.copying:
-        session.evidence.append(timed_blocks.busy_evidence(session.busy(timed)))
+        session.evidence.append(timed_blocks.busy_evidence(session.busy(timed), names[Contender.BASELINE]))
 
 
 def _problem_of_picked_calls(session: TimingSession) -> tuple[Verdict, str] | None:
@@ -174,12 +176,12 @@ def _problem_of_picked_calls(session: TimingSession) -> tuple[Verdict, str] | No
     return floor.impossible(candidate, eager)
 
 
-def _inconclusive(too_unsure: list[str], doubtful: str, busy: float) -> str:
+def _inconclusive(names: Mapping[Contender, str], too_unsure: Sequence[Contender], doubtful: str, busy: float) -> str:
     """Say why right values get no speedup, or return an empty string."""
     if too_unsure:
+        unsure = " and ".join(names[each] for each in too_unsure)
         return (
-            f"Right, but the times of {' and '.join(too_unsure)} were too unsteady, also when repeated."
-            " Run it again on a quiet machine."
+            f"Right, but the times of {unsure} were too unsteady, also when repeated. Run it again on a quiet machine."
         )
     if doubtful:
         return (
@@ -188,8 +190,8 @@ def _inconclusive(too_unsure: list[str], doubtful: str, busy: float) -> str:
         )
     if busy > BUSY:
         return (
-            "Right, but something kept the device busy while eager and Inductor were timed, also when repeated:"
-            f" copying memory took {busy:.1f} times as long as at best. Run it again on a quiet machine."
+            f"Right, but something kept the device busy while eager and {names[Contender.BASELINE]} were timed, also"
+            f" when repeated: copying memory took {busy:.1f} times as long as at best. Run it again on a quiet machine."
         )
     return ""
 
@@ -219,7 +221,9 @@ def as_passnet(session: TimingSession) -> Measurement:
         who: max(timed_blocks.spread(timed_blocks.pooled(found[who])) for found in blocks.values())
         for who in session.contest.runners
     }
-    unsteady = [who for who, spread in spreads.items() if spread > timed_blocks.UNSTABLE]
+    # PassNet times no other beside the solver and eager
+    own = (Contender.EAGER, session.asked.solver)
+    unsteady = [who for who, spread in spreads.items() if who in own and spread > timed_blocks.UNSTABLE]
     if unsteady:
         names = " and ".join(session.asked.names[each] for each in unsteady)
         reason = (

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median, quantiles
 
-from passnet_core.records import CONTENDER_NAMES, Clock, Contender, Evidence, Speedup, Timing, Verdict
+from passnet_core.records import Clock, Contender, Evidence, Speedup, Timing, Verdict
 from passnet_core.scoring.intervals import Interval, median_interval
 
 UNSTABLE = 0.2
@@ -202,16 +202,16 @@ def noise_sentence(timed: Timed, found: Noise) -> str:
     return f"{said}{beside}."
 
 
-def busy_evidence(busy: float) -> Evidence:
-    text = f"While eager and Inductor were timed, copying memory took {busy:.2f} times as long as at best."
+def busy_evidence(busy: float, baseline: str) -> Evidence:
+    text = f"While eager and {baseline} were timed, copying memory took {busy:.2f} times as long as at best."
     return Evidence("the device beside the pass", text)
 
 
-def preparing_evidence(timed: Timed, solver: Contender) -> Evidence:
+def preparing_evidence(timed: Timed, solver: str) -> Evidence:
     solved = median(each.begun_us for each in (timed.beside or timed.clean))
     return Evidence(
         "prepare(weights)",
         f"Drawing new weights takes {median(each.begun_us for each in timed.clean):.0f} µs, and with what"
-        f" {CONTENDER_NAMES[solver]} prepare {solved:.0f} µs, by the judge's own clock. That happens once per block of"
+        f" {solver} prepare {solved:.0f} µs, by the judge's own clock. That happens once per block of"
         " calls and is not part of their time.",
     )

@@ -166,9 +166,10 @@ class Noise:
 def noise(timed: Timed) -> Noise:
     """The noise of these blocks. If the passes are compared with eager in another process, that is as much as the two
     processes differ."""
-    slowdown = timed.slowdown.value if timed.slowdown else SLOWED if timed.beside_pair else 1.0
-    apart = slowdown if timed.beside_pair and (timed.slowdown is None or slowdown > SLOWED) else 1.0
-    return Noise(max(timed.floor.high, 1 / timed.floor.low, APART, apart), max(1.0, slowdown))
+    floor, found = timed.floor, timed.slowdown
+    slowdown = found.value if found else SLOWED if timed.beside_pair else 1.0
+    apart = slowdown if timed.beside_pair and (found is None or slowdown > SLOWED) else 1.0
+    return Noise(max(floor.high, 1 / floor.low, APART, apart), max(1.0, slowdown))
 
 
 def judged(found: Speedup, floor: Noise) -> tuple[Verdict, str]:
@@ -189,9 +190,10 @@ def judged(found: Speedup, floor: Noise) -> tuple[Verdict, str]:
 
 def noise_sentence(timed: Timed, found: Noise) -> str:
     """The noise floor, and the eager that the passes were compared with, as evidence."""
+    floor = timed.floor
     said = (
-        f"Eager against eager, call by call, end to end: {timed.floor.value:.3f} ({timed.floor.low:.3f} to"
-        f" {timed.floor.high:.3f}); nothing below {found.either - 1:.1%} counts as a difference."
+        f"Eager against eager, call by call, end to end: {floor.value:.3f} ({floor.low:.3f} to"
+        f" {floor.high:.3f}); nothing below {found.either - 1:.1%} counts as a difference."
     )
     slowdown = timed.slowdown
     if slowdown is None:

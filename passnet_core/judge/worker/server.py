@@ -436,14 +436,13 @@ class _WorkerServer:
     def _burst(self, request: framing.WireMessage) -> framing.WireMessage:
         """Make a burst of timed calls, and keep what they returned until the next one."""
         fields = request.fields
-        assert self.buffers is not None, "the inputs must be fixed before"
         self.burst_outputs = []
         functions = [self.calls[name] for name in fields["names"]]
         calls = timed_calls.planned(fields["seed"], len(functions), fields["rounds"])
         made = timing_loop.burst(
             functions,
             calls,
-            self.buffers,
+            self._fixed,
             Clock(fields["clock"]),
             self.device,
             fields["core"],
@@ -454,13 +453,18 @@ class _WorkerServer:
         kept_bytes = sum(value.nbytes for value in kept if isinstance(value, torch.Tensor))
         return framing.WireMessage({"claimed": made.claimed_us, "digests": made.digests, "kept_bytes": kept_bytes})
 
+    @property
+    def _fixed(self) -> timed_inputs.Buffers:
+        """The buffers for timed inputs, once "fix" has drawn those that stay the same."""
+        assert self.buffers is not None, "the inputs must be fixed before"
+        return self.buffers
+
     def _burst_outputs(self, request: framing.WireMessage) -> framing.WireMessage:
         return self._returned_many([self.burst_outputs[index] for index in request.fields["calls"]])
 
     def _passnet_times(self, request: framing.WireMessage) -> framing.WireMessage:
         fields = request.fields
-        assert self.buffers is not None, "the inputs must be fixed before"
-        inputs = self.buffers.drawn(fields["seed"], 0)
+        inputs = self._fixed.drawn(fields["seed"], 0)
         call = self.calls[fields["name"]]
         both = passnet_timing.times(call, inputs, fields["warm_up"], fields["calls"], fields["core"])
         return framing.WireMessage({"times": both})

@@ -1,12 +1,17 @@
 """What a candidate worker on CUDA does before its bundle arrives, so that the bundle's first call finds the compilers
-loaded: it compiles and launches a kernel, and captures a module with Dynamo. No candidate code runs."""
+loaded: it captures a module with Dynamo, and compiles and launches a kernel. No candidate code runs."""
+
+from unittest import mock
 
 import torch
 import triton
 import triton.language as tl
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
 
 from passnet_core.judge.protocol.messages import Preparation
 from passnet_core.judge.worker import building, launch_recorder  # noqa: F401  the first watched call needs the latter
+from passnet_core.judge.worker.compiler_process import CAPABILITY, WARP
 from passnet_core.records import Capture, Contender, Device
 
 SOURCE = """import torch
@@ -27,11 +32,19 @@ def _rectified(source, target, length, BLOCK: tl.constexpr):  # type: ignore[no-
     tl.store(target + at, tl.maximum(tl.load(source + at, inside), 0.0), inside)
 
 
+def load_compilers() -> None:
+    """Have Dynamo and Triton compile without touching a GPU."""
+    module = Preparation(Contender.PASSES, SOURCE, Capture.COMPILED, Device.CPU)
+    # Dynamo keeps the state of the GPU's random numbers if there is one, and would create a context for that
+    with mock.patch.object(torch.cuda, "is_available", return_value=False), torch.no_grad():
+        building.prepared(module, (), {})([torch.ones(LENGTH)])
+    torch._dynamo.reset()
+    signature = {"source": "*fp32", "target": "*fp32", "length": "i32", "BLOCK": "constexpr"}
+    source = ASTSource(_rectified, signature, {"BLOCK": LENGTH})
+    triton.compile(source, target=GPUTarget("cuda", CAPABILITY, WARP))
+
+
 def rehearse() -> None:
-    """Launch a kernel, and call a module that Dynamo captures."""
+    """Launch a kernel."""
     source = torch.ones(LENGTH, device="cuda")
     _rectified[(1,)](source, torch.empty_like(source), LENGTH, BLOCK=LENGTH)
-    asked = Preparation(Contender.PASSES, SOURCE, Capture.COMPILED, Device.CUDA)
-    with torch.no_grad():
-        building.prepared(asked, (), {})([source])
-    torch._dynamo.reset()

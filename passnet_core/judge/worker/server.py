@@ -72,6 +72,15 @@ def serve(channel: socket.socket, device: Device, scratch: Path) -> None:
             return
 
 
+def load_compilers(device: Device, *, trusted: bool) -> None:
+    """Load in a new worker on CUDA, before its first job and without the device, what its first compiled call needs. A
+    witness's compiler is loaded as it is primed."""
+    if device is Device.CUDA and not trusted:
+        from passnet_core.judge.worker import rehearsing  # loads Triton, which a witness does not need
+
+        rehearsing.load_compilers()
+
+
 def prime(device: Device, *, trusted: bool) -> None:
     """Initialise the device in a new worker, which takes seconds, before its first job. trusted: it is a witness."""
     if device is Device.CPU:
@@ -82,7 +91,7 @@ def prime(device: Device, *, trusted: bool) -> None:
         timing.memory()
         building.rehearse()
     else:
-        from passnet_core.judge.worker import rehearsing  # loads Triton, which a witness does not need
+        from passnet_core.judge.worker import rehearsing
 
         rehearsing.rehearse()
     torch.cuda.synchronize()

@@ -6,17 +6,17 @@ from pathlib import Path
 
 def main(arguments: list[str]) -> None:
     """Run one of these programs:
-    describe ISOLATION | referee CHANNEL ISOLATION HOME | fork-server CONTROL DEVICE SCRATCH WHO |
+    describe ISOLATION | referee CHANNEL ISOLATION HOME SPARES | fork-server CONTROL DEVICE SCRATCH WHO |
     confined ISOLATION MODULE SECONDS | inside MODULE SECONDS."""
     match arguments:
         case ["describe", isolation]:
             from passnet_core.judge.supervisor import machine
 
             print(machine.description_as_json(isolation))
-        case ["referee", channel, isolation, home]:
+        case ["referee", channel, isolation, home, spares]:
             from passnet_core.judge import referee
 
-            referee.main(int(channel), isolation, Path(home))
+            referee.main(int(channel), isolation, Path(home), int(spares))
         case ["fork-server", control, device, scratch, who]:
             from importlib import import_module
 
@@ -28,7 +28,7 @@ def main(arguments: list[str]) -> None:
                 Device(device),
                 Path(scratch),
                 lambda: import_module("passnet_core.judge.worker.server"),  # type: ignore[arg-type]
-                trusted=who == "witness",
+                who,
             )
         case ["confined", isolation, module, seconds]:
             from passnet_core.judge.supervisor import confined

@@ -46,10 +46,11 @@ M_MMAP_MAX, M_TRIM_THRESHOLD = -4, -1
 """Parameters of mallopt in GNU's C library."""
 
 
-def main(descriptor: int, isolation: str, home: Path) -> None:
+def main(descriptor: int, isolation: str, home: Path, spares: int) -> None:
     """Answer requests until the channel closes or SIGTERM arrives. Runs as a program of its own.
 
-    descriptor: the channel's socket. isolation: a name, or "auto". home: the folder of scratch files and locks."""
+    descriptor: the channel's socket. isolation: a name, or "auto". home: the folder of scratch files and locks.
+    spares: how many warm spares to keep per device."""
     signal.signal(signal.SIGTERM, _leave)
     # more threads do not speed up comparing, and each would wait for a core that a starting process keeps busy
     os.environ.setdefault("OMP_NUM_THREADS", str(min(4, os.cpu_count() or 1)))
@@ -58,13 +59,13 @@ def main(descriptor: int, isolation: str, home: Path) -> None:
     channel.set_inheritable(False)
     threading.Thread(target=_leave_when_alone, args=(channel,), daemon=True).start()
     scratch = _own_scratch(home / "scratch")
-    pool = WorkerPool(WorkerPlace(sandbox.chosen(isolation), scratch))
+    pool = WorkerPool(WorkerPlace(sandbox.chosen(isolation), scratch), spares=spares, home=home)
     try:
         with channel.makefile("rw", encoding="utf-8", newline="\n") as lines:
             for line in lines:
                 request = json.loads(line)
                 if "warm" in request:
-                    pool.refill(Device(request["warm"]["device"]), witness=request["warm"]["witness"])
+                    pool.refill(Device(request["warm"]["device"]), checking=request["warm"]["checking"])
                     _load_torch()
                 elif "inspect" in request:
                     _inspect(request["inspect"], pool, home, lines)

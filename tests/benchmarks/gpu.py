@@ -116,7 +116,7 @@ def pairs(subgraphs: Sequence[Subgraph], factor: float = 1.0) -> Iterator[Pair]:
             ending.callback(pool.close)
             tight_loop = TightLoop()
             ending.callback(tight_loop.close)
-            pool.refill(Device.CUDA, witness=True)
+            pool.refill(Device.CUDA, checking=False)
             candidate, witness = (
                 WorkerProcess(fork_server, who, deadline_s=3600.0, lifetime_s=3600.0, compiling=True)
                 for who, fork_server in (
@@ -126,7 +126,8 @@ def pairs(subgraphs: Sequence[Subgraph], factor: float = 1.0) -> Iterator[Pair]:
             )
             ending.callback(candidate.close)
             ending.callback(witness.close)
-            pool.wait_until_quiet(Device.CUDA)
+            candidate.settle()
+            witness.settle()
             for subgraph in subgraphs[start : start + share]:
                 yield _pair(subgraph, bundle, candidate, witness, tight_loop, factor)
                 candidate.forget()

@@ -25,7 +25,7 @@ from tests.contract.judging import RIGHT, bundle, hostile_at_import
 
 def loaded(pool: WorkerPool, asked: Bundle, *, deadline_s: float = 240.0) -> WorkerProcess:
     worker = WorkerProcess(pool.for_bundle(asked.digest, Device.CPU), "candidate", deadline_s=deadline_s)
-    pool.refill(Device.CPU, witness=False)
+    pool.refill(Device.CPU, checking=False)
     return worker
 
 
@@ -335,6 +335,25 @@ def test_a_fork_server_serves_only_one_bundle(pool: WorkerPool) -> None:
     second = pool.for_bundle("another", Device.CPU)
     assert second is not first
     assert not first.alive
+
+
+def parent_of_a_worker_that_loads(pool: WorkerPool, asked: Bundle) -> int:
+    """The id of the fork server that checks this bundle, as its worker sees it."""
+    worker = WorkerProcess(pool.for_check(Device.CPU), "candidate", deadline_s=240)
+    try:
+        worker.load(asked)
+    finally:
+        log = worker.close()
+    return int(log)
+
+
+def test_checks_of_several_bundles_share_a_fork_server_that_judges_none(pool: WorkerPool) -> None:
+    bundles = [bundle(hostile_at_import(f"print(os.getppid(), flush=True) # {number}")) for number in range(2)]
+    checker = pool.for_check(Device.CPU)
+    parents = {parent_of_a_worker_that_loads(pool, each) for each in bundles}
+    assert len(parents) == 1
+    assert pool.for_check(Device.CPU) is checker
+    assert pool.for_bundle(bundles[0].digest, Device.CPU) is not checker
 
 
 def test_the_scratch_folder_of_process_isolation_is_limited_and_removed(tmp_path: Path) -> None:

@@ -38,13 +38,15 @@ Listen = Callable[[JobEvent], None]
 
 @dataclass(frozen=True)
 class DeviceInfo:
-    """The device on which jobs run. environment: None if unknown. problem: why nothing can be judged here, or empty."""
+    """The device on which jobs run. environment: None if unknown. problem: why nothing can be judged here, or empty.
+    spares: how many warm spares its machine has room for."""
 
     device: Device
     label: str
     isolation: Isolation
     environment: Environment | None = None
     problem: str = ""
+    spares: int = 1
 
 
 @dataclass(frozen=True)
@@ -52,11 +54,13 @@ class Capacity:
     """How much a backend does at once. devices: where jobs can run; the first is the default.
 
     judges: number of jobs of any kind at once. checkers: number of further judges, which take only work without values
-    and clocks, so that a check never waits for a measurement. Without checkers, the judges take that work too."""
+    and clocks, so that a check never waits for a measurement. Without checkers, the judges take that work too.
+    spares: number of processes that each judge keeps warm, so that as many bundles need not wait for one to start."""
 
     devices: tuple[DeviceInfo, ...]
     judges: int = 1
     checkers: int = 0
+    spares: int = 1
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,8 @@ class LocalBackend:
     """Judges on this machine. Safe to call from as many threads as it has judges and checkers; more would wait.
 
     judges: number of referees for any work. checkers: number of referees for CHECK jobs and matching only; without any,
-    the judges do that too. keep_warm: restart a referee at once if it had to be killed."""
+    the judges do that too. keep_warm: restart a referee at once if it had to be killed. spares: warm spares per judge;
+    None: as many as the machine has room for."""
 
     def __init__(
         self,
@@ -75,23 +76,25 @@ class LocalBackend:
         judges: int = 1,
         checkers: int = 1,
         keep_warm: bool = False,
+        spares: int | None = None,
         grace_s: float = GRACE_S,
     ) -> None:
         self.python = str(python)
         self.isolation = str(isolation)
         self.home = Path(home)
         self.judges, self.checkers = judges, checkers
+        self._spares = spares
 
         def command(channel: int) -> list[str]:
-            return self.command("referee", str(channel), self.isolation, str(self.home))
+            return self.command("referee", str(channel), self.isolation, str(self.home), str(self.spares()))
 
-        def referees(count: int, *, witness: bool) -> list[Referee]:
+        def referees(count: int, *, checking: bool) -> list[Referee]:
             program = RefereeProgram(
-                command, self.environment, self.home, grace_s, witness=witness, keep_warm=keep_warm
+                command, self.environment, self.home, grace_s, checking=checking, keep_warm=keep_warm
             )
             return [Referee(program) for _ in range(count)]
 
-        self._referees = {False: referees(judges, witness=True), True: referees(checkers, witness=False)}
+        self._referees = {False: referees(judges, checking=False), True: referees(checkers, checking=True)}
         self._free: dict[bool, LifoQueue[Referee]] = {}
         """The idle referees, by whether they take only light work; the one that worked last is used first."""
         for light, each in self._referees.items():
@@ -102,7 +105,11 @@ class LocalBackend:
         self._info_lock = threading.Lock()
 
     def capacity(self) -> Capacity:
-        return Capacity((self.info(),), self.judges, self.checkers)
+        return Capacity((self.info(),), self.judges, self.checkers, self.spares())
+
+    def spares(self) -> int:
+        """How many warm spares each judge keeps per device."""
+        return self._spares or max(1, self.info().spares // max(1, self.judges))
 
     def run(self, job: Job, listen: Listen, cancelled: threading.Event) -> Outcome:
         """Judge the job and return its one outcome, whatever happens."""
@@ -226,6 +233,7 @@ class LocalBackend:
                 isolation=Isolation(told["isolation"]),
                 environment=from_json(Environment, told["environment"]) if told["environment"] else None,
                 problem=told["problem"],
+                spares=int(told["spares"]),
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             problem = f"The judge's Python, {self.python}, cannot be started: {error}. Set PASSNET_PYTHON to another."

@@ -43,7 +43,7 @@ LEAVE_WITHIN_S = 5.0
 
 @dataclass(frozen=True)
 class RefereeProgram:
-    """How to start a referee. home: the folder of its scratch folders. witness: keep a reference worker ready.
+    """How to start a referee. home: the folder of its scratch folders. checking: it gets CHECK jobs only.
 
     grace_s: how many seconds it may be silent beyond the deadline. keep_warm: restart it at once if it was killed."""
 
@@ -51,7 +51,7 @@ class RefereeProgram:
     environment: Callable[[], Mapping[str, str]]
     home: Path
     grace_s: float
-    witness: bool
+    checking: bool
     keep_warm: bool
 
 
@@ -199,7 +199,7 @@ class Referee:
     def _warm(self, device: Device) -> None:
         with contextlib.suppress(InfrastructureError):  # the next job will meet and report the same problem
             self._start()
-            self._send({"warm": {"device": device.value, "witness": self.program.witness}})
+            self._send({"warm": {"device": device.value, "checking": self.program.checking}})
             self.idle = True
 
     def _start(self) -> None:

@@ -53,7 +53,7 @@ class JobWorkers:
 
     def refill(self) -> None:
         """Start the processes that a job like this one needs, without waiting for them."""
-        self.pool.refill(self.device, witness=self.job.spec.stage is not Stage.CHECK)
+        self.pool.refill(self.device, checking=self.job.spec.stage is Stage.CHECK)
 
     def tidy(self) -> None:
         """Have the workers that stay forget the job, and start what a next one needs. Call it when nobody waits for the
@@ -89,7 +89,10 @@ class JobWorkers:
 
         trusted = who == "witness"
         spec = self.job.spec
-        if bundle is not None:
+        checking = spec.stage is Stage.CHECK
+        if checking:
+            fork_server = self.pool.for_check(self.device)
+        elif bundle is not None:
             fork_server = self.pool.for_bundle(bundle.digest, self.device)
         elif trusted:
             fork_server = self.pool.for_witness(self.device)
@@ -97,8 +100,8 @@ class JobWorkers:
             fork_server = self.pool.for_repeater(self.device)
         if compiling is None:
             compiled = spec.capture is Capture.COMPILED or (trusted and self.job.bundle is None)
-            compiling = compiled and spec.stage is not Stage.CHECK
-        staying = self.device is Device.CUDA and not alone
+            compiling = compiled and not checking
+        staying = self.device is Device.CUDA and not alone and not checking
         if alone:
             self.pool.dismiss(who)
         resident = self.pool.residents.get(who) if staying else None

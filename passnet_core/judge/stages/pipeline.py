@@ -186,7 +186,6 @@ class JobPipeline:
             return
         self._enter(Phase.MEASURE, "Measuring time.")
         with lock.alone():
-            self.workers.pool.wait_until_quiet(device)
             measured = measure.measure(asked)
         candidate.settle()
         self.facts = replace(self.facts, measurement=measured)

@@ -16,6 +16,11 @@ SIGN_OF_LIFE_S = 5.0
 POLL_S = 0.02
 
 
+def lock_file(home: Path) -> Path:
+    """The file whose lock the judges of one device share."""
+    return home / "device.lock"
+
+
 class DeviceLock:
     """A reader-writer lock: many judges may compute at once, or one may measure.
 
@@ -56,7 +61,7 @@ class DeviceLock:
         if self.home is None:
             yield
             return
-        with (self.home / "device.lock").open("a") as device:
+        with lock_file(self.home).open("a") as device:
             # the turn goes to one waiter at a time; without it, computing judges would keep a measuring one out
             with (self.home / "device.turn").open("a") as turn:
                 self._wait_for(turn, fcntl.LOCK_EX, words)

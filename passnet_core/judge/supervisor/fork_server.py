@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -75,13 +76,14 @@ class WorkerPlace:
 class ForkServer:
     """A running fork server. It dies with the thread that created it, so create it on one that lives long enough.
 
-    bound_to: the digest of the one bundle it serves, None until it has one."""
+    bound_to: the digest of the one bundle it serves, None until it has one. ready: torch is loaded. primed: its next
+    worker is. Both are known as of the last message that was heard."""
 
     def __init__(self, place: WorkerPlace, device: Device, who: str = "candidate") -> None:
         self.device = device
         self.place = place
         self.bound_to: str | None = None
-        self.ready = False
+        self.ready = self.primed = False
         sandboxed = place.isolation is Isolation.SANDBOXED
         self.folder: Path | None = None if sandboxed else Path(tempfile.mkdtemp(prefix="judge-", dir=place.folder))
         scratch = sandbox.PRIVATE_TEMP if self.folder is None else str(self.folder)
@@ -116,23 +118,42 @@ class ForkServer:
 
     def wait_until_ready(self) -> None:
         """Waits until torch is loaded. Raises InfrastructureError with the process's output if it does not start."""
-        if self.ready:
-            return
-        told = self.hear(START_LIMIT_S)
-        if told is None or not told.get("ready"):
-            self.stop()
-            said = self.log.finish().strip()
-            raise InfrastructureError(f"The judge's process does not start: {said[-1500:] or 'it says nothing'}")
-        self.ready = True
+        until = time.monotonic() + START_LIMIT_S
+        while not self.ready:
+            told = self._received(until)
+            if told is None:
+                self.stop()
+                said = self.log.finish().strip()
+                raise InfrastructureError(f"The judge's process does not start: {said[-1500:] or 'it says nothing'}")
+            self._note(told)
 
     @property
     def alive(self) -> bool:
         return self.process.poll() is None
 
     def hear(self, timeout_s: float) -> dict[str, Any] | None:
-        """The next message. None: the process has ended, or sent nothing for that long."""
+        """The next message about a worker. None: the process has ended, or sent nothing for that long. A fork server
+        that can serve no other worker is stopped."""
+        until = time.monotonic() + timeout_s
+        while (told := self._received(until)) is not None and self._note(told):
+            pass
+        return told
+
+    def look(self) -> None:
+        """Learn without waiting how far it is. Only for one without a worker."""
+        self.hear(0.0)
+
+    def _note(self, told: dict[str, Any]) -> bool:
+        """Note what a message says about the process itself. Returns whether it says nothing else."""
+        if told.get("spent"):
+            self.stop()
+        self.ready |= "ready" in told
+        self.primed |= "primed" in told
+        return "ready" in told or "primed" in told
+
+    def _received(self, until: float) -> dict[str, Any] | None:
         try:
-            if not select.select([self.control], [], [], timeout_s)[0]:
+            if not select.select([self.control], [], [], max(0.0, until - time.monotonic()))[0]:
                 return None
             data = self.control.recv(4096)
             told = json.loads(data) if data else None
@@ -159,20 +180,17 @@ class ForkServer:
         if told is None or "started" not in told:
             channel.close()
             raise InfrastructureError("The judge's process does not start a worker.")
+        self.primed = False
         return channel, log
 
-    def prime(self) -> None:
-        """Primes the next worker on CUDA, where creating a context takes seconds, unless one is primed already."""
-        if self.device is Device.CUDA:
-            with contextlib.suppress(OSError):
-                self.control.send(json.dumps({"prime": True}).encode(), socket.MSG_NOSIGNAL)
-
-    def wait_until_quiet(self) -> None:
-        """Waits until no worker is being primed, which would disturb the clocks."""
-        self.wait_until_ready()
-        with contextlib.suppress(OSError):
-            self.control.send(json.dumps({"quiet": True}).encode(), socket.MSG_NOSIGNAL)
-            self.hear(START_LIMIT_S)
+    def prime(self, lock: Path) -> None:
+        """Primes the next worker on CUDA, where creating a context takes seconds, unless one is primed already. It
+        begins once torch is loaded and nobody measures. lock: the device's lock file."""
+        if self.device is Device.CPU or self.primed:
+            return
+        with contextlib.suppress(OSError), lock.open("a") as file:
+            request = json.dumps({"prime": True}).encode()
+            socket.send_fds(self.control, [request], [file.fileno()], socket.MSG_NOSIGNAL)
 
     def stop(self) -> None:
         """Kills the process with everything that it started, and removes its scratch folder."""

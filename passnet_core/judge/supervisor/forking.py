@@ -1,16 +1,19 @@
 """The fork server: a process with torch and triton loaded that runs no candidate code and forks a worker per job.
 
-It serves one bundle only, because workers share its namespaces and could harm it. Requests on its control channel:
-{"fork": …} with two descriptors (the worker's channel and log), {"end": true}, {"prime": true}, {"quiet": true}.
-Messages it sends: {"ready": true}, {"started": pid}, {"quiet": true}, and {"ended": code, "why": text, "killed": bool},
-where killed says that the fork server itself killed the worker.
+It serves one bundle only, because workers share its namespaces and could harm it; only a checker serves many. Requests
+on its control channel: {"fork": …} with two descriptors (the worker's channel and log), {"end": true}, and
+{"prime": true} with the device's lock file. Messages it sends: {"ready": true}, {"primed": true}, {"started": pid}, and
+{"ended": code, "why": text, "killed": bool, "spent": bool}, where killed says that the fork server itself killed the
+worker, and spent that it can serve no other.
 
-"prime" forks the next worker ahead of time: on CUDA a context takes seconds to create and cannot be inherited."""
+"prime" forks the next worker ahead of time: on CUDA a context takes seconds to create and cannot be inherited. The
+worker waits until nobody measures on the device."""
 
-import contextlib
+import fcntl
 import gc
 import json
 import os
+import resource
 import select
 import shutil
 import signal
@@ -26,7 +29,9 @@ from passnet_core.judge.supervisor import sandbox
 from passnet_core.records import Device
 
 MESSAGE_LIMIT = 4096
-PRIMING_LIMIT_S = 60.0
+PRIMING_LIMIT_S = 60
+TURN_POLL_S = 0.25
+"""How often a worker that waits to prime itself looks whether the measurement has ended."""
 
 CACHES = ("triton", "inductor")
 """Folders of compiled kernels, which stay in the scratch folder from worker to worker."""
@@ -47,11 +52,11 @@ class Worker(Protocol):
     def serve(self, channel: socket.socket, device: Device, scratch: Path) -> None: ...
 
 
-def main(descriptor: int, device: Device, scratch: Path, load_worker: Callable[[], Worker], *, trusted: bool) -> None:
+def main(descriptor: int, device: Device, scratch: Path, load_worker: Callable[[], Worker], who: str) -> None:
     """Serves until the control channel closes; the entry point of its own program.
 
-    load_worker: loads torch and triton, once for all workers. trusted: forks reference workers, not candidate workers.
-    """
+    load_worker: loads torch and triton, once for all workers. who: whose workers it forks, those of a "candidate", a
+    "witness", a "repeater" or a "checker"."""
     sandbox.die_with_parent()
     sandbox.adopt_orphans()
     control = socket.socket(fileno=descriptor)
@@ -60,7 +65,7 @@ def main(descriptor: int, device: Device, scratch: Path, load_worker: Callable[[
     gc.disable()
     worker = load_worker()
     worker.rehearse(device)
-    fork_server = _ForkServerLoop(control, device, scratch, worker, trusted)
+    fork_server = _ForkServerLoop(control, device, scratch, worker, who)
     fork_server.import_compiler()
     gc.collect()
     gc.freeze()
@@ -75,18 +80,20 @@ def main(descriptor: int, device: Device, scratch: Path, load_worker: Callable[[
 
 
 class _Standby:
-    """A worker that has been forked ahead, primes itself, and waits for its job."""
+    """A worker that has been forked ahead, primes itself, and waits for its job. told: it is primed, or has ended."""
 
     def __init__(self, pid: int, channel: socket.socket) -> None:
         self.pid = pid
         self.channel = channel
-        self.primed = False
+        self.told = False
 
-    def wait_until_primed(self) -> None:
-        """Returns when it is primed, has ended, or took longer than PRIMING_LIMIT_S."""
-        with contextlib.suppress(OSError):
-            if not self.primed and select.select([self.channel], [], [], PRIMING_LIMIT_S)[0]:
-                self.primed = bool(self.channel.recv(16))
+    def hear(self) -> bool:
+        """Reads what it has to tell. Returns whether it is primed."""
+        self.told = True
+        try:
+            return bool(self.channel.recv(16))
+        except OSError:
+            return False
 
     def take(self, cpu_s: float, limits: dict[str, Any], channel: int, log: int) -> bool:
         """Hands it a job. False: it had already ended."""
@@ -102,7 +109,7 @@ class _Standby:
 
 
 class _ForkServerLoop:
-    def __init__(self, control: socket.socket, device: Device, scratch: Path, worker: Worker, trusted: bool) -> None:
+    def __init__(self, control: socket.socket, device: Device, scratch: Path, worker: Worker, who: str) -> None:
         self.control = control
         self.device = device
         self.scratch = scratch
@@ -111,22 +118,33 @@ class _ForkServerLoop:
         self.standby: _Standby | None = None
         self.taken: _Standby | None = None
         """The standby that became the current worker. Its channel stays open: unread data in it would be lost."""
-        self.trusted = trusted
+        self.trusted = who == "witness"
+        self.shared = who == "checker"
         # whether to load torch's compiler before forking: the reference worker compiles the baseline, and a worker that
         # is primed ahead of its job may be asked for compiled capture
-        self.compiling = device is Device.CUDA
+        self.compiling = device is Device.CUDA and not self.shared
         self.why = ""
         self.limits = sandbox.LIMITS
         self.woken, self.waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self.folders = [scratch]
+        if self.shared:
+            # a worker of one bundle must not write into the memory that the workers of the others begin with
+            sandbox.open_memory(opened=False)
+            self.folders += [Path("/dev/shm")] if sandbox.is_private() else []
+            self._clear()
+        self.unharmed = self._condition()
 
     def serve(self) -> None:
         signal.set_wakeup_fd(self.waker, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
         while True:
-            watched: list[socket.socket | int] = [self.control, self.woken]
+            standby = self.standby if self.standby is not None and not self.standby.told else None
+            watched: list[socket.socket | int] = [self.control, self.woken, *([standby.channel] if standby else [])]
             ready = select.select(watched, [], [])[0]
             if self.woken in ready:
                 os.read(self.woken, 4096)
+            if standby is not None and standby.channel in ready and standby.hear():
+                tell(self.control, primed=True)
             self._collect()
             if self.control in ready and not self._obey():
                 return
@@ -142,12 +160,9 @@ class _ForkServerLoop:
             self._end(self.why)
         elif "prime" in request:
             if self.standby is None and self.pid is None:
-                self._stand_by()
-        elif "quiet" in request:
-            for each in (self.standby, self.taken):
-                if each is not None:
-                    each.wait_until_primed()
-            tell(self.control, quiet=True)
+                self._stand_by(*descriptors)
+            for each in descriptors:
+                os.close(each)
         return True
 
     def _fork(self, asked: dict[str, Any], channel: int, log: int) -> None:
@@ -178,25 +193,30 @@ class _ForkServerLoop:
             become()
         return pid
 
-    def _stand_by(self) -> None:
-        """Forks the next worker ahead. On the CPU there is nothing to prime."""
+    def _stand_by(self, lock: int) -> None:
+        """Forks the next worker ahead. On the CPU there is nothing to prime. lock: the device's lock file."""
         if self.device is Device.CPU:
             return
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
         def become() -> None:
             ours.close()
-            self._become_standby(theirs)
+            self._become_standby(theirs, lock)
 
         pid = self._forked(become)
         theirs.close()
         self.standby = _Standby(pid, ours)
 
-    def _become_standby(self, told: socket.socket) -> None:
+    def _become_standby(self, told: socket.socket, lock: int) -> None:
         """Never returns."""
         try:
             self._leave_fork_server()
-            self.worker.prime(self.device, trusted=self.trusted)
+            if _shared_before(lock, told):
+                # whoever holds the lock must not hang
+                signal.alarm(PRIMING_LIMIT_S)
+                self.worker.prime(self.device, trusted=self.trusted)
+                signal.alarm(0)
+            os.close(lock)
             told.send(b"primed", socket.MSG_NOSIGNAL)
             data, descriptors, _, _ = socket.recv_fds(told, MESSAGE_LIMIT, 2)
             if not data:
@@ -219,6 +239,7 @@ class _ForkServerLoop:
         os.close(self.waker)
         os.setsid()
         sandbox.die_with_parent()
+        sandbox.open_memory(opened=True)
         sandbox.confine_this_process(self.device)
 
     def _become_worker(self, descriptor: int, log: int, cpu_s: float, *, left: bool = False) -> None:
@@ -270,26 +291,57 @@ class _ForkServerLoop:
         self._told(-int(signal.SIGKILL), why, killed=True)
 
     def _told(self, code: int, why: str, *, killed: bool) -> None:
+        left = {*sandbox.descendants(os.getpid())} - {self.pid}
         # in a sandbox, ending this process is the surer way
-        left = sandbox.kill_tree(os.getpid(), patience_s=1.0 if sandbox.is_private() else 10.0)
+        sandbox.kill_tree(os.getpid(), patience_s=1.0 if sandbox.is_private() else 10.0)
         self.pid = None
         if self.taken is not None:
             self.taken.channel.close()
             self.taken = None
         self._clear()
-        tell(self.control, ended=code, why=why, killed=killed, left=left)
-        if sandbox.descendants(os.getpid()):
+        harmed = self.shared and (left or self._condition() != self.unharmed)
+        spent = bool(harmed or sandbox.descendants(os.getpid()))
+        tell(self.control, ended=code, why=why, killed=killed, spent=spent)
+        if spent:
             # in a sandbox, the end of this process ends everything in it
             time.sleep(0.1)
             os._exit(1)
 
     def _clear(self) -> None:
-        """Empties the scratch folder for the next worker; the caches of compiled kernels stay unless they are large."""
-        keep = CACHES if sandbox.folder_bytes(self.scratch) < self.limits.scratch_bytes // 2 else ()
-        for entry in self.scratch.iterdir():
-            if entry.name in keep:
+        """Empties the folders for the next worker. The caches of compiled kernels stay, unless they are large or the
+        next bundle may be another."""
+        small = not self.shared and sandbox.folder_bytes(self.scratch) < self.limits.scratch_bytes // 2
+        for entry in (entry for folder in self.folders for entry in folder.iterdir()):
+            if small and entry.name in CACHES:
                 continue
             if entry.is_dir() and not entry.is_symlink():
                 shutil.rmtree(entry, ignore_errors=True)
             else:
                 entry.unlink(missing_ok=True)
+
+    def _condition(self) -> list[object]:
+        """What a worker can change for the workers after it: the limits and the scheduling of this process, which they
+        inherit, and the folders."""
+        limits = [resource.getrlimit(getattr(resource, name)) for name in dir(resource) if name.startswith("RLIMIT_")]
+        turns = os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0), os.sched_getaffinity(0)
+        folders = [(os.stat(each).st_mode, sorted(os.listdir(each)), _attributes(each)) for each in self.folders]
+        return [limits, turns, folders]
+
+
+def _attributes(folder: Path) -> list[str]:
+    """The names of a folder's extended attributes, such as the access rights that new files in it get."""
+    try:
+        return os.listxattr(folder)
+    except OSError:
+        return []
+
+
+def _shared_before(lock: int, job: socket.socket) -> bool:
+    """Waits until nobody measures on the device, and takes a share of its lock. False: the job has come first."""
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            if select.select([job], [], [], TURN_POLL_S)[0]:
+                return False

@@ -4,12 +4,13 @@ import ast
 import hashlib
 import importlib.metadata
 import json
+import os
 import platform
 import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from passnet_core.errors import InfrastructureError
 from passnet_core.judge.supervisor import sandbox
@@ -19,6 +20,11 @@ JUDGING = ("judge", "bundles", "graphs", "scoring", "records")
 """The parts of the package that decide verdicts."""
 NOT_JUDGING = ("records/trajectories.py",)
 """Files in these parts that decide nothing: the judge never imports them, and a test holds that."""
+
+
+GIB = 1 << 30
+MOST_SPARES = {Device.CPU: 4, Device.CUDA: 8}
+"""More warm spares than this would help nobody: jobs take as long as several of them to start."""
 
 
 @cache
@@ -67,9 +73,10 @@ def _is_prose(part: Any) -> bool:
 def environment(device: Device, isolation: Isolation) -> Environment:
     """The environment of outcomes on this device. Raises InfrastructureError if the device or a package is missing."""
     if device is Device.CUDA:
-        name, driver = _gpu() or ("", "")
-        if not name:
+        gpu = _gpu()
+        if gpu is None:
             raise InfrastructureError("This machine has no CUDA device. Choose the device cpu, or another machine.")
+        name, driver = gpu.name, gpu.driver
     else:
         name, driver = f"CPU: {_processor()}", ""
     return Environment(
@@ -89,6 +96,7 @@ def description_as_json(isolation: str) -> str:
     """This machine's best device with its environment, or the problem, as one JSON object."""
     device = Device.CUDA if _gpu() else Device.CPU
     described: dict[str, Any] = {"device": device.value, "isolation": Isolation.PROCESS.value, "environment": None}
+    described["spares"] = room_for_spares(device)
     try:
         chosen = sandbox.chosen(isolation)
         described["isolation"] = chosen.value
@@ -99,20 +107,41 @@ def description_as_json(isolation: str) -> str:
     return json.dumps(described)
 
 
+def room_for_spares(device: Device) -> int:
+    """How many warm spares this machine has room for, at least one: two cores each, 1 GiB on the CPU, and on CUDA 2 GiB
+    of both memories."""
+    memory_bytes, cores = sandbox.memory_bytes()[0], len(os.sched_getaffinity(0))
+    if device is Device.CPU:
+        return max(1, min(cores // 2, memory_bytes // GIB, MOST_SPARES[device]))
+    gpu = _gpu()
+    free_bytes = gpu.free_bytes if gpu else 0
+    return max(1, min(cores // 2, min(memory_bytes, free_bytes) // (2 * GIB), MOST_SPARES[device]))
+
+
+class _Gpu(NamedTuple):
+    """The first NVIDIA device. free_bytes: of its memory when it was asked, 0 if it does not say."""
+
+    name: str
+    driver: str
+    free_bytes: int
+
+
 @cache
-def _gpu() -> tuple[str, str] | None:
-    """Name and driver of the first NVIDIA device, None without one."""
+def _gpu() -> _Gpu | None:
+    """The first NVIDIA device, None without one."""
     program = shutil.which("nvidia-smi")
     if program is None:
         return None
-    asked = [program, "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    asked = [program, "--query-gpu=name,driver_version,memory.free", "--format=csv,noheader,nounits"]
     try:
         told = subprocess.run(asked, capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    line = told.stdout.strip().partition("\n")[0]
-    name, comma, driver = line.partition(",")
-    return (name.strip(), driver.strip()) if told.returncode == 0 and comma else None
+    fields = [each.strip() for each in told.stdout.strip().partition("\n")[0].split(",")]
+    if told.returncode or len(fields) < 3:
+        return None
+    name, driver, free_mib = fields[:3]
+    return _Gpu(name, driver, int(free_mib) << 20 if free_mib.isdigit() else 0)
 
 
 def _processor() -> str:

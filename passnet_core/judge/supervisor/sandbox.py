@@ -294,6 +294,12 @@ def die_with_parent() -> None:
     ctypes.CDLL(None, use_errno=True).prctl(set_death_signal, signal.SIGKILL, 0, 0, 0)
 
 
+def open_memory(*, opened: bool) -> None:
+    """Whether other processes of this user may read and write the memory of this process and of what it forks."""
+    set_dumpable = 4
+    ctypes.CDLL(None, use_errno=True).prctl(set_dumpable, int(opened), 0, 0, 0)
+
+
 def adopt_orphans() -> None:
     """Make this process the parent of orphaned descendants, so that they can be found and killed."""
     set_child_subreaper = 36
@@ -416,9 +422,15 @@ def excess(pid: int, limits: Limits) -> str:
 
 def _memory_left() -> float:
     """The share of this machine's memory that is available."""
+    available, total = memory_bytes()
+    return available / total
+
+
+def memory_bytes() -> tuple[int, int]:
+    """How much of this machine's memory is available, and how much there is."""
     lines = (line.split() for line in Path("/proc/meminfo").read_text().splitlines())
     kib = {words[0]: int(words[1]) for words in lines if len(words) > 1}
-    return kib.get("MemAvailable:", 1) / kib.get("MemTotal:", 1)
+    return kib.get("MemAvailable:", 1) << 10, kib.get("MemTotal:", 1) << 10
 
 
 def kill_tree(pid: int, *, patience_s: float = 5.0, reap: bool = True) -> int:

@@ -1,9 +1,10 @@
 """The fork servers that the referee keeps ready. This module loads no torch: they start while the referee does."""
 
-import contextlib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from passnet_core.errors import InfrastructureError
+from passnet_core.judge.supervisor.device_lock import lock_file
 from passnet_core.judge.supervisor.fork_server import ForkServer, WorkerPlace
 from passnet_core.records import Device
 
@@ -12,14 +13,21 @@ if TYPE_CHECKING:
 
 
 class WorkerPool:
-    """Fork servers for the next job: the one bound to the last bundle, a warm spare, and the reference worker's.
+    """Fork servers for the next job: the one bound to the last bundle, warm spares, the checker, and those of the
+    reference worker and the repeater.
 
-    A fork server takes seconds to start, so the next one starts as soon as a job has ended."""
+    A fork server takes seconds to start, so the next ones start while and after a job runs. spares: how many are kept
+    per device. home: the folder of the device's lock, under which workers are primed; None: that of the scratch files.
+    """
 
-    def __init__(self, place: WorkerPlace) -> None:
+    def __init__(self, place: WorkerPlace, *, spares: int = 1, home: Path | None = None) -> None:
         self.place = place
+        self.count = spares
+        self.lock = lock_file(home or place.folder)
+        self.spares: dict[Device, list[ForkServer]] = {}
+        """The oldest first."""
         self.serving: dict[Device, ForkServer] = {}
-        self.spare: dict[Device, ForkServer] = {}
+        self.checkers: dict[Device, ForkServer] = {}
         self.witnesses: dict[Device, ForkServer] = {}
         self.repeaters: dict[Device, ForkServer] = {}
         self.residents: dict[str, WorkerProcess] = {}
@@ -33,15 +41,18 @@ class WorkerPool:
         if serving is not None:
             self.dismiss("candidate")
             serving.stop()
-        fresh = self._living(self.spare, device)
-        self.spare.pop(device)
+        fresh = self.serving[device] = self._most_advanced(device)
         fresh.bound_to = digest
-        self.serving[device] = fresh
         self._ready(fresh)
         if device is Device.CPU:
             # the next spare starts while this job runs; on CUDA it would disturb the clocks
-            self._living(self.spare, device)
+            self._filled(device)
         return fresh
+
+    def for_check(self, device: Device) -> ForkServer:
+        """The ready fork server of workers that only load bundles, one after the other, and whose values and times
+        nobody asks for."""
+        return self._ready(self._living(self.checkers, device, "checker"))
 
     def for_witness(self, device: Device) -> ForkServer:
         """The ready fork server of reference workers, which never loads a bundle."""
@@ -57,25 +68,21 @@ class WorkerPool:
 
     def retire(self, fork_server: ForkServer) -> None:
         """Stops a fork server whose worker ended badly: it may have left processes or files behind."""
-        for kept in (self.serving, self.witnesses, self.repeaters):
+        for kept in (self.serving, self.checkers, self.witnesses, self.repeaters):
             if kept.get(fork_server.device) is fork_server:
                 del kept[fork_server.device]
         fork_server.stop()
 
-    def refill(self, device: Device, *, witness: bool) -> None:
-        """Starts the processes that the next job will need, without waiting for them."""
-        started = [self._living(self.spare, device)]
-        if witness:
-            started += [self._living(self.witnesses, device, "witness"), *self.serving.values()]
-            for fork_server in started:
-                fork_server.prime()
+    def refill(self, device: Device, *, checking: bool) -> None:
+        """Starts the processes that the next job will need, without waiting for them. checking: it is a CHECK.
 
-    def wait_until_quiet(self, device: Device) -> None:
-        """Waits until no worker is being primed for the next job, which would disturb a measurement."""
-        for kept in (self.serving, self.spare, self.witnesses):
-            if device in kept and kept[device].alive:
-                with contextlib.suppress(InfrastructureError):
-                    kept[device].wait_until_quiet()
+        Workers are primed as soon as their fork servers have loaded torch and nobody measures on the device."""
+        if checking:
+            self._living(self.checkers, device, "checker")
+            return
+        needed = [*self._filled(device), self._living(self.witnesses, device, "witness"), *self.serving.values()]
+        for fork_server in needed:
+            fork_server.prime(self.lock)
 
     def dismiss(self, who: str) -> None:
         """Ends the resident worker of this role."""
@@ -86,12 +93,36 @@ class WorkerPool:
     def close(self) -> None:
         for who in list(self.residents):
             self.dismiss(who)
-        for kept in (self.serving, self.spare, self.witnesses, self.repeaters):
+        for spares in self.spares.values():
+            for fork_server in spares:
+                fork_server.stop()
+        self.spares.clear()
+        for kept in (self.serving, self.checkers, self.witnesses, self.repeaters):
             for fork_server in kept.values():
                 fork_server.stop()
             kept.clear()
 
-    def _living(self, kept: dict[Device, ForkServer], device: Device, who: str = "candidate") -> ForkServer:
+    def _filled(self, device: Device) -> list[ForkServer]:
+        """The living spares, after starting those that are missing."""
+        before = self.spares.get(device, [])
+        spares = self.spares[device] = [each for each in before if each.alive]
+        for each in before:
+            if each not in spares:
+                each.stop()
+        while len(spares) < self.count:
+            spares.append(ForkServer(self.place, device))
+        return spares
+
+    def _most_advanced(self, device: Device) -> ForkServer:
+        """Takes the spare with a primed worker; else the one that has loaded torch; else the oldest."""
+        spares = self._filled(device)
+        for each in spares:
+            each.look()
+        chosen = max(spares, key=lambda each: (each.primed, each.ready))
+        spares.remove(chosen)
+        return chosen
+
+    def _living(self, kept: dict[Device, ForkServer], device: Device, who: str) -> ForkServer:
         fork_server = kept.get(device)
         if fork_server is None or not fork_server.alive:
             if fork_server is not None:

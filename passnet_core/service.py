@@ -13,7 +13,7 @@ from passnet_core.bundles.reading import read_bundle
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.surveying import TaskMatches, surveyed
 from passnet_core.errors import BadInput, PlaygroundError, StoreRefusal, UnknownItem
-from passnet_core.execution.backends.base import Backend, DeviceInfo
+from passnet_core.execution.backends.base import Backend, Capacity, DeviceInfo
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.inspections import Inspections
 from passnet_core.execution.jobs import jobs_of, new_run, now
@@ -75,7 +75,7 @@ def open_service(settings: Settings, *, keep_warm: bool = False, backend: Backen
     keep_warm: start judge processes before the first job needs them. Raises StoreError, BadInput."""
     from passnet_core.store.opening import open_store
 
-    here = LocalBackend(settings.python, settings.isolation, settings.home, keep_warm=keep_warm)
+    here = LocalBackend(settings.python, settings.isolation, settings.home, keep_warm=keep_warm, spares=settings.spares)
     store = open_store(settings.home)
     with contextlib.ExitStack() as undoing:
         undoing.callback(store.close)
@@ -134,6 +134,10 @@ class Service:
     def device(self) -> DeviceInfo:
         """The device on which jobs run."""
         return self._scheduler.here
+
+    def capacity(self) -> Capacity:
+        """How much is judged at once, and kept warm for it."""
+        return self._scheduler.capacity()
 
     def reference_bundles(self) -> tuple[ReferenceBundle, ...]:
         return self._references

@@ -50,12 +50,15 @@ class ModelSettings:
 
 @dataclass(frozen=True)
 class Settings:
-    """home: folder of the store, drafts and scratch files. data: bundled data. python: the judge's interpreter."""
+    """home: folder of the store, drafts and scratch files. data: bundled data. python: the judge's interpreter.
+
+    spares: warm spares of each judge, None: by the machine."""
 
     home: Path
     data: Path
     python: Path
     isolation: IsolationChoice = IsolationChoice.AUTO
+    spares: int | None = None
     models: ModelSettings = ModelSettings()
 
 
@@ -70,6 +73,7 @@ def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
         data=_existing_folder(values, "PASSNET_DATA", BUNDLED_DATA),
         python=_interpreter(values),
         isolation=_isolation(values),
+        spares=_spares(values),
         models=ModelSettings(
             values.get("OPENAI_BASE_URL", ""),
             values.get("OPENAI_API_KEY", ""),
@@ -114,6 +118,13 @@ def _interpreter(values: Mapping[str, str]) -> Path:
     if not os.access(python, os.X_OK) or python.is_dir():
         raise BadInput(f"PASSNET_PYTHON is {python}, which is not a program. Name a Python with torch and triton.")
     return python
+
+
+def _spares(values: Mapping[str, str]) -> int | None:
+    text = values.get("PASSNET_SPARES")
+    if text and not (text.isascii() and text.isdigit() and int(text)):
+        raise BadInput(f"PASSNET_SPARES is {text!r}. Set it to a number from 1, or unset it.")
+    return int(text) if text else None
 
 
 def _isolation(values: Mapping[str, str]) -> IsolationChoice:

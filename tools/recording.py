@@ -348,7 +348,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         if not parts:
             raise BadInput("There is nothing to measure. Check --only, and that the data folder has tasks.")
-        here = LocalBackend(settings.python, settings.isolation, settings.home, judges=options.judges, checkers=0)
+        here = LocalBackend(
+            settings.python,
+            settings.isolation,
+            settings.home,
+            judges=options.judges,
+            checkers=0,
+            spares=settings.spares,
+        )
         with contextlib.closing(Scheduler(here)) as scheduler:
             count = record_together(
                 parts,

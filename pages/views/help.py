@@ -34,6 +34,7 @@ def diagnostics() -> dict[str, object]:
         "system": platform.platform(),
         "device": info.label,
         "isolation": info.isolation.value,
+        "warm spares": service.capacity().spares,
         "problem": info.problem,
         "judge": to_json(info.environment),
         "tasks": len(service.corpus.tasks()),

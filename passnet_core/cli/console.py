@@ -71,7 +71,9 @@ class Console:
     def scheduler(self, judges: int = 1) -> Iterator[Scheduler]:
         """A scheduler without a store, which runs up to `judges` jobs at once."""
         settings = self.settings
-        here = self.backend or LocalBackend(settings.python, settings.isolation, settings.home, judges=judges)
+        here = self.backend or LocalBackend(
+            settings.python, settings.isolation, settings.home, judges=judges, spares=settings.spares
+        )
         scheduler = Scheduler(here)
         try:
             yield scheduler

@@ -15,6 +15,7 @@ def test_an_empty_environment_gives_the_defaults() -> None:
     assert settings.data.name == "data"
     assert settings.python == Path(sys.executable)
     assert settings.isolation is IsolationChoice.AUTO
+    assert settings.spares is None
 
 
 def test_every_variable_is_read(tmp_path: Path) -> None:
@@ -24,12 +25,14 @@ def test_every_variable_is_read(tmp_path: Path) -> None:
             "PASSNET_DATA": str(tmp_path),
             "PASSNET_PYTHON": sys.executable,
             "PASSNET_ISOLATION": "process",
+            "PASSNET_SPARES": "3",
         }
     )
     assert settings.home == tmp_path / "new"
     assert not settings.home.exists()
     assert settings.data == tmp_path
     assert settings.isolation is IsolationChoice.PROCESS
+    assert settings.spares == 3
 
 
 @pytest.mark.parametrize(
@@ -39,6 +42,9 @@ def test_every_variable_is_read(tmp_path: Path) -> None:
         ("PASSNET_DATA", "/absent"),
         ("PASSNET_PYTHON", "/absent"),
         ("PASSNET_ISOLATION", "none"),
+        ("PASSNET_SPARES", "0"),
+        ("PASSNET_SPARES", "-1"),
+        ("PASSNET_SPARES", "two"),
         ("PASSNET_PRICES", "a-model"),
         ("PASSNET_PRICES", "a-model=1"),
         ("PASSNET_PRICES", "a-model=-1/2"),

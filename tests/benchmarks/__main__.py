@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -123,6 +124,10 @@ def judging() -> Iterator[Figure]:
             yield _judged("CHECK, 30 operations, cold", None, backend, lambda _: check, repeats=1)
             # another bundle each time, as if a person were typing
             yield _judged("CHECK, 30 operations, warm", 0.2, backend, lambda number: _edited(check, number))
+            edits = partial(_edited, check)
+            yield _judged(
+                "CHECK, 30 operations, edits 0.5 s apart", 0.2, backend, edits, first=REPEATS, repeats=10, pause_s=0.5
+            )
             references, _ = read_references(settings.data / "bundles")
             if not references:
                 yield Figure("VERIFY on CPU, warm", 3.0, None, "no reference bundle in the data folder")
@@ -149,13 +154,15 @@ def _judged(
     backend: LocalBackend,
     job_of: Callable[[int], Job],
     *,
+    first: int = 0,
     repeats: int = REPEATS,
     pause_s: float = 3.0,
 ) -> Figure:
-    """Return the median over several jobs. pause_s: how long a person waits between two; the judge may prepare then."""
-    seconds = []
-    for number in range(repeats):
-        if number:
+    """Return the median over several jobs. first: the number of the first. pause_s: how long a person waits between
+    two; the judge may prepare then."""
+    seconds: list[float] = []
+    for number in range(first, first + repeats):
+        if seconds:
             time.sleep(pause_s)
         start = time.perf_counter()
         judged: Outcome = backend.run(job_of(number), lambda event: None, threading.Event())
@@ -166,7 +173,7 @@ def _judged(
         what,
         aim_s,
         statistics.median(seconds),
-        f"median of {repeats} edits, {pause_s:.0f} s apart" if repeats > 1 else "",
+        f"median of {repeats} edits, {pause_s:g} s apart; the slowest took {max(seconds):.2f} s" if repeats > 1 else "",
     )
 
 

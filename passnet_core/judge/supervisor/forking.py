@@ -47,6 +47,8 @@ class Worker(Protocol):
 
     def rehearse(self, device: Device) -> None: ...
 
+    def load_compilers(self, device: Device, *, trusted: bool) -> None: ...
+
     def prime(self, device: Device, *, trusted: bool) -> None: ...
 
     def serve(self, channel: socket.socket, device: Device, scratch: Path) -> None: ...
@@ -211,6 +213,7 @@ class _ForkServerLoop:
         """Never returns."""
         try:
             self._leave_fork_server()
+            self.worker.load_compilers(self.device, trusted=self.trusted)
             if _shared_before(lock, told):
                 # whoever holds the lock must not hang
                 signal.alarm(PRIMING_LIMIT_S)

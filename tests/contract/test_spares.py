@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -132,6 +133,27 @@ def test_a_spare_that_has_loaded_torch_comes_before_an_older_one(tmp_path: Path)
         assert pool.for_bundle("a", Device.CPU) is early
         os.kill(late.process.pid, signal.SIGCONT)
         assert pool.for_bundle("b", Device.CPU) is late
+    finally:
+        pool.close()
+
+
+def stopped(pid: int) -> bool:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+
+@pytest.mark.parametrize("isolation", ["auto", "process"])
+def test_spares_do_nothing_beside_a_measurement_and_go_on_after_it(isolation: str, tmp_path: Path) -> None:
+    pool = WorkerPool(WorkerPlace(sandbox.chosen(isolation), tmp_path), spares=2)
+    try:
+        pool.refill(Device.CPU, checking=False)
+        spares = pool.spares[Device.CPU]
+        with pool.spares_at_rest():
+            own = [each.process.pid for each in spares]
+            for pid in (*own, *(below for each in own for below in sandbox.descendants(each))):
+                soon(partial(stopped, pid))
+            assert not any(known(each).ready for each in spares), "they still load torch"
+        for spare in spares:
+            spare.wait_until_ready()
     finally:
         pool.close()
 

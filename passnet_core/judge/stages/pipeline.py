@@ -185,7 +185,7 @@ class JobPipeline:
         if spec.stage is not Stage.MEASURE:
             return
         self._enter(Phase.MEASURE, "Measuring time.")
-        with lock.alone():
+        with lock.alone(), self.workers.pool.spares_at_rest():
             measured = measure.measure(asked)
         candidate.settle()
         self.facts = replace(self.facts, measurement=measured)

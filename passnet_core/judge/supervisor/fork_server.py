@@ -5,6 +5,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -191,6 +192,18 @@ class ForkServer:
         with contextlib.suppress(OSError), lock.open("a") as file:
             request = json.dumps({"prime": True}).encode()
             socket.send_fds(self.control, [request], [file.fileno()], socket.MSG_NOSIGNAL)
+
+    def rest(self) -> None:
+        """Stops it with all its workers until wake(). Only for one without a job."""
+        with contextlib.suppress(ProcessLookupError, TimeoutError):
+            self.process.send_signal(signal.SIGSTOP)
+            sandbox.stop_tree(self.process.pid)
+
+    def wake(self) -> None:
+        """Goes on after rest()."""
+        with contextlib.suppress(ProcessLookupError):
+            self.process.send_signal(signal.SIGCONT)
+            sandbox.wake_tree(self.process.pid, {})
 
     def stop(self) -> None:
         """Kills the process with everything that it started, and removes its scratch folder."""

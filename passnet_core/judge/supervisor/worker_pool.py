@@ -1,5 +1,7 @@
 """The fork servers that the referee keeps ready. This module loads no torch: they start while the referee does."""
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,6 +85,18 @@ class WorkerPool:
         needed = [*self._filled(device), self._living(self.witnesses, device, "witness"), *self.serving.values()]
         for fork_server in needed:
             fork_server.prime(self.lock)
+
+    @contextlib.contextmanager
+    def spares_at_rest(self) -> Iterator[None]:
+        """Stops the spares for a measurement: those that still load torch would compute beside it."""
+        stopped = [each for spares in self.spares.values() for each in spares]
+        for each in stopped:
+            each.rest()
+        try:
+            yield
+        finally:
+            for each in stopped:
+                each.wake()
 
     def dismiss(self, who: str) -> None:
         """Ends the resident worker of this role."""

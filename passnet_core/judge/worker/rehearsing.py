@@ -33,7 +33,7 @@ def _rectified(source, target, length, BLOCK: tl.constexpr):  # type: ignore[no-
 
 
 def load_compilers() -> None:
-    """Have Dynamo and Triton compile without touching a GPU."""
+    """Have Dynamo and Triton compile, without a context on the GPU."""
     module = Preparation(Contender.PASSES, SOURCE, Capture.COMPILED, Device.CPU)
     # Dynamo keeps the state of the GPU's random numbers if there is one, and would create a context for that
     with mock.patch.object(torch.cuda, "is_available", return_value=False), torch.no_grad():

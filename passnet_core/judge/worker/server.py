@@ -37,6 +37,10 @@ TRACE_LIMIT = 6_000
 
 NEEDED = ("pattern", "replacement_args", "replacement_func")
 
+COLLECTED, LEFT_BYTES = 8, 64 << 20
+"""After how many jobs at most a resident worker collects garbage, and how many bytes on the device may be left till
+then."""
+
 LANGUAGE = ("/triton/language/", "/triton/_utils.py")
 """Where Triton's interpreter checks what the compiler for a GPU checks, as that a block's size is a power of two, and
 not too large."""
@@ -76,9 +80,13 @@ def load_compilers(device: Device, *, trusted: bool) -> None:
     """Load in a new worker on CUDA, before its first job and without the device, what its first compiled call needs. A
     witness's compiler is loaded as it is primed."""
     if device is Device.CUDA and not trusted:
+        from triton.runtime import driver
+
         from passnet_core.judge.worker import rehearsing  # loads Triton, which a witness does not need
 
         rehearsing.load_compilers()
+        # Triton compiles a module of its own for each new cache
+        assert driver.active.utils
 
 
 def prime(device: Device, *, trusted: bool) -> None:
@@ -126,6 +134,8 @@ class _WorkerServer:
         self.burst_outputs: list[Any] = []
         """Copies of what the calls of the last burst returned."""
         self.bench: ReferenceBenchServer | None = None
+        self.forgotten = 0
+        """How many jobs it has forgotten."""
         self.nonce: Any = None
         """What the answers to the present request must carry."""
         self.always: Always | None = None
@@ -553,17 +563,21 @@ class _WorkerServer:
         return call, buffers.drawn(seed, 0)
 
     def _forget(self, request: framing.WireMessage) -> framing.WireMessage:
-        """Drop everything that belongs to a job, before the next one. Only for workers without candidate code."""
+        """Drop everything that belongs to a job, before the next one on the device. Garbage is collected, which takes
+        a fifth of a second, only where much is left or has been left for several jobs."""
         self.calls.clear()
         self.inputs = []
         self.staging = Staging(self.device)
         self.buffers = None
         self.burst_outputs = []
         self.bench = None
-        gc.unfreeze()
-        gc.collect()
-        gc.freeze()
-        if self.device is Device.CUDA:
+        self.forgotten += 1
+        on_device = self.device is Device.CUDA
+        if not on_device or self.forgotten % COLLECTED == 0 or torch.cuda.memory_allocated() > LEFT_BYTES:
+            gc.unfreeze()
+            gc.collect()
+            gc.freeze()
+        if on_device:
             torch.cuda.empty_cache()
         return framing.WireMessage({})
 

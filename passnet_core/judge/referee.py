@@ -52,8 +52,7 @@ def main(descriptor: int, isolation: str, home: Path, spares: int) -> None:
     descriptor: the channel's socket. isolation: a name, or "auto". home: the folder of scratch files and locks.
     spares: how many warm spares to keep per device."""
     signal.signal(signal.SIGTERM, _leave)
-    # more threads do not speed up comparing, and each would wait for a core that a starting process keeps busy
-    os.environ.setdefault("OMP_NUM_THREADS", str(min(4, os.cpu_count() or 1)))
+    os.environ.setdefault("OMP_NUM_THREADS", sandbox.usual_threads())
     _keep_freed_memory()
     channel = socket.socket(fileno=descriptor)
     channel.set_inheritable(False)
@@ -196,6 +195,11 @@ def _write_found(lines: TextIO, found: Callable[[], object]) -> None:
     _write(lines, **answer)
 
 
+_writing = threading.Lock()
+
+
 def _write(lines: TextIO, **fields: Any) -> None:
-    lines.write(json.dumps(fields, allow_nan=False) + "\n")
-    lines.flush()
+    """Write one line. Two workers may have printed something at the same time."""
+    with _writing:
+        lines.write(json.dumps(fields, allow_nan=False) + "\n")
+        lines.flush()

@@ -34,6 +34,20 @@ SHORT_S = 3.0
 """The deadline in seconds of a job whose pass is meant to miss it."""
 
 
+def test_kernels_are_compiled_while_values_are_compared(backend: LocalBackend) -> None:
+    new = RIGHT.replace("total > 0,", "total > 0.0,")
+    assert new != RIGHT
+    listener = Listener()
+    outcome = backend.run(job(new), listener, threading.Event())
+    assert outcome.verdict is Verdict.VALUES_ONLY, outcome.reason
+    told = [each.text for each in listener.events]
+    assert any(each.startswith("comparing") for each in told)
+    assert any(each.startswith("repeating") for each in told)
+    assert "compiling the kernels for a GPU" not in told, "they were known when it asked"
+    broken = backend.run(job(new.replace("BLOCK=256)", "BLOCK=256, num_warps=3)")), Listener(), threading.Event())
+    assert broken.verdict is Verdict.COMPILE_FAILED, broken.reason
+
+
 def test_check_reports_the_match_and_shows_the_rewritten_graph(backend: LocalBackend) -> None:
     listener = Listener()
     outcome = backend.run(job(RIGHT, Stage.CHECK), listener, threading.Event())

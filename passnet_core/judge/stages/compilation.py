@@ -4,15 +4,19 @@ The launches of all watched calls are compiled in the repeater, which has the bu
 worker says of its launches need not be trusted: the same steps are repeated, and have to compute the right values."""
 
 import ast
+import contextlib
 import hashlib
 import importlib.metadata
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Self
 
 from passnet_core.bundles.triton_functions import readable_tree, triton_functions
-from passnet_core.judge.protocol.messages import CandidateFault
+from passnet_core.judge.protocol.clients import CandidateClient
+from passnet_core.judge.protocol.messages import CandidateEnd, CandidateFault
 from passnet_core.judge.stages.findings import Census
+from passnet_core.judge.stages.remembered import Remembered
 from passnet_core.judge.stages.verify_session import VerifySession, WatchedCall
 from passnet_core.judge.supervisor.machine import judge_digest
 from passnet_core.records import Bundle, Evidence, Verdict
@@ -20,8 +24,9 @@ from passnet_core.records import Bundle, Evidence, Verdict
 TOPIC = "compiled kernels"
 MOST_LAUNCHES = 32
 """How many different launches are compiled."""
-COMPILING_S = 60.0
-"""How long the compiler may take for all of them. What it has not answered by then is no objection."""
+COMPILING_S, AHEAD_S = 60.0, 10.0
+"""How long the compiler may take for all of them, and for those of the first call while others are compared. What it
+has not answered by the former is no objection."""
 ALIGNED_BYTES = 16
 """Triton compiles other code for pointers and numbers that this divides."""
 
@@ -33,27 +38,70 @@ def refused_kernels(session: VerifySession, calls: Sequence[WatchedCall]) -> Cen
     asked = session.asked
     if asked.repeater is None or asked.job.bundle is None:
         return None
-    launches = launched(asked.job.bundle, [step for each in calls for step in each.watched.steps])
-    questions = [_question(asked.job.bundle, each) for each in launches]
+    questions = _questions(asked.job.bundle, calls)
     known = {each: answer for each in questions if (answer := asked.remembered.find(each)) is not None}
-    unknown = [turn for turn, each in enumerate(questions) if each not in known]
+    unknown = {each: launch for each, launch in questions.items() if each not in known}
     if unknown:
         asked.report("compiling the kernels for a GPU")
         try:
-            found = asked.repeater().compile_kernels([launches[turn] for turn in unknown], COMPILING_S)
+            known |= _answers(asked.repeater(), unknown, COMPILING_S, asked.remembered)
         except CandidateFault as fault:
             if fault.who != "repeater":
                 raise
             return None
-        for turn, answer in zip(unknown, found):
-            # None says nothing about this launch: it may say more the next time
-            if answer is not None:
-                known[questions[turn]] = answer
-                asked.remembered.keep(questions[turn], answer)
     refused = list(dict.fromkeys(known[each] for each in questions if known.get(each)))
     if not refused:
         return None
     return Census(Verdict.COMPILE_FAILED, refused[0], (), (Evidence(TOPIC, "\n".join(refused)),))
+
+
+class CompilingAhead:
+    """Has Triton compile the kernels of the first watched call on another core, while further draws are compared, and
+    remembers the answers for refused_kernels. If that fails, refused_kernels meets the same failure.
+
+    Leaving the context waits for the end."""
+
+    def __init__(self, session: VerifySession) -> None:
+        self.session = session
+        self._thread = ThreadPoolExecutor(1)
+        self._begun: Future[object] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *ending: object) -> None:
+        self._thread.shutdown()
+
+    def begin(self) -> None:
+        """Begin, unless it has begun or no call was watched yet."""
+        asked = self.session.asked
+        if self._begun or not self.session.watched or asked.repeater is None or asked.job.bundle is None:
+            return
+        questions = _questions(asked.job.bundle, self.session.watched)
+        unknown = {each: launch for each, launch in questions.items() if asked.remembered.find(each) is None}
+        with contextlib.suppress(CandidateEnd):
+            self._begun = self._thread.submit(_answers, asked.repeater(), unknown, AHEAD_S, asked.remembered)
+
+
+def _questions(bundle: Bundle, calls: Sequence[WatchedCall]) -> dict[str, Json]:
+    """The launches of these calls, each kind once, by what the answer is remembered by."""
+    launches = launched(bundle, [step for each in calls for step in each.watched.steps])
+    return {_question(bundle, each): each for each in launches}
+
+
+def _answers(
+    repeater: CandidateClient, launches: Mapping[str, Json], seconds: float, remembered: Remembered
+) -> dict[str, str]:
+    """Triton's answer to each of these launches that it answered in time, which is remembered. Raises CandidateFault.
+
+    launches: by what the answer is remembered by."""
+    found: dict[str, str] = {}
+    for question, answer in zip(launches, repeater.compile_kernels(list(launches.values()), seconds)):
+        # None says nothing about this launch: it may say more the next time
+        if answer is not None:
+            found[question] = answer
+            remembered.keep(question, answer)
+    return found
 
 
 def launched(bundle: Bundle, calls: Sequence[Json]) -> list[Json]:

@@ -27,7 +27,7 @@ from passnet_core.judge.stages.checks.relocated import relocated
 from passnet_core.judge.stages.checks.shared_memory import shared_memory
 from passnet_core.judge.stages.checks.unmatched_capture import unmatched_capture
 from passnet_core.judge.stages.checks.values import values
-from passnet_core.judge.stages.compilation import refused_kernels
+from passnet_core.judge.stages.compilation import CompilingAhead, refused_kernels
 from passnet_core.judge.stages.concluding import concluded
 from passnet_core.judge.stages.findings import Census, Verification
 from passnet_core.judge.stages.largest_call import largest_call
@@ -98,14 +98,16 @@ def _call_each_draw(session: VerifySession) -> None:
     session.prepare_eager()
     session.choose_draws()
     session.choose_sizes()
-    for turn, planned in enumerate(session.planned_draws):
-        session.asked.report(f"comparing {planned.input_draw} inputs ({turn + 1} of {len(session.planned_draws)})")
-        session.pace.take_turn(turn)
-        if session.draw(planned):
-            call = session.call(planned.input_draw, fresh=planned.fresh, watched=planned.watched)
-            session.compared.append(planned.input_draw)
-            for check in EACH_DRAW:
-                session.add(call, check(session, call))
+    with CompilingAhead(session) as ahead:
+        for turn, planned in enumerate(session.planned_draws):
+            session.asked.report(f"comparing {planned.input_draw} inputs ({turn + 1} of {len(session.planned_draws)})")
+            session.pace.take_turn(turn)
+            if session.draw(planned):
+                call = session.call(planned.input_draw, fresh=planned.fresh, watched=planned.watched)
+                ahead.begin()
+                session.compared.append(planned.input_draw)
+                for check in EACH_DRAW:
+                    session.add(call, check(session, call))
 
 
 def subgraph_problem(subgraph: Subgraph, graph: Graph) -> str:

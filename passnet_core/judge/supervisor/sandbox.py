@@ -78,10 +78,16 @@ class Limits:
 LIMITS = Limits()
 
 
+def usual_threads() -> str:
+    """How many threads each process of the judge computes with. Several processes compute at the same time, and threads
+    that wait for a core make a judge on two cores take half as long again."""
+    return str(max(1, min(4, (os.cpu_count() or 1) // 2)))
+
+
 def environment(device: Device, scratch: str, inherited: Mapping[str, str]) -> dict[str, str]:
     """The whole environment of a process that runs candidate code: allowed variables, and folders inside scratch."""
     python_path = [str(PACKAGE.parent), *(str(path) for path in _import_folders(inherited))]
-    threads = inherited.get("OMP_NUM_THREADS") or str(min(4, os.cpu_count() or 1))
+    threads = inherited.get("OMP_NUM_THREADS") or usual_threads()
     variables = {
         "PATH": ":".join(
             dict.fromkeys((str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin", "/sbin"))

@@ -45,6 +45,7 @@ bench: $(VENV)/.dev
 
 bench-gpu: $(VENV)/.dev
 	$(BIN)/python -m tests.benchmarks.gpu
+	$(BIN)/python -m tests.benchmarks.verdicts
 
 # builds the Workbench's components from their sources; needs Node.js 20 or newer
 assets:

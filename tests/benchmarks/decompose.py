@@ -2,16 +2,20 @@
 
 It times eager's calls of some subgraphs of the core, with more and more of what a burst has: a pinned core, work on the
 host between the calls, marks, inputs drawn on the device, copies and digests of the outputs. It does so in a free
-process, and again in one that has a worker's limits and filter of system calls.
+process, in one that has a worker's limits and filter of system calls, and in two that have taken a device trace before,
+of which one took the tracer down.
+
+Clocks of a shared host wander by a factor of two within seconds: run it several times, and compare the least times.
 """
 
 import argparse
 import itertools
+import os
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -110,27 +114,42 @@ def _there(value: Any, device: Device) -> Any:
     return value.to(device.value) if isinstance(value, torch.Tensor) else value
 
 
+KINDS: Mapping[str, Mapping[str, str]] = {
+    "free": {},
+    "confined": {},
+    "traced": {"TEARDOWN_CUPTI": "0"},
+    "traced, taken down": {"TEARDOWN_CUPTI": "1"},
+}
+"""The kinds of processes, with the variables in the environment of each."""
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.decompose", description=__doc__)
     parser.add_argument("--device", choices=[each.value for each in Device], default="cuda")
     parser.add_argument("--only", nargs="+", default=TASKS, metavar="TASK", help="tasks of the core")
-    parser.add_argument("--confined", action="store_true", help="only in a process that is confined like a worker")
+    parser.add_argument("--kind", choices=KINDS, help="only this kind of process, with the environment as it is")
     options = parser.parse_args()
+    if options.kind is None:
+        common = ["--device", options.device, "--only", *options.only]
+        for kind, variables in KINDS.items():
+            arguments = [sys.executable, "-m", "tests.benchmarks.decompose", "--kind", kind, *common]
+            if code := subprocess.run(arguments, env={**os.environ, **variables}, check=False).returncode:
+                return code
+        return 0
     device = Device(options.device)
     subgraphs = [task.subgraphs[0] for task in core(corpus_of(read_settings())) if task.id in options.only]
-    if options.confined:
+    if options.kind == "confined":
         sandbox.limit_this_process(device=device, cpu_s=1e6)
         sandbox.confine_this_process(device)
+    if options.kind.startswith("traced") and device is Device.CUDA:
+        timing.kernels(lambda inputs: inputs[0] + 1, [torch.zeros(8, device="cuda")], 2)
     status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     speculation = [line for line in status if line.startswith("Speculation")]
-    print(f"{'confined' if options.confined else 'free'}: {'; '.join(speculation)}", flush=True)
+    print(f"{options.kind}: {'; '.join(speculation)}", flush=True)
     for subgraph in subgraphs:
         cells = ", ".join(f"{name} {us:.1f}" for name, us in rows(subgraph, device))
         print(f"{subgraph.task_id} {subgraph.id}, µs a call: {cells}", flush=True)
-    if options.confined:
-        return 0
-    arguments = [sys.executable, "-m", "tests.benchmarks.decompose", "--confined", "--device", device.value]
-    return subprocess.run([*arguments, "--only", *options.only], check=False).returncode
+    return 0
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from statistics import median
 from threading import Event
 
 from passnet_core.corpus.catalogue import Corpus
+from passnet_core.errors import BadInput
 from passnet_core.execution.backends.base import JobEvent
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import Bundle, Capture, Device, EvalSpec, Job, Outcome, Phase, Stage, Subgraph
@@ -104,9 +105,11 @@ def at_once(python: Path, isolation: str, job: Job, judges: int, count: int) -> 
 
 
 def asked(corpus: Corpus, data: Path, task: str) -> tuple[Subgraph, Bundle]:
-    """The first subgraph of this task, and the reference bundle for it."""
+    """The first subgraph of this task, and the reference bundle for it. Raises BadInput if there is none."""
     references, _ = read_references(data / "bundles")
-    found = next(each for each in references if task in each.task_ids)
+    found = next((each for each in references if task in each.task_ids), None)
+    if found is None:
+        raise BadInput(f"There is no reference bundle for {task!r}.")
     return corpus.task(task).subgraphs[0], found.bundle
 
 
@@ -117,12 +120,20 @@ def main() -> int:
     parser.add_argument("--device", choices=[each.value for each in Device], default="cuda")
     parser.add_argument("--capture", nargs="+", type=Capture, choices=list(Capture), default=list(Capture))
     options = parser.parse_args()
+    if options.jobs < 1:
+        parser.error("--jobs must be at least 1")
     settings, device = read_settings(), Device(options.device)
-    subgraph, bundle = asked(corpus_of(settings), settings.data, options.task)
+    try:
+        subgraph, bundle = asked(corpus_of(settings), settings.data, options.task)
+    except BadInput as error:
+        parser.error(str(error))
     stage = Stage.MEASURE if device is Device.CUDA else Stage.VERIFY
     with tempfile.TemporaryDirectory() as folder:
         backend = LocalBackend(settings.python, settings.isolation, Path(folder), checkers=0)
         try:
+            if backend.info().device is not device and device is Device.CUDA:
+                print("This machine has no CUDA device; nothing was measured.", file=sys.stderr)
+                return 3
             for capture in options.capture:
                 job = Job(subgraph, bundle, EvalSpec(stage, device, capture))
                 back_to_back(backend, f"{stage.value}, {capture.value}", job, options.jobs)

@@ -18,7 +18,18 @@ from passnet_core.cli.console import printable
 from passnet_core.cli.main import main
 from passnet_core.corpus.layout import write_task
 from passnet_core.execution.backends.fake import FakeBackend
-from passnet_core.records import Baseline, Bundle, Device, Evidence, Job, Outcome, PassFile, Stage, Verdict
+from passnet_core.records import (
+    CLOCK_VERSION,
+    Baseline,
+    Bundle,
+    Device,
+    Evidence,
+    Job,
+    Outcome,
+    PassFile,
+    Stage,
+    Verdict,
+)
 from passnet_core.settings import Settings
 from tests.contract.made import outcome, task
 
@@ -324,7 +335,7 @@ def test_score_prints_a_table(playground: Playground) -> None:
     asked = ("evaluate", "relu", "--bundle", playground.bundle, "--stage", "measure", "--outcomes", file)
     assert playground(*asked) == 0
     assert playground("score", "--outcomes", file) == 0
-    assert "on fake device, capture direct, profile strict, clock version 2: 3 samples" in playground.out
+    assert f"on fake device, capture direct, profile strict, clock version {CLOCK_VERSION}: 3 samples" in playground.out
     assert re.search(r"^0 +1\.5000 +1\.0000 +1\.0000 +0\.0000 +1\.5000 +0\.1000 +1\.5000", playground.out, flags=re.M)
 
 

@@ -9,7 +9,7 @@ import hashlib
 import importlib.metadata
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
 
 from passnet_core.bundles.triton_functions import readable_tree, triton_functions
@@ -38,18 +38,16 @@ def refused_kernels(session: VerifySession, calls: Sequence[WatchedCall]) -> Cen
     asked = session.asked
     if asked.repeater is None or asked.job.bundle is None:
         return None
-    questions = _questions(asked.job.bundle, calls)
-    known = {each: answer for each in questions if (answer := asked.remembered.find(each)) is not None}
-    unknown = {each: launch for each, launch in questions.items() if each not in known}
+    answers, unknown = _questions(asked.job.bundle, calls, asked.remembered)
     if unknown:
         asked.report("compiling the kernels for a GPU")
         try:
-            known |= _answers(asked.repeater(), unknown, COMPILING_S, asked.remembered)
+            answers |= _answers(asked.repeater(), unknown, COMPILING_S, asked.remembered)
         except CandidateFault as fault:
             if fault.who != "repeater":
                 raise
             return None
-    refused = list(dict.fromkeys(known[each] for each in questions if known.get(each)))
+    refused = list(dict.fromkeys(filter(None, answers.values())))
     if not refused:
         return None
     return Census(Verdict.COMPILE_FAILED, refused[0], (), (Evidence(TOPIC, "\n".join(refused)),))
@@ -64,7 +62,7 @@ class CompilingAhead:
     def __init__(self, session: VerifySession) -> None:
         self.session = session
         self._thread = ThreadPoolExecutor(1)
-        self._begun: Future[object] | None = None
+        self._tried = False
 
     def __enter__(self) -> Self:
         return self
@@ -73,20 +71,26 @@ class CompilingAhead:
         self._thread.shutdown()
 
     def begin(self) -> None:
-        """Begin, unless it has begun or no call was watched yet."""
+        """Begin, unless it was tried before, or no call was watched yet."""
         asked = self.session.asked
-        if self._begun or not self.session.watched or asked.repeater is None or asked.job.bundle is None:
+        if self._tried or not self.session.watched or asked.repeater is None or asked.job.bundle is None:
             return
-        questions = _questions(asked.job.bundle, self.session.watched)
-        unknown = {each: launch for each, launch in questions.items() if asked.remembered.find(each) is None}
-        with contextlib.suppress(CandidateEnd):
-            self._begun = self._thread.submit(_answers, asked.repeater(), unknown, AHEAD_S, asked.remembered)
+        self._tried = True
+        _, unknown = _questions(asked.job.bundle, self.session.watched, asked.remembered)
+        if unknown:
+            with contextlib.suppress(CandidateEnd):
+                self._thread.submit(_answers, asked.repeater(), unknown, AHEAD_S, asked.remembered)
 
 
-def _questions(bundle: Bundle, calls: Sequence[WatchedCall]) -> dict[str, Json]:
-    """The launches of these calls, each kind once, by what the answer is remembered by."""
+def _questions(
+    bundle: Bundle, calls: Sequence[WatchedCall], remembered: Remembered
+) -> tuple[dict[str, str | None], dict[str, Json]]:
+    """What is remembered of the launches of these calls, each kind once, by their questions; None: nothing. And the
+    launches of which nothing is."""
     launches = launched(bundle, [step for each in calls for step in each.watched.steps])
-    return {_question(bundle, each): each for each in launches}
+    questions = {_question(bundle, each): each for each in launches}
+    answers = {each: remembered.find(each) for each in questions}
+    return answers, {each: questions[each] for each, answer in answers.items() if answer is None}
 
 
 def _answers(
@@ -94,7 +98,7 @@ def _answers(
 ) -> dict[str, str]:
     """Triton's answer to each of these launches that it answered in time, which is remembered. Raises CandidateFault.
 
-    launches: by what the answer is remembered by."""
+    launches: by their questions."""
     found: dict[str, str] = {}
     for question, answer in zip(launches, repeater.compile_kernels(list(launches.values()), seconds)):
         # None says nothing about this launch: it may say more the next time

@@ -16,7 +16,7 @@ import socket
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
@@ -69,7 +69,7 @@ def main(descriptor: int, isolation: str, home: Path, spares: int) -> None:
                 elif "inspect" in request:
                     _inspect(request["inspect"], pool, home, lines)
                 elif "compile" in request:
-                    _compile(request["compile"], pool, home, lines)
+                    _inspect(request["compile"], pool, home, lines)
                 else:
                     asked = request.get("survey", request)
                     _answer(asked["job"], asked.get("codes", ()), pool, home, lines)
@@ -145,54 +145,42 @@ def _answer(asked: Any, codes: Sequence[str], pool: WorkerPool, home: Path, line
 
 
 def _inspect(asked: Any, pool: WorkerPool, home: Path, lines: TextIO) -> None:
-    """Write what eager and TorchInductor make of a subgraph, or why it cannot be known."""
+    """Write what eager and TorchInductor make of a subgraph; with a bundle, what Triton makes of its kernels there; or
+    why that cannot be known. Nothing is judged."""
+    answer: dict[str, Any]
+    with contextlib.ExitStack() as later:
+        try:
+            job, workers = _unjudged(asked, pool, home)
+            later.callback(workers.tidy)
+            answer = {"inspection": to_json(_inspected(job, workers, asked))}
+        except BadInput as error:
+            answer = {"problem": str(error), "bad_input": True}
+        except (PlaygroundError, CandidateEnd) as error:
+            answer = {"problem": f"The subgraph could not be inspected: {error}", "bad_input": False}
+        except Exception as error:  # a bug of the judge: report it, and go on with the next request
+            traceback.print_exc()
+            answer = {
+                "problem": f"The judge itself failed while it inspected a subgraph: {error!r}",
+                "bad_input": False,
+            }
+        _write(lines, **answer)
 
-    def found() -> Inspection:
-        from passnet_core.judge.stages import inspection
 
-        job, workers = _unjudged(asked, None, pool, home)
-        later.callback(workers.tidy)
+def _inspected(job: Job, workers: JobWorkers, asked: Any) -> Inspection | PassKernels:
+    from passnet_core.judge.stages import inspection
+
+    if job.bundle is None:
         return inspection.inspection(job, workers, with_code=asked["code"])
-
-    with contextlib.ExitStack() as later:
-        _write_found(lines, found)
+    return inspection.kernels(job, workers)
 
 
-def _compile(asked: Any, pool: WorkerPool, home: Path, lines: TextIO) -> None:
-    """Write what Triton makes of the kernels of a bundle on a subgraph, or why it cannot be known."""
-
-    def found() -> PassKernels:
-        from passnet_core.judge.stages import inspection
-
-        job, workers = _unjudged(asked, from_json(Bundle, asked["bundle"]), pool, home)
-        later.callback(workers.tidy)
-        return inspection.kernels(job, workers)
-
-    with contextlib.ExitStack() as later:
-        _write_found(lines, found)
-
-
-def _unjudged(asked: Any, bundle: Bundle | None, pool: WorkerPool, home: Path) -> tuple[Job, JobWorkers]:
+def _unjudged(asked: Any, pool: WorkerPool, home: Path) -> tuple[Job, JobWorkers]:
     baseline = Baseline(asked.get("baseline", Baseline.INDUCTOR))
     device = Device(asked["device"])
+    bundle = from_json(Bundle, asked["bundle"]) if "bundle" in asked else None
     spec = EvalSpec(stage=Stage.VERIFY, device=device, deadline_s=asked["deadline_s"], baseline=baseline)
     job = Job(from_json(Subgraph, asked["subgraph"]), bundle, spec)
     return job, JobWorkers(job, pool, home, lambda phase, text: None)
-
-
-def _write_found(lines: TextIO, found: Callable[[], object]) -> None:
-    """Write an answer that judges nothing, or why there is none."""
-    answer: dict[str, Any]
-    try:
-        answer = {"inspection": to_json(found())}
-    except BadInput as error:
-        answer = {"problem": str(error), "bad_input": True}
-    except (PlaygroundError, CandidateEnd) as error:
-        answer = {"problem": f"The subgraph could not be inspected: {error}", "bad_input": False}
-    except Exception as error:  # a bug of the judge: report it, and go on with the next request
-        traceback.print_exc()
-        answer = {"problem": f"The judge itself failed while it inspected a subgraph: {error!r}", "bad_input": False}
-    _write(lines, **answer)
 
 
 _writing = threading.Lock()

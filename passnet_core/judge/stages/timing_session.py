@@ -3,7 +3,7 @@ far."""
 
 import random
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -220,23 +220,22 @@ class TimingSession:
         for contender, client in runners:
             self.rest(client)
             replays[contender] = self._replayed(contender, client)
-        if known is None:
-            own = [contender for contender, client in runners if client is self.witness]
-            traced_there = {each: blocks[each] for each in own}
-            kept_figures.keep(
-                self.witness, job, KeptFigures(traced_there, {each: replays[each] for each in own}, eager_us)
-            )
-        else:
+        if known is not None:
             self.evidence.append(known.evidence(self.asked.names, eager_us))
-        told = {each: "cannot be captured" if found is None else f"{found:.1f} µs" for each, found in replays.items()}
-        self.evidence.append(
-            Evidence(
-                REPLAY,
-                ", ".join(f"{self.asked.names[each]} {words}" for each, words in told.items()) + ".",
-                tuple((each.value, found) for each, found in replays.items() if found is not None),
-            )
-        )
+        else:
+            own = [contender for contender, client in runners if client is self.witness]
+            figures = KeptFigures({each: blocks[each] for each in own}, {each: replays[each] for each in own}, eager_us)
+            kept_figures.keep(self.witness, job, figures)
+        self.evidence.append(self._replay_evidence(replays))
         return {contender: blocks[contender] for contender in self.contest.runners}
+
+    def _replay_evidence(self, replays: Mapping[Contender, float | None]) -> Evidence:
+        told = {each: "cannot be captured" if found is None else f"{found:.1f} µs" for each, found in replays.items()}
+        return Evidence(
+            REPLAY,
+            ", ".join(f"{self.asked.names[each]} {words}" for each, words in told.items()) + ".",
+            tuple((each.value, found) for each, found in replays.items() if found is not None),
+        )
 
     def _replayed(self, contender: Contender, client: CandidateClient) -> float | None:
         try:

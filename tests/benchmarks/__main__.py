@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +37,7 @@ from passnet_core.settings import read_settings
 from passnet_core.store.opening import open_store
 from passnet_core.store.rows import RunFile
 from tests.benchmarks.graphs import graph_figures
+from tests.benchmarks.verdicts import edited
 from tests.conftest import chromium, missing_browser
 from tests.contract.made import BUNDLE, job, outcome, run_of
 from tests.contract.model_server import Said, saying, serving
@@ -123,11 +123,9 @@ def judging() -> Iterator[Figure]:
             check = Job(chain(), Bundle((PassFile("ReluAdd.py", RELU_ADD),)), EvalSpec(stage=Stage.CHECK))
             yield _judged("CHECK, 30 operations, cold", None, backend, lambda _: check, repeats=1)
             # another bundle each time, as if a person were typing
-            yield _judged("CHECK, 30 operations, warm", 0.2, backend, lambda number: _edited(check, number))
-            edits = partial(_edited, check)
-            yield _judged(
-                "CHECK, 30 operations, edits 0.5 s apart", 0.2, backend, edits, first=REPEATS, repeats=10, pause_s=0.5
-            )
+            yield _judged("CHECK, 30 operations, warm", 0.2, backend, lambda number: edited(check, number))
+            what = "CHECK, 30 operations, edits 0.5 s apart"
+            yield _judged(what, 0.2, backend, lambda number: edited(check, number), repeats=10, pause_s=0.5)
             references, _ = read_references(settings.data / "bundles")
             if not references:
                 yield Figure("VERIFY on CPU, warm", 3.0, None, "no reference bundle in the data folder")
@@ -136,16 +134,9 @@ def judging() -> Iterator[Figure]:
             subgraph = Corpus([settings.data / "tasks"]).task(chosen.task_ids[0]).subgraphs[0]
             verify = Job(subgraph, chosen.bundle, EvalSpec(stage=Stage.VERIFY))
             yield _judged(f"VERIFY {chosen.name} on CPU, cold", None, backend, lambda _: verify, repeats=1)
-            yield _judged(f"VERIFY {chosen.name} on CPU, warm", 3.0, backend, lambda number: _edited(verify, number))
+            yield _judged(f"VERIFY {chosen.name} on CPU, warm", 3.0, backend, lambda number: edited(verify, number))
         finally:
             backend.close()
-
-
-def _edited(job: Job, number: int) -> Job:
-    assert job.bundle is not None
-    first, *others = job.bundle.passes
-    edited = replace(first, code=f"{first.code}\n# edit {number}\n")
-    return replace(job, bundle=replace(job.bundle, passes=(edited, *others)))
 
 
 def _judged(
@@ -154,15 +145,13 @@ def _judged(
     backend: LocalBackend,
     job_of: Callable[[int], Job],
     *,
-    first: int = 0,
     repeats: int = REPEATS,
     pause_s: float = 3.0,
 ) -> Figure:
-    """Return the median over several jobs. first: the number of the first. pause_s: how long a person waits between
-    two; the judge may prepare then."""
+    """Return the median over several jobs. pause_s: how long a person waits between two; the judge may prepare then."""
     seconds: list[float] = []
-    for number in range(first, first + repeats):
-        if seconds:
+    for number in range(repeats):
+        if number:
             time.sleep(pause_s)
         start = time.perf_counter()
         judged: Outcome = backend.run(job_of(number), lambda event: None, threading.Event())

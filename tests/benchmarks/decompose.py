@@ -23,17 +23,17 @@ from typing import Any
 import torch
 
 from passnet_core.corpus.core import core
-from passnet_core.graphs import placement, source
+from passnet_core.graphs import source
 from passnet_core.judge.numerics import output_digest, timed_inputs
-from passnet_core.judge.numerics.input_draws import draw, roles
+from passnet_core.judge.numerics.input_draws import roles
 from passnet_core.judge.protocol import framing, timed_calls
-from passnet_core.judge.protocol.messages import Preparation
 from passnet_core.judge.supervisor import sandbox
 from passnet_core.judge.supervisor.device_lock import steady_core
-from passnet_core.judge.worker import building, timing, timing_loop
-from passnet_core.records import Capture, Clock, Contender, Device, Subgraph
+from passnet_core.judge.worker import timing, timing_loop
+from passnet_core.records import Clock, Device, Subgraph
 from passnet_core.service import corpus_of
 from passnet_core.settings import read_settings
+from tests.benchmarks.tight_loop import eager_of
 
 TASKS = ("merge-heads", "layer-norm-getitem-7615b3", "not-fcaf32", "linear-add-layer-norm-3f701e")
 CALLS = 200
@@ -43,11 +43,8 @@ ROUNDS = 60
 
 def rows(subgraph: Subgraph, device: Device) -> Iterator[tuple[str, float]]:
     """Yield the name of each way to call, and the median microseconds of a call."""
-    graph = source.parse(subgraph.code)
-    known = roles(graph, subgraph.inputs)
-    original = source.emit(placement.placed(graph, device.value))
-    call = building.prepared(Preparation(Contender.EAGER, original, Capture.DIRECT, device), (), {})
-    given = [_there(each, device) for each in draw(subgraph.inputs, "typical", 1, roles=known)]
+    call, given = eager_of(subgraph, device)
+    known = roles(source.parse(subgraph.code), subgraph.inputs)
     buffers = timed_inputs.Buffers(timed_inputs.fills(subgraph.inputs, known), given, device)
     here, there = socket.socketpair()
     timing.warm_up(call, given, 0.2, device)
@@ -108,10 +105,6 @@ def _median(
             found.append((time.perf_counter_ns() - start) / 1e3)
             after(returned)
     return median(found[CALLS // 10 :])
-
-
-def _there(value: Any, device: Device) -> Any:
-    return value.to(device.value) if isinstance(value, torch.Tensor) else value
 
 
 KINDS: Mapping[str, Mapping[str, str]] = {

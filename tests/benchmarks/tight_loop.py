@@ -43,13 +43,13 @@ class TightLoop:
         self.process.wait()
 
 
-def eager_of(subgraph: Subgraph) -> tuple[Callable[[list[Any]], Any], list[Any]]:
+def eager_of(subgraph: Subgraph, device: Device) -> tuple[Callable[[list[Any]], Any], list[Any]]:
     """Eager's callable as the judge prepares it, and inputs on the device."""
     graph = source.parse(subgraph.code)
-    original = source.emit(placement.placed(graph, "cuda"))
-    call = building.prepared(Preparation(Contender.EAGER, original, Capture.DIRECT, Device.CUDA), (), {})
+    original = source.emit(placement.placed(graph, device.value))
+    call = building.prepared(Preparation(Contender.EAGER, original, Capture.DIRECT, device), (), {})
     drawn = draw(subgraph.inputs, "typical", 1, roles=roles(graph, subgraph.inputs))
-    return call, [each.cuda() if isinstance(each, torch.Tensor) else each for each in drawn]
+    return call, [each.to(device.value) if isinstance(each, torch.Tensor) else each for each in drawn]
 
 
 def _median_us(call: Callable[[list[Any]], Any], inputs: list[Any]) -> float:
@@ -67,7 +67,7 @@ def _median_us(call: Callable[[list[Any]], Any], inputs: list[Any]) -> float:
 
 def main() -> None:
     for line in sys.stdin:
-        print(_median_us(*eager_of(from_json(Subgraph, json.loads(line)))), flush=True)
+        print(_median_us(*eager_of(from_json(Subgraph, json.loads(line)), Device.CUDA)), flush=True)
         torch.cuda.empty_cache()
 
 

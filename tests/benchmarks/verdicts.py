@@ -53,18 +53,19 @@ def judged(backend: LocalBackend, job: Job) -> Judged:
     return Judged(outcome, seconds, phases, tuple((at, f"{event.phase}: {event.text}") for at, event in came))
 
 
-def edited(bundle: Bundle, number: int) -> Bundle:
-    """The same passes as a bundle with another digest."""
-    first, *others = bundle.passes
-    return replace(bundle, passes=(replace(first, code=f"{first.code}\n# edit {number} {time.time_ns()}\n"), *others))
+def edited(job: Job, number: int) -> Job:
+    """The same job with the same passes, as a bundle that no judge has seen."""
+    assert job.bundle is not None
+    first, *others = job.bundle.passes
+    changed = replace(first, code=f"{first.code}\n# edit {number} {time.time_ns()}\n")
+    return replace(job, bundle=replace(job.bundle, passes=(changed, *others)))
 
 
 def back_to_back(backend: LocalBackend, name: str, job: Job, count: int) -> None:
     """Print each job with its phases, then a row of the table, and then where the time of the median job went."""
-    assert job.bundle is not None
     found: list[Judged] = []
     for number in range(WARM_UP_JOBS + count):
-        found.append(one := judged(backend, replace(job, bundle=edited(job.bundle, number))))
+        found.append(one := judged(backend, edited(job, number)))
         phases = ", ".join(f"{phase.value} {seconds:.2f}" for phase, seconds in one.phases.items())
         said = "" if one.outcome.verdict.accepted else f" {one.outcome.reason}"
         print(f"  {name}: {one.seconds:.2f} s, {one.outcome.verdict.value}{said}; {phases}", flush=True)
@@ -82,8 +83,6 @@ def back_to_back(backend: LocalBackend, name: str, job: Job, count: int) -> None
 
 def at_once(python: Path, isolation: str, job: Job, judges: int, count: int) -> str:
     """A row about several judges that share the device."""
-    assert job.bundle is not None
-    bundle = job.bundle
     with tempfile.TemporaryDirectory() as folder:
         backend = LocalBackend(python, isolation, Path(folder), judges=judges, checkers=0)
         try:
@@ -91,9 +90,7 @@ def at_once(python: Path, isolation: str, job: Job, judges: int, count: int) -> 
 
                 def several(jobs: int) -> float:
                     start = time.perf_counter()
-                    made = threads.map(
-                        lambda each: judged(backend, replace(job, bundle=edited(bundle, each))), range(jobs)
-                    )
+                    made = threads.map(lambda each: judged(backend, edited(job, each)), range(jobs))
                     assert all(each.outcome.verdict.accepted for each in made)
                     return time.perf_counter() - start
 

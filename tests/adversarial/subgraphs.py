@@ -320,6 +320,13 @@ SUBGRAPHS: Mapping[str, Subgraph] = {
             TensorSpec("in_1", (3, 7), "int64", low=2, high=41),
         ),
         _subgraph(
+            "saturated",
+            "tmp_0 = in_0 + in_1\ntmp_1 = torch.nn.functional.relu(tmp_0, inplace = False)\ntmp_2 = torch.tanh(tmp_1)\n"
+            "tmp_3 = tmp_2 * in_0\nreturn (tmp_3,)",
+            _input("in_0", 8, 65, mean=60.0),
+            _input("in_1", 8, 65),
+        ),
+        _subgraph(
             "integer-factor",
             "tmp_0 = in_1.float()\ntmp_1 = in_0 * tmp_0\nreturn (tmp_1,)",
             _input("in_0", 8, 65),

@@ -66,3 +66,23 @@ def test_results_in_memory_of_their_own_are_not_taken_for_overwritten() -> None:
     for fresh in (True, False, False, True):
         staging.give([torch.rand(4, 3), torch.rand(3)])
         assert staging.call("passes", scaling, fresh=fresh).overwrote == ()
+
+
+def test_what_no_kernel_writes_is_the_same_nonsense_with_and_without_a_watch_and_another_in_the_next_pair() -> None:
+    """Otherwise 1, which is what large nonsense is after tanh, might be taken for the work of somebody unseen."""
+    staging = Staging(Device.CPU)
+    staging.give([torch.full((1 << 15,), 60.0)])
+
+    def unwritten(inputs: Sequence[Any]) -> torch.Tensor:
+        return torch.tanh(torch.empty(1 << 15))
+
+    def seen(*, again: bool) -> torch.Tensor:
+        with staging.idle(again=again):
+            returned = staging.call("passes", unwritten, fresh=False).returned
+        assert isinstance(returned, torch.Tensor)
+        return returned.clone()
+
+    first, first_again = seen(again=False), seen(again=True)
+    second, second_again = seen(again=False), seen(again=True)
+    assert torch.equal(first, first_again) and torch.equal(second, second_again)
+    assert not (first == second).any()

@@ -311,6 +311,7 @@ class _WorkerServer:
             counting = self._counting(entered, sampled=request.fields["sampled"])
             if request.fields["idle"]:
                 entered.enter_context(self._idle())
+                entered.enter_context(self.staging.idle(again=request.fields["watched"]))
             if request.fields["refusing"]:
                 entered.enter_context(self._refusing(name))
             returned = self._watched(name, fresh=fresh) if request.fields["watched"] else self.called(name, fresh=fresh)

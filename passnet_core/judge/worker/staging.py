@@ -83,7 +83,9 @@ class Staging:
         self.packed: tuple[Callable[[list[Any]], Any], dict[int, Any], dict[int, int]] | None = None
         """The callable whose weights were last prepared, with their content and addresses, by index."""
         self.chance = random.Random()
-        self.calls = 0
+        self.calls = self.idle_calls = 0
+        self.turn: int | None = None
+        """What chooses the nonsense in free memory during a call, if it is not the number of the call."""
 
     def give(self, inputs: Sequence[Any]) -> None:
         """Set the inputs of the next calls: tensors on the device, and numbers."""
@@ -125,7 +127,7 @@ class Staging:
         self._poison()
         self._delay_inputs()
         self.calls += 1
-        with torch.no_grad(), _malloc_poisoned(self.device, self.calls):
+        with torch.no_grad(), _malloc_poisoned(self.device, self.calls if self.turn is None else self.turn):
             start = _now()
             returned = function(list(self.buffers))
             outputs = returned if isinstance(returned, tuple | list) else (returned,)
@@ -141,6 +143,17 @@ class Staging:
         observed = Observed(returned, seconds, self._shares(outputs), self._changed(), tuple(sorted(overwrote)), late)
         self._keep(name, outputs, observed.shares)
         return observed
+
+    @contextlib.contextmanager
+    def idle(self, *, again: bool) -> Iterator[None]:
+        """Kernels do nothing meanwhile, and what they leave unwritten is the nonsense in free memory. Once more
+        (`again`), calls find the same; otherwise another: after a saturating operation, some is right by chance."""
+        self.idle_calls += not again
+        self.turn = self.idle_calls
+        try:
+            yield
+        finally:
+            self.turn = None
 
     def extent_of(self, storage: torch.UntypedStorage) -> tuple[int, int]:
         """The addresses of the part of a storage that holds values: of an input's, without what lies around it."""

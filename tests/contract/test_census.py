@@ -87,9 +87,20 @@ def test_honest_habits_are_accepted(backend: LocalBackend, lines: list[str]) -> 
     assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
 
 
-def test_reading_addresses_is_a_warning(backend: LocalBackend) -> None:
-    outcome = judged(backend, job(replacing(*HONEST["questions"])))
-    assert any("reads addresses" in warning for warning in outcome.warnings)
+@pytest.mark.parametrize(
+    ("line", "warned"),
+    [
+        ("aligned = a.data_ptr() % 16 == 0", False),
+        ("aligned = [each.data_ptr() % 64 for each in (a, b)]", False),
+        ("where = getattr(a, 'data_' + 'ptr')()", True),
+    ],
+)
+def test_reading_addresses_is_a_warning_and_asking_for_alignment_is_none(
+    backend: LocalBackend, line: str, warned: bool
+) -> None:
+    outcome = judged(backend, job(replacing(line, "return own(a, b)")))
+    assert outcome.verdict is Verdict.VALUES_ONLY, outcome.reason
+    assert any("reads addresses" in warning for warning in outcome.warnings) == warned
 
 
 LIBRARY = {

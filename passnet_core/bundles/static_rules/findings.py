@@ -6,7 +6,8 @@ own rule, leaves out those that break it, and checks no helper. The strict profi
 functions that compute nothing, such as streams and device properties, and refuses everything that no honest pass
 needs."""
 
-from collections.abc import Iterable, Sequence
+import ast
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from passnet_core.bundles.reading import is_plain_name, naming_problems
@@ -36,6 +37,19 @@ def findings(bundle: Bundle, replacement_cap: int | None = None, *, passnet: boo
     return admitted(bundle, replacement_cap, passnet=passnet).findings
 
 
+def alignment_questions(bundle: Bundle) -> frozenset[str]:
+    """The lines, as "file.py:12", on which a bundle asks of an address only how it is aligned, as the rules allow."""
+    trees = {file: parsed(file) for file in bundle.files}
+    modules = _modules(bundle, trees)
+    lines = set()
+    for module in modules.values():
+        visitor = StrictVisitor(module, modules)
+        visitor.findings()
+        for asked in visitor.alignments:
+            lines |= {f"{module.file.name}:{line}" for line in range(asked.lineno, (asked.end_lineno or 0) + 1)}
+    return frozenset(lines)
+
+
 def admitted(bundle: Bundle, replacement_cap: int | None = None, *, passnet: bool = False) -> Admission:
     """Apply the static rules to a bundle.
 
@@ -57,11 +71,7 @@ def admitted(bundle: Bundle, replacement_cap: int | None = None, *, passnet: boo
 def _strict_findings(bundle: Bundle, replacement_cap: int | None) -> list[Finding]:
     trees = {file: parsed(file) for file in bundle.files}
     found = [tree for tree in trees.values() if isinstance(tree, Finding)]
-    modules = {
-        file.name.removesuffix(".py"): Module(file, tree, file in bundle.passes)
-        for file, tree in trees.items()
-        if not isinstance(tree, Finding)
-    }
+    modules = _modules(bundle, trees)
     passes = [module for module in modules.values() if module.is_pass]
     for module in passes:
         found += required_functions(module)
@@ -71,6 +81,15 @@ def _strict_findings(bundle: Bundle, replacement_cap: int | None) -> list[Findin
     if replacement_cap is not None:
         found += over_cap(passes, modules, replacement_cap)
     return found
+
+
+def _modules(bundle: Bundle, trees: Mapping[PassFile, ast.Module | Finding]) -> dict[str, Module]:
+    """The files that are valid Python, by the names under which they import each other."""
+    return {
+        file.name.removesuffix(".py"): Module(file, tree, file in bundle.passes)
+        for file, tree in trees.items()
+        if not isinstance(tree, Finding)
+    }
 
 
 def _admitted_by_passnet(bundle: Bundle, ignored: tuple[str, ...]) -> Admission:

@@ -30,6 +30,8 @@ class StrictVisitor(TorchVisitor):
     def __init__(self, module: Module, modules: dict[str, Module]) -> None:
         super().__init__(module, modules)
         self.in_kernel = False
+        self.alignments: list[ast.Call] = []
+        """Questions for an address of which only the alignment is used."""
         self.own_names = frozenset().union(*(each.defined for each in modules.values()))
 
     def paths(self, node: ast.expr) -> list[str]:
@@ -207,9 +209,10 @@ class StrictVisitor(TorchVisitor):
     def visit_BinOp(self, node: ast.BinOp) -> None:
         self._multiplied(node)
         match node:
-            case ast.BinOp(ast.Call(ast.Attribute(of, "data_ptr"), [], []), ast.Mod(), divisor) if self._aligns(
-                divisor
+            case ast.BinOp(ast.Call(ast.Attribute(of, "data_ptr"), [], []) as asked, ast.Mod(), divisor) if (
+                self._aligns(divisor)
             ):
+                self.alignments.append(asked)
                 self.visit(of)
             case _:
                 self.generic_visit(node)

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from passnet_core.bundles.static_rules.findings import alignment_questions
 from passnet_core.bundles.triton_functions import readable_tree, triton_functions
 from passnet_core.graphs.effects import VIEWS, last_part
 from passnet_core.graphs.ir import Graph, Node, NodeKind, references
@@ -115,7 +116,8 @@ def judged(
     graph, rewritten: the subgraph before and after its passes, as the referee rewrote it. names: what to call each
     replacement function in messages, by its key."""
     own = kernels_of(bundle)
-    found = [_one_call(device, launches, own, names) for launches in dict.fromkeys(map(tuple, calls))]
+    aligning = alignment_questions(bundle)
+    found = [_one_call(device, launches, own, names, aligning) for launches in dict.fromkeys(map(tuple, calls))]
     shown = next((each for each in found if each.foreign), found[0] if found else _CallCensus())
     warnings = [warning for each in found for warning in each.warnings]
     work = argument_work(graph, rewritten, names)
@@ -160,8 +162,13 @@ class _CallCensus:
 
 
 def _one_call(
-    device: Device, recorded: Sequence[Launches], own: Mapping[str, str], names: Mapping[str, str]
+    device: Device,
+    recorded: Sequence[Launches],
+    own: Mapping[str, str],
+    names: Mapping[str, str],
+    aligning: frozenset[str],
 ) -> _CallCensus:
+    """aligning: the lines on which an address is asked for only to learn how it is aligned."""
     lines: list[str] = []
     foreign: list[str] = []
     warnings: list[str] = []
@@ -178,7 +185,8 @@ def _one_call(
         kernels += sum(seen.count for seen in launches.seen if seen.kind == "kernel")
         launched |= {seen.name for seen, each in classes.items() if each is WorkClass.OWN}
         foreign += _unexplained(launches, classes, who)
-        if any(seen.name == "data_ptr" and seen.kind == "read" for seen in launches.seen):
+        reads = {seen.where for seen in launches.seen if seen.kind == "read" and seen.name == "data_ptr"}
+        if not reads <= aligning:
             warnings.append(f"{subject} reads addresses of tensors outside a kernel launch.")
         if device is Device.CUDA and _has_kind(launches, "kernel") and not _has_kind(launches, "device"):
             warnings.append(f"The device trace saw nothing of {who}; only the kernels launched by name are known.")

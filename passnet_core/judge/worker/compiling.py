@@ -19,6 +19,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 from passnet_core.judge.protocol.messages import TEXT_CHARACTERS, TEXTS_CHARACTERS
 from passnet_core.judge.worker import compiler_process
 from passnet_core.judge.worker.compiler_process import TEXTS, Row
+from passnet_core.judge.worker.launch_recorder import launch_hook
 from passnet_core.judge.worker.memory_steps import function_of
 from passnet_core.records import Device, PassFile
 
@@ -46,12 +47,17 @@ def kernels(call: Callable[[], object], device: Device, folder: Path) -> list[Ro
 
 
 def _compiled_on_device(call: Callable[[], object]) -> list[Row]:
-    # the first call may launch kernels for autotuning as well
-    call()
-    seen: list[Any] = []
-    with _launches(seen):
+    compiled: list[Any] = []
+    launched: list[Any] = []
+    with _compilations(compiled):
+        # the first call may launch kernels for autotuning as well
         call()
+        # a bundle may keep a compiled kernel, and launch it without its function: the hook sees that too
+        with launch_hook(lambda fields: launched.append(fields.get("function"))):
+            call()
     torch.cuda.synchronize()
+    by_function = {kernel.function: kernel for kernel in compiled if kernel.function is not None}
+    seen = [by_function[each] for each in launched if each in by_function]
     counts: dict[str, int] = {}
     for kernel in seen:
         counts[kernel.hash] = counts.get(kernel.hash, 0) + 1
@@ -70,15 +76,15 @@ def _compiled_on_device(call: Callable[[], object]) -> list[Row]:
 
 
 @contextlib.contextmanager
-def _launches(seen: list[Any]) -> Iterator[None]:
-    """Append each compiled kernel to this list as it is launched."""
+def _compilations(seen: list[Any]) -> Iterator[None]:
+    """Append each compiled kernel to this list that Triton finds or makes for a launch, or without one."""
     from triton.runtime.jit import JITFunction
 
     run = JITFunction.run
 
     def noted(self: Any, *args: Any, **kwargs: Any) -> Any:
         kernel = run(self, *args, **kwargs)
-        if kernel is not None and not kwargs.get("warmup"):
+        if kernel is not None:
             seen.append(kernel.result() if hasattr(kernel, "result") else kernel)
         return kernel
 

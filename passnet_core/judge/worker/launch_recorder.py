@@ -476,11 +476,17 @@ def _unwatched() -> Iterator[None]:
 @contextlib.contextmanager
 def compiled_launches(told: Callable[[str], object]) -> Iterator[None]:
     """Tell the name of each kernel that is launched, by Triton's hook, which knows those compiled before as well."""
+    with launch_hook(lambda fields: told(str(fields.get("name", "")))):
+        yield
+
+
+@contextlib.contextmanager
+def launch_hook(told: Callable[[Mapping[str, Any]], object]) -> Iterator[None]:
+    """Tell what Triton tells of each launch of a compiled kernel, such as its name and function."""
     knobs = triton.knobs.runtime
 
     def hook(metadata: Any) -> None:
-        fields = metadata.get() if metadata is not None else {}
-        told(str(fields.get("name", "")))
+        told(metadata.get() if metadata is not None else {})
 
     chain = knobs.launch_enter_hook
     if hasattr(chain, "add"):

@@ -7,7 +7,7 @@ WORKERS ?= 3
 
 BIN := $(VENV)/bin
 
-.PHONY: run smoke test test-all test-gpu lint bench bench-gpu tasks assets wheel constraints clean
+.PHONY: run smoke test test-all test-gpu lint bench bench-gpu tasks bundles assets wheel constraints clean
 
 run: $(VENV)/.app
 	$(BIN)/python -m compileall -q passnet_core
@@ -57,6 +57,10 @@ tasks: $(VENV)/.dev
 	rm -f build/all.* data/tasks/models.*
 	$(BIN)/python -m tools.harvesting join build/cuts --out build/all.jsonl.gz
 	$(BIN)/python -m tools.harvesting choose build/all.jsonl.gz --beside data/tasks --out data/tasks/models.jsonl.gz
+
+# copies the launcher (passnet_core/bundles/carried_files) into the reference bundles
+bundles: $(VENV)/.dev
+	$(BIN)/python -m tools.carrying
 
 # builds dist/*.whl, which has all that the app needs; a stale build/lib would add files that no longer exist
 wheel: $(VENV)/.dev

@@ -14,6 +14,7 @@ import streamlit as st
 from pages.ui import editor, frame, resources
 from pages.ui.editor import EditorMessage, Template, code_editor
 from pages.ui.text import key_of, plain
+from passnet_core.bundles import carried
 from passnet_core.bundles.starting import starting_point
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.graphs.respelling import patched
@@ -23,10 +24,13 @@ from passnet_core.settings import ASSETS
 
 MINE = "mine"
 TEMPLATES = tuple(
-    Template(ast.get_docstring(ast.parse(code)) or "", code)
-    for code in (file.read_text(encoding="utf-8") for file in sorted((ASSETS / "templates").glob("*.py")))
+    Template((ast.get_docstring(ast.parse(code)) or "").partition("\n")[0], code)
+    for code in (
+        *(file.read_text(encoding="utf-8") for file in sorted((ASSETS / "templates").glob("*.py"))),
+        carried.launching().code,
+    )
 )
-"""Templates for a new file, titled by their docstring: a pass of each usual kind, and last a helper."""
+"""Templates for a new file, titled by the first line of their docstring: a pass of each usual kind, and two helpers."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from pages.ui.drafting import TEMPLATES
+from passnet_core.bundles import carried
 from passnet_core.bundles.static_rules.findings import findings
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import Bundle, EvalSpec, Job, PassFile, Stage, Subgraph, TensorSpec, Verdict
@@ -38,7 +40,21 @@ def test_every_template_except_the_helper_is_tested() -> None:
 @pytest.mark.parametrize("name", SUBGRAPHS)
 def test_a_template_breaks_no_rule_and_its_values_are_right(backend: LocalBackend, name: str) -> None:
     code = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
-    bundle = Bundle((PassFile("template.py", code),))
+    accepted(backend, name, Bundle((PassFile("template.py", code),)))
+
+
+def test_the_launcher_is_offered_and_serves_a_template(backend: LocalBackend) -> None:
+    assert TEMPLATES[-1].title.startswith("Launcher, for a file named launching.py")
+    assert TEMPLATES[-1].code == carried.launching().code
+    code = (FOLDER / "1_pointwise.py").read_text(encoding="utf-8")
+    launched = "relu_kernel[(triton.cdiv(count, 1024),)](x, out, count, BLOCK=1024)"
+    assert launched in code
+    lean = 'lean_launch(relu_kernel, (triton.cdiv(count, 1024),), (x, out, count), {"BLOCK": 1024})'
+    code = code.replace(launched, lean).replace("import triton\n", "import triton\nfrom launching import lean_launch\n")
+    accepted(backend, "1_pointwise", Bundle((PassFile("template.py", code),), (carried.launching(),)))
+
+
+def accepted(backend: LocalBackend, name: str, bundle: Bundle) -> None:
     assert not findings(bundle, 1, passnet=False)
     job = Job(subgraph(name), bundle, EvalSpec(Stage.VERIFY, deadline_s=300.0, seed=7))
     outcome = backend.run(job, lambda event: None, threading.Event())

@@ -56,8 +56,12 @@ ONLY_IN = {
 }
 
 
+CARRIED = CORE / "bundles" / "carried_files"
+"""Files for bundles, which the package reads as text."""
+
+
 def sources() -> list[Path]:
-    return sorted(CORE.rglob("*.py"))
+    return sorted(path for path in CORE.rglob("*.py") if path.parent != CARRIED)
 
 
 def part_of(path: Path) -> str:
@@ -165,3 +169,9 @@ def test_the_service_leaves_the_heavy_packages_unloaded() -> None:
     code = f"import sys, passnet_core.service; print([name for name in {heavy} if name in sys.modules])"
     asked = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=PROJECT, check=True)
     assert asked.stdout.strip() == "[]"
+
+
+def test_nothing_imports_the_files_that_bundles_carry() -> None:
+    for path in [*sources(), *sorted((PROJECT / "pages").rglob("*.py")), *sorted((PROJECT / "tools").rglob("*.py"))]:
+        for name, line in imports(path):
+            assert "carried_files" not in name, f"{path}:{line} imports {name}"

@@ -1,0 +1,139 @@
+"""The lean launcher on a GPU: what it launches equals what kernel[grid] does, and the judge sees it."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from passnet_core.bundles import carried
+from passnet_core.execution.backends.base import CompileKernels
+from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.records import LAUNCHED, Bundle, Device, EvalSpec, Job, PassFile, Stage, Subgraph, TensorSpec, Verdict
+from tests.gpu.test_measure import RIGHT, SOURCE
+
+SCRIPT = """
+import torch
+import triton
+import triton.language as tl
+from launching import LAUNCHES, Launch, facts, lean_launch
+
+@triton.jit
+def scale_kernel(x_ptr, out_ptr, count, step, factor, SHIFT: tl.constexpr, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < count
+    tl.store(out_ptr + at, tl.load(x_ptr + at * step, mask=inside) * factor + SHIFT, mask=inside)
+
+def check(x, count, step=1, factor=2.0):
+    grid = (triton.cdiv(count, 256),)
+    wanted = torch.zeros(count, dtype=x.dtype, device=x.device)
+    found = torch.zeros_like(wanted)
+    with torch.cuda.device(x.device):
+        scale_kernel[grid](x, wanted, count, step, factor, SHIFT=1.0, BLOCK=256)
+    for _ in range(2):
+        found.zero_()
+        lean_launch(scale_kernel, grid, (x, found, count, step, factor), {"SHIFT": 1.0, "BLOCK": 256})
+        torch.cuda.synchronize(x.device)
+        assert torch.equal(found, wanted), (x.dtype, count, step)
+
+x = torch.randn(5000, device="cuda")
+"""
+CASES = {
+    "sizes": "for count in (1, 15, 16, 17, 256, 1000, 1024): check(x, count)",
+    "steps": "for step in (1, 2, 16, 17): check(x, 100, step)",
+    "large numbers": "check(x[:1], 1, 2**31); check(x[:1], 1, 2**40)",
+    "dtypes": "for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64): check(x.to(dtype), 777)",
+    "unaligned after aligned": "for start in (0, 1, 2, 4, 5, 0): check(x[start:], 1024)",
+    "floats": "for factor in (0.0, -0.0, 1.0, 0.1): check(x, 100, factor=factor)",
+    "an empty grid": """
+out = torch.zeros_like(x)
+launch = Launch(scale_kernel, (0,), (x, out), {"count": 5000, "step": 1, "factor": 2.0, "SHIFT": 1.0, "BLOCK": 256})
+launch(x, out)
+assert not out.any()
+""",
+    "another stream": """
+out, side = torch.zeros_like(x), torch.cuda.Stream()
+launch = Launch(scale_kernel, (20,), (x, out), {"count": 5000, "step": 1, "factor": 2.0, "SHIFT": 1.0, "BLOCK": 256})
+launch(x, out)
+out.zero_()
+graph = torch.cuda.CUDAGraph()
+torch.cuda.synchronize()
+# what is launched on another stream than the capturing one is not in the graph
+with torch.cuda.graph(graph, stream=side):
+    launch(x, out)
+assert not out.any()
+graph.replay()
+torch.cuda.synchronize()
+assert torch.equal(out, x * 2 + 1)
+""",
+    "another device": """
+if torch.cuda.device_count() > 1:
+    for device in ("cuda:1", "cuda:0", "cuda:1"):
+        check(x.to(device), 1000)
+        assert torch.cuda.current_device() == 0
+    with torch.cuda.device(1):
+        check(x, 1000)
+""",
+    "a hook": """
+seen = []
+hook = lambda metadata: seen.append(metadata.get()["name"])
+out = torch.zeros_like(x)
+launch = Launch(scale_kernel, (20,), (x, out), {"count": 5000, "step": 1, "factor": 2.0, "SHIFT": 1.0, "BLOCK": 256})
+launch(x, out)
+triton.knobs.runtime.launch_enter_hook.add(hook)
+launch(x, out)
+launch(x, out)
+triton.knobs.runtime.launch_enter_hook.remove(hook)
+launch(x, out)
+assert seen == ["scale_kernel"] * 2
+""",
+}
+
+
+@pytest.mark.parametrize("lines", CASES.values(), ids=list(CASES))
+def test_a_lean_launch_does_what_the_kernel_does(lines: str, tmp_path: Path) -> None:
+    (tmp_path / "launching.py").write_text(carried.launching().code)
+    script = tmp_path / "script.py"
+    script.write_text(f"{SCRIPT}\n{lines}\n")
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=600, check=False, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+LEAN = RIGHT.replace(
+    "import triton.language as tl\n", "import triton.language as tl\nfrom launching import lean_launch\n"
+).replace(
+    "kernel[(triton.cdiv(a.numel(), 1024),)](a, b, out, a.numel(), BLOCK=1024)",
+    'lean_launch(kernel, (triton.cdiv(a.numel(), 1024),), (a, b, out), {"count": a.numel(), "BLOCK": 1024})',
+)
+BUNDLE = Bundle((PassFile("add_relu.py", LEAN),), (carried.launching(),))
+INPUTS = tuple(TensorSpec(name, (512, 1024), "float16", mean=0.0, std=1.0) for name in ("in_0", "in_1"))
+SUBGRAPH = Subgraph("float16/0/add-relu", "add-relu", "none", SOURCE, INPUTS)
+
+
+@pytest.fixture(scope="module")
+def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalBackend]:
+    made = LocalBackend(sys.executable, "auto", tmp_path_factory.mktemp("home"), checkers=0)
+    yield made
+    made.close()
+
+
+def test_the_judge_sees_lean_launches_as_launches_of_the_bundles_kernel(backend: LocalBackend) -> None:
+    assert "lean_launch(kernel" in LEAN
+    spec = EvalSpec(stage=Stage.VERIFY, device=Device.CUDA, deadline_s=400.0)
+    found = backend.run(Job(SUBGRAPH, BUNDLE, spec), lambda event: None, threading.Event())
+    assert found.verdict is Verdict.VALUES_ONLY, f"{found.reason} {found.evidence} {found.log_tail}"
+    (launched,) = (each.text for each in found.evidence if each.topic == LAUNCHED)
+    assert "1 × kernel (kernel, " in launched
+    assert "1 × kernel (device trace, " in launched
+    assert not [each for each in found.warnings if "addresses" in each]
+
+
+def test_an_inspection_shows_the_kernels_of_lean_launches(backend: LocalBackend) -> None:
+    found = backend.inspect(CompileKernels(SUBGRAPH, BUNDLE, Device.CUDA), threading.Event())
+    assert found.problem == ""
+    (kernel,) = found.kernels
+    assert (kernel.name, kernel.ran, kernel.launches) == ("kernel", True, 1)

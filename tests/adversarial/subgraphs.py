@@ -46,6 +46,14 @@ tmp_1 = torch.nn.functional.relu(tmp_0, inplace = False)
 return (tmp_1,)
 """
 
+SCALED_TWICE = """
+tmp_0 = in_0 * 0.5
+tmp_1 = torch.nn.functional.relu(tmp_0, inplace = False)
+tmp_2 = in_1 * 3.0
+tmp_3 = torch.nn.functional.relu(tmp_2, inplace = False)
+return (tmp_1, tmp_3)
+"""
+
 SCALE_BIAS = """
 tmp_0 = in_2 * in_0
 tmp_1 = tmp_0 + in_1
@@ -124,6 +132,7 @@ SUBGRAPHS: Mapping[str, Subgraph] = {
         _subgraph("add-relu-alone", ADD_RELU_ALONE, *_row_pair()),
         _subgraph("add-relu-large", ADD_RELU_ALONE, _input("in_0", 2048, 4096), _input("in_1", 2048, 4096)),
         _subgraph("add-relu-half", ADD_RELU, *_row_pair("float16")),
+        _subgraph("scaled-twice", SCALED_TWICE, *_row_pair()),
         _subgraph("scale-bias", SCALE_BIAS, _weight("in_0", 64), _weight("in_1", 64, mean=0.0), _input("in_2", 8, 64)),
         _subgraph(
             "layernorm-affine", LAYERNORM, _weight("in_0", 64), _weight("in_1", 64, mean=0.0), _input("in_2", 2, 9, 64)

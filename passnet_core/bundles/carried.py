@@ -12,5 +12,10 @@ def launching() -> PassFile:
     return _carried("launching.py")
 
 
+def planning() -> PassFile:
+    """What replacement functions need to plan their launches: sizes, strides and tiles."""
+    return _carried("planning.py")
+
+
 def _carried(name: str) -> PassFile:
     return PassFile(name, (FOLDER / name).read_text(encoding="utf-8"))

@@ -14,7 +14,7 @@ import triton
 import triton.language as tl
 from math import log2
 from triton.tools import tensor_descriptor
-from constants import SCALE
+from constants import SCALE, OTHER
 
 HALF = tl.constexpr(0.5)
 STEPS = log2(8.0)

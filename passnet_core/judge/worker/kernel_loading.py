@@ -99,7 +99,10 @@ class LoadedKernels:
     ) -> Any:
         own = name.removeprefix("pass_dir").strip(".")
         if f"{own}.py" in self.codes:
-            return types.SimpleNamespace(**self._namespace(f"{own}.py"))
+            space = self._namespace(f"{own}.py")
+            # one import statement may name what is left out of the file, for other code than kernels
+            missing = {each: Unavailable(f"{each} of {own}.py is no Triton function") for each in fromlist or ()}
+            return types.SimpleNamespace(**{**missing, **space})
         if not own:
             files = {each: self._namespace(f"{each}.py") for each in fromlist or () if f"{each}.py" in self.codes}
             return types.SimpleNamespace(**{each: types.SimpleNamespace(**space) for each, space in files.items()})

@@ -1,0 +1,88 @@
+"""Sizes, strides and tiles of a launch. They are worked out once for arguments of a kind, not in every call."""
+
+import torch
+import triton
+import triton.language as tl
+
+MOST = 2**31 - 1
+DTYPES = {torch.float16: tl.float16, torch.bfloat16: tl.bfloat16, torch.float32: tl.float32}
+
+
+def steps(tensor):
+    """Strides of a tensor, 0 along dimensions of size 1, which are repeated wherever a larger size is asked."""
+    return tuple(0 if size == 1 else stride for size, stride in zip(tensor.shape, tensor.stride()))
+
+
+def joint(one, other):
+    """The size of a dimension of an operation between tensors of these sizes."""
+    if one != other and 1 not in (one, other):
+        raise ValueError(f"Sizes {one} and {other} cannot be broadcast together.")
+    return other if one == 1 else one
+
+
+def ordered(shape, order):
+    """Strides of a tensor without gaps whose dimensions lie in this order, the outermost first."""
+    strides, step = [0] * len(shape), 1
+    for axis in reversed(order):
+        strides[axis] = step
+        step *= max(shape[axis], 1)
+    return tuple(strides)
+
+
+def merged(sizes, *strides):
+    """Walk dimensions that follow each other in memory, in all tensors, as one: the same tuples with sizes of 1 before."""
+    kept = [(sizes[-1], [each[-1] for each in strides])]
+    for size, outer in zip(reversed(sizes[:-1]), zip(*(reversed(each[:-1]) for each in strides))):
+        length, inner = kept[-1]
+        if size == 1:
+            continue
+        if length == 1:
+            kept[-1] = size, list(outer)
+        elif all(a == b * length for a, b in zip(outer, inner)):
+            kept[-1] = size * length, inner
+        else:
+            kept.append((size, list(outer)))
+    kept += [(1, [0] * len(strides))] * (len(sizes) - len(kept))
+    kept.reverse()
+    return tuple(size for size, _ in kept), *(tuple(each[1][place] for each in kept) for place in range(len(strides)))
+
+
+def index_dtype(*tensors):
+    """int64 if an element's position in one of the tensors may need it."""
+    wide = any(
+        tensor.numel() > MOST or sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())) > MOST
+        for tensor in tensors
+    )
+    return tl.int64 if wide else tl.int32
+
+
+def triton_dtype(dtype):
+    """Triton's word for one of torch's floating dtypes."""
+    return DTYPES[dtype]
+
+
+def blocks(count):
+    """Grid, block and warps of a kernel that walks so many elements."""
+    block = 1024
+    while block > 128 and triton.cdiv(count, block) < 256:
+        block //= 2
+    return (triton.cdiv(count, block),), block, max(block // 256, 1)
+
+
+def tiles(rows, *columns):
+    """Grid, rows and columns of a tile, and warps. Rows are walked whole where they fit, several at a time if short."""
+    widths = [min(triton.next_power_of_2(max(each, 1)), MOST_COLUMNS) for each in columns]
+    widest = max(widths, default=1)
+    together = 1
+    while together < 64 and together * 2 * widest <= 2048 and triton.cdiv(rows, together * 2) >= 256:
+        together *= 2
+    return (triton.cdiv(rows, together),), together, *widths, min(max(together * widest // 256, 1), 16)
+
+
+MOST_COLUMNS = 1 << 14
+
+
+@triton.jit
+def rounded(value, dtype: tl.constexpr):
+    """The value as eager has it after an operation: rounded to the tensor's dtype, and wide again for the next one."""
+    return value.to(dtype).to(value.dtype)

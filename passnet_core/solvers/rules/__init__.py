@@ -1,0 +1,1 @@
+"""A solver without a model: rules that turn a task's subgraphs into fused kernels."""

@@ -1,0 +1,149 @@
+"""Where an element lies: coordinates as sums of a kernel's variables, which may be taken apart again."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from passnet_core.solvers.rules.sizes import ONE, ZERO, Size
+
+
+class Split(Exception):
+    """A variable must be walked as two, the inner one of this size: restart with that."""
+
+    def __init__(self, variable: str, inner: Size) -> None:
+        super().__init__(variable)
+        self.variable, self.inner = variable, inner
+
+
+@dataclass(frozen=True)
+class Term:
+    """A part of a coordinate. text: its code in the kernel. variables: what it depends on. bound: it is smaller.
+
+    plain: it is a variable itself, and not computed from some."""
+
+    text: str
+    variables: frozenset[str]
+    bound: Size | None = None
+    plain: bool = False
+
+
+@dataclass(frozen=True)
+class Place:
+    """A coordinate: the sum of terms, each with its factor, and of a start."""
+
+    terms: tuple[tuple[Term, Size], ...] = ()
+    start: Size = ZERO
+
+    @staticmethod
+    def variable(name: str, size: Size) -> "Place":
+        return Place(((Term(name, frozenset((name,)), size, plain=True), ONE),))
+
+    @property
+    def variables(self) -> frozenset[str]:
+        return frozenset(name for term, _ in self.terms for name in term.variables)
+
+    def __add__(self, other: "Place | Size | int") -> "Place":
+        if not isinstance(other, Place):
+            return Place(self.terms, self.start + other)
+        found = dict(self.terms)
+        for term, factor in other.terms:
+            found[term] = found.get(term, ZERO) + factor
+        return Place(
+            tuple((term, factor) for term, factor in found.items() if factor != ZERO), self.start + other.start
+        )
+
+    def __mul__(self, factor: "Size | int") -> "Place":
+        if Size.of(factor) == ZERO:
+            return Place()
+        return Place(tuple((term, by * factor) for term, by in self.terms), self.start * factor)
+
+    @property
+    def largest(self) -> Size | None:
+        """The largest value; None if it is not known or a factor is negative."""
+        found = self.start
+        for term, factor in self.terms:
+            if term.bound is None or factor.value < 0:
+                return None
+            found = found + factor * (term.bound - 1)
+        return found
+
+    def below(self, size: Size) -> bool:
+        """Whether it is certainly smaller, whatever the sizes are."""
+        largest = self.largest
+        if largest is None or self.start.value < 0:
+            return False
+        left = size - 1 - largest
+        return left == ZERO or (left.constant or 0) > 0
+
+
+Places: TypeAlias = tuple[Place, ...]
+ORIGIN = Place()
+
+
+def variables(places: Iterable[Place]) -> frozenset[str]:
+    return frozenset(name for each in places for name in each.variables)
+
+
+def parted(place: Place, size: Size, text: "PlaceText") -> tuple[Place, Place]:
+    """Quotient and rest of a coordinate, which is not negative, divided by a size. Raises Split."""
+    if size.is_one:
+        return place, ORIGIN
+    if not place.terms and (text.concrete or place.start == ZERO):
+        whole, rest = divmod(place.start.value, size.value)
+        return Place((), Size.of(whole)), Place((), Size.of(rest))
+    if place.below(size):
+        return ORIGIN, place
+    quotients: list[tuple[Term, Size]] = []
+    rests: list[tuple[Term, Size]] = []
+    for term, factor in place.terms:
+        quotient = factor.over(size)
+        if quotient is not None:
+            quotients.append((term, quotient))
+        else:
+            rests.append((term, factor))
+    start = place.start.over(size)
+    left = Place(tuple(rests), ZERO if start is not None else place.start)
+    if left.below(size):
+        return Place(tuple(quotients), start or ZERO), left
+    match place.terms:
+        case ((term, factor),) if term.plain and factor.is_one and place.start == ZERO and term.bound is not None:
+            if all(one % two == 0 for one, two in zip(*_both(term.bound, size))):
+                raise Split(term.text, size)
+    code, known, bound = text(place), place.variables, place.largest
+    divisor = text(Place((), size))
+    above = None if bound is None else (bound + 1 + size - 1).divided(size)
+    return (
+        Place(((Term(f"({code}) // {divisor}", known, above), ONE),)),
+        Place(((Term(f"({code}) % {divisor}", known, size), ONE),)),
+    )
+
+
+def _both(one: Size, other: Size) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    count = max(len(one.values), len(other.values))
+    return (one.values * count)[:count], (other.values * count)[:count]
+
+
+class PlaceText:
+    """Writes coordinates as code of a kernel. concrete: there is no kernel, places are numbers of the first subgraph."""
+
+    concrete = False
+
+    def __call__(self, place: Place) -> str:
+        raise NotImplementedError
+
+
+def flattened(places: Sequence[Place], sizes: Sequence[Size]) -> Place:
+    """The position in row-major order."""
+    found = ORIGIN
+    for place, size in zip(places, sizes):
+        found = found * size + place
+    return found
+
+
+def unflattened(place: Place, sizes: Sequence[Size], text: PlaceText) -> list[Place]:
+    """The coordinates of a position in row-major order. Raises Split."""
+    found: list[Place] = []
+    for size in reversed(sizes[1:]):
+        place, rest = parted(place, size, text)
+        found.append(rest)
+    return [place, *reversed(found)] if sizes else []

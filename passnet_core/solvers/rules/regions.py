@@ -1,0 +1,229 @@
+"""Which operations of a subgraph a pass replaces together: regions between what is left to libraries."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from passnet_core.graphs.effects import changed, effects, is_random, is_switch
+from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
+from passnet_core.graphs.vocabulary import operator_label
+from passnet_core.records import Subgraph
+from passnet_core.solvers.rules.dtypes import FLOATS, DType
+from passnet_core.solvers.rules.kernels import Unsupported
+from passnet_core.solvers.rules.layouts import root_of, strides_of
+from passnet_core.solvers.rules.lowering import Argument, Lowering
+from passnet_core.solvers.rules.outside import shape_only
+from passnet_core.solvers.rules.sizes import Size
+from passnet_core.solvers.rules.values import Number, Stored, Value, View
+
+LIBRARY = frozenset(
+    "linear matmul bmm mm addmm baddbmm einsum conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d"
+    " scaled_dot_product_attention bilinear dot mv tensordot cumsum cumprod topk sort argsort interpolate".split()
+)
+"""Operations whose library kernels are hard to beat, or that these rules do not write."""
+
+
+@dataclass(frozen=True)
+class Region:
+    """Operations that one pass replaces. nodes: their names, in order. inputs: what they read from elsewhere, in the order
+    of first use. outputs: those of them that are read elsewhere or returned."""
+
+    nodes: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+class Surveyed:
+    """A subgraph with what is known of each value, and its regions."""
+
+    def __init__(self, subgraph: Subgraph, graph: Graph) -> None:
+        self.subgraph, self.graph = subgraph, graph
+        self.reasons: dict[str, str] = {}
+        """Why an operation is left alone."""
+        self.values: dict[str, Argument] = {}
+        self._lower()
+
+    def _lower(self) -> None:
+        specs = {each.name: each for each in self.subgraph.inputs}
+        lowering = Lowering({})
+        for node in self.graph.nodes:
+            if node.kind is NodeKind.INPUT:
+                spec = specs.get(node.name)
+                if spec is None or not node.target or spec.dtype == "":
+                    pass
+                if spec is not None:
+                    lowering.known[node.name] = stored(node.name, spec.shape, spec.dtype)
+                continue
+            missing = [name for name in node.inputs if name not in lowering.known]
+            if missing:
+                self.reasons[node.name] = f"{missing[0]} is not known"
+                continue
+            try:
+                if operator_label(node) in LIBRARY:
+                    lowering.known[node.name] = shape_only(node, lowering)
+                else:
+                    lowering.known[node.name] = lowering.lowered(node)
+            except Unsupported as problem:
+                self.reasons[node.name] = str(problem)
+                try:
+                    lowering.known[node.name] = shape_only(node, lowering)
+                except Unsupported:
+                    continue
+        self.values = lowering.known
+
+    def fusible(self, node: Node, *, library: bool) -> bool:
+        """Whether a region may hold this operation."""
+        if node.name in self.reasons or node.name not in self.values:
+            return False
+        if is_random(node) or is_switch(node) or node.target == "operator.setitem":
+            return False
+        if changed(node) and not self._unobserved(node):
+            return False
+        label = operator_label(node)
+        if label in LIBRARY:
+            return library and label in WRITTEN_LIBRARY
+        value = self.values[node.name]
+        return isinstance(value, Value) or isinstance(value, tuple | list) and all(isinstance(e, Value) for e in value)
+
+    def _unobserved(self, node: Node) -> bool:
+        """Whether nobody else sees what the operation changes in place: it might as well return something new."""
+        storage = effects(self.graph).storage
+        inputs = {each.name for each in self.graph.inputs}
+        for ref in changed(node):
+            root = storage[ref.name]
+            if root in inputs:
+                return False
+            alike = {name for name, each in storage.items() if each == root and name != node.name}
+            later = False
+            for each in self.graph.operations:
+                if later and storage[each.name] != root and any(name in alike for name in each.inputs):
+                    return False
+                if later and each.name in alike:
+                    alike.discard(each.name)
+                later = later or each.name == node.name
+            if any(name in self.graph.returned for name in alike):
+                return False
+        return True
+
+    def is_view(self, node: Node) -> bool:
+        """Whether it computes nothing: its result lies in the memory of what it reads."""
+        value = self.values[node.name]
+        if isinstance(value, tuple | list):
+            return all(isinstance(each, View) and not _is_number(each) for each in value) and operator_label(
+                node
+            ) not in ("max", "min")
+        if changed(node):
+            return False
+        reads = [self.values.get(name) for name in node.inputs]
+        if any(value is each for each in reads):
+            return True
+        if isinstance(value, View) and isinstance(root_of(value), Number):
+            return False
+        if operator_label(node) == "getitem" and any(isinstance(each, tuple | list) for each in reads):
+            return True
+        if not isinstance(value, View) or strides_of(value) is None:
+            return False
+        inside = value.operand
+        while isinstance(inside, View) and not any(inside is each for each in reads):
+            inside = inside.operand
+        return any(inside is each for each in reads)
+
+    def regions(self, *, library: bool = False) -> list[Region]:
+        """The regions, in order. library: also of operations that are left to libraries otherwise."""
+        inside = {node.name for node in self.graph.operations if self.fusible(node, library=library)}
+        for _ in range(len(self.graph.nodes) + 1):
+            found = [self._trimmed(each) for each in self._components(inside)]
+            outside = set().union(*(drop for _, drop in found)) if found else set()
+            if not outside:
+                return [self._region(names) for names, _ in found if self._computes(names)]
+            inside -= outside
+        return []
+
+    def _components(self, inside: set[str]) -> list[set[str]]:
+        """Connected operations between which no path leads outside."""
+        depth: dict[str, int] = {}
+        for node in self.graph.nodes:
+            mine = node.name in inside
+            depth[node.name] = max(
+                (
+                    depth[name] + ((name in inside) != mine)
+                    for name in node.inputs
+                    if name in depth and (name in inside or depth[name])
+                ),
+                default=0 if mine else 0,
+            )
+        parent = {name: name for name in inside}
+
+        def find(name: str) -> str:
+            while parent[name] != name:
+                parent[name] = parent[parent[name]]
+                name = parent[name]
+            return name
+
+        for node in self.graph.operations:
+            if node.name in inside:
+                for name in node.inputs:
+                    if name in inside and depth[name] == depth[node.name]:
+                        parent[find(name)] = find(node.name)
+        groups: dict[str, set[str]] = {}
+        for node in self.graph.operations:
+            if node.name in inside:
+                groups.setdefault(find(node.name), set()).add(node.name)
+        return list(groups.values())
+
+    def _escapes(self, name: str, names: set[str]) -> bool:
+        return name in self.graph.returned or any(user not in names for user in self.graph.users[name])
+
+    def _trimmed(self, names: set[str]) -> tuple[set[str], set[str]]:
+        """The operations without views at the end, and those that must be outside of every region."""
+        left = set(names)
+        drop: set[str] = set()
+        order = [node for node in self.graph.operations if node.name in names]
+        changing = True
+        while changing:
+            changing = False
+            for node in reversed(order):
+                if node.name not in left or not self.is_view(node) or not self._escapes(node.name, left):
+                    continue
+                if self._is_kept(node, left):
+                    continue
+                left.discard(node.name)
+                if any(user in left for user in self.graph.users[node.name]):
+                    drop.add(node.name)
+                elif self._roots_outside(node, names):
+                    drop.add(node.name)
+                changing = True
+        # a view of something outside that nobody inside reads has no business here
+        return left, drop
+
+    def _roots_outside(self, node: Node, names: set[str]) -> bool:
+        return not any(name in names for name in node.inputs)
+
+    def _is_kept(self, node: Node, left: set[str]) -> bool:
+        """Whether an escaping view stays: it changes nothing, and only it escapes."""
+        operands = [name for name in node.inputs if isinstance(self.values.get(name), Value)]
+        same = [name for name in operands if self.values[name] is self.values[node.name]]
+        if not same or same[0] not in left:
+            return False
+        return not self._escapes(same[0], left) and not any(user in left for user in self.graph.users[node.name])
+
+    def _computes(self, names: set[str]) -> bool:
+        return any(not self.is_view(self.graph.by_name[name]) for name in names)
+
+    def _region(self, names: set[str]) -> Region:
+        nodes = [node for node in self.graph.operations if node.name in names]
+        inputs = dict.fromkeys(name for node in nodes for name in node.inputs if name not in names)
+        outputs = tuple(node.name for node in nodes if self._escapes(node.name, names))
+        return Region(tuple(node.name for node in nodes), tuple(inputs), outputs)
+
+
+WRITTEN_LIBRARY = frozenset("linear matmul bmm mm".split())
+"""Of these, those that a kernel may be written for where nothing else gains."""
+
+
+def stored(name: str, shape: tuple[int, ...], dtype: str, steps: tuple[int, ...] | None = None) -> Stored:
+    sizes = tuple(Size.atom(f"{name}_{axis}_size", [size]) for axis, size in enumerate(shape))
+    return Stored(sizes, DType(dtype, name if dtype in FLOATS else ""), name, steps, name=name)
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(root_of(value), Number)

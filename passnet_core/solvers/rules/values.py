@@ -1,0 +1,276 @@
+"""Tensors as functions from places to elements, so that a chain of operations becomes one expression in a kernel.
+
+A Value has a shape and a dtype, and writes the code of its element at given places into a kernel. Views only change
+places; operations combine elements; a reduction walks variables of its own. Floats narrower than float32 are computed
+in float32 and rounded after each operation, where eager rounds."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from passnet_core.solvers.rules.dtypes import DType
+from passnet_core.solvers.rules.places import ORIGIN, Place, Places
+from passnet_core.solvers.rules.sizes import Size
+
+if TYPE_CHECKING:
+    from passnet_core.solvers.rules.kernels import Writer
+
+Shape = tuple[Size, ...]
+
+
+@dataclass(eq=False)
+class Value(ABC):
+    """name: what to call its element in a kernel. contiguous: eager lays its result out in row-major order, whatever the
+    operands' strides are."""
+
+    shape: Shape
+    dtype: DType
+    name: str = field(default="value", kw_only=True)
+    contiguous: bool = field(default=False, kw_only=True)
+    known_strides: tuple[int, ...] | None | bool = field(default=False, kw_only=True)
+    """What layouts.strides_of found, which asks often; False if it was not asked yet."""
+
+    @abstractmethod
+    def code(self, writer: "Writer", places: Places, mask: str) -> str:
+        """The element at these places, as the name of a variable or an expression. mask: a further condition under which
+        it is needed; "" if always."""
+
+    @property
+    def parts(self) -> tuple["Value", ...]:
+        """The values that it is computed from."""
+        return ()
+
+
+@dataclass(eq=False)
+class Stored(Value):
+    """A tensor in memory. tensor: its name, in the replacement function and in kernels. steps: its strides in the first
+    subgraph; None if it is contiguous."""
+
+    tensor: str
+    steps: tuple[int, ...] | None = None
+
+    def code(self, writer: "Writer", places: Places, mask: str) -> str:
+        return writer.load(self, places, mask)
+
+
+@dataclass(eq=False)
+class Number(Value):
+    """The same number everywhere: Python code of a kernel."""
+
+    text: str
+
+    def code(self, writer: "Writer", places: Places, mask: str) -> str:
+        return self.text
+
+
+@dataclass(eq=False)
+class Parameter(Value):
+    """A number that the pattern passes on: a constant of the kernel, by this name."""
+
+    argument: str
+
+    def code(self, writer: "Writer", places: Places, mask: str) -> str:
+        return writer.constant(self.argument.upper(), self.argument)
+
+
+@dataclass(eq=False)
+class Counted(Value):
+    """The coordinate along a dimension, times a step, from a start, as arange has it."""
+
+    axis: int
+    start: Size
+    step: Size
+
+    def code(self, writer: "Writer", places: Places, mask: str) -> str:
+        text = writer.place(places[self.axis] * self.step + self.start)
+        if self.dtype.is_float:
+            return writer.put(self.name, f"({text}).to({self.dtype.work})")
+        return writer.put(self.name, f"({text}).to({self.dtype.kernel})") if places[self.axis].terms else text
+
+
+@dataclass(eq=False)
+class Pointwise(Value):
+    """An operation on elements. form: its expression, with a place in braces for each operand. exact: its result needs no
+    rounding, as that of a negation or a comparison."""
+
+    form: str
+    operands: tuple[Value, ...]
+    exact: bool = False
+
+    @property
+    def parts(self) -> tuple[Value, ...]:
+        return self.operands
+
+    def code(self, writer: "Writer", places: Places, mask: str) -> str:
+        codes = [writer.element(each, broadcast_places(each.shape, self.shape, places), mask) for each in self.operands]
+        text = self.form.format(*codes)
+        if self.dtype.rounds and not self.exact:
+            text = f"rounded({text}, {writer.dtype(self.dtype)})"
+        return writer.put(self.name, text)
+
+
+@dataclass(eq=False)
+class Cast(Value):
+    """The same elements in another dtype."""
+
+    operand: Value
+
+    @property
+    def parts(self) -> tuple[Value, ...]:
+        return (self.operand,)
+
+    def code(self, writer: "Writer", places: Places, mask: str) -> str:
+        code = writer.element(self.operand, places, mask)
+        before, after = self.operand.dtype, self.dtype
+        if before == after:
+            return code
+        if isinstance(self.operand, Number | Parameter):
+            return code
+        if after.is_bool:
+            return writer.put(self.name, f"{code} != 0")
+        if not after.is_float:
+            return writer.put(self.name, f"{code}.to({writer.dtype(after)})")
+        text = code if before.work == after.work and before.is_float else f"{code}.to({after.work})"
+        # what is wider loses nothing
+        narrower = before.is_float and not before.source and after.name == before.name
+        if after.rounds and not narrower:
+            text = f"rounded({text}, {writer.dtype(after)})"
+        return text if text == code else writer.put(self.name, text)
+
+
+@dataclass(eq=False)
+class View(Value):
+    """The same elements at other places. inside: from places of this value to places of the operand."""
+
+    operand: Value
+    inside: Callable[["Writer", Places], Places]
+
+    @property
+    def parts(self) -> tuple[Value, ...]:
+        return (self.operand,)
+
+    def code(self, writer: "Writer", places: Places, mask: str) -> str:
+        return writer.element(self.operand, self.inside(writer, places), mask)
+
+
+@dataclass(eq=False)
+class Copied(Value):
+    """The same elements in memory of their own, in row-major order."""
+
+    operand: Value
+
+    @property
+    def parts(self) -> tuple[Value, ...]:
+        return (self.operand,)
+
+    def code(self, writer: "Writer", places: Places, mask: str) -> str:
+        return writer.element(self.operand, places, mask)
+
+
+@dataclass(eq=False)
+class Chosen(Value):
+    """One of several values, by a condition on the place: concatenation, padding, masks by position.
+
+    condition: code, or "" if always; the last of the alternatives needs none."""
+
+    alternatives: tuple[
+        tuple[Callable[["Writer", Places], str] | None, Value, Callable[["Writer", Places], Places]], ...
+    ]
+
+    @property
+    def parts(self) -> tuple[Value, ...]:
+        return tuple(value for _, value, _ in self.alternatives)
+
+    def code(self, writer: "Writer", places: Places, mask: str) -> str:
+        found = ""
+        conditions = [
+            None if test is None else writer.put("chosen", test(writer, places)) for test, _, _ in self.alternatives
+        ]
+        codes = []
+        for index, (_, value, inside) in enumerate(self.alternatives):
+            condition = conditions[index]
+            if condition is None:
+                others = [each for each in conditions[:index] if each]
+                condition = " & ".join(f"~{each}" for each in others)
+                condition = writer.put("otherwise", condition) if len(others) > 1 else condition
+            both = condition if not mask else f"{mask} & {condition}" if condition else mask
+            codes.append(writer.element(value, inside(writer, places), both))
+        found = codes[-1]
+        for condition, code in zip(conditions[-2::-1], codes[-2::-1]):
+            found = f"tl.where({condition}, {code}, {found})"
+        return writer.put(self.name, found)
+
+
+@dataclass(eq=False)
+class Gathered(Value):
+    """Elements of a table at places that other values tell. indices: the axes of the table that they choose, with the
+    value for each and where to ask it; inside: places of the table, whatever is chosen."""
+
+    table: Value
+    indices: tuple[tuple[int, Value, Callable[[Places], Places]], ...]
+    inside: Callable[[Places], Places]
+    wraps: bool = True
+
+    @property
+    def parts(self) -> tuple[Value, ...]:
+        return (self.table, *(value for _, value, _ in self.indices))
+
+    def code(self, writer: "Writer", places: Places, mask: str) -> str:
+        found = list(self.inside(places))
+        for axis, value, where in self.indices:
+            asked = where(places)
+            code = writer.element(value, asked, mask)
+            size = writer.size(self.table.shape[axis])
+            if self.wraps:
+                code = writer.put("chosen", f"tl.where({code} < 0, {code} + {size}, {code})")
+            found[axis] = writer.indirect(code, asked, self.table.shape[axis])
+        return writer.element(self.table, tuple(found), mask)
+
+
+@dataclass(eq=False)
+class Reduction(Value):
+    """The operand, reduced over some of its axes, which are missing in the shape.
+
+    kind: sum, max, min, any, all, argmax, argmin or prod. It is computed in the dtype's `work`, and rounded if asked."""
+
+    kind: str
+    operand: Value
+    axes: tuple[int, ...]
+    exact: bool = False
+
+    @property
+    def parts(self) -> tuple[Value, ...]:
+        return (self.operand,)
+
+    @property
+    def reduced(self) -> Shape:
+        return tuple(self.operand.shape[axis] for axis in self.axes)
+
+    def inside(self, kept: Sequence[Place], walked: Sequence[Place]) -> Places:
+        left, more = iter(kept), iter(walked)
+        return tuple(next(more) if axis in self.axes else next(left) for axis in range(len(self.operand.shape)))
+
+    def code(self, writer: "Writer", places: Places, mask: str) -> str:
+        return writer.reduce(self, places, mask)
+
+
+def broadcast_places(shape: Shape, whole: Shape, places: Places) -> Places:
+    """Places of an operand of an operation whose result has another shape."""
+    left = len(whole) - len(shape)
+    return tuple(
+        ORIGIN if size.is_one or (size.seems_one and not wide.seems_one) else place
+        for size, wide, place in zip(shape, whole[left:], places[left:])
+    )
+
+
+def below(value: Value) -> Iterator[Value]:
+    """All values that it is computed from, itself first, each once."""
+    seen: set[int] = set()
+    left = [value]
+    while left:
+        found = left.pop()
+        if id(found) not in seen:
+            seen.add(id(found))
+            yield found
+            left.extend(found.parts)

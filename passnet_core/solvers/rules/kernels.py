@@ -6,7 +6,7 @@ that differ along the tile is computed by a kernel of its own before."""
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from passnet_core.graphs.spelling import Names
 from passnet_core.solvers.rules.dtypes import DType
@@ -267,7 +267,8 @@ class Writer(PlaceText):
             return "value"
         access = self.access(value.tensor, value.shape, places)
         names = variables(places)
-        condition = self.mask(names, mask)
+        # a single element is always there
+        condition = self.mask(names, mask) if names else ""
         text = f"tl.load({self.address(access)}" + (f", mask={condition}" if condition else "") + ")"
         if value.dtype.is_float:
             text += f".to({value.dtype.work})"

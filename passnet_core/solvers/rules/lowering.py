@@ -10,7 +10,7 @@ from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.solvers.rules.dtypes import BOOL, FLOAT32, FLOATS, INT64, INTEGERS, DType, promoted, with_number
 from passnet_core.solvers.rules.kernels import Unsupported, Writer
 from passnet_core.solvers.rules.layouts import is_contiguous, strides_of
-from passnet_core.solvers.rules.places import ORIGIN, Place, Places, flattened, parted, unflattened
+from passnet_core.solvers.rules.places import ORIGIN, Place, Places, Term, flattened, parted, unflattened
 from passnet_core.solvers.rules.sizes import ONE, ZERO, Size, derived, product
 from passnet_core.solvers.rules.values import (
     Cast,
@@ -121,7 +121,7 @@ _SIGNATURES: Mapping[str, str] = {
     "matmul": "x y",
     "bmm": "x y",
     "mm": "x y",
-    "unfold": "x dim size step",
+    "unfold": "x dim size step kernel_size stride padding dilation",
     "movedim": "x source destination",
     "outer": "x y",
     "rotate": "x",
@@ -131,6 +131,8 @@ _SIGNATURES: Mapping[str, str] = {
     "adaptive_avg_pool1d": "x size",
     "conv1d": "x weight bias stride padding dilation groups",
     "conv2d": "x weight bias stride padding dilation groups",
+    "conv3d": "x weight bias stride padding dilation groups",
+    "conv_transpose1d": "x weight bias stride padding more groups dilation",
 }
 
 _DEFAULTS: Mapping[str, Any] = {"alpha": 1, "unbiased": True}
@@ -332,7 +334,9 @@ class Lowering:
             return self.logical("&", x, y)
         return self.binary("{0} * {1}", x, y)
 
-    def _div(self, x: Argument, y: Argument, rounding_mode: str | None = None) -> Value:
+    def _div(self, x: Argument, y: Argument, rounding_mode: str | None = None) -> Argument:
+        if isinstance(x, int) and isinstance(y, int) and rounding_mode:
+            return x // y if rounding_mode == "floor" else int(x / y)
         dtype = self.joined((x, y))
         if rounding_mode is None:
             form = "{0} / {1}" if not isinstance(y, Value) or dtype.is_wide else "tl.div_rn({0}, {1})"
@@ -367,7 +371,8 @@ class Lowering:
         if exponent == 2:
             return self.pointwise("{0} * {0}", x, dtype=with_number(x.dtype, exponent))
         if exponent == 3:
-            return self.pointwise("{0} * {0} * {0}", x, dtype=with_number(x.dtype, exponent))
+            # eager multiplies twice, and rounds each product
+            return self.pointwise("{0} * {1}", self._pow(x, 2), x, dtype=with_number(x.dtype, exponent))
         if exponent == 0.5:
             return self.unary("sqrt", x)
         if exponent == -0.5:
@@ -767,8 +772,16 @@ class Lowering:
         self, x: Value, mean: Argument, var: Argument, weight: Argument = None, bias: Argument = None,
         training: Argument = False, momentum: Argument = 0.1, eps: Argument = 1e-5,
     ) -> Value:  # fmt: skip
-        if training is not False or mean is None:
-            raise Unsupported("batch_norm in training")
+        if mean is not None and training is not False:
+            raise Unsupported("batch_norm that learns")
+        if mean is None:
+            wide = x.dtype if x.dtype.is_wide else FLOAT32
+            over = tuple(axis for axis in range(len(x.shape)) if axis != 1)
+            own, variance = self.variance(x, over, 0, wide)
+            scale = self.pointwise("libdevice.rsqrt({0} + {1})", variance, eps, dtype=wide, exact=True)
+            scale.name = "scale"
+            weight, bias = self.channels(weight, x), self.channels(bias, x)
+            return self.scaled("({0} - {1}) * {2}", (x, own, scale), weight, bias, x.dtype, wide)
         wide = x.dtype if x.dtype.is_wide else FLOAT32
         mean, var, weight, bias = (self.channels(each, x) for each in (mean, var, weight, bias))
         scale = self.pointwise("libdevice.rsqrt({0} + {1})", var, eps, dtype=wide, exact=True)
@@ -1094,9 +1107,11 @@ class Lowering:
         return self._cat([self._unsqueeze(each, at) for each in tensors], at)
 
     def _pad(self, x: Value, pad: Argument, mode: str = "constant", value: Argument = None) -> Value:
+        given = _flat((pad,))
+        if mode == "reflect":
+            return self.reflected(x, given)
         if mode != "constant":
             raise Unsupported(f"padding of mode {mode}")
-        given = _flat((pad,))
         ends: dict[int, tuple[Size, Size]] = {}
         for index in range(0, len(given), 2):
             axis = len(x.shape) - 1 - index // 2
@@ -1118,6 +1133,21 @@ class Lowering:
 
         fill = self.operand(0 if value is None else value, x.dtype)
         return Chosen(shape, x.dtype, ((test, x, moved), (None, fill, lambda _, places: ())))
+
+    def reflected(self, x: Value, pad: Sequence[Argument]) -> Value:
+        """Padding by the elements inside, in reverse, without the one at the border."""
+        ends = {len(x.shape) - 1 - i // 2: (size_of(pad[i]), size_of(pad[i + 1])) for i in range(0, len(pad), 2)}
+        shape = tuple(size + sum(ends.get(axis, ()), ZERO) for axis, size in enumerate(x.shape))
+
+        def inside(writer: Writer, places: Places) -> Places:
+            found = list(places)
+            for axis, (before, _) in ends.items():
+                last = writer.size(x.shape[axis] - 1)
+                text = f"{last} - tl.abs({last} - tl.abs({writer.place(places[axis] + -before)}))"
+                found[axis] = Place(((Term(text, places[axis].variables, x.shape[axis]), ONE),))
+            return tuple(found)
+
+        return Copied(shape, x.dtype, View(shape, x.dtype, x, inside, name=x.name), contiguous=True)
 
     def _roll(self, x: Value, shifts: Argument, dims: Argument = None) -> Value:
         by = _flat((shifts,))
@@ -1178,12 +1208,43 @@ class Lowering:
             lambda writer, p: (*p[:axis], parted(p[axis], times, writer)[0], *p[axis + 1 :]), name=x.name,
         )  # fmt: skip
 
-    def _unfold(self, x: Value, dim: int, size: Argument, step: Argument) -> Value:
+    def _unfold(
+        self, x: Value, dim: Argument = None, size: Argument = None, step: Argument = None, **rest: Argument
+    ) -> Value:
+        if rest:
+            return self.columns_of(x, **rest)
         axis, by = _axis(dim, len(x.shape)), size_of(step)
         length = size_of(size)
         count = (x.shape[axis] - length).divided(by) + 1
         shape = (*x.shape[:axis], count, *x.shape[axis + 1 :], length)
         return self.view(x, shape, lambda p: (*p[:axis], p[axis] * by + p[-1], *p[axis + 1 : -1]))
+
+    def columns_of(
+        self, x: Value, kernel_size: Argument, stride: Argument = 1, padding: Argument = 0, dilation: Argument = 1
+    ) -> Value:
+        """The windows of an image as columns, as torch.nn.functional.unfold has them."""
+        out, lengths, where, test = self.window(x, 2, kernel_size, stride, padding, dilation)
+        if test is not None:
+            raise Unsupported("unfold with padding")
+        count, channels, high, wide = out
+        whole = (count, channels, high, wide, *lengths)
+        windows = View(whole, x.dtype, x, lambda _, places: where(places), name=x.name)
+        ordered = self._permute(windows, 0, 1, 4, 5, 2, 3)
+        return Copied(
+            (count, channels * product(lengths), high * wide), x.dtype,
+            self.reshaped(ordered, (count, channels * product(lengths), high * wide)), contiguous=True,
+        )  # fmt: skip
+
+    def _meshgrid(self, *tensors: Argument, indexing: str = "ij") -> tuple[Value, ...]:
+        given = [each for item in tensors for each in (item if isinstance(item, tuple | list) else [item])]
+        if indexing != "ij" or not all(len(each.shape) == 1 for each in given):
+            raise Unsupported("a meshgrid of another kind")
+        shape = tuple(each.shape[0] for each in given)
+
+        def along(axis: int) -> Callable[[Places], Places]:
+            return lambda places: (places[axis],)
+
+        return tuple(self.view(each, shape, along(axis)) for axis, each in enumerate(given))
 
     def triangle(self, x: Value, sign: str, diagonal: Argument) -> Value:
         by = size_of(diagonal) if isinstance(diagonal, Literal) else Size.of(int(diagonal))
@@ -1336,6 +1397,121 @@ class Lowering:
         if bias is None:
             return product_
         return self.pointwise("{0} + {1}", product_, bias, dtype=dtype, work=wide)
+
+    def _einsum(self, equation: str, *tensors: Argument) -> Value:
+        given = [each for item in tensors for each in (item if isinstance(item, tuple | list) else [item])]
+        inputs, arrow, output = equation.replace(" ", "").partition("->")
+        letters = inputs.split(",")
+        if not arrow or "." in equation or len(given) != 2 or any(len(set(each)) < len(each) for each in letters):
+            raise Unsupported(f"an einsum as {equation}")
+        sizes = {letter: size for own, each in zip(letters, given) for letter, size in zip(own, each.shape)}
+        summed = [letter for letter in sizes if letter not in output]
+        order = [*output, *summed]
+        whole = tuple(sizes[letter] for letter in order)
+        dtype = self.joined(given)
+        wide = dtype if dtype.is_wide else FLOAT32
+
+        def spread(each: Value, own: str) -> Value:
+            return View(whole, each.dtype, each, lambda _, p: tuple(p[order.index(a)] for a in own), name=each.name)
+
+        factors = tuple(spread(each, own) for each, own in zip(given, letters))
+        products = Pointwise(whole, wide, "{0} * {1}", factors, True, name="products")
+        if not summed:
+            return Cast(whole, dtype, products)
+        axes = tuple(range(len(output), len(order)))
+        return Reduction(whole[: len(output)], dtype, "sum", products, axes, name="total")
+
+    def convolved(
+        self, rank: int, x: Value, weight: Value, bias: Argument = None, stride: Argument = 1, padding: Argument = 0,
+        dilation: Argument = 1, groups: int = 1,
+    ) -> Value:  # fmt: skip
+        """A convolution as sums of products, each element of the result by itself."""
+        if isinstance(padding, str):
+            raise Unsupported(f"a convolution with padding {padding}")
+        inner, own = weight.shape[1], weight.shape[0].divided(Size.of(groups))
+        kernel = tuple(weight.shape[2 + axis].value for axis in range(rank))
+        _, lengths, where, test = self.window(x, rank, kernel, stride, padding, dilation)
+        out = self.window(x, rank, kernel, stride, padding, dilation)[0][2:]
+        whole = (x.shape[0], weight.shape[0], *out, inner, *lengths)
+
+        def place(writer: Writer, places: Places) -> Places:
+            group = ORIGIN if groups == 1 else parted(places[1], own, writer)[0]
+            inside = where((places[0], ORIGIN, *places[2 : 2 + rank], *places[3 + rank :]))
+            return (inside[0], group * inner + places[2 + rank], *inside[2:])
+
+        elements: Value = View(whole, x.dtype, x, place, name=x.name)
+        if test is not None:
+
+            def fits(writer: Writer, places: Places) -> str:
+                return test(writer, (places[0], ORIGIN, *places[2 : 2 + rank], *places[3 + rank :]))
+
+            zero = Number((), x.dtype, "0.0")
+            elements = Chosen(whole, x.dtype, ((fits, x, place), (None, zero, lambda _, p: ())), name=x.name)
+        return self.weighed(elements, weight, bias, whole, rank, lambda p: (p[1], p[2 + rank], *p[3 + rank :]))
+
+    def weighed(
+        self, x: Value, weight: Value, bias: Argument, whole: Shape, rank: int, where: Callable[[Places], Places]
+    ) -> Value:
+        wide = x.dtype if x.dtype.is_wide else FLOAT32
+        factors = (x, View(whole, weight.dtype, weight, lambda _, p: where(p), name=weight.name))
+        products = Pointwise(whole, wide, "{0} * {1}", factors, True, name="products")
+        axes = tuple(range(2 + rank, len(whole)))
+        total = Reduction(
+            whole[: 2 + rank], x.dtype if bias is None else wide, "sum", products, axes, bias is not None, name="total"
+        )
+        if bias is None:
+            return total
+        return self.pointwise("{0} + {1}", total, self.channels(bias, total), dtype=x.dtype, work=wide)
+
+    def _conv1d(self, *args: Argument, **kwargs: Argument) -> Value:
+        return self.convolved(1, *args, **kwargs)
+
+    def _conv2d(self, *args: Argument, **kwargs: Argument) -> Value:
+        return self.convolved(2, *args, **kwargs)
+
+    def _conv3d(self, *args: Argument, **kwargs: Argument) -> Value:
+        return self.convolved(3, *args, **kwargs)
+
+    def _conv_transpose1d(
+        self, x: Value, weight: Value, bias: Argument = None, stride: Argument = 1, padding: Argument = 0,
+        more: Argument = 0, groups: int = 1, dilation: Argument = 1,
+    ) -> Value:  # fmt: skip
+        (s,), (p,), (o,), (d,) = (_each(each, 1) for each in (stride, padding, more, dilation))
+        k = weight.shape[2].value
+        size = x.shape[2]
+        length = (size - 1) * s + (d * (k - 1) + o + 1 - 2 * p)
+        own, inner = weight.shape[1], x.shape[1].divided(Size.of(groups))
+        whole = (x.shape[0], own * groups, length, inner, weight.shape[2])
+
+        def origin(places: Places) -> Place:
+            return places[2] + places[4] * -d + Size.of(p)
+
+        def fits(writer: Writer, places: Places) -> str:
+            text = writer.place(origin(places))
+            return f"({text} >= 0) & (({text}) % {s} == 0) & (({text}) // {s} < {writer.size(size)})"
+
+        def channel(writer: Writer, places: Places) -> tuple[Place, Place]:
+            group, rest = (ORIGIN, places[1]) if groups == 1 else parted(places[1], own, writer)
+            return group * inner + places[3], rest
+
+        def place(writer: Writer, places: Places) -> Places:
+            text = f"({writer.place(origin(places))}) // {s}"
+            at = Place(((Term(text, origin(places).variables, size), ONE),))
+            return (places[0], channel(writer, places)[0], at)
+
+        zero = Number((), x.dtype, "0.0")
+        elements = Chosen(whole, x.dtype, ((fits, x, place), (None, zero, lambda _, p: ())), name=x.name)
+        factor = View(
+            whole, weight.dtype, weight, lambda writer, places: (*channel(writer, places), places[4]), name=weight.name
+        )
+        wide = x.dtype if x.dtype.is_wide else FLOAT32
+        products = Pointwise(whole, wide, "{0} * {1}", (elements, factor), True, name="products")
+        total = Reduction(
+            whole[:3], x.dtype if bias is None else wide, "sum", products, (3, 4), bias is not None, name="total"
+        )
+        if bias is None:
+            return total
+        return self.pointwise("{0} + {1}", total, self.channels(bias, total), dtype=x.dtype, work=wide)
 
     def _outer(self, x: Value, y: Value) -> Value:
         return self._mul(self._unsqueeze(x, 1), self._unsqueeze(y, 0))

@@ -70,7 +70,7 @@ def _shapes(label: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         case "interpolate":
             size = kwargs.get("size", args[1] if len(args) > 1 else None)
             if size is None:
-                factor = kwargs["scale_factor"]
+                factor = kwargs["scale_factor"] if "scale_factor" in kwargs else args[2]
                 factors = factor if isinstance(factor, tuple | list) else [factor] * (len(x.shape) - 2)
                 size = [int(one * by) for one, by in zip(_numbers(x)[2:], factors)]
             sizes = (

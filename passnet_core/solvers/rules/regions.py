@@ -1,19 +1,20 @@
 """Which operations of a subgraph a pass replaces together: regions between what is left to libraries."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from passnet_core.graphs.effects import changed, effects, is_random, is_switch
-from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
+from passnet_core.graphs.ir import Graph, Node, NodeKind
 from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.records import Subgraph
 from passnet_core.solvers.rules.dtypes import FLOATS, DType
 from passnet_core.solvers.rules.kernels import Unsupported
-from passnet_core.solvers.rules.layouts import root_of, strides_of
+from passnet_core.solvers.rules.layouts import root_of, sizes_of, strides_of
 from passnet_core.solvers.rules.lowering import Argument, Lowering
 from passnet_core.solvers.rules.outside import shape_only
 from passnet_core.solvers.rules.sizes import Size
-from passnet_core.solvers.rules.values import Number, Stored, Value, View
+from passnet_core.solvers.rules.values import Number, Pointwise, Stored, Value, View
 
 LIBRARY = frozenset(
     "linear matmul bmm mm addmm baddbmm einsum conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d"
@@ -40,6 +41,9 @@ class Surveyed:
         self.reasons: dict[str, str] = {}
         """Why an operation is left alone."""
         self.values: dict[str, Argument] = {}
+        self.into: dict[str, str] = {}
+        """Operations that change an input of the subgraph, with the input."""
+        self.inputs = {node.name for node in graph.inputs}
         self._lower()
 
     def _lower(self) -> None:
@@ -70,6 +74,11 @@ class Surveyed:
                     continue
         self.values = lowering.known
 
+    def knows(self, names: Collection[str]) -> bool:
+        """Whether these are operations of the subgraph, and all that they read is known."""
+        found = [self.graph.by_name.get(name) for name in names]
+        return all(node is not None and {node.name, *node.inputs} <= self.values.keys() for node in found)
+
     def fusible(self, node: Node, *, library: bool) -> bool:
         """Whether a region may hold this operation."""
         if node.name in self.reasons or node.name not in self.values:
@@ -82,7 +91,7 @@ class Surveyed:
         if label in LIBRARY:
             return library and label in WRITTEN_LIBRARY
         value = self.values[node.name]
-        return isinstance(value, Value) or isinstance(value, tuple | list) and all(isinstance(e, Value) for e in value)
+        return _is_tensors(value) and all(_is_tensors(self.values.get(name)) for name in node.inputs)
 
     def _unobserved(self, node: Node) -> bool:
         """Whether nobody else sees what the operation changes in place: it might as well return something new."""
@@ -91,7 +100,10 @@ class Surveyed:
         for ref in changed(node):
             root = storage[ref.name]
             if root in inputs:
-                return False
+                if ref.name != root or not self._replaces(node, root):
+                    return False
+                self.into[node.name] = root
+                continue
             alike = {name for name, each in storage.items() if each == root and name != node.name}
             later = False
             for each in self.graph.operations:
@@ -103,6 +115,14 @@ class Surveyed:
             if any(name in self.graph.returned for name in alike):
                 return False
         return True
+
+    def _replaces(self, node: Node, name: str) -> bool:
+        """Whether the operation changes an input, which nothing else reads, element by element."""
+        value, before = self.values[node.name], self.values[name]
+        if not isinstance(value, Pointwise) or not isinstance(before, Stored) or value.dtype.name != before.dtype.name:
+            return False
+        alike = len(value.shape) == len(before.shape) and all(a.seems(b) for a, b in zip(value.shape, before.shape))
+        return alike and any(each is before for each in value.operands) and self.graph.users[name] == (node.name,)
 
     def is_view(self, node: Node) -> bool:
         """Whether it computes nothing: its result lies in the memory of what it reads."""
@@ -131,12 +151,33 @@ class Surveyed:
         """The regions, in order. library: also of operations that are left to libraries otherwise."""
         inside = {node.name for node in self.graph.operations if self.fusible(node, library=library)}
         for _ in range(len(self.graph.nodes) + 1):
+            inside = self._without_parts(inside)
             found = [self._trimmed(each) for each in self._components(inside)]
             outside = set().union(*(drop for _, drop in found)) if found else set()
             if not outside:
-                return [self._region(names) for names, _ in found if self._computes(names)]
+                return [self.region(names) for names, _ in found if self._computes(names)]
             inside -= outside
         return []
+
+    def views(self) -> list[Region]:
+        """Regions that compute nothing: views of one tensor."""
+        inside = {
+            node.name for node in self.graph.operations if self.fusible(node, library=False) and self.is_view(node)
+        }
+        found = [self.region(names) for names in self._components(self._without_parts(inside)) if len(names) > 1]
+        return [
+            each for each in found
+            if len(each.inputs) == 1 and all(isinstance(self.values[name], View) for name in each.outputs)
+        ]  # fmt: skip
+
+    def _without_parts(self, inside: set[str]) -> set[str]:
+        """Leave outside what takes a tensor from a tuple that is outside: patterns begin at single tensors."""
+        kept = set(inside)
+        for node in self.graph.operations:
+            outside = [name for name in node.inputs if name not in kept]
+            if any(isinstance(self.values.get(name), tuple | list) for name in outside):
+                kept.discard(node.name)
+        return kept
 
     def _components(self, inside: set[str]) -> list[set[str]]:
         """Connected operations between which no path leads outside."""
@@ -171,7 +212,11 @@ class Surveyed:
         return list(groups.values())
 
     def _escapes(self, name: str, names: set[str]) -> bool:
-        return name in self.graph.returned or any(user not in names for user in self.graph.users[name])
+        return (
+            name in self.graph.returned
+            or name in self.into
+            or any(user not in names for user in self.graph.users[name])
+        )
 
     def _trimmed(self, names: set[str]) -> tuple[set[str], set[str]]:
         """The operations without views at the end, and those that must be outside of every region."""
@@ -198,31 +243,49 @@ class Surveyed:
     def _roots_outside(self, node: Node, names: set[str]) -> bool:
         return not any(name in names for name in node.inputs)
 
+    def _storage(self, name: str) -> str:
+        """The operation or input in whose memory a value lies."""
+        while name not in self.inputs and self.is_view(self.graph.by_name[name]):
+            name = next(each for each in self.graph.by_name[name].inputs if _is_tensors(self.values.get(each)))
+        return name
+
     def _is_kept(self, node: Node, left: set[str]) -> bool:
-        """Whether an escaping view stays: it changes nothing, and only it escapes."""
-        operands = [name for name in node.inputs if isinstance(self.values.get(name), Value)]
-        same = [name for name in operands if self.values[name] is self.values[node.name]]
-        if not same or same[0] not in left:
+        """Whether an escaping view stays: it takes all of its memory, and is all that escapes of it."""
+        value, storage = self.values[node.name], self._storage(node.name)
+        if storage not in left or not isinstance(value, Value):
             return False
-        return not self._escapes(same[0], left) and not any(user in left for user in self.graph.users[node.name])
+        base, strides = self.values[storage], strides_of(value)
+        whole = isinstance(base, Value) and sizes_product(value) == sizes_product(base) and strides is not None
+        if not whole or any(not stride and size > 1 for stride, size in zip(strides or (), sizes_of(value))):
+            return False
+        others = [name for name in left if name != node.name and self._escapes(name, left)]
+        return not any(self._storage(name) == storage for name in others)
 
     def _computes(self, names: set[str]) -> bool:
         return any(not self.is_view(self.graph.by_name[name]) for name in names)
 
-    def _region(self, names: set[str]) -> Region:
+    def region(self, names: set[str]) -> Region:
         nodes = [node for node in self.graph.operations if node.name in names]
         inputs = dict.fromkeys(name for node in nodes for name in node.inputs if name not in names)
         outputs = tuple(node.name for node in nodes if self._escapes(node.name, names))
         return Region(tuple(node.name for node in nodes), tuple(inputs), outputs)
 
 
-WRITTEN_LIBRARY = frozenset("linear matmul bmm mm".split())
+WRITTEN_LIBRARY = frozenset("linear matmul bmm mm einsum conv1d conv2d conv3d conv_transpose1d".split())
 """Of these, those that a kernel may be written for where nothing else gains."""
 
 
 def stored(name: str, shape: tuple[int, ...], dtype: str, steps: tuple[int, ...] | None = None) -> Stored:
     sizes = tuple(Size.atom(f"{name}_{axis}_size", [size]) for axis, size in enumerate(shape))
     return Stored(sizes, DType(dtype, name if dtype in FLOATS else ""), name, steps, name=name)
+
+
+def sizes_product(value: Value) -> int:
+    return math.prod(sizes_of(value))
+
+
+def _is_tensors(value: Argument) -> bool:
+    return isinstance(value, Value) or isinstance(value, tuple | list) and all(isinstance(e, Value) for e in value)
 
 
 def _is_number(value: Value) -> bool:

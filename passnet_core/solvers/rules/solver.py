@@ -1,26 +1,24 @@
 """The solver: a task's subgraphs in, a bundle out, without a model."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from passnet_core.bundles import carried
 from passnet_core.errors import BadInput
+from passnet_core.graphs.ir import Graph, NodeKind, Ref
+from passnet_core.graphs.rewriting import TracedPass, rewrite
 from passnet_core.graphs.source import parse
 from passnet_core.graphs.spelling import Names
 from passnet_core.records import Bundle, Task
 from passnet_core.records.bundles import PassFile
+from passnet_core.solvers.rules.forms import forms_of
 from passnet_core.solvers.rules.kernels import Unsupported
-from passnet_core.solvers.rules.passes import (
-    Aliases,
-    Form,
-    Found,
-    Shared,
-    extracted,
-    formed,
-    pass_file,
-    skeleton,
-    title,
-)  # fmt: skip
-from passnet_core.solvers.rules.regions import Surveyed
+from passnet_core.solvers.rules.regions import Region, Surveyed
+from passnet_core.solvers.rules.shared import Found, Shared, extracted, loose_skeleton, skeleton
+from passnet_core.solvers.rules.writing import pass_file, title
+
+MOST_ROUNDS = 6
+"""How often regions are chosen anew because a pattern matches something else than it was made for."""
 
 
 @dataclass
@@ -33,42 +31,92 @@ class Written:
 
 def written(task: Task) -> Written:
     """Write a bundle for a task. Raises BadInput if nothing of it is covered."""
-    shared: dict[str, list[Found]] = {}
-    left: list[str] = []
-    for subgraph in task.subgraphs:
-        surveyed = Surveyed(subgraph, parse(subgraph.code))
-        regions = surveyed.regions() or surveyed.regions(library=True)
-        left += [f"{name}: {reason}" for name, reason in surveyed.reasons.items()]
-        for region in regions:
-            found = extracted(surveyed, region)
-            shared.setdefault(skeleton(found.graph), []).append(found)
-    names = Names(taken=("launching", "planning", "torch", "triton", "tl", "libdevice"))
-    passes: list[PassFile] = []
-    for each in sorted(shared.values(), key=lambda each: -len(each[0].graph.operations)):
-        together = Shared(each)
-        name = names.free(title(together.graph))
-        try:
-            forms = _forms(together, name)
-            passes.append(pass_file(together, forms, f"{name}.py", name, f"{name}: written by rules."))
-        except Unsupported as problem:
-            left.append(f"{name}: {problem}")
-    if not passes:
-        raise BadInput(
-            f"The rules cover nothing of {task.id}: {'; '.join(dict.fromkeys(left)) or 'there is no operation'}."
+    return _Writing(task).bundle()
+
+
+class _Writing:
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.left: list[str] = []
+        self.regions: list[tuple[Surveyed, list[Region]]] = []
+        for subgraph in task.subgraphs:
+            surveyed = Surveyed(subgraph, parse(subgraph.code))
+            regions = surveyed.regions() or surveyed.views() or surveyed.regions(library=True)
+            self.regions.append((surveyed, regions))
+            self.left += [f"{name}: {reason}" for name, reason in surveyed.reasons.items()]
+        self.refused: set[str] = set()
+
+    def bundle(self) -> Written:
+        for _ in range(MOST_ROUNDS):
+            together = self._together()
+            if not self._regrouped(together):
+                break
+        names = Names(taken=("launching", "planning", "torch", "triton", "tl", "libdevice", "torch"))
+        passes: list[PassFile] = []
+        for each in together:
+            name = names.free(title(each.graph))
+            try:
+                forms = forms_of(each, name)
+                passes.append(pass_file(each, forms, f"{name}.py", name, f"{name}: written by rules."))
+            except Unsupported as problem:
+                self.left.append(f"{name}: {problem}")
+        if not passes:
+            reasons = "; ".join(dict.fromkeys(self.left)) or "there is no operation"
+            raise BadInput(f"The rules cover nothing of {self.task.id}: {reasons}.")
+        return Written(Bundle(tuple(passes), (carried.launching(), carried.planning()), author="rules"), self.left)
+
+    def _together(self) -> list[Shared]:
+        """The regions by pattern, in the order of the passes: large patterns first, and such with more numbers."""
+        groups: dict[str, list[Found]] = {}
+        for surveyed, regions in self.regions:
+            for region in regions:
+                found = extracted(surveyed, region)
+                groups.setdefault(skeleton(found.graph), []).append(found)
+        loose: dict[str, set[str]] = {}
+        for key, members in groups.items():
+            loose.setdefault(loose_skeleton(members[0].graph), set()).add(key)
+        shared: list[Shared] = []
+        for members in groups.values():
+            # where a tensor may stand for a number, a pattern must name its numbers
+            ambiguous = len(loose[loose_skeleton(members[0].graph)]) > 1
+            for part in _by_numbers(members) if ambiguous else [members]:
+                try:
+                    shared.append(Shared(part))
+                except Unsupported as problem:
+                    self.left.append(str(problem))
+        return sorted(
+            shared, key=lambda each: (-len(each.graph.operations), len(each.literals), len(each.graph.inputs))
         )
-    return Written(Bundle(tuple(passes), (carried.launching(), carried.planning()), author="rules"), left)
+
+    def _regrouped(self, together: Sequence[Shared]) -> bool:
+        """Apply the patterns as a judge would. Whether one matched another region than those that it was made for: then
+        that is a region of its subgraph from now on."""
+        passes = [_traced(each, place) for place, each in enumerate(together)]
+        changed = False
+        for index, (surveyed, regions) in enumerate(self.regions):
+            known = {frozenset(each.nodes) for each in regions}
+            reports = rewrite(surveyed.graph, passes).reports
+            for report in reports:
+                for names in report.matches:
+                    if frozenset(names) in known or not surveyed.knows(names):
+                        continue
+                    kept = [each for each in regions if not set(each.nodes) & set(names)]
+                    regions = [*kept, surveyed.region(set(names))]
+                    known = {frozenset(each.nodes) for each in regions}
+                    changed = True
+            self.regions[index] = surveyed, regions
+        return changed
 
 
-def _forms(shared: Shared, name: str) -> list[tuple[Form, list[int]]]:
-    """The kernels for each combination of ranks and dtypes. Raises Unsupported."""
-    for exactly in (False, True):
-        found: list[tuple[Form, list[int]]] = []
-        groups = shared.forms(exactly=exactly)
-        try:
-            for place, members in enumerate(groups):
-                own = f"{name}_{place + 1}" if len(groups) > 1 else name
-                found.append((formed(shared, members, own, exactly=exactly), members))
-        except Aliases:
-            continue
-        return found
-    raise Unsupported("results that are inputs")
+def _by_numbers(members: Sequence[Found]) -> list[list[Found]]:
+    """The regions in groups in which all numbers are equal."""
+    groups: dict[tuple[int | float, ...], list[Found]] = {}
+    for each in members:
+        groups.setdefault(each.numbers, []).append(each)
+    return list(groups.values())
+
+
+def _traced(shared: Shared, place: int) -> TracedPass:
+    inputs = tuple(each for each in shared.graph.nodes if each.kind is NodeKind.INPUT)
+    arguments = Graph(inputs, tuple(Ref(each.name) for each in inputs))
+    return TracedPass(f"pass {place}", shared.graph, arguments, f"replacement_{place}")

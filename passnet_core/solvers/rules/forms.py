@@ -1,0 +1,173 @@
+"""The kernels of a pass for tensors of certain ranks and dtypes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from passnet_core.graphs.emission import expression
+from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, substituted
+from passnet_core.graphs.ir import Value as Argument
+from passnet_core.solvers.rules.dtypes import DType
+from passnet_core.solvers.rules.kernels import Code, Output, Unsupported, planned
+from passnet_core.solvers.rules.layouts import root_of, strides_of
+from passnet_core.solvers.rules.lowering import Literal, Lowering
+from passnet_core.solvers.rules.places import Split
+from passnet_core.solvers.rules.shared import DEVICE, Found, Shared
+from passnet_core.solvers.rules.sizes import Size, product
+from passnet_core.solvers.rules.values import Cast, Stored, Value, below
+
+
+@dataclass(frozen=True)
+class Result:
+    """A tensor that the pass returns. storage: the tensor in whose memory it lies. steps: Python that makes it a view of
+    that; none if it is that tensor. whole: it takes all of that memory, and nobody else needs it."""
+
+    name: str
+    storage: str
+    steps: tuple[str, ...] = ()
+    whole: bool = False
+
+
+@dataclass
+class Form:
+    """What a pass does with tensors of certain ranks and dtypes.
+
+    stored: tensors that kernels write, by name. Those that are not inputs must be allocated."""
+
+    inputs: list[Stored]
+    results: list[Result]
+    stored: dict[str, Value]
+    kernels: list[Code]
+    numbers: dict[str, tuple[int | float, ...]] = field(default_factory=dict)
+    """Numbers that the pattern passes on, in each of the subgraphs."""
+
+    @property
+    def allocated(self) -> dict[str, Value]:
+        given = {each.tensor for each in self.inputs}
+        return {name: value for name, value in self.stored.items() if name not in given}
+
+
+class Aliases(Exception):
+    """Whether a result is an input itself depends on its dtype."""
+
+
+def forms_of(shared: Shared, name: str) -> list[Form]:
+    """The kernels for each combination of ranks and dtypes. Raises Unsupported."""
+    for exactly in (False, True):
+        groups = shared.forms(exactly=exactly)
+        titles = [f"{name}_{place + 1}" if len(groups) > 1 else name for place in range(len(groups))]
+        try:
+            return [_formed(shared, members, title, exactly) for members, title in zip(groups, titles)]
+        except Aliases:
+            continue
+    raise Unsupported("results that are inputs")
+
+
+def _formed(shared: Shared, members: Sequence[int], name: str, exactly: bool) -> Form:
+    chosen = [shared.found[index] for index in members]
+    inputs = _inputs(shared.graph, chosen, exactly)
+    known: dict[str, Any] = {each.tensor: each for each in inputs}
+    for literal in shared.literals:
+        known[literal.name] = Literal(literal.name, tuple(literal.values[index] for index in members))
+    if not inputs:
+        known[DEVICE] = None
+    lowering = Lowering(known)
+    lowering.run(shared.graph)
+    form = _Results(shared.graph, chosen[0], inputs, lowering.known, exactly).form(name)
+    form.numbers = {each.name: tuple(each.values[index] for index in members) for each in shared.literals}
+    return form
+
+
+def _inputs(graph: Graph, chosen: Sequence[Found], exactly: bool) -> list[Stored]:
+    """The tensors that the pattern takes, with the sizes that they have in each of the subgraphs."""
+    columns = [each.inputs for each in chosen]
+    inputs: list[Stored] = []
+    for place, own in enumerate(columns[0]):
+        tensor = graph.inputs[place].name
+        sizes = tuple(
+            Size.atom(f"{tensor}.shape[{axis}]", [each[place].shape[axis].value for each in columns])
+            for axis in range(len(own.shape))
+        )
+        dtype = DType(own.dtype.name)
+        if own.dtype.is_float and not own.dtype.is_wide and not exactly:
+            alike = [each.tensor for each in inputs if each.dtype.name == own.dtype.name]
+            dtype = DType(own.dtype.name, alike[0] if alike else tensor)
+        inputs.append(Stored(sizes, dtype, tensor, own.steps, name=tensor))
+    return inputs
+
+
+class _Results:
+    """Where the results of a region lie, and which kernels write them."""
+
+    def __init__(self, graph: Graph, found: Found, inputs: list[Stored], values: dict[str, Any], exactly: bool) -> None:
+        self.graph, self.inputs, self.values, self.exactly = graph, inputs, values, exactly
+        self.views = {node.name for node, is_view in zip(graph.operations, found.views) if is_view}
+        self.into = {graph.operations[place].name: graph.inputs[at].name for place, at in found.changes.items()}
+
+    def form(self, name: str) -> Form:
+        result = self.graph.result
+        names = [each.name for each in (result if isinstance(result, tuple) else (result,)) if isinstance(each, Ref)]
+        chains = {each: self._chain(each) for each in names}
+        stores = dict.fromkeys(storage for storage, _ in chains.values())
+        wanted = [Output(self.into.get(each, each), self._value(each)) for each in stores if not self._is_input(each)]
+        wanted.sort(key=lambda each: len(list(below(each.value))))
+        try:
+            kernels = planned(wanted, name)
+        except Split as split:
+            raise Unsupported("a view that takes a computed coordinate apart") from split
+        stored = {each.tensor: each.value for code in kernels for each in code.outputs}
+        results = [self._result(each, *chains[each], chains) for each in names]
+        return Form(self.inputs, results, stored, kernels)
+
+    def _is_input(self, name: str) -> bool:
+        return self.graph.by_name[name].kind is NodeKind.INPUT
+
+    def _value(self, name: str) -> Value:
+        value = self.values[name]
+        if not isinstance(value, Value):
+            raise Unsupported("a result that is no tensor")
+        cast = root_of(value)
+        if not self.exactly and isinstance(cast, Cast) and cast.operand.dtype.source:
+            # eager returns the input itself if it has the dtype already
+            if isinstance(root_of(cast.operand), Stored):
+                raise Aliases
+        return value
+
+    def _chain(self, name: str) -> tuple[str, tuple[Node, ...]]:
+        """The operation whose memory a result lies in, and the views that lead from there."""
+        chain: list[Node] = []
+        while name in self.views:
+            node = self.graph.by_name[name]
+            chain.append(node)
+            name = next(each for each in node.inputs if isinstance(self.values[each], Value | tuple | list))
+        if isinstance(value := self.values[name], Stored) and not self._is_input(name):
+            # a conversion to the dtype that it has already
+            return value.tensor, tuple(reversed(chain))
+        return name, tuple(reversed(chain))
+
+    def _result(self, name: str, storage: str, chain: tuple[Node, ...], chains: dict[str, Any]) -> Result:
+        tensor = self.into.get(storage, storage)
+        chain = tuple(each for each in chain if not self._is_same(each))
+        if not chain:
+            return Result(tensor, tensor)
+        steps = tuple(f"{each.name} = {expression(self._of(each, storage, tensor, chain))}" for each in chain)
+        alone = sum(each == storage for each, _ in chains.values()) == 1 and tensor == storage
+        value, base = self._value(name), self.values[storage]
+        strides = strides_of(value)
+        whole = alone and not self._is_input(storage) and strides is not None
+        whole = whole and product(value.shape).seems(product(base.shape))
+        whole = whole and all(stride or size.value == 1 for stride, size in zip(strides or (), value.shape))
+        return Result(chain[-1].name, tensor, steps, whole)
+
+    def _is_same(self, node: Node) -> bool:
+        return any(self.values[node.name] is self.values[each] for each in node.inputs)
+
+    def _of(self, node: Node, storage: str, tensor: str, chain: Sequence[Node]) -> Node:
+        """The operation with tensors by the names that they have where the launch is planned."""
+        kept = {id(self.values[each.name]): each.name for each in chain} | {id(self.values[storage]): tensor}
+        names: dict[str, Argument] = {
+            each: Ref(kept[id(self.values[each])]) for each in node.inputs if id(self.values[each]) in kept
+        }
+        args = substituted(node.args, names)
+        assert isinstance(args, tuple)
+        return replace(node, args=args)

@@ -1,0 +1,235 @@
+"""Regions of several subgraphs that one pass replaces, and the numbers in which they differ."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, Node, NodeKind, Ref, Slice
+from passnet_core.graphs.ir import Value as Argument
+from passnet_core.graphs.spelling import Names
+from passnet_core.graphs.vocabulary import operator_label
+from passnet_core.solvers.rules.kernels import Unsupported
+from passnet_core.solvers.rules.layouts import is_contiguous, strides_of
+from passnet_core.solvers.rules.lowering import Literal
+from passnet_core.solvers.rules.regions import Region, Surveyed
+from passnet_core.solvers.rules.values import Stored, Value
+
+MAY_DIFFER: Mapping[str, str] = {
+    "view": "size", "reshape": "size", "expand": "size", "repeat": "times", "unflatten": "size", "layer_norm": "size",
+    "rms_norm": "size", "add": "number", "sub": "number", "mul": "number", "div": "number", "clamp": "bound",
+    "masked_fill": "number", "getitem": "bound", "split": "length", "arange": "bound", "full": "number", "zeros": "size",
+    "ones": "size", "narrow": "bound", "group_norm": "number", "batch_norm": "number", "hardtanh": "bound",
+    "broadcast_to": "size", "tensor": "number", "eq": "number", "ne": "number", "lt": "number", "le": "number",
+    "gt": "number", "ge": "number", "clamp_min": "bound", "leaky_relu": "slope", "unsqueeze": "", "pad": "length",
+    "tile": "times", "dropout": "chance",
+}  # fmt: skip
+"""Operations whose numbers may differ between subgraphs that share a pass, with a name for them."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A region of one subgraph as a graph of its own, with its inputs as the subgraph knows them."""
+
+    surveyed: Surveyed
+    region: Region
+    graph: Graph
+    """Inputs first, by the names of the subgraph."""
+
+    @property
+    def views(self) -> tuple[bool, ...]:
+        """Which of the operations only give views of what they read."""
+        return tuple(self.surveyed.is_view(self.surveyed.graph.by_name[name]) for name in self.region.nodes)
+
+    @property
+    def changes(self) -> dict[int, int]:
+        """Operations that change an input in place, with the input, by their positions."""
+        into = self.surveyed.into
+        return {
+            place: self.region.inputs.index(into[name]) for place, name in enumerate(self.region.nodes) if name in into
+        }
+
+    @property
+    def numbers(self) -> tuple[int | float, ...]:
+        """All numbers in which subgraphs may differ, in order."""
+        return tuple(number for node in self.graph.operations for _, number in _literals(node))
+
+    @property
+    def inputs(self) -> list[Stored]:
+        return [_as_stored(self.surveyed.values.get(name), name) for name in self.region.inputs]
+
+
+def extracted(surveyed: Surveyed, region: Region) -> Found:
+    graph = surveyed.graph
+    inputs = tuple(Node(name, NodeKind.INPUT, "") for name in region.inputs)
+    nodes = tuple(replace(graph.by_name[name], line=None) for name in region.nodes)
+    results = tuple(Ref(name) for name in region.outputs)
+    return Found(surveyed, region, Graph((*inputs, *nodes), results[0] if len(results) == 1 else results))
+
+
+def _as_stored(value: Any, name: str) -> Stored:
+    if not isinstance(value, Value):
+        raise Unsupported(f"{name}, which is no single tensor that is known")
+    return Stored(value.shape, value.dtype, name, strides_of(value) if not is_contiguous(value) else None, name=name)
+
+
+# --- literals ---
+
+
+def _literals(node: Node) -> Iterator[tuple[tuple[Any, ...], int | float]]:
+    """Numbers among the arguments that may differ, with the path to each."""
+    label = operator_label(node)
+    if label not in MAY_DIFFER:
+        return
+
+    def walk(value: Argument, path: tuple[Any, ...], sliced: bool) -> Iterator[tuple[tuple[Any, ...], int | float]]:
+        match value:
+            case bool():
+                return
+            case int() | float():
+                if label == "getitem" and not sliced:
+                    return
+                if isinstance(value, int) and value < 0 and label not in ("add", "sub", "mul", "masked_fill"):
+                    return
+                yield path, value
+            case tuple():
+                for place, each in enumerate(value):
+                    yield from walk(each, (*path, place), sliced)
+            case Listed(items):
+                for place, each in enumerate(items):
+                    yield from walk(each, (*path, "items", place), sliced)
+            case Slice(start, stop, _):
+                yield from walk(start, (*path, "start"), True)
+                yield from walk(stop, (*path, "stop"), True)
+
+    for place, value in enumerate(node.args):
+        yield from walk(value, ("args", place), False)
+    for place, (_, value) in enumerate(node.kwargs):
+        yield from walk(value, ("kwargs", place), False)
+
+
+def _with(value: Any, path: Sequence[Any], new: Argument) -> Any:
+    """The argument with the part at the path replaced."""
+    if not path:
+        return new
+    first, *rest = path
+    if first == "items":
+        return Listed(tuple(_with(value.items, rest, new)))
+    if isinstance(first, str):
+        return replace(value, **{first: _with(getattr(value, first), rest, new)})
+    return tuple(_with(each, rest, new) if place == first else each for place, each in enumerate(value))
+
+
+def _changed(node: Node, path: Sequence[Any], new: Argument) -> Node:
+    first, place, *rest = path
+    if first == "args":
+        return replace(node, args=tuple(_with(e, rest, new) if i == place else e for i, e in enumerate(node.args)))
+    return replace(
+        node, kwargs=tuple((n, _with(e, rest, new) if i == place else e) for i, (n, e) in enumerate(node.kwargs))
+    )
+
+
+def skeleton(graph: Graph) -> str:
+    """The same text for graphs that differ in names and in numbers that may differ."""
+    names = {node.name: f"v{place}" for place, node in enumerate(graph.nodes)}
+    found: list[str] = []
+    for node in graph.nodes:
+        holed = node
+        for path, number in _literals(node):
+            holed = _changed(holed, path, "number" if isinstance(number, float) else "integer")
+        text = repr((holed.kind, holed.target, _renamed(holed.args, names), _renamed(holed.kwargs, names)))
+        found.append(text)
+    return "\n".join([*found, repr(_renamed(graph.result, names))])
+
+
+def loose_skeleton(graph: Graph) -> str:
+    """The same text for graphs that differ only in numbers, or in a number where the other has a tensor from elsewhere."""
+    inside = {node.name: f"v{place}" for place, node in enumerate(graph.operations)}
+    found: list[str] = []
+    for node in graph.operations:
+        holed = node
+        for path, _ in _literals(node):
+            holed = _changed(holed, path, "any")
+        names = {name: inside.get(name, "any") for name in node.inputs}
+        text = repr((holed.kind, holed.target, _renamed(holed.args, names), _renamed(holed.kwargs, names)))
+        found.append(text.replace("Ref(name='any')", "'any'"))
+    return "\n".join(found)
+
+
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+    match value:
+        case Ref(name):
+            return Ref(names[name])
+        case Listed(items):
+            return Listed(_renamed(items, names))
+        case Slice(start, stop, step):
+            return Slice(*(_renamed(each, names) for each in (start, stop, step)))
+        case tuple():
+            return tuple(_renamed(each, names) for each in value)
+    return value
+
+
+DEVICE = "place"
+"""The parameter of a pattern without tensors that says where to allocate."""
+
+
+def _with_device(nodes: Sequence[Node]) -> list[Node]:
+    """Replace the device that operations name by the parameter. Raises Unsupported if none does."""
+    found: list[Node] = []
+    for node in nodes:
+        kwargs = tuple((key, Ref(DEVICE) if isinstance(value, DeviceLiteral) else value) for key, value in node.kwargs)
+        found.append(replace(node, kwargs=kwargs))
+    if found == list(nodes):
+        raise Unsupported("operations without a tensor and without a device")
+    return found
+
+
+@dataclass
+class Shared:
+    """Regions of several subgraphs that one pass replaces. literals: the numbers in which they differ."""
+
+    found: list[Found]
+    graph: Graph = field(init=False)
+    literals: list[Literal] = field(init=False)
+
+    def __post_init__(self) -> None:
+        first = self.found[0].graph
+        taken = Names(taken=[node.name for node in first.nodes])
+        values: dict[tuple[int | float, ...], Literal] = {}
+        nodes: list[Node] = []
+        columns = [list(each.graph.nodes) for each in self.found]
+        for place, node in enumerate(first.nodes):
+            mine = [each[place] for each in columns]
+            numbers = [dict(_literals(each)) for each in mine]
+            for path, number in _literals(node):
+                vector = tuple(each[path] for each in numbers)
+                if len(set(vector)) == 1:
+                    continue
+                if vector not in values:
+                    values[vector] = Literal(taken.free(MAY_DIFFER[operator_label(node)] or "number"), vector)
+                node = _changed(node, path, Ref(values[vector].name))
+            nodes.append(node)
+        self.literals = list(values.values())
+        if not any(node.kind is NodeKind.INPUT for node in nodes):
+            nodes = [Node(DEVICE, NodeKind.INPUT, ""), *_with_device(nodes)]
+        inputs = [node for node in nodes if node.kind is NodeKind.INPUT]
+        extra = [Node(each.name, NodeKind.INPUT, "") for each in self.literals]
+        self.graph = Graph(
+            (*inputs, *extra, *(node for node in nodes if node.kind is not NodeKind.INPUT)), first.result
+        )
+
+    def forms(self, *, exactly: bool = False) -> list[list[int]]:
+        """Which of the regions have tensors of the same ranks and dtypes, as one kernel serves them: by index.
+
+        exactly: of the very same dtypes, where eager returns an input itself if it has the wanted dtype already."""
+        groups: dict[tuple[Any, ...], list[int]] = {}
+        for index, each in enumerate(self.found):
+            tensors = tuple((len(v.shape), v.dtype.name if exactly else _kind(v, each.inputs)) for v in each.inputs)
+            key = (tensors, each.views)
+            groups.setdefault(key, []).append(index)
+        return list(groups.values())
+
+
+def _kind(value: Stored, inputs: Sequence[Stored]) -> str:
+    if not value.dtype.is_float or value.dtype.is_wide:
+        return value.dtype.name
+    return next(f"as {place}" for place, each in enumerate(inputs) if each.dtype.name == value.dtype.name)

@@ -1,0 +1,361 @@
+"""Pass files: the pattern, the kernels, and a replacement function that plans a launch once for arguments of a kind."""
+
+import keyword
+import re
+from collections.abc import Iterator, Sequence
+
+from passnet_core.graphs.emission import emit
+from passnet_core.graphs.ir import Graph
+from passnet_core.graphs.vocabulary import operator_sequence
+from passnet_core.records.bundles import PassFile
+from passnet_core.solvers.rules.forms import Form
+from passnet_core.solvers.rules.kernels import Code, Space, Unsupported
+from passnet_core.solvers.rules.layouts import is_contiguous, row_major, sizes_of, strides_of
+from passnet_core.solvers.rules.shared import DEVICE, Shared
+from passnet_core.solvers.rules.values import Stored, Value, below
+
+PLANNING = ("blocks", "index_dtype", "joint", "merged", "ordered", "rounded", "steps", "tiles", "triton_dtype")
+"""What passes use of planning.py."""
+
+
+def pass_file(shared: Shared, forms: Sequence[Form], file: str, function: str, docstring: str) -> PassFile:
+    """Write the file of a pass."""
+    arguments = [node.name for node in shared.graph.inputs]
+    listed = ", ".join(arguments)
+    several = len(forms) > 1
+    pattern = _pattern(shared.graph)
+    kernels, plans = [], []
+    for place, form in enumerate(forms):
+        kernels += [code.text for code in form.kernels]
+        if several:
+            call = f"call_{place + 1}"
+            plans.append(_plan(form, f"plan_{place + 1}", arguments, call))
+            lines = [f"def {call}(plan, {listed}):", *(f"    {line}" for line in _call(form, several=True))]
+            plans.append("\n".join(lines))
+        else:
+            plans.append(_plan(form, "planned", arguments, ""))
+    if several:
+        plans.append(_choice(forms, listed))
+    imports = ["import torch", "import triton", "import triton.language as tl"]
+    body = "\n\n\n".join([*kernels, *plans])
+    helpers = ["from launching import Launch, facts"]
+    used = [
+        each
+        for each in ("blocks", "index_dtype", "joint", "merged", "ordered", "rounded", "steps", "tiles", "triton_dtype")
+        if re.search(rf"\b{each}\(", body)
+    ]
+    helpers.append(f"from planning import {', '.join(used)}")
+    if "libdevice." in body:
+        helpers.append("from triton.language.extra import libdevice")
+    if re.search(r"\bdevice\(", pattern):
+        helpers.append("from torch import device")
+    if re.search(r"\binf\b", pattern):
+        helpers.append("from torch import inf")
+    head = "\n".join([*imports, *sorted(helpers)])
+    text = f'''"""{docstring}"""
+
+{head}
+
+
+{pattern}
+
+
+def replacement_args({listed}):
+    return ({listed},)
+
+
+{body}
+
+
+PLANS = {{}}
+
+
+{_replacement(forms, function, arguments)}
+
+
+def replacement_func():
+    return {function}
+'''
+    return PassFile(file, text)
+
+
+def _pattern(graph: Graph) -> str:
+    """pattern(), with the operations in the spelling of the subgraph."""
+    lines = emit(graph).splitlines()
+    start = next(place for place, line in enumerate(lines) if line.startswith("    def forward("))
+    arguments = ", ".join(node.name for node in graph.inputs)
+    body = [line[4:] for line in lines[start + 1 :]]
+    return "\n".join([f"def pattern({arguments}):", *body])
+
+
+def _device(form: Form) -> str:
+    return f"{form.inputs[0].tensor}.device" if form.inputs else DEVICE
+
+
+def _allocation(name: str, value: Value, device: str) -> str:
+    shape = _tuple([each.text for each in value.shape])
+    strides, sizes = strides_of(value), sizes_of(value)
+    dtype = value.dtype.host
+    if not value.contiguous:
+        for each in below(value):
+            if isinstance(each, Stored) and tuple(e.text for e in each.shape) == tuple(e.text for e in value.shape):
+                if strides_of(each) == strides:
+                    more = "" if each.dtype == value.dtype else f", dtype={dtype}"
+                    return f"{name} = torch.empty_like({each.tensor}{more})"
+    if strides is None or is_contiguous(value) or strides == row_major(sizes):
+        return f"{name} = torch.empty({shape}, dtype={dtype}, device={device})"
+    order = tuple(sorted(range(len(sizes)), key=lambda axis: (-strides[axis], axis)))
+    return f"{name} = torch.empty_strided({shape}, ordered({shape}, {order}), dtype={dtype}, device={device})"
+
+
+def _tuple(items: Sequence[str]) -> str:
+    return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+
+
+def _plan(form: Form, name: str, arguments: Sequence[str], call: str) -> str:
+    device = _device(form)
+    lines = [
+        f"def {name}({', '.join(arguments)}):",
+        '    """Tensors to allocate and launches for arguments of this kind."""',
+    ]
+    for tensor, value in form.allocated.items():
+        lines.append(f"    {_allocation(tensor, value, device)}")
+    for line in dict.fromkeys(step for each in form.results for step in each.steps):
+        lines.append(f"    {line}")
+    tensors = list(
+        dict.fromkeys(
+            each.tensor
+            for code in form.kernels
+            for each in code.accesses
+            if each.strides or each.others or each.start.terms
+        )
+    )
+    for tensor in tensors:
+        lines.append(f"    {tensor}_steps = steps({tensor})")
+    launches = []
+    for place, code in enumerate(form.kernels):
+        launch = "launch" if len(form.kernels) == 1 else f"launch_{place + 1}"
+        launches.append(launch)
+        lines += [f"    {line}" for line in _launch(code, launch)]
+    items = [*([call] if call else []), *(item for _, item in _planned_items(form)), *launches]
+    lines.append(f"    return {items[0] if len(items) == 1 and not call else _bare(items)}")
+    return "\n".join(lines)
+
+
+def _planned_items(form: Form) -> Iterator[tuple[str, str]]:
+    """What a plan keeps besides launches: the name of each item in the call, and where it comes from."""
+    taken = {each.storage: each for each in form.results if each.whole}
+    single = len(form.allocated) == 1 and all(not each.steps or each.whole for each in form.results)
+    for tensor in form.allocated:
+        name = taken[tensor].name if tensor in taken else tensor
+        head = "" if single else f"{name}_"
+        yield f"{head}shape", f"{name}.shape"
+        yield f"{head}strides", f"{name}.stride()"
+    for each in form.results:
+        if each.steps and not each.whole:
+            yield f"{each.name}_shape", f"{each.name}.shape"
+            yield f"{each.name}_strides", f"{each.name}.stride()"
+            given = any(each.storage == own.tensor for own in form.inputs)
+            before = f" - {each.storage}.storage_offset()" if given else ""
+            yield f"{each.name}_offset", f"{each.name}.storage_offset(){before}"
+
+
+def _bare(items: Sequence[str]) -> str:
+    return f"({items[0]},)" if len(items) == 1 else ", ".join(items)
+
+
+def _launch(code: Code, launch: str) -> list[str]:
+    lines: list[str] = []
+    sizes: dict[str, list[str]] = {}
+    strides: dict[str, list[str]] = {each.label: [] for each in code.accesses}
+    spaces = [code.outer, *code.spaces]
+    for space in spaces:
+        label = "outer" if space is code.outer else space.name
+        sizes[label] = []
+        for number, run in enumerate(_runs(space, code)):
+            mine = [each for each in code.accesses if run[0] in each.strides]
+            if len(run) == 1:
+                sizes[label].append(space.sizes[run[0]].text)
+                for each in mine:
+                    strides[each.label].append(each.strides[run[0]].text)
+                continue
+            names = [f"{each.label.lower()}_{label}{number or ''}" for each in mine]
+            whole = f"{label}{number or ''}"
+            given = [_tuple([space.sizes[name].text for name in run])]
+            given += [_tuple([each.strides[name].text for name in run]) for each in mine]
+            lines.append(f"{', '.join([whole, *names])} = merged(")
+            lines += [f"    {each}," for each in given]
+            lines.append(")")
+            sizes[label].append(f"*{whole}")
+            for each, own in zip(mine, names):
+                strides[each.label].append(f"*{own}")
+    for each in code.accesses:
+        strides[each.label] += [size.text for _, size in each.others]
+        if each.start.terms:
+            strides[each.label].append(each.start.text)
+    constants = {("OUTER" if label == "outer" else label.upper()): _tuple(each) for label, each in sizes.items()}
+    constants |= {label: _tuple(each) for label, each in strides.items()}
+    constants |= code.constants
+    constants["INDEX"] = f"index_dtype({', '.join(code.tensors)})"
+    count = _product([each.text for each in code.outer.sizes.values()])
+    if code.tiled:
+        columns = [_product([each.text for each in space.sizes.values()]) for space in code.spaces]
+        widths = [f"columns_{space.name}" if len(code.spaces) > 1 else "columns" for space in code.spaces]
+        lines.append(f"grid, rows, {', '.join([*widths, 'warps'])} = tiles({', '.join([count, *columns])})")
+        constants["ROWS"] = "rows"
+        for width in widths:
+            constants[width.upper()] = width
+    else:
+        lines.append(f"grid, block, warps = blocks({count})")
+        constants["BLOCK"] = "block"
+    lines.append("constants = {")
+    lines += [f'    "{key}": {value},' for key, value in constants.items()]
+    lines.append("}")
+    lines.append(f"{launch} = Launch({code.name}, grid, {_tuple(code.tensors)}, constants, num_warps=warps)")
+    return lines
+
+
+def _product(texts: Sequence[str]) -> str:
+    found = [f"({each})" if re.search(r" [-+] ", each) else each for each in texts if each != "1"]
+    return " * ".join(found) or "1"
+
+
+def _runs(space: Space, code: Code) -> list[list[str]]:
+    """Variables that may be walked as one where the tensors allow it: neighbours on which each access depends alike."""
+    runs: list[list[str]] = []
+    for name in space.sizes:
+        together = (
+            runs
+            and not {name, runs[-1][-1]} & code.pinned
+            and all((name in each.strides) == (runs[-1][-1] in each.strides) for each in code.accesses)
+        )
+        if together:
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    return runs
+
+
+def _replacement(forms: Sequence[Form], function: str, arguments: Sequence[str]) -> str:
+    listed = ", ".join(arguments)
+    lines = ["@torch.fx.wrap", f"def {function}({listed}):", f"    key = facts({listed})", "    plan = PLANS.get(key)"]
+    if len(forms) == 1:
+        lines += ["    if plan is None:", f"        plan = PLANS[key] = planned({listed})"]
+        return "\n".join([*lines, *(f"    {line}" for line in _call(forms[0]))])
+    lines += [
+        "    if plan is None:",
+        f"        plan = PLANS[key] = planned({listed})",
+        f"    return plan[0](plan, {listed})",
+    ]
+    return "\n".join(lines)
+
+
+def _choice(forms: Sequence[Form], listed: str) -> str:
+    """The function that plans by the form that fits the arguments. Raises Unsupported if nothing tells them apart."""
+    lines = [f"def planned({listed}):", '    """The plan of the kernels for tensors of this kind."""']
+    kinds = [_kinds(form, forms) for form in forms]
+    for place, form in enumerate(forms):
+        conditions = list(kinds[place])
+        for index, other in enumerate(forms):
+            if index != place and kinds[index] == kinds[place]:
+                conditions.append(_telling(form, other))
+        lines += [f"    if {' and '.join(dict.fromkeys(conditions))}:", f"        return plan_{place + 1}({listed})"]
+    lines.append('    raise TypeError("This pass was not written for tensors of these ranks and dtypes.")')
+    return "\n".join(lines)
+
+
+def _kinds(form: Form, forms: Sequence[Form]) -> list[str]:
+    """Conditions on the ranks and dtypes in which forms differ."""
+    conditions: list[str] = []
+    for index, own in enumerate(form.inputs):
+        if len({len(each.inputs[index].shape) for each in forms}) > 1:
+            conditions.append(f"{own.tensor}.dim() == {len(own.shape)}")
+        if len({_dtype_condition(each, index) for each in forms}) > 1:
+            conditions.append(_dtype_condition(form, index))
+    return conditions
+
+
+def _telling(form: Form, other: Form) -> str:
+    """A condition on a size that holds in all subgraphs of the form, and in none of the other."""
+    for (text, mine), (_, theirs) in zip(_facts(form), _facts(other)):
+        if set(mine) == {1} and 1 not in theirs:
+            return f"{text} == 1"
+        if set(theirs) == {1} and 1 not in mine:
+            return f"{text} != 1"
+    raise Unsupported("operations that copy in some subgraphs and not in others")
+
+
+def _facts(form: Form) -> Iterator[tuple[str, tuple[int | float, ...]]]:
+    for each in form.inputs:
+        yield from ((size.text, size.values) for size in each.shape)
+    yield from form.numbers.items()
+
+
+def _dtype_condition(form: Form, index: int) -> str:
+    own = form.inputs[index]
+    if not own.dtype.source:
+        return f"{own.tensor}.dtype == torch.{own.dtype.name}"
+    if own.dtype.source != own.tensor:
+        return f"{own.tensor}.dtype == {own.dtype.source}.dtype"
+    others = [
+        f"{own.tensor}.dtype != {each.dtype.source}.dtype"
+        for each in form.inputs[:index]
+        if each.dtype.source == each.tensor
+    ]
+    return " and ".join([f"{own.tensor}.is_floating_point()", *others])
+
+
+def _call(form: Form, *, several: bool = False) -> list[str]:
+    """Allocate, launch and return, by a plan."""
+    device = _device(form)
+    launches = ["launch"] if len(form.kernels) == 1 else [f"launch_{place + 1}" for place in range(len(form.kernels))]
+    items = [*(["_"] if several else []), *(name for name, _ in _planned_items(form)), *launches]
+    lines = []
+    if items != ["_"] and items:
+        alone = len(items) == 1 and not several
+        lines.append(f"{items[0]} = plan" if alone else f"{', '.join(items)}{',' if len(items) == 1 else ''} = plan")
+    names = [name for name, _ in _planned_items(form)]
+    taken = {each.storage: each.name for each in form.results if each.whole}
+    for place, (tensor, value) in enumerate(form.allocated.items()):
+        shape, strides = names[2 * place : 2 * place + 2]
+        name = taken.get(tensor, tensor)
+        lines.append(f"{name} = torch.empty_strided({shape}, {strides}, dtype={value.dtype.host}, device={device})")
+    for launch, code in zip(launches, form.kernels):
+        lines.append(f"{launch}({', '.join(taken.get(each, each) for each in code.tensors)})")
+    given = {each.tensor for each in form.inputs}
+    for each in form.results:
+        if each.steps and not each.whole:
+            start = f"{each.storage}.storage_offset() + " if each.storage in given else ""
+            own = f"{each.name}_shape, {each.name}_strides, {start}{each.name}_offset"
+            lines.append(f"{each.name} = {each.storage}.as_strided({own})")
+    lines.append(f"return {', '.join(each.name for each in form.results)}")
+    return lines
+
+
+def title(graph: Graph) -> str:
+    """A name from the operations, for functions and files."""
+    words: list[str] = []
+    skipped = {
+        "getitem",
+        "view",
+        "reshape",
+        "transpose",
+        "permute",
+        "unsqueeze",
+        "expand",
+        "contiguous",
+        "dropout",
+        "to",
+        "float",
+        "type_as",
+        "chunk",
+        "split",
+    }
+    for each in operator_sequence(graph):
+        if each not in skipped and (not words or words[-1] != each):
+            words.append(each)
+    if not words:
+        words = list(dict.fromkeys(operator_sequence(graph)))[:3] or ["values"]
+    found = "_".join(words[:4]).strip("_").lower()
+    found = re.sub(r"\W", "_", found)
+    return f"{found}_values" if keyword.iskeyword(found) or not found.isidentifier() else found

@@ -5,7 +5,6 @@ import contextlib
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ from passnet_core.records.trajectories import Budget, Price, Trajectory, Turn
 from passnet_core.service import corpus_of
 
 if TYPE_CHECKING:
-    from passnet_core.solvers.base import Solver
+    from passnet_core.solvers.base import Attempt, Solver
 
 ALL = 1_000_000
 FOLDER = "a folder that solve --out wrote (default: the attempts in the store)"
@@ -42,6 +41,12 @@ def solve(args: argparse.Namespace, console: Console) -> int:
         found = "" if turn.score is None else f", {turn.score.accepted} of {turn.score.total} accepted"
         console.tell(f"{task.id}, attempt {number}, turn {turn.number}: {len(turn.results)} tools{found}")
 
+    def ended(task: Task, trajectory: Trajectory, attempt: "Attempt") -> None:
+        keep(store, task, trajectory, attempt)
+        score = attempt.score
+        found = "nothing was judged" if score is None else f"{score.accepted} of {score.total} accepted"
+        console.tell(f"{task.id}, attempt {trajectory.opening.attempt}: {attempt.reason or found}")
+
     with contextlib.ExitStack() as open_things:
         store = open_store(console.settings.home)
         open_things.callback(store.close)
@@ -52,7 +57,7 @@ def solve(args: argparse.Namespace, console: Console) -> int:
             spec = spec_of(args, Stage(args.stage), scheduler.here.device)
             solved = solve(
                 solver, tasks, scheduler, spec, Path(args.out), attempts=args.attempts,
-                cancelled=cancelled, on_turn=told, on_attempt=partial(keep, store),
+                cancelled=cancelled, on_turn=told, on_attempt=ended,
             )  # fmt: skip
         except KeyboardInterrupt:
             console.tell("Finished attempts are kept. Run the same command again to make the others.")
@@ -103,8 +108,17 @@ def _inductor(args: argparse.Namespace, console: Console) -> "Solver":
     return Inductor(BASELINE_NAMES[Baseline(args.baseline)])
 
 
+def _rules(args: argparse.Namespace, console: Console) -> "Solver":
+    from passnet_core.solvers.rules.contender import Rules
+
+    if args.bundle:
+        raise BadInput("The rules cannot start from a bundle. Leave out either --bundle or --solver rules.")
+    return Rules()
+
+
 SOLVERS: Mapping[str, Callable[[argparse.Namespace, Console], "Solver"]] = {
     "model": _language_model,
+    "rules": _rules,
     "inductor": _inductor,
 }
 """The solvers that `solve --solver NAME` offers, each with a function that makes it from the flags."""
@@ -174,7 +188,7 @@ def trajectories_export(args: argparse.Namespace, console: Console) -> int:
 def add_commands(commands: Any) -> None:
     """Declare solve, and the group trajectories."""
     solving = command(
-        commands, "solve", solve, "solve tasks with a language model or TorchInductor, and keep every attempt"
+        commands, "solve", solve, "solve tasks with a language model, rules or TorchInductor, and keep every attempt"
     )
     solving.add_argument("task", nargs="+", metavar="TASK_OR_DIR", help=TASK)
     solving.add_argument(
@@ -182,8 +196,8 @@ def add_commands(commands: Any) -> None:
     )
     solving.add_argument(
         "--solver", choices=tuple(SOLVERS), default="model",
-        help="model: a language model writes passes; inductor: TorchInductor is judged, once per attempt"
-        " (default: %(default)s)",
+        help="model: a language model writes passes; rules: rules write them, without a model; inductor: TorchInductor"
+        " is judged, once per attempt (default: %(default)s)",
     )  # fmt: skip
     solving.add_argument(
         "--attempts", type=int, default=1, metavar="K", help="attempts per task (default: %(default)s)"
@@ -199,7 +213,7 @@ def add_commands(commands: Any) -> None:
     solving.add_argument("--deadline", type=float, default=EvalSpec().deadline_s, metavar="S", help=argparse.SUPPRESS)
     solving.add_argument("--replacement-cap", type=int, metavar="N", help=argparse.SUPPRESS)
     model = solving.add_argument_group(
-        "language model", "Only for --solver model: --solver inductor ignores these flags, and refuses --bundle."
+        "language model", "Only for --solver model: the other solvers ignore these flags, and refuse --bundle."
     )
     model.add_argument("--model", default="", metavar="NAME", help="the model's name on the server (PASSNET_MODEL)")
     model.add_argument("--base-url", default="", metavar="URL", help="the server, up to and with /v1 (OPENAI_BASE_URL)")

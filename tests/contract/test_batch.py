@@ -25,6 +25,7 @@ from passnet_core.records import (
     CLOCK_VERSION,
     Baseline,
     Bundle,
+    Device,
     Family,
     InductorCode,
     Inspection,
@@ -568,4 +569,53 @@ def test_inductor_cannot_start_from_a_bundle(playground: Playground) -> None:
     code, _, err = playground.solve("--solver", "inductor", "--bundle", str(playground.folder / "mine"))
     assert code == 2
     assert "TorchInductor cannot start from a bundle" in err
+    assert not playground.out.exists()
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="no torch")
+def test_the_real_judge_accepts_what_the_rules_write(tmp_path: Path, server: ModelServer) -> None:
+    playground = Playground(tmp_path, server, None)
+    code, out, err = playground.solve("--solver", "rules", model="", key="", url="")
+    assert code == 0, err
+    assert "loads 1/1 · matches 1/1 · right 1/1 · faster 0/1" in out
+    assert "add-relu, attempt 1: 1 of 1 accepted" in err
+    assert [next(iter(line)) for line in playground.lines()] == ["format", "ending"]
+    best = read_bundle(playground.out / "add-relu" / "1" / "best")
+    assert [file.name for file in best.helpers] == ["launching.py", "planning.py"]
+    assert playground.end()["best"] == best.digest
+    assert server.asked == []
+
+
+def test_an_attempt_of_the_rules_is_a_run_of_their_passes_and_is_not_made_twice(playground: Playground) -> None:
+    playground.backend = backend = FakeBackend(lambda job: outcome(job, Verdict.FASTER), Device.CUDA)
+    assert playground.solve("--solver", "rules", "--stage", "measure")[0] == 0
+    assert playground.solve("--solver", "rules", "--stage", "measure")[0] == 0
+    assert len(backend.jobs) == 1, "a finished attempt is not made again"
+    assert playground.lines()[0]["opening"]["model"] == "rules"
+    published = [json.loads(line) for line in (playground.out / "outcomes.jsonl").read_text().splitlines()]
+    assert [(each["solver"], each["bundle_digest"]) for each in published] == [("passes", playground.end()["best"])]
+    settings = Settings(playground.folder / "home", playground.folder / "data", Path(sys.executable))
+    service = open_service(settings, backend=backend)
+    assert [(each.run.label, each.run.solver, each.accepted) for each in service.runs()] == [("rules", "passes", 1)]
+    assert service.bundle(playground.end()["best"]).author == "rules"
+    assert [each.author for each in service.score_rows()] == ["rules"]
+    assert service.conversations.latest() == service.conversations.cards() == ()
+    service.close()
+
+
+def test_a_task_that_the_rules_do_not_cover_is_reported_beside_the_others(playground: Playground) -> None:
+    unknown = replace(task("unknown").subgraphs[0], code=ADD_RELU.replace("in_0 + in_1", "torch.kron(in_0, in_1)"))
+    write_task(replace(task("unknown"), subgraphs=(unknown,)), playground.folder / "data" / "tasks" / "unknown")
+    playground.backend = FakeBackend(lambda job: outcome(job, Verdict.VALUES_ONLY))
+    code, out, err = playground.solve("unknown", "add-relu", "--solver", "rules")
+    assert (code, "1 of 2 attempts were accepted" in out) == (0, True)
+    assert "unknown, attempt 1: The rules write no pass for unknown: they do not know kron." in err
+    assert "they do not know kron." in out
+
+
+def test_the_rules_cannot_start_from_a_bundle(playground: Playground) -> None:
+    write_bundle(Bundle((PassFile("mine.py", a_pass(Verdict.VALUES_ONLY)),)), playground.folder / "mine")
+    code, _, err = playground.solve("--solver", "rules", "--bundle", str(playground.folder / "mine"))
+    assert code == 2
+    assert "The rules cannot start from a bundle" in err
     assert not playground.out.exists()

@@ -322,6 +322,10 @@ class Service:
             raise UnknownItem(f"There is no bundle {digest!r} here. Open it from a run that lists it.")
         return bundle
 
+    def add_bundle(self, bundle: Bundle) -> None:
+        """Store a bundle that need not have been judged, so that bundle() finds it."""
+        self._store.add_bundle(bundle)
+
     def revision(self) -> int:
         """A number that changes whenever boards, baseline rows or standings may change."""
         self.wait_until_imported()

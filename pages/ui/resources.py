@@ -10,8 +10,11 @@ from pages.ui.filters import Listing
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.graphs import source
 from passnet_core.graphs.ir import Graph
+from passnet_core.records import Task
 from passnet_core.service import Service, open_service
 from passnet_core.settings import read_settings
+from passnet_core.solvers.rules.explained import explained
+from passnet_core.solvers.rules.solver import Written
 
 
 @st.cache_resource(show_spinner="Opening the playground…")
@@ -40,3 +43,9 @@ def _listing(corpus: Corpus, revision: int) -> Listing:
 def graph(code: str) -> Graph:
     """Return a subgraph's source as a graph. Raises BadInput that names the line it cannot read."""
     return source.parse(code)
+
+
+@functools.lru_cache(maxsize=64)
+def by_rules(task: Task) -> Written:
+    """Return what the rules write for a task. Raises BadInput if they cover nothing of it."""
+    return explained(task)

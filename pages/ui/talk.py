@@ -1,20 +1,21 @@
-"""The drawer in which a language model works on a task: prompt, answers, verdicts, and the bundle that it proposes."""
+"""The drawer in which others work on a task: a language model, with its prompt, answers and verdicts, or rules."""
 
-import difflib
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import altair as alt
 import streamlit as st
 
-from pages.ui import drafting, frame, links, resources
+from pages.ui import frame, links, resources
+from pages.ui.by_rules import by_rules
 from pages.ui.drafting import EditorDraft
 from pages.ui.options import spec_of
+from pages.ui.proposals import difference, proposal
 from pages.ui.text import code_span, count, figure, plain, seconds, when
 from passnet_core.errors import BadInput
-from passnet_core.records import Bundle, Task
+from passnet_core.records import Task
 from passnet_core.records.trajectories import (
     Budget,
     End,
@@ -31,7 +32,8 @@ from passnet_core.solvers.llm.chat import ChatServer, Model
 from passnet_core.solvers.llm.tools import calls_in
 
 POLL_S = 0.5
-NEW = "new"
+NEW, RULES = "new", "rules"
+"""What the URL names instead of a conversation: the form of a new one, and the bundle that rules write."""
 TURN_S, WRITING = 4.0, 0.7
 """Playback: seconds per turn, and the share of them during which its text is being written."""
 SIDE_BY_SIDE = 8
@@ -80,11 +82,15 @@ class Reached:
 
 
 def drawer(task: Task, draft: EditorDraft, asked: str) -> None:
-    """Draw the conversation that the URL names, or the form of a new one."""
+    """Draw the conversation that the URL names, the form of a new one, or the bundle that rules write."""
     with st.container(border=True, key="drawer"):
         head, close = st.columns([6, 1], vertical_alignment="center")
         close.button("Close", icon=":material/close:", key="close-talk", on_click=links.select, args=("talk", None))
-        if asked == NEW:
+        if asked == RULES:
+            head.markdown("#### :material/auto_fix_high: Passes written by rules")
+            with frame.errors_shown():
+                by_rules(task, draft)
+        elif asked == NEW:
             head.markdown("#### :material/smart_toy: Have a language model write the passes")
             with frame.errors_shown():
                 new_conversation(task, draft)
@@ -320,7 +326,8 @@ def shown(task: Task, draft: EditorDraft, standing: ConversationStanding) -> Non
     found = standing.trajectory
     best = found.best
     if best is not None and best.bundle is not None and best.score is not None and best.score.accepted:
-        proposal(task, draft, best.bundle, best.number)
+        with st.expander(f"Proposal: the bundle of turn {best.number}", icon=":material/difference:"):
+            proposal(task, draft, best.bundle)
     scored = [turn for turn in found.turns if turn.score is not None]
     if len(scored) > 1:
         st.altair_chart(score_chart(scored), width="stretch")
@@ -395,19 +402,6 @@ def changed(call: ToolCall, files: dict[str, str]) -> str:
     return difference({name: before} if before else {}, {name: files[name]} if name in files else {})
 
 
-def difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:
-    """Return a unified diff, file by file."""
-    parts: list[str] = []
-    for name in dict.fromkeys([*before, *after]):
-        old, new = before.get(name), after.get(name)
-        if old != new:
-            parts += difflib.unified_diff(
-                (old or "").splitlines(), (new or "").splitlines(),
-                name if old is not None else "nothing", name if new is not None else "nothing", lineterm="",
-            )  # fmt: skip
-    return "\n".join(parts)
-
-
 def score_chart(scored: Sequence[Turn]) -> alt.Chart:
     """Chart the subgraphs accepted, over the turns that evaluated a bundle."""
     rows: list[dict[str, float]] = [
@@ -423,30 +417,6 @@ def score_chart(scored: Sequence[Turn]) -> alt.Chart:
         y=alt.Y("accepted:Q", title="accepted", scale=height, axis=ticks),
         tooltip=["turn:O", "accepted:Q", "of:Q", alt.Tooltip("speedup:Q", format=".2f")],
     ).properties(height=150)
-
-
-def proposal(task: Task, draft: EditorDraft, bundle: Bundle, number: int) -> None:
-    """Offer the best bundle, as a diff with the editor. It opens in a slot of its own and overwrites nothing."""
-    current = {file.name: file.code for file in draft.bundle.files}
-    proposed = {file.name: file.code for file in bundle.files}
-    with st.expander(f"Proposal: the bundle of turn {number}", icon=":material/difference:"):
-        if current == proposed:
-            st.caption("The editor already shows this bundle.")
-            return
-        st.caption("What would change in the editor. The bundle opens beside your passes, which stay as they are.")
-        st.code(difference(current, proposed), language="diff", height=360)
-        st.button(
-            "Open it in the editor",
-            key=f"take-{bundle.digest}",
-            icon=":material/edit:",
-            on_click=take,
-            args=(task, bundle),
-        )
-
-
-@frame.action
-def take(task: Task, bundle: Bundle) -> None:
-    drafting.open_stored(task, bundle.digest)
 
 
 def going_on(task: Task, found: Trajectory, turn: Turn) -> None:

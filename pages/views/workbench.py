@@ -173,6 +173,13 @@ def toolbar(task: Task, draft: EditorDraft, context: str) -> None:
             help="Runs every subgraph of the task. A bundle has to handle them all.",
         )
     st.button(
+        "Write it for me",
+        icon=":material/auto_fix_high:",
+        on_click=links.select,
+        args=("talk", talk.RULES),
+        help="Rules propose passes within a second. Needs no model; your own passes stay as they are.",
+    )
+    st.button(
         "Model",
         icon=":material/smart_toy:",
         on_click=links.select,

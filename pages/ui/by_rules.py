@@ -1,0 +1,23 @@
+"""What the drawer shows when rules write the passes: the bundle, and what it leaves as it is."""
+
+import streamlit as st
+
+from pages.ui import resources
+from pages.ui.drafting import EditorDraft
+from pages.ui.proposals import proposal
+from pages.ui.text import plain
+from passnet_core.records import Task
+
+
+def by_rules(task: Task, draft: EditorDraft) -> None:
+    """Propose the bundle that the rules write. Raises BadInput that names what they do not know, if there is none."""
+    found = resources.by_rules(task)
+    st.caption(
+        "Rules fuse what lies between library calls, such as matrix products and convolutions. No model is asked, and"
+        " nothing has been judged yet: open the bundle in the editor, then press Run."
+    )
+    proposal(task, draft, found.bundle, closes=True)
+    if found.left:
+        st.caption(
+            f":material/info: Left to PyTorch, because the rules do not cover it: {plain('; '.join(found.left))}."
+        )

@@ -1,0 +1,64 @@
+"""Write it for me: rules propose passes beside those of the visitor, or say what they do not know."""
+
+from dataclasses import replace
+
+from passnet_core.corpus.layout import write_task
+from passnet_core.service import Service
+from passnet_core.solvers.rules.explained import explained
+from tests.example_playground import CODE, PASS, TASK_ID, task
+from tests.pages.editing import Editor
+from tests.pages.visiting import Visit, button, read, texts
+
+
+def test_the_proposal_opens_beside_what_was_typed(visit: Visit, service: Service) -> None:
+    app = visit("workbench", task=TASK_ID)
+    Editor(app).hold(PASS + "# mine\n")
+    button(app, "Write it for me").click()
+    app.run()
+    assert app.query_params["talk"] == "rules"
+    change = next(each.value for each in app.code if each.language == "diff")
+    assert "-# mine" in change
+    assert "+++ launching.py" in change
+    button(app, "Open it in the editor").click()
+    app.run()
+    written = explained(service.corpus.task(TASK_ID)).bundle
+    assert Editor(app).texts == {file.name: file.code for file in written.files}
+    assert app.query_params["bundle"] == written.digest
+    assert "talk" not in app.query_params, "the drawer closes"
+    app.selectbox(key="bundle").set_value("mine").run()
+    assert Editor(app).text == PASS + "# mine\n"
+    app.selectbox(key="bundle").set_value(written.digest).run()
+    button(app, "Write it for me").click()
+    app.run()
+    assert "The editor already shows this bundle." in texts(app)
+
+
+def test_closing_the_drawer_changes_nothing(visit: Visit, service: Service) -> None:
+    app = visit("workbench", task=TASK_ID, talk="rules")
+    before = Editor(app).texts
+    button(app, "Close").click()
+    app.run()
+    assert "talk" not in app.query_params
+    assert Editor(app).texts == before
+    assert service.draft(TASK_ID, "mine") is None
+
+
+def test_what_is_left_to_pytorch_is_said_with_its_reason(visit: Visit, service: Service) -> None:
+    add_task(service, "half-known", CODE.replace("torch.sigmoid(tmp_1)", "torch.kron(tmp_1, tmp_1)"))
+    app = visit("workbench", task="half-known", talk="rules")
+    assert "Left to PyTorch, because the rules do not cover it: kron." in read(app)
+
+
+def test_a_task_that_the_rules_do_not_cover_names_the_unknown_operations(visit: Visit, service: Service) -> None:
+    add_task(service, "unknown", CODE.replace("in_0 + in_1", "torch.kron(in_0, in_1)"))
+    app = visit("workbench", task="unknown", talk="rules")
+    assert "The rules write no pass for unknown: they do not know kron." in read(app)
+    assert all(each.label != "Open it in the editor" for each in app.button)
+    assert Editor(app).text, "the page goes on below"
+
+
+def add_task(service: Service, name: str, code: str) -> None:
+    """Add the task of the example with other code."""
+    subgraphs = tuple(replace(each, task_id=name, code=code) for each in task().subgraphs)
+    write_task(replace(task(), id=name, subgraphs=subgraphs), service.settings.data / "tasks" / name)
+    service.corpus.refresh()

@@ -7,13 +7,13 @@ from passnet_core.graphs.source import parse
 from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.records import Task
 from passnet_core.solvers.rules.regions import Surveyed
-from passnet_core.solvers.rules.solver import Written, written
+from passnet_core.solvers.rules.solver import WrittenBundle, written
 
 FOLLOWS = " is not known"
 """The end of a reason that only follows from another one: what computes an operand was left alone."""
 
 
-def explained(task: Task) -> Written:
+def explained(task: Task) -> WrittenBundle:
     """Write a bundle, with each reason once. Raises BadInput, in one sentence, if the rules cover nothing."""
     try:
         found = written(task)
@@ -21,7 +21,7 @@ def explained(task: Task) -> Written:
         unknown = ", ".join(dict.fromkeys(_unknown(task)))
         why = f"they do not know {unknown}" if unknown else "they leave all of its operations to PyTorch"
         raise BadInput(f"The rules write no pass for {task.id}: {why}.") from problem
-    return Written(found.bundle, list(_reasons(found.left)))
+    return WrittenBundle(found.bundle, list(_reasons(found.left)))
 
 
 def _unknown(task: Task) -> Iterator[str]:

@@ -7,12 +7,12 @@ from typing import Any
 from passnet_core.graphs.emission import expression
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, substituted
 from passnet_core.graphs.ir import Value as Argument
+from passnet_core.solvers.rules.coordinates import Split
 from passnet_core.solvers.rules.dtypes import DType
 from passnet_core.solvers.rules.kernels import Code, Output, Unsupported, planned
 from passnet_core.solvers.rules.layouts import root_of, strides_of
 from passnet_core.solvers.rules.lowering import Literal, Lowering
-from passnet_core.solvers.rules.places import Split
-from passnet_core.solvers.rules.shared import DEVICE, Found, Shared
+from passnet_core.solvers.rules.shared import DEVICE, FoundRegion, Shared
 from passnet_core.solvers.rules.sizes import Size, product
 from passnet_core.solvers.rules.values import Cast, Stored, Value, below
 
@@ -78,7 +78,7 @@ def _formed(shared: Shared, members: Sequence[int], name: str, exactly: bool) ->
     return form
 
 
-def _inputs(graph: Graph, chosen: Sequence[Found], exactly: bool) -> list[Stored]:
+def _inputs(graph: Graph, chosen: Sequence[FoundRegion], exactly: bool) -> list[Stored]:
     """The tensors that the pattern takes, with the sizes that they have in each of the subgraphs."""
     columns = [each.inputs for each in chosen]
     inputs: list[Stored] = []
@@ -99,7 +99,9 @@ def _inputs(graph: Graph, chosen: Sequence[Found], exactly: bool) -> list[Stored
 class _Results:
     """Where the results of a region lie, and which kernels write them."""
 
-    def __init__(self, graph: Graph, found: Found, inputs: list[Stored], values: dict[str, Any], exactly: bool) -> None:
+    def __init__(
+        self, graph: Graph, found: FoundRegion, inputs: list[Stored], values: dict[str, Any], exactly: bool
+    ) -> None:
         self.graph, self.inputs, self.values, self.exactly = graph, inputs, values, exactly
         self.views = {node.name for node, is_view in zip(graph.operations, found.views) if is_view}
         self.into = {graph.operations[place].name: graph.inputs[at].name for place, at in found.changes.items()}

@@ -9,10 +9,26 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from passnet_core.graphs.spelling import Names
+from passnet_core.solvers.rules.coordinates import (
+    ORIGIN,
+    Coordinate,
+    Coordinates,
+    Split,
+    Term,
+    variables,
+)
 from passnet_core.solvers.rules.dtypes import DType
-from passnet_core.solvers.rules.places import ORIGIN, Place, Places, PlaceText, Split, Term, variables
 from passnet_core.solvers.rules.sizes import ONE, ZERO, Size
-from passnet_core.solvers.rules.values import Number, Parameter, Reduction, Shape, Stored, Value, below
+from passnet_core.solvers.rules.values import (
+    ElementWriter,
+    Number,
+    PassedNumber,
+    Reduction,
+    Shape,
+    Stored,
+    Value,
+    below,
+)  # fmt: skip
 
 MOST_COLUMNS = 1 << 14
 """Rows up to this length are held in one tile; longer ones are walked in several."""
@@ -86,7 +102,7 @@ class Code:
     tiled: bool
 
 
-class Writer(PlaceText):
+class KernelWriter(ElementWriter):
     """Writes one kernel. probing: write nothing, but collect the reductions that are reached, with their places."""
 
     def __init__(self, name: str, splits: dict[str, Size], stored: dict[int, Stored], looped: bool) -> None:
@@ -101,14 +117,14 @@ class Writer(PlaceText):
         self.pinned: set[str] = set()
         self.tensors: list[str] = []
         self.names = Names(taken=("tl", "triton", "torch", "index", "inside", "row", "rows", "rounded"))
-        self.reached: list[tuple[Reduction, Places]] | None = None
+        self.reached: list[tuple[Reduction, Coordinates]] | None = None
         self.known: dict[str, frozenset[str]] = {}
         self.sizes_used: dict[str, Size] = {}
         self.depth: list[str] = []
 
     # --- variables ---
 
-    def variable(self, space: Space, name: str, size: Size) -> Place:
+    def variable(self, space: Space, name: str, size: Size) -> Coordinate:
         """A new variable, or the sum of two where it was found that it must be split."""
         if size.is_one:
             return ORIGIN
@@ -116,9 +132,9 @@ class Writer(PlaceText):
             outer = size.divided(inner)
             return self.variable(space, f"{name}o", outer) * inner + self.variable(space, f"{name}i", inner)
         space.sizes[name] = size
-        return Place.variable(name, size)
+        return Coordinate.variable(name, size)
 
-    def space_of(self, sizes: Shape, hint: str = "r") -> tuple[Space, Places]:
+    def space_of(self, sizes: Shape, hint: str = "r") -> tuple[Space, Coordinates]:
         """The space that walks these sizes; the same for the same sizes."""
         key = tuple(each.text for each in sizes if not each.is_one)
         for each, made, places in self._made:
@@ -136,7 +152,7 @@ class Writer(PlaceText):
         return space, tuple(ORIGIN if size.is_one else next(left) for size in sizes)
 
     @property
-    def _made(self) -> list[tuple[Space, tuple[str, ...], Places]]:
+    def _made(self) -> list[tuple[Space, tuple[str, ...], Coordinates]]:
         return self.__dict__.setdefault("_spaces_made", [])
 
     # --- pieces of code ---
@@ -174,7 +190,7 @@ class Writer(PlaceText):
             return f"{dtype.source.upper()}_DTYPE"
         return dtype.kernel
 
-    def place(self, place: Place) -> str:
+    def place(self, place: Coordinate) -> str:
         """Code of a coordinate. Its variables cannot be merged with others any more."""
         self.pinned |= place.variables
         pieces: list[str] = []
@@ -199,13 +215,13 @@ class Writer(PlaceText):
 
     __call__ = place
 
-    def indirect(self, code: str, asked: Places, bound: Size) -> Place:
+    def indirect(self, code: str, asked: Coordinates, bound: Size) -> Coordinate:
         """A coordinate that is an element of a tensor."""
-        return Place(((Term(code, variables(asked), bound), ONE),))
+        return Coordinate(((Term(code, variables(asked), bound), ONE),))
 
     # --- memory ---
 
-    def access(self, tensor: str, shape: Shape, places: Places) -> Access:
+    def access(self, tensor: str, shape: Shape, places: Coordinates) -> Access:
         """What the host must know to tell the kernel where an element lies."""
         strides: dict[str, Size] = {}
         others: dict[str, Size] = {}
@@ -262,7 +278,7 @@ class Writer(PlaceText):
 
     tiled = False
 
-    def load(self, value: Stored, places: Places, mask: str) -> str:
+    def load(self, value: Stored, places: Coordinates, mask: str) -> str:
         if self.reached is not None:
             return "value"
         access = self.access(value.tensor, value.shape, places)
@@ -280,13 +296,13 @@ class Writer(PlaceText):
 
     # --- values ---
 
-    def element(self, value: Value, places: Places, mask: str = "") -> str:
+    def element(self, value: Value, places: Coordinates, mask: str = "") -> str:
         """The code of an element: loaded, if a kernel before this one has stored the value."""
         if (known := self.stored.get(id(value))) is not None:
             return self.load(known, places, mask)
         return value.code(self, places, mask)
 
-    def reduce(self, value: Reduction, places: Places, mask: str) -> str:
+    def reduce(self, value: Reduction, places: Coordinates, mask: str) -> str:
         if self.reached is not None:
             self.reached.append((value, places))
             return "value"
@@ -308,7 +324,7 @@ class Writer(PlaceText):
     def _columns(self, space: Space) -> str:
         return f"inside_{space.name}" if len(self.spaces) > 1 else "columns"
 
-    def _held(self, value: Reduction, space: Space, inside: Places) -> str:
+    def _held(self, value: Reduction, space: Space, inside: Coordinates) -> str:
         element = self.element(value.operand, inside, "")
         return self._fold(value, element, self._columns(space), space)
 
@@ -347,7 +363,7 @@ class Writer(PlaceText):
         bits = {"int64": 63, "int32": 31, "int16": 15, "int8": 7}.get(work.name, 31)
         return str(-(2**bits)) if largest else str(2**bits - 1)
 
-    def _looped(self, value: Reduction, space: Space, inside: Places) -> str:
+    def _looped(self, value: Reduction, space: Space, inside: Coordinates) -> str:
         self._settle(value.operand, inside)
         columns = self._columns(space)
         kind = value.kind
@@ -398,18 +414,18 @@ class Writer(PlaceText):
     def loops(self) -> list[Space]:
         return self.__dict__.setdefault("_loops", [])
 
-    def _settle(self, value: Value, places: Places) -> None:
+    def _settle(self, value: Value, places: Coordinates) -> None:
         """Compute the reductions that the value needs before a loop begins."""
         for reduction, where in self.probe(value, places):
             self.reduce(reduction, where, "")
 
-    def probe(self, value: Value, places: Places) -> list[tuple[Reduction, Places]]:
+    def probe(self, value: Value, places: Coordinates) -> list[tuple[Reduction, Coordinates]]:
         """The reductions that the value needs first, each with its places."""
         before, self.reached = self.reached, []
         kept = set(self.pinned), dict(self.constants), dict(self.sizes_used)
         try:
             self.element(value, places)
-            found: dict[tuple[int, Places], tuple[Reduction, Places]] = {}
+            found: dict[tuple[int, Coordinates], tuple[Reduction, Coordinates]] = {}
             for reduction, where in self.reached:
                 found.setdefault((id(reduction), where), (reduction, where))
             return list(found.values())
@@ -517,20 +533,22 @@ class _Kernel:
     def code(self) -> Code:
         outer = self._outer_axes()
         looped = self._longest(outer) > MOST_COLUMNS
-        writer = Writer(f"{self.name}_kernel", self.splits, self.stored, looped)
+        writer = KernelWriter(f"{self.name}_kernel", self.splits, self.stored, looped)
         first = max(self.outputs, key=lambda each: len(each.value.shape)).value
         whole = [size for size in first.shape]
         axes = [axis for axis, size in enumerate(whole) if not size.is_one]
         shared = [axis for axis in axes if outer is None or axis in outer]
-        places: dict[int, Place] = {axis: writer.variable(writer.outer, f"i{axis}", whole[axis]) for axis in shared}
+        places: dict[int, Coordinate] = {
+            axis: writer.variable(writer.outer, f"i{axis}", whole[axis]) for axis in shared
+        }
         writer.tiled = outer is not None
-        targets: list[tuple[Output, Places, Space | None]] = []
+        targets: list[tuple[Output, Coordinates, Space | None]] = []
         for each in self.outputs:
             shape = each.value.shape
             lengths = [size.text for size in shape if not size.is_one]
             rest = [axis for axis in axes if axis not in shared]
             if lengths == [whole[axis].text for axis in axes]:
-                walked: dict[int, Place] = dict(places)
+                walked: dict[int, Coordinate] = dict(places)
                 space = None
                 if rest:
                     space, found = writer.space_of(tuple(whole[axis] for axis in rest))
@@ -551,7 +569,7 @@ class _Kernel:
     def _outer_axes(self) -> set[int] | None:
         """Which axes of the largest output programs share out; None if there is no reduction: all of them."""
         first = max(self.outputs, key=lambda each: len(each.value.shape))
-        probe = Writer("probe", self.splits, self.stored, False)
+        probe = KernelWriter("probe", self.splits, self.stored, False)
         shape = first.value.shape
         places = tuple(probe.variable(probe.outer, f"i{axis}", size) for axis, size in enumerate(shape))
         by_variable = {name: axis for axis, place in enumerate(places) for name in place.variables}
@@ -564,7 +582,7 @@ class _Kernel:
             ):
                 lengths = [size.text for size in each.value.shape if not size.is_one]
                 axes = [axis for axis, size in enumerate(shape) if not size.is_one]
-                found: list[Place] = []
+                found: list[Coordinate] = []
                 left = list(axes)
                 for size in each.value.shape:
                     if size.is_one:
@@ -609,12 +627,12 @@ class _Kernel:
             longest = max(longest, length)
         return longest
 
-    def _open_spaces(self, writer: Writer, value: Value, places: Places) -> None:
+    def _open_spaces(self, writer: KernelWriter, value: Value, places: Coordinates) -> None:
         for reduction, kept in writer.probe(value, places):
             _, walked = writer.space_of(reduction.reduced)
             self._open_spaces(writer, reduction.operand, reduction.inside(kept, walked))
 
-    def _write(self, writer: Writer, output: Output, places: Places, space: Space | None) -> None:
+    def _write(self, writer: KernelWriter, output: Output, places: Coordinates, space: Space | None) -> None:
         for reduction, kept in writer.probe(output.value, places):
             writer.reduce(reduction, kept, "")
         if space is not None and writer.looped:
@@ -625,7 +643,7 @@ class _Kernel:
         dtype = writer.dtype(output.value.dtype)
         if output.tensor in writer.tensors:
             dtype = f"{output.tensor}_ptr.dtype.element_ty"
-        constant = isinstance(output.value, Number | Parameter) or _is_number(code) or output.value.dtype.is_bool
+        constant = isinstance(output.value, Number | PassedNumber) or _is_number(code) or output.value.dtype.is_bool
         stored = code if constant else f"{_atom(code)}.to({dtype})"
         address = writer.address(access)
         if not variables(places):
@@ -636,7 +654,7 @@ class _Kernel:
         if space is not None and writer.looped:
             writer._close()
 
-    def _finished(self, writer: Writer) -> Code:
+    def _finished(self, writer: KernelWriter) -> Code:
         tiled = writer.tiled
         head: list[str] = []
         block = "ROWS" if tiled else "BLOCK"

@@ -1,12 +1,15 @@
 """Strides of values, as eager would have them, in the first of the subgraphs."""
 
-from passnet_core.solvers.rules.places import Place, Places, PlaceText
+from passnet_core.solvers.rules.coordinates import Coordinate, Coordinates, CoordinateText
 from passnet_core.solvers.rules.sizes import Size
 from passnet_core.solvers.rules.values import Cast, Chosen, Copied, Pointwise, Reduction, Stored, Value, View
 
 
-class _Numbers(PlaceText):
+class _Numbers(CoordinateText):
     concrete = True
+
+    def __call__(self, place: Coordinate) -> str:
+        raise ValueError("Coordinates that are numbers are never written out.")
 
 
 def row_major(sizes: tuple[int, ...]) -> tuple[int, ...]:
@@ -103,10 +106,10 @@ def root_of(value: Value) -> Value:
 
 def offset_of(value: Value) -> int:
     """Where the first element of a view lies in the memory of what it is a view of."""
-    return _offset(value, tuple(Place() for _ in value.shape)) if value.shape else _offset(value, ())
+    return _offset(value, tuple(Coordinate() for _ in value.shape)) if value.shape else _offset(value, ())
 
 
-def _offset(value: Value, places: Places) -> int:
+def _offset(value: Value, places: Coordinates) -> int:
     while isinstance(value, View):
         places = value.inside(_Numbers(), places)  # type: ignore[arg-type]
         value = value.operand
@@ -128,7 +131,7 @@ def _of_view(value: View) -> tuple[int, ...] | None:
     assert lying is not None
 
     def at(numbers: list[int]) -> int:
-        places: Places = tuple(Place((), Size.of(each)) for each in numbers)
+        places: Coordinates = tuple(Coordinate((), Size.of(each)) for each in numbers)
         for inside in steps:
             places = inside(_Numbers(), places)  # type: ignore[arg-type]
         return sum(place.start.value * stride for place, stride in zip(places, lying))

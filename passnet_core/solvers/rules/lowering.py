@@ -7,19 +7,20 @@ from typing import Any, TypeAlias
 
 from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, Node, NodeKind, Ref, Slice, Symbol
 from passnet_core.graphs.vocabulary import operator_label
+from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinate, Coordinates, Term, flattened, parted, unflattened
 from passnet_core.solvers.rules.dtypes import BOOL, FLOAT32, FLOATS, INT64, INTEGERS, DType, promoted, with_number
-from passnet_core.solvers.rules.kernels import Unsupported, Writer
+from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.layouts import is_contiguous, strides_of
-from passnet_core.solvers.rules.places import ORIGIN, Place, Places, Term, flattened, parted, unflattened
 from passnet_core.solvers.rules.sizes import ONE, ZERO, Size, derived, product
 from passnet_core.solvers.rules.values import (
     Cast,
     Chosen,
     Copied,
     Counted,
+    ElementWriter,
     Gathered,
     Number,
-    Parameter,
+    PassedNumber,
     Pointwise,
     Reduction,
     Shape,
@@ -254,7 +255,7 @@ class Lowering:
         if isinstance(value, Value):
             return value
         if isinstance(value, Literal):
-            return Parameter((), dtype, value.name, name=value.name)
+            return PassedNumber((), dtype, value.name, name=value.name)
         return Number((), dtype, _number(value, dtype))
 
     def joined(self, values: Sequence[Argument]) -> DType:
@@ -288,7 +289,7 @@ class Lowering:
         """The value as an operand in this dtype: narrow floats lose nothing in what computes with them."""
         if value.dtype.work == dtype.work and value.dtype.is_float == dtype.is_float:
             return value
-        if isinstance(value, Number | Parameter):
+        if isinstance(value, Number | PassedNumber):
             return value
         if dtype.is_float and not dtype.is_wide:
             return (
@@ -804,7 +805,7 @@ class Lowering:
         def spread(each: Value) -> Value:
             whole = (x.shape[0], x.shape[1], *[ONE] * (len(x.shape) - 2))
 
-            def inside(writer: Writer, places: Places) -> Places:
+            def inside(writer: ElementWriter, places: Coordinates) -> Coordinates:
                 group, _ = parted(places[1], inner, writer)
                 return (places[0], group, *[ORIGIN] * (len(shape) - 2))
 
@@ -823,7 +824,7 @@ class Lowering:
 
     # --- views ---
 
-    def view(self, x: Value, shape: Shape, inside: Callable[[Places], Places]) -> Value:
+    def view(self, x: Value, shape: Shape, inside: Callable[[Coordinates], Coordinates]) -> Value:
         return View(shape, x.dtype, x, lambda _, places: inside(places), name=x.name)
 
     def _transpose(self, x: Value, one: int, other: int) -> Value:
@@ -922,7 +923,7 @@ class Lowering:
         """The elements in row-major order in another shape. Dimensions are taken apart and put together in groups."""
         groups = _groups(x.shape, shape)
 
-        def inside(writer: Writer, places: Places) -> Places:
+        def inside(writer: ElementWriter, places: Coordinates) -> Coordinates:
             found = [ORIGIN] * len(x.shape)
             for before, after in groups:
                 if not before:
@@ -986,14 +987,14 @@ class Lowering:
                 pieces.append(("at", _position(each, x.shape[axis])))
                 axis += 1
 
-        def inside(places: Places) -> Places:
-            found: list[Place] = []
+        def inside(places: Coordinates) -> Coordinates:
+            found: list[Coordinate] = []
             for kind, what in pieces:
                 if kind == "slice":
                     place, start, step = what
                     found.append(places[place] * step + start)
                 elif kind == "at":
-                    found.append(Place((), what))
+                    found.append(Coordinate((), what))
                 elif kind == "tensor":
                     found.append(ORIGIN)
             return tuple(found)
@@ -1001,7 +1002,7 @@ class Lowering:
         if not tensors:
             return self.view(x, tuple(shape), inside)
 
-        def asker(value: Value) -> Callable[[Places], Places]:
+        def asker(value: Value) -> Callable[[Coordinates], Coordinates]:
             return lambda places: broadcast_inside(value.shape, together, places[put : put + len(together)])
 
         indices = tuple(
@@ -1079,19 +1080,19 @@ class Lowering:
             starts.append(starts[-1] + each.shape[axis])
         shape = (*given[0].shape[:axis], starts[-1], *given[0].shape[axis + 1 :])
 
-        def chooser(index: int) -> Callable[[Writer, Places], str] | None:
+        def chooser(index: int) -> Callable[[ElementWriter, Coordinates], str] | None:
             if index == len(given) - 1:
                 return None
             end = starts[index + 1]
 
-            def test(writer: Writer, places: Places) -> str:
+            def test(writer: ElementWriter, places: Coordinates) -> str:
                 upper = f"{writer.place(places[axis])} < {writer.size(end)}"
                 lower = f"({writer.place(places[axis])} >= {writer.size(starts[index])})"
                 return f"{lower} & ({upper})" if index else upper
 
             return test
 
-        def mover(start: Size) -> Callable[[Writer, Places], Places]:
+        def mover(start: Size) -> Callable[[ElementWriter, Coordinates], Coordinates]:
             return lambda _, places: (*places[:axis], places[axis] + -start, *places[axis + 1 :])
 
         converted = [self.cast(each, dtype) if each.dtype.name != dtype.name else each for each in given]
@@ -1118,7 +1119,7 @@ class Lowering:
             ends[axis] = (size_of(given[index]), size_of(given[index + 1]))
         shape = tuple(size + sum(ends[axis], ZERO) if axis in ends else size for axis, size in enumerate(x.shape))
 
-        def test(writer: Writer, places: Places) -> str:
+        def test(writer: ElementWriter, places: Coordinates) -> str:
             found = []
             for axis, (before, after) in ends.items():
                 place = writer.place(places[axis])
@@ -1128,7 +1129,7 @@ class Lowering:
                     found.append(f"({place} < {writer.size(before + x.shape[axis])})")
             return " & ".join(sorted(found)) or f"{writer.place(places[-1])} >= 0"
 
-        def moved(_: Writer, places: Places) -> Places:
+        def moved(_: ElementWriter, places: Coordinates) -> Coordinates:
             return tuple(place + -ends[axis][0] if axis in ends else place for axis, place in enumerate(places))
 
         fill = self.operand(0 if value is None else value, x.dtype)
@@ -1139,12 +1140,12 @@ class Lowering:
         ends = {len(x.shape) - 1 - i // 2: (size_of(pad[i]), size_of(pad[i + 1])) for i in range(0, len(pad), 2)}
         shape = tuple(size + sum(ends.get(axis, ()), ZERO) for axis, size in enumerate(x.shape))
 
-        def inside(writer: Writer, places: Places) -> Places:
+        def inside(writer: ElementWriter, places: Coordinates) -> Coordinates:
             found = list(places)
             for axis, (before, _) in ends.items():
                 last = writer.size(x.shape[axis] - 1)
                 text = f"{last} - tl.abs({last} - tl.abs({writer.place(places[axis] + -before)}))"
-                found[axis] = Place(((Term(text, places[axis].variables, x.shape[axis]), ONE),))
+                found[axis] = Coordinate(((Term(text, places[axis].variables, x.shape[axis]), ONE),))
             return tuple(found)
 
         return Copied(shape, x.dtype, View(shape, x.dtype, x, inside, name=x.name), contiguous=True)
@@ -1162,13 +1163,13 @@ class Lowering:
         size = x.shape[axis]
         front = Size.of(shift) if shift >= 0 else size + shift
 
-        def test(writer: Writer, places: Places) -> str:
+        def test(writer: ElementWriter, places: Coordinates) -> str:
             return f"{writer.place(places[axis])} < {writer.size(front)}"
 
-        def wrapped(_: Writer, places: Places) -> Places:
+        def wrapped(_: ElementWriter, places: Coordinates) -> Coordinates:
             return (*places[:axis], places[axis] + (size - front), *places[axis + 1 :])
 
-        def plain(_: Writer, places: Places) -> Places:
+        def plain(_: ElementWriter, places: Coordinates) -> Coordinates:
             return (*places[:axis], places[axis] + -front, *places[axis + 1 :])
 
         return Chosen(x.shape, x.dtype, ((test, x, wrapped), (None, x, plain)))
@@ -1178,7 +1179,7 @@ class Lowering:
         return View(
             x.shape, x.dtype, x,
             lambda _, places: tuple(
-                Place((), x.shape[axis] - 1) + place * -1 if axis in axes else place for axis, place in enumerate(places)
+                Coordinate((), x.shape[axis] - 1) + place * -1 if axis in axes else place for axis, place in enumerate(places)
             ), name=x.name,
         )  # fmt: skip
 
@@ -1188,7 +1189,7 @@ class Lowering:
         own = (*[ONE] * more, *x.shape)
         shape = tuple(each * size for each, size in zip(given, own))
 
-        def inside(writer: Writer, places: Places) -> Places:
+        def inside(writer: ElementWriter, places: Coordinates) -> Coordinates:
             return tuple(
                 place if each.is_one else ORIGIN if size.is_one else parted(place, size, writer)[1]
                 for place, each, size in zip(places[more:], given[more:], x.shape)
@@ -1241,7 +1242,7 @@ class Lowering:
             raise Unsupported("a meshgrid of another kind")
         shape = tuple(each.shape[0] for each in given)
 
-        def along(axis: int) -> Callable[[Places], Places]:
+        def along(axis: int) -> Callable[[Coordinates], Coordinates]:
             return lambda places: (places[axis],)
 
         return tuple(self.view(each, shape, along(axis)) for axis, each in enumerate(given))
@@ -1249,7 +1250,7 @@ class Lowering:
     def triangle(self, x: Value, sign: str, diagonal: Argument) -> Value:
         by = size_of(diagonal) if isinstance(diagonal, Literal) else Size.of(int(diagonal))
 
-        def test(writer: Writer, places: Places) -> str:
+        def test(writer: ElementWriter, places: Coordinates) -> str:
             return f"{writer.place(places[-1] + places[-2] * -1)} {sign} {by.text if by.constant is not None else writer.size(by)}"
 
         zero = self.operand(0, x.dtype)
@@ -1351,8 +1352,8 @@ class Lowering:
         x: Value,
         y: Value,
         shape: Shape,
-        one: Callable[[Places], Places],
-        other: Callable[[Places], Places],
+        one: Callable[[Coordinates], Coordinates],
+        other: Callable[[Coordinates], Coordinates],
         length: Size,
         dtype: DType,
     ) -> Value:
@@ -1434,7 +1435,7 @@ class Lowering:
         out = self.window(x, rank, kernel, stride, padding, dilation)[0][2:]
         whole = (x.shape[0], weight.shape[0], *out, inner, *lengths)
 
-        def place(writer: Writer, places: Places) -> Places:
+        def place(writer: ElementWriter, places: Coordinates) -> Coordinates:
             group = ORIGIN if groups == 1 else parted(places[1], own, writer)[0]
             inside = where((places[0], ORIGIN, *places[2 : 2 + rank], *places[3 + rank :]))
             return (inside[0], group * inner + places[2 + rank], *inside[2:])
@@ -1442,7 +1443,7 @@ class Lowering:
         elements: Value = View(whole, x.dtype, x, place, name=x.name)
         if test is not None:
 
-            def fits(writer: Writer, places: Places) -> str:
+            def fits(writer: ElementWriter, places: Coordinates) -> str:
                 return test(writer, (places[0], ORIGIN, *places[2 : 2 + rank], *places[3 + rank :]))
 
             zero = Number((), x.dtype, "0.0")
@@ -1450,7 +1451,13 @@ class Lowering:
         return self.weighed(elements, weight, bias, whole, rank, lambda p: (p[1], p[2 + rank], *p[3 + rank :]))
 
     def weighed(
-        self, x: Value, weight: Value, bias: Argument, whole: Shape, rank: int, where: Callable[[Places], Places]
+        self,
+        x: Value,
+        weight: Value,
+        bias: Argument,
+        whole: Shape,
+        rank: int,
+        where: Callable[[Coordinates], Coordinates],
     ) -> Value:
         wide = x.dtype if x.dtype.is_wide else FLOAT32
         factors = (x, View(whole, weight.dtype, weight, lambda _, p: where(p), name=weight.name))
@@ -1483,20 +1490,20 @@ class Lowering:
         own, inner = weight.shape[1], x.shape[1].divided(Size.of(groups))
         whole = (x.shape[0], own * groups, length, inner, weight.shape[2])
 
-        def origin(places: Places) -> Place:
+        def origin(places: Coordinates) -> Coordinate:
             return places[2] + places[4] * -d + Size.of(p)
 
-        def fits(writer: Writer, places: Places) -> str:
+        def fits(writer: ElementWriter, places: Coordinates) -> str:
             text = writer.place(origin(places))
             return f"({text} >= 0) & (({text}) % {s} == 0) & (({text}) // {s} < {writer.size(size)})"
 
-        def channel(writer: Writer, places: Places) -> tuple[Place, Place]:
+        def channel(writer: ElementWriter, places: Coordinates) -> tuple[Coordinate, Coordinate]:
             group, rest = (ORIGIN, places[1]) if groups == 1 else parted(places[1], own, writer)
             return group * inner + places[3], rest
 
-        def place(writer: Writer, places: Places) -> Places:
+        def place(writer: ElementWriter, places: Coordinates) -> Coordinates:
             text = f"({writer.place(origin(places))}) // {s}"
-            at = Place(((Term(text, origin(places).variables, size), ONE),))
+            at = Coordinate(((Term(text, origin(places).variables, size), ONE),))
             return (places[0], channel(writer, places)[0], at)
 
         zero = Number((), x.dtype, "0.0")
@@ -1520,7 +1527,7 @@ class Lowering:
 
     def window(
         self, x: Value, rank: int, kernel: Argument, stride: Argument, padding: Argument, dilation: Argument
-    ) -> tuple[Shape, Shape, Callable[[Places], Places], Callable[[Writer, Places], str] | None]:
+    ) -> tuple[Shape, Shape, Callable[[Coordinates], Coordinates], Callable[[ElementWriter, Coordinates], str] | None]:
         """Shape of the results, lengths of the window, the place in x, and the condition under which it is inside."""
         lead = len(x.shape) - rank
         ks, ss, ps, ds = (_each(value, rank) for value in (kernel, stride, padding, dilation))
@@ -1533,7 +1540,7 @@ class Lowering:
             for axis, (k, s, p, d) in enumerate(zip(ks, ss, ps, ds))
         )
 
-        def where(places: Places) -> Places:
+        def where(places: Coordinates) -> Coordinates:
             walked = places[lead + rank :]
             return (
                 *places[:lead],
@@ -1543,7 +1550,7 @@ class Lowering:
                 ),
             )
 
-        def test(writer: Writer, places: Places) -> str:
+        def test(writer: ElementWriter, places: Coordinates) -> str:
             found = []
             for axis, place in enumerate(where(places)[lead:]):
                 text = writer.place(place)
@@ -1658,7 +1665,7 @@ class SizeNumber(Number):
         super().__init__(shape, dtype, "")
         self.size = size
 
-    def code(self, writer: Writer, places: Places, mask: str) -> str:
+    def code(self, writer: ElementWriter, places: Coordinates, mask: str) -> str:
         return writer.size(self.size)
 
 
@@ -1716,7 +1723,7 @@ def _joint(one: Size, other: Size) -> Size:
     return derived("joint({}, {})", lambda a, b: b if a == 1 else a, one, other)
 
 
-def broadcast_inside(shape: Shape, whole: Shape, places: Places) -> Places:
+def broadcast_inside(shape: Shape, whole: Shape, places: Coordinates) -> Coordinates:
     more = len(whole) - len(shape)
     return tuple(
         ORIGIN if size.is_one or (size.seems_one and not wide.seems_one) else place
@@ -1881,9 +1888,9 @@ def _position(value: Argument, size: Size) -> Size:
     return size + at if all(each < 0 for each in at.values) else at
 
 
-def _with_origins(places: Places, axes: "set[int] | Sequence[int]") -> Places:
-    """Places with the origin put in at these axes."""
-    found: list[Place] = []
+def _with_origins(places: Coordinates, axes: "set[int] | Sequence[int]") -> Coordinates:
+    """Coordinates with the origin put in at these axes."""
+    found: list[Coordinate] = []
     left = list(places)
     count = len(places) + len(axes)
     for axis in range(count):

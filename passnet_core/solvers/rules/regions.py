@@ -24,7 +24,7 @@ LIBRARY = frozenset(
 
 
 @dataclass(frozen=True)
-class Region:
+class FusedRegion:
     """Operations that one pass replaces. nodes: their names, in order. inputs: what they read from elsewhere, in the order
     of first use. outputs: those of them that are read elsewhere or returned."""
 
@@ -147,7 +147,7 @@ class Surveyed:
             inside = inside.operand
         return any(inside is each for each in reads)
 
-    def regions(self, *, library: bool = False) -> list[Region]:
+    def regions(self, *, library: bool = False) -> list[FusedRegion]:
         """The regions, in order. library: also of operations that are left to libraries otherwise."""
         inside = {node.name for node in self.graph.operations if self.fusible(node, library=library)}
         for _ in range(len(self.graph.nodes) + 1):
@@ -159,7 +159,7 @@ class Surveyed:
             inside -= outside
         return []
 
-    def views(self) -> list[Region]:
+    def views(self) -> list[FusedRegion]:
         """Regions that compute nothing: views of one tensor."""
         inside = {
             node.name for node in self.graph.operations if self.fusible(node, library=False) and self.is_view(node)
@@ -264,11 +264,11 @@ class Surveyed:
     def _computes(self, names: set[str]) -> bool:
         return any(not self.is_view(self.graph.by_name[name]) for name in names)
 
-    def region(self, names: set[str]) -> Region:
+    def region(self, names: set[str]) -> FusedRegion:
         nodes = [node for node in self.graph.operations if node.name in names]
         inputs = dict.fromkeys(name for node in nodes for name in node.inputs if name not in names)
         outputs = tuple(node.name for node in nodes if self._escapes(node.name, names))
-        return Region(tuple(node.name for node in nodes), tuple(inputs), outputs)
+        return FusedRegion(tuple(node.name for node in nodes), tuple(inputs), outputs)
 
 
 WRITTEN_LIBRARY = frozenset("linear matmul bmm mm einsum conv1d conv2d conv3d conv_transpose1d".split())

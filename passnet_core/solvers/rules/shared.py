@@ -11,7 +11,7 @@ from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.layouts import is_contiguous, strides_of
 from passnet_core.solvers.rules.lowering import Literal
-from passnet_core.solvers.rules.regions import Region, Surveyed
+from passnet_core.solvers.rules.regions import FusedRegion, Surveyed
 from passnet_core.solvers.rules.values import Stored, Value
 
 MAY_DIFFER: Mapping[str, str] = {
@@ -27,11 +27,11 @@ MAY_DIFFER: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundRegion:
     """A region of one subgraph as a graph of its own, with its inputs as the subgraph knows them."""
 
     surveyed: Surveyed
-    region: Region
+    region: FusedRegion
     graph: Graph
     """Inputs first, by the names of the subgraph."""
 
@@ -58,12 +58,12 @@ class Found:
         return [_as_stored(self.surveyed.values.get(name), name) for name in self.region.inputs]
 
 
-def extracted(surveyed: Surveyed, region: Region) -> Found:
+def extracted(surveyed: Surveyed, region: FusedRegion) -> FoundRegion:
     graph = surveyed.graph
     inputs = tuple(Node(name, NodeKind.INPUT, "") for name in region.inputs)
     nodes = tuple(replace(graph.by_name[name], line=None) for name in region.nodes)
     results = tuple(Ref(name) for name in region.outputs)
-    return Found(surveyed, region, Graph((*inputs, *nodes), results[0] if len(results) == 1 else results))
+    return FoundRegion(surveyed, region, Graph((*inputs, *nodes), results[0] if len(results) == 1 else results))
 
 
 def _as_stored(value: Any, name: str) -> Stored:
@@ -187,7 +187,7 @@ def _with_device(nodes: Sequence[Node]) -> list[Node]:
 class Shared:
     """Regions of several subgraphs that one pass replaces. literals: the numbers in which they differ."""
 
-    found: list[Found]
+    found: list[FoundRegion]
     graph: Graph = field(init=False)
     literals: list[Literal] = field(init=False)
 

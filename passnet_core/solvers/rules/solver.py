@@ -13,8 +13,8 @@ from passnet_core.records import Bundle, Task
 from passnet_core.records.bundles import PassFile
 from passnet_core.solvers.rules.forms import forms_of
 from passnet_core.solvers.rules.kernels import Unsupported
-from passnet_core.solvers.rules.regions import Region, Surveyed
-from passnet_core.solvers.rules.shared import Found, Shared, extracted, loose_skeleton, skeleton
+from passnet_core.solvers.rules.regions import FusedRegion, Surveyed
+from passnet_core.solvers.rules.shared import FoundRegion, Shared, extracted, loose_skeleton, skeleton
 from passnet_core.solvers.rules.writing import pass_file, title
 
 MOST_ROUNDS = 6
@@ -22,14 +22,14 @@ MOST_ROUNDS = 6
 
 
 @dataclass
-class Written:
+class WrittenBundle:
     """A bundle, and why parts of the subgraphs are left as they are."""
 
     bundle: Bundle
     left: list[str] = field(default_factory=list)
 
 
-def written(task: Task) -> Written:
+def written(task: Task) -> WrittenBundle:
     """Write a bundle for a task. Raises BadInput if nothing of it is covered."""
     return _Writing(task).bundle()
 
@@ -38,7 +38,7 @@ class _Writing:
     def __init__(self, task: Task) -> None:
         self.task = task
         self.left: list[str] = []
-        self.regions: list[tuple[Surveyed, list[Region]]] = []
+        self.regions: list[tuple[Surveyed, list[FusedRegion]]] = []
         for subgraph in task.subgraphs:
             surveyed = Surveyed(subgraph, parse(subgraph.code))
             regions = surveyed.regions() or surveyed.views() or surveyed.regions(library=True)
@@ -46,7 +46,7 @@ class _Writing:
             self.left += [f"{name}: {reason}" for name, reason in surveyed.reasons.items()]
         self.refused: set[str] = set()
 
-    def bundle(self) -> Written:
+    def bundle(self) -> WrittenBundle:
         for _ in range(MOST_ROUNDS):
             together = self._together()
             if not self._regrouped(together):
@@ -63,11 +63,13 @@ class _Writing:
         if not passes:
             reasons = "; ".join(dict.fromkeys(self.left)) or "there is no operation"
             raise BadInput(f"The rules cover nothing of {self.task.id}: {reasons}.")
-        return Written(Bundle(tuple(passes), (carried.launching(), carried.planning()), author="rules"), self.left)
+        return WrittenBundle(
+            Bundle(tuple(passes), (carried.launching(), carried.planning()), author="rules"), self.left
+        )
 
     def _together(self) -> list[Shared]:
         """The regions by pattern, in the order of the passes: large patterns first, and such with more numbers."""
-        groups: dict[str, list[Found]] = {}
+        groups: dict[str, list[FoundRegion]] = {}
         for surveyed, regions in self.regions:
             for region in regions:
                 found = extracted(surveyed, region)
@@ -108,9 +110,9 @@ class _Writing:
         return changed
 
 
-def _by_numbers(members: Sequence[Found]) -> list[list[Found]]:
+def _by_numbers(members: Sequence[FoundRegion]) -> list[list[FoundRegion]]:
     """The regions in groups in which all numbers are equal."""
-    groups: dict[tuple[int | float, ...], list[Found]] = {}
+    groups: dict[tuple[int | float, ...], list[FoundRegion]] = {}
     for each in members:
         groups.setdefault(each.numbers, []).append(each)
     return list(groups.values())

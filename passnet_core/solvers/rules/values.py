@@ -7,16 +7,52 @@ in float32 and rounded after each operation, where eager rounds."""
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinate, Coordinates, CoordinateText
 from passnet_core.solvers.rules.dtypes import DType
-from passnet_core.solvers.rules.places import ORIGIN, Place, Places
 from passnet_core.solvers.rules.sizes import Size
 
-if TYPE_CHECKING:
-    from passnet_core.solvers.rules.kernels import Writer
-
 Shape = tuple[Size, ...]
+
+
+class ElementWriter(CoordinateText):
+    """The kernel that is being written, as far as a value needs it to write the code of its element."""
+
+    @abstractmethod
+    def element(self, value: "Value", places: Coordinates, mask: str = "") -> str:
+        """The code of a value's element."""
+
+    @abstractmethod
+    def load(self, value: "Stored", places: Coordinates, mask: str) -> str:
+        """The code of an element in memory."""
+
+    @abstractmethod
+    def reduce(self, value: "Reduction", places: Coordinates, mask: str) -> str:
+        """The code of a reduction's element."""
+
+    @abstractmethod
+    def put(self, hint: str, text: str) -> str:
+        """Assign an expression to a variable that is called like the hint, and return its name."""
+
+    @abstractmethod
+    def constant(self, name: str, host: str) -> str:
+        """A constant of the kernel, with the Python that computes it where the launch is planned."""
+
+    @abstractmethod
+    def size(self, size: Size) -> str:
+        """The code of a size."""
+
+    @abstractmethod
+    def dtype(self, dtype: DType) -> str:
+        """The code of a dtype."""
+
+    @abstractmethod
+    def place(self, place: Coordinate) -> str:
+        """The code of a coordinate."""
+
+    @abstractmethod
+    def indirect(self, code: str, asked: Coordinates, bound: Size) -> Coordinate:
+        """A coordinate that is an element of a tensor, read at the places asked."""
 
 
 @dataclass(eq=False)
@@ -32,7 +68,7 @@ class Value(ABC):
     """What layouts.strides_of found, which asks often; False if it was not asked yet."""
 
     @abstractmethod
-    def code(self, writer: "Writer", places: Places, mask: str) -> str:
+    def code(self, writer: "ElementWriter", places: Coordinates, mask: str) -> str:
         """The element at these places, as the name of a variable or an expression. mask: a further condition under which
         it is needed; "" if always."""
 
@@ -50,7 +86,7 @@ class Stored(Value):
     tensor: str
     steps: tuple[int, ...] | None = None
 
-    def code(self, writer: "Writer", places: Places, mask: str) -> str:
+    def code(self, writer: "ElementWriter", places: Coordinates, mask: str) -> str:
         return writer.load(self, places, mask)
 
 
@@ -60,17 +96,17 @@ class Number(Value):
 
     text: str
 
-    def code(self, writer: "Writer", places: Places, mask: str) -> str:
+    def code(self, writer: "ElementWriter", places: Coordinates, mask: str) -> str:
         return self.text
 
 
 @dataclass(eq=False)
-class Parameter(Value):
+class PassedNumber(Value):
     """A number that the pattern passes on: a constant of the kernel, by this name."""
 
     argument: str
 
-    def code(self, writer: "Writer", places: Places, mask: str) -> str:
+    def code(self, writer: "ElementWriter", places: Coordinates, mask: str) -> str:
         return writer.constant(self.argument.upper(), self.argument)
 
 
@@ -82,7 +118,7 @@ class Counted(Value):
     start: Size
     step: Size
 
-    def code(self, writer: "Writer", places: Places, mask: str) -> str:
+    def code(self, writer: "ElementWriter", places: Coordinates, mask: str) -> str:
         text = writer.place(places[self.axis] * self.step + self.start)
         if self.dtype.is_float:
             return writer.put(self.name, f"({text}).to({self.dtype.work})")
@@ -102,7 +138,7 @@ class Pointwise(Value):
     def parts(self) -> tuple[Value, ...]:
         return self.operands
 
-    def code(self, writer: "Writer", places: Places, mask: str) -> str:
+    def code(self, writer: "ElementWriter", places: Coordinates, mask: str) -> str:
         codes = [writer.element(each, broadcast_places(each.shape, self.shape, places), mask) for each in self.operands]
         text = self.form.format(*codes)
         if self.dtype.rounds and not self.exact:
@@ -120,12 +156,12 @@ class Cast(Value):
     def parts(self) -> tuple[Value, ...]:
         return (self.operand,)
 
-    def code(self, writer: "Writer", places: Places, mask: str) -> str:
+    def code(self, writer: "ElementWriter", places: Coordinates, mask: str) -> str:
         code = writer.element(self.operand, places, mask)
         before, after = self.operand.dtype, self.dtype
         if before == after:
             return code
-        if isinstance(self.operand, Number | Parameter):
+        if isinstance(self.operand, Number | PassedNumber):
             return code
         if after.is_bool:
             return writer.put(self.name, f"{code} != 0")
@@ -144,13 +180,13 @@ class View(Value):
     """The same elements at other places. inside: from places of this value to places of the operand."""
 
     operand: Value
-    inside: Callable[["Writer", Places], Places]
+    inside: Callable[["ElementWriter", Coordinates], Coordinates]
 
     @property
     def parts(self) -> tuple[Value, ...]:
         return (self.operand,)
 
-    def code(self, writer: "Writer", places: Places, mask: str) -> str:
+    def code(self, writer: "ElementWriter", places: Coordinates, mask: str) -> str:
         return writer.element(self.operand, self.inside(writer, places), mask)
 
 
@@ -164,7 +200,7 @@ class Copied(Value):
     def parts(self) -> tuple[Value, ...]:
         return (self.operand,)
 
-    def code(self, writer: "Writer", places: Places, mask: str) -> str:
+    def code(self, writer: "ElementWriter", places: Coordinates, mask: str) -> str:
         return writer.element(self.operand, places, mask)
 
 
@@ -175,14 +211,19 @@ class Chosen(Value):
     condition: code, or "" if always; the last of the alternatives needs none."""
 
     alternatives: tuple[
-        tuple[Callable[["Writer", Places], str] | None, Value, Callable[["Writer", Places], Places]], ...
+        tuple[
+            Callable[["ElementWriter", Coordinates], str] | None,
+            Value,
+            Callable[["ElementWriter", Coordinates], Coordinates],
+        ],
+        ...,
     ]
 
     @property
     def parts(self) -> tuple[Value, ...]:
         return tuple(value for _, value, _ in self.alternatives)
 
-    def code(self, writer: "Writer", places: Places, mask: str) -> str:
+    def code(self, writer: "ElementWriter", places: Coordinates, mask: str) -> str:
         found = ""
         conditions = [
             None if test is None else writer.put("chosen", test(writer, places)) for test, _, _ in self.alternatives
@@ -208,15 +249,15 @@ class Gathered(Value):
     value for each and where to ask it; inside: places of the table, whatever is chosen."""
 
     table: Value
-    indices: tuple[tuple[int, Value, Callable[[Places], Places]], ...]
-    inside: Callable[[Places], Places]
+    indices: tuple[tuple[int, Value, Callable[[Coordinates], Coordinates]], ...]
+    inside: Callable[[Coordinates], Coordinates]
     wraps: bool = True
 
     @property
     def parts(self) -> tuple[Value, ...]:
         return (self.table, *(value for _, value, _ in self.indices))
 
-    def code(self, writer: "Writer", places: Places, mask: str) -> str:
+    def code(self, writer: "ElementWriter", places: Coordinates, mask: str) -> str:
         found = list(self.inside(places))
         for axis, value, where in self.indices:
             asked = where(places)
@@ -247,16 +288,16 @@ class Reduction(Value):
     def reduced(self) -> Shape:
         return tuple(self.operand.shape[axis] for axis in self.axes)
 
-    def inside(self, kept: Sequence[Place], walked: Sequence[Place]) -> Places:
+    def inside(self, kept: Sequence[Coordinate], walked: Sequence[Coordinate]) -> Coordinates:
         left, more = iter(kept), iter(walked)
         return tuple(next(more) if axis in self.axes else next(left) for axis in range(len(self.operand.shape)))
 
-    def code(self, writer: "Writer", places: Places, mask: str) -> str:
+    def code(self, writer: "ElementWriter", places: Coordinates, mask: str) -> str:
         return writer.reduce(self, places, mask)
 
 
-def broadcast_places(shape: Shape, whole: Shape, places: Places) -> Places:
-    """Places of an operand of an operation whose result has another shape."""
+def broadcast_places(shape: Shape, whole: Shape, places: Coordinates) -> Coordinates:
+    """Coordinates of an operand of an operation whose result has another shape."""
     left = len(whole) - len(shape)
     return tuple(
         ORIGIN if size.is_one or (size.seems_one and not wide.seems_one) else place

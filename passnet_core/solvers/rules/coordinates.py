@@ -1,5 +1,6 @@
 """Where an element lies: coordinates as sums of a kernel's variables, which may be taken apart again."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -28,34 +29,34 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Place:
+class Coordinate:
     """A coordinate: the sum of terms, each with its factor, and of a start."""
 
     terms: tuple[tuple[Term, Size], ...] = ()
     start: Size = ZERO
 
     @staticmethod
-    def variable(name: str, size: Size) -> "Place":
-        return Place(((Term(name, frozenset((name,)), size, plain=True), ONE),))
+    def variable(name: str, size: Size) -> "Coordinate":
+        return Coordinate(((Term(name, frozenset((name,)), size, plain=True), ONE),))
 
     @property
     def variables(self) -> frozenset[str]:
         return frozenset(name for term, _ in self.terms for name in term.variables)
 
-    def __add__(self, other: "Place | Size | int") -> "Place":
-        if not isinstance(other, Place):
-            return Place(self.terms, self.start + other)
+    def __add__(self, other: "Coordinate | Size | int") -> "Coordinate":
+        if not isinstance(other, Coordinate):
+            return Coordinate(self.terms, self.start + other)
         found = dict(self.terms)
         for term, factor in other.terms:
             found[term] = found.get(term, ZERO) + factor
-        return Place(
+        return Coordinate(
             tuple((term, factor) for term, factor in found.items() if factor != ZERO), self.start + other.start
         )
 
-    def __mul__(self, factor: "Size | int") -> "Place":
+    def __mul__(self, factor: "Size | int") -> "Coordinate":
         if Size.of(factor) == ZERO:
-            return Place()
-        return Place(tuple((term, by * factor) for term, by in self.terms), self.start * factor)
+            return Coordinate()
+        return Coordinate(tuple((term, by * factor) for term, by in self.terms), self.start * factor)
 
     @property
     def largest(self) -> Size | None:
@@ -76,21 +77,21 @@ class Place:
         return left == ZERO or (left.constant or 0) > 0
 
 
-Places: TypeAlias = tuple[Place, ...]
-ORIGIN = Place()
+Coordinates: TypeAlias = tuple[Coordinate, ...]
+ORIGIN = Coordinate()
 
 
-def variables(places: Iterable[Place]) -> frozenset[str]:
+def variables(places: Iterable[Coordinate]) -> frozenset[str]:
     return frozenset(name for each in places for name in each.variables)
 
 
-def parted(place: Place, size: Size, text: "PlaceText") -> tuple[Place, Place]:
+def parted(place: Coordinate, size: Size, text: "CoordinateText") -> tuple[Coordinate, Coordinate]:
     """Quotient and rest of a coordinate, which is not negative, divided by a size. Raises Split."""
     if size.is_one:
         return place, ORIGIN
     if not place.terms and (text.concrete or place.start == ZERO):
         whole, rest = divmod(place.start.value, size.value)
-        return Place((), Size.of(whole)), Place((), Size.of(rest))
+        return Coordinate((), Size.of(whole)), Coordinate((), Size.of(rest))
     if place.below(size):
         return ORIGIN, place
     quotients: list[tuple[Term, Size]] = []
@@ -102,19 +103,19 @@ def parted(place: Place, size: Size, text: "PlaceText") -> tuple[Place, Place]:
         else:
             rests.append((term, factor))
     start = place.start.over(size)
-    left = Place(tuple(rests), ZERO if start is not None else place.start)
+    left = Coordinate(tuple(rests), ZERO if start is not None else place.start)
     if left.below(size):
-        return Place(tuple(quotients), start or ZERO), left
+        return Coordinate(tuple(quotients), start or ZERO), left
     match place.terms:
         case ((term, factor),) if term.plain and factor.is_one and place.start == ZERO and term.bound is not None:
             if all(one % two == 0 for one, two in zip(*_both(term.bound, size))):
                 raise Split(term.text, size)
     code, known, bound = text(place), place.variables, place.largest
-    divisor = text(Place((), size))
+    divisor = text(Coordinate((), size))
     above = None if bound is None else (bound + 1 + size - 1).divided(size)
     return (
-        Place(((Term(f"({code}) // {divisor}", known, above), ONE),)),
-        Place(((Term(f"({code}) % {divisor}", known, size), ONE),)),
+        Coordinate(((Term(f"({code}) // {divisor}", known, above), ONE),)),
+        Coordinate(((Term(f"({code}) % {divisor}", known, size), ONE),)),
     )
 
 
@@ -123,16 +124,17 @@ def _both(one: Size, other: Size) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return (one.values * count)[:count], (other.values * count)[:count]
 
 
-class PlaceText:
+class CoordinateText(ABC):
     """Writes coordinates as code of a kernel. concrete: there is no kernel, places are numbers of the first subgraph."""
 
     concrete = False
 
-    def __call__(self, place: Place) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def __call__(self, place: Coordinate) -> str:
+        """The code of a coordinate."""
 
 
-def flattened(places: Sequence[Place], sizes: Sequence[Size]) -> Place:
+def flattened(places: Sequence[Coordinate], sizes: Sequence[Size]) -> Coordinate:
     """The position in row-major order."""
     found = ORIGIN
     for place, size in zip(places, sizes):
@@ -140,9 +142,9 @@ def flattened(places: Sequence[Place], sizes: Sequence[Size]) -> Place:
     return found
 
 
-def unflattened(place: Place, sizes: Sequence[Size], text: PlaceText) -> list[Place]:
+def unflattened(place: Coordinate, sizes: Sequence[Size], text: CoordinateText) -> list[Coordinate]:
     """The coordinates of a position in row-major order. Raises Split."""
-    found: list[Place] = []
+    found: list[Coordinate] = []
     for size in reversed(sizes[1:]):
         place, rest = parted(place, size, text)
         found.append(rest)

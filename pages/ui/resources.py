@@ -14,7 +14,7 @@ from passnet_core.records import Task
 from passnet_core.service import Service, open_service
 from passnet_core.settings import read_settings
 from passnet_core.solvers.rules.explained import explained
-from passnet_core.solvers.rules.solver import Written
+from passnet_core.solvers.rules.solver import WrittenBundle
 
 
 @st.cache_resource(show_spinner="Opening the playground…")
@@ -46,6 +46,6 @@ def graph(code: str) -> Graph:
 
 
 @functools.lru_cache(maxsize=64)
-def by_rules(task: Task) -> Written:
+def by_rules(task: Task) -> WrittenBundle:
     """Return what the rules write for a task. Raises BadInput if they cover nothing of it."""
     return explained(task)

@@ -121,3 +121,20 @@ class GraphModule(torch.nn.Module):
     elements = [step.elements for step in steps]
     assert elements == sorted(elements, reverse=True)
     assert torch.is_grad_enabled()
+
+
+def test_a_convolution_keeps_as_many_biases_as_it_has_weights() -> None:
+    """PyTorch runs it on meta tensors all the same, and eager fails at such sizes."""
+    code = """
+import torch
+
+class GraphModule(torch.nn.Module):
+    def forward(self, x, weight, bias):
+        tmp_0 = torch.conv1d(x, weight, bias, (1,), (1,), (1,), 1)
+        return (tmp_0,)
+"""
+    shapes = ((1, 64, 64), (24576, 64, 3), (24576,))
+    specs = tuple(TensorSpec(name, shape, "float32") for name, shape in zip(("x", "weight", "bias"), shapes))
+    probe = sizes._Probe(parse(code), specs, {})
+    assert probe.form(shapes) == probe.form(((1, 64, 64), (2, 64, 3), (2,))) == ((3, torch.float32),)
+    assert probe.form(((1, 64, 64), (2, 64, 3), (24576,))) is None

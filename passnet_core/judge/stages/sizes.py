@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 from passnet_core.graphs.ir import Graph, Slice, Value
 from passnet_core.graphs.placement import placed
@@ -282,6 +283,17 @@ def _elements(shapes: Sequence[Sequence[int]]) -> int:
     return max(1, sum(math.prod(shape) for shape in shapes))
 
 
+class _BiasesFit(TorchFunctionMode):
+    """Refuses what a convolution of meta tensors lets pass: a bias that is not as long as the weight."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        given = {**dict(zip(("input", "weight", "bias"), args)), **(kwargs or {})}
+        if getattr(func, "__name__", "") in ("conv1d", "conv2d", "conv3d") and given.get("bias") is not None:
+            if len(given["bias"]) != len(given["weight"]):
+                raise RuntimeError("The bias is not as long as the weight.")
+        return func(*args, **(kwargs or {}))
+
+
 class _Probe:
     """Runs the subgraph on meta tensors, to see whether sizes fit."""
 
@@ -293,7 +305,7 @@ class _Probe:
     def form(self, shapes: Shapes) -> tuple[Any, ...] | None:
         """The rank and dtype of every output, or None if the subgraph does not run at these sizes."""
         try:
-            with torch.device("meta"), torch.no_grad():
+            with torch.device("meta"), torch.no_grad(), _BiasesFit():
                 result = self.module(*(self._input(spec, shape) for spec, shape in zip(self.specs, shapes)))
         except MISFITS:
             return None

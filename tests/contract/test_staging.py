@@ -84,5 +84,6 @@ def test_what_no_kernel_writes_is_the_same_nonsense_with_and_without_a_watch_and
 
     first, first_again = seen(again=False), seen(again=True)
     second, second_again = seen(again=False), seen(again=True)
-    assert torch.equal(first, first_again) and torch.equal(second, second_again)
+    assert torch.equal(first, first_again)
+    assert torch.equal(second, second_again)
     assert not (first == second).any()

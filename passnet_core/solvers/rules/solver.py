@@ -11,6 +11,7 @@ from passnet_core.graphs.source import parse
 from passnet_core.graphs.spelling import Names
 from passnet_core.records import Bundle, Task
 from passnet_core.records.bundles import PassFile
+from passnet_core.solvers.rules.describing import docstring
 from passnet_core.solvers.rules.forms import forms_of
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.regions import FusedRegion, Surveyed
@@ -57,7 +58,7 @@ class _Writing:
             name = names.free(title(each.graph))
             try:
                 forms = forms_of(each, name)
-                passes.append(pass_file(each, forms, f"{name}.py", name, f"{name}: written by rules."))
+                passes.append(pass_file(each, forms, f"{name}.py", name, docstring(each, forms)))
             except Unsupported as problem:
                 self.left.append(f"{name}: {problem}")
         if not passes:

@@ -1,6 +1,6 @@
 """Run bundles that the rules wrote through Triton's interpreter, in this process, and compare them with eager.
 
-`python -m tests.rules.trying [--most ELEMENTS] [TASK…]` tries tasks of the corpus, or folders of tasks, and prints what
+`python -m tests.contract.trying_rules [--most ELEMENTS] [TASK…]` tries tasks of the corpus, or folders of tasks, and prints what
 differs. It is far quicker than the judge, and no substitute for it."""
 
 import os
@@ -89,21 +89,21 @@ def drawn(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
     return (values + 0.1).to(dtype)
 
 
-def difference(subgraph: Subgraph, passes: Loaded, seed: int = 0) -> str:
-    """What is wrong with a subgraph after its passes: "" if nothing is."""
+def difference(subgraph: Subgraph, passes: Loaded, seed: int = 0, *, strided: bool = False) -> str:
+    """What is wrong with a subgraph after its passes: "" if nothing is. strided: its inputs lie in another order."""
     graph = placed(parse(subgraph.code), "cpu")
     rewriting = rewrite(graph, passes.traced, bind=signatures.bind)
     if not any(report.matches for report in rewriting.reports):
         return "no pass matches"
     generator = torch.Generator().manual_seed(seed)
     inputs = [drawn(each, generator) for each in subgraph.inputs]
+    if strided:
+        inputs = [each.mT.contiguous().mT if each.dim() > 1 else each for each in inputs]
     with torch.no_grad():
-        wanted = building.module_of(graph, {})(*[each.clone() for each in inputs])
-        mine = [each.clone() for each in inputs]
+        given, mine = [each.clone() for each in inputs], [each.clone() for each in inputs]
+        wanted = building.module_of(graph, {})(*given)
         found = building.module_of(rewriting.graph, passes.functions)(*mine)
-        changed = [each.clone() for each in inputs]
-        building.module_of(graph, {})(*changed)
-    for place, (one, other) in enumerate(zip(changed, mine)):
+    for place, (one, other) in enumerate(zip(given, mine)):
         if not torch.equal(
             one.nan_to_num() if one.is_floating_point() else one,
             other.nan_to_num() if other.is_floating_point() else other,

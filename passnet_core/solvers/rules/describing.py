@@ -1,0 +1,106 @@
+"""What a pass says of itself: which operations it fuses, which bytes move, and why in that way."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from passnet_core.graphs.vocabulary import operator_label
+from passnet_core.solvers.rules.forms import Form
+from passnet_core.solvers.rules.shared import FoundRegion, Shared
+from passnet_core.solvers.rules.values import Pointwise, Reduction, Value, below
+
+BYTES = {
+    "bool": 1, "uint8": 1, "int8": 1, "int16": 2, "float16": 2, "bfloat16": 2, "int32": 4, "float32": 4, "int64": 8,
+    "float64": 8,
+}  # fmt: skip
+MOST_NAMED = 6
+WIDTH = 116
+
+
+def docstring(shared: Shared, forms: Sequence[Form]) -> str:
+    """The docstring of a pass file, without quotes."""
+    found, form = shared.found[0], forms[0]
+    count = len(form.kernels)
+    if not count:
+        sentences = ["Views need no kernel: where they lie is worked out once, and each is made in one step."]
+        return _paragraphs(f"{_title(found)}.", sentences)
+    kernels = "one kernel" if count == 1 else f"{count} kernels"
+    head = f"{_title(found)} in {kernels}."
+    return _paragraphs(head, [*_traffic(found, form), *_reasons(forms)])
+
+
+def _title(found: FoundRegion) -> str:
+    words = list(dict.fromkeys(operator_label(node) for node in found.graph.operations))
+    words = [word.replace("_", " ") for word in words if word != "getitem"] or ["elements"]
+    if len(words) > MOST_NAMED:
+        words = [*words[: MOST_NAMED - 1], "more"]
+    text = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    return text[0].upper() + text[1:]
+
+
+def _traffic(found: FoundRegion, form: Form) -> list[str]:
+    """How many bytes eager and the kernels move, on the first subgraph."""
+    operations = [node for node, is_view in zip(found.graph.operations, found.views) if not is_view]
+    values = found.surveyed.values
+    eager = sum(_bytes(values[name]) for node in operations for name in (*dict.fromkeys(node.inputs), node.name))
+    mine = sum(_moved(code.tensors, form) for code in form.kernels)
+    where = found.surveyed.subgraph.id
+    one = "one kernel, which moves" if len(operations) == 1 else f"{len(operations)} kernels, which move"
+    if mine >= eager:
+        return [f"On {where} eager runs {one} {_told(eager)}, as much as is read and written here."]
+    return [f"On {where} eager runs {one} {_told(eager)}. Here {_told(mine)} are read and written."]
+
+
+def _moved(tensors: Iterable[str], form: Form) -> int:
+    known: dict[str, Value] = {**{each.tensor: each for each in form.inputs}, **form.stored}
+    return sum(_bytes(known[each]) for each in tensors)
+
+
+def _bytes(value: object) -> int:
+    if isinstance(value, tuple | list):
+        return sum(map(_bytes, value))
+    if not isinstance(value, Value):
+        return 0
+    return math.prod(size.value for size in value.shape) * BYTES.get(value.dtype.name, 4)
+
+
+def _told(count: int) -> str:
+    for unit, size in (("MB", 10**6), ("kB", 10**3)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count} bytes"
+
+
+def _reasons(forms: Sequence[Form]) -> list[str]:
+    """Sentences about what is not plain to see in the kernels."""
+    values = [each for form in forms for value in form.stored.values() for each in below(value)]
+    found: list[str] = []
+    if any(isinstance(each, Reduction) for each in values):
+        looped = any(code.looped for form in forms for code in form.kernels)
+        rows = "Rows are too long for registers, and are walked in tiles." if looped else (
+            "A program holds its rows in registers, from the first reading to the result."
+        )  # fmt: skip
+        found.append(rows)
+    given = {each.tensor for form in forms for each in form.inputs}
+    named = {each.storage for form in forms for each in form.results}
+    if held := sorted({each for form in forms for each in form.stored if each not in named | given}):
+        words = " and ".join(held)
+        found.append(f"{words} must be known for all rows before others are computed: hence a kernel of its own.")
+    if any(isinstance(each, Pointwise) and each.dtype.rounds and not each.exact for each in values):
+        found.append("After each operation values are rounded to the tensors' dtype, where eager rounds them.")
+    if any(each.steps and each.whole for form in forms for each in form.results):
+        found.append("Results are laid out at once as the views at the end of the pattern show them.")
+    if any(each in given for form in forms for each in form.stored):
+        found.append("An input is changed in place, as the graph has it.")
+    if len(forms) > 1:
+        found.append(f"There are {len(forms)} variants, for tensors of other ranks or dtypes.")
+    return found
+
+
+def _paragraphs(head: str, sentences: Sequence[str]) -> str:
+    lines: list[str] = []
+    for word in " ".join(sentences).split():
+        if lines and len(lines[-1]) + len(word) < WIDTH:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return "\n".join([head, "", *lines, ""]) if lines else head

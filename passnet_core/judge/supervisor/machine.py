@@ -18,7 +18,12 @@ from passnet_core.records import CLOCK_VERSION, Device, Environment, Isolation, 
 
 JUDGING = ("judge", "bundles", "graphs", "scoring", "records")
 """The parts of the package that decide verdicts."""
-NOT_JUDGING = ("records/trajectories.py", "bundles/carried.py", "bundles/carried_files/launching.py")
+NOT_JUDGING = (
+    "records/trajectories.py",
+    "bundles/carried.py",
+    "bundles/carried_files/launching.py",
+    "bundles/carried_files/planning.py",
+)
 """Files in these parts that decide nothing: the judge never imports them, and a test holds that."""
 
 

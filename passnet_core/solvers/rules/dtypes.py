@@ -77,3 +77,8 @@ def with_number(dtype: DType, number: object) -> DType:
     if isinstance(number, float):
         return FLOAT32
     return INT64 if dtype.is_bool else dtype
+
+
+def wide_of(dtype: DType) -> DType:
+    """The dtype in which sums of elements are taken: float32 at least."""
+    return dtype if dtype.is_wide else FLOAT32

@@ -1,0 +1,60 @@
+"""Activations that have arguments of their own."""
+
+from collections.abc import Mapping
+
+from passnet_core.solvers.rules.dtypes import FLOAT32
+from passnet_core.solvers.rules.lowering.arguments import Argument, Operation
+from passnet_core.solvers.rules.lowering.arithmetic import clamp
+from passnet_core.solvers.rules.lowering.indexing import chunk
+from passnet_core.solvers.rules.lowering.pointwise import pointwise
+from passnet_core.solvers.rules.values import Value
+
+
+def hardtanh(x: Value, low: Argument = -1.0, high: Argument = 1.0, inplace: Argument = False) -> Value:
+    """The elements, held between two numbers."""
+    return clamp(x, low, high)
+
+
+def leaky_relu(x: Value, slope: Argument = 0.01, inplace: Argument = False) -> Value:
+    """The elements, the negative ones times a slope."""
+    return pointwise("tl.where({0} > 0, {0}, {0} * {1})", x, slope, dtype=x.dtype)
+
+
+def elu(x: Value, alpha: Argument = 1.0, inplace: Argument = False) -> Value:
+    """The elements, the negative ones as exponentials that approach -alpha."""
+    return pointwise("tl.where({0} > 0, {0}, libdevice.expm1({0}) * {1})", x, alpha, dtype=x.dtype)
+
+
+def softplus(x: Value, beta: Argument = 1, threshold: Argument = 20) -> Value:
+    """A smooth form of relu: log(1 + exp(x)), but x itself beyond a threshold."""
+    if beta == 1 and threshold == 20:
+        form = "tl.where({0} > 20.0, {0}, libdevice.log1p(libdevice.exp({0})))"
+        return pointwise(form, x, dtype=x.dtype if x.dtype.is_float else FLOAT32)
+    form = "tl.where({0} * {1} > {2}, {0}, libdevice.log1p(libdevice.exp({0} * {1})) / {1})"
+    return pointwise(form, x, beta, threshold, dtype=x.dtype)
+
+
+def gelu(x: Value, approximate: str = "none") -> Value:
+    """The elements times the share of a normal distribution below them."""
+    if approximate == "tanh":
+        form = "0.5 * {0} * (1.0 + libdevice.tanh(0.7978845608028654 * ({0} + 0.044715 * {0} * {0} * {0})))"
+    else:
+        form = "{0} * 0.5 * (1.0 + libdevice.erf({0} * 0.7071067811865476))"
+    return pointwise(form, x, dtype=x.dtype)
+
+
+def glu(x: Value, dim: int = -1) -> Value:
+    """One half of the tensor, times the sigmoid of the other."""
+    one, other = chunk(x, 2, dim)
+    return pointwise("{0} * (1.0 / (1.0 + libdevice.exp(-{1})))", one, other, dtype=x.dtype)
+
+
+ACTIVATIONS: Mapping[str, Operation] = {
+    "hardtanh": hardtanh,
+    "leaky_relu": leaky_relu,
+    "elu": elu,
+    "softplus": softplus,
+    "gelu": gelu,
+    "glu": glu,
+}
+"""Activations, by label. The functions of one tensor alone are in unary.py."""

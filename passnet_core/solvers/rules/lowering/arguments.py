@@ -1,0 +1,117 @@
+"""Arguments of operations as a graph gives them, and the numbers, sizes, dtypes and axes that they stand for."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from passnet_core.graphs.ir import Symbol
+from passnet_core.solvers.rules.dtypes import FLOATS, INTEGERS, DType
+from passnet_core.solvers.rules.kernels import Unsupported
+from passnet_core.solvers.rules.sizes import Size
+from passnet_core.solvers.rules.values import Value
+
+
+@dataclass(frozen=True)
+class Literal:
+    """A number that the pattern passes on, since subgraphs differ in it. values: in each subgraph."""
+
+    name: str
+    values: tuple[int | float, ...]
+
+    @property
+    def value(self) -> int | float:
+        """The number in the first of the subgraphs."""
+        return self.values[0]
+
+
+Argument: TypeAlias = Any
+"""A Value, a tuple of values, a Literal, a number, None, a text, a Symbol, or a tuple or Listed of those."""
+
+Operation: TypeAlias = Callable[..., Argument]
+"""What computes the result of an operation from its arguments. Raises Unsupported, or any error of Python's that tells
+of arguments it was not written for."""
+
+SHORT_DTYPES: Mapping[str, str] = {
+    "float": "float32",
+    "half": "float16",
+    "double": "float64",
+    "long": "int64",
+    "int": "int32",
+    "short": "int16",
+}
+"""Other names of dtypes, which are names of methods that convert to them, too."""
+
+
+def size_of(value: Argument) -> Size:
+    """A size that is given as such, as a number, or as a number that the pattern passes on. Raises Unsupported."""
+    if isinstance(value, Size):
+        return value
+    if isinstance(value, Literal):
+        return Size.atom(value.name, [int(each) for each in value.values])
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise Unsupported(f"{value} as a size")
+    return Size.of(value)
+
+
+def dtype_of(value: Argument) -> DType | None:
+    """The dtype that an argument names; None if it names none."""
+    if isinstance(value, DType):
+        return value
+    if isinstance(value, Symbol):
+        name = value.path.removeprefix("torch.")
+        name = SHORT_DTYPES.get(name, name)
+        if name in (*FLOATS, *INTEGERS, "bool"):
+            return DType(name)
+    return None
+
+
+def number_text(value: Argument, dtype: DType) -> str:
+    """The code of a number in a kernel that computes in this dtype. Raises Unsupported if it is none."""
+    if isinstance(value, bool):
+        return str(int(value)) if not dtype.is_bool else str(value)
+    if isinstance(value, float):
+        if math.isinf(value) or math.isnan(value):
+            return f'float("{value}")'
+        return repr(value) if dtype.is_float else str(int(value))
+    if isinstance(value, int):
+        return f"{float(value)}" if dtype.is_float else str(value)
+    raise Unsupported(f"{value} as a number")
+
+
+def axis_of(dim: Argument, rank: int) -> int:
+    """The axis that a number names in a tensor of this rank, counted from the first. Raises Unsupported."""
+    if isinstance(dim, bool) or not isinstance(dim, int) or not -rank <= dim < max(rank, 1):
+        raise Unsupported(f"{dim} as an axis")
+    return dim % rank if rank else 0
+
+
+def axes_of(x: Value, dim: Argument) -> tuple[int, ...]:
+    """The axes that an argument names, in order: all if it names none. Raises Unsupported."""
+    if dim is None or dim == () or dim == []:
+        return tuple(range(len(x.shape)))
+    given = tuple(dim) if isinstance(dim, tuple | list) else (dim,)
+    return tuple(sorted({axis_of(each, len(x.shape)) for each in given}))
+
+
+def flat_items(values: Sequence[Argument]) -> list[Argument]:
+    """The items of tuples and lists, however deep: sizes may be given one by one or together."""
+    found: list[Argument] = []
+    for each in values:
+        found.extend(flat_items(each) if isinstance(each, tuple | list) else [each])
+    return found
+
+
+def per_axis(value: Argument, rank: int) -> list[int]:
+    """A number for each axis of a window, which may be given once for all. Raises Unsupported."""
+    found = list(value) if isinstance(value, tuple | list) else [value] * rank
+    found = found * rank if len(found) == 1 else found
+    if len(found) != rank or not all(isinstance(each, int) for each in found):
+        raise Unsupported(f"{value} for a window")
+    return found
+
+
+def aligned(one: Size, other: Size) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The values of two sizes in the same subgraphs."""
+    count = max(len(one.values), len(other.values))
+    return (one.values * count)[:count], (other.values * count)[:count]

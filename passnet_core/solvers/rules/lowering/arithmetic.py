@@ -1,0 +1,168 @@
+"""Arithmetic between tensors, or between a tensor and a number."""
+
+from collections.abc import Mapping
+
+from passnet_core.solvers.rules.dtypes import with_number
+from passnet_core.solvers.rules.lowering.arguments import Argument, Literal, Operation
+from passnet_core.solvers.rules.lowering.conditions import logical
+from passnet_core.solvers.rules.lowering.pointwise import binary, joined, pointwise
+from passnet_core.solvers.rules.lowering.unary import unary
+from passnet_core.solvers.rules.values import Value
+
+
+def add(x: Argument, y: Argument, alpha: Argument = 1) -> Argument:
+    """The sum of two tensors, or of a tensor and a number, or of sizes. alpha: a factor for y."""
+    if not isinstance(x, Value) and not isinstance(y, Value):
+        return x + y
+    if alpha != 1:
+        return pointwise("{0} + {1} * {2}", x, y, alpha, dtype=joined((x, y)))
+    if joined((x, y)).is_bool:
+        return logical("|", x, y)
+    return binary("{0} + {1}", x, y)
+
+
+def sub(x: Argument, y: Argument, alpha: Argument = 1) -> Value:
+    """The difference. alpha: a factor for y."""
+    if alpha != 1:
+        return pointwise("{0} - {1} * {2}", x, y, alpha, dtype=joined((x, y)))
+    return binary("{0} - {1}", x, y)
+
+
+def rsub(x: Argument, y: Argument, alpha: Argument = 1) -> Value:
+    """The difference the other way round."""
+    return sub(y, x, alpha)
+
+
+def mul(x: Argument, y: Argument) -> Argument:
+    """The product of tensors, of a tensor and a number, or of sizes."""
+    if not isinstance(x, Value) and not isinstance(y, Value):
+        return x * y
+    if joined((x, y)).is_bool:
+        return logical("&", x, y)
+    return binary("{0} * {1}", x, y)
+
+
+def div(x: Argument, y: Argument, rounding_mode: str | None = None) -> Argument:
+    """The quotient, rounded as asked: "floor", "trunc", or not at all."""
+    if isinstance(x, int) and isinstance(y, int) and rounding_mode:
+        return x // y if rounding_mode == "floor" else int(x / y)
+    dtype = joined((x, y))
+    if rounding_mode is None:
+        form = "{0} / {1}" if not isinstance(y, Value) or dtype.is_wide else "tl.div_rn({0}, {1})"
+        return binary(form, x, y, floats=True)
+    if rounding_mode == "floor":
+        return floordiv(x, y)
+    if dtype.is_float:
+        return binary("libdevice.trunc({0} / {1})", x, y)
+    return binary("{0} // {1}", x, y, exact=True)
+
+
+def floordiv(x: Argument, y: Argument) -> Value:
+    """The quotient, rounded down."""
+    dtype = joined((x, y))
+    if dtype.is_float:
+        return binary("libdevice.floor({0} / {1})", x, y)
+    return binary("({0} // {1}) - (({0} % {1} != 0) & (({0} < 0) != ({1} < 0))).to({work})", x, y, exact=True)
+
+
+def remainder(x: Argument, y: Argument) -> Value:
+    """The rest of a division that rounds down: it has the sign of y."""
+    dtype = joined((x, y))
+    if dtype.is_float:
+        return binary("{0} - {1} * libdevice.floor({0} / {1})", x, y)
+    return binary(
+        "{0} % {1} + ((({0} % {1}) != 0) & ((({0} % {1}) < 0) != ({1} < 0))).to({work}) * {1}", x, y, exact=True
+    )
+
+
+def power(x: Argument, exponent: Argument) -> Value:
+    """x to a power, by products and roots where eager uses them."""
+    if isinstance(exponent, Literal | Value) or not isinstance(x, Value):
+        return binary("libdevice.pow({0}, {1})", x, exponent, floats=True)
+    if exponent == 2:
+        return pointwise("{0} * {0}", x, dtype=with_number(x.dtype, exponent))
+    if exponent == 3:
+        # eager multiplies twice, and rounds each product
+        return pointwise("{0} * {1}", power(x, 2), x, dtype=with_number(x.dtype, exponent))
+    if exponent == 0.5:
+        return unary("sqrt", x)
+    if exponent == -0.5:
+        return unary("rsqrt", x)
+    if exponent == -1:
+        return unary("reciprocal", x)
+    if exponent == 1:
+        return pointwise("{0}", x, dtype=x.dtype, exact=True)
+    return binary("libdevice.pow({0}, {1})", x, float(exponent), floats=True)
+
+
+def square(x: Value) -> Value:
+    """x times x."""
+    return power(x, 2)
+
+
+def maximum(x: Argument, y: Argument) -> Value:
+    """The larger of two elements, NaN if one is."""
+    return binary("tl.where(({0} > {1}) | ({0} != {0}), {0}, {1})", x, y, exact=True)
+
+
+def minimum(x: Argument, y: Argument) -> Value:
+    """The smaller of two elements, NaN if one is."""
+    return binary("tl.where(({0} < {1}) | ({0} != {0}), {0}, {1})", x, y, exact=True)
+
+
+def clamp(x: Value, min: Argument = None, max: Argument = None) -> Value:
+    """The elements, held between bounds."""
+    found = x
+    for bound, sign in ((min, "<"), (max, ">")):
+        if bound is not None:
+            dtype = joined((found, bound))
+            # a number may have more digits than the dtype has
+            exact = not isinstance(bound, float | Literal)
+            form = f"tl.where({{0}} {sign} {{1}}, {{1}}, {{0}})"
+            found = pointwise(form, found, bound, dtype=dtype, exact=exact)
+    return found
+
+
+def clamp_min(x: Value, min: Argument) -> Value:
+    """The elements, held above a bound."""
+    return clamp(x, min, None)
+
+
+def clamp_max(x: Value, max: Argument) -> Value:
+    """The elements, held below a bound."""
+    return clamp(x, None, max)
+
+
+def lerp(x: Value, y: Value, weight: Argument) -> Value:
+    """The way from x to y, as far as the weight says, computed from the nearer end."""
+    form = "tl.where(tl.abs({2}) < 0.5, {0} + {2} * ({1} - {0}), {1} - ({1} - {0}) * (1 - {2}))"
+    return pointwise(form, x, y, weight, dtype=x.dtype)
+
+
+def addcmul(x: Value, one: Value, two: Value, value: Argument = 1) -> Value:
+    """x + value * one * two."""
+    return pointwise("{0} + {3} * {1} * {2}", x, one, two, value, dtype=joined((x, one, two)))
+
+
+ARITHMETIC: Mapping[str, Operation] = {
+    "add": add,
+    "sub": sub,
+    "rsub": rsub,
+    "mul": mul,
+    "div": div,
+    "floordiv": floordiv,
+    "remainder": remainder,
+    "pow": power,
+    "square": square,
+    "maximum": maximum,
+    "minimum": minimum,
+    "clamp": clamp,
+    "clamp_min": clamp_min,
+    "clamp_max": clamp_max,
+    "lerp": lerp,
+    "addcmul": addcmul,
+    "floor_divide": floordiv,
+    "mod": remainder,
+    "clip": clamp,
+}
+"""Arithmetic, by label."""

@@ -1,0 +1,116 @@
+"""Convolutions: each element of the result by itself, as a sum of products."""
+
+from collections.abc import Mapping
+
+from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinate, Coordinates, Term, parted
+from passnet_core.solvers.rules.dtypes import wide_of
+from passnet_core.solvers.rules.kernels import Unsupported
+from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, per_axis
+from passnet_core.solvers.rules.lowering.normalisations import per_channel
+from passnet_core.solvers.rules.lowering.pointwise import pointwise, single
+from passnet_core.solvers.rules.lowering.views import view_of
+from passnet_core.solvers.rules.lowering.windows import window
+from passnet_core.solvers.rules.sizes import ONE, Size
+from passnet_core.solvers.rules.values import Chosen, ElementWriter, Number, Pointwise, Reduction, Value, View
+
+
+def convolved(
+    rank: int, x: Value, weight: Value, bias: Argument = None, stride: Argument = 1, padding: Argument = 0,
+    dilation: Argument = 1, groups: int = 1,
+) -> Value:  # fmt: skip
+    """A convolution as sums of products, each element of the result by itself."""
+    if isinstance(padding, str):
+        raise Unsupported(f"a convolution with padding {padding}")
+    inner, own = weight.shape[1], weight.shape[0].divided(Size.of(groups))
+    kernel = tuple(weight.shape[2 + axis].value for axis in range(rank))
+    out, lengths, where, test = window(x, rank, kernel, stride, padding, dilation)
+    whole = (x.shape[0], weight.shape[0], *out[2:], inner, *lengths)
+
+    def place(writer: ElementWriter, places: Coordinates) -> Coordinates:
+        group = ORIGIN if groups == 1 else parted(places[1], own, writer)[0]
+        inside = where((places[0], ORIGIN, *places[2 : 2 + rank], *places[3 + rank :]))
+        return (inside[0], group * inner + places[2 + rank], *inside[2:])
+
+    elements: Value = View(whole, x.dtype, x, place, name=x.name)
+    if test is not None:
+
+        def fits(writer: ElementWriter, places: Coordinates) -> str:
+            return test(writer, (places[0], ORIGIN, *places[2 : 2 + rank], *places[3 + rank :]))
+
+        zero = Number((), x.dtype, "0.0")
+        elements = Chosen(whole, x.dtype, ((fits, x, place), (None, zero, single)), name=x.name)
+    factor = view_of(weight, whole, lambda places: (places[1], places[2 + rank], *places[3 + rank :]))
+    return _weighed(elements, factor, bias, rank)
+
+
+def _weighed(elements: Value, factor: Value, bias: Argument, rank: int) -> Value:
+    """The sums of products over the axes behind those of the result, plus a bias for each channel, rounded once."""
+    whole, dtype = elements.shape, elements.dtype
+    wide = wide_of(dtype)
+    products = Pointwise(whole, wide, "{0} * {1}", (elements, factor), True, name="products")
+    axes = tuple(range(2 + rank, len(whole)))
+    shape = whole[: 2 + rank]
+    if bias is None:
+        return Reduction(shape, dtype, "sum", products, axes, name="total")
+    total = Reduction(shape, wide, "sum", products, axes, exact=True, name="total")
+    return pointwise("{0} + {1}", total, per_channel(bias, total), dtype=dtype, work=wide)
+
+
+def conv1d(*args: Argument, **kwargs: Argument) -> Value:
+    """A convolution along one axis."""
+    return convolved(1, *args, **kwargs)
+
+
+def conv2d(*args: Argument, **kwargs: Argument) -> Value:
+    """A convolution of images."""
+    return convolved(2, *args, **kwargs)
+
+
+def conv3d(*args: Argument, **kwargs: Argument) -> Value:
+    """A convolution along three axes."""
+    return convolved(3, *args, **kwargs)
+
+
+def conv_transpose1d(
+    x: Value, weight: Value, bias: Argument = None, stride: Argument = 1, padding: Argument = 0,
+    more: Argument = 0, groups: int = 1, dilation: Argument = 1,
+) -> Value:  # fmt: skip
+    """The transpose of a convolution: each element of the result from those of x that reach it."""
+    (s,), (p,), (o,), (d,) = (per_axis(each, 1) for each in (stride, padding, more, dilation))
+    k = weight.shape[2].value
+    size = x.shape[2]
+    length = (size - 1) * s + (d * (k - 1) + o + 1 - 2 * p)
+    own, inner = weight.shape[1], x.shape[1].divided(Size.of(groups))
+    whole = (x.shape[0], own * groups, length, inner, weight.shape[2])
+
+    def origin(places: Coordinates) -> Coordinate:
+        return places[2] + places[4] * -d + Size.of(p)
+
+    def fits(writer: ElementWriter, places: Coordinates) -> str:
+        text = writer.place(origin(places))
+        return f"({text} >= 0) & (({text}) % {s} == 0) & (({text}) // {s} < {writer.size(size)})"
+
+    def channel(writer: ElementWriter, places: Coordinates) -> tuple[Coordinate, Coordinate]:
+        group, rest = (ORIGIN, places[1]) if groups == 1 else parted(places[1], own, writer)
+        return group * inner + places[3], rest
+
+    def place(writer: ElementWriter, places: Coordinates) -> Coordinates:
+        text = f"({writer.place(origin(places))}) // {s}"
+        at = Coordinate(((Term(text, origin(places).variables, size), ONE),))
+        return (places[0], channel(writer, places)[0], at)
+
+    zero = Number((), x.dtype, "0.0")
+    elements = Chosen(whole, x.dtype, ((fits, x, place), (None, zero, single)), name=x.name)
+    factor = View(
+        whole, weight.dtype, weight, lambda writer, places: (*channel(writer, places), places[4]), name=weight.name
+    )
+    return _weighed(elements, factor, bias, 1)
+
+
+CONVOLUTIONS: Mapping[str, Operation] = {
+    "conv1d": conv1d,
+    "conv2d": conv2d,
+    "conv3d": conv3d,
+    "conv_transpose1d": conv_transpose1d,
+}
+"""Convolutions, by label."""

@@ -1,0 +1,85 @@
+"""Tensors of numbers that the operations themselves give."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from passnet_core.solvers.rules.dtypes import BOOL, FLOAT32, INT64, DType
+from passnet_core.solvers.rules.kernels import Unsupported
+from passnet_core.solvers.rules.lowering.arguments import Argument, Literal, Operation, dtype_of, flat_items, size_of
+from passnet_core.solvers.rules.lowering.pointwise import operand, single
+from passnet_core.solvers.rules.sizes import derived
+from passnet_core.solvers.rules.values import Counted, Value, View
+
+
+def filled(number: Argument, sizes: Sequence[Argument], dtype: DType) -> Value:
+    """The same number everywhere in a tensor of these sizes."""
+    shape = tuple(size_of(each) for each in flat_items(tuple(sizes)))
+    element = operand(number, dtype)
+    return View(shape, dtype, element, single)
+
+
+def zeros(*sizes: Argument, size: Argument = None, dtype: Argument = None, **_: Any) -> Value:
+    """Zeros."""
+    return filled(0, sizes if size is None else (size,), dtype_of(dtype) or FLOAT32)
+
+
+def ones(*sizes: Argument, size: Argument = None, dtype: Argument = None, **_: Any) -> Value:
+    """Ones."""
+    return filled(1, sizes if size is None else (size,), dtype_of(dtype) or FLOAT32)
+
+
+def full(size: Argument, fill_value: Argument, dtype: Argument = None, **_: Any) -> Value:
+    """The same number everywhere."""
+    default = BOOL if isinstance(fill_value, bool) else INT64 if isinstance(fill_value, int) else FLOAT32
+    return filled(fill_value, (size,), dtype_of(dtype) or default)
+
+
+def zeros_like(x: Value, dtype: Argument = None, **_: Any) -> Value:
+    """Zeros in the shape of another tensor."""
+    return filled(0, x.shape, dtype_of(dtype) or x.dtype)
+
+
+def ones_like(x: Value, dtype: Argument = None, **_: Any) -> Value:
+    """Ones in the shape of another tensor."""
+    return filled(1, x.shape, dtype_of(dtype) or x.dtype)
+
+
+def tensor(data: Argument, dtype: Argument = None, **_: Any) -> Value:
+    """A single number as a tensor. Raises Unsupported for more."""
+    if not isinstance(data, bool | int | float | Literal):
+        raise Unsupported("a tensor of several numbers")
+    number = data.value if isinstance(data, Literal) else data
+    default = BOOL if isinstance(number, bool) else INT64 if isinstance(number, int) else FLOAT32
+    return filled(data, (), dtype_of(dtype) or default)
+
+
+def arange(
+    *bounds: Argument,
+    dtype: Argument = None,
+    start: Argument = None,
+    end: Argument = None,
+    step: Argument = 1,
+    **_: Any,
+) -> Value:
+    """Integers from a start to an end, by a step. Raises Unsupported for floats."""
+    given = [each for each in (start, *bounds, end) if each is not None]
+    if any(isinstance(each, float) for each in given):
+        raise Unsupported("arange of floats")
+    first, last, by = (0, given[0], step) if len(given) == 1 else (*given, step)[:3] if len(given) == 2 else given
+    begin, stop, stride = size_of(first), size_of(last), size_of(by)
+    count = stop - begin
+    if not stride.is_one:
+        count = derived("-(-{} // {})", lambda one, two: -(-one // two), count, stride)
+    return Counted((count,), dtype_of(dtype) or INT64, 0, begin, stride)
+
+
+CREATION: Mapping[str, Operation] = {
+    "zeros": zeros,
+    "ones": ones,
+    "full": full,
+    "zeros_like": zeros_like,
+    "ones_like": ones_like,
+    "tensor": tensor,
+    "arange": arange,
+}
+"""Operations that create tensors, by label."""

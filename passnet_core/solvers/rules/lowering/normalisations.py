@@ -1,0 +1,158 @@
+"""Softmax and normalisations: reductions with what is done to each element by their results."""
+
+from collections.abc import Mapping
+
+from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinates, parted
+from passnet_core.solvers.rules.dtypes import FLOAT32, DType, wide_of
+from passnet_core.solvers.rules.kernels import Unsupported
+from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, size_of
+from passnet_core.solvers.rules.lowering.arithmetic import clamp
+from passnet_core.solvers.rules.lowering.conversions import converted_to
+from passnet_core.solvers.rules.lowering.pointwise import binary, pointwise
+from passnet_core.solvers.rules.lowering.reductions import averaged, moments, norm, reduced
+from passnet_core.solvers.rules.lowering.views import view_of
+from passnet_core.solvers.rules.sizes import ONE
+from passnet_core.solvers.rules.values import ElementWriter, Value, View
+
+
+def normalize(x: Value, p: Argument = 2.0, dim: Argument = 1, eps: Argument = 1e-12) -> Value:
+    """x divided by its norm along an axis, or by eps where that is larger."""
+    length = norm(x, p, dim, True)
+    return binary("tl.div_rn({0}, {1})", x, clamp(length, eps, None))
+
+
+def softmax(x: Value, dim: Argument = -1, dtype: Argument = None) -> Value:
+    """Exponentials along an axis, divided by their sum."""
+    if dtype is not None:
+        x = converted_to(x, dtype)
+    if not x.shape:
+        raise Unsupported("softmax of a single number")
+    wide = wide_of(x.dtype)
+    largest = reduced("max", x, dim, True, x.dtype, exact=True)
+    largest.name = "largest"
+    powers = pointwise("libdevice.exp({0} - {1})", x, largest, dtype=wide, exact=True)
+    powers.name = "powers"
+    total = reduced("sum", powers, dim, True, wide, exact=True)
+    total.name = "total"
+    form = "{0} / {1}" if wide.is_wide else "tl.div_rn({0}, {1})"
+    found = pointwise(form, powers, total, dtype=x.dtype, work=wide)
+    found.contiguous = True
+    return found
+
+
+def log_softmax(x: Value, dim: Argument = -1, dtype: Argument = None) -> Value:
+    """The logarithm of softmax."""
+    if dtype is not None:
+        x = converted_to(x, dtype)
+    wide = wide_of(x.dtype)
+    largest = reduced("max", x, dim, True, x.dtype, exact=True)
+    powers = pointwise("libdevice.exp({0} - {1})", x, largest, dtype=wide, exact=True)
+    total = reduced("sum", powers, dim, True, wide, exact=True)
+    return pointwise("{0} - {1} - libdevice.log({2})", x, largest, total, dtype=x.dtype, work=wide)
+
+
+def layer_norm(
+    x: Value, shape: Argument, weight: Argument = None, bias: Argument = None, eps: Argument = 1e-5
+) -> Value:
+    """x with mean 0 and variance 1 over the last axes."""
+    dims = tuple(range(len(x.shape) - len(shape), len(x.shape)))
+    wide = wide_of(x.dtype)
+    mean, variance = moments(x, dims, 0, wide)
+    scale = _scale(variance, eps, wide)
+    found = scaled("({0} - {1}) * {2}", (x, mean, scale), weight, bias, x.dtype, wide)
+    found.contiguous = True
+    return found
+
+
+def _scale(variance: Value, eps: Argument, wide: DType) -> Value:
+    found = pointwise("libdevice.rsqrt({0} + {1})", variance, eps, dtype=wide, exact=True)
+    found.name = "scale"
+    return found
+
+
+def scaled(
+    form: str, operands: tuple[Value, ...], weight: Argument, bias: Argument, dtype: DType, wide: DType
+) -> Value:
+    """The form, times a weight, plus a bias, as far as there are any, rounded once."""
+    given = list(operands)
+    for each, sign in ((weight, "*"), (bias, "+")):
+        if each is not None:
+            form = f"{form} {sign} {{{len(given)}}}"
+            given.append(each)
+    return pointwise(form, *given, dtype=dtype, work=wide)
+
+
+def rms_norm(x: Value, shape: Argument, weight: Argument = None, eps: Argument = None) -> Value:
+    """x divided by the root of its mean square over the last axes."""
+    dims = tuple(range(len(x.shape) - len(shape), len(x.shape)))
+    squares = pointwise("{0} * {0}", x, dtype=FLOAT32, exact=True)
+    mean = averaged(squares, dims, True, FLOAT32)
+    if eps is None:
+        raise Unsupported("rms_norm without eps")
+    scale = pointwise("libdevice.rsqrt({0} + {1})", mean, eps, dtype=FLOAT32, exact=True)
+    return scaled("{0} * {1}", (x, scale), weight, None, x.dtype, FLOAT32)
+
+
+def per_channel(each: Value | None, x: Value) -> Value | None:
+    """One value for each channel, as an operand beside x."""
+    if each is None:
+        return None
+    rank = len(x.shape)
+    shape = (ONE, *each.shape, *[ONE] * (rank - 2)) if rank > 1 else each.shape
+    return view_of(each, shape, lambda places: (places[1],))
+
+
+def batch_norm(
+    x: Value, mean: Argument, var: Argument, weight: Argument = None, bias: Argument = None,
+    training: Argument = False, momentum: Argument = 0.1, eps: Argument = 1e-5,
+) -> Value:  # fmt: skip
+    """x with mean 0 and variance 1 in each channel, by given moments, which must not change, or by its own."""
+    if mean is not None and training is not False:
+        raise Unsupported("batch_norm that learns")
+    wide = wide_of(x.dtype)
+    if mean is None:
+        over = tuple(axis for axis in range(len(x.shape)) if axis != 1)
+        mean, var = moments(x, over, 0, wide)
+    else:
+        mean, var = per_channel(mean, x), per_channel(var, x)
+    scale = _scale(var, eps, wide)
+    weight, bias = per_channel(weight, x), per_channel(bias, x)
+    return scaled("({0} - {1}) * {2}", (x, mean, scale), weight, bias, x.dtype, wide)
+
+
+def group_norm(
+    x: Value, groups: Argument, weight: Argument = None, bias: Argument = None, eps: Argument = 1e-5
+) -> Value:
+    """x with mean 0 and variance 1 in each group of channels."""
+    count = size_of(groups)
+    inner = x.shape[1].divided(count)
+    shape = (x.shape[0], count, inner, *x.shape[2:])
+    apart = view_of(x, shape, lambda places: (places[0], places[1] * inner + places[2], *places[3:]))
+    wide = wide_of(x.dtype)
+    dims = tuple(range(2, len(shape)))
+    mean, variance = moments(apart, dims, 0, wide)
+    scale = _scale(variance, eps, wide)
+
+    def spread(each: Value) -> Value:
+        whole = (x.shape[0], x.shape[1], *[ONE] * (len(x.shape) - 2))
+
+        def inside(writer: ElementWriter, places: Coordinates) -> Coordinates:
+            group, _ = parted(places[1], inner, writer)
+            return (places[0], group, *[ORIGIN] * (len(shape) - 2))
+
+        return View(whole, each.dtype, each, inside, name=each.name)
+
+    weight, bias = per_channel(weight, x), per_channel(bias, x)
+    return scaled("({0} - {1}) * {2}", (x, spread(mean), spread(scale)), weight, bias, x.dtype, wide)
+
+
+NORMALISATIONS: Mapping[str, Operation] = {
+    "normalize": normalize,
+    "softmax": softmax,
+    "log_softmax": log_softmax,
+    "layer_norm": layer_norm,
+    "rms_norm": rms_norm,
+    "batch_norm": batch_norm,
+    "group_norm": group_norm,
+}
+"""Normalisations, by label."""

@@ -1,0 +1,107 @@
+"""Products of matrices, each element of the result by itself, as a sum of products."""
+
+from collections.abc import Callable, Mapping
+
+from passnet_core.solvers.rules.coordinates import Coordinates
+from passnet_core.solvers.rules.dtypes import DType, wide_of
+from passnet_core.solvers.rules.kernels import Unsupported
+from passnet_core.solvers.rules.lowering.arguments import Argument, Operation
+from passnet_core.solvers.rules.lowering.arithmetic import mul
+from passnet_core.solvers.rules.lowering.pointwise import broadcast, joined, pointwise
+from passnet_core.solvers.rules.lowering.views import unsqueeze, view_of
+from passnet_core.solvers.rules.sizes import Size
+from passnet_core.solvers.rules.values import Cast, Pointwise, Reduction, Shape, Value, broadcast_places
+
+
+def contracted(
+    x: Value,
+    y: Value,
+    shape: Shape,
+    one: Callable[[Coordinates], Coordinates],
+    other: Callable[[Coordinates], Coordinates],
+    length: Size,
+    dtype: DType,
+) -> Value:
+    """Sums of products along a new last axis of this length."""
+    wide = wide_of(dtype)
+    whole = (*shape, length)
+    factors = (view_of(x, whole, one), view_of(y, whole, other))
+    products = Pointwise(whole, wide, "{0} * {1}", factors, True, name="products")
+    return Reduction(shape, dtype, "sum", products, (len(shape),), name="total")
+
+
+def matmul(x: Value, y: Value) -> Value:
+    """The product of matrices, or of batches of them. Raises Unsupported for vectors."""
+    dtype = joined((x, y))
+    if len(x.shape) == 1 or len(y.shape) == 1:
+        raise Unsupported("matmul with a vector")
+    batch = broadcast([x.shape[:-2], y.shape[:-2]])
+    shape = (*batch, x.shape[-2], y.shape[-1])
+
+    def one(places: Coordinates) -> Coordinates:
+        return (*broadcast_places(x.shape[:-2], batch, places[:-3]), places[-3], places[-1])
+
+    def other(places: Coordinates) -> Coordinates:
+        return (*broadcast_places(y.shape[:-2], batch, places[:-3]), places[-1], places[-2])
+
+    return contracted(x, y, shape, one, other, x.shape[-1], dtype)
+
+
+def linear(x: Value, weight: Value, bias: Argument = None) -> Value:
+    """x times the transposed weight, plus a bias."""
+    dtype = joined((x, weight))
+    wide = wide_of(dtype)
+    shape = (*x.shape[:-1], weight.shape[0])
+    total = contracted(
+        x,
+        weight,
+        shape,
+        lambda places: (*places[:-2], places[-1]),
+        lambda places: (places[-2], places[-1]),
+        x.shape[-1],
+        wide if bias is not None else dtype,
+    )
+    if bias is None:
+        return total
+    return pointwise("{0} + {1}", total, bias, dtype=dtype, work=wide)
+
+
+def einsum(equation: str, *tensors: Argument) -> Value:
+    """Sums of products of two tensors. Raises Unsupported for equations of other kinds."""
+    given = [each for item in tensors for each in (item if isinstance(item, tuple | list) else [item])]
+    inputs, arrow, output = equation.replace(" ", "").partition("->")
+    letters = inputs.split(",")
+    if not arrow or "." in equation or len(given) != 2 or any(len(set(each)) < len(each) for each in letters):
+        raise Unsupported(f"an einsum as {equation}")
+    sizes = {letter: size for own, each in zip(letters, given) for letter, size in zip(own, each.shape)}
+    summed = [letter for letter in sizes if letter not in output]
+    order = [*output, *summed]
+    whole = tuple(sizes[letter] for letter in order)
+    dtype = joined(given)
+    wide = wide_of(dtype)
+
+    def spread(each: Value, own: str) -> Value:
+        return view_of(each, whole, lambda places: tuple(places[order.index(letter)] for letter in own))
+
+    factors = tuple(spread(each, own) for each, own in zip(given, letters))
+    products = Pointwise(whole, wide, "{0} * {1}", factors, True, name="products")
+    if not summed:
+        return Cast(whole, dtype, products)
+    axes = tuple(range(len(output), len(order)))
+    return Reduction(whole[: len(output)], dtype, "sum", products, axes, name="total")
+
+
+def outer(x: Value, y: Value) -> Argument:
+    """The product of each element of a vector with each of another."""
+    return mul(unsqueeze(x, 1), unsqueeze(y, 0))
+
+
+PRODUCTS: Mapping[str, Operation] = {
+    "outer": outer,
+    "matmul": matmul,
+    "linear": linear,
+    "einsum": einsum,
+    "bmm": matmul,
+    "mm": matmul,
+}
+"""Products, by label."""

@@ -1,0 +1,216 @@
+"""Rearrangements: elements in other places, in memory of their own."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinate, Coordinates, Term, parted
+from passnet_core.solvers.rules.kernels import Unsupported
+from passnet_core.solvers.rules.layouts import is_contiguous
+from passnet_core.solvers.rules.lowering.arguments import Argument, Literal, Operation, axis_of, flat_items, size_of
+from passnet_core.solvers.rules.lowering.pointwise import cast, joined, operand, pointwise, single
+from passnet_core.solvers.rules.lowering.views import unsqueeze, view_of
+from passnet_core.solvers.rules.sizes import ONE, ZERO, Size
+from passnet_core.solvers.rules.values import Chosen, Copied, ElementWriter, Value, View
+
+
+def contiguous(x: Value, **_: Any) -> Value:
+    """x, in memory in row-major order."""
+    return x if is_contiguous(x) else Copied(x.shape, x.dtype, x, contiguous=True)
+
+
+def clone(x: Value, **_: Any) -> Value:
+    """x, in memory of its own."""
+    return Copied(x.shape, x.dtype, x)
+
+
+def cat(tensors: Argument, dim: int = 0) -> Value:
+    """Tensors, one after the other along an axis."""
+    given = [each for each in tensors if each.shape]
+    axis = axis_of(dim, len(given[0].shape))
+    dtype = joined(given)
+    starts = [ZERO]
+    for each in given:
+        starts.append(starts[-1] + each.shape[axis])
+    shape = (*given[0].shape[:axis], starts[-1], *given[0].shape[axis + 1 :])
+
+    def chooser(index: int) -> Callable[[ElementWriter, Coordinates], str] | None:
+        if index == len(given) - 1:
+            return None
+        end = starts[index + 1]
+
+        def test(writer: ElementWriter, places: Coordinates) -> str:
+            upper = f"{writer.place(places[axis])} < {writer.size(end)}"
+            lower = f"({writer.place(places[axis])} >= {writer.size(starts[index])})"
+            return f"{lower} & ({upper})" if index else upper
+
+        return test
+
+    def mover(start: Size) -> Callable[[ElementWriter, Coordinates], Coordinates]:
+        return lambda _, places: (*places[:axis], places[axis] + -start, *places[axis + 1 :])
+
+    operands = [cast(each, dtype) if each.dtype.name != dtype.name else each for each in given]
+    pieces = tuple((chooser(index), each, mover(starts[index])) for index, each in enumerate(operands))
+    if len(pieces) == 1:
+        return pointwise("{0}", given[0], dtype=dtype, exact=True)
+    return Chosen(shape, dtype, pieces)
+
+
+def stack(tensors: Argument, dim: int = 0) -> Value:
+    """Tensors, one after the other along a new axis."""
+    at = dim + len(tensors[0].shape) + 1 if dim < 0 else dim
+    return cat([unsqueeze(each, at) for each in tensors], at)
+
+
+def pad(x: Value, pad: Argument, mode: str = "constant", value: Argument = None) -> Value:
+    """x with more elements at the ends of axes."""
+    given = flat_items((pad,))
+    if mode == "reflect":
+        return reflected(x, given)
+    if mode != "constant":
+        raise Unsupported(f"padding of mode {mode}")
+    ends: dict[int, tuple[Size, Size]] = {}
+    for index in range(0, len(given), 2):
+        axis = len(x.shape) - 1 - index // 2
+        ends[axis] = (size_of(given[index]), size_of(given[index + 1]))
+    shape = tuple(size + sum(ends[axis], ZERO) if axis in ends else size for axis, size in enumerate(x.shape))
+
+    def test(writer: ElementWriter, places: Coordinates) -> str:
+        found = []
+        for axis, (before, after) in ends.items():
+            place = writer.place(places[axis])
+            if before != ZERO:
+                found.append(f"({place} >= {writer.size(before)})")
+            if after != ZERO:
+                found.append(f"({place} < {writer.size(before + x.shape[axis])})")
+        return " & ".join(sorted(found)) or f"{writer.place(places[-1])} >= 0"
+
+    def moved(_: ElementWriter, places: Coordinates) -> Coordinates:
+        return tuple(place + -ends[axis][0] if axis in ends else place for axis, place in enumerate(places))
+
+    fill = operand(0 if value is None else value, x.dtype)
+    return Chosen(shape, x.dtype, ((test, x, moved), (None, fill, single)))
+
+
+def reflected(x: Value, pad: Sequence[Argument]) -> Value:
+    """Padding by the elements inside, in reverse, without the one at the border."""
+    ends = {len(x.shape) - 1 - i // 2: (size_of(pad[i]), size_of(pad[i + 1])) for i in range(0, len(pad), 2)}
+    shape = tuple(size + sum(ends.get(axis, ()), ZERO) for axis, size in enumerate(x.shape))
+
+    def inside(writer: ElementWriter, places: Coordinates) -> Coordinates:
+        found = list(places)
+        for axis, (before, _) in ends.items():
+            last = writer.size(x.shape[axis] - 1)
+            text = f"{last} - tl.abs({last} - tl.abs({writer.place(places[axis] + -before)}))"
+            found[axis] = Coordinate(((Term(text, places[axis].variables, x.shape[axis]), ONE),))
+        return tuple(found)
+
+    return Copied(shape, x.dtype, View(shape, x.dtype, x, inside, name=x.name), contiguous=True)
+
+
+def roll(x: Value, shifts: Argument, dims: Argument = None) -> Value:
+    """x with the elements of axes moved on, the last ones to the front."""
+    by = flat_items((shifts,))
+    axes = [axis_of(each, len(x.shape)) for each in flat_items((dims,))]
+    found = x
+    for shift, axis in zip(by, axes):
+        found = rolled(found, int(shift), axis)
+    return found
+
+
+def rolled(x: Value, shift: int, axis: int) -> Value:
+    """x[(i - shift) % size]: the last elements come first."""
+    size = x.shape[axis]
+    front = Size.of(shift) if shift >= 0 else size + shift
+
+    def test(writer: ElementWriter, places: Coordinates) -> str:
+        return f"{writer.place(places[axis])} < {writer.size(front)}"
+
+    def wrapped(_: ElementWriter, places: Coordinates) -> Coordinates:
+        return (*places[:axis], places[axis] + (size - front), *places[axis + 1 :])
+
+    def plain(_: ElementWriter, places: Coordinates) -> Coordinates:
+        return (*places[:axis], places[axis] + -front, *places[axis + 1 :])
+
+    return Chosen(x.shape, x.dtype, ((test, x, wrapped), (None, x, plain)))
+
+
+def flip(x: Value, dims: Argument, *more: int) -> Value:
+    """x with the elements of axes in reverse."""
+    axes = {axis_of(each, len(x.shape)) for each in flat_items((dims, *more))}
+
+    def inside(places: Coordinates) -> Coordinates:
+        return tuple(
+            Coordinate((), x.shape[axis] - 1) + place * -1 if axis in axes else place
+            for axis, place in enumerate(places)
+        )
+
+    return view_of(x, x.shape, inside)
+
+
+def repeat(x: Value, *sizes: Argument) -> Value:
+    """x, several times along each axis."""
+    given = [size_of(each) for each in flat_items(sizes)]
+    more = len(given) - len(x.shape)
+    own = (*[ONE] * more, *x.shape)
+    shape = tuple(each * size for each, size in zip(given, own))
+
+    def inside(writer: ElementWriter, places: Coordinates) -> Coordinates:
+        return tuple(
+            place if each.is_one else ORIGIN if size.is_one else parted(place, size, writer)[1]
+            for place, each, size in zip(places[more:], given[more:], x.shape)
+        )
+
+    return View(shape, x.dtype, x, inside, name=x.name)
+
+
+def repeat_interleave(x: Value, repeats: Argument, dim: int | None = None) -> Value:
+    """x with each element of an axis several times."""
+    if dim is None or isinstance(repeats, Value):
+        raise Unsupported("repeat_interleave without a dimension or by a tensor")
+    axis, times = axis_of(dim, len(x.shape)), size_of(repeats)
+    shape = (*x.shape[:axis], x.shape[axis] * times, *x.shape[axis + 1 :])
+
+    def inside(writer: ElementWriter, places: Coordinates) -> Coordinates:
+        return (*places[:axis], parted(places[axis], times, writer)[0], *places[axis + 1 :])
+
+    return View(shape, x.dtype, x, inside, name=x.name)
+
+
+def triangle(x: Value, sign: str, diagonal: Argument) -> Value:
+    """The elements on one side of a diagonal of matrices, elsewhere 0."""
+    by = size_of(diagonal) if isinstance(diagonal, Literal) else Size.of(int(diagonal))
+
+    def test(writer: ElementWriter, places: Coordinates) -> str:
+        bound = by.text if by.constant is not None else writer.size(by)
+        return f"{writer.place(places[-1] + places[-2] * -1)} {sign} {bound}"
+
+    zero = operand(0, x.dtype)
+    return Chosen(x.shape, x.dtype, ((test, x, lambda _, p: p), (None, zero, single)))
+
+
+def tril(x: Value, diagonal: Argument = 0) -> Value:
+    """The elements up to a diagonal of matrices, elsewhere 0."""
+    return triangle(x, "<=", diagonal)
+
+
+def triu(x: Value, diagonal: Argument = 0) -> Value:
+    """The elements from a diagonal of matrices on, elsewhere 0."""
+    return triangle(x, ">=", diagonal)
+
+
+REARRANGEMENTS: Mapping[str, Operation] = {
+    "contiguous": contiguous,
+    "clone": clone,
+    "cat": cat,
+    "stack": stack,
+    "pad": pad,
+    "roll": roll,
+    "flip": flip,
+    "repeat": repeat,
+    "repeat_interleave": repeat_interleave,
+    "tril": tril,
+    "triu": triu,
+    "concat": cat,
+    "tile": repeat,
+}
+"""Rearrangements, by label."""

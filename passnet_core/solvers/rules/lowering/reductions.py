@@ -1,0 +1,209 @@
+"""Sums, means, extremes, variances and norms over axes."""
+
+from collections.abc import Mapping, Sequence
+
+from passnet_core.solvers.rules.coordinates import Coordinates
+from passnet_core.solvers.rules.dtypes import BOOL, INT64, DType, wide_of
+from passnet_core.solvers.rules.kernels import Unsupported
+from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, axes_of
+from passnet_core.solvers.rules.lowering.arithmetic import maximum, minimum
+from passnet_core.solvers.rules.lowering.conditions import isnan
+from passnet_core.solvers.rules.lowering.conversions import converted_to
+from passnet_core.solvers.rules.lowering.pointwise import binary, cast, pointwise
+from passnet_core.solvers.rules.lowering.unary import unary
+from passnet_core.solvers.rules.lowering.views import view_of, with_origins
+from passnet_core.solvers.rules.sizes import ONE, Size, product
+from passnet_core.solvers.rules.values import ElementWriter, Number, Pointwise, Reduction, Shape, Value, View
+
+
+class SizeNumber(Number):
+    """A size as an operand: the number of elements that a mean is over."""
+
+    def __init__(self, shape: Shape, dtype: DType, size: Size) -> None:
+        super().__init__(shape, dtype, "")
+        self.size = size
+
+    def code(self, writer: ElementWriter, places: Coordinates, mask: str) -> str:
+        return writer.size(self.size)
+
+
+def reduced(kind: str, x: Value, dim: Argument, keepdim: Argument, dtype: DType, *, exact: bool = False) -> Value:
+    """A reduction of this kind over the axes that `dim` names, or over all."""
+    axes = axes_of(x, dim)
+    if not x.shape:
+        return cast(x, dtype)
+    kept = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
+    found: Value = Reduction(kept, dtype, kind, x, axes, exact, name=kind)
+    return with_kept_axes(found, x, axes) if keepdim else found
+
+
+def with_kept_axes(found: Value, x: Value, axes: Sequence[int]) -> Value:
+    """The result of a reduction with the reduced axes as dimensions of size 1."""
+    shape = tuple(ONE if axis in axes else size for axis, size in enumerate(x.shape))
+    return view_of(found, shape, lambda places: tuple(p for axis, p in enumerate(places) if axis not in axes))
+
+
+def summed(x: Value, dim: Argument = None, keepdim: Argument = False, dtype: Argument = None) -> Value:
+    """The sum of elements, of integers as int64."""
+    if dtype is not None:
+        x = converted_to(x, dtype)
+    result = x.dtype if x.dtype.is_float else INT64
+    return reduced("sum", x, dim, keepdim, result)
+
+
+def mean(x: Value, dim: Argument = None, keepdim: Argument = False, dtype: Argument = None) -> Value:
+    """The mean of elements."""
+    if dtype is not None:
+        x = converted_to(x, dtype)
+    return averaged(x, dim, keepdim, x.dtype)
+
+
+def averaged(x: Value, dim: Argument, keepdim: Argument, dtype: DType) -> Value:
+    """The mean, computed in float32 at least and rounded to this dtype."""
+    wide = wide_of(x.dtype)
+    total = reduced("sum", x, dim, keepdim, wide, exact=True)
+    count = product([x.shape[axis] for axis in axes_of(x, dim)])
+    return pointwise("{0} / {1}", total, SizeNumber((), wide, count), dtype=dtype, work=wide)
+
+
+def amax(x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
+    """The largest element."""
+    return extreme("max", x, dim, keepdim)
+
+
+def amin(x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
+    """The smallest element."""
+    return extreme("min", x, dim, keepdim)
+
+
+def extreme(kind: str, x: Value, dim: Argument, keepdim: Argument) -> Value:
+    """The largest or smallest element; NaN if there is one, which Triton's own reductions may pass over."""
+    found = reduced(kind, x, dim, keepdim, x.dtype, exact=True)
+    if not x.dtype.is_float:
+        return found
+    nan = reduced("any", isnan(x), dim, keepdim, BOOL)
+    return Pointwise(found.shape, x.dtype, 'tl.where({0}, float("nan"), {1})', (nan, found), True)
+
+
+def largest(x: Value, dim: Argument = None, keepdim: Argument = False) -> Argument:
+    """The largest element, with its place if an axis is given; or the larger one of two."""
+    if isinstance(dim, Value):
+        return maximum(x, dim)
+    if dim is None:
+        return extreme("max", x, None, False)
+    return (extreme("max", x, dim, keepdim), reduced("argmax", x, dim, keepdim, INT64))
+
+
+def smallest(x: Value, dim: Argument = None, keepdim: Argument = False) -> Argument:
+    """The smallest element, with its place if an axis is given; or the smaller one of two."""
+    if isinstance(dim, Value):
+        return minimum(x, dim)
+    if dim is None:
+        return extreme("min", x, None, False)
+    return (extreme("min", x, dim, keepdim), reduced("argmin", x, dim, keepdim, INT64))
+
+
+def argmax(x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
+    """The place of the largest element along an axis."""
+    if dim is None:
+        raise Unsupported("argmax over everything")
+    return reduced("argmax", x, dim, keepdim, INT64)
+
+
+def argmin(x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
+    """The place of the smallest element along an axis."""
+    if dim is None:
+        raise Unsupported("argmin over everything")
+    return reduced("argmin", x, dim, keepdim, INT64)
+
+
+def any_of(x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
+    """Whether any element is not 0."""
+    return reduced("any", cast(x, BOOL), dim, keepdim, BOOL)
+
+
+def all_of(x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
+    """Whether no element is 0."""
+    return reduced("all", cast(x, BOOL), dim, keepdim, BOOL)
+
+
+def moments(x: Value, dim: Argument, correction: int, wide: DType) -> tuple[Value, Value]:
+    """Mean and variance over some axes, kept, in a wide dtype."""
+    mean = averaged(x, dim, True, wide)
+    mean.name = "mean"
+    centred = pointwise("{0} - {1}", x, mean, dtype=wide, exact=True)
+    centred.name = "centred"
+    squares = pointwise("{0} * {0}", centred, dtype=wide, exact=True)
+    squares.name = "squares"
+    count = product([x.shape[axis] for axis in axes_of(x, dim)]) - correction
+    total = reduced("sum", squares, dim, True, wide, exact=True)
+    total.name = "total"
+    found = pointwise("{0} / {1}", total, SizeNumber((), wide, count), dtype=wide, exact=True)
+    found.name = "variance"
+    return mean, found
+
+
+def var(
+    x: Value,
+    dim: Argument = None,
+    unbiased: Argument = True,
+    keepdim: Argument = False,
+    correction: Argument = None,
+) -> Value:
+    """The variance. correction: what the divisor is less than the number of elements."""
+    wide = wide_of(x.dtype)
+    by = correction if correction is not None else int(bool(unbiased))
+    _, found = moments(x, dim, by, wide)
+    found = cast(found, x.dtype)
+    if keepdim:
+        return found
+    axes = axes_of(x, dim)
+    shape = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
+    return View(shape, found.dtype, found, lambda _, places: with_origins(places, axes), name="variance")
+
+
+def std(*args: Argument, **kwargs: Argument) -> Value:
+    """The square root of the variance."""
+    return unary("sqrt", var(*args, **kwargs))
+
+
+def norm(x: Value, p: Argument = 2, dim: Argument = None, keepdim: Argument = False, dtype: Argument = None) -> Value:
+    """The Euclidean norm. Raises Unsupported for others."""
+    if p not in (2, 2.0, None, "fro"):
+        raise Unsupported(f"a norm of order {p}")
+    wide = wide_of(x.dtype)
+    squares = pointwise("{0} * {0}", x, dtype=wide, exact=True)
+    squares.name = "squares"
+    total = reduced("sum", squares, dim, keepdim, wide, exact=True)
+    return pointwise("tl.sqrt_rn({0})", total, dtype=x.dtype, work=wide)
+
+
+def mse_loss(
+    x: Value, y: Value, size_average: Argument = None, reduce: Argument = None, reduction: str = "mean"
+) -> Value:
+    """The mean of squared differences, or their sum, or all of them."""
+    difference = binary("({0} - {1}) * ({0} - {1})", x, y)
+    if reduction == "none":
+        return difference
+    return mean(difference) if reduction == "mean" else summed(difference)
+
+
+REDUCTIONS: Mapping[str, Operation] = {
+    "sum": summed,
+    "mean": mean,
+    "amax": amax,
+    "amin": amin,
+    "max": largest,
+    "min": smallest,
+    "argmax": argmax,
+    "argmin": argmin,
+    "any": any_of,
+    "all": all_of,
+    "var": var,
+    "std": std,
+    "norm": norm,
+    "mse_loss": mse_loss,
+    "vector_norm": norm,
+    "linalg_vector_norm": norm,
+}
+"""Reductions, by label."""

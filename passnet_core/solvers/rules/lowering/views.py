@@ -1,0 +1,256 @@
+"""Views: the same elements at other places, in other shapes."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from passnet_core.graphs.ir import Symbol
+from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinates, flattened, unflattened
+from passnet_core.solvers.rules.dtypes import DType
+from passnet_core.solvers.rules.kernels import Unsupported
+from passnet_core.solvers.rules.layouts import strides_of
+from passnet_core.solvers.rules.lowering.arguments import (
+    Argument,
+    Operation,
+    aligned,
+    axes_of,
+    axis_of,
+    flat_items,
+    size_of,
+)
+from passnet_core.solvers.rules.sizes import ONE, Size, product
+from passnet_core.solvers.rules.values import Copied, ElementWriter, Shape, Value, View, broadcast_places
+
+
+def view_of(x: Value, shape: Shape, inside: Callable[[Coordinates], Coordinates]) -> Value:
+    """The elements of x at other places."""
+    return View(shape, x.dtype, x, lambda _, places: inside(places), name=x.name)
+
+
+def with_origins(places: Coordinates, axes: Collection[int]) -> Coordinates:
+    """Coordinates with the origin put in at these axes."""
+    left = iter(places)
+    return tuple(ORIGIN if axis in axes else next(left) for axis in range(len(places) + len(axes)))
+
+
+def transpose(x: Value, one: int, other: int) -> Value:
+    """x with two axes exchanged."""
+    order = list(range(len(x.shape)))
+    one, other = axis_of(one, len(order)), axis_of(other, len(order))
+    order[one], order[other] = order[other], order[one]
+    return permute(x, order)
+
+
+def permute(x: Value, *dims: Argument) -> Value:
+    """x with its axes in another order."""
+    order = [axis_of(each, len(x.shape)) for each in flat_items(dims)]
+    shape = tuple(x.shape[axis] for axis in order)
+    return view_of(x, shape, lambda places: tuple(places[order.index(axis)] for axis in range(len(order))))
+
+
+def movedim(x: Value, source: int, destination: int) -> Value:
+    """x with one axis at another position."""
+    order = [axis for axis in range(len(x.shape)) if axis != axis_of(source, len(x.shape))]
+    order.insert(axis_of(destination, len(x.shape)), axis_of(source, len(x.shape)))
+    return permute(x, order)
+
+
+def matrix_transposed(x: Value) -> Value:
+    """A matrix with its axes exchanged; anything smaller as it is."""
+    return transpose(x, 0, 1) if len(x.shape) == 2 else x
+
+
+def unsqueeze(x: Value, dim: int) -> Value:
+    """x with a new axis of size 1."""
+    at = dim + len(x.shape) + 1 if dim < 0 else dim
+    shape = (*x.shape[:at], ONE, *x.shape[at:])
+    return view_of(x, shape, lambda places: (*places[:at], *places[at + 1 :]))
+
+
+def squeeze(x: Value, dim: Argument = None) -> Value:
+    """x without axes of size 1."""
+    if dim is None:
+        axes = {axis for axis, size in enumerate(x.shape) if size.seems_one}
+    else:
+        axes = {axis for axis in axes_of(x, dim) if x.shape[axis].seems_one}
+    shape = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
+    return view_of(x, shape, lambda places: with_origins(places, axes))
+
+
+def expand(x: Value, *sizes: Argument) -> Value:
+    """x, repeated along axes of size 1 and along new ones."""
+    given = flat_items(sizes)
+    more = len(given) - len(x.shape)
+    shape = tuple(
+        x.shape[axis - more] if isinstance(each, int) and each == -1 else size_of(each)
+        for axis, each in enumerate(given)
+    )
+    shape = tuple(
+        x.shape[axis - more] if axis >= more and size.seems(x.shape[axis - more]) else size
+        for axis, size in enumerate(shape)
+    )
+    return view_of(x, shape, lambda places: broadcast_places(x.shape, shape, places))
+
+
+def expand_as(x: Value, other: Value) -> Value:
+    """x, repeated to the shape of another tensor."""
+    return expand(x, *other.shape)
+
+
+def broadcast_to(x: Value, *sizes: Argument) -> Value:
+    """x, repeated to a shape."""
+    return expand(x, *sizes)
+
+
+def reshape(x: Value, *sizes: Argument, shape: Argument = None) -> Value:
+    """x in another shape: a view if it can be one, and a copy otherwise."""
+    given = flat_items(sizes if shape is None else (shape,))
+    known = [size_of(each) for each in given if not (isinstance(each, int) and each == -1)]
+    wanted = tuple(_rest(x, given, known) if isinstance(each, int) and each == -1 else size_of(each) for each in given)
+    return copied(reshaped(x, wanted))
+
+
+def copied(x: Value) -> Value:
+    """The value of reshape: a view where strides can tell it, a copy elsewhere."""
+    return x if strides_of(x) is not None else Copied(x.shape, x.dtype, x, contiguous=True)
+
+
+def viewed(x: Value, *sizes: Argument) -> Value:
+    """x in another shape, in the same memory."""
+    if len(sizes) == 1 and isinstance(sizes[0], Symbol | DType):
+        raise Unsupported("a view in another dtype")
+    found = reshape(x, *sizes)
+    return found.operand if isinstance(found, Copied) else found
+
+
+def view_as(x: Value, other: Value) -> Value:
+    """x in the shape of another tensor, in the same memory."""
+    return reshaped(x, other.shape)
+
+
+def reshape_as(x: Value, other: Value) -> Value:
+    """x in the shape of another tensor."""
+    return copied(reshaped(x, other.shape))
+
+
+def flatten(x: Value, start: int = 0, end: int = -1) -> Value:
+    """x with several axes as one."""
+    if not x.shape:
+        return reshaped(x, (ONE,))
+    first, last = axis_of(start, len(x.shape)), axis_of(end, len(x.shape))
+    return copied(reshaped(x, (*x.shape[:first], product(x.shape[first : last + 1]), *x.shape[last + 1 :])))
+
+
+def unflatten(x: Value, dim: int, sizes: Argument) -> Value:
+    """x with one axis as several."""
+    axis = axis_of(dim, len(x.shape))
+    given = list(sizes)
+    known = [size_of(each) for each in given if each != -1]
+    found = [x.shape[axis].divided(product(known)) if each == -1 else size_of(each) for each in given]
+    return reshaped(x, (*x.shape[:axis], *found, *x.shape[axis + 1 :]))
+
+
+def reshaped(x: Value, shape: Shape) -> Value:
+    """The elements in row-major order in another shape. Dimensions are taken apart and put together in groups."""
+    groups = _groups(x.shape, shape)
+
+    def inside(writer: ElementWriter, places: Coordinates) -> Coordinates:
+        found = [ORIGIN] * len(x.shape)
+        for before, after in groups:
+            if not before:
+                continue
+            if len(before) == 1 and len(after) == 1:
+                found[before[0]] = places[after[0]]
+                continue
+            flat = flattened([places[axis] for axis in after], [shape[axis] for axis in after])
+            for axis, place in zip(before, unflattened(flat, [x.shape[axis] for axis in before], writer)):
+                found[axis] = place
+        return tuple(found)
+
+    # the size of a dimension that stays is that of the operand: it is known by fewer names
+    sizes = list(shape)
+    for before, after in groups:
+        if len(before) == 1 and len(after) == 1 and shape[after[0]].constant is None:
+            sizes[after[0]] = x.shape[before[0]]
+    return View(tuple(sizes), x.dtype, x, inside, name=x.name)
+
+
+def meshgrid(*tensors: Argument, indexing: str = "ij") -> tuple[Value, ...]:
+    """Each of several vectors, repeated along the axes of the others."""
+    given = [each for item in tensors for each in (item if isinstance(item, tuple | list) else [item])]
+    if indexing != "ij" or not all(len(each.shape) == 1 for each in given):
+        raise Unsupported("a meshgrid of another kind")
+    shape = tuple(each.shape[0] for each in given)
+
+    def along(axis: int) -> Callable[[Coordinates], Coordinates]:
+        return lambda places: (places[axis],)
+
+    return tuple(view_of(each, shape, along(axis)) for axis, each in enumerate(given))
+
+
+def _rest(x: Value, given: Sequence[Argument], known: Sequence[Size]) -> Size:
+    """The size for -1. Equal sizes on both sides are left out first, so that it stays simple."""
+    left, right = list(x.shape), list(known)
+    for each in list(right):
+        for own in left:
+            if own == each or own.seems(each):
+                left.remove(own)
+                right.remove(each)
+                break
+    return product(left).divided(product(right))
+
+
+def _groups(before: Shape, after: Shape) -> list[tuple[list[int], list[int]]]:
+    """Dimensions that belong together when a shape becomes another, by their sizes in the subgraphs."""
+    found: list[tuple[list[int], list[int]]] = []
+    i = j = 0
+    while i < len(before) or j < len(after):
+        one, other = ([i] if i < len(before) else []), ([j] if j < len(after) else [])
+        if one and other and before[i].seems(after[j]):
+            found.append((one, other))
+            i, j = i + 1, j + 1
+            continue
+        if one and before[i].seems_one and not (other and after[j].seems_one):
+            found.append((one, []))
+            i += 1
+            continue
+        if other and after[j].seems_one:
+            found.append(([], other))
+            j += 1
+            continue
+        if not one or not other:
+            raise Unsupported("a view whose sizes do not fit")
+        left, right = before[i], after[j]
+        while not left.seems(right):
+            counts = list(zip(*aligned(left, right)))
+            if all(a <= b for a, b in counts) and one[-1] + 1 < len(before):
+                one.append(one[-1] + 1)
+                left = left * before[one[-1]]
+            elif other[-1] + 1 < len(after):
+                other.append(other[-1] + 1)
+                right = right * after[other[-1]]
+            else:
+                raise Unsupported("a view whose sizes do not fit")
+        found.append((one, other))
+        i, j = one[-1] + 1, other[-1] + 1
+    return found
+
+
+VIEWS: Mapping[str, Operation] = {
+    "transpose": transpose,
+    "permute": permute,
+    "movedim": movedim,
+    "t": matrix_transposed,
+    "unsqueeze": unsqueeze,
+    "squeeze": squeeze,
+    "expand": expand,
+    "expand_as": expand_as,
+    "broadcast_to": broadcast_to,
+    "reshape": reshape,
+    "view": viewed,
+    "view_as": view_as,
+    "reshape_as": reshape_as,
+    "flatten": flatten,
+    "unflatten": unflatten,
+    "meshgrid": meshgrid,
+    "swapaxes": transpose,
+}
+"""Views, by label."""

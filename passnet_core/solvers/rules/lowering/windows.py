@@ -1,0 +1,188 @@
+"""Windows that move over the last axes: pools, and the windows themselves."""
+
+import math
+from collections.abc import Callable, Mapping
+
+from passnet_core.solvers.rules.coordinates import Coordinates
+from passnet_core.solvers.rules.dtypes import wide_of
+from passnet_core.solvers.rules.kernels import Unsupported
+from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, aligned, axis_of, per_axis, size_of
+from passnet_core.solvers.rules.lowering.pointwise import pointwise, single
+from passnet_core.solvers.rules.lowering.reductions import averaged, extreme, reduced
+from passnet_core.solvers.rules.lowering.views import permute, reshaped, view_of
+from passnet_core.solvers.rules.sizes import Size, derived, product
+from passnet_core.solvers.rules.values import Chosen, Copied, ElementWriter, Number, Shape, Value
+
+
+def window(
+    x: Value, rank: int, kernel: Argument, stride: Argument, padding: Argument, dilation: Argument
+) -> tuple[Shape, Shape, Callable[[Coordinates], Coordinates], Callable[[ElementWriter, Coordinates], str] | None]:
+    """Shape of the results, lengths of the window, the place in x, and the condition under which it is inside."""
+    lead = len(x.shape) - rank
+    ks, ss, ps, ds = (per_axis(value, rank) for value in (kernel, stride, padding, dilation))
+    out = tuple(
+        derived(
+            f"({{}} + {2 * p - d * (k - 1) - 1}) // {s} + 1",
+            lambda n, s=s, p=p, d=d, k=k: (n + 2 * p - d * (k - 1) - 1) // s + 1,
+            x.shape[lead + axis],
+        )
+        for axis, (k, s, p, d) in enumerate(zip(ks, ss, ps, ds))
+    )
+
+    def where(places: Coordinates) -> Coordinates:
+        walked = places[lead + rank :]
+        return (
+            *places[:lead],
+            *(places[lead + axis] * ss[axis] + walked[axis] * ds[axis] + Size.of(-ps[axis]) for axis in range(rank)),
+        )
+
+    def test(writer: ElementWriter, places: Coordinates) -> str:
+        found = []
+        for axis, place in enumerate(where(places)[lead:]):
+            text = writer.place(place)
+            found.append(f"({text} >= 0) & ({text} < {writer.size(x.shape[lead + axis])})")
+        return " & ".join(found)
+
+    return (*x.shape[:lead], *out), tuple(map(Size.of, ks)), where, test if any(ps) else None
+
+
+def unfold(x: Value, dim: Argument = None, size: Argument = None, step: Argument = None, **rest: Argument) -> Value:
+    """The windows along an axis, in a new last axis; or those of an image as columns."""
+    if rest:
+        return columns_of(x, **rest)
+    axis, by = axis_of(dim, len(x.shape)), size_of(step)
+    length = size_of(size)
+    count = (x.shape[axis] - length).divided(by) + 1
+    shape = (*x.shape[:axis], count, *x.shape[axis + 1 :], length)
+    return view_of(x, shape, lambda p: (*p[:axis], p[axis] * by + p[-1], *p[axis + 1 : -1]))
+
+
+def columns_of(
+    x: Value, kernel_size: Argument, stride: Argument = 1, padding: Argument = 0, dilation: Argument = 1
+) -> Value:
+    """The windows of an image as columns, as torch.nn.functional.unfold has them."""
+    out, lengths, where, test = window(x, 2, kernel_size, stride, padding, dilation)
+    if test is not None:
+        raise Unsupported("unfold with padding")
+    count, channels, high, wide = out
+    windows = view_of(x, (*out, *lengths), where)
+    ordered = permute(windows, 0, 1, 4, 5, 2, 3)
+    shape = (count, channels * product(lengths), high * wide)
+    return Copied(shape, x.dtype, reshaped(ordered, shape), contiguous=True)
+
+
+def _stride(stride: Argument, kernel: Argument) -> Argument:
+    """The step of a pool: by default the windows lie side by side."""
+    return kernel if stride in (None, (), []) else stride
+
+
+def pooled(
+    kind: str,
+    x: Value,
+    rank: int,
+    kernel: Argument,
+    stride: Argument,
+    padding: Argument,
+    dilation: Argument,
+    fill: str,
+) -> Value:
+    """The largest element of each window, or the sum, not rounded yet. fill: what lies outside."""
+    shape, lengths, where, test = window(x, rank, kernel, _stride(stride, kernel), padding, dilation)
+    whole = (*shape, *lengths)
+    elements = view_of(x, whole, where)
+    if test is not None:
+        outside = Number((), x.dtype, fill)
+        elements = Chosen(whole, x.dtype, ((test, x, lambda _, places: where(places)), (None, outside, single)))
+    axes = tuple(range(len(shape), len(whole)))
+    wide = wide_of(x.dtype)
+    if kind == "max":
+        return extreme("max", elements, axes, False)
+    return reduced("sum", elements, axes, False, wide, exact=True)
+
+
+def max_pool2d(
+    x: Value,
+    kernel: Argument,
+    stride: Argument = None,
+    padding: Argument = 0,
+    dilation: Argument = 1,
+    ceil_mode: Argument = False,
+    return_indices: Argument = False,
+) -> Value:
+    """The largest element of each window of an image."""
+    if return_indices or (ceil_mode and not fits_evenly(x, kernel, stride, padding, dilation)):
+        raise Unsupported("max_pool2d with indices or that rounds up")
+    return pooled("max", x, 2, kernel, stride, padding, dilation, 'float("-inf")')
+
+
+def fits_evenly(x: Value, kernel: Argument, stride: Argument, padding: Argument, dilation: Argument) -> bool:
+    """Whether windows fit without a rest, so that rounding up changes nothing."""
+    ks, ss, ps, ds = (per_axis(value, 2) for value in (kernel, _stride(stride, kernel), padding, dilation))
+    return all(
+        (length + 2 * p - d * (k - 1) - 1) % s == 0
+        for size, k, s, p, d in zip(x.shape[-2:], ks, ss, ps, ds)
+        for length in size.values
+    )
+
+
+def avg_pool2d(
+    x: Value,
+    kernel: Argument,
+    stride: Argument = None,
+    padding: Argument = 0,
+    ceil_mode: Argument = False,
+    count_include_pad: Argument = True,
+    divisor_override: Argument = None,
+) -> Value:
+    """The mean of each window of an image."""
+    own_divisor = divisor_override or (any(per_axis(padding, 2)) and not count_include_pad)
+    if own_divisor or (ceil_mode and not fits_evenly(x, kernel, stride, padding, 1)):
+        raise Unsupported("avg_pool2d with a divisor of its own or that rounds up")
+    total = pooled("sum", x, 2, kernel, stride, padding, 1, "0.0")
+    count = math.prod(per_axis(kernel, 2))
+    return pointwise("{0} / {1}", total, float(count), dtype=x.dtype, work=total.dtype)
+
+
+def adaptive(x: Value, rank: int, size: Argument) -> Value:
+    """The means of windows that give a result of a size."""
+    wanted = list(size) if isinstance(size, tuple | list) else [size] * rank
+    lead = len(x.shape) - rank
+    if all(each == 1 for each in wanted):
+        return averaged(x, tuple(range(lead, len(x.shape))), True, x.dtype)
+    lengths: list[Size] = []
+    for axis, each in enumerate(wanted):
+        whole = x.shape[lead + axis]
+        if each is None:
+            each = whole
+        if any(one % two for one, two in zip(*aligned(whole, size_of(each)))):
+            raise Unsupported("adaptive pooling into windows of different lengths")
+        lengths.append(whole.divided(size_of(each)))
+    out = tuple(x.shape[lead + axis] if each is None else size_of(each) for axis, each in enumerate(wanted))
+    whole_shape = (*x.shape[:lead], *out, *lengths)
+
+    def inside(places: Coordinates) -> Coordinates:
+        walked = places[lead + rank :]
+        return (*places[:lead], *(places[lead + axis] * lengths[axis] + walked[axis] for axis in range(rank)))
+
+    elements = view_of(x, whole_shape, inside)
+    return averaged(elements, tuple(range(lead + rank, lead + 2 * rank)), False, x.dtype)
+
+
+def adaptive_avg_pool2d(x: Value, size: Argument) -> Value:
+    """The means of windows of an image that give one of a size."""
+    return adaptive(x, 2, size)
+
+
+def adaptive_avg_pool1d(x: Value, size: Argument) -> Value:
+    """The means of windows along an axis that give a result of a size."""
+    return adaptive(x, 1, size)
+
+
+WINDOWS: Mapping[str, Operation] = {
+    "unfold": unfold,
+    "max_pool2d": max_pool2d,
+    "avg_pool2d": avg_pool2d,
+    "adaptive_avg_pool2d": adaptive_avg_pool2d,
+    "adaptive_avg_pool1d": adaptive_avg_pool1d,
+}
+"""Operations on windows, by label."""

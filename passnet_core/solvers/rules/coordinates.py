@@ -125,7 +125,9 @@ def _both(one: Size, other: Size) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 class CoordinateText(ABC):
-    """Writes coordinates as code of a kernel. concrete: there is no kernel, places are numbers of the first subgraph."""
+    """Writes coordinates as code of a kernel.
+
+    concrete: there is no kernel, and places are numbers of the first subgraph."""
 
     concrete = False
 

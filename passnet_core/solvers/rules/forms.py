@@ -9,7 +9,8 @@ from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, substituted
 from passnet_core.graphs.ir import Value as Argument
 from passnet_core.solvers.rules.coordinates import Split
 from passnet_core.solvers.rules.dtypes import DType
-from passnet_core.solvers.rules.kernels import Code, Output, Unsupported, planned
+from passnet_core.solvers.rules.grouping import planned
+from passnet_core.solvers.rules.kernels import Code, Output, Unsupported
 from passnet_core.solvers.rules.layouts import root_of, strides_of
 from passnet_core.solvers.rules.lowering import Literal, Lowering
 from passnet_core.solvers.rules.shared import DEVICE, FoundRegion, Shared
@@ -19,8 +20,10 @@ from passnet_core.solvers.rules.values import Cast, Stored, Value, below
 
 @dataclass(frozen=True)
 class Result:
-    """A tensor that the pass returns. storage: the tensor in whose memory it lies. steps: Python that makes it a view of
-    that; none if it is that tensor. whole: it takes all of that memory, and nobody else needs it."""
+    """A tensor that the pass returns.
+
+    storage: the tensor in whose memory it lies. steps: Python that makes it a view of that; none if
+    it is that tensor. whole: it takes all of that memory, and nobody else needs it."""
 
     name: str
     storage: str
@@ -128,10 +131,11 @@ class _Results:
         value = self.values[name]
         if not isinstance(value, Value):
             raise Unsupported("a result that is no tensor")
-        cast = root_of(value)
-        if not self.exactly and isinstance(cast, Cast) and cast.operand.dtype.source:
+        match root_of(value):
             # eager returns the input itself if it has the dtype already
-            if isinstance(root_of(cast.operand), Stored):
+            case Cast(operand=before) if (
+                not self.exactly and before.dtype.source and isinstance(root_of(before), Stored)
+            ):
                 raise Aliases
         return value
 

@@ -17,16 +17,26 @@ from passnet_core.solvers.rules.sizes import Size
 from passnet_core.solvers.rules.values import Number, Pointwise, Stored, Value, View
 
 LIBRARY = frozenset(
-    "linear matmul bmm mm addmm baddbmm einsum conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d"
-    " scaled_dot_product_attention bilinear dot mv tensordot cumsum cumprod topk sort argsort interpolate".split()
-)
+    {
+        "linear", "matmul", "bmm", "mm", "addmm", "baddbmm", "einsum", "conv1d", "conv2d", "conv3d",
+        "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "scaled_dot_product_attention", "bilinear", "dot",
+        "mv", "tensordot", "cumsum", "cumprod", "topk", "sort", "argsort", "interpolate",
+    }
+)  # fmt: skip
 """Operations whose library kernels are hard to beat, or that these rules do not write."""
+
+WRITTEN_LIBRARY = frozenset(
+    {"linear", "matmul", "bmm", "mm", "einsum", "conv1d", "conv2d", "conv3d", "conv_transpose1d"}
+)
+"""Of these, those that a kernel may be written for where nothing else gains."""
 
 
 @dataclass(frozen=True)
 class FusedRegion:
-    """Operations that one pass replaces. nodes: their names, in order. inputs: what they read from elsewhere, in the order
-    of first use. outputs: those of them that are read elsewhere or returned."""
+    """Operations that one pass replaces.
+
+    nodes: their names, in order. inputs: what they read from elsewhere, in the order of first use. outputs:
+    those of them that are read elsewhere or returned."""
 
     nodes: tuple[str, ...]
     inputs: tuple[str, ...]
@@ -52,8 +62,6 @@ class Surveyed:
         for node in self.graph.nodes:
             if node.kind is NodeKind.INPUT:
                 spec = specs.get(node.name)
-                if spec is None or not node.target or spec.dtype == "":
-                    pass
                 if spec is not None:
                     lowering.known[node.name] = stored(node.name, spec.shape, spec.dtype)
                 continue
@@ -190,7 +198,7 @@ class Surveyed:
                     for name in node.inputs
                     if name in depth and (name in inside or depth[name])
                 ),
-                default=0 if mine else 0,
+                default=0,
             )
         parent = {name: name for name in inside}
 
@@ -232,16 +240,12 @@ class Surveyed:
                 if self._is_kept(node, left):
                     continue
                 left.discard(node.name)
-                if any(user in left for user in self.graph.users[node.name]):
-                    drop.add(node.name)
-                elif self._roots_outside(node, names):
+                # something inside reads it, or it is a view of something outside
+                is_read = any(user in left for user in self.graph.users[node.name])
+                if is_read or not any(name in names for name in node.inputs):
                     drop.add(node.name)
                 changing = True
-        # a view of something outside that nobody inside reads has no business here
         return left, drop
-
-    def _roots_outside(self, node: Node, names: set[str]) -> bool:
-        return not any(name in names for name in node.inputs)
 
     def _storage(self, name: str) -> str:
         """The operation or input in whose memory a value lies."""
@@ -271,10 +275,6 @@ class Surveyed:
         return FusedRegion(tuple(node.name for node in nodes), tuple(inputs), outputs)
 
 
-WRITTEN_LIBRARY = frozenset("linear matmul bmm mm einsum conv1d conv2d conv3d conv_transpose1d".split())
-"""Of these, those that a kernel may be written for where nothing else gains."""
-
-
 def stored(name: str, shape: tuple[int, ...], dtype: str, steps: tuple[int, ...] | None = None) -> Stored:
     sizes = tuple(Size.atom(f"{name}_{axis}_size", [size]) for axis, size in enumerate(shape))
     return Stored(sizes, DType(dtype, name if dtype in FLOATS else ""), name, steps, name=name)
@@ -285,7 +285,7 @@ def sizes_product(value: Value) -> int:
 
 
 def _is_tensors(value: Argument) -> bool:
-    return isinstance(value, Value) or isinstance(value, tuple | list) and all(isinstance(e, Value) for e in value)
+    return isinstance(value, Value) or (isinstance(value, tuple | list) and all(isinstance(e, Value) for e in value))
 
 
 def _is_number(value: Value) -> bool:

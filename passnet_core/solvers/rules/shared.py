@@ -17,7 +17,8 @@ from passnet_core.solvers.rules.values import Stored, Value
 MAY_DIFFER: Mapping[str, str] = {
     "view": "size", "reshape": "size", "expand": "size", "repeat": "times", "unflatten": "size", "layer_norm": "size",
     "rms_norm": "size", "add": "number", "sub": "number", "mul": "number", "div": "number", "clamp": "bound",
-    "masked_fill": "number", "getitem": "bound", "split": "length", "arange": "bound", "full": "number", "zeros": "size",
+    "masked_fill": "number", "getitem": "bound", "split": "length", "arange": "bound", "full": "number",
+    "zeros": "size",
     "ones": "size", "narrow": "bound", "group_norm": "number", "batch_norm": "number", "hardtanh": "bound",
     "broadcast_to": "size", "tensor": "number", "eq": "number", "ne": "number", "lt": "number", "le": "number",
     "gt": "number", "ge": "number", "clamp_min": "bound", "leaky_relu": "slope", "unsqueeze": "", "pad": "length",
@@ -142,7 +143,7 @@ def skeleton(graph: Graph) -> str:
 
 
 def loose_skeleton(graph: Graph) -> str:
-    """The same text for graphs that differ only in numbers, or in a number where the other has a tensor from elsewhere."""
+    """The same text for graphs that differ only in numbers, or in a number where one has a tensor from elsewhere."""
     inside = {node.name: f"v{place}" for place, node in enumerate(graph.operations)}
     found: list[str] = []
     for node in graph.operations:
@@ -200,7 +201,7 @@ class Shared:
         for place, node in enumerate(first.nodes):
             mine = [each[place] for each in columns]
             numbers = [dict(_literals(each)) for each in mine]
-            for path, number in _literals(node):
+            for path, _ in _literals(node):
                 vector = tuple(each[path] for each in numbers)
                 if len(set(vector)) == 1:
                     continue

@@ -57,20 +57,21 @@ class ElementWriter(CoordinateText):
 
 @dataclass(eq=False)
 class Value(ABC):
-    """name: what to call its element in a kernel. contiguous: eager lays its result out in row-major order, whatever the
-    operands' strides are."""
+    """name: what to call its element in a kernel. contiguous: eager lays its result out in row-major order, whatever
+    the operands' strides are."""
 
     shape: Shape
     dtype: DType
     name: str = field(default="value", kw_only=True)
     contiguous: bool = field(default=False, kw_only=True)
-    known_strides: tuple[int, ...] | None | bool = field(default=False, kw_only=True)
+    known_strides: tuple[int, ...] | bool | None = field(default=False, kw_only=True)
     """What layouts.strides_of found, which asks often; False if it was not asked yet."""
 
     @abstractmethod
     def code(self, writer: "ElementWriter", places: Coordinates, mask: str) -> str:
-        """The element at these places, as the name of a variable or an expression. mask: a further condition under which
-        it is needed; "" if always."""
+        """The element at these places, as the name of a variable or an expression.
+
+        mask: a further condition under which it is needed; "" if always."""
 
     @property
     def parts(self) -> tuple["Value", ...]:
@@ -127,8 +128,10 @@ class Counted(Value):
 
 @dataclass(eq=False)
 class Pointwise(Value):
-    """An operation on elements. form: its expression, with a place in braces for each operand. exact: its result needs no
-    rounding, as that of a negation or a comparison."""
+    """An operation on elements.
+
+    form: its expression, with a place in braces for each operand. exact: its result needs no rounding,
+    as that of a negation or a comparison."""
 
     form: str
     operands: tuple[Value, ...]
@@ -273,7 +276,7 @@ class Gathered(Value):
 class Reduction(Value):
     """The operand, reduced over some of its axes, which are missing in the shape.
 
-    kind: sum, max, min, any, all, argmax, argmin or prod. It is computed in the dtype's `work`, and rounded if asked."""
+    kind: sum, max, min, any, all, argmax or argmin. It is computed in the dtype's `work`, and rounded if asked."""
 
     kind: str
     operand: Value

@@ -15,7 +15,7 @@ from passnet_core.solvers.rules.shared import DEVICE, Shared
 from passnet_core.solvers.rules.values import Stored, Value, below
 
 PLANNING = ("blocks", "index_dtype", "joint", "merged", "ordered", "rounded", "steps", "tiles", "triton_dtype")
-"""What passes use of planning.py."""
+"""What passes may use of planning.py."""
 
 
 def pass_file(shared: Shared, forms: Sequence[Form], file: str, function: str, docstring: str) -> PassFile:
@@ -39,11 +39,7 @@ def pass_file(shared: Shared, forms: Sequence[Form], file: str, function: str, d
     imports = ["import torch", "import triton", "import triton.language as tl"]
     body = "\n\n\n".join([*kernels, *plans])
     helpers = ["from launching import Launch, facts"]
-    used = [
-        each
-        for each in ("blocks", "index_dtype", "joint", "merged", "ordered", "rounded", "steps", "tiles", "triton_dtype")
-        if re.search(rf"\b{each}\(", body)
-    ]
+    used = [each for each in PLANNING if re.search(rf"\b{each}\(", body)]
     helpers.append(f"from planning import {', '.join(used)}")
     if "libdevice." in body:
         helpers.append("from triton.language.extra import libdevice")
@@ -98,10 +94,11 @@ def _allocation(name: str, value: Value, device: str) -> str:
     dtype = value.dtype.host
     if not value.contiguous:
         for each in below(value):
-            if isinstance(each, Stored) and tuple(e.text for e in each.shape) == tuple(e.text for e in value.shape):
-                if strides_of(each) == strides:
-                    more = "" if each.dtype == value.dtype else f", dtype={dtype}"
-                    return f"{name} = torch.empty_like({each.tensor}{more})"
+            if not isinstance(each, Stored) or [e.text for e in each.shape] != [e.text for e in value.shape]:
+                continue
+            if strides_of(each) == strides:
+                more = "" if each.dtype == value.dtype else f", dtype={dtype}"
+                return f"{name} = torch.empty_like({each.tensor}{more})"
     if strides is None or is_contiguous(value) or strides == row_major(sizes):
         return f"{name} = torch.empty({shape}, dtype={dtype}, device={device})"
     order = tuple(sorted(range(len(sizes)), key=lambda axis: (-strides[axis], axis)))

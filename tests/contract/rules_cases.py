@@ -39,7 +39,8 @@ class Case:
             specs.append(TensorSpec(title, shape, own, low=low, high=high))
         arguments = ", ".join(each.name for each in specs)
         lines = "\n".join(f"        {line.strip()}" for line in self.body.strip().splitlines())
-        code = f"import torch\nfrom torch import device\n\nclass GraphModule(torch.nn.Module):\n    def forward(self, {arguments}):\n{lines}\n"
+        head = "import torch\nfrom torch import device\n\nclass GraphModule(torch.nn.Module):\n"
+        code = f"{head}    def forward(self, {arguments}):\n{lines}\n"
         return Subgraph(f"{dtype}/0/{name}", name, "none", code, tuple(specs))
 
 
@@ -67,8 +68,16 @@ CASES: dict[str, Case] = {
     **{
         f"unary-{name.partition('(')[0]}": _unary(f"torch.nn.functional.{name}")
         for name in (
-            "silu(in_0)", "gelu(in_0)", "leaky_relu(in_0, 0.2)", "hardswish(in_0)", "hardsigmoid(in_0)",
-            "softplus(in_0)", "hardtanh(in_0, 0.0, 0.5)", "elu(in_0)", "mish(in_0)", "relu6(in_0)",
+            "silu(in_0)",
+            "gelu(in_0)",
+            "leaky_relu(in_0, 0.2)",
+            "hardswish(in_0)",
+            "hardsigmoid(in_0)",
+            "softplus(in_0)",
+            "hardtanh(in_0, 0.0, 0.5)",
+            "elu(in_0)",
+            "mish(in_0)",
+            "relu6(in_0)",
         )
     },
     "unary-gelu-tanh": _unary("torch.nn.functional.gelu(in_0, approximate='tanh')"),
@@ -76,131 +85,623 @@ CASES: dict[str, Case] = {
     "unary-log": _unary("torch.log(in_0.abs() + 0.1)"),
     "pow-3": _unary("torch.pow(in_0, 3.0)"),
     "pow-0.5": _unary("torch.pow(in_0.abs(), 0.5)"),
-    "binary": Case("tmp_0 = in_0 + in_1\ntmp_1 = in_0 / tmp_0\ntmp_2 = tmp_1 - in_1\nreturn (tmp_2,)", XY, strided=True),
-    "alpha": Case("tmp_0 = torch.add(in_0, in_1, alpha=2)\nreturn (tmp_0,)", XY),
-    "broadcast": Case(
-        "tmp_0 = in_0 * in_1\ntmp_1 = tmp_0 + in_2\nreturn (tmp_1,)",
-        {"in_0": (3, 5, 7), "in_1": (5, 1), "in_2": (7,)}, strided=True,
+    "binary": Case(
+        """
+        tmp_0 = in_0 + in_1
+        tmp_1 = in_0 / tmp_0
+        tmp_2 = tmp_1 - in_1
+        return (tmp_2,)
+        """,
+        XY,
+        strided=True,
     ),
-    "broadcast-both": Case("tmp_0 = in_0 + in_1\nreturn (tmp_0,)", {"in_0": (3, 1, 7), "in_1": (1, 5, 7)}),
-    "a-tensor-of-one-number": Case("tmp_0 = in_0 * in_1\nreturn (tmp_0,)", {"in_0": (3, 5), "in_1: float32": ()}),
+    "alpha": Case(
+        """
+        tmp_0 = torch.add(in_0, in_1, alpha=2)
+        return (tmp_0,)
+        """,
+        XY,
+    ),
+    "broadcast": Case(
+        """
+        tmp_0 = in_0 * in_1
+        tmp_1 = tmp_0 + in_2
+        return (tmp_1,)
+        """,
+        {"in_0": (3, 5, 7), "in_1": (5, 1), "in_2": (7,)},
+        strided=True,
+    ),
+    "broadcast-both": Case(
+        """
+        tmp_0 = in_0 + in_1
+        return (tmp_0,)
+        """,
+        {"in_0": (3, 1, 7), "in_1": (1, 5, 7)},
+    ),
+    "a-tensor-of-one-number": Case(
+        """
+        tmp_0 = in_0 * in_1
+        return (tmp_0,)
+        """,
+        {"in_0": (3, 5), "in_1: float32": ()},
+    ),
     "clamp": _unary("torch.clamp(in_0, min=-0.3, max=0.4)"),
-    "where": Case("tmp_0 = in_0 > 0.1\ntmp_1 = torch.where(tmp_0, in_0, in_1)\nreturn (tmp_1,)", XY),
-    "where-number": Case("tmp_0 = in_0 > 0\ntmp_1 = torch.where(tmp_0, in_0, 0.25)\nreturn (tmp_1, tmp_0)", X),
+    "where": Case(
+        """
+        tmp_0 = in_0 > 0.1
+        tmp_1 = torch.where(tmp_0, in_0, in_1)
+        return (tmp_1,)
+        """,
+        XY,
+    ),
+    "where-number": Case(
+        """
+        tmp_0 = in_0 > 0
+        tmp_1 = torch.where(tmp_0, in_0, 0.25)
+        return (tmp_1, tmp_0)
+        """,
+        X,
+    ),
     "masked-fill": Case(
-        "tmp_0 = in_0.masked_fill(in_1, float('-inf'))\nreturn (tmp_0,)", {"in_0": (3, 5), "in_1: bool": (3, 5)}
+        """
+        tmp_0 = in_0.masked_fill(in_1, float('-inf'))
+        return (tmp_0,)
+        """,
+        {"in_0": (3, 5), "in_1: bool": (3, 5)},
     ),
     "logic": Case(
-        "tmp_0 = in_0 > 0\ntmp_1 = in_1 <= 0.2\ntmp_2 = tmp_0 & tmp_1\ntmp_3 = ~tmp_2\nreturn (tmp_3, tmp_2)", XY
+        """
+        tmp_0 = in_0 > 0
+        tmp_1 = in_1 <= 0.2
+        tmp_2 = tmp_0 & tmp_1
+        tmp_3 = ~tmp_2
+        return (tmp_3, tmp_2)
+        """,
+        XY,
     ),
     "integers": Case(
-        "tmp_0 = in_0 * 3\ntmp_1 = tmp_0 + in_1\ntmp_2 = tmp_1 // 2\ntmp_3 = tmp_2 % 3\nreturn (tmp_3,)",
-        {"in_0: int64": (4, 5), "in_1: int64": (4, 5)}, (F32,),
+        """
+        tmp_0 = in_0 * 3
+        tmp_1 = tmp_0 + in_1
+        tmp_2 = tmp_1 // 2
+        tmp_3 = tmp_2 % 3
+        return (tmp_3,)
+        """,
+        {"in_0: int64": (4, 5), "in_1: int64": (4, 5)},
+        (F32,),
     ),
     "integers-to-floats": Case(
-        "tmp_0 = in_0.float()\ntmp_1 = in_1 * tmp_0\ntmp_2 = 1.0 - tmp_1\nreturn (tmp_2,)",
+        """
+        tmp_0 = in_0.float()
+        tmp_1 = in_1 * tmp_0
+        tmp_2 = 1.0 - tmp_1
+        return (tmp_2,)
+        """,
         {"in_0: int64": (4, 5), "in_1": (4, 5)},
     ),
-    "casts": Case("tmp_0 = in_0.float()\ntmp_1 = tmp_0 * in_1\ntmp_2 = tmp_1.to(torch.float16)\nreturn (tmp_2,)", XY),
-    "casts-alone": Case("tmp_0 = in_0.to(torch.float32)\nreturn (tmp_0,)", X, (F16, BF16)),
-    "casts-to-bool": Case("tmp_0 = in_0.to(torch.bool)\ntmp_1 = tmp_0.long()\nreturn (tmp_1,)", {"in_0: int64": (4, 5)}, (F32,)),
-    "type-as": Case("tmp_0 = in_0.float()\ntmp_1 = tmp_0 * 3.0\ntmp_2 = tmp_1.type_as(in_0)\nreturn (tmp_2,)", X),
-    "in-place": Case("in_0 += in_1\ntmp_0 = in_0\nreturn (tmp_0,)", XY),
-    "in-place-inside": Case(
-        "tmp_0 = in_0 + in_1\ntmp_0 += 1.0\ntmp_1 = tmp_0\ntmp_2 = torch.nn.functional.relu(tmp_1, inplace=True)\nreturn (tmp_2,)", XY
+    "casts": Case(
+        """
+        tmp_0 = in_0.float()
+        tmp_1 = tmp_0 * in_1
+        tmp_2 = tmp_1.to(torch.float16)
+        return (tmp_2,)
+        """,
+        XY,
     ),
-    "dropout": Case("tmp_0 = in_0 + in_1\ntmp_1 = torch.nn.functional.dropout(tmp_0, 0.1, False, False)\nreturn (tmp_1,)", XY),
-    "several-results": Case("tmp_0 = in_0 + in_1\ntmp_1 = torch.relu(tmp_0)\nreturn (tmp_0, tmp_1)", XY, strided=True),
+    "casts-alone": Case(
+        """
+        tmp_0 = in_0.to(torch.float32)
+        return (tmp_0,)
+        """,
+        X,
+        (F16, BF16),
+    ),
+    "casts-to-bool": Case(
+        """
+        tmp_0 = in_0.to(torch.bool)
+        tmp_1 = tmp_0.long()
+        return (tmp_1,)
+        """,
+        {"in_0: int64": (4, 5)},
+        (F32,),
+    ),
+    "type-as": Case(
+        """
+        tmp_0 = in_0.float()
+        tmp_1 = tmp_0 * 3.0
+        tmp_2 = tmp_1.type_as(in_0)
+        return (tmp_2,)
+        """,
+        X,
+    ),
+    "in-place": Case(
+        """
+        in_0 += in_1
+        tmp_0 = in_0
+        return (tmp_0,)
+        """,
+        XY,
+    ),
+    "in-place-inside": Case(
+        """
+        tmp_0 = in_0 + in_1
+        tmp_0 += 1.0
+        tmp_1 = tmp_0
+        tmp_2 = torch.nn.functional.relu(tmp_1, inplace=True)
+        return (tmp_2,)
+        """,
+        XY,
+    ),
+    "dropout": Case(
+        """
+        tmp_0 = in_0 + in_1
+        tmp_1 = torch.nn.functional.dropout(tmp_0, 0.1, False, False)
+        return (tmp_1,)
+        """,
+        XY,
+    ),
+    "several-results": Case(
+        """
+        tmp_0 = in_0 + in_1
+        tmp_1 = torch.relu(tmp_0)
+        return (tmp_0, tmp_1)
+        """,
+        XY,
+        strided=True,
+    ),
     # reductions
-    **{f"reduce-{place}": _reduced(text) for place, text in enumerate((
-        "X.sum(-1)", "X.mean(-1, keepdim=True)", "torch.mean(X, 1)", "X.sum(0)", "X.sum()", "X.mean((1, 2))",
-        "X.amax(-1)", "X.amin(1, keepdim=True)", "X.var(-1)", "X.std(-1, unbiased=False)", "X.norm(p=2, dim=-1)",
-        "torch.sum(X, 1, keepdim=True)", "torch.argmax(X, -1)", "X.max(dim=-1)[0]",
-        "torch.nn.functional.normalize(X, p=2.0, dim=-1)", "torch.nn.functional.softmax(X, dim=1)",
-        "torch.nn.functional.log_softmax(X, dim=-1)",
-    ))},
-    "any": Case("tmp_0 = in_0 > 1.0\ntmp_1 = torch.any(tmp_0, -1)\nreturn (tmp_1,)", X),
-    "softmax": Case("tmp_0 = in_0 / 8.0\ntmp_1 = tmp_0 + in_1\ntmp_2 = torch.nn.functional.softmax(tmp_1, dim=-1)\nreturn (tmp_2,)",
-                    {"in_0": (2, 3, 5, 9), "in_1": (2, 1, 1, 9)}, strided=True),
-    "softmax-in-float32": Case("tmp_0 = torch.nn.functional.softmax(in_0, dim=-1, dtype=torch.float32)\ntmp_1 = tmp_0.to(torch.float16)\nreturn (tmp_1,)", X),
+    **{
+        f"reduce-{place}": _reduced(text)
+        for place, text in enumerate(
+            (
+                "X.sum(-1)",
+                "X.mean(-1, keepdim=True)",
+                "torch.mean(X, 1)",
+                "X.sum(0)",
+                "X.sum()",
+                "X.mean((1, 2))",
+                "X.amax(-1)",
+                "X.amin(1, keepdim=True)",
+                "X.var(-1)",
+                "X.std(-1, unbiased=False)",
+                "X.norm(p=2, dim=-1)",
+                "torch.sum(X, 1, keepdim=True)",
+                "torch.argmax(X, -1)",
+                "X.max(dim=-1)[0]",
+                "torch.nn.functional.normalize(X, p=2.0, dim=-1)",
+                "torch.nn.functional.softmax(X, dim=1)",
+                "torch.nn.functional.log_softmax(X, dim=-1)",
+            )
+        )
+    },
+    "any": Case(
+        """
+        tmp_0 = in_0 > 1.0
+        tmp_1 = torch.any(tmp_0, -1)
+        return (tmp_1,)
+        """,
+        X,
+    ),
+    "softmax": Case(
+        """
+        tmp_0 = in_0 / 8.0
+        tmp_1 = tmp_0 + in_1
+        tmp_2 = torch.nn.functional.softmax(tmp_1, dim=-1)
+        return (tmp_2,)
+        """,
+        {"in_0": (2, 3, 5, 9), "in_1": (2, 1, 1, 9)},
+        strided=True,
+    ),
+    "softmax-in-float32": Case(
+        """
+        tmp_0 = torch.nn.functional.softmax(in_0, dim=-1, dtype=torch.float32)
+        tmp_1 = tmp_0.to(torch.float16)
+        return (tmp_1,)
+        """,
+        X,
+    ),
     "softmax-of-minus-infinity": Case(
-        "tmp_0 = in_0.masked_fill(in_1, float('-inf'))\ntmp_1 = torch.nn.functional.softmax(tmp_0, dim=-1)\nreturn (tmp_1,)",
+        """
+        tmp_0 = in_0.masked_fill(in_1, float('-inf'))
+        tmp_1 = torch.nn.functional.softmax(tmp_0, dim=-1)
+        return (tmp_1,)
+        """,
         {"in_0": (40, 3), "in_1: bool": (40, 3)},
     ),
-    "layer-norm": Case("tmp_0 = in_2 + in_3\ntmp_1 = torch.nn.functional.layer_norm(tmp_0, (7,), in_0, in_1, 1e-05)\nreturn (tmp_0, tmp_1)",
-                       {"in_0": (7,), "in_1": (7,), "in_2": (3, 5, 7), "in_3": (3, 5, 7)}, strided=True),
-    "layer-norm-of-two-axes": Case("tmp_0 = torch.nn.functional.layer_norm(in_0, (5, 7), None, None, 1e-05)\nreturn (tmp_0,)", X),
+    "layer-norm": Case(
+        """
+        tmp_0 = in_2 + in_3
+        tmp_1 = torch.nn.functional.layer_norm(tmp_0, (7,), in_0, in_1, 1e-05)
+        return (tmp_0, tmp_1)
+        """,
+        {"in_0": (7,), "in_1": (7,), "in_2": (3, 5, 7), "in_3": (3, 5, 7)},
+        strided=True,
+    ),
+    "layer-norm-of-two-axes": Case(
+        """
+        tmp_0 = torch.nn.functional.layer_norm(in_0, (5, 7), None, None, 1e-05)
+        return (tmp_0,)
+        """,
+        X,
+    ),
     "layer-norm-twice": Case(
-        "tmp_0 = torch.nn.functional.layer_norm(in_2, (7,), in_0, in_1, 1e-05)\ntmp_1 = torch.nn.functional.layer_norm(tmp_0, (7,), in_0, in_1, 1e-05)\nreturn (tmp_1,)",
-        {"in_0": (7,), "in_1": (7,), "in_2": (3, 5, 7)}, (F32, F16)),
+        """
+        tmp_0 = torch.nn.functional.layer_norm(in_2, (7,), in_0, in_1, 1e-05)
+        tmp_1 = torch.nn.functional.layer_norm(tmp_0, (7,), in_0, in_1, 1e-05)
+        return (tmp_1,)
+        """,
+        {"in_0": (7,), "in_1": (7,), "in_2": (3, 5, 7)},
+        (F32, F16),
+    ),
     "rms-norm-written-out": Case(
-        "tmp_0 = in_1.float()\ntmp_1 = tmp_0.pow(2)\ntmp_2 = tmp_1.mean(-1, keepdim=True)\ntmp_3 = tmp_2 + 1e-06\ntmp_4 = torch.rsqrt(tmp_3)\n"
-        "tmp_5 = tmp_0 * tmp_4\ntmp_6 = tmp_5.type_as(in_1)\ntmp_7 = in_0 * tmp_6\nreturn (tmp_7,)",
-        {"in_0": (7,), "in_1": (3, 5, 7)}, strided=True),
-    "batch-norm": Case("tmp_0 = torch.nn.functional.batch_norm(in_0, in_1, in_2, in_3, in_4, False, 0.1, 1e-05)\ntmp_1 = torch.nn.functional.relu(tmp_0, inplace=True)\nreturn (tmp_1,)",
-                       {"in_0": (2, 6, 9, 8), "in_1": (6,), "in_2": (6,), "in_3": (6,), "in_4": (6,)}, (F32,)),
-    "batch-norm-of-its-own-statistics": Case("tmp_0 = torch.nn.functional.batch_norm(in_0, None, None, training=True, momentum=0.0, eps=1e-05)\nreturn (tmp_0,)", IMAGE, (F32,)),
-    "group-norm": Case("tmp_0 = torch.nn.functional.group_norm(in_0, 3, in_1, in_2, 1e-05)\ntmp_1 = torch.nn.functional.silu(tmp_0)\nreturn (tmp_1,)",
-                       {"in_0": (2, 6, 9, 8), "in_1": (6,), "in_2": (6,)}),
+        """
+        tmp_0 = in_1.float()
+        tmp_1 = tmp_0.pow(2)
+        tmp_2 = tmp_1.mean(-1, keepdim=True)
+        tmp_3 = tmp_2 + 1e-06
+        tmp_4 = torch.rsqrt(tmp_3)
+        tmp_5 = tmp_0 * tmp_4
+        tmp_6 = tmp_5.type_as(in_1)
+        tmp_7 = in_0 * tmp_6
+        return (tmp_7,)
+        """,
+        {"in_0": (7,), "in_1": (3, 5, 7)},
+        strided=True,
+    ),
+    "batch-norm": Case(
+        """
+        tmp_0 = torch.nn.functional.batch_norm(in_0, in_1, in_2, in_3, in_4, False, 0.1, 1e-05)
+        tmp_1 = torch.nn.functional.relu(tmp_0, inplace=True)
+        return (tmp_1,)
+        """,
+        {"in_0": (2, 6, 9, 8), "in_1": (6,), "in_2": (6,), "in_3": (6,), "in_4": (6,)},
+        (F32,),
+    ),
+    "batch-norm-of-its-own-statistics": Case(
+        """
+        tmp_0 = torch.nn.functional.batch_norm(in_0, None, None, training=True, momentum=0.0, eps=1e-05)
+        return (tmp_0,)
+        """,
+        IMAGE,
+        (F32,),
+    ),
+    "group-norm": Case(
+        """
+        tmp_0 = torch.nn.functional.group_norm(in_0, 3, in_1, in_2, 1e-05)
+        tmp_1 = torch.nn.functional.silu(tmp_0)
+        return (tmp_1,)
+        """,
+        {"in_0": (2, 6, 9, 8), "in_1": (6,), "in_2": (6,)},
+    ),
     "norm-over-rows-and-columns": Case(
-        "tmp_0 = torch.norm(in_0, p=2, dim=(1, 2), keepdim=True)\ntmp_1 = tmp_0.mean(dim=-1, keepdim=True)\ntmp_2 = tmp_1 + 1e-06\ntmp_3 = tmp_0 / tmp_2\ntmp_4 = in_0 * tmp_3\nreturn (tmp_4,)",
-        {"in_0": (2, 5, 6, 7)}, (F32, F16)),
+        """
+        tmp_0 = torch.norm(in_0, p=2, dim=(1, 2), keepdim=True)
+        tmp_1 = tmp_0.mean(dim=-1, keepdim=True)
+        tmp_2 = tmp_1 + 1e-06
+        tmp_3 = tmp_0 / tmp_2
+        tmp_4 = in_0 * tmp_3
+        return (tmp_4,)
+        """,
+        {"in_0": (2, 5, 6, 7)},
+        (F32, F16),
+    ),
     "reduce-then-look-along-the-rows": Case(
-        "tmp_0 = torch.nn.functional.softmax(in_0, dim=-1)\ntmp_1 = tmp_0.transpose(1, 2)\ntmp_2 = torch.nn.functional.softmax(tmp_1, dim=-1)\nreturn (tmp_2,)", X, (F32, F16)),
-    "long-rows": Case("tmp_0 = in_0 * 2.0\ntmp_1 = torch.nn.functional.softmax(tmp_0, dim=-1)\nreturn (tmp_1,)", {"in_0": (2, 20000)}, (F32, F16)),
+        """
+        tmp_0 = torch.nn.functional.softmax(in_0, dim=-1)
+        tmp_1 = tmp_0.transpose(1, 2)
+        tmp_2 = torch.nn.functional.softmax(tmp_1, dim=-1)
+        return (tmp_2,)
+        """,
+        X,
+        (F32, F16),
+    ),
+    "long-rows": Case(
+        """
+        tmp_0 = in_0 * 2.0
+        tmp_1 = torch.nn.functional.softmax(tmp_0, dim=-1)
+        return (tmp_1,)
+        """,
+        {"in_0": (2, 20000)},
+        (F32, F16),
+    ),
     # views and rearrangements
-    **{f"view-{place}": _viewed(text) for place, text in enumerate((
-        "X.transpose(1, 2)", "X.permute(0, 2, 3, 1)", "X.reshape(2, 3, 40)", "X.transpose(1, 2).reshape(2, 5, 24)",
-        "X.view(2, 15, 8)", "X.view(2, 3, 5, 2, 4)", "X.flatten(1)", "X.unsqueeze(1)", "X[:, 0]", "X[..., 2:6]",
-        "X[:, None, :, 1:, ::2]", "X[..., -1]", "X.transpose(1, 2).contiguous()", "X.chunk(2, dim=-1)[1]",
-        "torch.split(X, 3, dim=-1)[2]", "torch.split(X, [1, 2], dim=1)[1]", "X.unbind(1)[2]",
-        "X.narrow(2, 1, 3)", "torch.flip(X, [2])", "torch.roll(X, 2, -1)", "torch.roll(X, (1, -1), (2, 3))",
-        "X.repeat(1, 2, 1, 3)", "torch.repeat_interleave(X, 2, dim=1)", "torch.nn.functional.pad(X, (1, 2))",
-        "torch.nn.functional.pad(X, (0, 0, 2, 1), 'constant', 0.5)", "torch.nn.functional.pad(X, (1, -2))",
-        "torch.nn.functional.pad(X, (2, 1), 'reflect')", "torch.cat((X, in_0), dim=1)", "torch.cat([X, in_0, X], -1)",
-        "torch.stack((X, in_0), dim=2)", "torch.tril(X)", "torch.triu(X, 2)", "X.unfold(3, 3, 2)",
-        "X[:, :, None].expand(2, 3, 4, 5, 8).reshape(2, 12, 5, 8)", "X.movedim(1, 3)",
-        "torch.nn.functional.unfold(X, kernel_size=(2, 2), stride=(2, 2))",
-    ))},
-    "views-at-the-end": Case("tmp_0 = in_0 + in_1\ntmp_1 = tmp_0.view(3, 5, 7, 1)\ntmp_2 = tmp_1.permute(0, 2, 1, 3)\nreturn (tmp_2,)", XY),
-    "views-of-one-result": Case("tmp_0 = in_0 + in_1\ntmp_1 = tmp_0.transpose(0, 1)\ntmp_2 = tmp_0[:, 1:]\nreturn (tmp_1, tmp_2, tmp_0)", XY),
-    "views-alone": Case("tmp_0 = in_0.view(2, 3, 5, 2, 4)\ntmp_1 = tmp_0.transpose(1, 3)\ntmp_2 = tmp_0[:, :, 1:]\nreturn (tmp_1, tmp_2)", HEADS),
+    **{
+        f"view-{place}": _viewed(text)
+        for place, text in enumerate(
+            (
+                "X.transpose(1, 2)",
+                "X.permute(0, 2, 3, 1)",
+                "X.reshape(2, 3, 40)",
+                "X.transpose(1, 2).reshape(2, 5, 24)",
+                "X.view(2, 15, 8)",
+                "X.view(2, 3, 5, 2, 4)",
+                "X.flatten(1)",
+                "X.unsqueeze(1)",
+                "X[:, 0]",
+                "X[..., 2:6]",
+                "X[:, None, :, 1:, ::2]",
+                "X[..., -1]",
+                "X.transpose(1, 2).contiguous()",
+                "X.chunk(2, dim=-1)[1]",
+                "torch.split(X, 3, dim=-1)[2]",
+                "torch.split(X, [1, 2], dim=1)[1]",
+                "X.unbind(1)[2]",
+                "X.narrow(2, 1, 3)",
+                "X.narrow(2, -4, 3)",
+                "X.flip(1).transpose(1, 2)",
+                "X.repeat(1, 1, 1, 2).transpose(1, 2)",
+                "torch.flip(X, [2])",
+                "torch.roll(X, 2, -1)",
+                "torch.roll(X, (1, -1), (2, 3))",
+                "X.repeat(1, 2, 1, 3)",
+                "torch.repeat_interleave(X, 2, dim=1)",
+                "torch.nn.functional.pad(X, (1, 2))",
+                "torch.nn.functional.pad(X, (0, 0, 2, 1), 'constant', 0.5)",
+                "torch.nn.functional.pad(X, (1, -2))",
+                "torch.nn.functional.pad(X, (2, 1, 3, 0), 'reflect')",
+                "torch.cat((X, in_0), dim=1)",
+                "torch.cat([X, in_0, X], -1)",
+                "torch.stack((X, in_0), dim=2)",
+                "torch.tril(X)",
+                "torch.triu(X, 2)",
+                "X.unfold(3, 3, 2)",
+                "X[:, :, None].expand(2, 3, 4, 5, 8).reshape(2, 12, 5, 8)",
+                "X.movedim(1, 3)",
+                "torch.nn.functional.unfold(X, kernel_size=(2, 2), stride=(2, 2))",
+            )
+        )
+    },
+    "views-at-the-end": Case(
+        """
+        tmp_0 = in_0 + in_1
+        tmp_1 = tmp_0.view(3, 5, 7, 1)
+        tmp_2 = tmp_1.permute(0, 2, 1, 3)
+        return (tmp_2,)
+        """,
+        XY,
+    ),
+    "views-of-one-result": Case(
+        """
+        tmp_0 = in_0 + in_1
+        tmp_1 = tmp_0.transpose(0, 1)
+        tmp_2 = tmp_0[:, 1:]
+        return (tmp_1, tmp_2, tmp_0)
+        """,
+        XY,
+    ),
+    "views-alone": Case(
+        """
+        tmp_0 = in_0.view(2, 3, 5, 2, 4)
+        tmp_1 = tmp_0.transpose(1, 3)
+        tmp_2 = tmp_0[:, :, 1:]
+        return (tmp_1, tmp_2)
+        """,
+        HEADS,
+    ),
     "rotary": Case(
-        "tmp_0 = in_0[..., 4:]\ntmp_1 = -tmp_0\ntmp_2 = in_0[..., :4]\ntmp_3 = torch.cat((tmp_1, tmp_2), dim=-1)\ntmp_4 = in_0 * in_1\ntmp_5 = tmp_3 * in_2\ntmp_6 = tmp_4 + tmp_5\nreturn (tmp_6,)",
-        {"in_0": (2, 3, 5, 8), "in_1": (1, 1, 5, 8), "in_2": (1, 1, 5, 8)}, strided=True),
-    "gate-of-halves": Case("tmp_0 = in_0.chunk(2, dim=-1)\ntmp_1 = tmp_0[0]\ntmp_2 = tmp_0[1]\ntmp_3 = torch.nn.functional.silu(tmp_1)\ntmp_4 = tmp_3 * tmp_2\nreturn (tmp_4,)", {"in_0": (3, 5, 14)}),
+        """
+        tmp_0 = in_0[..., 4:]
+        tmp_1 = -tmp_0
+        tmp_2 = in_0[..., :4]
+        tmp_3 = torch.cat((tmp_1, tmp_2), dim=-1)
+        tmp_4 = in_0 * in_1
+        tmp_5 = tmp_3 * in_2
+        tmp_6 = tmp_4 + tmp_5
+        return (tmp_6,)
+        """,
+        {"in_0": (2, 3, 5, 8), "in_1": (1, 1, 5, 8), "in_2": (1, 1, 5, 8)},
+        strided=True,
+    ),
+    "gate-of-halves": Case(
+        """
+        tmp_0 = in_0.chunk(2, dim=-1)
+        tmp_1 = tmp_0[0]
+        tmp_2 = tmp_0[1]
+        tmp_3 = torch.nn.functional.silu(tmp_1)
+        tmp_4 = tmp_3 * tmp_2
+        return (tmp_4,)
+        """,
+        {"in_0": (3, 5, 14)},
+    ),
     # by index
-    "embedding": Case("tmp_0 = torch.nn.functional.embedding(in_0, in_1, None, None, 2.0, False, False)\ntmp_1 = tmp_0 + in_2\nreturn (tmp_1,)",
-                      {"in_0: int64": (2, 5), "in_1": (4, 7), "in_2": (2, 5, 7)}),
-    "gather": Case("tmp_0 = torch.gather(in_0, 1, in_1)\ntmp_1 = tmp_0 * 2.0\nreturn (tmp_1,)", {"in_0": (3, 4), "in_1: int64": (3, 6)}),
-    "index": Case("tmp_0 = in_0[in_1]\ntmp_1 = tmp_0 * 2.0\nreturn (tmp_1,)", {"in_0": (4, 5), "in_1: int64": (2, 3)}),
-    "index-of-a-middle-axis": Case("tmp_0 = in_0[:, in_1]\ntmp_1 = tmp_0 * 2.0\nreturn (tmp_1,)", {"in_0": (2, 4, 5), "in_1: int64": (3,)}),
+    "embedding": Case(
+        """
+        tmp_0 = torch.nn.functional.embedding(in_0, in_1, None, None, 2.0, False, False)
+        tmp_1 = tmp_0 + in_2
+        return (tmp_1,)
+        """,
+        {"in_0: int64": (2, 5), "in_1": (4, 7), "in_2": (2, 5, 7)},
+    ),
+    "gather": Case(
+        """
+        tmp_0 = torch.gather(in_0, 1, in_1)
+        tmp_1 = tmp_0 * 2.0
+        return (tmp_1,)
+        """,
+        {"in_0": (3, 4), "in_1: int64": (3, 6)},
+    ),
+    "index": Case(
+        """
+        tmp_0 = in_0[in_1]
+        tmp_1 = tmp_0 * 2.0
+        return (tmp_1,)
+        """,
+        {"in_0": (4, 5), "in_1: int64": (2, 3)},
+    ),
+    "index-of-a-middle-axis": Case(
+        """
+        tmp_0 = in_0[:, in_1]
+        tmp_1 = tmp_0 * 2.0
+        return (tmp_1,)
+        """,
+        {"in_0": (2, 4, 5), "in_1: int64": (3,)},
+    ),
     # creation
     "causal-mask": Case(
-        "tmp_0 = torch.arange(7, device=device(type='cuda', index=0))\ntmp_1 = in_0.view(-1, 1)\ntmp_2 = tmp_0 <= tmp_1\ntmp_3 = tmp_2[None, None, :, :]\ntmp_4 = tmp_3.expand(2, -1, -1, -1)\ntmp_5 = tmp_4 & in_1\nreturn (tmp_5,)",
-        {"in_0: int64": (7,), "in_1: bool": (2, 1, 1, 7)}, (F32,)),
-    "arange-alone": Case("tmp_0 = torch.arange(0, 20, device=device(type='cuda', index=0))\ntmp_1 = tmp_0.view(1, -1)\ntmp_2 = tmp_1.repeat(3, 1)\nreturn (tmp_2,)", {}, (F32,)),
-    "ones-and-tril": Case("tmp_0 = torch.ones(5, 7, device=device(type='cuda', index=0), dtype=torch.bool)\ntmp_1 = torch.tril(tmp_0)\ntmp_2 = ~tmp_1\ntmp_3 = in_0.masked_fill(tmp_2, 0)\nreturn (tmp_3,)", X),
+        """
+        tmp_0 = torch.arange(7, device=device(type='cuda', index=0))
+        tmp_1 = in_0.view(-1, 1)
+        tmp_2 = tmp_0 <= tmp_1
+        tmp_3 = tmp_2[None, None, :, :]
+        tmp_4 = tmp_3.expand(2, -1, -1, -1)
+        tmp_5 = tmp_4 & in_1
+        return (tmp_5,)
+        """,
+        {"in_0: int64": (7,), "in_1: bool": (2, 1, 1, 7)},
+        (F32,),
+    ),
+    "arange-alone": Case(
+        """
+        tmp_0 = torch.arange(0, 20, device=device(type='cuda', index=0))
+        tmp_1 = tmp_0.view(1, -1)
+        tmp_2 = tmp_1.repeat(3, 1)
+        return (tmp_2,)
+        """,
+        {},
+        (F32,),
+    ),
+    "ones-and-tril": Case(
+        """
+        tmp_0 = torch.ones(5, 7, device=device(type='cuda', index=0), dtype=torch.bool)
+        tmp_1 = torch.tril(tmp_0)
+        tmp_2 = ~tmp_1
+        tmp_3 = in_0.masked_fill(tmp_2, 0)
+        return (tmp_3,)
+        """,
+        X,
+    ),
     # products and windows, where nothing else gains
-    "linear-alone": Case("tmp_0 = torch._C._nn.linear(in_0, in_1, in_2)\nreturn (tmp_0,)", {"in_0": (3, 5, 7), "in_1": (4, 7), "in_2": (4,)}, (F32, F16)),
-    "matmul-alone": Case("tmp_0 = torch.matmul(in_0, in_1)\nreturn (tmp_0,)", {"in_0": (2, 3, 5, 7), "in_1": (2, 1, 7, 4)}, (F32, F16)),
-    "einsum-alone": Case("tmp_0 = torch.functional.einsum('bhld,bsd->bhls', in_0, in_1)\nreturn (tmp_0,)", {"in_0": (2, 3, 5, 8), "in_1": (2, 4, 8)}, (F32,)),
-    "conv1d-alone": Case("tmp_0 = torch.conv1d(in_0, in_1, in_2, (2,), (1,), (1,), 2)\nreturn (tmp_0,)", {"in_0": (2, 4, 9), "in_1": (6, 2, 3), "in_2": (6,)}, (F32,)),
-    "conv2d-alone": Case("tmp_0 = torch.conv2d(in_0, in_1, None, (1, 2), (1, 0), (1, 1), 1)\nreturn (tmp_0,)", {"in_0": (2, 3, 6, 7), "in_1": (4, 3, 3, 2)}, (F32, F16)),
-    "conv-transpose1d-alone": Case("tmp_0 = torch.conv_transpose1d(in_0, in_1, None, (2,), (1,), (0,), 3, (1,))\nreturn (tmp_0,)", {"in_0": (2, 6, 5), "in_1": (6, 1, 4)}, (F32,)),
-    "linear-beside": Case("tmp_0 = torch._C._nn.linear(in_0, in_1, in_2)\ntmp_1 = torch.nn.functional.gelu(tmp_0)\ntmp_2 = tmp_1 + in_3\nreturn (tmp_2,)",
-                          {"in_0": (3, 5, 7), "in_1": (4, 7), "in_2": (4,), "in_3": (3, 5, 4)}, (F32, BF16)),
-    "between-two-products": Case("tmp_0 = in_0 * 0.5\ntmp_1 = torch.matmul(tmp_0, in_1)\ntmp_2 = torch.relu(tmp_1)\ntmp_3 = torch.matmul(tmp_2, in_1)\ntmp_4 = tmp_3 + tmp_0\nreturn (tmp_4,)",
-                                 {"in_0": (3, 6, 6), "in_1": (3, 6, 6)}, (F32,)),
-    "max-pool": Case("tmp_0 = torch.nn.functional.relu(in_0)\ntmp_1 = torch.nn.functional.max_pool2d(tmp_0, 3, 2, 1, 1, ceil_mode=False, return_indices=False)\nreturn (tmp_1,)", IMAGE, (F32, F16)),
-    "avg-pool": Case("tmp_0 = torch._C._nn.avg_pool2d(in_0, 2, 2, 0, False, True, None)\ntmp_1 = torch.nn.functional.silu(tmp_0)\nreturn (tmp_1,)", IMAGE, (F32, F16)),
-    "adaptive-pool": Case("tmp_0 = in_0 * in_1\ntmp_1 = torch.nn.functional.adaptive_avg_pool2d(tmp_0, 1)\ntmp_2 = tmp_1.flatten(1, -1)\nreturn (tmp_2,)", {"in_0": (2, 6, 9, 8), "in_1": (2, 6, 1, 1)}),
-    "adaptive-pool-to-3x4": Case("tmp_0 = torch.nn.functional.adaptive_avg_pool2d(in_0, (3, 4))\nreturn (tmp_0,)", IMAGE, (F32,)),
+    "linear-alone": Case(
+        """
+        tmp_0 = torch._C._nn.linear(in_0, in_1, in_2)
+        return (tmp_0,)
+        """,
+        {"in_0": (3, 5, 7), "in_1": (4, 7), "in_2": (4,)},
+        (F32, F16),
+    ),
+    "matmul-alone": Case(
+        """
+        tmp_0 = torch.matmul(in_0, in_1)
+        return (tmp_0,)
+        """,
+        {"in_0": (2, 3, 5, 7), "in_1": (2, 1, 7, 4)},
+        (F32, F16),
+    ),
+    "einsum-alone": Case(
+        """
+        tmp_0 = torch.functional.einsum('bhld,bsd->bhls', in_0, in_1)
+        return (tmp_0,)
+        """,
+        {"in_0": (2, 3, 5, 8), "in_1": (2, 4, 8)},
+        (F32,),
+    ),
+    "conv1d-alone": Case(
+        """
+        tmp_0 = torch.conv1d(in_0, in_1, in_2, (2,), (1,), (1,), 2)
+        return (tmp_0,)
+        """,
+        {"in_0": (2, 4, 9), "in_1": (6, 2, 3), "in_2": (6,)},
+        (F32,),
+    ),
+    "conv2d-alone": Case(
+        """
+        tmp_0 = torch.conv2d(in_0, in_1, None, (1, 2), (1, 0), (1, 1), 1)
+        return (tmp_0,)
+        """,
+        {"in_0": (2, 3, 6, 7), "in_1": (4, 3, 3, 2)},
+        (F32, F16),
+    ),
+    "conv-transpose1d-alone": Case(
+        """
+        tmp_0 = torch.conv_transpose1d(in_0, in_1, None, (2,), (1,), (0,), 3, (1,))
+        return (tmp_0,)
+        """,
+        {"in_0": (2, 6, 5), "in_1": (6, 1, 4)},
+        (F32,),
+    ),
+    "linear-beside": Case(
+        """
+        tmp_0 = torch._C._nn.linear(in_0, in_1, in_2)
+        tmp_1 = torch.nn.functional.gelu(tmp_0)
+        tmp_2 = tmp_1 + in_3
+        return (tmp_2,)
+        """,
+        {"in_0": (3, 5, 7), "in_1": (4, 7), "in_2": (4,), "in_3": (3, 5, 4)},
+        (F32, BF16),
+    ),
+    "between-two-products": Case(
+        """
+        tmp_0 = in_0 * 0.5
+        tmp_1 = torch.matmul(tmp_0, in_1)
+        tmp_2 = torch.relu(tmp_1)
+        tmp_3 = torch.matmul(tmp_2, in_1)
+        tmp_4 = tmp_3 + tmp_0
+        return (tmp_4,)
+        """,
+        {"in_0": (3, 6, 6), "in_1": (3, 6, 6)},
+        (F32,),
+    ),
+    "max-pool": Case(
+        """
+        tmp_0 = torch.nn.functional.relu(in_0)
+        tmp_1 = torch.nn.functional.max_pool2d(tmp_0, 3, 2, 1, 1, ceil_mode=False, return_indices=False)
+        return (tmp_1,)
+        """,
+        IMAGE,
+        (F32, F16),
+    ),
+    "avg-pool": Case(
+        """
+        tmp_0 = torch._C._nn.avg_pool2d(in_0, 2, 2, 0, False, True, None)
+        tmp_1 = torch.nn.functional.silu(tmp_0)
+        return (tmp_1,)
+        """,
+        IMAGE,
+        (F32, F16),
+    ),
+    "adaptive-pool": Case(
+        """
+        tmp_0 = in_0 * in_1
+        tmp_1 = torch.nn.functional.adaptive_avg_pool2d(tmp_0, 1)
+        tmp_2 = tmp_1.flatten(1, -1)
+        return (tmp_2,)
+        """,
+        {"in_0": (2, 6, 9, 8), "in_1": (2, 6, 1, 1)},
+    ),
+    "adaptive-pool-to-3x4": Case(
+        """
+        tmp_0 = torch.nn.functional.adaptive_avg_pool2d(in_0, (3, 4))
+        return (tmp_0,)
+        """,
+        IMAGE,
+        (F32,),
+    ),
     # sizes
-    "nothing": Case("tmp_0 = in_0 + in_1\ntmp_1 = torch.nn.functional.softmax(tmp_0, dim=-1)\nreturn (tmp_0, tmp_1)", {"in_0": (0, 5), "in_1": (0, 5)}),
-    "single-elements": Case("tmp_0 = in_0 * in_1\ntmp_1 = tmp_0.sum(-1)\nreturn (tmp_1,)", {"in_0": (1, 1), "in_1": (1,)}),
-    "no-dimensions": Case("tmp_0 = in_0.exp()\ntmp_1 = tmp_0 * in_1\nreturn (tmp_1, tmp_0)", {"in_0": (), "in_1": (1, 3)}),
-}  # fmt: skip
+    "nothing": Case(
+        """
+        tmp_0 = in_0 + in_1
+        tmp_1 = torch.nn.functional.softmax(tmp_0, dim=-1)
+        return (tmp_0, tmp_1)
+        """,
+        {"in_0": (0, 5), "in_1": (0, 5)},
+    ),
+    "single-elements": Case(
+        """
+        tmp_0 = in_0 * in_1
+        tmp_1 = tmp_0.sum(-1)
+        return (tmp_1,)
+        """,
+        {"in_0": (1, 1), "in_1": (1,)},
+    ),
+    "no-dimensions": Case(
+        """
+        tmp_0 = in_0.exp()
+        tmp_1 = tmp_0 * in_1
+        return (tmp_1, tmp_0)
+        """,
+        {"in_0": (), "in_1": (1, 3)},
+    ),
+}
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """Run bundles that the rules wrote through Triton's interpreter, in this process, and compare them with eager.
 
-`python -m tests.contract.trying_rules [--most ELEMENTS] [TASK…]` tries tasks of the corpus, or folders of tasks, and prints what
-differs. It is far quicker than the judge, and no substitute for it."""
+`python -m tests.contract.trying_rules [TASK…]` tries tasks of the corpus, or folders of tasks, and prints what differs.
+It is far quicker than the judge, and no substitute for it."""
 
 import os
 

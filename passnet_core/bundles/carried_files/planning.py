@@ -30,7 +30,9 @@ def ordered(shape, order):
 
 
 def merged(sizes, *strides):
-    """Walk dimensions that follow each other in memory, in all tensors, as one: the same tuples with sizes of 1 before."""
+    """Sizes and strides with dimensions that follow each other in memory, in all tensors, walked as one.
+
+    The tuples keep their lengths: sizes of 1 come before the others."""
     kept = [(sizes[-1], [each[-1] for each in strides])]
     for size, outer in zip(reversed(sizes[:-1]), zip(*(reversed(each[:-1]) for each in strides))):
         length, inner = kept[-1]

@@ -288,7 +288,7 @@ class _BiasesFit(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         given = {**dict(zip(("input", "weight", "bias"), args)), **(kwargs or {})}
-        if getattr(func, "__name__", "") in ("conv1d", "conv2d", "conv3d") and given.get("bias") is not None:
+        if getattr(func, "__name__", "") in ("conv1d", "conv2d", "conv3d") and given.get("bias") is not None:  # noqa: SIM102
             if len(given["bias"]) != len(given["weight"]):
                 raise RuntimeError("The bias is not as long as the weight.")
         return func(*args, **(kwargs or {}))

@@ -147,7 +147,7 @@ class Surveyed:
         if isinstance(value, View) and isinstance(root_of(value), Number):
             return False
         if operator_label(node) == "getitem" and any(isinstance(each, tuple | list) for each in reads):
-            return True
+            return self.is_view(self.graph.by_name[node.inputs[0]])
         if not isinstance(value, View) or strides_of(value) is None:
             return False
         inside = value.operand

@@ -152,8 +152,9 @@ def loose_skeleton(graph: Graph) -> str:
             holed = _changed(holed, path, "any")
         names = {name: inside.get(name, "any") for name in node.inputs}
         text = repr((holed.kind, holed.target, _renamed(holed.args, names), _renamed(holed.kwargs, names)))
-        found.append(text.replace("Ref(name='any')", "'any'"))
-    return "\n".join(found)
+        found.append(text)
+    results = repr(_renamed(graph.result, inside))
+    return "\n".join([*found, results]).replace("Ref(name='any')", "'any'")
 
 
 def _renamed(value: Any, names: Mapping[str, str]) -> Any:

@@ -12,7 +12,7 @@ from passnet_core.solvers.rules.forms import Form
 from passnet_core.solvers.rules.kernels import Code, Space, Unsupported
 from passnet_core.solvers.rules.layouts import is_contiguous, row_major, sizes_of, strides_of
 from passnet_core.solvers.rules.shared import DEVICE, Shared
-from passnet_core.solvers.rules.values import Stored, Value, below
+from passnet_core.solvers.rules.values import Cast, Copied, Pointwise, Stored, Value
 
 PLANNING = ("blocks", "index_dtype", "joint", "merged", "ordered", "rounded", "steps", "tiles", "triton_dtype")
 """What passes may use of planning.py."""
@@ -36,18 +36,8 @@ def pass_file(shared: Shared, forms: Sequence[Form], file: str, function: str, d
             plans.append(_plan(form, "planned", arguments, ""))
     if several:
         plans.append(_choice(forms, listed))
-    imports = ["import torch", "import triton", "import triton.language as tl"]
     body = "\n\n\n".join([*kernels, *plans])
-    helpers = ["from launching import Launch, facts"]
-    used = [each for each in PLANNING if re.search(rf"\b{each}\(", body)]
-    helpers.append(f"from planning import {', '.join(used)}")
-    if "libdevice." in body:
-        helpers.append("from triton.language.extra import libdevice")
-    if re.search(r"\bdevice\(", pattern):
-        helpers.append("from torch import device")
-    if re.search(r"\binf\b", pattern):
-        helpers.append("from torch import inf")
-    head = "\n".join([*imports, *sorted(helpers)])
+    head = "\n".join(_imports(body, pattern))
     text = f'''"""{docstring}"""
 
 {head}
@@ -57,7 +47,7 @@ def pass_file(shared: Shared, forms: Sequence[Form], file: str, function: str, d
 
 
 def replacement_args({listed}):
-    return ({listed},)
+    return {_tuple(arguments)}
 
 
 {body}
@@ -75,6 +65,22 @@ def replacement_func():
     return PassFile(file, text)
 
 
+def _imports(body: str, pattern: str) -> list[str]:
+    """What the kernels and plans, and the pattern, name."""
+    found = ["import torch"]
+    if "@triton.jit" in body:
+        found += ["import triton", "import triton.language as tl"]
+    launching = [each for each in ("Launch", "facts") if each == "facts" or "Launch(" in body]
+    found.append(f"from launching import {', '.join(launching)}")
+    if used := [each for each in PLANNING if re.search(rf"\b{each}\(", body)]:
+        found.append(f"from planning import {', '.join(used)}")
+    if named := [each for each in ("device", "inf") if re.search(rf"\b{each}\b(?!=)", pattern)]:
+        found.append(f"from torch import {', '.join(named)}")
+    if "libdevice." in body:
+        found.append("from triton.language.extra import libdevice")
+    return found
+
+
 def _pattern(graph: Graph) -> str:
     """pattern(), with the operations in the spelling of the subgraph."""
     lines = emit(graph).splitlines()
@@ -88,15 +94,24 @@ def _device(form: Form) -> str:
     return f"{form.inputs[0].tensor}.device" if form.inputs else DEVICE
 
 
+def _elementwise(value: Value) -> Iterator[Stored]:
+    """The tensors that an elementwise computation reads element by element, the first operand first."""
+    match value:
+        case Stored():
+            yield value
+        case Pointwise(contiguous=False) | Cast() | Copied(contiguous=False):
+            for each in value.parts:
+                yield from _elementwise(each)
+
+
 def _allocation(name: str, value: Value, device: str) -> str:
     shape = _tuple([each.text for each in value.shape])
     strides, sizes = strides_of(value), sizes_of(value)
     dtype = value.dtype.host
     if not value.contiguous:
-        for each in below(value):
-            if not isinstance(each, Stored) or [e.text for e in each.shape] != [e.text for e in value.shape]:
-                continue
-            if strides_of(each) == strides:
+        for each in _elementwise(value):
+            alike = len(each.shape) == len(value.shape) and all(a.seems(b) for a, b in zip(each.shape, value.shape))
+            if alike and strides_of(each) == strides:
                 more = "" if each.dtype == value.dtype else f", dtype={dtype}"
                 return f"{name} = torch.empty_like({each.tensor}{more})"
     if strides is None or is_contiguous(value) or strides == row_major(sizes):

@@ -68,8 +68,10 @@ def dtype_of(value: Argument) -> DType | None:
 
 def number_text(value: Argument, dtype: DType) -> str:
     """The code of a number in a kernel that computes in this dtype. Raises Unsupported if it is none."""
+    if dtype.is_bool:
+        return str(bool(value))
     if isinstance(value, bool):
-        return str(int(value)) if not dtype.is_bool else str(value)
+        return str(int(value))
     if isinstance(value, float):
         if math.isinf(value) or math.isnan(value):
             return f'float("{value}")'

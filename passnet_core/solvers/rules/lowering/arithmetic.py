@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from passnet_core.solvers.rules.dtypes import with_number
+from passnet_core.solvers.rules.dtypes import wide_of, with_number
 from passnet_core.solvers.rules.lowering.arguments import Argument, Literal, Operation
 from passnet_core.solvers.rules.lowering.conditions import logical
 from passnet_core.solvers.rules.lowering.pointwise import binary, joined, pointwise
@@ -53,7 +53,7 @@ def div(x: Argument, y: Argument, rounding_mode: str | None = None) -> Argument:
     if rounding_mode == "floor":
         return floordiv(x, y)
     if dtype.is_float:
-        return binary("libdevice.trunc({0} / {1})", x, y)
+        return binary("libdevice.trunc(tl.div_rn({0}, {1}))", x, y)
     return binary("{0} // {1}", x, y, exact=True)
 
 
@@ -61,7 +61,12 @@ def floordiv(x: Argument, y: Argument) -> Value:
     """The quotient, rounded down."""
     dtype = joined((x, y))
     if dtype.is_float:
-        return binary("libdevice.floor({0} / {1})", x, y)
+        wide = wide_of(dtype)
+        rest = pointwise("libdevice.fmod({0}, {1})", x, y, dtype=wide, exact=True)
+        form = "({0} - {2}) / {1} - (({2} != 0) & (({1} < 0) != ({2} < 0))).to({work})"
+        whole = pointwise(form, x, y, rest, dtype=wide, exact=True)
+        form = "libdevice.floor({0}) + ({0} - libdevice.floor({0}) > 0.5).to({work})"
+        return pointwise(form, whole, dtype=dtype, work=wide)
     return binary("({0} // {1}) - (({0} % {1} != 0) & (({0} < 0) != ({1} < 0))).to({work})", x, y, exact=True)
 
 
@@ -69,7 +74,8 @@ def remainder(x: Argument, y: Argument) -> Value:
     """The rest of a division that rounds down: it has the sign of y."""
     dtype = joined((x, y))
     if dtype.is_float:
-        return binary("{0} - {1} * libdevice.floor({0} / {1})", x, y)
+        rest = pointwise("libdevice.fmod({0}, {1})", x, y, dtype=wide_of(dtype), exact=True)
+        return pointwise("tl.where(({0} != 0) & (({0} < 0) != ({1} < 0)), {0} + {1}, {0})", rest, y, dtype=dtype)
     return binary(
         "{0} % {1} + ((({0} % {1}) != 0) & ((({0} % {1}) < 0) != ({1} < 0))).to({work}) * {1}", x, y, exact=True
     )
@@ -144,6 +150,11 @@ def addcmul(x: Value, one: Value, two: Value, value: Argument = 1) -> Value:
     return pointwise("{0} + {3} * {1} * {2}", x, one, two, value, dtype=joined((x, one, two)))
 
 
+def addcdiv(x: Value, one: Value, two: Value, value: Argument = 1) -> Value:
+    """x + value * one / two."""
+    return pointwise("{0} + {3} * tl.div_rn({1}, {2})", x, one, two, value, dtype=joined((x, one, two)))
+
+
 ARITHMETIC: Mapping[str, Operation] = {
     "add": add,
     "sub": sub,
@@ -161,6 +172,7 @@ ARITHMETIC: Mapping[str, Operation] = {
     "clamp_max": clamp_max,
     "lerp": lerp,
     "addcmul": addcmul,
+    "addcdiv": addcdiv,
     "floor_divide": floordiv,
     "mod": remainder,
     "clip": clamp,

@@ -17,7 +17,7 @@ def compared(sign: str, x: Argument, y: Argument, **_: Argument) -> Value:
         # eager rounds the number to the tensor's dtype
         number = next(each for each in (x, y) if not isinstance(each, Value))
         if isinstance(number, float) and dtype.rounds and not float(number).is_integer() and not math.isinf(number):
-            rounded = Pointwise((), dtype, number_text(number, dtype), (), False)
+            rounded = Pointwise((), dtype, f"tl.full((), {number_text(number, dtype)}, tl.float32)", ())
             x, y = (rounded if each is number else each for each in (x, y))
     return pointwise(f"{{0}} {sign} {{1}}", x, y, dtype=BOOL, work=dtype, exact=True)
 

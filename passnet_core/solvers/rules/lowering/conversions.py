@@ -86,6 +86,6 @@ CONVERSIONS: Mapping[str, Operation] = {
     "dropout2d": dropout,
     "dropout3d": dropout,
     **{label: partial(to_named, name) for label, name in SHORT_DTYPES.items()},
-    **dict.fromkeys(("detach", "alpha_dropout", "feature_dropout", "cuda", "cpu", "alias"), unchanged),
+    **dict.fromkeys(("detach", "cuda", "cpu", "alias"), unchanged),
 }
 """Conversions to dtypes, and operations that change no element, by label."""

@@ -89,7 +89,7 @@ def select(x: Value, dim: int, index: Argument) -> Value:
 def narrow(x: Value, dim: int, start: Argument, length: Argument) -> Value:
     """A piece of an axis, from a place on."""
     axis = axis_of(dim, len(x.shape))
-    first = size_of(start)
+    first = _position(start, x.shape[axis])
     shape = (*x.shape[:axis], size_of(length), *x.shape[axis + 1 :])
     return view_of(x, shape, lambda places: (*places[:axis], places[axis] + first, *places[axis + 1 :]))
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinates, parted
-from passnet_core.solvers.rules.dtypes import FLOAT32, DType, wide_of
+from passnet_core.solvers.rules.dtypes import DType, wide_of
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, size_of
 from passnet_core.solvers.rules.lowering.arithmetic import clamp
@@ -44,11 +44,15 @@ def log_softmax(x: Value, dim: Argument = -1, dtype: Argument = None) -> Value:
     """The logarithm of softmax."""
     if dtype is not None:
         x = converted_to(x, dtype)
+    if not x.shape:
+        raise Unsupported("log_softmax of a single number")
     wide = wide_of(x.dtype)
     largest = reduced("max", x, dim, True, x.dtype, exact=True)
     powers = pointwise("libdevice.exp({0} - {1})", x, largest, dtype=wide, exact=True)
     total = reduced("sum", powers, dim, True, wide, exact=True)
-    return pointwise("{0} - {1} - libdevice.log({2})", x, largest, total, dtype=x.dtype, work=wide)
+    found = pointwise("{0} - {1} - libdevice.log({2})", x, largest, total, dtype=x.dtype, work=wide)
+    found.contiguous = True
+    return found
 
 
 def layer_norm(
@@ -84,13 +88,13 @@ def scaled(
 
 def rms_norm(x: Value, shape: Argument, weight: Argument = None, eps: Argument = None) -> Value:
     """x divided by the root of its mean square over the last axes."""
-    dims = tuple(range(len(x.shape) - len(shape), len(x.shape)))
-    squares = pointwise("{0} * {0}", x, dtype=FLOAT32, exact=True)
-    mean = averaged(squares, dims, True, FLOAT32)
     if eps is None:
         raise Unsupported("rms_norm without eps")
-    scale = pointwise("libdevice.rsqrt({0} + {1})", mean, eps, dtype=FLOAT32, exact=True)
-    return scaled("{0} * {1}", (x, scale), weight, None, x.dtype, FLOAT32)
+    dims, wide = tuple(range(len(x.shape) - len(shape), len(x.shape))), wide_of(x.dtype)
+    squares = pointwise("{0} * {0}", x, dtype=wide, exact=True)
+    mean = averaged(squares, dims, True, wide)
+    scale = pointwise("libdevice.rsqrt({0} + {1})", mean, eps, dtype=wide, exact=True)
+    return scaled("{0} * {1}", (x, scale), weight, None, x.dtype, wide)
 
 
 def per_channel(each: Value | None, x: Value) -> Value | None:

@@ -144,7 +144,7 @@ def flip(x: Value, dims: Argument, *more: int) -> Value:
             for axis, place in enumerate(places)
         )
 
-    return view_of(x, x.shape, inside)
+    return Copied(x.shape, x.dtype, view_of(x, x.shape, inside), contiguous=True)
 
 
 def repeat(x: Value, *sizes: Argument) -> Value:
@@ -160,7 +160,7 @@ def repeat(x: Value, *sizes: Argument) -> Value:
             for place, each, size in zip(places[more:], given[more:], x.shape)
         )
 
-    return View(shape, x.dtype, x, inside, name=x.name)
+    return Copied(shape, x.dtype, View(shape, x.dtype, x, inside, name=x.name), contiguous=True)
 
 
 def repeat_interleave(x: Value, repeats: Argument, dim: int | None = None) -> Value:
@@ -173,7 +173,7 @@ def repeat_interleave(x: Value, repeats: Argument, dim: int | None = None) -> Va
     def inside(writer: ElementWriter, places: Coordinates) -> Coordinates:
         return (*places[:axis], parted(places[axis], times, writer)[0], *places[axis + 1 :])
 
-    return View(shape, x.dtype, x, inside, name=x.name)
+    return Copied(shape, x.dtype, View(shape, x.dtype, x, inside, name=x.name), contiguous=True)
 
 
 def triangle(x: Value, sign: str, diagonal: Argument) -> Value:

@@ -91,7 +91,7 @@ def largest(x: Value, dim: Argument = None, keepdim: Argument = False) -> Argume
         return maximum(x, dim)
     if dim is None:
         return extreme("max", x, None, False)
-    return (extreme("max", x, dim, keepdim), reduced("argmax", x, dim, keepdim, INT64))
+    return (extreme("max", x, dim, keepdim), argmax(x, dim, keepdim))
 
 
 def smallest(x: Value, dim: Argument = None, keepdim: Argument = False) -> Argument:
@@ -100,21 +100,29 @@ def smallest(x: Value, dim: Argument = None, keepdim: Argument = False) -> Argum
         return minimum(x, dim)
     if dim is None:
         return extreme("min", x, None, False)
-    return (extreme("min", x, dim, keepdim), reduced("argmin", x, dim, keepdim, INT64))
+    return (extreme("min", x, dim, keepdim), argmin(x, dim, keepdim))
 
 
 def argmax(x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
     """The place of the largest element along an axis."""
-    if dim is None:
-        raise Unsupported("argmax over everything")
-    return reduced("argmax", x, dim, keepdim, INT64)
+    return place_of("argmax", x, dim, keepdim)
 
 
 def argmin(x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
     """The place of the smallest element along an axis."""
-    if dim is None:
-        raise Unsupported("argmin over everything")
-    return reduced("argmin", x, dim, keepdim, INT64)
+    return place_of("argmin", x, dim, keepdim)
+
+
+def place_of(kind: str, x: Value, dim: Argument, keepdim: Argument) -> Value:
+    """The place of the largest or smallest element along an axis: that of the first NaN if there is one."""
+    if dim is None or not x.shape:
+        raise Unsupported(f"{kind} over everything")
+    found = reduced(kind, x, dim, keepdim, INT64)
+    if not x.dtype.is_float:
+        return found
+    nan = isnan(x)
+    operands = (reduced("any", nan, dim, keepdim, BOOL), reduced("argmax", nan, dim, keepdim, INT64), found)
+    return Pointwise(found.shape, INT64, "tl.where({0}, {1}, {2})", operands, True)
 
 
 def any_of(x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
@@ -149,12 +157,13 @@ def var(
     unbiased: Argument = True,
     keepdim: Argument = False,
     correction: Argument = None,
+    *,
+    wide: bool = False,
 ) -> Value:
-    """The variance. correction: what the divisor is less than the number of elements."""
-    wide = wide_of(x.dtype)
+    """The variance. correction: what the divisor is less than the number of elements. wide: not rounded yet."""
     by = correction if correction is not None else int(bool(unbiased))
-    _, found = moments(x, dim, by, wide)
-    found = cast(found, x.dtype)
+    _, found = moments(x, dim, by, wide_of(x.dtype))
+    found = found if wide else cast(found, x.dtype)
     if keepdim:
         return found
     axes = axes_of(x, dim)
@@ -163,8 +172,9 @@ def var(
 
 
 def std(*args: Argument, **kwargs: Argument) -> Value:
-    """The square root of the variance."""
-    return unary("sqrt", var(*args, **kwargs))
+    """The square root of the variance, rounded once."""
+    found = var(*args, **kwargs, wide=True)
+    return cast(unary("sqrt", found), args[0].dtype if args else kwargs["x"].dtype)
 
 
 def norm(x: Value, p: Argument = 2, dim: Argument = None, keepdim: Argument = False, dtype: Argument = None) -> Value:

@@ -1,0 +1,90 @@
+"""What passes by rules use to plan their launches: sizes, strides and tiles."""
+
+from pathlib import Path
+
+from passnet_core.bundles import carried
+from tests.contract.interpreted import run_interpreted
+
+
+def run(script: str, folder: Path) -> str:
+    (folder / "pass_dir").mkdir()
+    (folder / "pass_dir" / "planning.py").write_text(carried.planning().code)
+    return run_interpreted(script, folder, head="import itertools\nimport torch\nfrom planning import *\n")
+
+
+def test_merged_dimensions_reach_the_same_elements(tmp_path: Path) -> None:
+    told = """
+def places(sizes, strides):
+    return [sum(i * s for i, s in zip(index, strides)) for index in itertools.product(*map(range, sizes))]
+
+base = torch.empty(3, 4, 5, 6)
+tensors = [
+    base, base.transpose(1, 2), base[:, :, 1:], base[..., ::2], base[:, :1], base[:1, :, :1], base.permute(3, 2, 1, 0),
+    base[:, :, None, 0], base.expand(3, 4, 5, 6), base[0, 0], base[:0],
+]
+lengths = []
+for one in tensors:
+    row = torch.empty(one.shape[-1]).expand(one.shape)
+    for other in [one, torch.empty(one.shape), torch.empty(1).expand(one.shape), row]:
+        sizes, first, second = merged(tuple(one.shape), steps(one), steps(other))
+        assert len(sizes) == len(first) == len(second) == one.dim()
+        assert places(sizes, first) == places(one.shape, steps(one)), (one.shape, one.stride())
+        assert places(sizes, second) == places(one.shape, steps(other))
+    lengths.append(sum(size != 1 for size in merged(tuple(one.shape), steps(one), steps(one))[0]))
+print(lengths)
+"""
+    found = run(told, tmp_path)
+    assert found == "[1, 4, 2, 1, 2, 2, 4, 2, 1, 1, 1]"
+
+
+def test_joint_sizes_are_those_of_broadcasting(tmp_path: Path) -> None:
+    told = """
+for one, other in itertools.product(range(4), repeat=2):
+    try:
+        wanted = torch.broadcast_shapes((one,), (other,))[0]
+    except RuntimeError:
+        try:
+            joint(one, other)
+        except ValueError as problem:
+            assert f"{one} and {other}" in str(problem)
+            continue
+        raise AssertionError
+    assert joint(one, other) == wanted, (one, other)
+"""
+    run(told, tmp_path)
+
+
+def test_strides_in_an_order_are_those_of_the_permuted_tensor(tmp_path: Path) -> None:
+    told = """
+for order in itertools.permutations(range(4)):
+    shape = (2, 3, 4, 5)
+    permuted = torch.empty([shape[axis] for axis in order]).permute([order.index(axis) for axis in range(4)])
+    assert tuple(permuted.shape) == shape
+    assert ordered(shape, order) == permuted.stride()
+"""
+    run(told, tmp_path)
+
+
+def test_tiles_and_blocks_cover_everything_and_are_powers_of_two(tmp_path: Path) -> None:
+    told = """
+for count in (0, 1, 2, 127, 128, 129, 5000, 10**6, 2**31 + 5):
+    (programs,), block, warps = blocks(count)
+    assert block & (block - 1) == 0 and warps in (1, 2, 4, 8)
+    assert (programs - 1) * block < count <= programs * block or count == programs == 0
+for rows, columns in itertools.product((0, 1, 3, 1000, 10**6), ((1,), (7,), (768,), (16384,), (10**6,), (5, 900))):
+    (programs,), together, *widths, warps = tiles(rows, *columns)
+    assert len(widths) == len(columns) and all(width & (width - 1) == 0 for width in widths)
+    assert all(width >= min(length, 16384) for width, length in zip(widths, columns))
+    assert programs * together >= rows > (programs - 1) * together or rows == programs == 0
+    assert 1 <= warps <= 16
+"""
+    run(told, tmp_path)
+
+
+def test_positions_beyond_32_bits_are_counted_in_64(tmp_path: Path) -> None:
+    told = """
+small, large = torch.empty(10, device="meta"), torch.empty(2**31, device="meta")
+far = torch.empty(2, 2**31, device="meta")[:, :1]
+print(index_dtype(small), index_dtype(small, large), index_dtype(far), index_dtype(large[: 2**31 - 1]))
+"""
+    assert run(told, tmp_path) == "int32 int64 int64 int32"

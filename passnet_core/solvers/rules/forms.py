@@ -7,6 +7,7 @@ from typing import Any
 from passnet_core.graphs.emission import expression
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, substituted
 from passnet_core.graphs.ir import Value as Argument
+from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.solvers.rules.coordinates import Split
 from passnet_core.solvers.rules.dtypes import DType
 from passnet_core.solvers.rules.grouping import planned
@@ -176,4 +177,7 @@ class _Results:
         }
         args = substituted(node.args, names)
         assert isinstance(args, tuple)
+        if node.target.startswith("torch."):
+            # a bundle may call methods of tensors where torch's functions are refused
+            return replace(node, kind=NodeKind.METHOD, target=operator_label(node), args=args)
         return replace(node, args=args)

@@ -8,6 +8,7 @@ from passnet_core.graphs.emission import emit
 from passnet_core.graphs.ir import Graph
 from passnet_core.graphs.vocabulary import operator_sequence
 from passnet_core.records.bundles import PassFile
+from passnet_core.solvers.rules.formatting import wrapped
 from passnet_core.solvers.rules.forms import Form
 from passnet_core.solvers.rules.kernels import Code, Space, Unsupported
 from passnet_core.solvers.rules.layouts import is_contiguous, row_major, sizes_of, strides_of
@@ -62,7 +63,7 @@ PLANS = {{}}
 def replacement_func():
     return {function}
 '''
-    return PassFile(file, text)
+    return PassFile(file, wrapped(text))
 
 
 def _imports(body: str, pattern: str) -> list[str]:

@@ -10,7 +10,7 @@ from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, a
 from passnet_core.solvers.rules.lowering.pointwise import pointwise, single
 from passnet_core.solvers.rules.lowering.reductions import averaged, extreme, reduced
 from passnet_core.solvers.rules.lowering.views import permute, reshaped, view_of
-from passnet_core.solvers.rules.sizes import Size, derived, product
+from passnet_core.solvers.rules.sizes import Size, product
 from passnet_core.solvers.rules.values import Chosen, Copied, ElementWriter, Number, Shape, Value
 
 
@@ -21,11 +21,7 @@ def window(
     lead = len(x.shape) - rank
     ks, ss, ps, ds = (per_axis(value, rank) for value in (kernel, stride, padding, dilation))
     out = tuple(
-        derived(
-            f"({{}} + {2 * p - d * (k - 1) - 1}) // {s} + 1",
-            lambda n, s=s, p=p, d=d, k=k: (n + 2 * p - d * (k - 1) - 1) // s + 1,
-            x.shape[lead + axis],
-        )
+        (x.shape[lead + axis] + (2 * p - d * (k - 1) - 1)).divided(Size.of(s)) + 1
         for axis, (k, s, p, d) in enumerate(zip(ks, ss, ps, ds))
     )
 

@@ -1,0 +1,74 @@
+"""Break lines that are too long, within brackets, as formatters of Python do."""
+
+MOST = 116
+
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+
+
+def wrapped(code: str) -> str:
+    """The code with long lines broken. What has no brackets stays as it is."""
+    return "\n".join(line for each in code.split("\n") for line in _broken(each))
+
+
+def _broken(line: str) -> list[str]:
+    if len(line) <= MOST or line.lstrip().startswith(("#", '"""')):
+        return [line]
+    body = line.lstrip()
+    indent = line[: len(line) - len(body)]
+    groups = _groups(body)
+    if not groups:
+        return [line]
+    start, end = max(groups, key=lambda each: each[1] - each[0])
+    head, inner, tail = body[: start + 1], body[start + 1 : end].strip(), body[end:]
+    deeper = f"{indent}    "
+    items = [each.strip() for each in _items(inner)]
+    if not inner or (len(items) == 1 and not _groups(inner)):
+        return [line]
+    if len(deeper) + len(inner) <= MOST and not inner.endswith(","):
+        return [indent + head, deeper + inner, *_broken(indent + tail)]
+    comma = "," if len(items) > 1 or inner.endswith(",") else ""
+    middle = [part for each in items if each for part in _with_comma(_broken(deeper + each), comma)]
+    return [indent + head, *middle, *_broken(indent + tail)]
+
+
+def _with_comma(lines: list[str], comma: str) -> list[str]:
+    return [*lines[:-1], lines[-1] + comma]
+
+
+def _groups(text: str) -> list[tuple[int, int]]:
+    """Where the outermost brackets open and close."""
+    found: list[tuple[int, int]] = []
+    open_at: list[int] = []
+    for place, letter in _letters(text):
+        if letter in _CLOSING:
+            open_at.append(place)
+        elif letter in _CLOSING.values() and open_at:
+            start = open_at.pop()
+            if not open_at:
+                found.append((start, place))
+    return found
+
+
+def _items(text: str) -> list[str]:
+    """The parts between commas that are in no bracket."""
+    found, depth, start = [], 0, 0
+    for place, letter in _letters(text):
+        depth += (letter in _CLOSING) - (letter in _CLOSING.values())
+        if letter == "," and not depth:
+            found.append(text[start:place])
+            start = place + 1
+    return [*found, text[start:]]
+
+
+def _letters(text: str) -> "list[tuple[int, str]]":
+    """The letters outside of strings, with their places."""
+    found: list[tuple[int, str]] = []
+    quote = ""
+    for place, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        else:
+            found.append((place, letter))
+    return found

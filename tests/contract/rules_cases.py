@@ -528,6 +528,27 @@ CASES: dict[str, Case] = {
         """,
         {"in_0": (4, 5), "in_1: int64": (2, 3)},
     ),
+    "index-of-rows-that-are-reduced": Case(
+        """
+        tmp_0 = torch.nn.functional.softmax(in_0, dim=-1)
+        tmp_1 = tmp_0[in_1]
+        tmp_2 = tmp_1 * 2.0
+        return (tmp_2,)
+        """,
+        {"in_0": (4, 5), "in_1: int64": (2, 3)},
+    ),
+    "assigned-to-a-slice": Case(
+        """
+        tmp_0 = torch.zeros(3, 5, device=device(type='cuda', index=0))
+        tmp_0[slice(1, None, None)] = 2.0
+        tmp_1 = tmp_0
+        tmp_2 = tmp_0 + in_0
+        tmp_3 = torch.tanh(tmp_2)
+        return (tmp_3,)
+        """,
+        {"in_0": (3, 5)},
+        (F32,),
+    ),
     "index-of-a-middle-axis": Case(
         """
         tmp_0 = in_0[:, in_1]

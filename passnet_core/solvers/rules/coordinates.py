@@ -20,12 +20,13 @@ class Split(Exception):
 class Term:
     """A part of a coordinate. text: its code in the kernel. variables: what it depends on. bound: it is smaller.
 
-    plain: it is a variable itself, and not computed from some."""
+    plain: it is a variable itself, and not computed from some. read: it is an element of a tensor."""
 
     text: str
     variables: frozenset[str]
     bound: Size | None = None
     plain: bool = False
+    read: bool = False
 
 
 @dataclass(frozen=True)

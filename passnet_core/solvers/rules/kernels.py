@@ -201,7 +201,7 @@ class KernelWriter(ElementWriter):
 
     def indirect(self, code: str, asked: Coordinates, bound: Size) -> Coordinate:
         """A coordinate that is an element of a tensor."""
-        return Coordinate(((Term(code, variables(asked), bound), ONE),))
+        return Coordinate(((Term(code, variables(asked), bound, read=True), ONE),))
 
     # --- memory ---
 
@@ -281,6 +281,9 @@ class KernelWriter(ElementWriter):
         return value.code(self, places, mask)
 
     def reduce(self, value: Reduction, places: Coordinates, mask: str) -> str:
+        if any(term.read for place in places for term, _ in place.terms):
+            # programs would reduce other rows than their own
+            raise NeedsMemory(value)
         if self.reached is not None:
             self.reached.append((value, places))
             return "value"

@@ -1,8 +1,9 @@
 """Which operations of a subgraph a pass replaces together: regions between what is left to libraries."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from passnet_core.graphs.effects import changed, effects, is_random, is_switch
 from passnet_core.graphs.ir import Graph, Node, NodeKind
@@ -91,9 +92,7 @@ class Surveyed:
         """Whether a region may hold this operation."""
         if node.name in self.reasons or node.name not in self.values:
             return False
-        if is_random(node) or is_switch(node) or node.target == "operator.setitem":
-            return False
-        if changed(node) and not self._unobserved(node):
+        if is_random(node) or is_switch(node) or self.storage[node.name] in self.disturbed:
             return False
         label = operator_label(node)
         if label in LIBRARY:
@@ -101,9 +100,29 @@ class Surveyed:
         value = self.values[node.name]
         return _is_tensors(value) and all(_is_tensors(self.values.get(name)) for name in node.inputs)
 
+    @cached_property
+    def storage(self) -> Mapping[str, str]:
+        """Operations and inputs, with the one that owns the memory of their values."""
+        return effects(self.graph).storage
+
+    @cached_property
+    def disturbed(self) -> frozenset[str]:
+        """What owns memory that operations change in place, and others may see it: those must stay in their order."""
+        return frozenset(
+            self.storage[ref.name]
+            for node in self.graph.operations
+            if changed(node) and not self._may_return_anew(node)
+            for ref in changed(node)
+        )
+
+    def _may_return_anew(self, node: Node) -> bool:
+        """Whether an operation that works in place may be part of a region."""
+        known = node.name in self.values and node.name not in self.reasons and node.target != "operator.setitem"
+        return known and _is_tensors(self.values[node.name]) and self._unobserved(node)
+
     def _unobserved(self, node: Node) -> bool:
         """Whether nobody else sees what the operation changes in place: it might as well return something new."""
-        storage = effects(self.graph).storage
+        storage = self.storage
         inputs = {each.name for each in self.graph.inputs}
         for ref in changed(node):
             root = storage[ref.name]

@@ -537,6 +537,25 @@ CASES: dict[str, Case] = {
         """,
         {"in_0": (4, 5), "in_1: int64": (2, 3)},
     ),
+    "index-of-flat-rows-that-are-reduced": Case(
+        """
+        tmp_0 = torch.nn.functional.softmax(in_0, dim=-1)
+        tmp_1 = tmp_0.reshape(-1)
+        tmp_2 = tmp_1[in_1]
+        tmp_3 = tmp_2 * 2.0
+        return (tmp_3,)
+        """,
+        {"in_0": (4, 5), "in_1: int64": (7,)},
+    ),
+    "reduced-in-a-part-of-a-concatenation": Case(
+        """
+        tmp_0 = torch.nn.functional.relu(in_0)
+        tmp_1 = torch.nn.functional.max_pool2d(in_1, 2, 1, 0, 1, ceil_mode=True, return_indices=False)
+        tmp_2 = torch.cat([tmp_1, tmp_0], dim=1)
+        return (tmp_2,)
+        """,
+        {"in_0": (2, 3, 4, 5), "in_1": (2, 2, 5, 6)},
+    ),
     "assigned-to-a-slice": Case(
         """
         tmp_0 = torch.zeros(3, 5, device=device(type='cuda', index=0))

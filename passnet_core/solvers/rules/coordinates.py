@@ -44,6 +44,11 @@ class Coordinate:
     def variables(self) -> frozenset[str]:
         return frozenset(name for term, _ in self.terms for name in term.variables)
 
+    @property
+    def read(self) -> bool:
+        """Whether it depends on an element of a tensor."""
+        return any(term.read for term, _ in self.terms)
+
     def __add__(self, other: "Coordinate | Size | int") -> "Coordinate":
         if not isinstance(other, Coordinate):
             return Coordinate(self.terms, self.start + other)
@@ -115,8 +120,8 @@ def parted(place: Coordinate, size: Size, text: "CoordinateText") -> tuple[Coord
     divisor = text(Coordinate((), size))
     above = None if bound is None else (bound + 1 + size - 1).divided(size)
     return (
-        Coordinate(((Term(f"({code}) // {divisor}", known, above), ONE),)),
-        Coordinate(((Term(f"({code}) % {divisor}", known, size), ONE),)),
+        Coordinate(((Term(f"({code}) // {divisor}", known, above, read=place.read), ONE),)),
+        Coordinate(((Term(f"({code}) % {divisor}", known, size, read=place.read), ONE),)),
     )
 
 

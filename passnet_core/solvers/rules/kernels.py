@@ -281,8 +281,8 @@ class KernelWriter(ElementWriter):
         return value.code(self, places, mask)
 
     def reduce(self, value: Reduction, places: Coordinates, mask: str) -> str:
-        if any(term.read for place in places for term, _ in place.terms):
-            # programs would reduce other rows than their own
+        if mask or any(place.read for place in places):
+            # some rows must not be read, or programs would reduce other rows than their own
             raise NeedsMemory(value)
         if self.reached is not None:
             self.reached.append((value, places))

@@ -101,7 +101,9 @@ def reflected(x: Value, pad: Sequence[Argument]) -> Value:
         for axis, (before, _) in ends.items():
             last = writer.size(x.shape[axis] - 1)
             text = f"{last} - tl.abs({last} - tl.abs({writer.place(places[axis] + -before)}))"
-            found[axis] = Coordinate(((Term(text, places[axis].variables, x.shape[axis]), ONE),))
+            found[axis] = Coordinate(
+                ((Term(text, places[axis].variables, x.shape[axis], read=places[axis].read), ONE),)
+            )
         return tuple(found)
 
     return Copied(shape, x.dtype, View(shape, x.dtype, x, inside, name=x.name), contiguous=True)

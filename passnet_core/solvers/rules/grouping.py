@@ -204,11 +204,8 @@ class _Kernel:
         code = writer.element(output.value, places)
         access = writer.access(output.tensor, places)
         condition = writer.mask(variables(places))
-        dtype = writer.dtype(output.value.dtype)
-        if output.tensor in writer.tensors:
-            dtype = f"{output.tensor}_ptr.dtype.element_ty"
         constant = isinstance(output.value, Number | PassedNumber) or _is_number(code) or output.value.dtype.is_bool
-        stored = code if constant else f"{atom(code)}.to({dtype})"
+        stored = code if constant else f"{atom(code)}.to({output.tensor}_ptr.dtype.element_ty)"
         address = writer.address(access)
         if not variables(places):
             # a single element: only the first row or index is inside

@@ -733,6 +733,15 @@ CASES: dict[str, Case] = {
         """,
         {"in_0": (1, 1), "in_1": (1,)},
     ),
+    "names-that-passes-use": Case(
+        """
+        plan = key + rows
+        index = torch.nn.functional.softmax(plan, dim=-1)
+        start = index * i0
+        return (start, plan)
+        """,
+        {"key": (3, 5), "rows": (3, 5), "i0": (5,)},
+    ),
     "no-dimensions": Case(
         """
         tmp_0 = in_0.exp()

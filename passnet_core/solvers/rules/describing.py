@@ -39,8 +39,10 @@ def _title(found: FoundRegion) -> str:
 
 def _traffic(found: FoundRegion, form: Form) -> list[str]:
     """How many bytes eager and the kernels move, on the first subgraph."""
-    operations = [node for node, is_view in zip(found.graph.operations, found.views) if not is_view]
-    values = found.surveyed.values
+    surveyed = found.surveyed
+    named = (surveyed.graph.by_name[name] for name in found.region.nodes)
+    operations = [node for node, is_view in zip(named, found.views) if not is_view]
+    values = surveyed.values
     eager = sum(_bytes(values[name]) for node in operations for name in (*dict.fromkeys(node.inputs), node.name))
     mine = sum(_moved(code.tensors, form) for code in form.kernels)
     where = found.surveyed.subgraph.id

@@ -1,5 +1,6 @@
 """Regions of several subgraphs that one pass replaces, and the numbers in which they differ."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -25,6 +26,14 @@ MAY_DIFFER: Mapping[str, str] = {
     "tile": "times", "dropout": "chance",
 }  # fmt: skip
 """Operations whose numbers may differ between subgraphs that share a pass, with a name for them."""
+
+
+TAKEN = re.compile(
+    r"[ir]\d+[io]*|call_\d+|plan(_\d+)?|launch(_\d+)?|planned|key|grid|block|blocks|rows?|columns?(_\w+)?|warps|constants"
+    r"|outer\d*|r\d*|shape|strides|index|inside(_\w+)?|start|rounded|steps|tiles|merged|ordered|joint|facts|place|chosen"
+    r"|torch|triton|tl|libdevice|device|inf|\w+_(ptr|steps|shape|strides|offset|parts|held|kernel)"
+)
+"""Names that a pass file may have of its own."""
 
 
 @dataclass(frozen=True)
@@ -60,11 +69,23 @@ class FoundRegion:
 
 
 def extracted(surveyed: Surveyed, region: FusedRegion) -> FoundRegion:
+    """The region as a graph. Values that are named like what a pass file has of its own get other names."""
     graph = surveyed.graph
     inputs = tuple(Node(name, NodeKind.INPUT, "") for name in region.inputs)
     nodes = tuple(replace(graph.by_name[name], line=None) for name in region.nodes)
-    results = tuple(Ref(name) for name in region.outputs)
-    return FoundRegion(surveyed, region, Graph((*inputs, *nodes), results[0] if len(results) == 1 else results))
+    free = Names(taken=[node.name for node in (*inputs, *nodes)])
+    names = {
+        node.name: free.free(f"{node.name}_value") if TAKEN.fullmatch(node.name) else node.name
+        for node in (*inputs, *nodes)
+    }
+    renamed = tuple(
+        replace(
+            node, name=names[node.name], args=_renamed(node.args, names), kwargs=_renamed(node.kwargs, names)
+        )
+        for node in (*inputs, *nodes)
+    )  # fmt: skip
+    results = tuple(Ref(names[name]) for name in region.outputs)
+    return FoundRegion(surveyed, region, Graph(renamed, results[0] if len(results) == 1 else results))
 
 
 def _as_stored(value: Any, name: str) -> Stored:

@@ -71,14 +71,19 @@ for count in (0, 1, 2, 127, 128, 129, 5000, 10**6, 2**31 + 5):
     (programs,), block, warps = blocks(count)
     assert block & (block - 1) == 0 and warps in (1, 2, 4, 8)
     assert (programs - 1) * block < count <= programs * block or count == programs == 0
-for rows, columns in itertools.product((0, 1, 3, 1000, 10**6), ((1,), (7,), (768,), (16384,), (10**6,), (5, 900))):
-    (programs,), together, *widths, warps = tiles(rows, *columns)
+lengths = ((1,), (7,), (768,), (16384,), (10**6,), (5, 900))
+for function, rows, columns in itertools.product((tiles, tiles_of_long_rows), (0, 1, 3, 1000, 10**6), lengths):
+    (programs,), together, *widths, warps = function(rows, *columns)
     assert len(widths) == len(columns) and all(width & (width - 1) == 0 for width in widths)
-    assert all(width >= min(length, 16384) for width, length in zip(widths, columns))
+    assert all(width >= (length if function is tiles else min(length, 8192)) for width, length in zip(widths, columns))
     assert programs * together >= rows > (programs - 1) * together or rows == programs == 0
     assert 1 <= warps <= 16
+try:
+    tiles(1, 2**20 + 1)
+except ValueError as problem:
+    print(problem)
 """
-    run(told, tmp_path)
+    assert run(told, tmp_path) == "Rows of 1048577 elements do not fit in a tile."
 
 
 def test_positions_beyond_32_bits_are_counted_in_64(tmp_path: Path) -> None:

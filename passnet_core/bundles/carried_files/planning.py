@@ -5,6 +5,8 @@ import triton
 import triton.language as tl
 
 MOST = 2**31 - 1
+MOST_IN_A_TILE = 2**20
+WIDEST = 2**13
 DTYPES = {torch.float16: tl.float16, torch.bfloat16: tl.bfloat16, torch.float32: tl.float32}
 
 
@@ -72,16 +74,23 @@ def blocks(count):
 
 
 def tiles(rows, *columns):
-    """Grid, rows and columns of a tile, and warps. Rows are walked whole where they fit, several at a time if short."""
-    widths = [min(triton.next_power_of_2(max(each, 1)), MOST_COLUMNS) for each in columns]
+    """Grid, rows and columns of a tile, and warps, where a tile holds whole rows, several of them if they are short."""
+    if max(columns, default=0) > MOST_IN_A_TILE:
+        raise ValueError(f"Rows of {max(columns)} elements do not fit in a tile.")
+    return _tiles(rows, [triton.next_power_of_2(max(each, 1)) for each in columns])
+
+
+def tiles_of_long_rows(rows, *columns):
+    """The same where a program walks its rows in several tiles."""
+    return _tiles(rows, [min(triton.next_power_of_2(max(each, 1)), WIDEST) for each in columns])
+
+
+def _tiles(rows, widths):
     widest = max(widths, default=1)
     together = 1
     while together < 64 and together * 2 * widest <= 2048 and triton.cdiv(rows, together * 2) >= 256:
         together *= 2
     return (triton.cdiv(rows, together),), together, *widths, min(max(together * widest // 256, 1), 16)
-
-
-MOST_COLUMNS = 1 << 14
 
 
 @triton.jit

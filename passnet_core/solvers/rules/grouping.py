@@ -16,7 +16,7 @@ from passnet_core.solvers.rules.kernels import (
     Unsupported,
     atom,
 )
-from passnet_core.solvers.rules.sizes import Size
+from passnet_core.solvers.rules.sizes import Size, product
 from passnet_core.solvers.rules.values import Number, PassedNumber, Reduction, Stored, Value, below
 
 MOST_TEMPORARIES = 12
@@ -174,22 +174,13 @@ class _Kernel:
         return needed
 
     def _longest(self, outer: set[int] | None) -> int:
+        """The largest number of elements in a row, in any of the subgraphs."""
         if outer is None:
             return 1
-        longest = 1
+        rows = [tuple(size for axis, size in enumerate(each.value.shape) if axis not in outer) for each in self.outputs]
         for each in self.outputs:
-            for value in below(each.value):
-                if isinstance(value, Reduction):
-                    length = 1
-                    for size in value.reduced:
-                        length *= size.value
-                    longest = max(longest, length)
-            length = 1
-            for axis, size in enumerate(each.value.shape):
-                if axis not in outer:
-                    length *= size.value
-            longest = max(longest, length)
-        return longest
+            rows += [value.reduced for value in below(each.value) if isinstance(value, Reduction)]
+        return max(max(product(each).values) for each in rows)
 
     def _open_spaces(self, writer: KernelWriter, value: Value, places: Coordinates) -> None:
         for reduction, kept in writer.probe(value, places):

@@ -425,7 +425,7 @@ class KernelWriter(ElementWriter):
         else:
             counter, condition = f"column_{space.name}" if len(self.spaces) > 1 else "column", self._columns(space)
         if not outer:
-            count = f"({count})[None, :]" if not count.startswith("tl.arange") else f"{count}[None, :]"
+            count = f"({count})[None, :].to(INDEX)" if " + " in count else f"{count}[None, :].to(INDEX)"
         lines = [f"{counter} = {count}"]
         total = " * ".join(f"{label}[{index}]" for index in range(len(names))) or "1"
         lines.append(f"{condition} = {counter} < {total}")

@@ -45,14 +45,13 @@ class _Writing:
             regions = surveyed.regions() or surveyed.views() or surveyed.regions(library=True)
             self.regions.append((surveyed, regions))
             self.left += [f"{name}: {reason}" for name, reason in surveyed.reasons.items()]
-        self.refused: set[str] = set()
 
     def bundle(self) -> WrittenBundle:
         for _ in range(MOST_ROUNDS):
             together = self._together()
             if not self._regrouped(together):
                 break
-        names = Names(taken=("launching", "planning", "torch", "triton", "tl", "libdevice", "torch"))
+        names = Names(taken=("launching", "planning", "torch", "triton", "tl", "libdevice"))
         passes: list[PassFile] = []
         for each in together:
             name = names.free(title(each.graph))

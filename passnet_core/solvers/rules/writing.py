@@ -15,7 +15,18 @@ from passnet_core.solvers.rules.layouts import is_contiguous, row_major, sizes_o
 from passnet_core.solvers.rules.shared import DEVICE, Shared
 from passnet_core.solvers.rules.values import Cast, Copied, Pointwise, Stored, Value
 
-PLANNING = ("blocks", "index_dtype", "joint", "merged", "ordered", "rounded", "steps", "tiles", "triton_dtype")
+PLANNING = (
+    "blocks",
+    "index_dtype",
+    "joint",
+    "merged",
+    "ordered",
+    "rounded",
+    "steps",
+    "tiles",
+    "tiles_of_long_rows",
+    "triton_dtype",
+)
 """What passes may use of planning.py."""
 
 
@@ -214,7 +225,8 @@ def _launch(code: Code, launch: str) -> list[str]:
     if code.tiled:
         columns = [_product([each.text for each in space.sizes.values()]) for space in code.spaces]
         widths = [f"columns_{space.name}" if len(code.spaces) > 1 else "columns" for space in code.spaces]
-        lines.append(f"grid, rows, {', '.join([*widths, 'warps'])} = tiles({', '.join([count, *columns])})")
+        function = "tiles_of_long_rows" if code.looped else "tiles"
+        lines.append(f"grid, rows, {', '.join([*widths, 'warps'])} = {function}({', '.join([count, *columns])})")
         constants["ROWS"] = "rows"
         for width in widths:
             constants[width.upper()] = width

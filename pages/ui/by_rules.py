@@ -17,6 +17,8 @@ def by_rules(task: Task, draft: EditorDraft) -> None:
         " nothing has been judged yet: open the bundle in the editor, then press Run."
     )
     proposal(task, draft, found.bundle, closes=True)
+    if found.libraries:
+        st.caption(f":material/local_library: Left to libraries: {plain(', '.join(found.libraries))}.")
     if found.left:
         st.caption(
             f":material/info: Left to PyTorch, because the rules do not cover it: {plain('; '.join(found.left))}."

@@ -49,6 +49,11 @@ def test_what_is_left_to_pytorch_is_said_with_its_reason(visit: Visit, service: 
     assert "Left to PyTorch, because the rules do not cover it: kron." in read(app)
 
 
+def test_what_is_left_to_libraries_is_named(visit: Visit, service: Service) -> None:
+    add_task(service, "half-library", CODE.replace("torch.sigmoid(tmp_1)", "torch.cumsum(tmp_1, -1)"))
+    assert "Left to libraries: cumsum." in read(visit("workbench", task="half-library", talk="rules"))
+
+
 def test_a_task_that_the_rules_do_not_cover_names_the_unknown_operations(visit: Visit, service: Service) -> None:
     add_task(service, "unknown", CODE.replace("in_0 + in_1", "torch.kron(in_0, in_1)"))
     app = visit("workbench", task="unknown", talk="rules")

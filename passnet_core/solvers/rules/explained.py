@@ -1,6 +1,7 @@
 """What the rules write for a task, with the reasons for the rest as people read them."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from passnet_core.errors import BadInput
 from passnet_core.graphs.source import parse
@@ -21,7 +22,7 @@ def explained(task: Task) -> WrittenBundle:
         unknown = ", ".join(dict.fromkeys(_unknown(task)))
         why = f"they do not know {unknown}" if unknown else "they leave all of its operations to PyTorch"
         raise BadInput(f"The rules write no pass for {task.id}: {why}.") from problem
-    return WrittenBundle(found.bundle, list(_reasons(found.left)))
+    return replace(found, left=list(_reasons(found.left)))
 
 
 def _unknown(task: Task) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """The solver: a task's subgraphs in, a bundle out, without a model."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from passnet_core.bundles import carried
@@ -9,12 +9,13 @@ from passnet_core.graphs.ir import Graph, NodeKind, Ref
 from passnet_core.graphs.rewriting import TracedPass, rewrite
 from passnet_core.graphs.source import parse
 from passnet_core.graphs.spelling import Names
+from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.records import Bundle, Task
 from passnet_core.records.bundles import PassFile
 from passnet_core.solvers.rules.describing import docstring
 from passnet_core.solvers.rules.forms import forms_of
 from passnet_core.solvers.rules.kernels import Unsupported
-from passnet_core.solvers.rules.regions import FusedRegion, Surveyed
+from passnet_core.solvers.rules.regions import LIBRARY, FusedRegion, Surveyed
 from passnet_core.solvers.rules.shared import FoundRegion, Shared, extracted, loose_skeleton, skeleton
 from passnet_core.solvers.rules.writing import pass_file, title
 
@@ -24,10 +25,11 @@ MOST_ROUNDS = 6
 
 @dataclass
 class WrittenBundle:
-    """A bundle, and why parts of the subgraphs are left as they are."""
+    """A bundle. left: why parts of the subgraphs are left as they are. libraries: operations left to libraries."""
 
     bundle: Bundle
     left: list[str] = field(default_factory=list)
+    libraries: list[str] = field(default_factory=list)
 
 
 def written(task: Task) -> WrittenBundle:
@@ -63,9 +65,16 @@ class _Writing:
         if not passes:
             reasons = "; ".join(dict.fromkeys(self.left)) or "there is no operation"
             raise BadInput(f"The rules cover nothing of {self.task.id}: {reasons}.")
-        return WrittenBundle(
-            Bundle(tuple(passes), (carried.launching(), carried.planning()), author="rules"), self.left
-        )
+        bundle = Bundle(tuple(passes), (carried.launching(), carried.planning()), author="rules")
+        return WrittenBundle(bundle, self.left, list(dict.fromkeys(self._libraries())))
+
+    def _libraries(self) -> Iterator[str]:
+        """The operations that no region holds because libraries compute them well."""
+        for surveyed, regions in self.regions:
+            fused = {name for each in regions for name in each.nodes}
+            for node in surveyed.graph.operations:
+                if operator_label(node) in LIBRARY and node.name not in fused:
+                    yield operator_label(node)
 
     def _together(self) -> list[Shared]:
         """The regions by pattern, in the order of the passes: large patterns first, and such with more numbers."""

@@ -7,6 +7,9 @@ import triton.language as tl
 MOST = 2**31 - 1
 MOST_IN_A_TILE = 2**20
 WIDEST = 2**13
+empty_strided = torch.empty_strided
+"""Passes call it by this name: PassNet's rules do not let them call it as torch's."""
+
 DTYPES = {torch.float16: tl.float16, torch.bfloat16: tl.bfloat16, torch.float32: tl.float32}
 
 

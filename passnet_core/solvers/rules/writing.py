@@ -17,6 +17,7 @@ from passnet_core.solvers.rules.values import Cast, Copied, Pointwise, Stored, V
 
 PLANNING = (
     "blocks",
+    "empty_strided",
     "index_dtype",
     "joint",
     "merged",
@@ -49,7 +50,8 @@ def pass_file(shared: Shared, forms: Sequence[Form], file: str, function: str, d
     if several:
         plans.append(_choice(forms, listed))
     body = "\n\n\n".join([*kernels, *plans])
-    head = "\n".join(_imports(body, pattern))
+    replacement = _replacement(forms, function, arguments)
+    head = "\n".join(_imports(body + replacement, pattern))
     text = f'''"""{docstring}"""
 
 {head}
@@ -68,7 +70,7 @@ def replacement_args({listed}):
 PLANS = {{}}
 
 
-{_replacement(forms, function, arguments)}
+{replacement}
 
 
 def replacement_func():
@@ -129,7 +131,7 @@ def _allocation(name: str, value: Value, device: str) -> str:
     if strides is None or is_contiguous(value) or strides == row_major(sizes):
         return f"{name} = torch.empty({shape}, dtype={dtype}, device={device})"
     order = tuple(sorted(range(len(sizes)), key=lambda axis: (-strides[axis], axis)))
-    return f"{name} = torch.empty_strided({shape}, ordered({shape}, {order}), dtype={dtype}, device={device})"
+    return f"{name} = empty_strided({shape}, ordered({shape}, {order}), dtype={dtype}, device={device})"
 
 
 def _tuple(items: Sequence[str]) -> str:
@@ -344,7 +346,7 @@ def _call(form: Form, *, several: bool = False) -> list[str]:
     for place, (tensor, value) in enumerate(form.allocated.items()):
         shape, strides = names[2 * place : 2 * place + 2]
         name = taken.get(tensor, tensor)
-        lines.append(f"{name} = torch.empty_strided({shape}, {strides}, dtype={value.dtype.host}, device={device})")
+        lines.append(f"{name} = empty_strided({shape}, {strides}, dtype={value.dtype.host}, device={device})")
     for launch, code in zip(launches, form.kernels):
         lines.append(f"{launch}({', '.join(taken.get(each, each) for each in code.tensors)})")
     given = {each.tensor for each in form.inputs}

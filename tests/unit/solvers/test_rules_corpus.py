@@ -40,7 +40,8 @@ def unmatched(task: Task, bundle: Bundle) -> list[str]:
 def test_a_bundle_follows_the_rules_and_matches_in_every_subgraph(task_id: str) -> None:
     task = CORPUS.task(task_id)
     bundle = written(task).bundle
-    assert [str(each) for each in findings(bundle)] == []
+    for passnet in (False, True):
+        assert [str(each) for each in findings(bundle, passnet=passnet)] == []
     assert unmatched(task, bundle) == []
     assert max(len(line) for file in bundle.passes for line in file.code.splitlines()) <= 120
 

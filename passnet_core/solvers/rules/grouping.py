@@ -15,6 +15,7 @@ from passnet_core.solvers.rules.kernels import (
     Space,
     Unsupported,
     atom,
+    same_sizes,
 )
 from passnet_core.solvers.rules.sizes import Size, product
 from passnet_core.solvers.rules.values import Number, PassedNumber, Reduction, Stored, Value, below
@@ -109,16 +110,16 @@ class _Kernel:
         targets: list[tuple[Output, Coordinates, Space | None]] = []
         for each in self.outputs:
             shape = each.value.shape
-            lengths = [size.text for size in shape if not size.is_one]
+            lengths = [size for size in shape if not size.is_one]
             rest = [axis for axis in axes if axis not in shared]
-            if lengths == [whole[axis].text for axis in axes]:
+            if same_sizes(lengths, [whole[axis] for axis in axes]):
                 walked: dict[int, Coordinate] = dict(places)
                 space = None
                 if rest:
                     space, found = writer.space_of(tuple(whole[axis] for axis in rest))
                     walked |= dict(zip(rest, found))
                 order = iter(axes)
-            elif lengths == [whole[axis].text for axis in shared]:
+            elif same_sizes(lengths, [whole[axis] for axis in shared]):
                 walked, space, order = dict(places), None, iter(shared)
             else:
                 raise _Apart
@@ -142,9 +143,9 @@ class _Kernel:
         for each in self.outputs:
             where = places
             if len(each.value.shape) != len(shape) or any(
-                a.text != b.text for a, b in zip(each.value.shape, shape) if not a.is_one
+                not a.is_same(b) for a, b in zip(each.value.shape, shape) if not a.is_one
             ):
-                lengths = [size.text for size in each.value.shape if not size.is_one]
+                lengths = [size for size in each.value.shape if not size.is_one]
                 axes = [axis for axis, size in enumerate(shape) if not size.is_one]
                 found: list[Coordinate] = []
                 left = list(axes)
@@ -152,7 +153,7 @@ class _Kernel:
                     if size.is_one:
                         found.append(ORIGIN)
                         continue
-                    while left and shape[left[0]].text != size.text:
+                    while left and not shape[left[0]].is_same(size):
                         left.pop(0)
                     if not left:
                         raise _Apart

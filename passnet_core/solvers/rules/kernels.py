@@ -5,7 +5,7 @@ The variables of a kernel are those that its programs share out (`outer`) and th
 that differ along the tile must be computed by a kernel of its own before."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from passnet_core.graphs.spelling import Names
@@ -108,7 +108,7 @@ class KernelWriter(ElementWriter):
         self.depth: list[str] = []
         self.loops = 0
         self.tiled = False
-        self._made: list[tuple[Space, tuple[str, ...], Coordinates]] = []
+        self._made: list[tuple[Space, Shape, Coordinates]] = []
 
     # --- variables ---
 
@@ -124,17 +124,14 @@ class KernelWriter(ElementWriter):
 
     def space_of(self, sizes: Shape) -> tuple[Space, Coordinates]:
         """The space that walks these sizes; the same for the same sizes."""
-        key = tuple(each.text for each in sizes if not each.is_one)
+        key = tuple(each for each in sizes if not each.is_one)
         for each, made, places in self._made:
-            if key == made:
+            if same_sizes(key, made):
                 left = iter(places)
                 return each, tuple(ORIGIN if size.is_one else next(left) for size in sizes)
         space = Space(f"r{len(self._made)}" if self._made else "r", {})
         self.spaces.append(space)
-        places = tuple(
-            self.variable(space, f"{space.name}{axis}", size)
-            for axis, size in enumerate(s for s in sizes if not s.is_one)
-        )
+        places = tuple(self.variable(space, f"{space.name}{axis}", size) for axis, size in enumerate(key))
         self._made.append((space, key, places))
         left = iter(places)
         return space, tuple(ORIGIN if size.is_one else next(left) for size in sizes)
@@ -436,6 +433,11 @@ class KernelWriter(ElementWriter):
                 text = f"{text} % {label}[{index}]"
             lines.append(f"{names[index]} = {text}")
         return lines
+
+
+def same_sizes(some: Sequence[Size], others: Sequence[Size]) -> bool:
+    """Whether these are the same sizes, in the same order."""
+    return len(some) == len(others) and all(one.is_same(other) for one, other in zip(some, others))
 
 
 def atom(text: str) -> str:

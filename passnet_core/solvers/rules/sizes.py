@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 Monomial = tuple[str, ...]
@@ -13,10 +13,12 @@ class Size:
     """A polynomial with integer coefficients of atoms: things that are known when the pass is called.
 
     terms: monomial (the atoms' texts, sorted) -> coefficient, none zero. atoms: the text of each, which is Python where
-    the launch is planned, with its values in the subgraphs that are looked at, in order."""
+    the launch is planned, with its values in the subgraphs that are looked at, in order. alike: texts of sizes that
+    must equal it, because an operation took both."""
 
     terms: tuple[tuple[Monomial, int], ...]
     atoms: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    alike: frozenset[str] = frozenset()
 
     @staticmethod
     def of(value: "int | Size") -> "Size":
@@ -65,6 +67,14 @@ class Size:
         mine, theirs = self.values, other.values
         count = max(len(mine), len(theirs))
         return (mine * count)[:count] == (theirs * count)[:count]
+
+    def is_same(self, other: "Size") -> bool:
+        """Whether both are equal whenever the operations before could run."""
+        return self == other or bool((self.alike | {self.text}) & (other.alike | {other.text}))
+
+    def taken_with(self, other: "Size") -> "Size":
+        """This size, which an operation takes for the other one too."""
+        return replace(self, alike=self.alike | other.alike | {other.text})
 
     def __add__(self, other: "int | Size") -> "Size":
         other = Size.of(other)

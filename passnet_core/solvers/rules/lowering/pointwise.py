@@ -95,7 +95,7 @@ def broadcast(shapes: Sequence[Shape]) -> Shape:
 
 def _joint(one: Size, other: Size) -> Size:
     if one.seems(other):
-        return other if one.is_one else one
+        return other if one.is_one else one if other.is_one else one.taken_with(other)
     if one.seems_one:
         return other
     if other.seems_one:

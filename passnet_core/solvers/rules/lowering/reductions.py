@@ -1,19 +1,41 @@
 """Sums, means, extremes, variances and norms over axes."""
 
+import itertools
+import math
 from collections.abc import Mapping, Sequence
 
-from passnet_core.solvers.rules.coordinates import Coordinates
+from passnet_core.solvers.rules.coordinates import Coordinate, Coordinates
 from passnet_core.solvers.rules.dtypes import BOOL, INT64, DType, wide_of
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, axes_of
 from passnet_core.solvers.rules.lowering.arithmetic import maximum, minimum
 from passnet_core.solvers.rules.lowering.conditions import isnan
 from passnet_core.solvers.rules.lowering.conversions import converted_to
-from passnet_core.solvers.rules.lowering.pointwise import binary, cast, pointwise
+from passnet_core.solvers.rules.lowering.pointwise import binary, cast, in_dtype, pointwise
 from passnet_core.solvers.rules.lowering.unary import unary
 from passnet_core.solvers.rules.lowering.views import view_of, with_origins
 from passnet_core.solvers.rules.sizes import ONE, Size, product
-from passnet_core.solvers.rules.values import ElementWriter, Number, Pointwise, Reduction, Shape, Value, View
+from passnet_core.solvers.rules.values import (
+    ElementWriter,
+    Number,
+    Pointwise,
+    Reduction,
+    Shape,
+    Value,
+    View,
+    below,
+)
+
+MOST_UNROLLED = 9
+"""So few elements, such as those of a window, are combined one by one instead of being a row of their own."""
+
+_FOLDS = {
+    "sum": "{0} + {1}",
+    "max": "tl.where(({0} > {1}) | ({0} != {0}), {0}, {1})",
+    "min": "tl.where(({0} < {1}) | ({0} != {0}), {0}, {1})",
+    "any": "{0} | {1}",
+    "all": "{0} & {1}",
+}
 
 
 class SizeNumber(Number):
@@ -32,9 +54,42 @@ def reduced(kind: str, x: Value, dim: Argument, keepdim: Argument, dtype: DType,
     axes = axes_of(x, dim)
     if not x.shape:
         return cast(x, dtype)
-    kept = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
-    found: Value = Reduction(kept, dtype, kind, x, axes, exact, name=kind)
+    found = unrolled(kind, x, axes, dtype, exact=exact)
+    if found is None:
+        kept = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
+        found = Reduction(kept, dtype, kind, x, axes, exact, name=kind)
     return with_kept_axes(found, x, axes) if keepdim else found
+
+
+def unrolled(kind: str, x: Value, axes: Sequence[int], dtype: DType, *, exact: bool) -> Value | None:
+    """The reduction as operations between a few elements; None if they may be many, or how many is not known."""
+    lengths = [x.shape[axis].constant for axis in axes]
+    known = [length for length in lengths if length is not None]
+    if kind not in _FOLDS or len(known) < len(lengths) or not 0 < math.prod(known) <= MOST_UNROLLED:
+        return None
+    elements = [_chosen(x, dict(zip(axes, index))) for index in itertools.product(*map(range, known))]
+    work = dtype if not dtype.is_float else wide_of(x.dtype)
+    found = cast(elements[0], work) if not work.is_float else in_dtype(elements[0], work)
+    for each in elements[1:]:
+        found = pointwise(_FOLDS[kind], found, each, dtype=work, exact=True)
+        found.name = kind
+    rounding = dtype.is_float and not exact
+    found = pointwise("{0}", found, dtype=dtype, work=work, exact=not rounding)
+    found.name, found.contiguous = kind, True
+    return found
+
+
+def _chosen(x: Value, index: Mapping[int, int]) -> Value:
+    """The elements at these places of some axes, which are missing in the shape."""
+    shape = tuple(size for axis, size in enumerate(x.shape) if axis not in index)
+
+    def inside(places: Coordinates) -> Coordinates:
+        left = iter(places)
+        return tuple(
+            Coordinate((), Size.of(index[axis])) if axis in index else next(left) for axis in range(len(x.shape))
+        )
+
+    return view_of(x, shape, inside)
 
 
 def with_kept_axes(found: Value, x: Value, axes: Sequence[int]) -> Value:
@@ -79,7 +134,7 @@ def amin(x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
 def extreme(kind: str, x: Value, dim: Argument, keepdim: Argument) -> Value:
     """The largest or smallest element; NaN if there is one, which Triton's own reductions may pass over."""
     found = reduced(kind, x, dim, keepdim, x.dtype, exact=True)
-    if not x.dtype.is_float:
+    if not x.dtype.is_float or not any(isinstance(each, Reduction) for each in below(found)):
         return found
     nan = reduced("any", isnan(x), dim, keepdim, BOOL)
     return Pointwise(found.shape, x.dtype, 'tl.where({0}, float("nan"), {1})', (nan, found), True)

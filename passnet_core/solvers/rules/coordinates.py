@@ -1,7 +1,7 @@
 """Where an element lies: coordinates as sums of a kernel's variables, which may be taken apart again."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -89,6 +89,15 @@ ORIGIN = Coordinate()
 
 def variables(places: Iterable[Coordinate]) -> frozenset[str]:
     return frozenset(name for each in places for name in each.variables)
+
+
+def replaced(place: Coordinate, others: Mapping[str, Coordinate]) -> Coordinate:
+    """The coordinate with other coordinates in the place of variables."""
+    found = Coordinate((), place.start)
+    for term, factor in place.terms:
+        known = others.get(term.text) if term.plain else None
+        found = found + (Coordinate(((term, factor),)) if known is None else known * factor)
+    return found
 
 
 def parted(place: Coordinate, size: Size, text: "CoordinateText") -> tuple[Coordinate, Coordinate]:

@@ -5,7 +5,7 @@ What reductions need at places that differ along a tile is computed by a kernel 
 from collections.abc import Sequence
 
 from passnet_core.graphs.spelling import Names
-from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinate, Coordinates, Split, variables
+from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinate, Coordinates, Split, replaced, variables
 from passnet_core.solvers.rules.kernels import (
     MOST_COLUMNS,
     Code,
@@ -18,7 +18,7 @@ from passnet_core.solvers.rules.kernels import (
     same_sizes,
 )
 from passnet_core.solvers.rules.sizes import Size, product
-from passnet_core.solvers.rules.values import Number, PassedNumber, Reduction, Stored, Value, below
+from passnet_core.solvers.rules.values import Number, PassedNumber, Reduction, Shape, Stored, Value, below
 
 MOST_TEMPORARIES = 12
 """Values that are kept in memory only because a reduction needs them."""
@@ -96,89 +96,80 @@ class _Kernel:
         self.outputs, self.name, self.splits, self.stored = outputs, name, splits, stored
 
     def code(self) -> Code:
-        outer = self._outer_axes()
-        looped = self._longest(outer) > MOST_COLUMNS
+        needed = self._shared_out()
+        looped = self._longest(needed) > MOST_COLUMNS
         writer = KernelWriter(f"{self.name}_kernel", self.splits, self.stored, looped)
-        first = max(self.outputs, key=lambda each: len(each.value.shape)).value
-        whole = first.shape
+        writer.tiled = needed is not None
+        whole, places, walked = self._walked(writer)
+        for name, size in walked.items():
+            if needed is None or name in needed:
+                writer.outer.sizes[name] = size
+        rest = {name: size for name, size in walked.items() if name not in writer.outer.sizes}
+        space, found = writer.space_of(tuple(rest.values())) if rest else (None, ())
+        inside = dict(zip(rest, found))
         axes = [axis for axis, size in enumerate(whole) if not size.is_one]
-        shared = [axis for axis in axes if outer is None or axis in outer]
-        places: dict[int, Coordinate] = {
-            axis: writer.variable(writer.outer, f"i{axis}", whole[axis]) for axis in shared
-        }
-        writer.tiled = outer is not None
+        shared = [axis for axis in axes if places[axis].variables <= writer.outer.sizes.keys()]
         targets: list[tuple[Output, Coordinates, Space | None]] = []
         for each in self.outputs:
-            shape = each.value.shape
-            lengths = [size for size in shape if not size.is_one]
-            rest = [axis for axis in axes if axis not in shared]
+            lengths = [size for size in each.value.shape if not size.is_one]
             if same_sizes(lengths, [whole[axis] for axis in axes]):
-                walked: dict[int, Coordinate] = dict(places)
-                space = None
-                if rest:
-                    space, found = writer.space_of(tuple(whole[axis] for axis in rest))
-                    walked |= dict(zip(rest, found))
-                order = iter(axes)
+                order, own = iter(axes), space
             elif same_sizes(lengths, [whole[axis] for axis in shared]):
-                walked, space, order = dict(places), None, iter(shared)
+                order, own = iter(shared), None
             else:
                 raise _Apart
-            targets.append((each, tuple(ORIGIN if size.is_one else walked[next(order)] for size in shape), space))
+            where = tuple(ORIGIN if size.is_one else replaced(places[next(order)], inside) for size in each.value.shape)
+            targets.append((each, where, own))
         # spaces of all reductions must be known before anything is written
         for each, where, _ in targets:
             self._open_spaces(writer, each.value, where)
-        for each, where, space in targets:
-            self._write(writer, each, where, space)
+        for each, where, own in targets:
+            self._write(writer, each, where, own)
         return self._finished(writer)
 
-    def _outer_axes(self) -> set[int] | None:
-        """Which axes of the largest output programs share out; None if there is no reduction: all of them."""
-        first = max(self.outputs, key=lambda each: len(each.value.shape))
+    def _walked(self, writer: KernelWriter) -> tuple[Shape, Coordinates, dict[str, Size]]:
+        """The largest shape among the outputs, with the places of its element and the variables that walk it."""
+        whole = max((each.value.shape for each in self.outputs), key=len)
+        all_of_them = Space("all", {})
+        places = tuple(writer.variable(all_of_them, f"i{axis}", size) for axis, size in enumerate(whole))
+        return whole, places, all_of_them.sizes
+
+    def _shared_out(self) -> set[str] | None:
+        """Which variables of the largest output programs share out; None if there is no reduction: all of them."""
         probe = KernelWriter("probe", self.splits, self.stored, False)
-        shape = first.value.shape
-        places = tuple(probe.variable(probe.outer, f"i{axis}", size) for axis, size in enumerate(shape))
-        by_variable = {name: axis for axis, place in enumerate(places) for name in place.variables}
-        needed: set[int] = set()
+        whole, places, walked = self._walked(probe)
+        probe.outer.sizes.update(walked)
+        needed: set[str] = set()
         reductions = 0
         for each in self.outputs:
-            where = places
-            if len(each.value.shape) != len(shape) or any(
-                not a.is_same(b) for a, b in zip(each.value.shape, shape) if not a.is_one
-            ):
-                lengths = [size for size in each.value.shape if not size.is_one]
-                axes = [axis for axis, size in enumerate(shape) if not size.is_one]
-                found: list[Coordinate] = []
-                left = list(axes)
-                for size in each.value.shape:
-                    if size.is_one:
-                        found.append(ORIGIN)
-                        continue
-                    while left and not shape[left[0]].is_same(size):
-                        left.pop(0)
-                    if not left:
-                        raise _Apart
-                    axis = left.pop(0)
-                    found.append(places[axis])
-                    if len(lengths) != len(axes):
-                        needed.add(axis)
-                where = tuple(found)
+            where = self._within(each.value.shape, whole, places)
+            if len([place for place in where if place.terms]) < len([place for place in places if place.terms]):
+                needed |= variables(where)
             for _, kept in probe.probe(each.value, where):
                 reductions += 1
-                needed |= {by_variable[name] for name in variables(kept) if name in by_variable}
-        if not reductions:
-            if needed and any(
-                len([s for s in each.value.shape if not s.is_one]) != len([s for s in shape if not s.is_one])
-                for each in self.outputs
-            ):
-                raise _Apart
-            return None
-        return needed
+                needed |= variables(kept) & walked.keys()
+        if not reductions and needed:
+            raise _Apart
+        return needed if reductions else None
 
-    def _longest(self, outer: set[int] | None) -> int:
+    def _within(self, shape: Shape, whole: Shape, places: Coordinates) -> Coordinates:
+        """Places of an output's element: its dimensions are some of the largest output's, in order."""
+        left = [axis for axis, size in enumerate(whole) if not size.is_one]
+        found: list[Coordinate] = []
+        for size in shape:
+            while not size.is_one and left and not whole[left[0]].is_same(size):
+                left.pop(0)
+            if not size.is_one and not left:
+                raise _Apart
+            found.append(ORIGIN if size.is_one else places[left.pop(0)])
+        return tuple(found)
+
+    def _longest(self, needed: set[str] | None) -> int:
         """The largest number of elements in a row, in any of the subgraphs."""
-        if outer is None:
+        if needed is None:
             return 1
-        rows = [tuple(size for axis, size in enumerate(each.value.shape) if axis not in outer) for each in self.outputs]
+        _, _, walked = self._walked(KernelWriter("probe", self.splits, self.stored, False))
+        rows: list[Shape] = [tuple(size for name, size in walked.items() if name not in needed)]
         for each in self.outputs:
             rows += [value.reduced for value in below(each.value) if isinstance(value, Reduction)]
         return max(max(product(each).values) for each in rows)

@@ -91,7 +91,7 @@ def tiles_of_long_rows(rows, *columns):
 def _tiles(rows, widths):
     widest = max(widths, default=1)
     together = 1
-    while together < 64 and together * 2 * widest <= 2048 and triton.cdiv(rows, together * 2) >= 256:
+    while together * 2 * widest <= 2048 and triton.cdiv(rows, together * 2) >= 256:
         together *= 2
     return (triton.cdiv(rows, together),), together, *widths, min(max(together * widest // 256, 1), 16)
 

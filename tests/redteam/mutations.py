@@ -124,9 +124,10 @@ class Teller:
     """The program that runs mutants beside their original."""
 
     def __init__(self, subgraph: Subgraph, bundle: Bundle) -> None:
+        self.errors = tempfile.TemporaryFile(mode="w+", encoding="utf-8")  # noqa: SIM115
         self.process = subprocess.Popen(
             [sys.executable, "-W", "ignore", "-m", "tests.redteam.telling_mutants"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=PROJECT,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True, cwd=PROJECT,
         )  # fmt: skip
         self.told = self._asked({"subgraph": to_json(subgraph), "bundle": to_json(bundle)})
 
@@ -141,12 +142,16 @@ class Teller:
         self.process.stdin.flush()
         line = self.process.stdout.readline()
         if not line:
-            raise BadInput("The bundle does not run beside eager.")
+            self.process.wait()
+            self.errors.seek(0)
+            last = self.errors.read().strip().rpartition("\n")[2]
+            raise BadInput(f"It does not run beside eager: {last or f'exit status {self.process.returncode}'}.")
         return json.loads(line)
 
     def close(self) -> None:
         self.process.kill()
         self.process.communicate()
+        self.errors.close()
 
 
 @contextmanager

@@ -35,6 +35,8 @@ DATA = PROJECT / "data" / "tasks"
 ORIGINAL = "original"
 MOST_ELEMENTS = 300_000
 DEADLINE_S = 240.0
+MOST_WAITING = 12
+"""So many mutants may wait for a judge before further ones are told apart."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +48,15 @@ class Base:
     used: dict[str, list[str]]
     problem: str
 
-    def mutants(self, count: int, chance: random.Random) -> list[tuple[str, Mutation]]:
+    def mutants(self, count: int, kinds: Sequence[str], chance: random.Random) -> list[tuple[str, Mutation]]:
         """So many mutants: the altered file and how, spread over the kinds."""
         codes = {each.name: each.code for each in self.bundle.passes}
-        sites = [(name, each) for name, functions in self.used.items() for each in mutations(codes[name], functions)]
+        sites = [
+            (name, each)
+            for name, functions in self.used.items()
+            for each in mutations(codes[name], functions)
+            if each.kind in kinds
+        ]
         owners = {id(each): name for name, each in sites}
         return [(owners[id(each)], each) for each in chosen([each for _, each in sites], count, chance)]
 
@@ -229,6 +236,7 @@ class Trial:
     results: Results
     judges: Judges | None
     each: int
+    kinds: Sequence[str]
     every: bool
     keep: Path | None
     until: float
@@ -243,6 +251,9 @@ class Trial:
                 break
             try:
                 with beside_eager(subgraph, bundle) as (teller, base):
+                    if teller.told["slow"]:
+                        print(f"{subgraph.task_id}: left out, since its mutants would take long", file=sys.stderr)
+                        continue
                     left -= self._try(teller, base, min(self.each, left), seed)
             except (BadInput, OSError) as problem:
                 self.results.add(Found(subgraph.task_id, subgraph.id, ORIGINAL, effect=Effect.FAILS, why=str(problem)))
@@ -255,7 +266,7 @@ class Trial:
         problem = Effect.VALUES if base.problem else Effect.NONE
         self._judge(base, base.bundle, Found(task, subgraph, ORIGINAL, effect=problem, why=base.problem))
         codes = {each.name: each.code.splitlines() for each in base.bundle.passes}
-        taken = base.mutants(count, random.Random(f"{seed} {task}"))
+        taken = base.mutants(count, self.kinds, random.Random(f"{seed} {task}"))
         for name, each in taken:
             if time.monotonic() > self.until:
                 break
@@ -282,7 +293,7 @@ class Trial:
             return
         if known is not None and known.verdict:
             return
-        while sum(not each.done() for each in self.begun) > 4:
+        while sum(not each.done() for each in self.begun) > MOST_WAITING:
             time.sleep(0.1)
         future = self.judges.judged(base.subgraph, bundle, found)
         future.add_done_callback(lambda done: self.results.add(done.result()))
@@ -353,6 +364,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=200, help="how many mutants")
     parser.add_argument("--each", type=int, default=6, help="how many mutants of a subgraph at most")
+    kinds = [each.value for each in Kind]
+    parser.add_argument("--kinds", nargs="+", choices=kinds, default=kinds, help="make only mutants of these kinds")
     parser.add_argument("--only", nargs="+", default=[], metavar="TASK")
     parser.add_argument("--judges", type=int, default=1, help="how many jobs are judged at once")
     parser.add_argument("--without-judge", action="store_true", help="only tell what the mutants do")
@@ -366,7 +379,7 @@ def main(arguments: Sequence[str]) -> int:
         judges = None if given.without_judge else Judges(Path(home), given.judges)
         try:
             until = time.monotonic() + given.within
-            trial = Trial(results, judges, given.each, not given.changing, given.keep, until)
+            trial = Trial(results, judges, given.each, given.kinds, not given.changing, given.keep, until)
             trial.run(given.seed, given.count, given.only)
         finally:
             if judges is not None:

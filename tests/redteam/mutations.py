@@ -251,12 +251,14 @@ class Trial:
                 break
             try:
                 with beside_eager(subgraph, bundle) as (teller, base):
-                    if teller.told["slow"]:
-                        print(f"{subgraph.task_id}: left out, since its mutants would take long", file=sys.stderr)
+                    if reason := _left_out(teller):
+                        print(f"{subgraph.task_id}: left out, since {reason}", file=sys.stderr)
                         continue
                     left -= self._try(teller, base, min(self.each, left), seed)
             except (BadInput, OSError) as problem:
-                self.results.add(Found(subgraph.task_id, subgraph.id, ORIGINAL, effect=Effect.FAILS, why=str(problem)))
+                failed = Found(subgraph.task_id, subgraph.id, ORIGINAL, effect=Effect.FAILS, why=str(problem))
+                if failed.key not in self.results.by_key:
+                    self.results.add(failed)
         for future in self.begun:
             future.result()
 
@@ -298,6 +300,12 @@ class Trial:
         future = self.judges.judged(base.subgraph, bundle, found)
         future.add_done_callback(lambda done: self.results.add(done.result()))
         self.begun.append(future)
+
+
+def _left_out(teller: Teller) -> str:
+    if teller.told["slow"]:
+        return "its mutants would take long"
+    return "" if teller.told["used"] else "no pass matches its first small subgraph"
 
 
 def _keep(folder: Path, bundle: Bundle) -> None:

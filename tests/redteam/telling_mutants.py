@@ -32,7 +32,7 @@ from tests.contract.trying_rules import drawn, loaded
 from tests.redteam.effects import Effect
 
 SLOW_S = 0.7
-"""How long one call of an original may compute. Its mutants make six calls each, of which some are watched."""
+"""How long one call of an original may compute. Its mutants make seven calls each, of which some are watched."""
 LIMIT_S = 60
 """How long the draws of a mutant may take."""
 STRICTEST = -5
@@ -65,8 +65,11 @@ DRAWS: dict[str, Draw] = {
     "small": lambda x: x * 2e-3,
     "odd": _odd,
     "rows of their own": _sized_by_row,
+    "deep": lambda x: x * 100 - 20_000,
 }
 """How floats are changed after they were drawn. Integers and booleans are drawn anew for each."""
+ALONE = {"negative": (False, 0), "large": (True, -1), "odd": (False, -1), "deep": (True, 0)}
+"""Which boolean occurs once on these draws, and where; on the others there are as many of both."""
 
 
 @dataclass(frozen=True)
@@ -79,13 +82,18 @@ class Ran:
 def inputs_of(subgraph: Subgraph, draw: str) -> list[torch.Tensor]:
     """Inputs that the subgraph can have: recorded limits of floats and ranges of integers are kept."""
     generator = torch.Generator().manual_seed(list(DRAWS).index(draw))
-    return [_within(each, drawn(each, generator), DRAWS[draw]) for each in subgraph.inputs]
+    return [_within(each, drawn(each, generator), draw) for each in subgraph.inputs]
 
 
-def _within(spec: TensorSpec, values: torch.Tensor, change: Draw) -> torch.Tensor:
+def _within(spec: TensorSpec, values: torch.Tensor, draw: str) -> torch.Tensor:
+    if values.dtype is torch.bool and draw in ALONE and values.numel():
+        alone, place = ALONE[draw]
+        found = torch.full_like(values, not alone)
+        found.view(-1)[place] = alone
+        return found
     if not values.is_floating_point():
         return values
-    found = change(values)
+    found = DRAWS[draw](values)
     if "var" in spec.original_name:
         found = found.abs() + 0.1
     if spec.low is not None and spec.high is not None and spec.low >= 0 and spec.high <= 1:

@@ -6,6 +6,7 @@ judge. Those that run are judged on the CPU. Exits with 1 if a mutant that chang
 does not accept a bundle that is not altered."""
 
 import argparse
+import itertools
 import json
 import math
 import random
@@ -35,6 +36,7 @@ DATA = PROJECT / "data" / "tasks"
 ORIGINAL = "original"
 MOST_ELEMENTS = 300_000
 DEADLINE_S = 240.0
+UNDECIDED = {Verdict.INCONCLUSIVE, Verdict.NEEDS_GPU, Verdict.TIMED_OUT, Verdict.INFRASTRUCTURE, Verdict.CANCELLED}
 MOST_WAITING = 12
 """So many mutants may wait for a judge before further ones are told apart."""
 
@@ -96,7 +98,8 @@ class Found:
 
     @property
     def accepted(self) -> bool:
-        return bool(self.verdict) and Verdict(self.verdict).accepted
+        """Whether the judge says that it is right; "right, inconclusive" says that nothing can be told."""
+        return bool(self.verdict) and Verdict(self.verdict).accepted and Verdict(self.verdict) not in UNDECIDED
 
 
 def subgraphs(seed: int, only: Sequence[str]) -> Iterator[tuple[Subgraph, Bundle]]:
@@ -335,9 +338,6 @@ def _fitted(row: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
         yield cell.rjust(width) if place else cell.ljust(width)
 
 
-UNDECIDED = {Verdict.INCONCLUSIVE, Verdict.NEEDS_GPU, Verdict.TIMED_OUT, Verdict.INFRASTRUCTURE, Verdict.CANCELLED}
-
-
 def _state(found: Found) -> str:
     if not found.verdict:
         return "not judged"
@@ -352,15 +352,15 @@ def summary(found: Sequence[Found]) -> str:
         judged = Counter(each.verdict for each in mutants if each.effect == effect and each.verdict)
         if judged:
             lines.append(f"{effect.value}: " + ", ".join(f"{name} {count}" for name, count in judged.most_common()))
-    for effect in (Effect.VALUES, Effect.MEMORY):
-        missed = [each for each in mutants if each.accepted and each.effect == effect]
-        lines.append(f"\n{len(missed)} accepted although it {effect.value}:")
+    for effect, state in itertools.product((Effect.VALUES, Effect.MEMORY), ("accepted", "undecided")):
+        missed = [each for each in mutants if _state(each) == state and each.effect == effect]
+        lines.append(f"\n{len(missed)} {state} although it {effect.value}:")
         for each in missed:
             lines.append(f"  {each.task} {each.subgraph} {each.file}:{each.line} in {each.function}, {each.kind}")
             lines.append(f"    {each.text}\n    {each.before!r} -> {each.after!r}; {each.why}")
             lines.append(f"    {each.verdict}: {each.reason}")
     originals = [each for each in found if each.kind == ORIGINAL]
-    wrong = [each for each in originals if each.why or (each.verdict and not each.accepted)]
+    wrong = [each for each in originals if each.why or _state(each) == "refused"]
     lines.append(f"\n{len(originals)} bundles without an alteration, of which {len(wrong)} are not as they should be:")
     lines += [f"  {each.task} {each.subgraph}: {each.verdict} {each.reason} {each.why}" for each in wrong]
     lines += [f"Judged on: {each}" for each in sorted({each.device for each in found if each.device})]
@@ -395,7 +395,7 @@ def main(arguments: Sequence[str]) -> int:
     found = list(results.by_key.values())
     print(f"\n{summary(found)}")
     changed = any(each.accepted and each.effect == Effect.VALUES for each in found if each.kind != ORIGINAL)
-    refused = any(each.verdict and not each.accepted for each in found if each.kind == ORIGINAL)
+    refused = any(_state(each) == "refused" for each in found if each.kind == ORIGINAL)
     return 1 if changed or refused else 0
 
 

@@ -81,7 +81,8 @@ def replacement_func():
 
 def _imports(body: str, pattern: str) -> list[str]:
     """What the kernels and plans, and the pattern, name."""
-    found = ["import torch"]
+    found = [f"import {each}" for each in ("math", "operator") if re.search(rf"\b{each}\.", pattern)]
+    found.append("import torch")
     if "@triton.jit" in body:
         found += ["import triton", "import triton.language as tl"]
     launching = [each for each in ("Launch", "facts") if each == "facts" or "Launch(" in body]

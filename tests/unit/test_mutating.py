@@ -8,7 +8,7 @@ import pytest
 
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.solvers.rules.solver import written
-from tests.redteam.mutating import Kind, Mutation, changed_span, chosen, mutations
+from tests.redteam.mutating import Kind, Mutation, chosen, mutations
 
 TASKS = Path(__file__).resolve().parents[2] / "data" / "tasks"
 
@@ -58,10 +58,10 @@ def test_each_mutant_parses_and_differs_in_one_place(codes: list[str]) -> None:
         for each in mutations(code):
             mutant = each.applied(code)
             assert ast.dump(ast.parse(mutant)) != ast.dump(ast.parse(code))
-            before, after = changed_span(code, mutant)
-            assert len(before) <= len(each.before)
-            assert len(after) <= len(each.after)
-            assert code.splitlines()[each.line - 1] not in mutant.splitlines()[each.line - 1 : each.line]
+            assert code[each.start : each.end] == each.before
+            assert mutant == code[: each.start] + each.after + code[each.end :]
+            line = code.splitlines()[each.line - 1]
+            assert "\n" in each.before or mutant.splitlines()[each.line - 1] != line
 
 
 def test_only_kernels_and_plans_are_altered(codes: list[str]) -> None:

@@ -288,11 +288,3 @@ def _other_number(value: int | float) -> str:
     if not math.isfinite(value) or value == 0:
         return "1.0"
     return repr(value * 100 if abs(value) < 0.01 else value / 2)
-
-
-def changed_span(one: str, other: str) -> tuple[str, str]:
-    """What differs between two texts, without what they have in common at their beginnings and ends."""
-    most = min(len(one), len(other))
-    before = next((at for at in range(most) if one[at] != other[at]), most)
-    after = next((at for at in range(most - before) if one[-1 - at] != other[-1 - at]), most - before)
-    return one[before : len(one) - after], other[before : len(other) - after]

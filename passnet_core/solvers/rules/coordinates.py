@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from passnet_core.solvers.rules.sizes import ONE, ZERO, Size
+from passnet_core.solvers.rules.sizes import ONE, ZERO, Size, aligned
 
 
 class Split(Exception):
@@ -123,7 +123,7 @@ def parted(place: Coordinate, size: Size, text: "CoordinateText") -> tuple[Coord
         return Coordinate(tuple(quotients), start or ZERO), left
     match place.terms:
         case ((term, factor),) if term.plain and factor.is_one and place.start == ZERO and term.bound is not None:
-            if all(one % two == 0 for one, two in zip(*_both(term.bound, size))):
+            if all(one % two == 0 for one, two in aligned(term.bound, size)):
                 raise Split(term.text, size)
     code, known, bound = text(place), place.variables, place.largest
     divisor = text(Coordinate((), size))
@@ -132,11 +132,6 @@ def parted(place: Coordinate, size: Size, text: "CoordinateText") -> tuple[Coord
         Coordinate(((Term(f"({code}) // {divisor}", known, above, read=place.read), ONE),)),
         Coordinate(((Term(f"({code}) % {divisor}", known, size, read=place.read), ONE),)),
     )
-
-
-def _both(one: Size, other: Size) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    count = max(len(one.values), len(other.values))
-    return (one.values * count)[:count], (other.values * count)[:count]
 
 
 class CoordinateText(ABC):

@@ -3,15 +3,12 @@
 import math
 from collections.abc import Iterable, Sequence
 
+from passnet_core.graphs.rendering import BYTES
 from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.solvers.rules.forms import Form
 from passnet_core.solvers.rules.shared import FoundRegion, Shared
 from passnet_core.solvers.rules.values import Pointwise, Reduction, Value, below
 
-BYTES = {
-    "bool": 1, "uint8": 1, "int8": 1, "int16": 2, "float16": 2, "bfloat16": 2, "int32": 4, "float32": 4, "int64": 8,
-    "float64": 8,
-}  # fmt: skip
 MOST_NAMED = 6
 WIDTH = 116
 

@@ -104,20 +104,6 @@ def root_of(value: Value) -> Value:
     return value
 
 
-def offset_of(value: Value) -> int:
-    """Where the first element of a view lies in the memory of what it is a view of."""
-    return _offset(value, tuple(Coordinate() for _ in value.shape)) if value.shape else _offset(value, ())
-
-
-def _offset(value: Value, places: Coordinates) -> int:
-    while isinstance(value, View):
-        places = value.inside(_Numbers(), places)  # type: ignore[arg-type]
-        value = value.operand
-    strides = strides_of(value)
-    assert strides is not None
-    return sum(place.start.value * stride for place, stride in zip(places, strides))
-
-
 def _of_view(value: View) -> tuple[int, ...] | None:
     sizes = sizes_of(value)
 

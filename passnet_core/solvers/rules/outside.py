@@ -6,7 +6,9 @@ from passnet_core.graphs.ir import Listed, Node
 from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.solvers.rules.dtypes import INT64, DType
 from passnet_core.solvers.rules.kernels import Unsupported
+from passnet_core.solvers.rules.layouts import sizes_of
 from passnet_core.solvers.rules.lowering import Argument, Lowering
+from passnet_core.solvers.rules.lowering.arguments import per_axis
 from passnet_core.solvers.rules.sizes import Size
 from passnet_core.solvers.rules.values import Stored, Value
 
@@ -21,42 +23,39 @@ def shape_only(node: Node, lowering: Lowering) -> Argument:
     except (TypeError, KeyError, IndexError, ValueError, AttributeError, ZeroDivisionError) as problem:
         raise Unsupported(f"the shape of {label}") from problem
     if isinstance(shapes, list):
-        return tuple(_stored(f"{node.name}_{place}", *each) for place, each in enumerate(shapes))
-    return _stored(node.name, *shapes)
+        return tuple(stored(f"{node.name}_{place}", *each) for place, each in enumerate(shapes))
+    return stored(node.name, *shapes)
 
 
-def _stored(name: str, shape: tuple[int, ...], dtype: DType) -> Stored:
+def stored(name: str, shape: tuple[int, ...], dtype: DType) -> Stored:
+    """A tensor of a subgraph that is in memory, whoever has computed it."""
     sizes = tuple(Size.atom(f"{name}_{axis}_size", [size]) for axis, size in enumerate(shape))
     return Stored(sizes, DType(dtype.name, name if dtype.is_float else ""), name, name=name)
-
-
-def _numbers(value: Value) -> tuple[int, ...]:
-    return tuple(each.value for each in value.shape)
 
 
 def _shapes(label: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
     x = args[0] if args else kwargs["input"]
     match label:
         case "linear":
-            return (*_numbers(x)[:-1], _numbers(args[1])[0]), x.dtype
+            return (*sizes_of(x)[:-1], sizes_of(args[1])[0]), x.dtype
         case "matmul" | "bmm" | "mm":
-            return _matmul(_numbers(x), _numbers(args[1])), x.dtype
+            return _matmul(sizes_of(x), sizes_of(args[1])), x.dtype
         case "baddbmm" | "addmm":
-            return _matmul(_numbers(args[1]), _numbers(args[2])), x.dtype
+            return _matmul(sizes_of(args[1]), sizes_of(args[2])), x.dtype
         case "cumsum" | "cumprod":
-            return _numbers(x), x.dtype if x.dtype.is_float else INT64
+            return sizes_of(x), x.dtype if x.dtype.is_float else INT64
         case "topk":
             count = args[1] if len(args) > 1 else kwargs["k"]
             axis = kwargs.get("dim", args[2] if len(args) > 2 else -1) % len(x.shape)
-            shape = (*_numbers(x)[:axis], count, *_numbers(x)[axis + 1 :])
+            shape = (*sizes_of(x)[:axis], count, *sizes_of(x)[axis + 1 :])
             return [(shape, x.dtype), (shape, INT64)]
         case "sort":
-            return [(_numbers(x), x.dtype), (_numbers(x), INT64)]
+            return [(sizes_of(x), x.dtype), (sizes_of(x), INT64)]
         case "argsort":
-            return _numbers(x), INT64
+            return sizes_of(x), INT64
         case "scaled_dot_product_attention":
             value = args[2] if len(args) > 2 else kwargs["value"]
-            return (*_numbers(x)[:-1], _numbers(value)[-1]), x.dtype
+            return (*sizes_of(x)[:-1], sizes_of(value)[-1]), x.dtype
         case "conv1d" | "conv2d" | "conv3d":
             return _convolution(int(label[4]), args, kwargs), x.dtype
         case "conv_transpose1d" | "conv_transpose2d":
@@ -64,7 +63,7 @@ def _shapes(label: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         case "einsum":
             return _einsum(args)
         case "setitem":
-            return _numbers(x), x.dtype
+            return sizes_of(x), x.dtype
         case "rand" | "randn":
             raise Unsupported("random numbers")
         case "interpolate":
@@ -72,7 +71,7 @@ def _shapes(label: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
             if size is None:
                 factor = kwargs["scale_factor"] if "scale_factor" in kwargs else args[2]
                 factors = factor if isinstance(factor, tuple | list) else [factor] * (len(x.shape) - 2)
-                size = [int(one * by) for one, by in zip(_numbers(x)[2:], factors)]
+                size = [int(one * by) for one, by in zip(sizes_of(x)[2:], factors)]
             sizes = (
                 list(size.items)
                 if isinstance(size, Listed)
@@ -80,7 +79,7 @@ def _shapes(label: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
                 if isinstance(size, tuple | list)
                 else [size] * (len(x.shape) - 2)
             )
-            return (*_numbers(x)[:2], *sizes), x.dtype
+            return (*sizes_of(x)[:2], *sizes), x.dtype
     raise Unsupported(f"the shape of {label}")
 
 
@@ -97,16 +96,11 @@ def _matmul(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
     return (*reversed(lead), one[-2], other[-1])
 
 
-def _every(value: Any, rank: int) -> list[int]:
-    found = list(value) if isinstance(value, tuple | list) else [value] * rank
-    return found * rank if len(found) == 1 else found
-
-
 def _convolution(rank: int, args: list[Any], kwargs: dict[str, Any]) -> tuple[int, ...]:
     names = ["input", "weight", "bias", "stride", "padding", "dilation", "groups"]
     given = {**dict(zip(names, args)), **kwargs}
-    x, weight = _numbers(given["input"]), _numbers(given["weight"])
-    stride, dilation = _every(given.get("stride", 1), rank), _every(given.get("dilation", 1), rank)
+    x, weight = sizes_of(given["input"]), sizes_of(given["weight"])
+    stride, dilation = per_axis(given.get("stride", 1), rank), per_axis(given.get("dilation", 1), rank)
     padding = given.get("padding", 0)
     found: list[int] = []
     for axis in range(rank):
@@ -114,7 +108,7 @@ def _convolution(rank: int, args: list[Any], kwargs: dict[str, Any]) -> tuple[in
         if padding == "same":
             found.append(n)
             continue
-        p = 0 if padding == "valid" else _every(padding, rank)[axis]
+        p = 0 if padding == "valid" else per_axis(padding, rank)[axis]
         found.append((n + 2 * p - d * (k - 1) - 1) // s + 1)
     return (*x[: len(x) - rank - 1], weight[0], *found)
 
@@ -122,9 +116,9 @@ def _convolution(rank: int, args: list[Any], kwargs: dict[str, Any]) -> tuple[in
 def _transposed(rank: int, args: list[Any], kwargs: dict[str, Any]) -> tuple[int, ...]:
     names = ["input", "weight", "bias", "stride", "padding", "output_padding", "groups", "dilation"]
     given = {**dict(zip(names, args)), **kwargs}
-    x, weight = _numbers(given["input"]), _numbers(given["weight"])
-    stride, padding = _every(given.get("stride", 1), rank), _every(given.get("padding", 0), rank)
-    more, dilation = _every(given.get("output_padding", 0), rank), _every(given.get("dilation", 1), rank)
+    x, weight = sizes_of(given["input"]), sizes_of(given["weight"])
+    stride, padding = per_axis(given.get("stride", 1), rank), per_axis(given.get("padding", 0), rank)
+    more, dilation = per_axis(given.get("output_padding", 0), rank), per_axis(given.get("dilation", 1), rank)
     groups = given.get("groups", 1)
     found = [
         (x[-rank + axis] - 1) * stride[axis]
@@ -145,6 +139,6 @@ def _einsum(args: list[Any]) -> Any:
         raise Unsupported("an einsum with dots or without an arrow")
     sizes: dict[str, int] = {}
     for letters, tensor in zip(inputs.split(","), tensors):
-        for letter, size in zip(letters, _numbers(tensor)):
+        for letter, size in zip(letters, sizes_of(tensor)):
             sizes[letter] = max(size, sizes.get(letter, 1))
     return tuple(sizes[letter] for letter in output), tensors[0].dtype

@@ -9,12 +9,11 @@ from passnet_core.graphs.effects import changed, effects, is_random, is_switch
 from passnet_core.graphs.ir import Graph, Node, NodeKind
 from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.records import Subgraph
-from passnet_core.solvers.rules.dtypes import FLOATS, DType
+from passnet_core.solvers.rules.dtypes import DType
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.layouts import root_of, sizes_of, strides_of
 from passnet_core.solvers.rules.lowering import Argument, Lowering
-from passnet_core.solvers.rules.outside import shape_only
-from passnet_core.solvers.rules.sizes import Size
+from passnet_core.solvers.rules.outside import shape_only, stored
 from passnet_core.solvers.rules.values import Number, Pointwise, Stored, Value, View
 
 LIBRARY = frozenset(
@@ -64,7 +63,7 @@ class Surveyed:
             if node.kind is NodeKind.INPUT:
                 spec = specs.get(node.name)
                 if spec is not None:
-                    lowering.known[node.name] = stored(node.name, spec.shape, spec.dtype)
+                    lowering.known[node.name] = stored(node.name, spec.shape, DType(spec.dtype))
                 continue
             missing = [name for name in node.inputs if name not in lowering.known]
             if missing:
@@ -123,10 +122,9 @@ class Surveyed:
     def _unobserved(self, node: Node) -> bool:
         """Whether nobody else sees what the operation changes in place: it might as well return something new."""
         storage = self.storage
-        inputs = {each.name for each in self.graph.inputs}
         for ref in changed(node):
             root = storage[ref.name]
-            if root in inputs:
+            if root in self.inputs:
                 if ref.name != root or not self._replaces(node, root):
                     return False
                 self.into[node.name] = root
@@ -278,8 +276,9 @@ class Surveyed:
         if storage not in left or not isinstance(value, Value):
             return False
         base, strides = self.values[storage], strides_of(value)
-        whole = isinstance(base, Value) and sizes_product(value) == sizes_product(base) and strides is not None
-        if not whole or any(not stride and size > 1 for stride, size in zip(strides or (), sizes_of(value))):
+        if strides is None or not isinstance(base, Value) or math.prod(sizes_of(value)) != math.prod(sizes_of(base)):
+            return False
+        if any(not stride and size > 1 for stride, size in zip(strides, sizes_of(value))):
             return False
         others = [name for name in left if name != node.name and self._escapes(name, left)]
         return not any(self._storage(name) == storage for name in others)
@@ -292,15 +291,6 @@ class Surveyed:
         inputs = dict.fromkeys(name for node in nodes for name in node.inputs if name not in names)
         outputs = tuple(node.name for node in nodes if self._escapes(node.name, names))
         return FusedRegion(tuple(node.name for node in nodes), tuple(inputs), outputs)
-
-
-def stored(name: str, shape: tuple[int, ...], dtype: str, steps: tuple[int, ...] | None = None) -> Stored:
-    sizes = tuple(Size.atom(f"{name}_{axis}_size", [size]) for axis, size in enumerate(shape))
-    return Stored(sizes, DType(dtype, name if dtype in FLOATS else ""), name, steps, name=name)
-
-
-def sizes_product(value: Value) -> int:
-    return math.prod(sizes_of(value))
 
 
 def _is_tensors(value: Argument) -> bool:

@@ -62,11 +62,7 @@ class Size:
 
     def seems(self, other: "Size") -> bool:
         """Whether both are equal in each subgraph."""
-        if self == other:
-            return True
-        mine, theirs = self.values, other.values
-        count = max(len(mine), len(theirs))
-        return (mine * count)[:count] == (theirs * count)[:count]
+        return self == other or all(one == two for one, two in aligned(self, other))
 
     def is_same(self, other: "Size") -> bool:
         """Whether both are equal whenever the operations before could run."""
@@ -159,14 +155,18 @@ class Size:
 
 def derived(form: str, function: Callable[..., int], *sizes: Size) -> Size:
     """A size that is computed otherwise than as a polynomial. form has a place in braces for each of the sizes."""
-    count = max(len(each.values) for each in sizes)
-    vectors = [(each.values * count)[:count] for each in sizes]
-    values = [function(*each) for each in zip(*vectors)]
+    values = [function(*each) for each in aligned(*sizes)]
     if all(each.constant is not None for each in sizes):
         return Size.of(values[0])
     call = form.partition("(")[0].isidentifier()
     text = form.format(*(each.text if call else each.factor for each in sizes))
     return Size.atom(text if call else f"({text})", values)
+
+
+def aligned(*sizes: Size) -> list[tuple[int, ...]]:
+    """The values of sizes together, for each of the subgraphs."""
+    count = max(len(each.values) for each in sizes)
+    return list(zip(*((each.values * count)[:count] for each in sizes)))
 
 
 def product(sizes: Sequence[Size]) -> Size:

@@ -211,7 +211,7 @@ class Copied(Value):
 class Chosen(Value):
     """One of several values, by a condition on the place: concatenation, padding, masks by position.
 
-    condition: code, or "" if always; the last of the alternatives needs none."""
+    alternatives: the code of the condition, the value, and its places; the last one has no condition."""
 
     alternatives: tuple[
         tuple[
@@ -227,7 +227,6 @@ class Chosen(Value):
         return tuple(value for _, value, _ in self.alternatives)
 
     def code(self, writer: "ElementWriter", places: Coordinates, mask: str) -> str:
-        found = ""
         conditions = [
             None if test is None else writer.put("chosen", test(writer, places)) for test, _, _ in self.alternatives
         ]

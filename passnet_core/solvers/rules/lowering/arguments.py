@@ -111,9 +111,3 @@ def per_axis(value: Argument, rank: int) -> list[int]:
     if len(found) != rank or not all(isinstance(each, int) for each in found):
         raise Unsupported(f"{value} for a window")
     return found
-
-
-def aligned(one: Size, other: Size) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The values of two sizes in the same subgraphs."""
-    count = max(len(one.values), len(other.values))
-    return (one.values * count)[:count], (other.values * count)[:count]

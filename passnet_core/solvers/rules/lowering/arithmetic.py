@@ -9,6 +9,10 @@ from passnet_core.solvers.rules.lowering.pointwise import binary, joined, pointw
 from passnet_core.solvers.rules.lowering.unary import unary
 from passnet_core.solvers.rules.values import Value
 
+LARGER = "tl.where(({0} > {1}) | ({0} != {0}), {0}, {1})"
+SMALLER = "tl.where(({0} < {1}) | ({0} != {0}), {0}, {1})"
+"""One of two elements, NaN if one is."""
+
 
 def add(x: Argument, y: Argument, alpha: Argument = 1) -> Argument:
     """The sum of two tensors, or of a tensor and a number, or of sizes. alpha: a factor for y."""
@@ -108,12 +112,12 @@ def square(x: Value) -> Value:
 
 def maximum(x: Argument, y: Argument) -> Value:
     """The larger of two elements, NaN if one is."""
-    return binary("tl.where(({0} > {1}) | ({0} != {0}), {0}, {1})", x, y, exact=True)
+    return binary(LARGER, x, y, exact=True)
 
 
 def minimum(x: Argument, y: Argument) -> Value:
     """The smaller of two elements, NaN if one is."""
-    return binary("tl.where(({0} < {1}) | ({0} != {0}), {0}, {1})", x, y, exact=True)
+    return binary(SMALLER, x, y, exact=True)
 
 
 def clamp(x: Value, min: Argument = None, max: Argument = None) -> Value:

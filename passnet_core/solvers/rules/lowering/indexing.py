@@ -6,10 +6,10 @@ from typing import TypeAlias
 from passnet_core.graphs.ir import Symbol
 from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinate, Coordinates
 from passnet_core.solvers.rules.kernels import Unsupported
-from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, aligned, axis_of, size_of
+from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, axis_of, size_of
 from passnet_core.solvers.rules.lowering.pointwise import broadcast
 from passnet_core.solvers.rules.lowering.views import view_of
-from passnet_core.solvers.rules.sizes import ONE, ZERO, Size, derived
+from passnet_core.solvers.rules.sizes import ONE, ZERO, Size, aligned, derived
 from passnet_core.solvers.rules.values import Gathered, Value, broadcast_places
 
 
@@ -111,7 +111,7 @@ def split(x: Value, size: Argument, dim: int = 0) -> tuple[Value, ...]:
     if isinstance(size, tuple | list):
         return pieces_of(x, axis, [size_of(each) for each in size])
     each = size_of(size)
-    counts = {-(-one // two) for one, two in zip(*aligned(x.shape[axis], each))}
+    counts = {-(-one // two) for one, two in aligned(x.shape[axis], each)}
     if len(counts) != 1:
         raise Unsupported("a split into pieces whose number differs")
     count = counts.pop()
@@ -179,7 +179,7 @@ def _sliced(given: slice, size: Size) -> tuple[Size, Size, Size]:
         wanted = size_of(value)
         if all(each < 0 for each in wanted.values):
             wanted = size + wanted
-        lows, highs = zip(*zip(*aligned(wanted, size)))
+        lows, highs = zip(*aligned(wanted, size))
         if all(a >= b for a, b in zip(lows, highs)):
             return size
         if any(a > b for a, b in zip(lows, highs)):

@@ -23,6 +23,23 @@ def normalize(x: Value, p: Argument = 2.0, dim: Argument = 1, eps: Argument = 1e
 
 def softmax(x: Value, dim: Argument = -1, dtype: Argument = None) -> Value:
     """Exponentials along an axis, divided by their sum."""
+    x, _, powers, total = _exponentials(x, dim, dtype)
+    form = "{0} / {1}" if total.dtype.is_wide else "tl.div_rn({0}, {1})"
+    found = pointwise(form, powers, total, dtype=x.dtype, work=total.dtype)
+    found.contiguous = True
+    return found
+
+
+def log_softmax(x: Value, dim: Argument = -1, dtype: Argument = None) -> Value:
+    """The logarithm of softmax."""
+    x, largest, _, total = _exponentials(x, dim, dtype)
+    found = pointwise("{0} - {1} - libdevice.log({2})", x, largest, total, dtype=x.dtype, work=total.dtype)
+    found.contiguous = True
+    return found
+
+
+def _exponentials(x: Value, dim: Argument, dtype: Argument) -> tuple[Value, Value, Value, Value]:
+    """x in the dtype, its largest elements along an axis, the exponentials beside those, and their sums."""
     if dtype is not None:
         x = converted_to(x, dtype)
     if not x.shape:
@@ -34,25 +51,7 @@ def softmax(x: Value, dim: Argument = -1, dtype: Argument = None) -> Value:
     powers.name = "powers"
     total = reduced("sum", powers, dim, True, wide, exact=True)
     total.name = "total"
-    form = "{0} / {1}" if wide.is_wide else "tl.div_rn({0}, {1})"
-    found = pointwise(form, powers, total, dtype=x.dtype, work=wide)
-    found.contiguous = True
-    return found
-
-
-def log_softmax(x: Value, dim: Argument = -1, dtype: Argument = None) -> Value:
-    """The logarithm of softmax."""
-    if dtype is not None:
-        x = converted_to(x, dtype)
-    if not x.shape:
-        raise Unsupported("log_softmax of a single number")
-    wide = wide_of(x.dtype)
-    largest = reduced("max", x, dim, True, x.dtype, exact=True)
-    powers = pointwise("libdevice.exp({0} - {1})", x, largest, dtype=wide, exact=True)
-    total = reduced("sum", powers, dim, True, wide, exact=True)
-    found = pointwise("{0} - {1} - libdevice.log({2})", x, largest, total, dtype=x.dtype, work=wide)
-    found.contiguous = True
-    return found
+    return x, largest, powers, total
 
 
 def layer_norm(

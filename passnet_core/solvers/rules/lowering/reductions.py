@@ -8,7 +8,7 @@ from passnet_core.solvers.rules.coordinates import Coordinate, Coordinates
 from passnet_core.solvers.rules.dtypes import BOOL, INT64, DType, wide_of
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, axes_of
-from passnet_core.solvers.rules.lowering.arithmetic import maximum, minimum
+from passnet_core.solvers.rules.lowering.arithmetic import LARGER, SMALLER, maximum, minimum
 from passnet_core.solvers.rules.lowering.conditions import isnan
 from passnet_core.solvers.rules.lowering.conversions import converted_to
 from passnet_core.solvers.rules.lowering.pointwise import binary, cast, in_dtype, pointwise
@@ -31,8 +31,8 @@ MOST_UNROLLED = 9
 
 _FOLDS = {
     "sum": "{0} + {1}",
-    "max": "tl.where(({0} > {1}) | ({0} != {0}), {0}, {1})",
-    "min": "tl.where(({0} < {1}) | ({0} != {0}), {0}, {1})",
+    "max": LARGER,
+    "min": SMALLER,
     "any": "{0} | {1}",
     "all": "{0} & {1}",
 }

@@ -10,13 +10,12 @@ from passnet_core.solvers.rules.layouts import strides_of
 from passnet_core.solvers.rules.lowering.arguments import (
     Argument,
     Operation,
-    aligned,
     axes_of,
     axis_of,
     flat_items,
     size_of,
 )
-from passnet_core.solvers.rules.sizes import ONE, Size, product
+from passnet_core.solvers.rules.sizes import ONE, Size, aligned, product
 from passnet_core.solvers.rules.values import Copied, ElementWriter, Shape, Value, View, broadcast_places
 
 
@@ -220,7 +219,7 @@ def _groups(before: Shape, after: Shape) -> list[tuple[list[int], list[int]]]:
             raise Unsupported("a view whose sizes do not fit")
         left, right = before[i], after[j]
         while not left.seems(right):
-            counts = list(zip(*aligned(left, right)))
+            counts = aligned(left, right)
             if all(a <= b for a, b in counts) and one[-1] + 1 < len(before):
                 one.append(one[-1] + 1)
                 left = left * before[one[-1]]

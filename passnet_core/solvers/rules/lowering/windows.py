@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from passnet_core.solvers.rules.coordinates import Coordinates
 from passnet_core.solvers.rules.dtypes import wide_of
 from passnet_core.solvers.rules.kernels import Unsupported
-from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, aligned, axis_of, per_axis, size_of
+from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, axis_of, per_axis, size_of
 from passnet_core.solvers.rules.lowering.pointwise import pointwise, single
 from passnet_core.solvers.rules.lowering.reductions import averaged, extreme, reduced
 from passnet_core.solvers.rules.lowering.views import permute, reshaped, view_of
-from passnet_core.solvers.rules.sizes import Size, product
+from passnet_core.solvers.rules.sizes import Size, aligned, product
 from passnet_core.solvers.rules.values import Chosen, Copied, ElementWriter, Number, Shape, Value
 
 
@@ -150,7 +150,7 @@ def adaptive(x: Value, rank: int, size: Argument) -> Value:
         whole = x.shape[lead + axis]
         if each is None:
             each = whole
-        if any(one % two for one, two in zip(*aligned(whole, size_of(each)))):
+        if any(one % two for one, two in aligned(whole, size_of(each))):
             raise Unsupported("adaptive pooling into windows of different lengths")
         lengths.append(whole.divided(size_of(each)))
     out = tuple(x.shape[lead + axis] if each is None else size_of(each) for axis, each in enumerate(wanted))

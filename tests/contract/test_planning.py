@@ -60,7 +60,27 @@ for order in itertools.permutations(range(4)):
     shape = (2, 3, 4, 5)
     permuted = torch.empty([shape[axis] for axis in order]).permute([order.index(axis) for axis in range(4)])
     assert tuple(permuted.shape) == shape
-    assert ordered(shape, order) == permuted.stride()
+    assert empty_ordered(shape, order, dtype=torch.float16, device="cpu").stride() == permuted.stride()
+"""
+    run(told, tmp_path)
+
+
+def test_an_allocation_lies_as_the_tensor_that_it_was_made_for(tmp_path: Path) -> None:
+    told = """
+for tensor in (torch.empty(2, 3), torch.empty(2, 3).t().half(), torch.empty(1, 4, 3, 3).to(memory_format=torch.channels_last)):
+    new = allocation(tensor)
+    one, other = new(), new()
+    assert (one.shape, one.stride(), one.dtype, one.device) == (tensor.shape, tensor.stride(), tensor.dtype, tensor.device)
+    assert one.data_ptr() != other.data_ptr()
+"""
+    run(told, tmp_path)
+
+
+def test_a_mean_of_nothing_is_nan(tmp_path: Path) -> None:
+    told = """
+assert inverse(4) == 0.25 and inverse(0) != inverse(0)
+assert torch.equal(torch.zeros(3, 0).mean(1), torch.zeros(3) * inverse(0)) is False
+assert (torch.zeros(3, 0).mean(1).isnan() == (torch.zeros(3) * inverse(0)).isnan()).all()
 """
     run(told, tmp_path)
 

@@ -89,6 +89,22 @@ triton.knobs.runtime.launch_enter_hook.remove(hook)
 launch(x, out)
 assert seen == ["scale_kernel"] * 2
 """,
+    "an unknown Triton": 'triton.__version__ = "9.9.9"; check(x, 1000); check(x[1:], 77)',
+    "a Triton that launches otherwise than its version does": """
+triton.__version__ = "3.7.0" if triton.__version__.startswith("3.6") else "3.6.0"
+check(x, 1000)
+check(x[1:], 77)
+""",
+    "the compiler's options": """
+# a product and a sum in one instruction round once
+part = x.double()
+wanted = ((x * 0.1).double() + 1.0).float(), (part * torch.tensor(0.1).double().item() + 1.0).float()
+for fused in (False, True):
+    out = torch.zeros_like(x)
+    named = {"count": 5000, "step": 1, "factor": 0.1, "SHIFT": 1.0, "BLOCK": 256}
+    Launch(scale_kernel, (20,), (x, out), named, enable_fp_fusion=fused).call(x, out)
+    assert torch.equal(out, wanted[fused])
+""",
 }
 
 

@@ -1,5 +1,7 @@
 """Sizes, strides and tiles of a launch. They are worked out once for arguments of a kind, not in every call."""
 
+import functools
+
 import torch
 import triton
 import triton.language as tl
@@ -7,9 +9,6 @@ import triton.language as tl
 MOST = 2**31 - 1
 MOST_IN_A_TILE = 2**20
 WIDEST = 2**13
-empty_strided = torch.empty_strided
-"""Passes call it by this name: PassNet's rules do not let them call it as torch's."""
-
 DTYPES = {torch.float16: tl.float16, torch.bfloat16: tl.bfloat16, torch.float32: tl.float32}
 
 
@@ -25,13 +24,13 @@ def joint(one, other):
     return other if one == 1 else one
 
 
-def ordered(shape, order):
-    """Strides of a tensor without gaps whose dimensions lie in this order, the outermost first."""
+def empty_ordered(shape, order, *, dtype, device):
+    """A tensor without gaps whose dimensions lie in this order, the outermost first."""
     strides, step = [0] * len(shape), 1
     for axis in reversed(order):
         strides[axis] = step
         step *= max(shape[axis], 1)
-    return tuple(strides)
+    return torch.empty_strided(shape, strides, dtype=dtype, device=device)
 
 
 def merged(sizes, *strides):
@@ -54,6 +53,13 @@ def merged(sizes, *strides):
     return tuple(size for size, _ in kept), *(tuple(each[1][place] for each in kept) for place in range(len(strides)))
 
 
+def allocation(tensor):
+    """A function that allocates memory for a tensor like this one, which lies as this one does."""
+    return functools.partial(
+        torch.empty_strided, tuple(tensor.shape), tensor.stride(), dtype=tensor.dtype, device=tensor.device
+    )
+
+
 def index_dtype(*tensors):
     """int64 if an element's position in one of the tensors may need it."""
     wide = any(
@@ -66,6 +72,11 @@ def index_dtype(*tensors):
 def triton_dtype(dtype):
     """Triton's word for one of torch's floating dtypes."""
     return DTYPES[dtype]
+
+
+def kept_dtype(tensor):
+    """In which dtype eager keeps the moments of group_norm between its kernels."""
+    return triton_dtype(tensor.dtype if tensor.is_cuda else torch.float32)
 
 
 def blocks(count):
@@ -94,6 +105,19 @@ def _tiles(rows, widths):
     while together * 2 * widest <= 2048 and triton.cdiv(rows, together * 2) >= 256:
         together *= 2
     return (triton.cdiv(rows, together),), together, *widths, min(max(together * widest // 256, 1), 16)
+
+
+def inverse(count):
+    """What eager multiplies a sum by to get a mean."""
+    return 1.0 / count if count else float("nan")
+
+
+@triton.jit
+def divided(one, other):
+    """The quotient as eager has it. In float32, Triton's / is off by up to two units in the last place."""
+    if (one + other).dtype == tl.float64:
+        return one / other
+    return tl.div_rn(one, other)
 
 
 @triton.jit

@@ -102,7 +102,7 @@ class KernelWriter(ElementWriter):
         self.constants: dict[str, str] = {}
         self.pinned: set[str] = set()
         self.tensors: list[str] = []
-        self.names = Names(taken=("tl", "triton", "torch", "index", "inside", "row", "rows", "rounded"))
+        self.names = Names(taken=("tl", "triton", "torch", "index", "inside", "row", "rows", "rounded", "divided"))
         self.reached: list[tuple[Reduction, Coordinates]] | None = None
         self.sizes_used: dict[str, Size] = {}
         self.depth: list[str] = []

@@ -16,12 +16,15 @@ from passnet_core.solvers.rules.shared import DEVICE, Shared
 from passnet_core.solvers.rules.values import Cast, Copied, Pointwise, Stored, Value
 
 PLANNING = (
+    "allocation",
     "blocks",
-    "empty_strided",
+    "divided",
+    "empty_ordered",
     "index_dtype",
+    "inverse",
     "joint",
+    "kept_dtype",
     "merged",
-    "ordered",
     "rounded",
     "steps",
     "tiles",
@@ -85,8 +88,8 @@ def _imports(body: str, pattern: str) -> list[str]:
     found.append("import torch")
     if "@triton.jit" in body:
         found += ["import triton", "import triton.language as tl"]
-    launching = [each for each in ("Launch", "facts") if each == "facts" or "Launch(" in body]
-    found.append(f"from launching import {', '.join(launching)}")
+    if launching := [each for each in ("Launch", "facts") if f"{each}(" in body]:
+        found.append(f"from launching import {', '.join(launching)}")
     if used := [each for each in PLANNING if re.search(rf"\b{each}\(", body)]:
         found.append(f"from planning import {', '.join(used)}")
     if named := [each for each in ("device", "inf") if re.search(rf"\b{each}\b(?!=)", pattern)]:
@@ -132,7 +135,7 @@ def _allocation(name: str, value: Value, device: str) -> str:
     if strides is None or is_contiguous(value) or strides == row_major(sizes):
         return f"{name} = torch.empty({shape}, dtype={dtype}, device={device})"
     order = tuple(sorted(range(len(sizes)), key=lambda axis: (-strides[axis], axis)))
-    return f"{name} = empty_strided({shape}, ordered({shape}, {order}), dtype={dtype}, device={device})"
+    return f"{name} = empty_ordered({shape}, {order}, dtype={dtype}, device={device})"
 
 
 def _tuple(items: Sequence[str]) -> str:
@@ -159,25 +162,20 @@ def _plan(form: Form, name: str, arguments: Sequence[str], call: str) -> str:
     )
     for tensor in tensors:
         lines.append(f"    {tensor}_steps = steps({tensor})")
-    launches = []
-    for place, code in enumerate(form.kernels):
-        launch = "launch" if len(form.kernels) == 1 else f"launch_{place + 1}"
-        launches.append(launch)
+    launches = _launches(form)
+    for launch, code in zip(launches, form.kernels):
         lines += [f"    {line}" for line in _launch(code, launch)]
-    items = [*([call] if call else []), *(item for _, item in _planned_items(form)), *launches]
+    items = [*([call] if call else []), *(item for _, item in _planned_items(form))]
+    items += [f"{launch}.call" for launch in launches]
     lines.append(f"    return {items[0] if len(items) == 1 and not call else _bare(items)}")
     return "\n".join(lines)
 
 
 def _planned_items(form: Form) -> Iterator[tuple[str, str]]:
     """What a plan keeps besides launches: the name of each item in the call, and where it comes from."""
-    taken = {each.storage: each for each in form.results if each.whole}
-    single = len(form.allocated) == 1 and all(not each.steps or each.whole for each in form.results)
     for tensor in form.allocated:
-        name = taken[tensor].name if tensor in taken else tensor
-        head = "" if single else f"{name}_"
-        yield f"{head}shape", f"{name}.shape"
-        yield f"{head}strides", f"{name}.stride()"
+        name = _names(form).get(tensor, tensor)
+        yield f"new_{name}", f"allocation({name})"
     for each in form.results:
         if each.steps and not each.whole:
             yield f"{each.name}_shape", f"{each.name}.shape"
@@ -185,6 +183,15 @@ def _planned_items(form: Form) -> Iterator[tuple[str, str]]:
             given = any(each.storage == own.tensor for own in form.inputs)
             before = f" - {each.storage}.storage_offset()" if given else ""
             yield f"{each.name}_offset", f"{each.name}.storage_offset(){before}"
+
+
+def _names(form: Form) -> dict[str, str]:
+    """The names of tensors that are allocated as what the pass returns of them."""
+    return {each.storage: each.name for each in form.results if each.whole}
+
+
+def _launches(form: Form) -> list[str]:
+    return ["launch"] if len(form.kernels) == 1 else [f"launch_{place + 1}" for place in range(len(form.kernels))]
 
 
 def _bare(items: Sequence[str]) -> str:
@@ -239,7 +246,8 @@ def _launch(code: Code, launch: str) -> list[str]:
     lines.append("constants = {")
     lines += [f'    "{key}": {value},' for key, value in constants.items()]
     lines.append("}")
-    lines.append(f"{launch} = Launch({code.name}, grid, {_tuple(code.tensors)}, constants, num_warps=warps)")
+    options = "num_warps=warps, enable_fp_fusion=False"
+    lines.append(f"{launch} = Launch({code.name}, grid, {_tuple(code.tensors)}, constants, {options})")
     return lines
 
 
@@ -266,7 +274,9 @@ def _runs(space: Space, code: Code) -> list[list[str]]:
 
 def _replacement(forms: Sequence[Form], function: str, arguments: Sequence[str]) -> str:
     listed = ", ".join(arguments)
-    lines = ["@torch.fx.wrap", f"def {function}({listed}):", f"    key = facts({listed})", "    plan = PLANS.get(key)"]
+    lines = ["@torch.fx.wrap", f"def {function}({listed}):"]
+    lines += [f"    {line}" for line in _key(forms, arguments)]
+    lines.append("    plan = PLANS.get(key)")
     if len(forms) == 1:
         lines += ["    if plan is None:", f"        plan = PLANS[key] = planned({listed})"]
         return "\n".join([*lines, *(f"    {line}" for line in _call(forms[0]))])
@@ -276,6 +286,27 @@ def _replacement(forms: Sequence[Form], function: str, arguments: Sequence[str])
         f"    return plan[0](plan, {listed})",
     ]
     return "\n".join(lines)
+
+
+def _key(forms: Sequence[Form], arguments: Sequence[str]) -> list[str]:
+    """The key of plans: what facts() tells, written out for tensors and whole numbers, since that is quicker."""
+    tensors = [each.tensor for each in forms[0].inputs]
+    rows: list[str] = []
+    others: list[str] = []
+    for name in arguments:
+        if name in tensors:
+            # eager wants all on one device
+            device = f"{name}.device, " if name == tensors[0] else ""
+            rows.append(f"{name}.dtype, {device}{name}.shape, {name}.stride(), {name}.data_ptr() % 16 == 0")
+        elif all(isinstance(value, int) for form in forms for value in form.numbers.get(name, (0.5,))):
+            rows.append(f"type({name}), {name}")
+        else:
+            others.append(name)
+    if others:
+        rows.append(f"facts({', '.join(others)})")
+    if len(rows) == 1:
+        return [f"key = {rows[0]}"]
+    return ["key = (", *(f"    {each}," for each in rows), ")  # fmt: skip"]
 
 
 def _choice(forms: Sequence[Form], listed: str) -> str:
@@ -335,19 +366,15 @@ def _dtype_condition(form: Form, index: int) -> str:
 
 def _call(form: Form, *, several: bool = False) -> list[str]:
     """Allocate, launch and return, by a plan."""
-    device = _device(form)
-    launches = ["launch"] if len(form.kernels) == 1 else [f"launch_{place + 1}" for place in range(len(form.kernels))]
+    launches, taken = _launches(form), _names(form)
     items = [*(["_"] if several else []), *(name for name, _ in _planned_items(form)), *launches]
     lines = []
     if items != ["_"] and items:
         alone = len(items) == 1 and not several
         lines.append(f"{items[0]} = plan" if alone else f"{', '.join(items)}{',' if len(items) == 1 else ''} = plan")
-    names = [name for name, _ in _planned_items(form)]
-    taken = {each.storage: each.name for each in form.results if each.whole}
-    for place, (tensor, value) in enumerate(form.allocated.items()):
-        shape, strides = names[2 * place : 2 * place + 2]
+    for tensor in form.allocated:
         name = taken.get(tensor, tensor)
-        lines.append(f"{name} = empty_strided({shape}, {strides}, dtype={value.dtype.host}, device={device})")
+        lines.append(f"{name} = new_{name}()")
     for launch, code in zip(launches, form.kernels):
         lines.append(f"{launch}({', '.join(taken.get(each, each) for each in code.tensors)})")
     given = {each.tensor for each in form.inputs}

@@ -30,14 +30,14 @@ def softplus(x: Value, beta: Argument = 1, threshold: Argument = 20) -> Value:
     if beta == 1 and threshold == 20:
         form = "tl.where({0} > 20.0, {0}, libdevice.log1p(libdevice.exp({0})))"
         return pointwise(form, x, dtype=x.dtype if x.dtype.is_float else FLOAT32)
-    form = "tl.where({0} * {1} > {2}, {0}, libdevice.log1p(libdevice.exp({0} * {1})) / {1})"
+    form = "tl.where({0} * {1} > {2}, {0}, divided(libdevice.log1p(libdevice.exp({0} * {1})), {1}))"
     return pointwise(form, x, beta, threshold, dtype=x.dtype)
 
 
 def gelu(x: Value, approximate: str = "none") -> Value:
     """The elements times the share of a normal distribution below them."""
     if approximate == "tanh":
-        form = "0.5 * {0} * (1.0 + libdevice.tanh(0.7978845608028654 * ({0} + 0.044715 * {0} * {0} * {0})))"
+        form = "0.5 * {0} * (1.0 + libdevice.tanh(0.7978845608028654 * tl.fma({0} * {0} * {0}, 0.044715, {0})))"
     else:
         form = "{0} * 0.5 * (1.0 + libdevice.erf({0} * 0.7071067811865476))"
     return pointwise(form, x, dtype=x.dtype)
@@ -46,7 +46,7 @@ def gelu(x: Value, approximate: str = "none") -> Value:
 def glu(x: Value, dim: int = -1) -> Value:
     """One half of the tensor, times the sigmoid of the other."""
     one, other = chunk(x, 2, dim)
-    return pointwise("{0} * (1.0 / (1.0 + libdevice.exp(-{1})))", one, other, dtype=x.dtype)
+    return pointwise("{0} * divided(1.0, 1.0 + libdevice.exp(-{1}))", one, other, dtype=x.dtype)
 
 
 ACTIVATIONS: Mapping[str, Operation] = {

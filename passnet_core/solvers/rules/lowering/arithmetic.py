@@ -1,5 +1,7 @@
 """Arithmetic between tensors, or between a tensor and a number."""
 
+import math
+import struct
 from collections.abc import Mapping
 
 from passnet_core.solvers.rules.dtypes import wide_of, with_number
@@ -19,7 +21,7 @@ def add(x: Argument, y: Argument, alpha: Argument = 1) -> Argument:
     if not isinstance(x, Value) and not isinstance(y, Value):
         return x + y
     if alpha != 1:
-        return pointwise("{0} + {1} * {2}", x, y, alpha, dtype=joined((x, y)))
+        return _with_factor(x, y, alpha, "+")
     if joined((x, y)).is_bool:
         return logical("|", x, y)
     return binary("{0} + {1}", x, y)
@@ -28,8 +30,15 @@ def add(x: Argument, y: Argument, alpha: Argument = 1) -> Argument:
 def sub(x: Argument, y: Argument, alpha: Argument = 1) -> Value:
     """The difference. alpha: a factor for y."""
     if alpha != 1:
-        return pointwise("{0} - {1} * {2}", x, y, alpha, dtype=joined((x, y)))
+        return _with_factor(x, y, alpha, "-")
     return binary("{0} - {1}", x, y)
+
+
+def _with_factor(x: Argument, y: Argument, alpha: Argument, sign: str) -> Value:
+    dtype = joined((x, y))
+    if not dtype.is_float:
+        return pointwise(f"{{0}} {sign} {{1}} * {{2}}", x, y, alpha, dtype=dtype)
+    return pointwise("tl.fma({1}, {2}, {0})" if sign == "+" else "tl.fma(-{1}, {2}, {0})", x, y, alpha, dtype=dtype)
 
 
 def rsub(x: Argument, y: Argument, alpha: Argument = 1) -> Value:
@@ -52,13 +61,31 @@ def div(x: Argument, y: Argument, rounding_mode: str | None = None) -> Argument:
         return x // y if rounding_mode == "floor" else int(x / y)
     dtype = joined((x, y))
     if rounding_mode is None:
-        form = "{0} / {1}" if not isinstance(y, Value) or dtype.is_wide else "tl.div_rn({0}, {1})"
-        return binary(form, x, y, floats=True)
+        if isinstance(y, Value):
+            return binary("divided({0}, {1})", x, y, floats=True)
+        if 0 in (y.values if isinstance(y, Literal) else (y,)):
+            return binary("{0} / {1}", x, y, floats=True)
+        # on a GPU eager multiplies by the inverse of a number
+        return binary("{0} * (1.0 / {1})", x, y if isinstance(y, Literal) or dtype.is_wide else _narrow(y), floats=True)
     if rounding_mode == "floor":
         return floordiv(x, y)
     if dtype.is_float:
-        return binary("libdevice.trunc(tl.div_rn({0}, {1}))", x, y)
+        return binary("libdevice.trunc(divided({0}, {1}))", x, y)
     return binary("{0} // {1}", x, y, exact=True)
+
+
+def _narrow(number: float) -> float:
+    """The number that float32 has for this one, if the inverse of the other is another one."""
+    rounded = _float32(number)
+    return number if math.isinf(rounded) or not rounded or _float32(1 / number) == _float32(1 / rounded) else rounded
+
+
+def _float32(number: float) -> float:
+    try:
+        found: float = struct.unpack("f", struct.pack("f", number))[0]
+    except OverflowError:
+        return math.inf
+    return found
 
 
 def floordiv(x: Argument, y: Argument) -> Value:
@@ -151,12 +178,14 @@ def lerp(x: Value, y: Value, weight: Argument) -> Value:
 
 def addcmul(x: Value, one: Value, two: Value, value: Argument = 1) -> Value:
     """x + value * one * two."""
-    return pointwise("{0} + {3} * {1} * {2}", x, one, two, value, dtype=joined((x, one, two)))
+    dtype = joined((x, one, two))
+    form = "tl.fma({3} * {1}, {2}, {0})" if dtype.is_float else "{0} + {3} * {1} * {2}"
+    return pointwise(form, x, one, two, value, dtype=dtype)
 
 
 def addcdiv(x: Value, one: Value, two: Value, value: Argument = 1) -> Value:
     """x + value * one / two."""
-    return pointwise("{0} + {3} * tl.div_rn({1}, {2})", x, one, two, value, dtype=joined((x, one, two)))
+    return pointwise("tl.fma({3}, divided({1}, {2}), {0})", x, one, two, value, dtype=joined((x, one, two)))
 
 
 ARITHMETIC: Mapping[str, Operation] = {

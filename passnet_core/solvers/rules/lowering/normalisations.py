@@ -1,6 +1,7 @@
 """Softmax and normalisations: reductions with what is done to each element by their results."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinates, parted
 from passnet_core.solvers.rules.dtypes import DType, wide_of
@@ -18,14 +19,13 @@ from passnet_core.solvers.rules.values import ElementWriter, Value, View
 def normalize(x: Value, p: Argument = 2.0, dim: Argument = 1, eps: Argument = 1e-12) -> Value:
     """x divided by its norm along an axis, or by eps where that is larger."""
     length = norm(x, p, dim, True)
-    return binary("tl.div_rn({0}, {1})", x, clamp(length, eps, None))
+    return binary("divided({0}, {1})", x, clamp(length, eps, None))
 
 
 def softmax(x: Value, dim: Argument = -1, dtype: Argument = None) -> Value:
     """Exponentials along an axis, divided by their sum."""
     x, _, powers, total = _exponentials(x, dim, dtype)
-    form = "{0} / {1}" if total.dtype.is_wide else "tl.div_rn({0}, {1})"
-    found = pointwise(form, powers, total, dtype=x.dtype, work=total.dtype)
+    found = pointwise("divided({0}, {1})", powers, total, dtype=x.dtype, work=total.dtype)
     found.contiguous = True
     return found
 
@@ -77,11 +77,11 @@ def scaled(
     form: str, operands: tuple[Value, ...], weight: Argument, bias: Argument, dtype: DType, wide: DType
 ) -> Value:
     """The form, times a weight, plus a bias, as far as there are any, rounded once."""
-    given = list(operands)
-    for each, sign in ((weight, "*"), (bias, "+")):
-        if each is not None:
-            form = f"{form} {sign} {{{len(given)}}}"
-            given.append(each)
+    given = [*operands, *(each for each in (weight, bias) if each is not None)]
+    if weight is not None and bias is not None:
+        form = f"tl.fma({form}, {{{len(given) - 2}}}, {{{len(given) - 1}}})"
+    elif weight is not None or bias is not None:
+        form = f"{form} {'+' if weight is None else '*'} {{{len(given) - 1}}}"
     return pointwise(form, *given, dtype=dtype, work=wide)
 
 
@@ -120,7 +120,25 @@ def batch_norm(
         mean, var = per_channel(mean, x), per_channel(var, x)
     scale = _scale(var, eps, wide)
     weight, bias = per_channel(weight, x), per_channel(bias, x)
-    return scaled("({0} - {1}) * {2}", (x, mean, scale), weight, bias, x.dtype, wide)
+    if weight is None or bias is None:
+        return scaled("({0} - {1}) * {2}", (x, mean, scale), weight, bias, x.dtype, wide)
+    return pointwise("tl.fma(({0} - {1}) * {3}, {2}, {4})", x, mean, scale, weight, bias, dtype=x.dtype, work=wide)
+
+
+@dataclass(eq=False)
+class Kept(Value):
+    """Moments as eager keeps them between the kernels of group_norm: on a GPU in the dtype of x, named by a tensor."""
+
+    operand: Value
+    tensor: str
+
+    @property
+    def parts(self) -> tuple[Value, ...]:
+        return (self.operand,)
+
+    def code(self, writer: ElementWriter, places: Coordinates, mask: str) -> str:
+        kept = writer.constant("KEPT", f"kept_dtype({self.tensor})")
+        return writer.put(self.name, f"rounded({writer.element(self.operand, places, mask)}, {kept})")
 
 
 def group_norm(
@@ -135,6 +153,8 @@ def group_norm(
     dims = tuple(range(2, len(shape)))
     mean, variance = moments(apart, dims, 0, wide)
     scale = _scale(variance, eps, wide)
+    if x.dtype.source and (not isinstance(weight, Value) or weight.dtype.name == x.dtype.name):
+        mean, scale = (Kept(each.shape, wide, each, x.dtype.source, name=each.name) for each in (mean, scale))
 
     def spread(each: Value) -> Value:
         whole = (x.shape[0], x.shape[1], *[ONE] * (len(x.shape) - 2))
@@ -146,7 +166,13 @@ def group_norm(
         return View(whole, each.dtype, each, inside, name=each.name)
 
     weight, bias = per_channel(weight, x), per_channel(bias, x)
-    return scaled("({0} - {1}) * {2}", (x, spread(mean), spread(scale)), weight, bias, x.dtype, wide)
+    mean, scale = spread(mean), spread(scale)
+    if weight is None or bias is None:
+        return scaled("({0} - {1}) * {2}", (x, mean, scale), weight, bias, x.dtype, wide)
+    # eager has one factor and one summand for each channel
+    factor = pointwise("{0} * {1}", scale, weight, dtype=wide, exact=True)
+    summand = pointwise("tl.fma(-{0}, {1}, {2})", factor, mean, bias, dtype=wide, exact=True)
+    return pointwise("tl.fma({0}, {1}, {2})", x, factor, summand, dtype=x.dtype, work=wide)
 
 
 NORMALISATIONS: Mapping[str, Operation] = {

@@ -38,15 +38,17 @@ _FOLDS = {
 }
 
 
-class SizeNumber(Number):
-    """A size as an operand: the number of elements that a mean is over."""
+class Inverse(Number):
+    """One divided by a size, as an operand: by the number of elements that a mean is over."""
 
     def __init__(self, shape: Shape, dtype: DType, size: Size) -> None:
         super().__init__(shape, dtype, "")
         self.size = size
 
     def code(self, writer: ElementWriter, places: Coordinates, mask: str) -> str:
-        return writer.size(self.size)
+        if self.size.constant:
+            return f"(1.0 / {self.size.constant})"
+        return writer.constant(f"INVERSE_{writer.size(self.size)}", f"inverse({self.size.text})")
 
 
 def reduced(kind: str, x: Value, dim: Argument, keepdim: Argument, dtype: DType, *, exact: bool = False) -> Value:
@@ -118,7 +120,7 @@ def averaged(x: Value, dim: Argument, keepdim: Argument, dtype: DType) -> Value:
     wide = wide_of(x.dtype)
     total = reduced("sum", x, dim, keepdim, wide, exact=True)
     count = product([x.shape[axis] for axis in axes_of(x, dim)])
-    return pointwise("{0} / {1}", total, SizeNumber((), wide, count), dtype=dtype, work=wide)
+    return pointwise("{0} * {1}", total, Inverse((), wide, count), dtype=dtype, work=wide)
 
 
 def amax(x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
@@ -201,7 +203,7 @@ def moments(x: Value, dim: Argument, correction: int, wide: DType) -> tuple[Valu
     count = product([x.shape[axis] for axis in axes_of(x, dim)]) - correction
     total = reduced("sum", squares, dim, True, wide, exact=True)
     total.name = "total"
-    found = pointwise("{0} / {1}", total, SizeNumber((), wide, count), dtype=wide, exact=True)
+    found = pointwise("{0} * {1}", total, Inverse((), wide, count), dtype=wide, exact=True)
     found.name = "variance"
     return mean, found
 

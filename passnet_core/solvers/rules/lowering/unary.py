@@ -21,13 +21,13 @@ _FLOATS: Mapping[str, str] = {
     "erf": "libdevice.erf({0})",
     "sqrt": "tl.sqrt_rn({0})",
     "rsqrt": "libdevice.rsqrt({0})",
-    "sigmoid": "1.0 / (1.0 + libdevice.exp(-{0}))",
-    "silu": "{0} / (1.0 + libdevice.exp(-{0}))",
-    "reciprocal": "1.0 / {0}",
+    "sigmoid": "divided(1.0, 1.0 + libdevice.exp(-{0}))",
+    "silu": "divided({0}, 1.0 + libdevice.exp(-{0}))",
+    "reciprocal": "divided(1.0, {0})",
     "mish": "{0} * libdevice.tanh(libdevice.log1p(libdevice.exp({0})))",
-    "hardsigmoid": "tl.where({0} + 3.0 < 0.0, 0.0, tl.where({0} + 3.0 > 6.0, 6.0, {0} + 3.0)) / 6.0",
-    "hardswish": "{0} * tl.where({0} + 3.0 < 0.0, 0.0, tl.where({0} + 3.0 > 6.0, 6.0, {0} + 3.0)) / 6.0",
-    "softsign": "{0} / (1.0 + tl.abs({0}))",
+    "hardsigmoid": "tl.where({0} + 3.0 < 0.0, 0.0, tl.where({0} + 3.0 > 6.0, 6.0, {0} + 3.0)) * (1.0 / 6.0)",
+    "hardswish": "{0} * tl.where({0} + 3.0 < 0.0, 0.0, tl.where({0} + 3.0 > 6.0, 6.0, {0} + 3.0)) * (1.0 / 6.0)",
+    "softsign": "divided({0}, 1.0 + tl.abs({0}))",
 }
 """Functions that give floats, computed as eager does."""
 

@@ -136,7 +136,7 @@ def avg_pool2d(
         raise Unsupported("avg_pool2d with a divisor of its own or that rounds up")
     total = pooled("sum", x, 2, kernel, stride, padding, 1, "0.0")
     count = math.prod(per_axis(kernel, 2))
-    return pointwise("{0} / {1}", total, float(count), dtype=x.dtype, work=total.dtype)
+    return pointwise("divided({0}, {1})", total, float(count), dtype=x.dtype, work=total.dtype)
 
 
 def adaptive(x: Value, rank: int, size: Argument) -> Value:

@@ -1,4 +1,5 @@
-"""Measure Inductor and the reference bundles on the bundled subgraphs, into run files that a new store loads.
+"""Measure Inductor, the reference bundles and the bundles of the rules on the bundled subgraphs, into run files that a
+new store loads.
 
 Needs a CUDA machine with Python, torch, triton and this package, but no store and no app. On the CPU it records the
 reference bundles' values, without times and scores. With several GPUs, start one process per GPU, each with its own
@@ -16,11 +17,12 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from passnet_core.bundles.solved import read_solved
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.core import core as core_of
 from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError
@@ -51,9 +53,12 @@ from passnet_core.records import (
 from passnet_core.service import corpus_of, read_references
 from passnet_core.settings import read_settings
 from passnet_core.store import exchange
+from tools.solving import SOLVED
 
 MOST_FAILED = 3
 """How many parts the judge may fail at before the recording ends."""
+
+RULES = "rules"
 
 KEPT_SAMPLES = 10
 """Raw samples kept per contender and clock: enough to show their spread, few enough for a small file."""
@@ -61,7 +66,8 @@ KEPT_SAMPLES = 10
 
 @dataclass(frozen=True)
 class RecordedPart:
-    """The contents of one file: one solver on one task. name: the reference bundle's, or the baseline's. core: whether
+    """The contents of one file: one solver on one task. name: the reference bundle's, the baseline's, or
+    "rules". core: whether
     the task holds only its subgraph of the core."""
 
     name: str
@@ -265,9 +271,11 @@ def parts_of(
     baseline: Baseline = Baseline.INDUCTOR,
     split: str = "",
     core: bool = False,
+    rules: Mapping[str, Bundle] | None = None,
 ) -> Iterator[RecordedPart]:
-    """Yield the baseline on every task, then every reference bundle on each of its tasks. split: only tasks of this
-    split, if given. core: only the subgraphs of the core. Raises BadInput for a broken bundle."""
+    """Yield the baseline on every task, then every reference bundle on each of its tasks, then the bundles of the
+    rules, by task id. split: only tasks of this split, if given. core: only the subgraphs of the core. Raises BadInput
+    for a broken bundle."""
     references, problems = read_references(bundles_folder)
     if problems:
         raise BadInput(problems[0])
@@ -282,6 +290,9 @@ def parts_of(
             for reference in references:
                 for task in (each for each in tasks if each.id in reference.task_ids):
                     yield RecordedPart(reference.name, task, reference.bundle, spec, core)
+        for task in tasks:
+            if rules and task.id in rules:
+                yield RecordedPart(RULES, task, rules[task.id], spec, core)
 
 
 def in_order(parts: Sequence[RecordedPart]) -> list[RecordedPart]:
@@ -304,7 +315,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--capture", choices=[each.value for each in Capture], help="default: both; on the CPU: direct")
     parser.add_argument(
-        "--solver", choices=[each.value for each in SolverKind], help="default: both; on the CPU: passes"
+        "--solver",
+        choices=[*(each.value for each in SolverKind), RULES],
+        help="default: TorchInductor and the reference bundles; on the CPU: these bundles; rules: what the rules wrote",
     )
     parser.add_argument(
         "--baseline", choices=[each.value for each in Baseline], default="inductor", help="how TorchInductor compiles"
@@ -326,18 +339,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         device = Device(options.device)
         on_cpu = device is Device.CPU
         solvers = [SolverKind.PASSES] if on_cpu else list(SolverKind)
+        if options.solver:
+            solvers = [] if options.solver == RULES else [SolverKind(options.solver)]
         captures = [Capture.DIRECT] if on_cpu else list(Capture)
         parts = list(
             parts_of(
                 corpus,
                 settings.data / "bundles",
-                solvers=[SolverKind(options.solver)] if options.solver else solvers,
+                solvers=solvers,
                 captures=[Capture(options.capture)] if options.capture else captures,
                 trials=options.trials,
                 device=device,
                 baseline=Baseline(options.baseline),
                 split=options.split,
                 core=options.core,
+                rules=read_solved(SOLVED) if options.solver == RULES else None,
             )
         )
         parts = in_order(parts)

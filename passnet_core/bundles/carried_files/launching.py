@@ -93,16 +93,16 @@ class Launch:
             # what those who follow launches are told: profilers, and the judge's list of kernels
             told = found.packed_metadata, found.launch_metadata(self.grid, None)
             launch = _lean(run, found.function, told, (*args, *values)) or _whole(run, found.function, told)
-        call = launch(self.grid, device, values)
+        call = launch(self.grid, device, values, triton.knobs.runtime)
         return call if torch.cuda.device_count() == 1 else _on(device, call)
 
 
 def _whole(run, function, told):
     """How Triton launches: run is a function of Python that ends in one of C."""
 
-    def launch(grid, device, values):
+    def launch(grid, device, values, hooks):
         begin = functools.partial(run, *grid)
-        return _flat(begin, device, (function, *told), values)
+        return _flat(begin, device, (function, *told), values, hooks)
 
     return launch
 
@@ -114,23 +114,29 @@ def _lean(run, function, told, args):
         return None
     head = function, run.launch_cooperative_grid, run.launch_pdl
 
-    def flat(grid, device, values):
-        return _flat(functools.partial(run.launch, *grid), device, (*head, None, None, *told), values)
+    def flat(grid, device, values, hooks):
+        return _flat(functools.partial(run.launch, *grid), device, (*head, None, None, *told), values, hooks)
 
-    def nested(grid, device, values):
+    def nested(grid, device, values, hooks):
         tail = None, None, run.arg_annotations, run.kernel_signature
-        return _nested(functools.partial(run.launch, *grid), device, (*head, *told), tail, values)
+        return _nested(functools.partial(run.launch, *grid), device, (*head, *told), tail, values, hooks)
 
     launch = {"3.6": flat, "3.7": nested}.get(triton.__version__[:3])
     try:
-        launch((0, 1, 1), torch.cuda.current_device(), ())(*args)
+        launch((0, 1, 1), torch.cuda.current_device(), (), NobodyFollows)(*args)
     except (AttributeError, TypeError, ValueError, SystemError):
         return None
     return launch
 
 
-def _flat(begin, device, head, values):
-    stream_of, hooks = driver.active.get_current_stream, triton.knobs.runtime
+class NobodyFollows:
+    """Hooks for a launch that nobody is to be told of, since it runs no program."""
+
+    launch_enter_hook = launch_exit_hook = None
+
+
+def _flat(begin, device, head, values, hooks):
+    stream_of = driver.active.get_current_stream
 
     def call(*args):
         enter, leave = hooks.launch_enter_hook, hooks.launch_exit_hook
@@ -142,8 +148,8 @@ def _flat(begin, device, head, values):
     return call
 
 
-def _nested(begin, device, head, tail, values):
-    stream_of, hooks = driver.active.get_current_stream, triton.knobs.runtime
+def _nested(begin, device, head, tail, values, hooks):
+    stream_of = driver.active.get_current_stream
 
     def call(*args):
         enter, leave = hooks.launch_enter_hook, hooks.launch_exit_hook

@@ -6,6 +6,12 @@ import torch
 import triton
 import triton.language as tl
 
+try:
+    # what TorchInductor's code allocates with
+    from torch._C._dynamo.guards import _empty_strided_cuda
+except ImportError:
+    _empty_strided_cuda = None
+
 MOST = 2**31 - 1
 MOST_IN_A_TILE = 2**20
 WIDEST = 2**13
@@ -55,9 +61,11 @@ def merged(sizes, *strides):
 
 def allocation(tensor):
     """A function that allocates memory for a tensor like this one, which lies as this one does."""
-    return functools.partial(
-        torch.empty_strided, tuple(tensor.shape), tensor.stride(), dtype=tensor.dtype, device=tensor.device
-    )
+    shape, strides = tuple(tensor.shape), tensor.stride()
+    # on the current device, that is
+    if tensor.is_cuda and _empty_strided_cuda is not None and torch.cuda.device_count() == 1:
+        return functools.partial(_empty_strided_cuda, shape, strides, tensor.dtype)
+    return functools.partial(torch.empty_strided, shape, strides, dtype=tensor.dtype, device=tensor.device)
 
 
 def index_dtype(*tensors):
@@ -107,6 +115,24 @@ def _tiles(rows, widths):
     return (triton.cdiv(rows, together),), together, *widths, min(max(together * widest // 256, 1), 16)
 
 
+def summing_lanes(rows, columns):
+    """How many threads of eager's kernel add up a row of so many columns, if it has less than 8192: block_width in
+    ReduceConfig::set_block_dimension of PyTorch's Reduce.cuh."""
+    width = _power(min(columns // 4 if columns >= 128 else columns, 512))
+    height = min(_power(min(rows, 512)), 512 // min(width, 32))
+    return min(width, 512 // height)
+
+
+def softmax_lanes(columns):
+    """How many threads add up a row in eager's softmax of up to 1024 columns: a warp, or less for short rows."""
+    return min(triton.next_power_of_2(max(columns, 1)), 32)
+
+
+def _power(count):
+    """The largest power of two that is not larger."""
+    return 1 << (max(count, 1).bit_length() - 1)
+
+
 def inverse(count):
     """What eager multiplies a sum by to get a mean."""
     return 1.0 / count if count else float("nan")
@@ -124,3 +150,29 @@ def divided(one, other):
 def rounded(value, dtype: tl.constexpr):
     """The value as eager has it after an operation: rounded to the tensor's dtype, and wide again for the next one."""
     return value.to(dtype).to(value.dtype)
+
+
+@triton.jit
+def folded(parts, LANES: tl.constexpr, VECTORS: tl.constexpr):
+    """Sums of rows from 4 * LANES partial sums, in the order in which eager's threads add them: each its own four, of
+    which VECTORS says whether they lie side by side, and then half to half."""
+    ROWS: tl.constexpr = parts.shape[0]
+    if VECTORS:
+        fours = tl.reshape(parts, (ROWS, LANES, 2, 2))
+    else:
+        fours = tl.permute(tl.reshape(parts, (ROWS, 2, 2, LANES)), (0, 3, 1, 2))
+    even, odd = tl.split(fours)
+    first, third = tl.split(even)
+    second, fourth = tl.split(odd)
+    return halved(first + second + third + fourth, LANES)
+
+
+@triton.jit
+def halved(parts, LANES: tl.constexpr):
+    """Sums of rows from LANES partial sums: half is added to half until one is left."""
+    ROWS: tl.constexpr = parts.shape[0]
+    total = parts
+    for step in tl.static_range(1, 10):
+        if LANES >> step:
+            total = tl.sum(tl.reshape(total, (ROWS, 2, LANES >> step)), 1)
+    return tl.reshape(total, (ROWS, 1))

@@ -106,6 +106,8 @@ class LaunchRecorder:
         self.always = always
         self.counts: dict[str, LaunchCounts] = {}
         self.current: LaunchCounts | None = None
+        self.launching = False
+        """Whether a compiled kernel is being launched: then what is read is read by the launch itself."""
         self.steps: StepRecorder | None = None
         """The steps of the replacement function that runs now. On CUDA none are recorded."""
         self.calls: list[tuple[dict[str, Any], list[torch.Tensor]]] = []
@@ -168,7 +170,12 @@ class LaunchRecorder:
                 undoing.enter_context(_interpreted_launches(self))
             else:
                 undoing.enter_context(compiled_launches(lambda name: self.note("kernel", name)))
+                undoing.enter_context(hooked("launch_enter_hook", lambda _: self._launches(True)))
+                undoing.enter_context(hooked("launch_exit_hook", lambda _: self._launches(False)))
             yield
+
+    def _launches(self, launching: bool) -> None:
+        self.launching = launching
 
     @contextlib.contextmanager
     def _recording(self) -> Iterator[None]:
@@ -362,7 +369,8 @@ class _Reads(TorchFunctionMode):
         name = getattr(func, "__name__", "")
         name = PROPERTIES.get(id(getattr(func, "__self__", None)), name)
         reads = name in READS or name in PROPERTIES.values()
-        if reads and not (name in LAUNCH_READS and _calling_file().startswith(_TRITON)):
+        launches = name in LAUNCH_READS and (self.recorder.launching or _calling_file().startswith(_TRITON))
+        if reads and not launches:
             self.recorder.note("read", name, _single(args))
         return func(*args, **(kwargs or {}))
 
@@ -483,12 +491,15 @@ def compiled_launches(told: Callable[[str], object]) -> Iterator[None]:
 @contextlib.contextmanager
 def launch_hook(told: Callable[[Mapping[str, Any]], object]) -> Iterator[None]:
     """Tell what Triton tells of each launch of a compiled kernel, such as its name and function."""
+    with hooked("launch_enter_hook", lambda metadata: told(metadata.get() if metadata is not None else {})):
+        yield
+
+
+@contextlib.contextmanager
+def hooked(name: str, hook: Callable[[Any], object]) -> Iterator[None]:
+    """Have Triton call this hook as well, at the start or at the end of each launch."""
     knobs = triton.knobs.runtime
-
-    def hook(metadata: Any) -> None:
-        told(metadata.get() if metadata is not None else {})
-
-    chain = knobs.launch_enter_hook
+    chain = getattr(knobs, name)
     if hasattr(chain, "add"):
         chain.add(hook)
         try:
@@ -496,11 +507,11 @@ def launch_hook(told: Callable[[Mapping[str, Any]], object]) -> Iterator[None]:
         finally:
             chain.remove(hook)
     else:
-        knobs.launch_enter_hook = hook
+        setattr(knobs, name, hook)
         try:
             yield
         finally:
-            knobs.launch_enter_hook = chain
+            setattr(knobs, name, chain)
 
 
 # --- callers ---------------------------------------------------------------------------------------------------------

@@ -438,6 +438,17 @@ def test_functions_for_kernels_may_come_from_inductors_helpers() -> None:
     assert in_frame("kernel[(1,)](a, a, BLOCK=1)", top, passnet=True) == {TORCH_CALL}
 
 
+ALLOCATES = "from torch._C._dynamo.guards import _empty_strided_cuda"
+
+
+def test_memory_may_be_allocated_as_inductors_code_does() -> None:
+    assert in_frame("_empty_strided_cuda((2, 3), (3, 1), a.dtype)", ALLOCATES) == set()
+    assert (
+        in_frame("functools.partial(_empty_strided_cuda, (2,), (1,), a.dtype)()", f"import functools\n{ALLOCATES}")
+        == set()
+    )
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -548,6 +559,8 @@ STRICT_ONLY = [
             "from torch.utils import cpp_extension",
             "import torch.utils.cpp_extension as native",
             "from torch._C import _nn",
+            "from torch._C._dynamo import guards",
+            "from torch._C._dynamo.guards import GuardManager",
             "from importlib import util",
             "import torch._inductor",
             "from torch._inductor import compile",

@@ -716,6 +716,57 @@ CASES: dict[str, Case] = {
         IMAGE,
         (F32,),
     ),
+    # tensors that lie in different orders
+    "transposed-sum": Case(
+        "tmp_0 = in_0 + in_1.transpose(1, 2)\nreturn (tmp_0,)", {"in_0": (3, 37, 45), "in_1": (3, 45, 37)}, strided=True
+    ),
+    "transposed-copy": Case(
+        "tmp_0 = torch.tanh(in_0)\ntmp_1 = tmp_0.transpose(0, 1).contiguous()\nreturn (tmp_1,)",
+        {"in_0": (70, 130)},
+        strided=True,
+    ),
+    "transposed-copy-of-few-columns": Case(
+        "tmp_0 = in_0.transpose(1, 2).reshape(2, -1)\nreturn (tmp_0,)", {"in_0": (2, 500, 9)}, strided=True
+    ),
+    "channels-last-to-first": Case(
+        """
+        tmp_0 = in_0.permute(0, 3, 1, 2)
+        tmp_1 = tmp_0 * in_1
+        tmp_2 = in_2 + tmp_1
+        return (tmp_2,)
+        """,
+        {"in_0": (2, 7, 9, 35), "in_1": (35, 1, 1), "in_2": (2, 35, 7, 9)},
+        strided=True,
+    ),
+    "channels-last-everywhere": Case(
+        """
+        tmp_0 = in_0.permute(0, 3, 1, 2)
+        tmp_1 = tmp_0 * in_1
+        return (tmp_1,)
+        """,
+        {"in_0": (2, 7, 9, 35), "in_1": (35, 1, 1)},
+    ),
+    "heads-apart-and-turned": Case(
+        """
+        tmp_0 = in_0.view(2, 33, 3, 40)
+        tmp_1 = tmp_0.permute(0, 2, 3, 1)
+        tmp_2 = tmp_1.contiguous()
+        return (tmp_2,)
+        """,
+        {"in_0": (2, 33, 120)},
+    ),
+    "turned-pieces-of-a-concatenation": Case(
+        """
+        tmp_0 = torch.cat((in_0, in_1), dim=1)
+        tmp_1 = tmp_0.transpose(1, 2).contiguous()
+        return (tmp_1,)
+        """,
+        {"in_0": (2, 33, 40), "in_1": (2, 8, 40)},
+        strided=True,
+    ),
+    "transposed-nothing": Case(
+        "tmp_0 = in_0 + in_1.transpose(1, 2)\nreturn (tmp_0,)", {"in_0": (0, 37, 45), "in_1": (0, 45, 37)}
+    ),
     # sizes
     "nothing": Case(
         """

@@ -92,6 +92,12 @@ for count in (0, 1, 2, 127, 128, 129, 5000, 10**6, 2**31 + 5):
     (programs,), block, warps = blocks(count)
     assert block & (block - 1) == 0 and warps in (1, 2, 4, 8)
     assert (programs - 1) * block < count <= programs * block or count == programs == 0
+for others, down, across in itertools.product((0, 1, 7), (0, 1, 16, 37, 5000), (0, 1, 9, 64, 70000)):
+    (programs,), (lower, wider), rows, columns, warps = crossing_tiles(others, down, across)
+    assert rows & (rows - 1) == 0 and columns & (columns - 1) == 0 and rows * columns <= 4096 and warps in (1, 2, 4, 8)
+    assert programs == others * lower * wider
+    assert lower * rows >= down > (lower - 1) * rows or lower == down == 0
+    assert wider * columns >= across > (wider - 1) * columns or wider == across == 0
 lengths = ((1,), (7,), (768,), (16384,), (10**6,), (5, 900))
 for function, rows, columns in itertools.product((tiles, tiles_of_long_rows), (0, 1, 3, 1000, 10**6), lengths):
     (programs,), together, *widths, warps = function(rows, *columns)

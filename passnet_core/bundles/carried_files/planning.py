@@ -42,7 +42,8 @@ def empty_ordered(shape, order, *, dtype, device):
 def merged(sizes, *strides):
     """Sizes and strides with dimensions that follow each other in memory, in all tensors, walked as one.
 
-    The tuples keep their lengths: sizes of 1 come before the others."""
+    The tuples keep their lengths: sizes of 1 come after the others, so that a single dimension is counted without a
+    division, and the compiler sees that its elements are neighbours."""
     kept = [(sizes[-1], [each[-1] for each in strides])]
     for size, outer in zip(reversed(sizes[:-1]), zip(*(reversed(each[:-1]) for each in strides))):
         length, inner = kept[-1]
@@ -54,8 +55,8 @@ def merged(sizes, *strides):
             kept[-1] = size * length, inner
         else:
             kept.append((size, list(outer)))
-    kept += [(1, [0] * len(strides))] * (len(sizes) - len(kept))
     kept.reverse()
+    kept += [(1, [0] * len(strides))] * (len(sizes) - len(kept))
     return tuple(size for size, _ in kept), *(tuple(each[1][place] for each in kept) for place in range(len(strides)))
 
 
@@ -93,6 +94,17 @@ def blocks(count):
     while block > 128 and triton.cdiv(count, block) < 256:
         block //= 2
     return (triton.cdiv(count, block),), block, max(block // 256, 1)
+
+
+def crossing_tiles(others, down, across):
+    """Grid, tiles along both sides, rows and columns of a tile, and warps, where tensors differ in which dimension is
+    the inmost: a tile has enough of both, and each program one of the other elements."""
+    side = 64 if others * triton.cdiv(down, 64) * triton.cdiv(across, 64) >= 512 else 32
+    long, wide = (triton.next_power_of_2(max(each, 1)) for each in (down, across))
+    # a short side leaves room along the other one
+    rows, columns = min(long, max(side * side // wide, side), 256), min(wide, max(side * side // long, side), 256)
+    counts = triton.cdiv(down, rows), triton.cdiv(across, columns)
+    return (others * counts[0] * counts[1],), counts, rows, columns, min(max(rows * columns // 256, 1), 8)
 
 
 def tiles(rows, *columns):

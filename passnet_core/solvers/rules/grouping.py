@@ -17,8 +17,10 @@ from passnet_core.solvers.rules.kernels import (
     atom,
     same_sizes,
 )
+from passnet_core.solvers.rules.layouts import strides_of
 from passnet_core.solvers.rules.sizes import Size, product
 from passnet_core.solvers.rules.values import Number, PassedNumber, Reduction, Shape, Stored, Value, below
+from passnet_core.solvers.rules.walking import Walk, walk_of
 
 MOST_TEMPORARIES = 12
 """Values that are kept in memory only because a reduction needs them."""
@@ -71,7 +73,8 @@ def _kernels(outputs: Sequence[Output], name: str) -> list[Code]:
         codes.append(code)
         left = [each for each in left if each not in group]
         for each in group:
-            stored[id(each.value)] = Stored(each.value.shape, each.value.dtype, each.tensor, name=each.tensor)
+            value = each.value
+            stored[id(value)] = Stored(value.shape, value.dtype, each.tensor, strides_of(value), name=each.tensor)
     return codes
 
 
@@ -96,15 +99,23 @@ class _Kernel:
         self.outputs, self.name, self.splits, self.stored = outputs, name, splits, stored
 
     def code(self) -> Code:
+        """The kernel. One without reductions is written to see where it reads, and again if it must walk otherwise."""
         needed = self._shared_out()
+        if needed is not None:
+            return self._code(needed, None)
+        found = self._code(None, None)
+        walk = walk_of(
+            {name: size.value for name, size in found.outer.sizes.items()}, [each.lying for each in found.accesses]
+        )
+        return found if walk == Walk(tuple(found.outer.sizes)) else self._code(None, walk)
+
+    def _code(self, needed: set[str] | None, walk: Walk | None) -> Code:
         looped = self._longest(needed) > MOST_COLUMNS
         writer = KernelWriter(f"{self.name}_kernel", self.splits, self.stored, looped)
         writer.tiled = needed is not None
         whole, places, walked = self._walked(writer)
-        for name, size in walked.items():
-            if needed is None or name in needed:
-                writer.outer.sizes[name] = size
-        rest = {name: size for name, size in walked.items() if name not in writer.outer.sizes}
+        writer.walk(walk or Walk(tuple(name for name in walked if needed is None or name in needed)), walked)
+        rest = {name: size for name, size in walked.items() if needed is not None and name not in needed}
         space, found = writer.space_of(tuple(rest.values())) if rest else (None, ())
         inside = dict(zip(rest, found))
         axes = [axis for axis, size in enumerate(whole) if not size.is_one]
@@ -185,7 +196,7 @@ class _Kernel:
         if space is not None and writer.looped:
             writer.open_loop(space)
         code = writer.element(output.value, places)
-        access = writer.access(output.tensor, places)
+        access = writer.access(output.tensor, output.value, places)
         condition = writer.mask(variables(places))
         constant = isinstance(output.value, Number | PassedNumber) or _is_number(code) or output.value.dtype.is_bool
         stored = code if constant else f"{atom(code)}.to({output.tensor}_ptr.dtype.element_ty)"
@@ -205,13 +216,18 @@ class _Kernel:
         count = f"tl.program_id(0).to(INDEX) * {block} + tl.arange(0, {block})"
         if tiled:
             count = f"({count})[:, None]"
-        head += writer.space_lines(writer.outer, count)
-        if not writer.looped:
+        if writer.crossed:
+            head += writer.tile_lines()
+        else:
+            head += writer.space_lines(writer.outer, count)
+        if not writer.looped and not writer.crossed:
             for space in writer.spaces:
                 head += writer.space_lines(space, f"tl.arange(0, {writer.width(space)})")
         constants = ["OUTER", *(space.name.upper() for space in writer.spaces)]
         labels = [each.label for each in writer.accesses.values()]
         tiles = ["ROWS", *(writer.width(space) for space in writer.spaces)] if tiled else ["BLOCK"]
+        if writer.crossed:
+            tiles = ["TILES", "ROWS", "COLUMNS"]
         names = [*constants, *labels, *writer.constants, "INDEX", *tiles]
         parameters = [f"{each}_ptr" for each in writer.tensors] + [f"{each}: tl.constexpr" for each in names]
         lines = ["@triton.jit", f"def {writer.name}("]
@@ -226,7 +242,7 @@ class _Kernel:
         return Code(
             writer.name, "\n".join([*lines, *body]), list(writer.tensors), writer.outer, writer.spaces,
             list(writer.accesses.values()), dict(writer.constants), set(writer.pinned), self.outputs, writer.looped,
-            writer.tiled,
+            writer.tiled, writer.crossed,
         )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ from passnet_core.solvers.rules.values import (
     Stored,
     Value,
 )  # fmt: skip
+from passnet_core.solvers.rules.walking import Lying, Walk
 
 MOST_COLUMNS = 1 << 14
 """Rows up to this length are held in one tile; longer ones are walked in several."""
@@ -52,13 +53,16 @@ class Space:
 
 @dataclass
 class Access:
-    """A tensor that the kernel reads or writes. strides: by variable, then by other terms, as Python for the host."""
+    """A tensor that the kernel reads or writes. strides: by variable, then by other terms, as Python for the host.
+
+    lying: what the strides are in the first subgraph."""
 
     tensor: str
     label: str
     strides: dict[str, Size]
     others: list[tuple[str, Size]]
     start: Size
+    lying: Lying
 
 
 @dataclass
@@ -73,7 +77,8 @@ class Output:
 class Code:
     """A finished kernel. tensors: its pointers, in order. constants: name -> Python for the host.
 
-    pinned: variables that must not be merged with others."""
+    pinned: variables that must not be merged with others. crossed: its tiles have the spaces DOWN and ACROSS as sides,
+    and each program has one of what is shared out besides."""
 
     name: str
     text: str
@@ -86,6 +91,7 @@ class Code:
     outputs: list[Output]
     looped: bool
     tiled: bool
+    crossed: bool
 
 
 class KernelWriter(ElementWriter):
@@ -102,12 +108,15 @@ class KernelWriter(ElementWriter):
         self.constants: dict[str, str] = {}
         self.pinned: set[str] = set()
         self.tensors: list[str] = []
-        self.names = Names(taken=("tl", "triton", "torch", "index", "inside", "row", "rows", "rounded", "divided"))
+        self.names = Names(
+            taken=("tl", "triton", "torch", "index", "inside", "row", "rows", "column", "columns", "tile", "rounded", "divided")
+        )
         self.reached: list[tuple[Reduction, Coordinates]] | None = None
         self.sizes_used: dict[str, Size] = {}
         self.depth: list[str] = []
         self.loops = 0
         self.tiled = False
+        self.crossed = False
         self._made: list[tuple[Space, Shape, Coordinates]] = []
 
     # --- variables ---
@@ -135,6 +144,14 @@ class KernelWriter(ElementWriter):
         self._made.append((space, key, places))
         left = iter(places)
         return space, tuple(ORIGIN if size.is_one else next(left) for size in sizes)
+
+    def walk(self, walk: Walk, sizes: dict[str, Size]) -> None:
+        """Share out variables in the order of a walk."""
+        self.outer.sizes = {name: sizes[name] for name in walk.order}
+        if walk.across:
+            self.crossed = True
+            sides = (("down", walk.down), ("across", walk.across))
+            self.spaces = [Space(side, {name: sizes[name] for name in names}) for side, names in sides]
 
     # --- pieces of code ---
 
@@ -202,8 +219,8 @@ class KernelWriter(ElementWriter):
 
     # --- memory ---
 
-    def access(self, tensor: str, places: Coordinates) -> Access:
-        """What the host must know to tell the kernel where an element lies."""
+    def access(self, tensor: str, value: Value, places: Coordinates) -> Access:
+        """What the host must know to tell the kernel where an element of a tensor lies, which holds this value."""
         strides: dict[str, Size] = {}
         others: dict[str, Size] = {}
         start = ZERO
@@ -226,7 +243,9 @@ class KernelWriter(ElementWriter):
             while label in taken:
                 index += 1
                 label = f"{tensor.upper()}_{index}"
-            self.accesses[key] = Access(tensor, label, strides, list(others.items()), start)
+            factors = [{term.text: factor.value for term, factor in place.terms if term.plain} for place in places]
+            lying = Lying.of(value, factors)
+            self.accesses[key] = Access(tensor, label, strides, list(others.items()), start, lying)
         return self.accesses[key]
 
     def address(self, access: Access) -> str:
@@ -248,7 +267,7 @@ class KernelWriter(ElementWriter):
         """The condition that these variables are inside of the tensors."""
         found = []
         used = set(names)
-        if used & set(self.outer.sizes):
+        if used & set(self.outer.sizes) and not self.crossed:
             found.append("rows" if self.tiled else "inside")
         found += [self._columns(space) for space in self.spaces if used & set(space.sizes)]
         return " & ".join([*found, *([more] if more else [])])
@@ -256,7 +275,7 @@ class KernelWriter(ElementWriter):
     def load(self, value: Stored, places: Coordinates, mask: str) -> str:
         if self.reached is not None:
             return "value"
-        access = self.access(value.tensor, places)
+        access = self.access(value.tensor, value, places)
         names = variables(places)
         # a single element is always there
         condition = self.mask(names, mask) if names else ""
@@ -301,6 +320,8 @@ class KernelWriter(ElementWriter):
 
     def _columns(self, space: Space) -> str:
         """The condition that the variables of a space are inside of the tensors."""
+        if self.crossed:
+            return "rows" if space.name == "down" else "columns"
         return f"inside_{space.name}" if len(self.spaces) > 1 else "columns"
 
     def width(self, space: Space) -> str:
@@ -410,22 +431,36 @@ class KernelWriter(ElementWriter):
             self.reached = before
             self.pinned, self.constants, self.sizes_used = kept
 
+    def tile_lines(self) -> list[str]:
+        """The variables of a kernel whose tiles have two sides."""
+        down, across = self.spaces
+        lines = ["tile = tl.program_id(0).to(INDEX)"]
+        if self.outer.sizes:
+            lines += self.space_lines(self.outer, "(tile // (TILES[0] * TILES[1]) + tl.arange(0, 1))[:, None]")
+        row = "tile // TILES[1] % TILES[0] * ROWS"
+        lines += self.space_lines(down, f"({row} + tl.arange(0, ROWS))[:, None]")
+        return lines + self.space_lines(across, "(tile % TILES[1] * COLUMNS + tl.arange(0, COLUMNS))[None, :]")
+
     def space_lines(self, space: Space, count: str) -> list[str]:
         """The variables of a space, from one that counts through it."""
         label = space.name.upper()
         outer = space is self.outer
         names = list(space.sizes)
-        if outer and not self.tiled:
+        if self.crossed:
+            counter = "index" if outer else "row" if space.name == "down" else "column"
+            condition = "" if outer else self._columns(space)
+        elif outer and not self.tiled:
             counter, condition = "index", "inside"
         elif outer:
             counter, condition = "row", "rows"
         else:
             counter, condition = f"column_{space.name}" if len(self.spaces) > 1 else "column", self._columns(space)
-        if not outer:
+        if not outer and not self.crossed:
             count = f"({count})[None, :].to(INDEX)" if " + " in count else f"{count}[None, :].to(INDEX)"
         lines = [f"{counter} = {count}"]
         total = " * ".join(f"{label}[{index}]" for index in range(len(names))) or "1"
-        lines.append(f"{condition} = {counter} < {total}")
+        if condition:
+            lines.append(f"{condition} = {counter} < {total}")
         for index in reversed(range(len(names))):
             inner = " * ".join(f"{label}[{each}]" for each in range(index + 1, len(names)))
             text = counter if not inner else f"{counter} // ({inner})" if " * " in inner else f"{counter} // {inner}"

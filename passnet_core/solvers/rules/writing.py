@@ -18,6 +18,7 @@ from passnet_core.solvers.rules.values import Cast, Copied, Pointwise, Stored, V
 PLANNING = (
     "allocation",
     "blocks",
+    "crossing_tiles",
     "divided",
     "empty_ordered",
     "index_dtype",
@@ -240,6 +241,10 @@ def _launch(code: Code, launch: str) -> list[str]:
         constants["ROWS"] = "rows"
         for width in widths:
             constants[width.upper()] = width
+    elif code.crossed:
+        sides = [_product([each.text for each in space.sizes.values()]) for space in code.spaces]
+        lines.append(f"grid, tiles, rows, columns, warps = crossing_tiles({', '.join([count, *sides])})")
+        constants |= {"TILES": "tiles", "ROWS": "rows", "COLUMNS": "columns"}
     else:
         lines.append(f"grid, block, warps = blocks({count})")
         constants["BLOCK"] = "block"

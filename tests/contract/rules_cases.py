@@ -767,6 +767,73 @@ CASES: dict[str, Case] = {
     "transposed-nothing": Case(
         "tmp_0 = in_0 + in_1.transpose(1, 2)\nreturn (tmp_0,)", {"in_0": (0, 37, 45), "in_1": (0, 45, 37)}
     ),
+    # few rows, and long ones
+    **{
+        f"few-long-rows-{place}": Case(
+            f"tmp_0 = in_0 * 0.5\ntmp_1 = {expression}\nreturn (tmp_1,)", {"in_0": shape}, dtypes
+        )
+        for place, (expression, shape, dtypes) in enumerate(
+            (
+                ("tmp_0.sum(-1)", (2, 40001), (F32, BF16)),
+                ("tmp_0.mean()", (3, 5, 2100), (F32, F16)),
+                ("tmp_0.amax(dim=(1, 2))", (2, 130, 150), (F32, BF16)),
+                ("tmp_0.amin(dim=-1, keepdim=True)", (3, 20000), (F32,)),
+                ("(tmp_0 > 3.5).any()", (40, 500), (F32,)),
+                ("(tmp_0 < 1.0).all(dim=1)", (2, 20011), (F32,)),
+                ("(tmp_0 > 0).sum()", (20011,), (F32,)),
+                ("torch.nn.functional.softmax(tmp_0, dim=-1)", (2, 17000), (F32, BF16)),
+                ("torch.nn.functional.layer_norm(tmp_0, (130, 140))", (3, 130, 140), (F32, F16)),
+                ("tmp_0.norm(dim=(1, 2), keepdim=True) * tmp_0", (2, 21, 50, 19), (F32, BF16)),
+                ("tmp_0.var(dim=(0, 2, 3))", (7, 5, 70, 40), (F32,)),
+            )
+        )
+    },
+    "few-long-rows-of-integers": Case(
+        "tmp_0 = in_0 * 2\ntmp_1 = tmp_0.sum()\nreturn (tmp_1,)", {"in_0: int64": (3, 7001)}, (F32,)
+    ),
+    "mse-loss-of-many": Case(
+        "tmp_0 = torch.nn.functional.mse_loss(in_0, in_1)\nreturn (tmp_0,)",
+        {"in_0": (33, 700), "in_1": (33, 700)},
+        strided=True,
+    ),
+    "response-norm": Case(
+        """
+        tmp_0 = torch.nn.functional.gelu(in_0)
+        tmp_1 = tmp_0.norm(dim=(1, 2), keepdim=True)
+        tmp_2 = tmp_1.mean(dim=-1, keepdim=True)
+        tmp_3 = tmp_2 + 1e-06
+        tmp_4 = tmp_1 / tmp_3
+        tmp_5 = tmp_0 * tmp_4
+        return (tmp_5,)
+        """,
+        {"in_0": (2, 20, 33, 37)},
+    ),
+    # rows that lie side by side
+    **{
+        f"rows-beside-{place}": Case(
+            f"tmp_0 = in_0 * 0.5\ntmp_1 = {expression}\nreturn (tmp_1,)", {"in_0": shape}, (F32, BF16), strided
+        )
+        for place, (expression, shape, strided) in enumerate(
+            (
+                ("tmp_0.mean(1)", (3, 41, 37), True),
+                ("torch.nn.functional.softmax(tmp_0, dim=1)", (2, 37, 45), True),
+                ("torch.nn.functional.softmax(tmp_0, dim=0)", (1100, 21), True),
+                ("tmp_0.argmax(1)", (2, 1100, 5), False),
+                ("tmp_0.mean(dim=(1, 2))", (2, 9, 7, 40), False),
+                ("tmp_0.transpose(1, 2).sum(-1)", (2, 35, 40), False),
+            )
+        )
+    },
+    "layer-norm-of-transposed": Case(
+        """
+        tmp_0 = in_0.transpose(1, 2)
+        tmp_1 = torch.nn.functional.layer_norm(tmp_0, (35,), in_1, in_2, 1e-05)
+        return (tmp_1,)
+        """,
+        {"in_0": (2, 35, 49), "in_1": (35,), "in_2": (35,)},
+        strided=True,
+    ),
+    "few-long-rows-of-nothing": Case("tmp_0 = in_0.sum(1)\nreturn (tmp_0,)", {"in_0": (0, 20000)}),
     # sizes
     "nothing": Case(
         """

@@ -105,6 +105,11 @@ for function, rows, columns in itertools.product((tiles, tiles_of_long_rows), (0
     assert all(width >= (length if function is tiles else min(length, 8192)) for width, length in zip(widths, columns))
     assert programs * together >= rows > (programs - 1) * together or rows == programs == 0
     assert 1 <= warps <= 16
+    _, together, *widths, warps = function(rows, *columns, beside=True)
+    assert all(width & (width - 1) == 0 for width in widths) and 1 <= warps <= 16
+    assert function is tiles_of_long_rows or all(width >= length for width, length in zip(widths, columns))
+    assert together >= min(rows, 16) or together * max(widths) >= 8192
+    assert function is tiles or together * max(widths) <= 16384
 try:
     tiles(1, 2**20 + 1)
 except ValueError as problem:

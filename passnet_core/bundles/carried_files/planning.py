@@ -107,24 +107,46 @@ def crossing_tiles(others, down, across):
     return (others * counts[0] * counts[1],), counts, rows, columns, min(max(rows * columns // 256, 1), 8)
 
 
-def tiles(rows, *columns):
-    """Grid, rows and columns of a tile, and warps, where a tile holds whole rows, several of them if they are short."""
+def tiles(rows, *columns, beside=False):
+    """Grid, rows and columns of a tile, and warps, where a tile holds whole rows, several of them if they are short.
+
+    beside: rows are neighbours in memory, and not the elements of a row, so that a tile needs several at any rate."""
     if max(columns, default=0) > MOST_IN_A_TILE:
         raise ValueError(f"Rows of {max(columns)} elements do not fit in a tile.")
-    return _tiles(rows, [triton.next_power_of_2(max(each, 1)) for each in columns])
+    return _tiles(rows, [triton.next_power_of_2(max(each, 1)) for each in columns], beside)
 
 
-def tiles_of_long_rows(rows, *columns):
+def tiles_of_long_rows(rows, *columns, beside=False):
     """The same where a program walks its rows in several tiles."""
-    return _tiles(rows, [min(triton.next_power_of_2(max(each, 1)), WIDEST) for each in columns])
+    most = WIDEST // min(triton.next_power_of_2(max(rows, 1)), 32) if beside else WIDEST
+    return _tiles(rows, [min(triton.next_power_of_2(max(each, 1)), most) for each in columns], beside)
 
 
-def _tiles(rows, widths):
+def _tiles(rows, widths, beside):
     widest = max(widths, default=1)
-    together = 1
-    while together * 2 * widest <= 2048 and triton.cdiv(rows, together * 2) >= 256:
+    together = _neighbours(rows, widest) if beside else 1
+    while not beside and together * 2 * widest <= 1024 and triton.cdiv(rows, together * 2) >= 256:
         together *= 2
-    return (triton.cdiv(rows, together),), together, *widths, min(max(together * widest // 256, 1), 16)
+    programs, elements = triton.cdiv(rows, together), together * widest
+    if beside:
+        warps = elements // 512
+    elif programs < 1024:
+        warps = elements // 256
+    else:
+        # while a warp waits there is enough to do elsewhere, and a row that one warp holds needs no barrier
+        warps = elements // (1024 if widest <= 256 else 512)
+    return (programs,), together, *widths, min(max(warps, 1), 16)
+
+
+def _neighbours(rows, widest):
+    """Rows of a tile that reads memory across them: as many as it hands out at once, and more if there are many."""
+    together = 1
+    while together < rows and (
+        (together < 16 and together * widest < 2 * WIDEST)
+        or (together < 128 and together * widest < 4096 and triton.cdiv(rows, together * 2) >= 256)
+    ):
+        together *= 2
+    return together
 
 
 def summing_lanes(rows, columns):

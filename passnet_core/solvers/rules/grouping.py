@@ -3,10 +3,13 @@
 What reductions need at places that differ along a tile is computed by a kernel of its own before."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from passnet_core.graphs.spelling import Names
 from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinate, Coordinates, Split, replaced, variables
 from passnet_core.solvers.rules.kernels import (
+    LOOPED,
+    MOST_BESIDE,
     MOST_COLUMNS,
     Code,
     KernelWriter,
@@ -18,9 +21,10 @@ from passnet_core.solvers.rules.kernels import (
     same_sizes,
 )
 from passnet_core.solvers.rules.layouts import strides_of
+from passnet_core.solvers.rules.sharing import starved
 from passnet_core.solvers.rules.sizes import Size, product
 from passnet_core.solvers.rules.values import Number, PassedNumber, Reduction, Shape, Stored, Value, below
-from passnet_core.solvers.rules.walking import Walk, walk_of
+from passnet_core.solvers.rules.walking import Walk, rows_beside, walk_of
 
 MOST_TEMPORARIES = 12
 """Values that are kept in memory only because a reduction needs them."""
@@ -99,18 +103,28 @@ class _Kernel:
         self.outputs, self.name, self.splits, self.stored = outputs, name, splits, stored
 
     def code(self) -> Code:
-        """The kernel. One without reductions is written to see where it reads, and again if it must walk otherwise."""
+        """The kernel. It is written once to see where it reads, and again if it must walk otherwise."""
         needed = self._shared_out()
-        if needed is not None:
-            return self._code(needed, None)
-        found = self._code(None, None)
-        walk = walk_of(
-            {name: size.value for name, size in found.outer.sizes.items()}, [each.lying for each in found.accesses]
-        )
-        return found if walk == Walk(tuple(found.outer.sizes)) else self._code(None, walk)
+        longest = self._longest(needed)
+        found = self._code(needed, None, longest > MOST_COLUMNS)
+        accesses = [each.lying for each in found.accesses]
+        sizes = {name: size.value for space in (found.outer, *found.spaces) for name, size in space.sizes.items()}
+        rows = tuple(found.outer.sizes)
+        if needed is None:
+            walk = walk_of(sizes, accesses)
+            return found if walk == Walk(rows) else self._code(None, walk, False)
+        order = rows_beside(sizes, accesses, rows, [name for space in found.spaces for name in space.sizes])
+        if order is None:
+            return found
+        looped = longest > (MOST_BESIDE if self._can_loop() else MOST_COLUMNS)
+        return replace(self._code(needed, Walk(order), looped), beside=True)
 
-    def _code(self, needed: set[str] | None, walk: Walk | None) -> Code:
-        looped = self._longest(needed) > MOST_COLUMNS
+    def _can_loop(self) -> bool:
+        """Whether rows can be walked in several tiles."""
+        reached = (value for each in self.outputs for value in below(each.value))
+        return all(value.kind in LOOPED for value in reached if isinstance(value, Reduction))
+
+    def _code(self, needed: set[str] | None, walk: Walk | None, looped: bool) -> Code:
         writer = KernelWriter(f"{self.name}_kernel", self.splits, self.stored, looped)
         writer.tiled = needed is not None
         whole, places, walked = self._walked(writer)
@@ -151,16 +165,21 @@ class _Kernel:
         whole, places, walked = self._walked(probe)
         probe.outer.sizes.update(walked)
         needed: set[str] = set()
-        reductions = 0
+        reductions: list[Reduction] = []
         for each in self.outputs:
             where = self._within(each.value.shape, whole, places)
             if len([place for place in where if place.terms]) < len([place for place in places if place.terms]):
                 needed |= variables(where)
-            for _, kept in probe.probe(each.value, where):
-                reductions += 1
+            for reduction, kept in probe.probe(each.value, where):
+                reductions.append(reduction)
                 needed |= variables(kept) & walked.keys()
         if not reductions and needed:
             raise _Apart
+        rows = product([size for name, size in walked.items() if name in needed])
+        rest = product([size for name, size in walked.items() if name not in needed])
+        if reductions and starved(rows, rest):
+            # what only looks at finished reductions is shared out among more programs than there are rows
+            raise NeedsMemory(reductions[0])
         return needed if reductions else None
 
     def _within(self, shape: Shape, whole: Shape, places: Coordinates) -> Coordinates:
@@ -242,7 +261,7 @@ class _Kernel:
         return Code(
             writer.name, "\n".join([*lines, *body]), list(writer.tensors), writer.outer, writer.spaces,
             list(writer.accesses.values()), dict(writer.constants), set(writer.pinned), self.outputs, writer.looped,
-            writer.tiled, writer.crossed,
+            writer.tiled, writer.crossed, False,
         )  # fmt: skip
 
 

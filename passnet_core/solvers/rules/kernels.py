@@ -30,6 +30,12 @@ from passnet_core.solvers.rules.walking import Lying, Walk
 MOST_COLUMNS = 1 << 14
 """Rows up to this length are held in one tile; longer ones are walked in several."""
 
+MOST_BESIDE = 1 << 10
+"""The same of rows of which a tile must have several, since they are neighbours in memory."""
+
+LOOPED = ("sum", "max", "min", "any", "all")
+"""Reductions that can be taken over several tiles, one after the other."""
+
 
 class Unsupported(Exception):
     """These rules do not cover it. The text says what, for the docstring of the bundle."""
@@ -78,7 +84,8 @@ class Code:
     """A finished kernel. tensors: its pointers, in order. constants: name -> Python for the host.
 
     pinned: variables that must not be merged with others. crossed: its tiles have the spaces DOWN and ACROSS as sides,
-    and each program has one of what is shared out besides."""
+    and each program has one of what is shared out besides. beside: rows are neighbours in memory, and not the elements
+    of a row."""
 
     name: str
     text: str
@@ -92,6 +99,7 @@ class Code:
     looped: bool
     tiled: bool
     crossed: bool
+    beside: bool
 
 
 class KernelWriter(ElementWriter):
@@ -342,7 +350,7 @@ class KernelWriter(ElementWriter):
                     element = f"{element}.to({value.dtype.kernel})"
                 return self.put(value.name, f"tl.sum(tl.where({full}, {element}, {zero}), 1)[:, None]")
             case "max" | "min":
-                worst = self._worst(value, work)
+                worst = neutral(value.kind, work)
                 return self.put(value.name, f"tl.{value.kind}(tl.where({full}, {element}, {worst}), 1)[:, None]")
             case "any":
                 return self.put(value.name, f"tl.max(tl.where({full}, {element}, 0).to(tl.int32), 1)[:, None] != 0")
@@ -350,7 +358,7 @@ class KernelWriter(ElementWriter):
                 return self.put(value.name, f"tl.min(tl.where({full}, {element}, 1).to(tl.int32), 1)[:, None] != 0")
             case "argmax" | "argmin":
                 kind = value.kind[3:]
-                worst = self._worst(value, work)
+                worst = neutral(value.kind, work)
                 if work.is_bool:
                     element, worst = f"{element}.to(tl.int32)", "-1" if kind == "max" else "2"
                 return self.put(
@@ -358,23 +366,16 @@ class KernelWriter(ElementWriter):
                 )
         raise Unsupported(f"a reduction of kind {value.kind}")
 
-    def _worst(self, value: Reduction, work: DType) -> str:
-        largest = value.kind.endswith("max")
-        if work.is_float:
-            return 'float("-inf")' if largest else 'float("inf")'
-        bits = {"int64": 63, "int32": 31, "int16": 15, "int8": 7}.get(work.name, 31)
-        return str(-(2**bits)) if largest else str(2**bits - 1)
-
     def _looped(self, value: Reduction, space: Space, inside: Coordinates) -> str:
         self._settle(value.operand, inside)
         columns = self._columns(space)
         kind = value.kind
-        if kind not in ("sum", "max", "min", "any", "all"):
+        if kind not in LOOPED:
             raise Unsupported(f"{kind} over more than {MOST_COLUMNS} elements")
         work = value.operand.dtype
         total = self.names.free(f"{value.name}_parts")
         dtype = "tl.int32" if kind in ("any", "all") else (value.dtype if kind == "sum" else work).work
-        first = {"sum": "0", "any": "0", "all": "1"}.get(kind) or self._worst(value, work)
+        first = {"sum": "0", "any": "0", "all": "1"}.get(kind) or neutral(kind, work)
         block = self.width(space)
         self.lines.append(f"{self.indent}{total} = tl.full((ROWS, {block}), {first}, {dtype})")
         self.open_loop(space)
@@ -468,6 +469,19 @@ class KernelWriter(ElementWriter):
                 text = f"{text} % {label}[{index}]"
             lines.append(f"{names[index]} = {text}")
         return lines
+
+
+def neutral(kind: str, dtype: DType) -> str:
+    """Code of a number of this dtype that changes no result of a reduction."""
+    if kind == "sum":
+        return "0.0" if dtype.is_float else "0"
+    if kind in ("any", "all"):
+        return str(kind == "all")
+    largest = kind.endswith("max")
+    if dtype.is_float:
+        return 'float("-inf")' if largest else 'float("inf")'
+    bits = {"int64": 63, "int32": 31, "int16": 15, "int8": 7}.get(dtype.name, 31)
+    return str(-(2**bits)) if largest else str(2**bits - 1)
 
 
 def same_sizes(some: Sequence[Size], others: Sequence[Size]) -> bool:

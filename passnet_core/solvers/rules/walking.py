@@ -24,7 +24,7 @@ GAIN = 0.7
 """Another walk must touch so many of the sectors at most to be worth its place."""
 
 SMALL = 16
-"""An access with so many times fewer elements than the kernel walks stays in the caches, however it is read."""
+"""An access with so many times fewer elements than another one stays in the caches, however it is read."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,8 @@ class Walk:
 def walk_of(sizes: Mapping[str, int], accesses: Sequence[Lying]) -> Walk:
     """How a kernel without reductions walks variables of these sizes."""
     names = tuple(sizes)
-    whole = math.prod(sizes.values())
-    large = [
-        each for each in accesses if math.prod(sizes[name] for name in each.strides if name in sizes) * SMALL > whole
-    ]
-    if not large or not whole:
+    large = _large(sizes, accesses, names)
+    if not large or not math.prod(sizes.values()):
         return Walk(names)
 
     def cost(order: Sequence[str]) -> int:
@@ -97,15 +94,26 @@ def walk_of(sizes: Mapping[str, int], accesses: Sequence[Lying]) -> Walk:
     return Walk(best)
 
 
-def strided(sizes: Mapping[str, int], accesses: Sequence[Lying], rows: Sequence[str], columns: Sequence[str]) -> bool:
-    """Whether rows that lie side by side are neighbours in memory rather than the elements of a row."""
-    elements = math.prod(sizes[name] for name in (*rows, *columns))
-    large = [
-        each for each in accesses if math.prod(sizes[name] for name in each.strides if name in sizes) * SMALL > elements
-    ]
-    along = sum(each.sectors([(name, sizes[name]) for name in (*rows, *columns)]) for each in large)
-    beside = sum(each.sectors([(name, sizes[name]) for name in (*columns, *rows)]) for each in large)
-    return beside <= GAIN * along
+def rows_beside(
+    sizes: Mapping[str, int], accesses: Sequence[Lying], rows: Sequence[str], columns: Sequence[str]
+) -> tuple[str, ...] | None:
+    """The order of rows, if those that lie side by side are neighbours in memory, rather than the elements of a row."""
+    large = _large(sizes, [each for each in accesses if each.strides.keys() & set(rows)], (*rows, *columns))
+    if not math.prod(sizes.values()):
+        return None
+
+    def cost(order: Sequence[str]) -> int:
+        return sum(each.sectors([(name, sizes[name]) for name in order if name in each.strides]) for each in large)
+
+    orders = [tuple(rows), *dict.fromkeys(each.order(rows) for each in large)]
+    best = min(orders, key=lambda order: cost((*columns, *order)))
+    return best if cost((*columns, *best)) < GAIN * cost((*rows, *columns)) else None
+
+
+def _large(sizes: Mapping[str, int], accesses: Sequence[Lying], names: Sequence[str]) -> list[Lying]:
+    """The accesses that count: none of those that the caches hold."""
+    elements = [math.prod(sizes[name] for name in each.strides if name in names) for each in accesses]
+    return [each for each, own in zip(accesses, elements) if own * SMALL > max(elements)]
 
 
 def _crossed(

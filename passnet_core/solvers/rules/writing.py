@@ -237,7 +237,8 @@ def _launch(code: Code, launch: str) -> list[str]:
         columns = [_product([each.text for each in space.sizes.values()]) for space in code.spaces]
         widths = [f"columns_{space.name}" if len(code.spaces) > 1 else "columns" for space in code.spaces]
         function = "tiles_of_long_rows" if code.looped else "tiles"
-        lines.append(f"grid, rows, {', '.join([*widths, 'warps'])} = {function}({', '.join([count, *columns])})")
+        given = [count, *columns, *(["beside=True"] if code.beside else [])]
+        lines.append(f"grid, rows, {', '.join([*widths, 'warps'])} = {function}({', '.join(given)})")
         constants["ROWS"] = "rows"
         for width in widths:
             constants[width.upper()] = width

@@ -12,6 +12,7 @@ from passnet_core.solvers.rules.lowering.arithmetic import LARGER, SMALLER, maxi
 from passnet_core.solvers.rules.lowering.conditions import isnan
 from passnet_core.solvers.rules.lowering.conversions import converted_to
 from passnet_core.solvers.rules.lowering.pointwise import binary, cast, in_dtype, pointwise
+from passnet_core.solvers.rules.lowering.stages import in_stages
 from passnet_core.solvers.rules.lowering.unary import unary
 from passnet_core.solvers.rules.lowering.views import view_of, with_origins
 from passnet_core.solvers.rules.sizes import ONE, Size, product
@@ -58,8 +59,7 @@ def reduced(kind: str, x: Value, dim: Argument, keepdim: Argument, dtype: DType,
         return cast(x, dtype)
     found = unrolled(kind, x, axes, dtype, exact=exact)
     if found is None:
-        kept = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
-        found = Reduction(kept, dtype, kind, x, axes, exact, name=kind)
+        found = in_stages(kind, x, axes, dtype, exact=exact)
     return with_kept_axes(found, x, axes) if keepdim else found
 
 

@@ -110,7 +110,7 @@ def crossing_tiles(others, down, across):
 def tiles(rows, *columns, beside=False):
     """Grid, rows and columns of a tile, and warps, where a tile holds whole rows, several of them if they are short.
 
-    beside: rows are neighbours in memory, and not the elements of a row, so that a tile needs several at any rate."""
+    beside: in some tensor rows are neighbours in memory, and not the elements of a row: a tile needs several anyway."""
     if max(columns, default=0) > MOST_IN_A_TILE:
         raise ValueError(f"Rows of {max(columns)} elements do not fit in a tile.")
     return _tiles(rows, [triton.next_power_of_2(max(each, 1)) for each in columns], beside)

@@ -21,7 +21,7 @@ from passnet_core.solvers.rules.kernels import (
     same_sizes,
 )
 from passnet_core.solvers.rules.layouts import strides_of
-from passnet_core.solvers.rules.sharing import starved
+from passnet_core.solvers.rules.sharing import SIDE_BY_SIDE, starved
 from passnet_core.solvers.rules.sizes import Size, product
 from passnet_core.solvers.rules.values import Number, PassedNumber, Reduction, Shape, Stored, Value, below
 from passnet_core.solvers.rules.walking import Walk, rows_beside, walk_of
@@ -101,6 +101,7 @@ class _Kernel:
 
     def __init__(self, outputs: list[Output], name: str, splits: dict[str, Size], stored: dict[int, Stored]) -> None:
         self.outputs, self.name, self.splits, self.stored = outputs, name, splits, stored
+        self.reductions: list[Reduction] = []
 
     def code(self) -> Code:
         """The kernel. It is written once to see where it reads, and again if it must walk otherwise."""
@@ -116,6 +117,7 @@ class _Kernel:
         order = rows_beside(sizes, accesses, rows, [name for space in found.spaces for name in space.sizes])
         if order is None:
             return found
+        self._not_starved(needed, SIDE_BY_SIDE)
         looped = longest > (MOST_BESIDE if self._can_loop() else MOST_COLUMNS)
         return replace(self._code(needed, Walk(order), looped), beside=True)
 
@@ -175,12 +177,18 @@ class _Kernel:
                 needed |= variables(kept) & walked.keys()
         if not reductions and needed:
             raise _Apart
+        self.reductions = reductions
+        self._not_starved(needed, 1)
+        return needed if reductions else None
+
+    def _not_starved(self, needed: set[str], together: int) -> None:
+        """Raise NeedsMemory if too few programs would walk too much: what only looks at finished reductions can be
+        shared out among more programs than there are rows."""
+        _, _, walked = self._walked(KernelWriter("probe", self.splits, self.stored, False))
         rows = product([size for name, size in walked.items() if name in needed])
         rest = product([size for name, size in walked.items() if name not in needed])
-        if reductions and starved(rows, rest):
-            # what only looks at finished reductions is shared out among more programs than there are rows
-            raise NeedsMemory(reductions[0])
-        return needed if reductions else None
+        if self.reductions and not rest.is_one and starved(rows, rest, together):
+            raise NeedsMemory(self.reductions[0])
 
     def _within(self, shape: Shape, whole: Shape, places: Coordinates) -> Coordinates:
         """Places of an output's element: its dimensions are some of the largest output's, in order."""

@@ -84,8 +84,8 @@ class Code:
     """A finished kernel. tensors: its pointers, in order. constants: name -> Python for the host.
 
     pinned: variables that must not be merged with others. crossed: its tiles have the spaces DOWN and ACROSS as sides,
-    and each program has one of what is shared out besides. beside: rows are neighbours in memory, and not the elements
-    of a row."""
+    and each program has one of what is shared out besides. beside: there are tensors in which
+    rows are neighbours in memory, and not the elements of a row."""
 
     name: str
     text: str

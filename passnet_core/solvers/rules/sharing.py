@@ -9,7 +9,7 @@ from passnet_core.solvers.rules.values import Value
 FEW = 128
 """A GPU has about so many processors, and each wants a program."""
 
-LONG = 1 << 14
+LONG = 1 << 15
 """Elements that a program walks quickly enough for nobody to share them."""
 
 SIDE_BY_SIDE = 16

@@ -97,17 +97,24 @@ def walk_of(sizes: Mapping[str, int], accesses: Sequence[Lying]) -> Walk:
 def rows_beside(
     sizes: Mapping[str, int], accesses: Sequence[Lying], rows: Sequence[str], columns: Sequence[str]
 ) -> tuple[str, ...] | None:
-    """The order of rows, if those that lie side by side are neighbours in memory, rather than the elements of a row."""
-    large = _large(sizes, [each for each in accesses if each.strides.keys() & set(rows)], (*rows, *columns))
+    """The order of rows in which an access finds them side by side in memory, and not the elements of a row; None if
+    there is no such access. The others suffer nothing from a tile with several rows."""
     if not math.prod(sizes.values()):
         return None
 
-    def cost(order: Sequence[str]) -> int:
-        return sum(each.sectors([(name, sizes[name]) for name in order if name in each.strides]) for each in large)
+    def cost(access: Lying, order: Sequence[str]) -> int:
+        return access.sectors([(name, sizes[name]) for name in order if name in access.strides])
 
-    orders = [tuple(rows), *dict.fromkeys(each.order(rows) for each in large)]
-    best = min(orders, key=lambda order: cost((*columns, *order)))
-    return best if cost((*columns, *best)) < GAIN * cost((*rows, *columns)) else None
+    turned = [
+        (each, min((tuple(rows), each.order(rows)), key=lambda order: cost(each, (*columns, *order))))
+        for each in _large(sizes, accesses, (*rows, *columns))
+    ]
+    turned = [
+        (each, order)
+        for each, order in turned
+        if cost(each, (*columns, *order)) <= GAIN * cost(each, (*rows, *columns))
+    ]
+    return turned[0][1] if turned else None
 
 
 def _large(sizes: Mapping[str, int], accesses: Sequence[Lying], names: Sequence[str]) -> list[Lying]:

@@ -43,15 +43,20 @@ def _in_parts(
     """The operand, the axes to reduce, and those of them that tell parts apart: whole axes if some are of a good
     length, otherwise a new one."""
     lengths = [max(x.shape[axis].values) for axis in axes]
-    for count in range(1, len(axes)):
-        parts, inside = math.prod(lengths[:count]), math.prod(lengths[count:])
-        if wanted <= 4 * parts and parts <= MOST_PARTS and inside >= LEAST:
+    whole = [(math.prod(lengths[:count]), count) for count in range(1, len(axes))]
+    whole = [(parts, count) for parts, count in whole if math.prod(lengths[count:]) >= LEAST and parts <= MOST_PARTS]
+    for parts, count in whole:
+        if wanted <= 4 * parts:
             return x, axes, axes[:count]
     longest = max(range(len(axes)), key=lambda place: lengths[place])
     before = math.prod(lengths[:longest])
     leading = axes[:longest] if before <= wanted else ()
-    own = max(wanted // before, 1) if leading else wanted
-    length = 1 << max(math.ceil(math.log2(max(lengths[longest] / own, 1))), LEAST.bit_length() - 1)
+    before = before if leading else 1
+    others = math.prod(lengths) // (lengths[longest] * before)
+    least = max(LEAST / others, lengths[longest] * before / wanted, 1)
+    length = 1 << math.ceil(math.log2(least))
+    if whole and max(whole)[0] * 2 >= before * lengths[longest] / length:
+        return x, axes, axes[: max(whole)[1]]
     axis = axes[longest]
     x = _taken_apart(kind, x, axis, length)
     moved = tuple(each + (each > axis) for each in axes)

@@ -73,17 +73,26 @@ def _reasons(forms: Sequence[Form]) -> list[str]:
     """Sentences about what is not plain to see in the kernels."""
     values = [each for form in forms for value in form.stored.values() for each in below(value)]
     found: list[str] = []
-    if any(isinstance(each, Reduction) for each in values):
-        looped = any(code.looped for form in forms for code in form.kernels)
-        rows = "Rows are too long for registers, and are walked in tiles." if looped else (
-            "A program holds its rows in registers, from the first reading to the result."
-        )  # fmt: skip
-        found.append(rows)
     given = {each.tensor for form in forms for each in form.inputs}
     named = {each.storage for form in forms for each in form.results}
-    if held := sorted({each for form in forms for each in form.stored if each not in named | given}):
-        words = " and ".join(held)
-        found.append(f"{words} must be known for all rows before others are computed: hence a kernel of its own.")
+    held = sorted({each for form in forms for each in form.stored if each not in named | given})
+    codes = [code for form in forms for code in form.kernels]
+    if any(code.looped for code in codes):
+        found.append("Rows do not fit in registers, and are walked in several tiles.")
+    elif any(isinstance(each, Reduction) for each in values) and not held:
+        found.append("A program holds its rows in registers, from the first reading to the result.")
+    if held:
+        lies = "lies" if len(held) == 1 else "lie"
+        found.append(
+            f"In between, {' and '.join(held)} {lies} in memory: what follows reads it along other rows, or is shared "
+            "out among more programs than there are rows."
+        )
+    if any(code.crossed for code in codes):
+        found.append(
+            "Tensors differ in which dimension is the inmost: a tile has enough of both to read them in one go."
+        )
+    if any(code.beside for code in codes):
+        found.append("Neighbours in memory are in different rows, so that a tile has several rows.")
     if any(isinstance(each, Pointwise) and each.dtype.rounds and not each.exact for each in values):
         found.append("After each operation values are rounded to the tensors' dtype, where eager rounds them.")
     if any(each.steps and each.whole for form in forms for each in form.results):

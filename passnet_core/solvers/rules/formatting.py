@@ -1,5 +1,7 @@
 """Break lines that are too long, within brackets, as formatters of Python do."""
 
+import re
+
 MOST = 116
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
@@ -13,8 +15,8 @@ def wrapped(code: str) -> str:
 def _broken(line: str) -> list[str]:
     if len(line) <= MOST or line.lstrip().startswith(("#", '"""')):
         return [line]
-    body = line.lstrip()
-    indent = line[: len(line) - len(body)]
+    indent = line[: len(line) - len(line.lstrip())]
+    body = _bracketed(line.lstrip())
     groups = _groups(body)
     if not groups:
         return [line]
@@ -29,6 +31,15 @@ def _broken(line: str) -> list[str]:
     comma = "," if len(items) > 1 or inner.endswith(",") else ""
     middle = [part for each in items if each for part in _with_comma(_broken(deeper + each), comma)]
     return [indent + head, *middle, *_broken(indent + tail)]
+
+
+def _bracketed(body: str) -> str:
+    """A return of several values, or an assignment to several names, with brackets around them."""
+    if match := re.fullmatch(r"(\w[\w, ]*, \w+)( = \w+)", body):
+        return f"({match[1]}){match[2]}"
+    if body.startswith("return ") and len(_items(body)) > 1:
+        return f"return ({body.removeprefix('return ')})"
+    return body
 
 
 def _with_comma(lines: list[str], comma: str) -> list[str]:

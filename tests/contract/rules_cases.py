@@ -6,6 +6,7 @@ differs by case, as JSON."""
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import permutations, product
 
 from passnet_core.records import Subgraph, Task, TensorSpec
 from passnet_core.records.enums import Family
@@ -20,15 +21,20 @@ HEADS = {"in_0": (2, 3, 5, 8)}
 @dataclass(frozen=True)
 class Case:
     """body: lines of forward, of which the last returns. inputs: shape by name; "name: dtype" for another dtype than
-    that of the case. strided: run it on transposed tensors too."""
+    that of the case. strided: run it on transposed tensors too. beside: further subgraphs of the task; then the passes
+    are applied in every order."""
 
     body: str
     inputs: Mapping[str, tuple[int, ...]]
     dtypes: tuple[str, ...] = (F32, F16, BF16)
     strided: bool = False
+    beside: tuple["Case", ...] = ()
 
     def task(self, name: str) -> Task:
-        return Task(name, Family.FUSIBLE, "eval", tuple(self._subgraph(name, dtype) for dtype in self.dtypes))
+        subgraphs = [self._subgraph(name, dtype) for dtype in self.dtypes]
+        for place, each in enumerate(self.beside):
+            subgraphs += [each._subgraph(f"{name}-{place}", dtype) for dtype in each.dtypes]
+        return Task(name, Family.FUSIBLE, "eval", tuple(subgraphs))
 
     def _subgraph(self, name: str, dtype: str) -> Subgraph:
         specs = []
@@ -860,6 +866,55 @@ CASES: dict[str, Case] = {
         """,
         {"key": (3, 5), "rows": (3, 5), "i0": (5,)},
     ),
+    "spelled-in-several-ways": Case(
+        """
+        tmp_0 = in_0.mean(dim=-1, keepdim=True)
+        tmp_1 = tmp_0.reshape(3, -1)
+        tmp_2 = torch.nn.functional.silu(tmp_1, inplace=False)
+        return (tmp_2,)
+        """,
+        {"in_0": (3, 2, 5, 7)},
+        beside=(
+            Case(
+                """
+                tmp_0 = in_0.mean(-1, keepdim=True)
+                tmp_1 = tmp_0.reshape((3, -1))
+                tmp_2 = torch.nn.functional.silu(tmp_1)
+                return (tmp_2,)
+                """,
+                {"in_0": (3, 5, 7)},
+            ),
+            Case(
+                """
+                tmp_0 = in_0.mean([-1], True)
+                tmp_1 = tmp_0.reshape(shape=(3, -1))
+                tmp_2 = torch.nn.functional.silu(tmp_1, False)
+                return (tmp_2,)
+                """,
+                {"in_0": (3, 7)},
+            ),
+        ),
+    ),
+    "ordered-in-several-ways": Case(
+        """
+        tmp_0 = in_0.exp()
+        tmp_1 = in_1.sin()
+        tmp_2 = tmp_0 * tmp_1
+        return (tmp_2,)
+        """,
+        {"in_0": (3, 5), "in_1": (5,)},
+        beside=(
+            Case(
+                """
+                tmp_0 = in_0.sin()
+                tmp_1 = in_1.exp()
+                tmp_2 = tmp_1 * tmp_0
+                return (tmp_2,)
+                """,
+                {"in_0": (3, 5, 7), "in_1": (7,)},
+            ),
+        ),
+    ),
     "no-dimensions": Case(
         """
         tmp_0 = in_0.exp()
@@ -873,15 +928,20 @@ CASES: dict[str, Case] = {
 
 def main() -> None:
     from passnet_core.solvers.rules.solver import written
-    from tests.contract.trying_rules import difference, loaded
+    from tests.contract.trying_rules import Loaded, difference, loaded
 
     problems: dict[str, str] = {}
     for name, case in CASES.items():
         task = case.task(name)
         found: list[str] = []
         try:
-            with loaded(written(task).bundle) as passes:
-                for subgraph in task.subgraphs:
+            bundle = written(task).bundle
+            orders = (
+                list(permutations(range(len(bundle.passes)))) if case.beside else [tuple(range(len(bundle.passes)))]
+            )
+            with loaded(bundle) as given:
+                for order, subgraph in product(orders, task.subgraphs):
+                    passes = Loaded([given.traced[place] for place in order], given.functions)
                     found.append(difference(subgraph, passes))
                     if case.strided:
                         found.append(difference(subgraph, passes, strided=True))

@@ -5,9 +5,18 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from passnet_core.corpus.catalogue import Corpus
+from passnet_core.graphs.ir import Listed, Ref
+from passnet_core.graphs.matching import Call
+from passnet_core.graphs.source import parse
+from passnet_core.graphs.vocabulary import operator_label
+from passnet_core.judge.protocol.signatures import bind
+from passnet_core.solvers.rules.lowering import OPERATIONS
+from passnet_core.solvers.rules.lowering.calls import read
 from tests.contract.rules_cases import CASES
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -33,3 +42,30 @@ def problems() -> dict[str, str]:
 @pytest.mark.parametrize("name", CASES)
 def test_values_dtypes_strides_and_changed_inputs_are_eagers(name: str, problems: dict[str, str]) -> None:
     assert problems[name] == ""
+
+
+def reading(call: Call) -> str:
+    """A call without the names of values, and with tuples for lists: both match each other."""
+
+    def plain(value: Any) -> Any:
+        match value:
+            case Ref():
+                return "a value"
+            case Listed(items) | tuple(items):
+                return tuple(plain(each) for each in items)
+            case int() | float() if not isinstance(value, bool):
+                return float(value)
+        return value
+
+    return repr((call.target, sorted((name, plain(value)) for name, value in call.arguments)))
+
+
+def test_the_rules_read_calls_alike_that_the_judge_reads_alike() -> None:
+    corpus = Corpus([PROJECT / "data" / "tasks"])
+    found: dict[str, set[str]] = {}
+    for each in [each for each in corpus.tasks() if each.split == "eval"][::4]:
+        for subgraph in corpus.task(each.id).subgraphs:
+            for node in parse(subgraph.code).operations:
+                if operator_label(node) in OPERATIONS:
+                    found.setdefault(reading(bind(node)), set()).add(reading(read(node)))
+    assert [each for each in found.values() if len(each) > 1] == []

@@ -5,13 +5,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, Node, NodeKind, Ref, Slice
+from passnet_core.graphs.ir import (
+    DeviceLiteral,
+    Graph,
+    Listed,
+    Node,
+    NodeKind,
+    Ref,
+    Slice,
+    references,
+    substituted,
+)
 from passnet_core.graphs.ir import Value as Argument
+from passnet_core.graphs.matching import find_matches
 from passnet_core.graphs.spelling import Names
 from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.layouts import is_contiguous, strides_of
 from passnet_core.solvers.rules.lowering import Literal
+from passnet_core.solvers.rules.lowering.calls import read
 from passnet_core.solvers.rules.regions import FusedRegion, Surveyed
 from passnet_core.solvers.rules.values import Stored, Value
 
@@ -250,6 +262,35 @@ class Shared:
             key = (tensors, each.views)
             groups.setdefault(key, []).append(index)
         return list(groups.values())
+
+    def taken(self, found: FoundRegion) -> FoundRegion | None:
+        """A region that is not one of them, in their spelling and order, if the pattern matches it whole."""
+        inputs = [each for each in self.graph.inputs if each.name not in {literal.name for literal in self.literals}]
+        matches = find_matches(self.graph, found.graph, bind=read).matches
+        if len(matches) != 1 or len(matches[0].names) != len(found.graph.operations) or not found.region.inputs:
+            return None
+        given = matches[0].inputs
+        numbers = {literal.name: given.get(literal.name) for literal in self.literals}
+        tensors = [given.get(each.name) for each in inputs]
+        names = dict(zip(found.graph.by_name, (*found.region.inputs, *found.region.nodes)))
+        images = {name: names[image] for name, image in matches[0].nodes.items()}
+        if any(isinstance(each, bool) or not isinstance(each, int | float) for each in numbers.values()):
+            return None
+        region = FusedRegion(
+            tuple(images[node.name] for node in self.graph.operations),
+            tuple(names[each.name] for each in tensors if isinstance(each, Ref)),
+            tuple(images[name] for name in references(self.graph.result)),
+        )
+        nodes = [*inputs, *(_substituted(node, numbers) for node in self.graph.operations)]
+        member = replace(found, region=region, graph=Graph(tuple(nodes), self.graph.result))
+        # a size of -1 is no number that may be passed on
+        alike = skeleton(member.graph) == skeleton(self.found[0].graph) and len(region.inputs) == len(inputs)
+        return member if alike else None
+
+
+def _substituted(node: Node, values: dict[str, Argument]) -> Node:
+    args = tuple(substituted(each, values) for each in node.args)
+    return replace(node, args=args, kwargs=tuple((name, substituted(each, values)) for name, each in node.kwargs))
 
 
 def _kind(value: Stored, inputs: Sequence[Stored]) -> str:

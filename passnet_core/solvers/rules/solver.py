@@ -15,6 +15,7 @@ from passnet_core.records.bundles import PassFile
 from passnet_core.solvers.rules.describing import docstring
 from passnet_core.solvers.rules.forms import forms_of
 from passnet_core.solvers.rules.kernels import Unsupported
+from passnet_core.solvers.rules.lowering.calls import read
 from passnet_core.solvers.rules.regions import LIBRARY, FusedRegion, Surveyed
 from passnet_core.solvers.rules.shared import FoundRegion, Shared, extracted, loose_skeleton, skeleton
 from passnet_core.solvers.rules.writing import pass_file, title
@@ -55,13 +56,16 @@ class _Writing:
                 break
         names = Names(taken=("launching", "planning", "torch", "triton", "tl", "libdevice"))
         passes: list[PassFile] = []
-        for each in together:
-            name = names.free(title(each.graph))
+        for own, each in zip(together, _widened(together)):
+            name = names.free(title(own.graph))
             try:
-                forms = forms_of(each, name)
-                passes.append(pass_file(each, forms, f"{name}.py", name, docstring(each, forms)))
+                passes.append(_written(each, name))
             except Unsupported as problem:
-                self.left.append(f"{name}: {problem}")
+                # what tells its own forms apart may not tell those of other regions
+                try:
+                    passes.append(_written(own, name))
+                except Unsupported:
+                    self.left.append(f"{name}: {problem}")
         if not passes:
             reasons = "; ".join(dict.fromkeys(self.left)) or "there is no operation"
             raise BadInput(f"The rules cover nothing of {self.task.id}: {reasons}.")
@@ -106,7 +110,7 @@ class _Writing:
         changed = False
         for index, (surveyed, regions) in enumerate(self.regions):
             known = {frozenset(each.nodes) for each in regions}
-            reports = rewrite(surveyed.graph, passes).reports
+            reports = rewrite(surveyed.graph, passes, bind=read).reports
             for report in reports:
                 for names in report.matches:
                     if frozenset(names) in known or not surveyed.knows(names):
@@ -117,6 +121,34 @@ class _Writing:
                     changed = True
             self.regions[index] = surveyed, regions
         return changed
+
+
+def _widened(together: Sequence[Shared]) -> list[Shared]:
+    """Each with the regions of the others that its pattern matches as well, as the judge reads calls: they are spelled
+    or ordered otherwise, or the order of the passes leaves them to it."""
+    alike: dict[tuple[str, ...], list[tuple[int, FoundRegion]]] = {}
+    spelled = [loose_skeleton(shared.found[0].graph) for shared in together]
+    for place, shared in enumerate(together):
+        for each in shared.found:
+            alike.setdefault(_labels(each.graph), []).append((place, each))
+    widened: list[Shared] = []
+    for place, shared in enumerate(together):
+        others = [
+            each for owner, each in alike[_labels(shared.graph)]
+            if owner > place or (owner < place and spelled[owner] != spelled[place])
+        ]  # fmt: skip
+        taken = [found for each in others if (found := shared.taken(each)) is not None]
+        widened.append(Shared([*shared.found, *taken]) if taken else shared)
+    return widened
+
+
+def _labels(graph: Graph) -> tuple[str, ...]:
+    return tuple(sorted(operator_label(node) for node in graph.operations))
+
+
+def _written(shared: Shared, name: str) -> PassFile:
+    forms = forms_of(shared, name)
+    return pass_file(shared, forms, f"{name}.py", name, docstring(shared, forms))
 
 
 def _by_numbers(members: Sequence[FoundRegion]) -> list[list[FoundRegion]]:

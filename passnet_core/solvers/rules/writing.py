@@ -34,6 +34,9 @@ PLANNING = (
 )
 """What passes may use of planning.py."""
 
+UNFIT = "This pass was not written for tensors of these ranks and dtypes."
+"""What a pass says where it is called with tensors for which it has no form."""
+
 
 def pass_file(shared: Shared, forms: Sequence[Form], file: str, function: str, docstring: str) -> PassFile:
     """Write the file of a pass."""
@@ -149,6 +152,10 @@ def _plan(form: Form, name: str, arguments: Sequence[str], call: str) -> str:
         f"def {name}({', '.join(arguments)}):",
         '    """Tensors to allocate and launches for arguments of this kind."""',
     ]
+    if form.inputs:
+        dims, ranks = [f"{each.tensor}.dim()" for each in form.inputs], [str(len(each.shape)) for each in form.inputs]
+        fits = f"{dims[0]} != {ranks[0]}" if len(dims) == 1 else f"{_tuple(dims)} != {_tuple(ranks)}"
+        lines += [f"    if {fits}:", f'        raise TypeError("{UNFIT}")']
     for tensor, value in form.allocated.items():
         lines.append(f"    {_allocation(tensor, value, device)}")
     for line in dict.fromkeys(step for each in form.results for step in each.steps):
@@ -325,7 +332,7 @@ def _choice(forms: Sequence[Form], listed: str) -> str:
             if index != place and kinds[index] == kinds[place]:
                 conditions.append(_telling(form, other))
         lines += [f"    if {' and '.join(dict.fromkeys(conditions))}:", f"        return plan_{place + 1}({listed})"]
-    lines.append('    raise TypeError("This pass was not written for tensors of these ranks and dtypes.")')
+    lines.append(f'    raise TypeError("{UNFIT}")')
     return "\n".join(lines)
 
 

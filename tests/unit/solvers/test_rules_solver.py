@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from passnet_core.execution.jobs import jobs_of
-from passnet_core.records import Bundle, EvalSpec, Inspection, Outcome, Subgraph, Task, Verdict
+from passnet_core.records import Bundle, EvalSpec, Inspection, Outcome, Subgraph, Task, TensorSpec, Verdict
 from passnet_core.records.trajectories import End, Score
 from passnet_core.solvers.base import Attempt, Bench, Surroundings, Watch
 from passnet_core.solvers.rules.contender import Rules
 from passnet_core.solvers.rules.explained import explained
+from passnet_core.solvers.rules.solver import written
 from tests.contract.made import outcome, task
 
 UNKNOWN = """
@@ -81,6 +82,21 @@ def test_each_reason_is_given_once_and_none_that_follows_from_another() -> None:
     found = explained(of(HALF_KNOWN))
     assert found.left == ["histc"]
     assert [file.name for file in found.bundle.passes] == ["sigmoid.py"]
+
+
+def test_a_pass_has_variants_for_what_is_spelled_otherwise() -> None:
+    code = (
+        "import torch\n\nclass GraphModule(torch.nn.Module):\n    def forward(self, in_0):\n        return (in_0.{},)\n"
+    )
+    spellings = ("mean(dim=-1, keepdim=True)", "mean(-1, True)", "mean([-1], keepdim=True, dtype=None)")
+    subgraphs = [
+        replace(task().subgraphs[0], code=code.format(each), inputs=(TensorSpec("in_0", (3,) * (rank + 1), "float32"),))
+        for rank, each in enumerate(spellings)
+    ]
+    passes = written(replace(task(), subgraphs=tuple(subgraphs))).bundle.passes
+    assert len(passes) == len(spellings)
+    for file in passes:
+        assert all(f"if in_0.dim() == {rank + 1}:" in file.code for rank in range(len(spellings)))
 
 
 def test_a_cancelled_attempt_is_stopped() -> None:

@@ -1,6 +1,7 @@
 """Convolutions: each element of the result by itself, as a sum of products."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinate, Coordinates, Term, parted
 from passnet_core.solvers.rules.dtypes import wide_of
@@ -56,21 +57,6 @@ def _weighed(elements: Value, factor: Value, bias: Argument, rank: int) -> Value
     return pointwise("{0} + {1}", total, per_channel(bias, total), dtype=dtype, work=wide)
 
 
-def conv1d(*args: Argument, **kwargs: Argument) -> Value:
-    """A convolution along one axis."""
-    return convolved(1, *args, **kwargs)
-
-
-def conv2d(*args: Argument, **kwargs: Argument) -> Value:
-    """A convolution of images."""
-    return convolved(2, *args, **kwargs)
-
-
-def conv3d(*args: Argument, **kwargs: Argument) -> Value:
-    """A convolution along three axes."""
-    return convolved(3, *args, **kwargs)
-
-
 def conv_transpose1d(
     x: Value, weight: Value, bias: Argument = None, stride: Argument = 1, padding: Argument = 0,
     more: Argument = 0, groups: int = 1, dilation: Argument = 1,
@@ -108,9 +94,9 @@ def conv_transpose1d(
 
 
 CONVOLUTIONS: Mapping[str, Operation] = {
-    "conv1d": conv1d,
-    "conv2d": conv2d,
-    "conv3d": conv3d,
+    "conv1d": partial(convolved, 1),
+    "conv2d": partial(convolved, 2),
+    "conv3d": partial(convolved, 3),
     "conv_transpose1d": conv_transpose1d,
 }
 """Convolutions, by label."""

@@ -138,8 +138,9 @@ def unbind(x: Value, dim: int = 0) -> tuple[Value, ...]:
 
 
 def embedding(
-    index: Value, weight: Value, padding_idx: Argument = None, max_norm: Argument = None, *_: Argument, **__: Argument
-) -> Value:
+    index: Value, weight: Value, padding_idx: Argument = None, max_norm: Argument = None, norm_type: Argument = 2.0,
+    scale_grad_by_freq: Argument = False, sparse: Argument = False,
+) -> Value:  # fmt: skip
     """The rows of a table that an index names. Raises Unsupported if they are changed by it."""
     if max_norm is not None:
         raise Unsupported("embedding that renormalises")

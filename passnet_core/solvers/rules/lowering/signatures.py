@@ -17,6 +17,7 @@ SIGNATURES: Mapping[str, str] = {
     "log_softmax": "x dim dtype",
     "dropout": "x p training inplace",
     "gelu": "x approximate",
+    **dict.fromkeys(("relu", "relu6", "silu", "mish", "hardsigmoid", "hardswish"), "x inplace"),
     "leaky_relu": "x slope inplace",
     "elu": "x alpha inplace",
     "hardtanh": "x low high inplace",
@@ -104,6 +105,7 @@ _RENAMED: Mapping[str, str] = {
     "start_dim": "start", "end_dim": "end", "dim0": "one", "dim1": "other", "negative_slope": "slope", "other": "y",
     "min_val": "low", "max_val": "high", "ord": "p", "axis": "dim", "split_size_or_sections": "size",
     "split_size": "size", "kernel_size": "kernel", "output_size": "size", "self": "x", "target": "y",
+    "keepdims": "keepdim",
 }  # fmt: skip
 """Names that PyTorch has for parameters, with those in the signatures."""
 
@@ -111,6 +113,12 @@ _WITHOUT_EFFECT = {
     "out", "requires_grad", "memory_format", "non_blocking", "copy", "pin_memory", "layout", "device",
 }  # fmt: skip
 """Arguments that change no element, unless they are tensors."""
+
+
+def known_name(name: str, names: Sequence[str]) -> str:
+    """What a signature with these names calls a parameter of PyTorch's."""
+    return name if name in names else _RENAMED.get(name, name)
+
 
 _ONE_AXIS = {"sum", "mean", "any", "all", "amax", "amin"}
 
@@ -129,7 +137,7 @@ def bound_arguments(
         raise Unsupported(f"{label} with {len(args)} arguments")
     found = dict(zip(names, args))
     for name, value in kwargs.items():
-        known = name if name in names else _RENAMED.get(name, name)
+        known = known_name(name, names)
         if known in names:
             found[known] = value
         elif name not in _WITHOUT_EFFECT or isinstance(value, Value):

@@ -840,6 +840,95 @@ CASES: dict[str, Case] = {
         strided=True,
     ),
     "few-long-rows-of-nothing": Case("tmp_0 = in_0.sum(1)\nreturn (tmp_0,)", {"in_0": (0, 40000)}),
+    # methods and functions that take their arguments in other orders
+    "where-method": Case(
+        """
+        tmp_0 = in_0 > 0.1
+        tmp_1 = in_0.where(tmp_0, in_1)
+        tmp_2 = in_1.where(condition=tmp_0, other=tmp_1)
+        return (tmp_1, tmp_2)
+        """,
+        XY,
+    ),
+    "where-by-name": Case(
+        """
+        tmp_0 = in_0 > 0.1
+        tmp_1 = torch.where(condition=tmp_0, other=in_0, input=in_1)
+        return (tmp_1,)
+        """,
+        XY,
+    ),
+    "pow-of-a-number": Case(
+        """
+        tmp_0 = torch.pow(2.0, in_0)
+        tmp_1 = 3 ** in_0
+        tmp_2 = in_0.abs().pow(in_1)
+        return (tmp_0, tmp_1, tmp_2)
+        """,
+        XY,
+    ),
+    "torch-embedding": Case(
+        """
+        tmp_0 = torch.embedding(in_1, in_0)
+        tmp_1 = tmp_0 * 0.5
+        return (tmp_1,)
+        """,
+        {"in_0: int64": (3, 4), "in_1": (4, 6)},
+    ),
+    "torch-batch-norm": Case(
+        """
+        tmp_0 = torch.batch_norm(in_0, in_1, in_2, in_3, in_4, False, 0.1, 1e-05, True)
+        return (tmp_0,)
+        """,
+        {"in_0": (2, 6, 9, 8), "in_1": (6,), "in_2": (6,), "in_3": (6,), "in_4": (6,)},
+    ),
+    "unfold-in-order": Case(
+        """
+        tmp_0 = in_0 * 0.5
+        tmp_1 = torch.nn.functional.unfold(tmp_0, 2, 1, 0, 2)
+        return (tmp_1,)
+        """,
+        IMAGE,
+    ),
+    "lerp-addcmul-methods": Case(
+        """
+        tmp_0 = in_0.lerp(in_1, 0.3)
+        tmp_1 = tmp_0.addcmul(in_0, in_1, value=0.5)
+        tmp_2 = tmp_1.addcdiv(in_0, in_1.abs() + 1.0)
+        return (tmp_2,)
+        """,
+        XY,
+    ),
+    "rsub-div-methods": Case(
+        """
+        tmp_0 = torch.rsub(in_0, in_1, alpha=2)
+        tmp_1 = torch.rsub(tmp_0, 1.5)
+        tmp_2 = tmp_1.div(in_1.abs() + 0.5, rounding_mode='floor')
+        tmp_3 = in_0.true_divide(2.0)
+        return (tmp_2, tmp_3)
+        """,
+        XY,
+    ),
+    "index-select-and-gather-methods": Case(
+        """
+        tmp_0 = in_0.index_select(1, in_1)
+        tmp_1 = in_0.gather(1, in_2)
+        tmp_2 = tmp_0 * 2.0
+        tmp_3 = tmp_1 * 2.0
+        return (tmp_2, tmp_3)
+        """,
+        {"in_0": (3, 5), "in_1: int64": (4,), "in_2: int64": (3, 2)},
+    ),
+    "types-by-method": Case(
+        """
+        tmp_0 = in_0.type(torch.float32)
+        tmp_1 = in_0.type_as(in_1)
+        tmp_2 = tmp_0 + tmp_1
+        tmp_3 = in_1.expand_as(in_0) * tmp_2
+        return (tmp_2, tmp_3)
+        """,
+        {"in_0": (3, 5), "in_1: float16": (5,)},
+    ),
     # sizes
     "nothing": Case(
         """

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from passnet_core.graphs.ir import Node
+from passnet_core.graphs.ir import Node, NodeKind
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.lowering.arguments import Argument
 from passnet_core.solvers.rules.values import Value
@@ -100,6 +100,19 @@ SIGNATURES: Mapping[str, str] = {
 """The parameters of operations, in order, by the names that the functions of this package have for them. The arguments
 of an operation that is missing here are passed on as they are given."""
 
+_ORDERED_OTHERWISE: Mapping[str, str] = {
+    ".where": "x condition y",
+    "torch.embedding": "weight index padding_idx scale_grad_by_freq sparse",
+    "torch.batch_norm": "x weight bias mean var training momentum eps _cudnn",
+    "torch.group_norm": "x groups weight bias eps _cudnn",
+    "torch.layer_norm": "x shape weight bias eps _cudnn",
+    "torch.nn.functional.unfold": "x kernel_size dilation padding stride",
+    "torch.nn.functional.softmax": "x dim _stacklevel dtype",
+    "torch.nn.functional.log_softmax": "x dim _stacklevel dtype",
+}
+"""Functions whose parameters are in another order than others of that label; methods have a dot before their names.
+What begins with an underscore changes nothing."""
+
 _RENAMED: Mapping[str, str] = {
     "input": "x", "normalized_shape": "shape", "running_mean": "mean", "running_var": "var", "num_groups": "groups",
     "start_dim": "start", "end_dim": "end", "dim0": "one", "dim1": "other", "negative_slope": "slope", "other": "y",
@@ -127,9 +140,8 @@ def bound_arguments(
     label: str, args: Sequence[Argument], kwargs: Mapping[str, Argument], node: Node
 ) -> dict[str, Argument]:
     """The arguments of an operation by the names in its signature. Raises Unsupported if one has no place there."""
-    names = SIGNATURES[label].split()
-    if node.target.startswith("torch.nn.functional.") and label in ("softmax", "log_softmax"):
-        names = ["x", "dim", "_stacklevel", "dtype"]
+    target = f".{node.target}" if node.kind is NodeKind.METHOD else node.target
+    names = _ORDERED_OTHERWISE.get(target, SIGNATURES[label]).split()
     one_by_one = len(args) > 2 and all(isinstance(each, int) and not isinstance(each, bool) for each in args[1:])
     if label in _ONE_AXIS and one_by_one:
         raise Unsupported(f"{label} with axes one by one")
@@ -142,5 +154,6 @@ def bound_arguments(
             found[known] = value
         elif name not in _WITHOUT_EFFECT or isinstance(value, Value):
             raise Unsupported(f"{label} with {name}")
-    found.pop("_stacklevel", None)
-    return found
+    if target == "torch.linalg.norm" and found.get("p") is not None and not isinstance(found.get("dim"), int):
+        raise Unsupported("a norm of matrices")
+    return {name: value for name, value in found.items() if not name.startswith("_")}

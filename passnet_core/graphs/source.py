@@ -17,6 +17,7 @@ from passnet_core.graphs.spelling import (
     NUMBERS,
     OPERATOR_METHODS,
     ROOTS,
+    TRACED,
     UNARY,
     Names,
     is_name,
@@ -299,6 +300,8 @@ class _Reader:
             return literal[0]
         if "." not in path and hasattr(builtins, path):
             path = f"builtins.{path}"
+        if path in TRACED and any(isinstance(each, Ref) for each in args):
+            path = TRACED[path]
         if "." in path:
             self._check(path_problem(path), expression)
         elif path.startswith("__"):

@@ -45,6 +45,8 @@ INPLACE = {f"operator.i{name.rstrip('_')}": f"{sign}=" for name, sign in BINARY.
 
 BUILTINS = frozenset({"abs", "bool", "float", "getattr", "int", "len", "max", "min", "pow", "round", "sum"})
 """Built-in functions that a recorded computation may call."""
+TRACED = {"builtins.abs": "operator.abs", "builtins.pow": "operator.pow"}
+"""Built-in functions that tracers record as operators."""
 ROOTS = frozenset({"torch", "operator", "math", "builtins"})
 """Modules that a dotted path may begin with."""
 _SIGNED = [name for name, _ in (*BINARY.values(), *UNARY.values(), *COMPARED.values()) if name not in KEYWORDS]

@@ -929,6 +929,150 @@ CASES: dict[str, Case] = {
         """,
         {"in_0": (3, 5), "in_1: float16": (5,)},
     ),
+    "avg-pool-up": Case(
+        """
+        tmp_0 = torch._C._nn.avg_pool2d(in_0, 3, 2, 0, True, True, None)
+        tmp_1 = tmp_0 * 0.5
+        return (tmp_1,)
+        """,
+        IMAGE,
+        (F32, F16),
+    ),
+    "avg-pool-up-padded": Case(
+        """
+        tmp_0 = torch._C._nn.avg_pool2d(in_0, 3, 2, 1, True, True, None)
+        tmp_1 = tmp_0 * 0.5
+        return (tmp_1,)
+        """,
+        IMAGE,
+        (F32, F16),
+    ),
+    "avg-pool-without-padding": Case(
+        """
+        tmp_0 = torch._C._nn.avg_pool2d(in_0, 3, 1, 1, False, False, None)
+        tmp_1 = tmp_0 * 0.5
+        return (tmp_1,)
+        """,
+        IMAGE,
+        (F32, F16),
+    ),
+    "avg-pool-up-without-padding": Case(
+        """
+        tmp_0 = torch._C._nn.avg_pool2d(in_0, (2, 3), (3, 2), (1, 1), True, False, None)
+        tmp_1 = tmp_0 * 0.5
+        return (tmp_1,)
+        """,
+        IMAGE,
+        (F32, F16),
+    ),
+    "avg-pool-divisor": Case(
+        """
+        tmp_0 = torch._C._nn.avg_pool2d(in_0, 2, 2, 0, False, True, 3)
+        tmp_1 = tmp_0 * 0.5
+        return (tmp_1,)
+        """,
+        IMAGE,
+        (F32, F16),
+    ),
+    "max-pool-up": Case(
+        """
+        tmp_0 = torch.nn.functional.max_pool2d(in_0, 3, 2, 1, 1, ceil_mode=True)
+        tmp_1 = torch.nn.functional.max_pool2d(in_0, 2, 3, ceil_mode=True)
+        return (tmp_0, tmp_1)
+        """,
+        IMAGE,
+        (F32,),
+    ),
+    "conv1d-same": Case(
+        """
+        tmp_0 = torch.conv1d(in_0, in_1, in_2, (1,), 'same', (1,), 2)
+        return (tmp_0,)
+        """,
+        {"in_0": (2, 4, 9), "in_1": (6, 2, 3), "in_2": (6,)},
+        (F32,),
+    ),
+    "conv2d-same": Case(
+        """
+        tmp_0 = torch.conv2d(in_0, in_1, None, (1, 1), 'same', (1, 2), 1)
+        return (tmp_0,)
+        """,
+        {"in_0": (2, 3, 6, 7), "in_1": (4, 3, 4, 2)},
+        (F32,),
+    ),
+    "conv2d-valid": Case(
+        """
+        tmp_0 = torch.conv2d(in_0, in_1, None, (1, 1), 'valid', (1, 2), 1)
+        return (tmp_0,)
+        """,
+        {"in_0": (2, 3, 6, 7), "in_1": (4, 3, 4, 2)},
+        (F32,),
+    ),
+    "repeat-interleave-to-a-size": Case(
+        """
+        tmp_0 = in_0.float()
+        tmp_1 = tmp_0.repeat_interleave(3, dim=1, output_size=15)
+        tmp_2 = torch._C._nn.pad(tmp_1, (0, 0, 0, 2), 'constant', 0)
+        return (tmp_2,)
+        """,
+        X,
+    ),
+    "finite": Case(
+        """
+        tmp_0 = 1.0 / torch.relu(in_0)
+        tmp_1 = torch.isfinite(tmp_0)
+        tmp_2 = tmp_0.isinf()
+        tmp_3 = torch.log(in_0)
+        tmp_4 = torch.isfinite(tmp_3)
+        return (tmp_1, tmp_2, tmp_4)
+        """,
+        X,
+    ),
+    "finite-integers": Case(
+        """
+        tmp_0 = in_0 + 1
+        tmp_1 = torch.isfinite(tmp_0)
+        tmp_2 = torch.isinf(tmp_0)
+        return (tmp_1, tmp_2)
+        """,
+        {"in_0: int64": (3, 4)},
+        (F32,),
+    ),
+    "full-like": Case(
+        """
+        tmp_0 = in_0 > 0.1
+        tmp_1 = torch.full_like(in_0, float('-inf'))
+        tmp_2 = torch.full_like(in_0, 0.3, dtype=torch.float32)
+        tmp_3 = torch.where(tmp_0, tmp_2, tmp_1)
+        return (tmp_3,)
+        """,
+        X,
+    ),
+    "diff": Case(
+        """
+        tmp_0 = torch.diff(in_0)
+        tmp_1 = torch.diff(in_0, dim=1, prepend=in_1)
+        return (tmp_0, tmp_1)
+        """,
+        {"in_0": (3, 5, 7), "in_1": (3, 1, 7)},
+    ),
+    "diff-of-integers": Case(
+        """
+        tmp_0 = torch.diff(in_0, dim=-1, prepend=in_1)
+        tmp_1 = tmp_0 != 1
+        tmp_2 = torch.diff(tmp_1)
+        return (tmp_1, tmp_2)
+        """,
+        {"in_0: int64": (3, 5), "in_1: int64": (3, 1)},
+        (F32,),
+    ),
+    "abs-of-python": Case(
+        """
+        tmp_0 = abs(in_0)
+        tmp_1 = pow(tmp_0, 2) + 1.0
+        return (tmp_1,)
+        """,
+        X,
+    ),
     # sizes
     "nothing": Case(
         """

@@ -117,7 +117,10 @@ class KernelWriter(ElementWriter):
         self.pinned: set[str] = set()
         self.tensors: list[str] = []
         self.names = Names(
-            taken=("tl", "triton", "torch", "index", "inside", "row", "rows", "column", "columns", "tile", "rounded", "divided")
+            taken=(
+                "tl", "triton", "torch", "index", "inside", "row", "rows", "column", "columns", "tile", "rounded",
+                "divided",
+            )
         )
         self.reached: list[tuple[Reduction, Coordinates]] | None = None
         self.sizes_used: dict[str, Size] = {}

@@ -35,7 +35,7 @@ MAY_DIFFER: Mapping[str, str] = {
     "ones": "size", "narrow": "bound", "group_norm": "number", "batch_norm": "number", "hardtanh": "bound",
     "broadcast_to": "size", "tensor": "number", "eq": "number", "ne": "number", "lt": "number", "le": "number",
     "gt": "number", "ge": "number", "clamp_min": "bound", "leaky_relu": "slope", "unsqueeze": "", "pad": "length",
-    "tile": "times", "dropout": "chance",
+    "tile": "times", "repeat_interleave": "times", "dropout": "chance",
 }  # fmt: skip
 """Operations whose numbers may differ between subgraphs that share a pass, with a name for them."""
 

@@ -48,8 +48,16 @@ def logical_or(x: Value, y: Value) -> Value:
     return logical("|", cast(x, BOOL), cast(y, BOOL))
 
 
+def isfinite(x: Value) -> Value:
+    """Whether the elements are neither infinite nor NaN."""
+    form = 'tl.abs({0}) < float("inf")' if x.dtype.is_float else "{0} == {0}"
+    return pointwise(form, x, dtype=BOOL, work=x.dtype, exact=True)
+
+
 def isinf(x: Value) -> Value:
     """Whether the elements are infinite."""
+    if not x.dtype.is_float:
+        return pointwise("{0} != {0}", x, dtype=BOOL, work=x.dtype, exact=True)
     return pointwise('tl.abs({0}) == float("inf")', x, dtype=BOOL, work=x.dtype, exact=True)
 
 
@@ -85,6 +93,7 @@ CONDITIONS: Mapping[str, Operation] = {
     "logical_not": logical_not,
     "logical_and": logical_and,
     "logical_or": logical_or,
+    "isfinite": isfinite,
     "isinf": isinf,
     "isnan": isnan,
     "where": where,

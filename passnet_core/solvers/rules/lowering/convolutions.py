@@ -5,10 +5,10 @@ from functools import partial
 
 from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinate, Coordinates, Term, parted
 from passnet_core.solvers.rules.dtypes import wide_of
-from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, per_axis
 from passnet_core.solvers.rules.lowering.normalisations import per_channel
 from passnet_core.solvers.rules.lowering.pointwise import pointwise, single
+from passnet_core.solvers.rules.lowering.rearrangements import pad
 from passnet_core.solvers.rules.lowering.views import view_of
 from passnet_core.solvers.rules.lowering.windows import window
 from passnet_core.solvers.rules.sizes import ONE, Size
@@ -20,10 +20,16 @@ def convolved(
     dilation: Argument = 1, groups: int = 1,
 ) -> Value:  # fmt: skip
     """A convolution as sums of products, each element of the result by itself."""
-    if isinstance(padding, str):
-        raise Unsupported(f"a convolution with padding {padding}")
     inner, own = weight.shape[1], weight.shape[0].divided(Size.of(groups))
     kernel = tuple(weight.shape[2 + axis].value for axis in range(rank))
+    if padding == "same":
+        both = [d * (k - 1) for k, d in zip(kernel, per_axis(dilation, rank))]
+        if any(each % 2 for each in both):
+            # one more behind than in front
+            x = pad(x, tuple(end for each in reversed(both) for end in (0, each % 2)))
+        padding = tuple(each // 2 for each in both)
+    elif padding == "valid":
+        padding = 0
     out, lengths, where, test = window(x, rank, kernel, stride, padding, dilation)
     whole = (x.shape[0], weight.shape[0], *out[2:], inner, *lengths)
 

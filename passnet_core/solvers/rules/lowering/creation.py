@@ -44,6 +44,11 @@ def ones_like(x: Value, dtype: Argument = None, **_: Any) -> Value:
     return filled(1, x.shape, dtype_of(dtype) or x.dtype)
 
 
+def full_like(x: Value, fill_value: Argument, dtype: Argument = None, **_: Any) -> Value:
+    """The same number everywhere in the shape of another tensor."""
+    return filled(fill_value, x.shape, dtype_of(dtype) or x.dtype)
+
+
 def tensor(data: Argument, dtype: Argument = None, **_: Any) -> Value:
     """A single number as a tensor. Raises Unsupported for more."""
     if not isinstance(data, bool | int | float | Literal):
@@ -79,6 +84,7 @@ CREATION: Mapping[str, Operation] = {
     "full": full,
     "zeros_like": zeros_like,
     "ones_like": ones_like,
+    "full_like": full_like,
     "tensor": tensor,
     "arange": arange,
 }

@@ -7,6 +7,7 @@ from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinate, Coordinat
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.layouts import is_contiguous
 from passnet_core.solvers.rules.lowering.arguments import Argument, Literal, Operation, axis_of, flat_items, size_of
+from passnet_core.solvers.rules.lowering.indexing import narrow
 from passnet_core.solvers.rules.lowering.pointwise import cast, joined, operand, pointwise, single
 from passnet_core.solvers.rules.lowering.views import unsqueeze, view_of
 from passnet_core.solvers.rules.sizes import ONE, ZERO, Size
@@ -165,8 +166,8 @@ def repeat(x: Value, *sizes: Argument) -> Value:
     return Copied(shape, x.dtype, View(shape, x.dtype, x, inside, name=x.name), contiguous=True)
 
 
-def repeat_interleave(x: Value, repeats: Argument, dim: int | None = None) -> Value:
-    """x with each element of an axis several times."""
+def repeat_interleave(x: Value, repeats: Argument, dim: int | None = None, output_size: Argument = None) -> Value:
+    """x with each element of an axis several times. output_size says only how long the axis becomes."""
     if dim is None or isinstance(repeats, Value):
         raise Unsupported("repeat_interleave without a dimension or by a tensor")
     axis, times = axis_of(dim, len(x.shape)), size_of(repeats)
@@ -176,6 +177,19 @@ def repeat_interleave(x: Value, repeats: Argument, dim: int | None = None) -> Va
         return (*places[:axis], parted(places[axis], times, writer)[0], *places[axis + 1 :])
 
     return Copied(shape, x.dtype, View(shape, x.dtype, x, inside, name=x.name), contiguous=True)
+
+
+def diff(x: Value, n: int = 1, dim: int = -1, prepend: Argument = None, append: Argument = None) -> Value:
+    """The differences of neighbours along an axis. Raises Unsupported for repeated ones."""
+    if n != 1:
+        raise Unsupported(f"{n} differences")
+    whole = [each for each in (prepend, x, append) if each is not None]
+    given = cat(whole, dim) if len(whole) > 1 else x
+    axis = axis_of(dim, len(given.shape))
+    last = given.shape[axis] - 1
+    after, before = narrow(given, axis, ONE, last), narrow(given, axis, ZERO, last)
+    sign = "!=" if given.dtype.is_bool else "-"
+    return pointwise(f"{{0}} {sign} {{1}}", after, before, dtype=given.dtype)
 
 
 def triangle(x: Value, sign: str, diagonal: Argument) -> Value:
@@ -210,6 +224,7 @@ REARRANGEMENTS: Mapping[str, Operation] = {
     "flip": flip,
     "repeat": repeat,
     "repeat_interleave": repeat_interleave,
+    "diff": diff,
     "tril": tril,
     "triu": triu,
     "concat": cat,

@@ -58,7 +58,7 @@ SIGNATURES: Mapping[str, str] = {
     "embedding": "index weight padding_idx max_norm norm_type scale_grad_by_freq sparse",
     "roll": "x shifts dims",
     "flip": "x dims",
-    "repeat_interleave": "x repeats dim",
+    "repeat_interleave": "x repeats dim output_size",
     "masked_fill": "x mask value",
     "where": "condition x y",
     "tril": "x diagonal",

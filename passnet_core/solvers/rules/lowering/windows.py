@@ -10,20 +10,26 @@ from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, a
 from passnet_core.solvers.rules.lowering.pointwise import pointwise, single
 from passnet_core.solvers.rules.lowering.reductions import averaged, extreme, reduced
 from passnet_core.solvers.rules.lowering.views import permute, reshaped, view_of
-from passnet_core.solvers.rules.sizes import Size, aligned, product
-from passnet_core.solvers.rules.values import Chosen, Copied, ElementWriter, Number, Shape, Value
+from passnet_core.solvers.rules.sizes import Size, aligned, derived, product
+from passnet_core.solvers.rules.values import Chosen, Copied, ElementWriter, Number, Shape, Value, View
 
 
 def window(
-    x: Value, rank: int, kernel: Argument, stride: Argument, padding: Argument, dilation: Argument
+    x: Value,
+    rank: int,
+    kernel: Argument,
+    stride: Argument,
+    padding: Argument,
+    dilation: Argument,
+    up: bool = False,
+    reach: int = 0,
 ) -> tuple[Shape, Shape, Callable[[Coordinates], Coordinates], Callable[[ElementWriter, Coordinates], str] | None]:
-    """Shape of the results, lengths of the window, the place in x, and the condition under which it is inside."""
+    """Shape of the results, lengths of the window, the place in x, and the condition under which it is inside.
+
+    up: a last window that does not fit counts, too. reach: 1 if the padding counts as inside."""
     lead = len(x.shape) - rank
     ks, ss, ps, ds = (per_axis(value, rank) for value in (kernel, stride, padding, dilation))
-    out = tuple(
-        (x.shape[lead + axis] + (2 * p - d * (k - 1) - 1)).divided(Size.of(s)) + 1
-        for axis, (k, s, p, d) in enumerate(zip(ks, ss, ps, ds))
-    )
+    out = tuple(_count(x.shape[lead + axis], k, s, p, d, up) for axis, (k, s, p, d) in enumerate(zip(ks, ss, ps, ds)))
 
     def where(places: Coordinates) -> Coordinates:
         walked = places[lead + rank :]
@@ -36,10 +42,24 @@ def window(
         found = []
         for axis, place in enumerate(where(places)[lead:]):
             text = writer.place(place)
-            found.append(f"({text} >= 0) & ({text} < {writer.size(x.shape[lead + axis])})")
+            ends = f"{-reach * ps[axis]}", writer.size(x.shape[lead + axis] + reach * ps[axis])
+            found.append(f"({text} >= {ends[0]}) & ({text} < {ends[1]})")
         return " & ".join(found)
 
-    return (*x.shape[:lead], *out), tuple(map(Size.of, ks)), where, test if any(ps) else None
+    return (*x.shape[:lead], *out), tuple(map(Size.of, ks)), where, test if any(ps) or up else None
+
+
+def _count(size: Size, k: int, s: int, p: int, d: int, up: bool) -> Size:
+    """How many windows there are along an axis. The last one begins inside, or in the padding in front."""
+    steps = size + (2 * p - d * (k - 1) - 1)
+    if not up:
+        return steps.divided(Size.of(s)) + 1
+
+    def counted(steps: int, size: int) -> int:
+        more = -(-steps // s)
+        return more + 1 - (more * s >= size + p)
+
+    return derived(f"(-(-{{0}} // {s}) + 1 - (-(-{{0}} // {s}) * {s} >= {{1}} + {p}))", counted, steps, size)
 
 
 def unfold(x: Value, dim: Argument = None, size: Argument = None, step: Argument = None, **rest: Argument) -> Value:
@@ -81,9 +101,11 @@ def pooled(
     padding: Argument,
     dilation: Argument,
     fill: str,
+    up: bool = False,
+    reach: int = 0,
 ) -> Value:
     """The largest element of each window, or the sum, not rounded yet. fill: what lies outside."""
-    shape, lengths, where, test = window(x, rank, kernel, _stride(stride, kernel), padding, dilation)
+    shape, lengths, where, test = window(x, rank, kernel, _stride(stride, kernel), padding, dilation, up, reach)
     whole = (*shape, *lengths)
     elements = view_of(x, whole, where)
     if test is not None:
@@ -106,9 +128,10 @@ def max_pool2d(
     return_indices: Argument = False,
 ) -> Value:
     """The largest element of each window of an image."""
-    if return_indices or (ceil_mode and not fits_evenly(x, kernel, stride, padding, dilation)):
-        raise Unsupported("max_pool2d with indices or that rounds up")
-    return pooled("max", x, 2, kernel, stride, padding, dilation, 'float("-inf")')
+    if return_indices:
+        raise Unsupported("max_pool2d with indices")
+    up = bool(ceil_mode) and not fits_evenly(x, kernel, stride, padding, dilation)
+    return pooled("max", x, 2, kernel, stride, padding, dilation, 'float("-inf")', up)
 
 
 def fits_evenly(x: Value, kernel: Argument, stride: Argument, padding: Argument, dilation: Argument) -> bool:
@@ -131,12 +154,14 @@ def avg_pool2d(
     divisor_override: Argument = None,
 ) -> Value:
     """The mean of each window of an image."""
-    own_divisor = divisor_override or (any(per_axis(padding, 2)) and not count_include_pad)
-    if own_divisor or (ceil_mode and not fits_evenly(x, kernel, stride, padding, 1)):
-        raise Unsupported("avg_pool2d with a divisor of its own or that rounds up")
-    total = pooled("sum", x, 2, kernel, stride, padding, 1, "0.0")
-    count = math.prod(per_axis(kernel, 2))
-    return pointwise("divided({0}, {1})", total, float(count), dtype=x.dtype, work=total.dtype)
+    up = bool(ceil_mode) and not fits_evenly(x, kernel, stride, padding, 1)
+    total = pooled("sum", x, 2, kernel, stride, padding, 1, "0.0", up)
+    count: Argument = float(divisor_override or math.prod(per_axis(kernel, 2)))
+    if not divisor_override and (up or (any(per_axis(padding, 2)) and not count_include_pad)):
+        # the windows at the borders have fewer elements
+        ones = View(x.shape, total.dtype, Number((), total.dtype, "1.0"), single)
+        count = pooled("sum", ones, 2, kernel, stride, padding, 1, "0.0", up, int(bool(count_include_pad)))
+    return pointwise("divided({0}, {1})", total, count, dtype=x.dtype, work=total.dtype)
 
 
 def adaptive(x: Value, rank: int, size: Argument) -> Value:

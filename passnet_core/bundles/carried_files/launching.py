@@ -63,7 +63,7 @@ class Launch:
     kernel: a function under @triton.jit. What it names of its file must not change any more. grid: one to three
     numbers. args: the first parameters, which are tensors, and numbers if they differ from call to call. constants: the
     other parameters by name, tl.constexpr or not. They are the same in every launch. options: more for the compiler,
-    such as enable_fp_fusion=False, which keeps products and sums apart.
+    such as num_stages, or enable_fp_fusion=False, which keeps products and sums apart.
 
     call: launches without counting the arguments first, so that it takes less time."""
 

@@ -17,6 +17,37 @@ MOST_IN_A_TILE = 2**20
 WIDEST = 2**13
 DTYPES = {torch.float16: tl.float16, torch.bfloat16: tl.bfloat16, torch.float32: tl.float32}
 
+BUSY = 132
+"""So many programs keep a GPU busy: an H100 has as many processors."""
+
+NARROW_PRODUCTS = (
+    (128, 256, 64, 8, 3),
+    (128, 128, 64, 8, 4),
+    (128, 64, 64, 4, 4),
+    (64, 128, 64, 4, 4),
+    (64, 64, 64, 4, 4),
+    (32, 64, 64, 4, 4),
+    (64, 32, 64, 4, 4),
+    (32, 32, 64, 2, 4),
+    (16, 64, 64, 2, 4),
+    (64, 16, 64, 2, 4),
+    (16, 32, 128, 2, 4),
+    (32, 16, 128, 2, 4),
+    (16, 16, 128, 1, 4),
+)
+WIDE_PRODUCTS = (
+    (128, 128, 16, 8, 3),
+    (128, 64, 16, 8, 3),
+    (64, 64, 16, 4, 3),
+    (32, 64, 32, 4, 3),
+    (64, 32, 32, 4, 3),
+    (32, 32, 32, 4, 3),
+    (16, 32, 32, 2, 3),
+    (32, 16, 32, 2, 3),
+    (16, 16, 32, 1, 3),
+)
+"""Tiles of products in half precision and in float32: rows, columns, terms, warps and stages, large ones first."""
+
 
 def steps(tensor):
     """Strides of a tensor, 0 along dimensions of size 1, which are repeated wherever a larger size is asked."""
@@ -178,6 +209,21 @@ def divided(one, other):
     if (one + other).dtype == tl.float64:
         return one / other
     return tl.div_rn(one, other)
+
+
+def product_tiles(batch, rows, columns, terms, dtype):
+    """Grid, sizes of a tile (rows, columns, terms of a sum at a time), warps and stages of a product of matrices.
+
+    The tiles are the largest that the matrices fill and that keep a GPU busy, and the smallest if none do."""
+    tall, broad, long = (max(triton.next_power_of_2(max(each, 1)), 16) for each in (rows, columns, terms))
+
+    def programs(high, wide):
+        return batch * triton.cdiv(rows, high) * triton.cdiv(columns, wide)
+
+    given = WIDE_PRODUCTS if dtype.itemsize > 2 else NARROW_PRODUCTS
+    fitting = [each for each in given if each[0] <= tall and each[1] <= broad]
+    high, wide, deep, warps, stages = next((each for each in fitting if programs(*each[:2]) >= BUSY), given[-1])
+    return (programs(high, wide),), (high, wide, min(deep, long)), warps, stages
 
 
 @triton.jit

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from passnet_core.graphs.rendering import BYTES
 from passnet_core.graphs.vocabulary import operator_label
+from passnet_core.solvers.rules.contractions import ProductCode
 from passnet_core.solvers.rules.forms import Form
 from passnet_core.solvers.rules.shared import FoundRegion, Shared
 from passnet_core.solvers.rules.values import Pointwise, Reduction, Value, below
@@ -77,7 +78,9 @@ def _reasons(forms: Sequence[Form]) -> list[str]:
     named = {each.storage for form in forms for each in form.results}
     held = sorted({each for form in forms for each in form.stored if each not in named | given})
     codes = [code for form in forms for code in form.kernels]
-    if any(code.looped for code in codes):
+    if any(isinstance(code, ProductCode) for code in codes):
+        found.append("A program computes a tile of a product of matrices, whose sums are taken in float32.")
+    elif any(code.looped for code in codes):
         found.append("Rows do not fit in registers, and are walked in several tiles.")
     elif any(isinstance(each, Reduction) for each in values) and not held:
         found.append("A program holds its rows in registers, from the first reading to the result.")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from passnet_core.graphs.spelling import Names
+from passnet_core.solvers.rules.contractions import product_kernel
 from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinate, Coordinates, Split, replaced, variables
 from passnet_core.solvers.rules.kernels import (
     LOOPED,
@@ -19,6 +20,7 @@ from passnet_core.solvers.rules.kernels import (
     Unsupported,
     atom,
     same_sizes,
+    with_parameters,
 )
 from passnet_core.solvers.rules.layouts import strides_of
 from passnet_core.solvers.rules.sharing import SIDE_BY_SIDE, starved
@@ -90,7 +92,7 @@ def _written(outputs: list[Output], name: str, stored: dict[int, Stored]) -> Cod
     splits: dict[str, Size] = {}
     for _ in range(MOST_SPLITS):
         try:
-            return _Kernel(outputs, name, splits, stored).code()
+            return product_kernel(outputs, name, splits, stored) or _Kernel(outputs, name, splits, stored).code()
         except Split as found:
             splits[found.variable] = found.inner
     raise Unsupported("views that take dimensions apart again and again")
@@ -256,15 +258,7 @@ class _Kernel:
         if writer.crossed:
             tiles = ["TILES", "ROWS", "COLUMNS"]
         names = [*constants, *labels, *writer.constants, "INDEX", *tiles]
-        parameters = [f"{each}_ptr" for each in writer.tensors] + [f"{each}: tl.constexpr" for each in names]
-        lines = ["@triton.jit", f"def {writer.name}("]
-        line = "    "
-        for each in parameters:
-            if len(line) + len(each) + 2 > 116:
-                lines.append(line.rstrip())
-                line = "    "
-            line += f"{each}, "
-        lines += [line.rstrip(), "):  # fmt: skip"]
+        lines = with_parameters(writer.name, writer.tensors, names)
         body = [f"    {each}" for each in head] + writer.lines
         return Code(
             writer.name, "\n".join([*lines, *body]), list(writer.tensors), writer.outer, writer.spaces,

@@ -449,7 +449,6 @@ class KernelWriter(ElementWriter):
         """The variables of a space, from one that counts through it."""
         label = space.name.upper()
         outer = space is self.outer
-        names = list(space.sizes)
         if self.crossed:
             counter = "index" if outer else "row" if space.name == "down" else "column"
             condition = "" if outer else self._columns(space)
@@ -461,7 +460,12 @@ class KernelWriter(ElementWriter):
             counter, condition = f"column_{space.name}" if len(self.spaces) > 1 else "column", self._columns(space)
         if not outer and not self.crossed:
             count = f"({count})[None, :].to(INDEX)" if " + " in count else f"{count}[None, :].to(INDEX)"
-        lines = [f"{counter} = {count}"]
+        return self.counted_lines(space, counter, condition, count, label)
+
+    def counted_lines(self, space: Space, counter: str, condition: str, count: str, label: str) -> list[str]:
+        """The variables of a space whose sizes have this label. condition, count: not written if they are empty."""
+        names = list(space.sizes)
+        lines = [f"{counter} = {count}"] if count else []
         total = " * ".join(f"{label}[{index}]" for index in range(len(names))) or "1"
         if condition:
             lines.append(f"{condition} = {counter} < {total}")
@@ -485,6 +489,19 @@ def neutral(kind: str, dtype: DType) -> str:
         return 'float("-inf")' if largest else 'float("inf")'
     bits = {"int64": 63, "int32": 31, "int16": 15, "int8": 7}.get(dtype.name, 31)
     return str(-(2**bits)) if largest else str(2**bits - 1)
+
+
+def with_parameters(name: str, tensors: Sequence[str], constants: Sequence[str]) -> list[str]:
+    """The first lines of a kernel, up to its body."""
+    parameters = [f"{each}_ptr" for each in tensors] + [f"{each}: tl.constexpr" for each in constants]
+    lines = ["@triton.jit", f"def {name}("]
+    line = "    "
+    for each in parameters:
+        if len(line) + len(each) + 2 > 116:
+            lines.append(line.rstrip())
+            line = "    "
+        line += f"{each}, "
+    return [*lines, line.rstrip(), "):  # fmt: skip"]
 
 
 def same_sizes(some: Sequence[Size], others: Sequence[Size]) -> bool:

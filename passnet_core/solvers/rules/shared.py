@@ -41,8 +41,9 @@ MAY_DIFFER: Mapping[str, str] = {
 
 
 TAKEN = re.compile(
-    r"[ir]\d+[io]*|call_\d+|plan(_\d+)?|launch(_\d+)?|planned|key|grid|block|blocks|rows?|columns?(_\w+)?|warps|constants"
-    r"|outer\d*|r\d*|shape|strides|index|inside(_\w+)?|start|rounded|divided|inverse|allocation|new_\w+|steps|tiles|merged|empty_ordered|joint|facts|place|chosen"
+    r"[ir]\d+[io]*|call_\d+|plan(_\d+)?|launch(_\d+)?|planned|key|grid|block(_[mnk])?|blocks|rows?|columns?(_\w+)?|warps|stages"
+    r"|constants|outer\d*|r\d*|shape|strides|index|inside(_\w+)?|start|rounded|divided|inverse|allocation|new_\w+|steps|tiles|merged"
+    r"|empty_ordered|joint|facts|place|chosen"
     r"|torch|triton|tl|libdevice|device|inf|\w+_(ptr|steps|shape|strides|offset|parts|held|kernel)"
 )
 """Names that a pass file may have of its own."""

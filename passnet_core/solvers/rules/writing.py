@@ -8,6 +8,7 @@ from passnet_core.graphs.emission import emit
 from passnet_core.graphs.ir import Graph
 from passnet_core.graphs.vocabulary import operator_sequence
 from passnet_core.records.bundles import PassFile
+from passnet_core.solvers.rules.contractions import ProductCode
 from passnet_core.solvers.rules.formatting import wrapped
 from passnet_core.solvers.rules.forms import Form
 from passnet_core.solvers.rules.kernels import Code, Space, Unsupported
@@ -26,6 +27,7 @@ PLANNING = (
     "joint",
     "kept_dtype",
     "merged",
+    "product_tiles",
     "rounded",
     "steps",
     "tiles",
@@ -240,7 +242,14 @@ def _launch(code: Code, launch: str) -> list[str]:
     constants |= code.constants
     constants["INDEX"] = f"index_dtype({', '.join(code.tensors)})"
     count = _product([each.text for each in code.outer.sizes.values()])
-    if code.tiled:
+    options = "num_warps=warps, enable_fp_fusion=False"
+    if isinstance(code, ProductCode):
+        lengths = [_product([each.text for each in space.sizes.values()]) for space in code.spaces]
+        lines.append(f"grid, blocks, warps, stages = product_tiles({', '.join([count, *lengths, code.dtype])})")
+        constants |= {f"BLOCK_{letter}": f"blocks[{place}]" for place, letter in enumerate("MNK")}
+        # without fusion a product in float32 would take twice as long
+        options = f"num_warps=warps, num_stages=stages, enable_fp_fusion={code.dtype} == torch.float32"
+    elif code.tiled:
         columns = [_product([each.text for each in space.sizes.values()]) for space in code.spaces]
         widths = [f"columns_{space.name}" if len(code.spaces) > 1 else "columns" for space in code.spaces]
         function = "tiles_of_long_rows" if code.looped else "tiles"
@@ -259,7 +268,6 @@ def _launch(code: Code, launch: str) -> list[str]:
     lines.append("constants = {")
     lines += [f'    "{key}": {value},' for key, value in constants.items()]
     lines.append("}")
-    options = "num_warps=warps, enable_fp_fusion=False"
     lines.append(f"{launch} = Launch({code.name}, grid, {_tuple(code.tensors)}, constants, {options})")
     return lines
 

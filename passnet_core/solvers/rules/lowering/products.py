@@ -1,6 +1,6 @@
 """Products of matrices, each element of the result by itself, as a sum of products."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from passnet_core.solvers.rules.coordinates import Coordinates
 from passnet_core.solvers.rules.dtypes import DType, wide_of
@@ -88,7 +88,25 @@ def einsum(equation: str, *tensors: Argument) -> Value:
     if not summed:
         return Cast(whole, dtype, products)
     axes = tuple(range(len(output), len(order)))
-    return Reduction(whole[: len(output)], dtype, "sum", products, axes, name="total")
+    result = Reduction(whole[: len(output)], dtype, "sum", products, axes, name="total")
+    result.known_strides = _laid_out(output, letters, [size.value for size in result.shape])
+    return result
+
+
+def _laid_out(output: str, letters: Sequence[str], sizes: Sequence[int]) -> tuple[int, ...]:
+    """Strides of an einsum's result: it is a product of matrices, with the batch first, and rows before columns unless
+    the equation has them the other way round."""
+    first, second = letters
+    rows = [axis for axis, letter in enumerate(output) if letter not in second]
+    columns = [axis for axis, letter in enumerate(output) if letter not in first]
+    batch = [axis for axis in range(len(output)) if axis not in (*rows, *columns)]
+    swapped = rows and columns and columns[-1] < rows[0]
+    order = [*batch, *columns, *rows] if swapped else [*batch, *rows, *columns]
+    strides, step = [0] * len(sizes), 1
+    for axis in reversed(order):
+        strides[axis] = step
+        step *= max(sizes[axis], 1)
+    return tuple(strides)
 
 
 def outer(x: Value, y: Value) -> Argument:

@@ -665,6 +665,138 @@ CASES: dict[str, Case] = {
         {"in_0": (2, 6, 5), "in_1": (6, 1, 4)},
         (F32,),
     ),
+    # products of matrices in tiles
+    "matmul-tiles": Case(
+        """
+        tmp_0 = torch.matmul(in_0, in_1)
+        return (tmp_0,)
+        """,
+        {"in_0": (37, 41), "in_1": (41, 53)},
+        strided=True,
+    ),
+    "matmul-tiles-broadcast": Case(
+        """
+        tmp_0 = torch.matmul(in_0, in_1)
+        return (tmp_0,)
+        """,
+        {"in_0": (2, 1, 19, 21), "in_1": (3, 21, 17)},
+        (F32, F16),
+        strided=True,
+    ),
+    "bmm-tiles": Case(
+        """
+        tmp_0 = torch.bmm(in_0, in_1)
+        return (tmp_0,)
+        """,
+        {"in_0": (5, 19, 70), "in_1": (5, 70, 23)},
+        strided=True,
+    ),
+    "linear-tiles": Case(
+        """
+        tmp_0 = torch._C._nn.linear(in_0, in_1, in_2)
+        return (tmp_0,)
+        """,
+        {"in_0": (2, 9, 41), "in_1": (53, 41), "in_2": (53,)},
+        strided=True,
+    ),
+    "linear-tiles-of-names": Case(
+        """
+        tmp_0 = torch._C._nn.linear(total, r0, blocks)
+        tmp_1 = torch._C._nn.linear(tmp_0, stages, block_m)
+        return (tmp_1,)
+        """,
+        {"total": (17, 18), "r0": (19, 18), "blocks": (19,), "stages": (20, 19), "block_m": (20,)},
+        (F32,),
+    ),
+    "einsum-tiles-of-many": Case(
+        """
+        tmp_0 = torch.functional.einsum('bclhn,bcshn->bclsh', in_0, in_1)
+        return (tmp_0,)
+        """,
+        {"in_0": (2, 3, 17, 2, 19), "in_1": (2, 3, 18, 2, 19)},
+        strided=True,
+    ),
+    "einsum-tiles-of-two-sums": Case(
+        """
+        tmp_0 = torch.functional.einsum('bildk,biokl->bold', in_0, in_1)
+        return (tmp_0,)
+        """,
+        {"in_0": (2, 5, 3, 17, 4), "in_1": (2, 5, 18, 4, 3)},
+        (F32, F16),
+    ),
+    "sum-of-products-tiles": Case(
+        """
+        tmp_0 = in_0.unsqueeze(1)
+        tmp_1 = in_1.float() * tmp_0.float()
+        tmp_2 = tmp_1.sum(dim=-1)
+        tmp_3 = torch.relu(tmp_2)
+        tmp_4 = tmp_3 + in_2
+        return (tmp_2, tmp_4)
+        """,
+        {"in_0": (33, 20), "in_1": (17, 20), "in_2": (17,)},
+        strided=True,
+    ),
+    "sum-of-products-tiles-turned": Case(
+        """
+        tmp_0 = in_0[:, None, :] * in_1
+        tmp_1 = tmp_0.sum(dim=-1)
+        tmp_2 = tmp_1.view(3, 11, 17).transpose(1, 2)
+        tmp_3 = tmp_2.contiguous()
+        return (tmp_3 * 0.5,)
+        """,
+        {"in_0: float32": (33, 20), "in_1: float64": (17, 20)},
+        (F32,),
+    ),
+    "sum-of-products-tiles-in-float32": Case(
+        """
+        tmp_0 = in_0.float()[:, None, :] * in_1.float()
+        tmp_1 = tmp_0.sum(dim=-1)
+        tmp_2 = tmp_1.view(3, 11, 17).transpose(1, 2)
+        tmp_3 = tmp_2.contiguous()
+        return (tmp_3 * 0.5,)
+        """,
+        {"in_0": (33, 20), "in_1: bfloat16": (17, 20)},
+    ),
+    "sum-of-computed-products-tiles": Case(
+        """
+        tmp_0 = torch.tanh(in_0).unsqueeze(1)
+        tmp_1 = in_1.float() * tmp_0.float()
+        tmp_2 = tmp_1.sum(dim=-1, keepdim=True)
+        tmp_3 = torch.nn.functional.softmax(tmp_2, dim=1)
+        return (tmp_3,)
+        """,
+        {"in_0": (33, 20), "in_1": (17, 20)},
+    ),
+    "conv1d-tiles": Case(
+        """
+        tmp_0 = torch.conv1d(in_0, in_1, in_2, (2,), (3,), (2,), 2)
+        return (tmp_0,)
+        """,
+        {"in_0": (2, 14, 41), "in_1": (36, 7, 3), "in_2": (36,)},
+    ),
+    "conv2d-tiles": Case(
+        """
+        tmp_0 = torch.conv2d(in_0, in_1, in_2, (1, 2), (1, 0), (1, 1), 1)
+        return (tmp_0,)
+        """,
+        {"in_0": (2, 5, 6, 9), "in_1": (18, 5, 3, 2), "in_2": (18,)},
+        strided=True,
+    ),
+    "conv3d-tiles": Case(
+        """
+        tmp_0 = torch.conv3d(in_0, in_1, None, (1, 1, 1), (0, 1, 1), (1, 1, 1), 1)
+        return (tmp_0,)
+        """,
+        {"in_0": (1, 3, 3, 4, 5), "in_1": (17, 3, 2, 3, 3)},
+        (F32,),
+    ),
+    "conv-transpose1d-tiles": Case(
+        """
+        tmp_0 = torch.conv_transpose1d(in_0, in_1, in_2, (2,), (1,), (1,), 2, (1,))
+        return (tmp_0,)
+        """,
+        {"in_0": (2, 8, 13), "in_1": (8, 17, 4), "in_2": (34,)},
+    ),
     "linear-beside": Case(
         """
         tmp_0 = torch._C._nn.linear(in_0, in_1, in_2)

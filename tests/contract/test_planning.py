@@ -125,3 +125,20 @@ far = torch.empty(2, 2**31, device="meta")[:, :1]
 print(index_dtype(small), index_dtype(small, large), index_dtype(far), index_dtype(large[: 2**31 - 1]))
 """
     assert run(told, tmp_path) == "int32 int64 int64 int32"
+
+
+def test_tiles_of_a_product_cover_it_and_fit_in_a_processor(tmp_path: Path) -> None:
+    told = """
+lengths = (0, 1, 16, 17, 64, 297, 4096)
+for batch, rows, columns, terms in itertools.product((0, 1, 500), lengths, lengths, lengths):
+    for dtype in (torch.float16, torch.bfloat16, torch.float32):
+        (programs,), sides, warps, stages = product_tiles(batch, rows, columns, terms, dtype)
+        high, wide, deep = sides
+        assert programs == batch * -(-rows // high) * -(-columns // wide)
+        assert all(each >= 16 and each & each - 1 == 0 for each in sides), sides
+        assert high < 2 * max(rows, 16) and wide < 2 * max(columns, 16) and deep < 2 * max(terms, 16)
+        assert stages * deep * (high + wide) * dtype.itemsize <= 227 * 1024
+        assert high * wide <= 128 * 32 * warps
+print(product_tiles(1, 4096, 4096, 4096, torch.float16), product_tiles(1, 16, 4096, 4096, torch.float32))
+"""
+    assert run(told, tmp_path) == "((512,), (256, 128, 64), 8, 3) ((128,), (16, 32, 32), 4, 3)"

@@ -1,6 +1,7 @@
 """Sizes, strides and tiles of a launch. They are worked out once for arguments of a kind, not in every call."""
 
 import functools
+import math
 
 import torch
 import triton
@@ -17,36 +18,11 @@ MOST_IN_A_TILE = 2**20
 WIDEST = 2**13
 DTYPES = {torch.float16: tl.float16, torch.bfloat16: tl.bfloat16, torch.float32: tl.float32}
 
-BUSY = 132
+PROCESSORS = 132
 """So many programs keep a GPU busy: an H100 has as many processors."""
 
-NARROW_PRODUCTS = (
-    (128, 256, 64, 8, 3),
-    (128, 128, 64, 8, 4),
-    (128, 64, 64, 4, 4),
-    (64, 128, 64, 4, 4),
-    (64, 64, 64, 4, 4),
-    (32, 64, 64, 4, 4),
-    (64, 32, 64, 4, 4),
-    (32, 32, 64, 2, 4),
-    (16, 64, 64, 2, 4),
-    (64, 16, 64, 2, 4),
-    (16, 32, 128, 2, 4),
-    (32, 16, 128, 2, 4),
-    (16, 16, 128, 1, 4),
-)
-WIDE_PRODUCTS = (
-    (128, 128, 16, 8, 3),
-    (128, 64, 16, 8, 3),
-    (64, 64, 16, 4, 3),
-    (32, 64, 32, 4, 3),
-    (64, 32, 32, 4, 3),
-    (32, 32, 32, 4, 3),
-    (16, 32, 32, 2, 3),
-    (32, 16, 32, 2, 3),
-    (16, 16, 32, 1, 3),
-)
-"""Tiles of products in half precision and in float32: rows, columns, terms, warps and stages, large ones first."""
+SIDES = (256, 128, 64, 32, 16)
+"""Rows or columns of a tile of a product."""
 
 
 def steps(tensor):
@@ -214,15 +190,25 @@ def divided(one, other):
 def product_tiles(batch, rows, columns, terms, dtype):
     """Grid, sizes of a tile (rows, columns, terms of a sum at a time), warps and stages of a product of matrices.
 
-    The tiles are the largest that the matrices fill and that keep a GPU busy, and the smallest if none do."""
+    They are those that take least by an estimate: a processor computes high * wide products for each term, and reads
+    high + wide elements, of which one takes as long as `reading` products."""
+    narrow = dtype.itemsize < 4
+    reading, most = (200, 2**15) if narrow else (10, 2**14)
     tall, broad, long = (max(triton.next_power_of_2(max(each, 1)), 16) for each in (rows, columns, terms))
 
     def programs(high, wide):
         return batch * triton.cdiv(rows, high) * triton.cdiv(columns, wide)
 
-    given = WIDE_PRODUCTS if dtype.itemsize > 2 else NARROW_PRODUCTS
-    fitting = [each for each in given if each[0] <= tall and each[1] <= broad]
-    high, wide, deep, warps, stages = next((each for each in fitting if programs(*each[:2]) >= BUSY), given[-1])
+    def cost(sides):
+        high, wide = sides
+        return triton.cdiv(programs(high, wide), PROCESSORS) * (high * wide + reading * (high + wide))
+
+    fitting = [(high, wide) for high in SIDES if high <= tall for wide in SIDES if wide <= broad]
+    high, wide = min((each for each in fitting if math.prod(each) <= most), key=cost)
+    area = high * wide
+    deep = (64 if area > 512 else 128) if narrow else (16 if area > 2048 else 32)
+    warps = 8 if area >= 2**14 else 4 if area > 256 else 2
+    stages = 4 if narrow and area < 2**15 else 3
     return (programs(high, wide),), (high, wide, min(deep, long)), warps, stages
 
 

@@ -89,24 +89,25 @@ def einsum(equation: str, *tensors: Argument) -> Value:
         return Cast(whole, dtype, products)
     axes = tuple(range(len(output), len(order)))
     result = Reduction(whole[: len(output)], dtype, "sum", products, axes, name="total")
-    result.known_strides = _laid_out(output, letters, [size.value for size in result.shape])
+    result.known_strides = _laid_out(output, letters, {letter: size.value for letter, size in sizes.items()})
     return result
 
 
-def _laid_out(output: str, letters: Sequence[str], sizes: Sequence[int]) -> tuple[int, ...]:
+def _laid_out(output: str, letters: Sequence[str], sizes: Mapping[str, int]) -> tuple[int, ...]:
     """Strides of an einsum's result: it is a product of matrices, with the batch first, and rows before columns unless
-    the equation has them the other way round."""
+    the equation has all of them the other way round. Letters with a single element count as columns."""
     first, second = letters
-    rows = [axis for axis, letter in enumerate(output) if letter not in second]
-    columns = [axis for axis, letter in enumerate(output) if letter not in first]
-    batch = [axis for axis in range(len(output)) if axis not in (*rows, *columns)]
-    swapped = rows and columns and columns[-1] < rows[0]
-    order = [*batch, *columns, *rows] if swapped else [*batch, *rows, *columns]
-    strides, step = [0] * len(sizes), 1
-    for axis in reversed(order):
-        strides[axis] = step
-        step *= max(sizes[axis], 1)
-    return tuple(strides)
+    long = [letter for letter in output if sizes[letter] != 1]
+    batch = [letter for letter in long if letter in first and letter in second]
+    rows = [letter for letter in long if letter not in second]
+    columns = [letter for letter in output if letter not in batch and letter not in rows]
+    single = any(size == 1 for letter, size in sizes.items() if letter not in output)
+    swapped = rows and columns and output.index(columns[-1]) < output.index(rows[0]) and not single
+    strides, step = {}, 1
+    for letter in reversed([*batch, *columns, *rows] if swapped else [*batch, *rows, *columns]):
+        strides[letter] = step
+        step *= max(sizes[letter], 1)
+    return tuple(strides[letter] for letter in output)
 
 
 def outer(x: Value, y: Value) -> Argument:

@@ -797,6 +797,21 @@ CASES: dict[str, Case] = {
         """,
         {"in_0": (2, 8, 13), "in_1": (8, 17, 4), "in_2": (34,)},
     ),
+    "conv-transpose1d-tiles-of-phases": Case(
+        """
+        tmp_0 = torch.conv_transpose1d(in_0, in_1, in_2, (4,), (2,), (0,), 1, (1,))
+        return (tmp_0,)
+        """,
+        {"in_0": (2, 9, 13), "in_1": (9, 17, 8), "in_2": (17,)},
+    ),
+    "conv-transpose1d-tiles-of-groups": Case(
+        """
+        tmp_0 = torch.conv_transpose1d(in_0, in_1, None, (3,), (0,), (0,), 2, (1,))
+        return (tmp_0,)
+        """,
+        {"in_0": (1, 24, 19), "in_1": (24, 16, 6)},
+        (F32,),
+    ),
     "linear-beside": Case(
         """
         tmp_0 = torch._C._nn.linear(in_0, in_1, in_2)

@@ -73,12 +73,24 @@ def conv_transpose1d(
     size = x.shape[2]
     length = (size - 1) * s + (d * (k - 1) + o + 1 - 2 * p)
     own, inner = weight.shape[1], x.shape[1].divided(Size.of(groups))
-    whole = (x.shape[0], own * groups, length, inner, weight.shape[2])
+    # of each stride's elements every one has taps of its own, one in s
+    shared_out = s > 1 and d == 1 and k % s == 0 and all(each % s == 0 for each in length.values)
+    taps = Size.of(k // s) if shared_out else weight.shape[2]
+    whole = (x.shape[0], own * groups, length, inner, taps)
+
+    def reached(writer: ElementWriter, places: Coordinates) -> tuple[Coordinate, Coordinate]:
+        """Where x is, and the tap."""
+        quotient, rest = parted(places[2], Size.of(s), writer)
+        more, tap = parted(rest + p, Size.of(s), writer)
+        return quotient + more + places[4] * -1, tap + places[4] * s
 
     def origin(places: Coordinates) -> Coordinate:
         return places[2] + places[4] * -d + Size.of(p)
 
     def fits(writer: ElementWriter, places: Coordinates) -> str:
+        if shared_out:
+            text = writer.place(reached(writer, places)[0])
+            return f"({text} >= 0) & ({text} < {writer.size(size)})"
         text = writer.place(origin(places))
         return f"({text} >= 0) & (({text}) % {s} == 0) & (({text}) // {s} < {writer.size(size)})"
 
@@ -87,15 +99,19 @@ def conv_transpose1d(
         return group * inner + places[3], rest
 
     def place(writer: ElementWriter, places: Coordinates) -> Coordinates:
+        if shared_out:
+            return (places[0], channel(writer, places)[0], reached(writer, places)[0])
         text = f"({writer.place(origin(places))}) // {s}"
         at = Coordinate(((Term(text, origin(places).variables, size), ONE),))
         return (places[0], channel(writer, places)[0], at)
 
+    def weighed(writer: ElementWriter, places: Coordinates) -> Coordinates:
+        tap = reached(writer, places)[1] if shared_out else places[4]
+        return (*channel(writer, places), tap)
+
     zero = Number((), x.dtype, "0.0")
     elements = Chosen(whole, x.dtype, ((fits, x, place), (None, zero, single)), name=x.name)
-    factor = View(
-        whole, weight.dtype, weight, lambda writer, places: (*channel(writer, places), places[4]), name=weight.name
-    )
+    factor = View(whole, weight.dtype, weight, weighed, name=weight.name)
     return _weighed(elements, factor, bias, 1)
 
 

@@ -270,7 +270,7 @@ class _TileWriter(KernelWriter):
             case Stored():
                 if not all(variables(places) & space.sizes.keys() for space in spaces):
                     return None
-                access = self.access(value.tensor, places)
+                access = self.access(value.tensor, value, places)
                 condition = self.mask(variables(places), mask)
                 text = f"tl.load({self.address(access)}, mask={condition}, other=0.0)"
                 return self.put(value.name, text), value.dtype
@@ -376,7 +376,7 @@ class _Kernel:
 
     def _write(self, writer: _TileWriter, output: Output, places: Coordinates) -> None:
         code = writer.element(output.value, places)
-        address = writer.address(writer.access(output.tensor, places))
+        address = writer.address(writer.access(output.tensor, output.value, places))
         text = code if output.value.dtype.is_bool else f"{atom(code)}.to({output.tensor}_ptr.dtype.element_ty)"
         writer.lines.append(f"    tl.store({address}, {text}, mask=rows & columns)")
 
@@ -408,7 +408,8 @@ class _Kernel:
         return ProductCode(
             writer.name, "\n".join([*lines, *(f"    {each}" for each in head), *writer.lines]), list(writer.tensors),
             writer.outer, [rows, columns, first], list(writer.accesses.values()), dict(writer.constants),
-            {same.get(name, name) for name in writer.pinned}, list(self.outputs), False, True, dtype,
+            {same.get(name, name) for name in writer.pinned}, list(self.outputs), looped=False,
+            tiled=True, crossed=False, beside=False, dtype=dtype,
         )  # fmt: skip
 
 

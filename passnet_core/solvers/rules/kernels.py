@@ -118,7 +118,17 @@ class KernelWriter(ElementWriter):
         self.tensors: list[str] = []
         self.names = Names(
             taken=(
-                "tl", "triton", "torch", "index", "inside", "row", "rows", "column", "columns", "tile", "rounded",
+                "tl",
+                "triton",
+                "torch",
+                "index",
+                "inside",
+                "row",
+                "rows",
+                "column",
+                "columns",
+                "tile",
+                "rounded",
                 "divided",
             )
         )

@@ -77,7 +77,8 @@ def _formed(shared: Shared, members: Sequence[int], name: str, exactly: bool) ->
         known[DEVICE] = None
     lowering = Lowering(known)
     lowering.run(shared.graph)
-    form = _Results(shared.graph, chosen[0], inputs, lowering.known, exactly).form(name)
+    half = any(own.dtype.name in ("float16", "bfloat16") for each in chosen for own in each.inputs)
+    form = _Results(shared.graph, chosen[0], inputs, lowering.known, exactly, half).form(name)
     form.numbers = {each.name: tuple(each.values[index] for index in members) for each in shared.literals}
     return form
 
@@ -104,9 +105,15 @@ class _Results:
     """Where the results of a region lie, and which kernels write them."""
 
     def __init__(
-        self, graph: Graph, found: FoundRegion, inputs: list[Stored], values: dict[str, Any], exactly: bool
+        self,
+        graph: Graph,
+        found: FoundRegion,
+        inputs: list[Stored],
+        values: dict[str, Any],
+        exactly: bool,
+        half: bool,
     ) -> None:
-        self.graph, self.inputs, self.values, self.exactly = graph, inputs, values, exactly
+        self.graph, self.inputs, self.values, self.exactly, self.half = graph, inputs, values, exactly, half
         self.views = {node.name for node, is_view in zip(graph.operations, found.views) if is_view}
         self.into = {graph.operations[place].name: graph.inputs[at].name for place, at in found.changes.items()}
 
@@ -118,7 +125,7 @@ class _Results:
         wanted = [Output(self.into.get(each, each), self._value(each)) for each in stores if not self._is_input(each)]
         wanted.sort(key=lambda each: len(list(below(each.value))))
         try:
-            kernels = planned(wanted, name)
+            kernels = planned(wanted, name, ordered=self.half)
         except Split as split:
             raise Unsupported("a view that takes a computed coordinate apart") from split
         stored = {each.tensor: each.value for code in kernels for each in code.outputs}

@@ -25,7 +25,7 @@ from passnet_core.solvers.rules.kernels import (
 from passnet_core.solvers.rules.layouts import strides_of
 from passnet_core.solvers.rules.sharing import SIDE_BY_SIDE, starved
 from passnet_core.solvers.rules.sizes import Size, product
-from passnet_core.solvers.rules.values import Number, PassedNumber, Reduction, Shape, Stored, Value, below
+from passnet_core.solvers.rules.values import Number, Order, PassedNumber, Reduction, Shape, Stored, Value, below
 from passnet_core.solvers.rules.walking import Walk, rows_beside, walk_of
 
 MOST_TEMPORARIES = 12
@@ -35,14 +35,14 @@ MOST_SPLITS = 24
 """How often variables of a kernel are taken apart."""
 
 
-def planned(outputs: Sequence[Output], name: str) -> list[Code]:
+def planned(outputs: Sequence[Output], name: str, *, ordered: bool) -> list[Code]:
     """The kernels that compute these outputs, in the order in which they must run. Raises Unsupported."""
     left = list(outputs)
     names = Names(taken=[each.tensor for each in outputs])
     held: set[int] = set()
     while True:
         try:
-            return _kernels(left, name)
+            return _kernels(left, name, ordered)
         except NeedsMemory as needed:
             if id(needed.value) in held or len(held) > MOST_TEMPORARIES:
                 raise Unsupported("reductions that need each other along the same rows") from None
@@ -59,20 +59,20 @@ def _reduces(value: Value) -> bool:
     return any(isinstance(each, Reduction) for each in below(value))
 
 
-def _kernels(outputs: Sequence[Output], name: str) -> list[Code]:
+def _kernels(outputs: Sequence[Output], name: str, ordered: bool) -> list[Code]:
     """One kernel after the other, each for as many outputs as walk the same variables."""
     codes: list[Code] = []
     left, stored = list(outputs), dict[int, Stored]()
     while left:
         title = f"{name}_{len(codes) + 1}" if codes else name
         group, others = [left[0]], left[1:]
-        code = _written(group, title, stored)
+        code = _written(group, title, stored, ordered)
         for each in others:
             waiting = [other for other in others if other is not each and other not in group]
             if any(_needs(each.value, other.value) and _reduces(other.value) for other in waiting):
                 continue
             try:
-                code = _written([*group, each], title, stored)
+                code = _written([*group, each], title, stored, ordered)
             except (_Apart, NeedsMemory):
                 continue
             group.append(each)
@@ -88,11 +88,12 @@ class _Apart(Exception):
     """These outputs do not walk the same variables."""
 
 
-def _written(outputs: list[Output], name: str, stored: dict[int, Stored]) -> Code:
+def _written(outputs: list[Output], name: str, stored: dict[int, Stored], ordered: bool) -> Code:
     splits: dict[str, Size] = {}
     for _ in range(MOST_SPLITS):
         try:
-            return product_kernel(outputs, name, splits, stored) or _Kernel(outputs, name, splits, stored).code()
+            product = product_kernel(outputs, name, splits, stored)
+            return product or _Kernel(outputs, name, splits, stored, ordered).code()
         except Split as found:
             splits[found.variable] = found.inner
     raise Unsupported("views that take dimensions apart again and again")
@@ -101,8 +102,10 @@ def _written(outputs: list[Output], name: str, stored: dict[int, Stored]) -> Cod
 class _Kernel:
     """Writes the kernel of some outputs with given splits of variables."""
 
-    def __init__(self, outputs: list[Output], name: str, splits: dict[str, Size], stored: dict[int, Stored]) -> None:
-        self.outputs, self.name, self.splits, self.stored = outputs, name, splits, stored
+    def __init__(
+        self, outputs: list[Output], name: str, splits: dict[str, Size], stored: dict[int, Stored], ordered: bool
+    ) -> None:
+        self.outputs, self.name, self.splits, self.stored, self.ordered = outputs, name, splits, stored, ordered
         self.reductions: list[Reduction] = []
 
     def code(self) -> Code:
@@ -135,6 +138,10 @@ class _Kernel:
         writer.walk(walk or Walk(tuple(name for name in walked if needed is None or name in needed)), walked)
         rest = {name: size for name, size in walked.items() if needed is not None and name not in needed}
         space, found = writer.space_of(tuple(rest.values())) if rest else (None, ())
+        # a row that is not needed afterwards is rounded once, which other sums than eager's hardly change
+        writer.ordered = self.ordered and walk is None and not looped and space is not None and not self._disturbs()
+        if looped and len(self.outputs) > 1 and self._disturbs():
+            raise _Apart
         inside = dict(zip(rest, found))
         axes = [axis for axis, size in enumerate(whole) if not size.is_one]
         shared = [axis for axis in axes if places[axis].variables <= writer.outer.sizes.keys()]
@@ -155,6 +162,11 @@ class _Kernel:
         for each, where, own in targets:
             self._write(writer, each, where, own)
         return self._finished(writer)
+
+    def _disturbs(self) -> bool:
+        """Whether an output is written into a tensor that is read: what reads it again finds other values."""
+        read = {each.tensor for out in self.outputs for each in below(out.value) if isinstance(each, Stored)}
+        return any(each.tensor in read for each in self.outputs)
 
     def _walked(self, writer: KernelWriter) -> tuple[Shape, Coordinates, dict[str, Size]]:
         """The largest shape among the outputs, with the places of its element and the variables that walk it."""
@@ -216,7 +228,7 @@ class _Kernel:
 
     def _open_spaces(self, writer: KernelWriter, value: Value, places: Coordinates) -> None:
         for reduction, kept in writer.probe(value, places):
-            _, walked = writer.space_of(reduction.reduced)
+            _, walked = writer.space_for(reduction)
             self._open_spaces(writer, reduction.operand, reduction.inside(kept, walked))
 
     def _write(self, writer: KernelWriter, output: Output, places: Coordinates, space: Space | None) -> None:
@@ -245,16 +257,18 @@ class _Kernel:
         count = f"tl.program_id(0).to(INDEX) * {block} + tl.arange(0, {block})"
         if tiled:
             count = f"({count})[:, None]"
+        held = [space for space in writer.spaces if space.order is Order.ANY]
         if writer.crossed:
             head += writer.tile_lines()
         else:
             head += writer.space_lines(writer.outer, count)
         if not writer.looped and not writer.crossed:
-            for space in writer.spaces:
+            for space in held:
                 head += writer.space_lines(space, f"tl.arange(0, {writer.width(space)})")
         constants = ["OUTER", *(space.name.upper() for space in writer.spaces)]
         labels = [each.label for each in writer.accesses.values()]
-        tiles = ["ROWS", *(writer.width(space) for space in writer.spaces)] if tiled else ["BLOCK"]
+        tiles = ["ROWS", *(writer.width(space) for space in held)] if tiled else ["BLOCK"]
+        tiles += [space.lanes.upper() for space in writer.spaces if space not in held]
         if writer.crossed:
             tiles = ["TILES", "ROWS", "COLUMNS"]
         names = [*constants, *labels, *writer.constants, "INDEX", *tiles]

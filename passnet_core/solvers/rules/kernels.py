@@ -20,6 +20,7 @@ from passnet_core.solvers.rules.dtypes import DType
 from passnet_core.solvers.rules.sizes import ONE, ZERO, Size
 from passnet_core.solvers.rules.values import (
     ElementWriter,
+    Order,
     Reduction,
     Shape,
     Stored,
@@ -35,6 +36,10 @@ MOST_BESIDE = 1 << 10
 
 LOOPED = ("sum", "max", "min", "any", "all")
 """Reductions that can be taken over several tiles, one after the other."""
+
+
+MOST_ADDED = {Order.ANY: 0, Order.LANES: 8191 - 3, Order.WARP: 1024}
+"""The longest row that eager adds up in this order."""
 
 
 class Unsupported(Exception):
@@ -55,6 +60,12 @@ class Space:
 
     name: str
     sizes: dict[str, Size]
+    order: Order = Order.ANY
+    """How a row of it is added up: then it is walked in tiles of that order, in a loop of its own."""
+
+    @property
+    def lanes(self) -> str:
+        return f"{self.name}_lanes"
 
 
 @dataclass
@@ -130,10 +141,14 @@ class KernelWriter(ElementWriter):
                 "tile",
                 "rounded",
                 "divided",
+                "folded",
+                "halved",
             )
         )
         self.reached: list[tuple[Reduction, Coordinates]] | None = None
         self.sizes_used: dict[str, Size] = {}
+        self.ordered = False
+        """Whether sums are taken in eager's order where it is known."""
         self.depth: list[str] = []
         self.loops = 0
         self.tiled = False
@@ -152,14 +167,22 @@ class KernelWriter(ElementWriter):
         space.sizes[name] = size
         return Coordinate.variable(name, size)
 
-    def space_of(self, sizes: Shape) -> tuple[Space, Coordinates]:
+    def space_for(self, value: Reduction) -> tuple[Space, Coordinates]:
+        """The space that walks what is reduced: one of its own if the order of a sum is to be eager's."""
+        last = value.axes == (len(value.operand.shape) - 1,)
+        most = MOST_ADDED[value.order] if value.kind == "sum" else 0
+        follows = self.ordered and last and 1 < max(value.reduced[0].values) <= most
+        return self.space_of(value.reduced, value.order if follows else Order.ANY)
+
+    def space_of(self, sizes: Shape, order: Order = Order.ANY) -> tuple[Space, Coordinates]:
         """The space that walks these sizes; the same for the same sizes."""
         key = tuple(each for each in sizes if not each.is_one)
         for each, made, places in self._made:
-            if same_sizes(key, made):
+            if each.order is order and same_sizes(key, made):
                 left = iter(places)
                 return each, tuple(ORIGIN if size.is_one else next(left) for size in sizes)
-        space = Space(f"r{len(self._made)}" if self._made else "r", {})
+        alike = sum((each.order is Order.ANY) == (order is Order.ANY) for each, _, _ in self._made)
+        space = Space(f"{'r' if order is Order.ANY else 's'}{alike or ''}", {}, order)
         self.spaces.append(space)
         places = tuple(self.variable(space, f"{space.name}{axis}", size) for axis, size in enumerate(key))
         self._made.append((space, key, places))
@@ -329,11 +352,12 @@ class KernelWriter(ElementWriter):
             return self.memory[key]
         if variables(places) - set(self.outer.sizes):
             raise NeedsMemory(value)
-        space, walked = self.space_of(value.reduced)
+        space, walked = self.space_for(value)
         inside = value.inside(places, walked)
         if self.depth:
             raise NeedsMemory(value)
-        code = self._looped(value, space, inside) if self.looped else self._held(value, space, inside)
+        loops = self.looped or space.order is not Order.ANY
+        code = self._looped(value, space, inside) if loops else self._held(value, space, inside)
         if value.dtype.rounds and not value.exact:
             code = self.put(value.name, f"rounded({code}, {self.dtype(value.dtype)})")
         self.memory[key] = code
@@ -347,6 +371,8 @@ class KernelWriter(ElementWriter):
 
     def width(self, space: Space) -> str:
         """The constant that says how many columns a tile of the space has."""
+        if space.order is not Order.ANY:
+            return f"{'4 * ' if space.order is Order.LANES else ''}{space.lanes.upper()}"
         return f"COLUMNS_{space.name.upper()}" if len(self.spaces) > 1 else "COLUMNS"
 
     def _held(self, value: Reduction, space: Space, inside: Coordinates) -> str:
@@ -407,6 +433,10 @@ class KernelWriter(ElementWriter):
                 step = f"tl.minimum({total}, tl.where({full}, {element}, 1).to(tl.int32))"
         self.lines.append(f"{self.indent}{total} = {step}")
         self.close_loop()
+        if space.order is Order.LANES:
+            return self.put(value.name, f"folded({total}, {space.lanes.upper()}, {self._count(space)} >= 128)")
+        if space.order is Order.WARP:
+            return self.put(value.name, f"halved({total}, {space.lanes.upper()})")
         fold = {"sum": "sum", "max": "max", "min": "min", "any": "max", "all": "min"}[kind]
         ending = " != 0" if kind in ("any", "all") else ""
         return self.put(value.name, f"tl.{fold}({total}, 1)[:, None]{ending}")
@@ -414,12 +444,15 @@ class KernelWriter(ElementWriter):
     def open_loop(self, space: Space) -> None:
         """Begin a loop over a space, which is walked in several tiles."""
         block = self.width(space)
-        count = " * ".join(f"{space.name.upper()}[{index}]" for index in range(len(space.sizes))) or "1"
-        self.lines.append(f"{self.indent}for start in range(0, {count}, {block}):")
+        several = "range" if space.order is Order.ANY else "tl.static_range"
+        self.lines.append(f"{self.indent}for start in {several}(0, {self._count(space)}, {block}):")
         self.indent += "    "
         self.depth.append(f"loop {self.loops}")
         self.loops += 1
         self.lines += [f"{self.indent}{line}" for line in self.space_lines(space, f"start + tl.arange(0, {block})")]
+
+    def _count(self, space: Space) -> str:
+        return " * ".join(f"{space.name.upper()}[{index}]" for index in range(len(space.sizes))) or "1"
 
     def close_loop(self) -> None:
         """End the loop that was begun last."""

@@ -7,6 +7,7 @@ in float32 and rounded after each operation, where eager rounds."""
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 
 from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinate, Coordinates, CoordinateText
 from passnet_core.solvers.rules.dtypes import DType
@@ -271,16 +272,27 @@ class Gathered(Value):
         return writer.element(self.table, tuple(found), mask)
 
 
+class Order(Enum):
+    """An order in which elements of a row are added up. LANES: by a block of threads, four elements each at a time.
+    WARP: by a warp, one element each at a time."""
+
+    ANY = ""
+    LANES = "summing_lanes"
+    WARP = "softmax_lanes"
+
+
 @dataclass(eq=False)
 class Reduction(Value):
     """The operand, reduced over some of its axes, which are missing in the shape.
 
-    kind: sum, max, min, any, all, argmax or argmin. It is computed in the dtype's `work`, and rounded if asked."""
+    kind: sum, max, min, any, all, argmax or argmin. It is computed in the dtype's `work`, and rounded if asked.
+    order: in which order eager adds up float32 along the last axis, if these rules know it (planning.py)."""
 
     kind: str
     operand: Value
     axes: tuple[int, ...]
     exact: bool = False
+    order: Order = Order.ANY
 
     @property
     def parts(self) -> tuple[Value, ...]:

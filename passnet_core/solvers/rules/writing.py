@@ -14,7 +14,7 @@ from passnet_core.solvers.rules.forms import Form
 from passnet_core.solvers.rules.kernels import Code, Space, Unsupported
 from passnet_core.solvers.rules.layouts import is_contiguous, row_major, sizes_of, strides_of
 from passnet_core.solvers.rules.shared import DEVICE, Shared
-from passnet_core.solvers.rules.values import Cast, Copied, Pointwise, Stored, Value
+from passnet_core.solvers.rules.values import Cast, Copied, Order, Pointwise, Stored, Value
 
 PLANNING = (
     "allocation",
@@ -22,6 +22,8 @@ PLANNING = (
     "crossing_tiles",
     "divided",
     "empty_ordered",
+    "folded",
+    "halved",
     "index_dtype",
     "inverse",
     "joint",
@@ -29,7 +31,9 @@ PLANNING = (
     "merged",
     "product_tiles",
     "rounded",
+    "softmax_lanes",
     "steps",
+    "summing_lanes",
     "tiles",
     "tiles_of_long_rows",
     "triton_dtype",
@@ -250,14 +254,18 @@ def _launch(code: Code, launch: str) -> list[str]:
         # without fusion a product in float32 would take twice as long
         options = f"num_warps=warps, num_stages=stages, enable_fp_fusion={code.dtype} == torch.float32"
     elif code.tiled:
-        columns = [_product([each.text for each in space.sizes.values()]) for space in code.spaces]
-        widths = [f"columns_{space.name}" if len(code.spaces) > 1 else "columns" for space in code.spaces]
+        held = [space for space in code.spaces if space.order is Order.ANY]
+        columns = [_product([each.text for each in space.sizes.values()]) for space in held]
+        widths = [f"columns_{space.name}" if len(code.spaces) > 1 else "columns" for space in held]
         function = "tiles_of_long_rows" if code.looped else "tiles"
         given = [count, *columns, *(["beside=True"] if code.beside else [])]
         lines.append(f"grid, rows, {', '.join([*widths, 'warps'])} = {function}({', '.join(given)})")
         constants["ROWS"] = "rows"
         for width in widths:
             constants[width.upper()] = width
+        for space in (each for each in code.spaces if each not in held):
+            lines += _lanes(space, count)
+            constants[space.lanes.upper()] = space.lanes
     elif code.crossed:
         sides = [_product([each.text for each in space.sizes.values()]) for space in code.spaces]
         lines.append(f"grid, tiles, rows, columns, warps = crossing_tiles({', '.join([count, *sides])})")
@@ -270,6 +278,16 @@ def _launch(code: Code, launch: str) -> list[str]:
     lines.append("}")
     lines.append(f"{launch} = Launch({code.name}, grid, {_tuple(code.tensors)}, constants, {options})")
     return lines
+
+
+def _lanes(space: Space, rows: str) -> list[str]:
+    """How many threads of eager add up a row, and no more warps than they fill."""
+    columns = _product([each.text for each in space.sizes.values()])
+    given, elements = (f"{rows}, {columns}", 4) if space.order is Order.LANES else (columns, 1)
+    return [
+        f"{space.lanes} = {space.order.value}({given})",
+        f"warps = max(min(warps, rows * {space.lanes} // {32 // elements}), 1)",
+    ]
 
 
 def _product(texts: Sequence[str]) -> str:

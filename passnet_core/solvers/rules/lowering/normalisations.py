@@ -13,7 +13,7 @@ from passnet_core.solvers.rules.lowering.pointwise import binary, pointwise
 from passnet_core.solvers.rules.lowering.reductions import averaged, moments, norm, reduced
 from passnet_core.solvers.rules.lowering.views import view_of
 from passnet_core.solvers.rules.sizes import ONE
-from passnet_core.solvers.rules.values import ElementWriter, Value, View
+from passnet_core.solvers.rules.values import ElementWriter, Order, Value, View
 
 
 def normalize(x: Value, p: Argument = 2.0, dim: Argument = 1, eps: Argument = 1e-12) -> Value:
@@ -49,7 +49,7 @@ def _exponentials(x: Value, dim: Argument, dtype: Argument) -> tuple[Value, Valu
     largest.name = "largest"
     powers = pointwise("libdevice.exp({0} - {1})", x, largest, dtype=wide, exact=True)
     powers.name = "powers"
-    total = reduced("sum", powers, dim, True, wide, exact=True)
+    total = reduced("sum", powers, dim, True, wide, exact=True, order=Order.WARP)
     total.name = "total"
     return x, largest, powers, total
 

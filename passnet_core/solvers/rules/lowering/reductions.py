@@ -19,6 +19,7 @@ from passnet_core.solvers.rules.sizes import ONE, Size, product
 from passnet_core.solvers.rules.values import (
     ElementWriter,
     Number,
+    Order,
     Pointwise,
     Reduction,
     Shape,
@@ -52,14 +53,26 @@ class Inverse(Number):
         return writer.constant(f"INVERSE_{writer.size(self.size)}", f"inverse({self.size.text})")
 
 
-def reduced(kind: str, x: Value, dim: Argument, keepdim: Argument, dtype: DType, *, exact: bool = False) -> Value:
-    """A reduction of this kind over the axes that `dim` names, or over all."""
+def reduced(
+    kind: str,
+    x: Value,
+    dim: Argument,
+    keepdim: Argument,
+    dtype: DType,
+    *,
+    exact: bool = False,
+    order: Order = Order.ANY,
+) -> Value:
+    """A reduction of this kind over the axes that `dim` names, or over all. order: of a sum."""
     axes = axes_of(x, dim)
     if not x.shape:
         return cast(x, dtype)
     found = unrolled(kind, x, axes, dtype, exact=exact)
     if found is None:
         found = in_stages(kind, x, axes, dtype, exact=exact)
+        # eager adds other numbers than float32 up in other orders
+        if isinstance(found, Reduction) and not x.dtype.rounds:
+            found.order = order
     return with_kept_axes(found, x, axes) if keepdim else found
 
 
@@ -105,7 +118,7 @@ def summed(x: Value, dim: Argument = None, keepdim: Argument = False, dtype: Arg
     if dtype is not None:
         x = converted_to(x, dtype)
     result = x.dtype if x.dtype.is_float else INT64
-    return reduced("sum", x, dim, keepdim, result)
+    return reduced("sum", x, dim, keepdim, result, order=Order.LANES)
 
 
 def mean(x: Value, dim: Argument = None, keepdim: Argument = False, dtype: Argument = None) -> Value:
@@ -115,10 +128,10 @@ def mean(x: Value, dim: Argument = None, keepdim: Argument = False, dtype: Argum
     return averaged(x, dim, keepdim, x.dtype)
 
 
-def averaged(x: Value, dim: Argument, keepdim: Argument, dtype: DType) -> Value:
+def averaged(x: Value, dim: Argument, keepdim: Argument, dtype: DType, order: Order = Order.LANES) -> Value:
     """The mean, computed in float32 at least and rounded to this dtype."""
     wide = wide_of(x.dtype)
-    total = reduced("sum", x, dim, keepdim, wide, exact=True)
+    total = reduced("sum", x, dim, keepdim, wide, exact=True, order=order)
     count = product([x.shape[axis] for axis in axes_of(x, dim)])
     return pointwise("{0} * {1}", total, Inverse((), wide, count), dtype=dtype, work=wide)
 
@@ -194,7 +207,7 @@ def all_of(x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
 
 def moments(x: Value, dim: Argument, correction: int, wide: DType) -> tuple[Value, Value]:
     """Mean and variance over some axes, kept, in a wide dtype."""
-    mean = averaged(x, dim, True, wide)
+    mean = averaged(x, dim, True, wide, Order.ANY)
     mean.name = "mean"
     centred = pointwise("{0} - {1}", x, mean, dtype=wide, exact=True)
     centred.name = "centred"

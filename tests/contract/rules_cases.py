@@ -782,6 +782,14 @@ CASES: dict[str, Case] = {
         {"in_0": (2, 5, 6, 9), "in_1": (18, 5, 3, 2), "in_2": (18,)},
         strided=True,
     ),
+    "conv2d-tiles-of-patches": Case(
+        """
+        tmp_0 = torch.conv2d(in_0, in_1, in_2, (4, 4), 'valid', (1, 1), 1)
+        return (tmp_0,)
+        """,
+        {"in_0": (2, 3, 17, 21), "in_1": (19, 3, 4, 4), "in_2": (19,)},
+        (F32, F16),
+    ),
     "conv3d-tiles": Case(
         """
         tmp_0 = torch.conv3d(in_0, in_1, None, (1, 1, 1), (0, 1, 1), (1, 1, 1), 1)

@@ -75,7 +75,7 @@ def product_kernel(
     None if there is no such product. Raises NeedsMemory if it must be stored before, and Split."""
     for value in _unknown(outputs, stored):
         if isinstance(value, Reduction) and (lengths := _lengths(value, stored)) is not None and lengths.gains:
-            return _Kernel(outputs, name, splits, stored, value, lengths).code()
+            return _ProductKernel(outputs, name, splits, stored, value, lengths).code()
     return None
 
 
@@ -291,7 +291,7 @@ def _beside(name: str) -> str:
     return f"s{name[1:]}"
 
 
-class _Kernel:
+class _ProductKernel:
     """Writes the kernel of outputs that are computed from the elements of a product."""
 
     def __init__(

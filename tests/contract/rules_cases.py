@@ -1228,6 +1228,50 @@ CASES: dict[str, Case] = {
         """,
         X,
     ),
+    "views-of-one-result-that-a-product-reads": Case(
+        """
+        tmp_0 = in_0 * in_1
+        tmp_1 = tmp_0[:, :, 2:5]
+        tmp_2 = tmp_0[:, 1]
+        tmp_3 = tmp_2.unsqueeze(-1)
+        tmp_4 = tmp_0.transpose(0, 1)
+        tmp_5 = torch.matmul(tmp_4, tmp_4.transpose(1, 2))
+        return (tmp_1, tmp_2, tmp_3, tmp_5)
+        """,
+        XY,
+        strided=True,
+    ),
+    "a-view-and-what-it-shows": Case(
+        """
+        tmp_0 = in_0 * 0.5
+        tmp_1 = tmp_0.view(15, 7)
+        tmp_2 = tmp_1.expand(2, 15, 7)
+        tmp_3 = tmp_2 + 1.0
+        return (tmp_0, tmp_1, tmp_2, tmp_3)
+        """,
+        X,
+    ),
+    "views-of-a-changed-input": Case(
+        """
+        tmp_0 = torch.nn.functional.relu(in_0, inplace=True)
+        tmp_1 = tmp_0[1:]
+        tmp_2 = tmp_0.transpose(0, 1)
+        return (tmp_1, tmp_2)
+        """,
+        X,
+    ),
+    "chunks-of-a-result": Case(
+        """
+        tmp_0 = in_0.sigmoid()
+        tmp_1 = tmp_0.chunk(3, dim=-1)
+        tmp_2 = tmp_1[0]
+        tmp_3 = tmp_1[2]
+        tmp_4 = tmp_2.unbind(0)
+        tmp_5 = tmp_4[1]
+        return (tmp_2, tmp_3, tmp_5)
+        """,
+        X,
+    ),
     # sizes
     "nothing": Case(
         """

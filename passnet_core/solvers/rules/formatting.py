@@ -17,6 +17,9 @@ def _broken(line: str) -> list[str]:
         return [line]
     indent = line[: len(line) - len(line.lstrip())]
     body = _bracketed(line.lstrip())
+    line = _with_brackets(line)
+    body = line.lstrip()
+    indent = line[: len(line) - len(body)]
     groups = _groups(body)
     if not groups:
         return [line]
@@ -40,6 +43,13 @@ def _bracketed(body: str) -> str:
     if body.startswith("return ") and len(_items(body)) > 1:
         return f"return ({body.removeprefix('return ')})"
     return body
+def _with_brackets(line: str) -> str:
+    """The line with the bare tuple that it returns or unpacks in brackets, if there is one."""
+    if (found := re.fullmatch(r"(\s*return )(.+)", line)) and len(_items(found[2])) > 1:
+        return f"{found[1]}({found[2]})"
+    if (found := re.fullmatch(r"(\s*)(.+)( = \w+)", line)) and len(_items(found[2])) > 1:
+        return f"{found[1]}({found[2]}){found[3]}"
+    return line
 
 
 def _with_comma(lines: list[str], comma: str) -> list[str]:

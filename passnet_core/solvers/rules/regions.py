@@ -1,6 +1,5 @@
 """Which operations of a subgraph a pass replaces together: regions between what is left to libraries."""
 
-import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +10,7 @@ from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.records import Subgraph
 from passnet_core.solvers.rules.dtypes import DType
 from passnet_core.solvers.rules.kernels import Unsupported
-from passnet_core.solvers.rules.layouts import root_of, sizes_of, strides_of
+from passnet_core.solvers.rules.layouts import root_of, strides_of
 from passnet_core.solvers.rules.lowering import Argument, Lowering
 from passnet_core.solvers.rules.outside import shape_only, stored
 from passnet_core.solvers.rules.values import Number, Pointwise, Stored, Value, View
@@ -244,7 +243,8 @@ class Surveyed:
         )
 
     def _trimmed(self, names: set[str]) -> tuple[set[str], set[str]]:
-        """The operations without views at the end, and those that must be outside of every region."""
+        """The operations without views at the end of what others compute, and those that must be outside of every
+        region."""
         left = set(names)
         drop: set[str] = set()
         order = [node for node in self.graph.operations if node.name in names]
@@ -271,17 +271,8 @@ class Surveyed:
         return name
 
     def _is_kept(self, node: Node, left: set[str]) -> bool:
-        """Whether an escaping view stays: it takes all of its memory, and is all that escapes of it."""
-        value, storage = self.values[node.name], self._storage(node.name)
-        if storage not in left or not isinstance(value, Value):
-            return False
-        base, strides = self.values[storage], strides_of(value)
-        if strides is None or not isinstance(base, Value) or math.prod(sizes_of(value)) != math.prod(sizes_of(base)):
-            return False
-        if any(not stride and size > 1 for stride, size in zip(strides, sizes_of(value))):
-            return False
-        others = [name for name in left if name != node.name and self._escapes(name, left)]
-        return not any(self._storage(name) == storage for name in others)
+        """Whether an escaping view stays: a pass can return it if what it lies in is computed by the pass."""
+        return self._storage(node.name) in left and isinstance(self.values[node.name], Value)
 
     def _computes(self, names: set[str]) -> bool:
         return any(not self.is_view(self.graph.by_name[name]) for name in names)

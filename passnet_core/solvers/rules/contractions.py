@@ -382,24 +382,21 @@ class _ProductKernel:
 
     def _finished(self, writer: _TileWriter, dtype: str) -> ProductCode:
         rows, columns, first, _ = writer.spaces
-        head = [
-            f"tiles_m: tl.constexpr = tl.cdiv({_count(rows, 'ROWS')}, BLOCK_M)",
-            f"tiles_n: tl.constexpr = tl.cdiv({_count(columns, 'COLUMNS')}, BLOCK_N)",
-            "program = tl.program_id(0)",
-        ]
+        head = ["program = tl.program_id(0)"]
         if writer.outer.sizes:
-            head.append("batch = (program // (tiles_m * tiles_n)).to(INDEX)")
+            head.append("batch = (program // (TILES_M * TILES_N)).to(INDEX)")
             head += writer.counted_lines(writer.outer, "batch", "", "", "OUTER")
-            head.append("program = program % (tiles_m * tiles_n)")
+            head.append("program = program % (TILES_M * TILES_N)")
         head += [
             "# programs that run at the same time share rows and columns in the cache",
-            f"tile_m, tile_n = tl.swizzle2d(program // tiles_n, program % tiles_n, tiles_m, tiles_n, {GROUP})",
+            f"tile_m, tile_n = tl.swizzle2d(program // TILES_N, program % TILES_N, TILES_M, TILES_N, {GROUP})",
         ]
         tile = "(tile_{0} * BLOCK_{1} + tl.arange(0, BLOCK_{1})){2}.to(INDEX)"
         head += writer.counted_lines(rows, "row", "rows", tile.format("m", "M", "[:, None]"), "ROWS")
         head += writer.counted_lines(columns, "column", "columns", tile.format("n", "N", "[None, :]"), "COLUMNS")
         labels = [each.label for each in writer.accesses.values()]
-        names = ["OUTER", "ROWS", "COLUMNS", "R", *labels, *writer.constants, "INDEX", "BLOCK_M", "BLOCK_N", "BLOCK_K"]
+        names = ["OUTER", "ROWS", "COLUMNS", "R", *labels, *writer.constants, "INDEX"]
+        names += [f"BLOCK_{letter}" for letter in "MNK"] + ["TILES_M", "TILES_N"]
         lines = with_parameters(writer.name, writer.tensors, names)
         # for the host both factors walk the same variables
         same = {_beside(name): name for name in first.sizes}

@@ -15,8 +15,6 @@ def wrapped(code: str) -> str:
 def _broken(line: str) -> list[str]:
     if len(line) <= MOST or line.lstrip().startswith(("#", '"""')):
         return [line]
-    indent = line[: len(line) - len(line.lstrip())]
-    body = _bracketed(line.lstrip())
     line = _with_brackets(line)
     body = line.lstrip()
     indent = line[: len(line) - len(body)]
@@ -36,13 +34,6 @@ def _broken(line: str) -> list[str]:
     return [indent + head, *middle, *_broken(indent + tail)]
 
 
-def _bracketed(body: str) -> str:
-    """A return of several values, or an assignment to several names, with brackets around them."""
-    if match := re.fullmatch(r"(\w[\w, ]*, \w+)( = \w+)", body):
-        return f"({match[1]}){match[2]}"
-    if body.startswith("return ") and len(_items(body)) > 1:
-        return f"return ({body.removeprefix('return ')})"
-    return body
 def _with_brackets(line: str) -> str:
     """The line with the bare tuple that it returns or unpacks in brackets, if there is one."""
     if (found := re.fullmatch(r"(\s*return )(.+)", line)) and len(_items(found[2])) > 1:

@@ -268,7 +268,8 @@ class _Kernel:
         constants = ["OUTER", *(space.name.upper() for space in writer.spaces)]
         labels = [each.label for each in writer.accesses.values()]
         tiles = ["ROWS", *(writer.width(space) for space in held)] if tiled else ["BLOCK"]
-        tiles += [space.lanes.upper() for space in writer.spaces if space not in held]
+        for space in (each for each in writer.spaces if each not in held):
+            tiles += [space.lanes.upper(), space.tiles.upper()]
         if writer.crossed:
             tiles = ["TILES", "ROWS", "COLUMNS"]
         names = [*constants, *labels, *writer.constants, "INDEX", *tiles]

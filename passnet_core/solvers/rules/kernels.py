@@ -67,6 +67,10 @@ class Space:
     def lanes(self) -> str:
         return f"{self.name}_lanes"
 
+    @property
+    def tiles(self) -> str:
+        return f"{self.name}_tiles"
+
 
 @dataclass
 class Access:
@@ -444,12 +448,16 @@ class KernelWriter(ElementWriter):
     def open_loop(self, space: Space) -> None:
         """Begin a loop over a space, which is walked in several tiles."""
         block = self.width(space)
-        several = "range" if space.order is Order.ANY else "tl.static_range"
-        self.lines.append(f"{self.indent}for start in {several}(0, {self._count(space)}, {block}):")
+        if space.order is Order.ANY:
+            self.lines.append(f"{self.indent}for start in range(0, {self._count(space)}, {block}):")
+            start = "start"
+        else:
+            self.lines.append(f"{self.indent}for tile in tl.static_range({space.tiles.upper()}):")
+            start = f"tile * {atom(block)}"
         self.indent += "    "
         self.depth.append(f"loop {self.loops}")
         self.loops += 1
-        self.lines += [f"{self.indent}{line}" for line in self.space_lines(space, f"start + tl.arange(0, {block})")]
+        self.lines += [f"{self.indent}{line}" for line in self.space_lines(space, f"{start} + tl.arange(0, {block})")]
 
     def _count(self, space: Space) -> str:
         return " * ".join(f"{space.name.upper()}[{index}]" for index in range(len(space.sizes))) or "1"

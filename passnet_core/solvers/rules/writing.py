@@ -251,6 +251,8 @@ def _launch(code: Code, launch: str) -> list[str]:
         lengths = [_product([each.text for each in space.sizes.values()]) for space in code.spaces]
         lines.append(f"grid, blocks, warps, stages = product_tiles({', '.join([count, *lengths, code.dtype])})")
         constants |= {f"BLOCK_{letter}": f"blocks[{place}]" for place, letter in enumerate("MNK")}
+        for place, letter in enumerate("MN"):
+            constants[f"TILES_{letter}"] = f"triton.cdiv({lengths[place]}, blocks[{place}])"
         # without fusion a product in float32 would take twice as long
         options = f"num_warps=warps, num_stages=stages, enable_fp_fusion={code.dtype} == torch.float32"
     elif code.tiled:
@@ -265,7 +267,7 @@ def _launch(code: Code, launch: str) -> list[str]:
             constants[width.upper()] = width
         for space in (each for each in code.spaces if each not in held):
             lines += _lanes(space, count)
-            constants[space.lanes.upper()] = space.lanes
+            constants |= {space.lanes.upper(): space.lanes, space.tiles.upper(): space.tiles}
     elif code.crossed:
         sides = [_product([each.text for each in space.sizes.values()]) for space in code.spaces]
         lines.append(f"grid, tiles, rows, columns, warps = crossing_tiles({', '.join([count, *sides])})")
@@ -281,11 +283,12 @@ def _launch(code: Code, launch: str) -> list[str]:
 
 
 def _lanes(space: Space, rows: str) -> list[str]:
-    """How many threads of eager add up a row, and no more warps than they fill."""
+    """How many threads of eager add up a row, how often they go on, and no more warps than they fill."""
     columns = _product([each.text for each in space.sizes.values()])
     given, elements = (f"{rows}, {columns}", 4) if space.order is Order.LANES else (columns, 1)
     return [
         f"{space.lanes} = {space.order.value}({given})",
+        f"{space.tiles} = triton.cdiv({columns}, {f'{elements} * ' if elements > 1 else ''}{space.lanes})",
         f"warps = max(min(warps, rows * {space.lanes} // {32 // elements}), 1)",
     ]
 

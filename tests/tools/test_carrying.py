@@ -20,6 +20,11 @@ def test_every_copy_of_the_launcher_equals_the_packages() -> None:
     assert [path for path in copies() if path.read_text(encoding="utf-8") != carried.launching().code] == []
 
 
+def test_the_judge_is_tried_with_the_launcher_of_today() -> None:
+    honest = Path(__file__).resolve().parents[1] / "adversarial" / "honest" / "lean_launcher" / "launching.py"
+    assert honest.read_text(encoding="utf-8") == carried.launching().code
+
+
 def test_copies_are_brought_up_to_date_where_there_is_one(tmp_path: Path) -> None:
     for name in ("a/launching.py", "b/gate.py"):
         (tmp_path / name).parent.mkdir()

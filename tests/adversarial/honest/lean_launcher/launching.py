@@ -20,8 +20,11 @@ The key is what makes this right: it has to describe every argument of relu that
 Memory that a pass allocates need not be in it, since that always lies alike.
 """
 
+import functools
+
 import torch
 import triton
+from triton.knobs import HookChain
 from triton.runtime import JITFunction, driver
 
 MOST_PROGRAMS = (2**31 - 1, 65535, 65535)
@@ -59,60 +62,131 @@ class Launch:
 
     kernel: a function under @triton.jit. What it names of its file must not change any more. grid: one to three
     numbers. args: the first parameters, which are tensors, and numbers if they differ from call to call. constants: the
-    other parameters by name, tl.constexpr or not. They are the same in every launch."""
+    other parameters by name, tl.constexpr or not. They are the same in every launch. options: more for the compiler,
+    such as num_stages, or enable_fp_fusion=False, which keeps products and sums apart.
 
-    def __init__(self, kernel, grid, args, constants, num_warps=4):
-        self.kernel, self.given, self.num_warps = kernel, len(args), num_warps
+    call: launches without counting the arguments first, so that it takes less time."""
+
+    def __init__(self, kernel, grid, args, constants, num_warps=4, **options):
+        self.kernel, self.given = kernel, len(args)
         self.grid = _checked_grid(grid)
         self.constants = _in_order(kernel, args, constants)
-        self.run = None
+        self.options = {"num_warps": num_warps, **options}
         # Triton's interpreter compiles nothing
-        if isinstance(kernel, JITFunction):
-            self._compile(args)
+        self.call = self._compiled(args) if isinstance(kernel, JITFunction) else self._interpreted
 
     def __call__(self, *args):
         """Launch on the current stream of the arguments' device. Of a grid with a 0 no program runs."""
         if len(args) != self.given:
             raise TypeError(f"{self.kernel.fn.__name__} is launched with {len(args)} arguments, not {self.given}.")
-        if self.run is None:
-            self.kernel[self.grid](*args, **self.constants, num_warps=self.num_warps)
-        elif self.only_device or self.device_now() == self.device:
-            hooks = triton.knobs.runtime
-            self.run(
-                *self.grid, self.stream_of(self.device), *self.compiled,
-                hooks.launch_enter_hook, hooks.launch_exit_hook, *args, *self.values,
-            )  # fmt: skip
-        else:
-            with torch.cuda.device(self.device):
-                self(*args)
+        self.call(*args)
 
-    def _compile(self, args):
-        """Find out all that a launch needs besides its arguments."""
-        self.device = next(each.device.index for each in args if isinstance(each, torch.Tensor))
-        self.only_device = torch.cuda.device_count() == 1
-        self.device_now, self.stream_of = driver.active.get_current_device, driver.active.get_current_stream
-        with torch.cuda.device(self.device):
-            found = self.kernel.warmup(*args, **self.constants, grid=(1,), num_warps=self.num_warps)
-            self.run = found.run
-        # what those who follow launches are told: profilers, and the judge's list of kernels
-        metadata = found.launch_metadata(self.grid, None)
-        self.compiled = (found.function, found.packed_metadata, metadata)
-        self.values = tuple(self.constants.values())
+    def _interpreted(self, *args):
+        self.kernel[self.grid](*args, **self.constants, **self.options)
+
+    def _compiled(self, args):
+        """Find out all that a launch needs besides its arguments, and return a function of these."""
+        device = next(each.device.index for each in args if isinstance(each, torch.Tensor))
+        with torch.cuda.device(device):
+            found = self.kernel.warmup(*args, **self.constants, grid=(1,), **self.options)
+            run, values = found.run, tuple(self.constants.values())
+            # what those who follow launches are told: profilers, and the judge's list of kernels
+            told = found.packed_metadata, found.launch_metadata(self.grid, None)
+            launch = _lean(run, found.function, told, (*args, *values)) or _whole(run, found.function, told)
+        call = launch(self.grid, device, values, triton.knobs.runtime)
+        return call if torch.cuda.device_count() == 1 else _on(device, call)
+
+
+def _whole(run, function, told):
+    """How Triton launches: run is a function of Python that ends in one of C."""
+
+    def launch(grid, device, values, hooks):
+        begin = functools.partial(run, *grid)
+        return _flat(begin, device, (function, *told), values, hooks)
+
+    return launch
+
+
+def _lean(run, function, told, args):
+    """The same without the function of Python, by what Triton 3.6 and 3.7 do in it. None if these arguments show, with
+    a grid of no programs, that this Triton does something else."""
+    if type(run).__name__ != "CudaLauncher" or run.global_scratch_size or run.profile_scratch_size:
+        return None
+    head = function, run.launch_cooperative_grid, run.launch_pdl
+
+    def flat(grid, device, values, hooks):
+        return _flat(functools.partial(run.launch, *grid), device, (*head, None, None, *told), values, hooks)
+
+    def nested(grid, device, values, hooks):
+        tail = None, None, run.arg_annotations, run.kernel_signature
+        return _nested(functools.partial(run.launch, *grid), device, (*head, *told), tail, values, hooks)
+
+    launch = {"3.6": flat, "3.7": nested}.get(triton.__version__[:3])
+    try:
+        launch((0, 1, 1), torch.cuda.current_device(), (), NobodyFollows)(*args)
+    except (AttributeError, TypeError, ValueError, SystemError):
+        return None
+    return launch
+
+
+class NobodyFollows:
+    """Hooks for a launch that nobody is to be told of, since it runs no program."""
+
+    launch_enter_hook = launch_exit_hook = None
+
+
+def _flat(begin, device, head, values, hooks):
+    stream_of = driver.active.get_current_stream
+
+    def call(*args):
+        enter, leave = hooks.launch_enter_hook, hooks.launch_exit_hook
+        # an empty chain of hooks would be called all the same
+        enter = None if type(enter) is HookChain and not enter.calls else enter
+        leave = None if type(leave) is HookChain and not leave.calls else leave
+        begin(stream_of(device), *head, enter, leave, *args, *values)
+
+    return call
+
+
+def _nested(begin, device, head, tail, values, hooks):
+    stream_of = driver.active.get_current_stream
+
+    def call(*args):
+        enter, leave = hooks.launch_enter_hook, hooks.launch_exit_hook
+        enter = None if type(enter) is HookChain and not enter.calls else enter
+        leave = None if type(leave) is HookChain and not leave.calls else leave
+        begin(stream_of(device), *head, enter, leave, *tail, (*args, *values))
+
+    return call
+
+
+def _on(device, call):
+    """The call where another device may be the current one."""
+    device_now = driver.active.get_current_device
+
+    def guarded(*args):
+        if device_now() == device:
+            call(*args)
+        else:
+            with torch.cuda.device(device):
+                call(*args)
+
+    return guarded
 
 
 LAUNCHES = {}
 """Every Launch that lean_launch has made. None is dropped, since a model has few shapes."""
 
 
-def lean_launch(kernel, grid, args, constants, num_warps=4):
-    """Do what kernel[grid](*args, **constants, num_warps=num_warps) does, and ask only once for these facts.
+def lean_launch(kernel, grid, args, constants, num_warps=4, **options):
+    """Do what kernel[grid](*args, **constants, num_warps=num_warps, **options) does, and ask only once for these facts.
 
     All arguments are described on every call, so that a pass with a Launch of its own is faster still. Each value of
     a number gets its own Launch: good for sizes, not for a counter."""
-    key = (kernel.fn, grid, num_warps, facts(*args), *constants, facts(*constants.values()))
+    key = (kernel.fn, grid, num_warps, facts(*args), *constants, facts(*constants.values()), *options.items())
     launch = LAUNCHES.get(key)
     if launch is None:
-        launch = LAUNCHES[key] = Launch(kernel, grid, args, constants, num_warps)
+        launch = LAUNCHES[key] = Launch(kernel, grid, args, constants, num_warps, **options)
     launch(*args)
 
 

@@ -464,7 +464,7 @@ def test_clocks_that_disagree_a_little_on_few_cores_are_inconclusive(monkeypatch
     [
         ({"hidden": 12.0}, "each takes 12.0 µs more than that"),
         ({"between": 15.0}, "it is busy for 30.0 µs more between calls"),
-        ({"between": -15.0}, "it draws and reads in 30.0 µs less between calls"),
+        ({"between": -45.0}, "it draws and reads in 90.0 µs less between calls"),
         ({"ahead": 30.0}, r"its bursts take (30|29\.9).* more for each round"),
         ({"unmarked": 30.0}, r"its bursts take (30|29\.9).* more for each round"),
     ],

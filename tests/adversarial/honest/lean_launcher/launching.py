@@ -108,8 +108,8 @@ def _whole(run, function, told):
 
 
 def _lean(run, function, told, args):
-    """The same without the function of Python, by what Triton 3.6 and 3.7 do in it. None if these arguments show, with
-    a grid of no programs, that this Triton does something else."""
+    """The same without the function of Python, by what Triton 3.6 and 3.7 do in it. None if a grid of no programs shows
+    that this Triton does something else."""
     if type(run).__name__ != "CudaLauncher" or run.global_scratch_size or run.profile_scratch_size:
         return None
     head = function, run.launch_cooperative_grid, run.launch_pdl
@@ -122,8 +122,9 @@ def _lean(run, function, told, args):
         return _nested(functools.partial(run.launch, *grid), device, (*head, *told), tail, values, hooks)
 
     launch = {"3.6": flat, "3.7": nested}.get(triton.__version__[:3])
+    nothing = [None if isinstance(each, torch.Tensor) else each for each in args]
     try:
-        launch((0, 1, 1), torch.cuda.current_device(), (), NobodyFollows)(*args)
+        launch((0, 1, 1), torch.cuda.current_device(), (), NobodyFollows)(*nothing)
     except (AttributeError, TypeError, ValueError, SystemError):
         return None
     return launch

@@ -52,6 +52,7 @@ MARKED: dict[str, tuple[str, ...]] = {
         "contract/test_pretended_device.py",
         "contract/test_processes.py",
         "contract/test_repeating.py",
+        "contract/test_rules_kernels.py",
         "contract/test_schedule.py",
         "contract/test_sizes.py",
         "contract/test_staging.py",

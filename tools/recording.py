@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from passnet_core.bundles.solved import read_solved
+from passnet_core.bundles.solved import RULES_FILE, read_solved
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.core import core as core_of
 from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError
@@ -53,7 +53,6 @@ from passnet_core.records import (
 from passnet_core.service import corpus_of, read_references
 from passnet_core.settings import read_settings
 from passnet_core.store import exchange
-from tools.solving import SOLVED
 
 MOST_FAILED = 3
 """How many parts the judge may fail at before the recording ends."""
@@ -353,7 +352,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 baseline=Baseline(options.baseline),
                 split=options.split,
                 core=options.core,
-                rules=read_solved(SOLVED) if options.solver == RULES else None,
+                rules=read_solved(RULES_FILE) if options.solver == RULES else None,
             )
         )
         parts = in_order(parts)

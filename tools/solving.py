@@ -9,14 +9,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from passnet_core.bundles.solved import write_solved
+from passnet_core.bundles.solved import RULES_FILE, write_solved
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.errors import BadInput
 from passnet_core.records import Bundle
 from passnet_core.settings import BUNDLED_DATA
 from passnet_core.solvers.rules.solver import written
-
-SOLVED = BUNDLED_DATA / "solved" / "rules.jsonl.xz"
 
 
 def solved(corpus: Corpus) -> tuple[dict[str, Bundle], dict[str, str]]:
@@ -32,7 +30,7 @@ def solved(corpus: Corpus) -> tuple[dict[str, Bundle], dict[str, str]]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.solving", description=__doc__)
-    parser.add_argument("--out", type=Path, default=SOLVED)
+    parser.add_argument("--out", type=Path, default=RULES_FILE)
     options = parser.parse_args(arguments)
     began = time.monotonic()
     bundles, reasons = solved(Corpus([BUNDLED_DATA / "tasks"]))

@@ -71,7 +71,7 @@ def allocation(tensor):
     """A function that allocates memory for a tensor like this one, which lies as this one does."""
     shape, strides = tuple(tensor.shape), tensor.stride()
     # on the current device, that is
-    if tensor.is_cuda and _empty_strided_cuda is not None and torch.cuda.device_count() == 1:
+    if COMPILES and tensor.is_cuda and _empty_strided_cuda is not None and torch.cuda.device_count() == 1:
         return functools.partial(_empty_strided_cuda, shape, strides, tensor.dtype)
     return functools.partial(torch.empty_strided, shape, strides, dtype=tensor.dtype, device=tensor.device)
 
@@ -92,7 +92,7 @@ def triton_dtype(dtype):
 
 def kept_dtype(tensor):
     """In which dtype eager keeps the moments of group_norm between its kernels."""
-    return triton_dtype(tensor.dtype if tensor.is_cuda else torch.float32)
+    return triton_dtype(tensor.dtype if COMPILES and tensor.is_cuda else torch.float32)
 
 
 def blocks(count):
@@ -177,6 +177,15 @@ def _power(count):
 def inverse(count):
     """What eager multiplies a sum by to get a mean."""
     return 1.0 / count if count else float("nan")
+
+
+@triton.jit
+def _nothing():
+    pass
+
+
+COMPILES = isinstance(_nothing, triton.runtime.JITFunction)
+"""Whether kernels run on a GPU, and not in Triton's interpreter."""
 
 
 @triton.jit

@@ -18,6 +18,8 @@ def _broken(line: str) -> list[str]:
     line = _with_brackets(line)
     body = line.lstrip()
     indent = line[: len(line) - len(body)]
+    if operands := _operands(body):
+        return [part for each in operands for part in _broken(indent + each)]
     groups = _groups(body)
     if not groups:
         return [line]
@@ -25,7 +27,7 @@ def _broken(line: str) -> list[str]:
     head, inner, tail = body[: start + 1], body[start + 1 : end].strip(), body[end:]
     deeper = f"{indent}    "
     items = [each.strip() for each in _items(inner)]
-    if not inner or (len(items) == 1 and not _groups(inner)):
+    if not inner or (len(items) == 1 and not _groups(inner) and not _operands(inner)):
         return [line]
     if len(deeper) + len(inner) <= MOST and not inner.endswith(","):
         return [indent + head, deeper + inner, *_broken(indent + tail)]
@@ -35,12 +37,28 @@ def _broken(line: str) -> list[str]:
 
 
 def _with_brackets(line: str) -> str:
-    """The line with the bare tuple that it returns or unpacks in brackets, if there is one."""
-    if (found := re.fullmatch(r"(\s*return )(.+)", line)) and len(_items(found[2])) > 1:
-        return f"{found[1]}({found[2]})"
-    if (found := re.fullmatch(r"(\s*)(.+)( = \w+)", line)) and len(_items(found[2])) > 1:
-        return f"{found[1]}({found[2]}){found[3]}"
+    """The line with brackets around what may be broken only within some: a bare tuple, imported names, a condition, a
+    sum."""
+    for pattern in (r"(\s*return )(.+)()", r"(from \w+ import )(.+)()", r"(\s*)([\w, ]+)( = .+)"):
+        if (found := re.fullmatch(pattern, line)) and len(_items(found[2])) > 1:
+            return f"{found[1]}({found[2]}){found[3]}"
+    for pattern in (r"(\s*if )(.+)(:)", r"(\s*\w+ = )(.+)()"):
+        if (found := re.fullmatch(pattern, line)) and _operands(found[2]):
+            return f"{found[1]}({found[2]}){found[3]}"
     return line
+
+
+def _operands(text: str) -> list[str]:
+    """The parts that operators join outside of brackets, each but the first with its operator, which binds least of
+    all. Empty if there are none, or the text is more than an expression."""
+    if len(_items(text)) > 1 or re.match(r"(\w+ = |if |return |for |from )", text):
+        return []
+    for sign in (" and ", " < ", " & ", " + ", " * "):
+        places = [place for place, _ in _letters(text) if text.startswith(sign, place)]
+        ends = [place for place in places if not any(start < place < end for start, end in _groups(text))]
+        if ends:
+            return [text[: ends[0]], *(text[one:other].strip() for one, other in zip(ends, [*ends[1:], len(text)]))]
+    return []
 
 
 def _with_comma(lines: list[str], comma: str) -> list[str]:

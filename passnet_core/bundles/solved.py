@@ -31,9 +31,9 @@ def read_solved(path: Path) -> dict[str, Bundle]:
         with lzma.open(io.BytesIO(path.read_bytes()), "rt", encoding="utf-8") as file:
             head, *lines = map(json.loads, file)
         if (head["format"], head["version"]) != (FORMAT, VERSION):
-            raise BadInput(f"{path.name} is no file of bundles of version {VERSION}. Write it anew.")
+            raise BadInput(f"it is no file of bundles of version {VERSION}")
         bundles = {str(line["task"]): from_json(Bundle, line["bundle"]) for line in lines}
-    except (OSError, EOFError, lzma.LZMAError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (BadInput, OSError, EOFError, lzma.LZMAError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadInput(f"{path.name} cannot be read ({error}). Restore it from the project's repository.") from error
     if len(bundles) != head["bundles"]:
         raise BadInput(f"{path.name} has {len(bundles)} of {head['bundles']} bundles. Restore it.")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from passnet_core.bundles.solved import RULES_FILE, read_solved
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.core import core
 from passnet_core.corpus.layout import write_task
@@ -303,6 +304,14 @@ def test_the_bundled_recordings_fit_the_bundled_tasks_and_bundles(tmp_path: Path
     references, problems = read_references(data / "bundles")
     assert problems == ()
     known = {reference.bundle.digest for reference in references}
+    solved = {(task_id, bundle.digest) for task_id, bundle in read_solved(RULES_FILE).items()}
+    by_rules = [file for file in recorded if (file.run.task_ids[0], file.run.bundle_digest) in solved]
+    cores = {task.id: {subgraph.digest for subgraph in task.subgraphs} for task in core(corpus)}
+    for file in by_rules:
+        (task_id,) = file.run.task_ids
+        assert {outcome.subgraph_digest for outcome in file.outcomes} == cores[task_id], file.run.label
+    assert {file.run.label for file in by_rules} == {"rules"}
+    recorded = [file for file in recorded if file not in by_rules]
     assert {file.run.bundle_digest for file in recorded} - {None} == known
     for file in recorded:
         (task_id,) = file.run.task_ids

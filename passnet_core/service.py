@@ -2,6 +2,7 @@
 
 import atexit
 import contextlib
+import functools
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from passnet_core.bundles.reading import read_bundle
+from passnet_core.bundles.solved import RULES_FILE, read_solved
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.surveying import TaskMatches, surveyed
 from passnet_core.errors import BadInput, PlaygroundError, StoreRefusal, UnknownItem
@@ -40,7 +42,7 @@ from passnet_core.records import (
     to_json,
 )
 from passnet_core.records.trajectories import read_trajectory
-from passnet_core.settings import Settings
+from passnet_core.settings import BUNDLED_DATA, Settings
 from passnet_core.solvers.conversations import Conversations
 from passnet_core.store import exchange
 from passnet_core.store import owner as store_owner
@@ -48,6 +50,7 @@ from passnet_core.store.rows import BaselineRow, Draft, RunSummary, ScoreRow, St
 
 if TYPE_CHECKING:  # numpy and DuckDB load only where scores and a store are asked for
     from passnet_core.leaderboard.boards import Board
+    from passnet_core.leaderboard.gallery import Exhibit
     from passnet_core.scoring.scores import SampleTable
     from passnet_core.store.base import Store
 
@@ -365,6 +368,14 @@ class Service:
         self.wait_until_imported()
         return self._store.standings()
 
+    def gallery(self) -> "tuple[Exhibit, ...]":
+        """The best bundles that the rules wrote, of every family, with their recorded outcomes. Raises BadInput if the
+        file of bundles is missing or damaged."""
+        from passnet_core.leaderboard.gallery import chosen, with_outcomes
+
+        bundles = _solved(self.settings.data / RULES_FILE.relative_to(BUNDLED_DATA))
+        return with_outcomes(chosen(bundles, self.corpus.tasks(), self.score_rows()), self.outcomes)
+
     def export_run(self, run_id: str) -> str:
         """The run as the text of a JSONL file. Raises UnknownItem, and StoreRefusal while it is unfinished."""
         run = self.run(run_id)
@@ -475,6 +486,11 @@ class Service:
             except PlaygroundError as error:
                 problems.append(f"The recorded conversation in {path.name} is left out: {error}")
         self._recorded_problems = tuple(problems)
+
+
+@functools.lru_cache(maxsize=1)
+def _solved(path: Path) -> Mapping[str, Bundle]:
+    return read_solved(path)
 
 
 def corpus_of(settings: Settings) -> Corpus:

@@ -11,7 +11,16 @@ from pages.ui.text import code_span, key_of, plain
 from passnet_core.advice.memory_floor import memory_floor
 from passnet_core.errors import PlaygroundError
 from passnet_core.graphs import aligning, panes
-from passnet_core.records import BASELINE_NAMES, Baseline, Bundle, Inspection, Outcome, PassKernels, Subgraph
+from passnet_core.records import (
+    BASELINE_NAMES,
+    Baseline,
+    Bundle,
+    Inspection,
+    MatchReport,
+    Outcome,
+    PassKernels,
+    Subgraph,
+)
 
 POLL_S = 1.0
 
@@ -39,6 +48,16 @@ def code_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> Non
         for number, each in enumerate(kernels.kernels):
             shown += panes.of_kernel(number, each, bundle, nodes.get(each.name, ()), code_facts.compiled(each))
     built.component("code")(key=key_of("code", outcome.job_digest), data=panes.picture(shown, graph, outcome.match))
+
+
+def bundle_code(subgraph: Subgraph, bundle: Bundle, match: MatchReport | None) -> None:
+    """Show a bundle's passes, the subgraph, and the bundle's helpers. Asks nothing of the machine where jobs run."""
+    graph = aligning.graph_of(subgraph.code)
+    files = list(panes.of_passes(graph, bundle, match, {}))
+    passes, helpers = files[: len(bundle.passes)], files[len(bundle.passes) :]
+    shown = [*passes, *panes.of_subgraph(graph, subgraph.code, match, {}), *helpers]
+    key = key_of("code", f"{subgraph.digest} {bundle.digest}")
+    built.component("code")(key=key, data=panes.picture(shown, graph, match))
 
 
 def inductor_code(subgraph: Subgraph, outcome: Outcome) -> Inspection | None:

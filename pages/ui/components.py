@@ -59,7 +59,7 @@ def verdict_card(outcome: Outcome, *, recorded: str = "", next_step: str | None 
     """Draw the verdict, its reason, its conditions and one next step."""
     words = VERDICTS[outcome.verdict]
     with st.container(border=True):
-        st.markdown(f"### :{words.tone}[:material/{words.icon}: {plain(_headline(outcome))}]")
+        headline(outcome)
         _reason(outcome.reason)
         if outcome.verdict in RESTS_ON_EVIDENCE:
             evidence_list(outcome.evidence)
@@ -83,11 +83,13 @@ def _reason(reason: str) -> None:
         st.code(rest, language=None, wrap_lines=True, height="content" if rest.count("\n") < 12 else 260)
 
 
-def _headline(outcome: Outcome) -> str:
-    speedup = outcome.speedup()
+def headline(outcome: Outcome) -> None:
+    """Draw the verdict and the speedup in one line."""
+    words, speedup = VERDICTS[outcome.verdict], outcome.speedup()
     text = outcome.verdict.value[:1].upper() + outcome.verdict.value[1:]
-    gist = f"{speedup.value:.2f}× eager" if speedup else VERDICTS[outcome.verdict].gist
-    return f"{text}: {gist}" if gist else text
+    gist = f"{speedup.value:.2f}× eager" if speedup else words.gist
+    text = f"{text}: {gist}" if gist else text
+    st.markdown(f"### :{words.tone}[:material/{words.icon}: {plain(text)}]")
 
 
 def evidence_list(evidence: Sequence[Evidence]) -> None:

@@ -4,6 +4,7 @@ import functools
 
 from pages.ui import resources
 from passnet_core.leaderboard.boards import Board
+from passnet_core.leaderboard.gallery import Exhibit
 from passnet_core.leaderboard.inductor_effects import BaselineRow
 from passnet_core.service import Service
 
@@ -21,6 +22,12 @@ def baseline_rows() -> tuple[BaselineRow, ...]:
     return _baseline_rows(service, service.revision())
 
 
+def gallery() -> tuple[Exhibit, ...]:
+    """Return what the gallery shows. Raises BadInput if the file of bundles is missing or damaged."""
+    service = resources.service()
+    return _gallery(service, service.revision(), service.corpus.revision)
+
+
 @functools.lru_cache(maxsize=2)
 def _boards(service: Service, revision: int, corpus_revision: int, aborts_fail: bool) -> tuple[Board, ...]:
     return service.boards(aborts_fail=aborts_fail)
@@ -29,3 +36,8 @@ def _boards(service: Service, revision: int, corpus_revision: int, aborts_fail: 
 @functools.lru_cache(maxsize=1)
 def _baseline_rows(service: Service, revision: int) -> tuple[BaselineRow, ...]:
     return service.baseline_rows()
+
+
+@functools.lru_cache(maxsize=1)
+def _gallery(service: Service, revision: int, corpus_revision: int) -> tuple[Exhibit, ...]:
+    return service.gallery()

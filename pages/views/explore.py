@@ -1,10 +1,12 @@
-"""Explore: find a task by search and filters, and see what it computes and its best results."""
+"""Explore: find a task by search and filters, see what it computes and its results; or look through the gallery."""
 
 import functools
+from collections.abc import Sequence
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from pages.ui import drafting, links, live, resources
+from pages.ui import drafting, frame, gallery, links, live, measured, resources
 from pages.ui.components import input_rows
 from pages.ui.filters import (
     INDUCTOR_SLOWER,
@@ -21,6 +23,7 @@ from pages.ui.graphs import graph_view
 from pages.ui.tables import choose_row
 from pages.ui.text import count, plain, shape
 from passnet_core.corpus.summaries import TaskSummary
+from passnet_core.leaderboard.gallery import Exhibit
 
 SEARCH_HELP = """Words from the name, models, split or operators of a task. A task must have all of them.
 
@@ -28,12 +31,12 @@ SEARCH_HELP = """Words from the name, models, split or operators of a task. A ta
 - `layer_norm -> linear`: a `linear` directly after a `layer_norm`
 - `conv* -> … -> relu`: an operator whose name begins with `conv`, and later a `relu`"""
 ALIKE_SHOWN, OPERATORS_SHOWN = 8, 6
+TASKS, GALLERY = "Tasks", "Gallery"
 
 
-def search_fields(listing: Listing) -> Search:
-    """Draw the search fields, and return what the visitor has set. Every field is bound to the URL."""
-    first, second = st.columns([1, 1], vertical_alignment="bottom")
-    text = first.text_input(
+def search_text() -> str:
+    """Draw the search field, which tasks and gallery share, and return its text."""
+    return st.text_input(
         "Search",
         key="q",
         bind="query-params",
@@ -41,6 +44,13 @@ def search_fields(listing: Listing) -> Search:
         help=SEARCH_HELP,
         icon=":material/search:",
     )
+
+
+def search_fields(listing: Listing) -> Search:
+    """Draw the search fields, and return what the visitor has set. Every field is bound to the URL."""
+    first, second = st.columns([1, 1], vertical_alignment="bottom")
+    with first:
+        text = search_text()
     operators = second.multiselect(
         "Operators (all of them)",
         listing.operators,
@@ -68,6 +78,81 @@ def chips(label: str, key: str, options: list[str]) -> list[str]:
     if len(options) < 2:
         return []
     return list(st.pills(label, options, selection_mode="multi", key=key, bind="query-params"))
+
+
+def tasks_view(listing: Listing) -> None:
+    """Draw the table of the tasks that are searched for, and a preview of the one that is chosen."""
+    service = resources.service()
+    search = search_fields(listing)
+    with st.empty():  # a fixed place: what follows is not drawn from scratch when the message disappears
+        loaded = live.await_recorded()
+    standings = standing_by_task(service.standings()) if loaded else {}
+    matching = listing.found(search, standings)
+    for problem in service.problems if loaded else ():
+        st.warning(plain(problem), icon=":material/folder_off:")
+    chosen = links.selected("task")
+    table, side = st.columns([1.25, 1], gap="medium")
+    with table:
+        st.caption(f"{len(matching):,} of {count(len(listing.tasks), 'task')}. Choose a row to see the task.")
+        if matching:
+            choose_row(
+                listing.table(matching, standings),
+                [listing.tasks[place].id for place in matching],
+                key="tasks",
+                choose=functools.partial(links.select, "task"),
+                height=620 if len(matching) > 16 else None,
+                column_config={
+                    "best": st.column_config.NumberColumn(
+                        "best", format="%.2f×", help="Best speedup over eager, end to end"
+                    ),
+                    "task": st.column_config.TextColumn("task", pinned=True, width=210),
+                    "operators": st.column_config.TextColumn("operators", width="medium"),
+                },
+            )
+        else:
+            st.info("No task matches. Remove a filter, or search for fewer words.", icon=":material/filter_alt_off:")
+    with side:
+        if chosen:
+            preview(chosen, standings.get(chosen, NEVER_TRIED))
+        elif matching:
+            st.info("No task is selected. Choose a row on the left to see its graph here.", icon=":material/touch_app:")
+
+
+def gallery_view(listing: Listing) -> None:
+    """Draw the gallery, or the bundle in it that the URL names."""
+    if not live.await_recorded():
+        return
+    with frame.errors_shown():
+        exhibits = measured.gallery()
+        asked = links.selected(gallery.ENTRY)
+        exhibit = next((each for each in exhibits if each.task.id == asked), None)
+        if exhibit is None:
+            if asked:
+                st.error(
+                    f"{plain(repr(asked))} is not in the gallery. Choose a bundle from those below.",
+                    icon=":material/error:",
+                    title="Not found",
+                )
+            gallery.overview(exhibits, searched(exhibits, listing, *st.columns([1.25, 1], gap="medium")))
+            return
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            with st.popover("Search", icon=":material/search:"):
+                # drawn here too, so that the URL keeps what was searched for
+                found = searched(exhibits, listing, st.container(), st.container())
+            gallery.turning(exhibit, found if exhibit in found else exhibits)
+        gallery.entry(exhibit)
+
+
+def searched(
+    exhibits: Sequence[Exhibit], listing: Listing, first: DeltaGenerator, second: DeltaGenerator
+) -> list[Exhibit]:
+    """Draw search and families in these two places, and return the exhibits whose tasks match."""
+    with first:
+        text = search_text()
+    with second:
+        families = chips("Family", "family", listing.families)
+    found = {listing.tasks[place].id for place in listing.found(Search(text, families), {})}
+    return [each for each in exhibits if each.task.id in found]
 
 
 def preview(task_id: str, standing: TaskStanding) -> None:
@@ -129,38 +214,16 @@ def _operators(task: TaskSummary) -> str:
 
 
 st.title("Explore")
-service = resources.service()
-listing = resources.listing()
-search = search_fields(listing)
-with st.empty():  # a fixed place: what follows is not drawn from scratch when the message disappears
-    loaded = live.await_recorded()
-standings = standing_by_task(service.standings()) if loaded else {}
-matching = listing.found(search, standings)
-for problem in service.problems if loaded else ():
-    st.warning(plain(problem), icon=":material/folder_off:")
-chosen = links.selected("task")
-table, side = st.columns([1.25, 1], gap="medium")
-with table:
-    st.caption(f"{len(matching):,} of {count(len(listing.tasks), 'task')}. Choose a row to see the task.")
-    if matching:
-        choose_row(
-            listing.table(matching, standings),
-            [listing.tasks[place].id for place in matching],
-            key="tasks",
-            choose=functools.partial(links.select, "task"),
-            height=620 if len(matching) > 16 else None,
-            column_config={
-                "best": st.column_config.NumberColumn(
-                    "best", format="%.2f×", help="Best speedup over eager, end to end"
-                ),
-                "task": st.column_config.TextColumn("task", pinned=True, width=210),
-                "operators": st.column_config.TextColumn("operators", width="medium"),
-            },
-        )
-    else:
-        st.info("No task matches. Remove a filter, or search for fewer words.", icon=":material/filter_alt_off:")
-with side:
-    if chosen:
-        preview(chosen, standings.get(chosen, NEVER_TRIED))
-    elif matching:
-        st.info("No task is selected. Choose a row on the left to see its graph here.", icon=":material/touch_app:")
+view = st.segmented_control(
+    "Show",
+    [TASKS, GALLERY],
+    key="view",
+    bind="query-params",
+    default=TASKS,
+    required=True,
+    label_visibility="collapsed",
+)
+if view == GALLERY:
+    gallery_view(resources.listing())
+else:
+    tasks_view(resources.listing())

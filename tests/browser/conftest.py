@@ -32,7 +32,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of an app that serves the bundled tasks and those of the example playground."""
     folder = tmp_path_factory.mktemp("app")
     data = write_data(folder / "data")
-    for kind in ("tasks", "bundles"):
+    for kind in ("tasks", "bundles", "solved"):
         if (PROJECT / "data" / kind).is_dir():
             shutil.copytree(PROJECT / "data" / kind, data / kind, dirs_exist_ok=True)
     environment = {**os.environ, "PASSNET_DATA": str(data), "PASSNET_HOME": str(folder / "home")}

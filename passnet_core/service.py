@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from passnet_core.bundles.reading import read_bundle
-from passnet_core.bundles.solved import RULES_FILE, read_solved
+from passnet_core.bundles.solved import read_solved
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.surveying import TaskMatches, surveyed
 from passnet_core.errors import BadInput, PlaygroundError, StoreRefusal, UnknownItem
@@ -42,7 +42,7 @@ from passnet_core.records import (
     to_json,
 )
 from passnet_core.records.trajectories import read_trajectory
-from passnet_core.settings import BUNDLED_DATA, Settings
+from passnet_core.settings import BUNDLED_DATA, RULES_FILE, Settings
 from passnet_core.solvers.conversations import Conversations
 from passnet_core.store import exchange
 from passnet_core.store import owner as store_owner

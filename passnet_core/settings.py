@@ -22,6 +22,8 @@ def _root() -> Path:
 ROOT = _root()
 ASSETS = ROOT / "assets"
 BUNDLED_DATA = ROOT / "data"
+RULES_FILE = BUNDLED_DATA / "solved" / "rules.jsonl.xz"
+"""The bundles that the rules wrote for the bundled tasks."""
 
 
 class IsolationChoice(StrEnum):

@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from passnet_core.bundles.solved import RULES_FILE, read_solved
+from passnet_core.bundles.solved import read_solved
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.core import core as core_of
 from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError
@@ -51,7 +51,7 @@ from passnet_core.records import (
     to_json,
 )
 from passnet_core.service import corpus_of, read_references
-from passnet_core.settings import read_settings
+from passnet_core.settings import RULES_FILE, read_settings
 from passnet_core.store import exchange
 
 MOST_FAILED = 3

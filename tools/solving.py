@@ -9,11 +9,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from passnet_core.bundles.solved import RULES_FILE, write_solved
+from passnet_core.bundles.solved import write_solved
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.errors import BadInput
 from passnet_core.records import Bundle
-from passnet_core.settings import BUNDLED_DATA
+from passnet_core.settings import BUNDLED_DATA, RULES_FILE
 from passnet_core.solvers.rules.solver import written
 
 

@@ -9,12 +9,9 @@ from typing import Any
 
 from passnet_core.errors import BadInput
 from passnet_core.records import Bundle, from_json, to_json
-from passnet_core.settings import BUNDLED_DATA
 
 FORMAT = "passnet-bundles"
 VERSION = 1
-RULES_FILE = BUNDLED_DATA / "solved" / "rules.jsonl.xz"
-"""What the rules wrote for the bundled tasks."""
 
 
 def write_solved(path: Path, bundles: Mapping[str, Bundle]) -> None:

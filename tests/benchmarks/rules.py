@@ -24,7 +24,7 @@ from typing import Any
 
 import torch
 
-from passnet_core.bundles.solved import RULES_FILE, read_solved
+from passnet_core.bundles.solved import read_solved
 from passnet_core.corpus.core import core
 from passnet_core.graphs import placement, source
 from passnet_core.graphs.rewriting import TracedPass, rewrite
@@ -36,7 +36,7 @@ from passnet_core.records import Baseline, Bundle, Capture, Contender, Device, T
 from passnet_core.scoring.scores import Sample, aggregate_score
 from passnet_core.scoring.tolerances import tolerance
 from passnet_core.service import corpus_of
-from passnet_core.settings import read_settings
+from passnet_core.settings import RULES_FILE, read_settings
 from tests.shares import share_of
 
 WARM_UP_S, SECONDS, ROUNDS = 0.03, 0.03, 3

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from passnet_core.bundles.solved import RULES_FILE, read_solved
+from passnet_core.bundles.solved import read_solved
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.core import core
 from passnet_core.corpus.layout import write_task
@@ -31,7 +31,7 @@ from passnet_core.records import (
     Verdict,
 )
 from passnet_core.service import open_service, read_references
-from passnet_core.settings import Settings
+from passnet_core.settings import RULES_FILE, Settings
 from passnet_core.store import exchange
 from tests.contract.made import BUNDLE, MEASURE, job, of_clock, outcome, task
 from tools.recording import RecordedPart, in_order, main, missing, parts_of, record, record_together, thinned

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from passnet_core.bundles.reading import read_bundle
-from passnet_core.bundles.solved import read_solved
 from passnet_core.corpus.catalogue import Corpus
+from passnet_core.corpus.solved import read_solved
 from passnet_core.corpus.surveying import TaskMatches, surveyed
 from passnet_core.errors import BadInput, PlaygroundError, StoreRefusal, UnknownItem
 from passnet_core.execution.backends.base import Backend, Capacity, DeviceInfo

@@ -22,9 +22,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from passnet_core.bundles.solved import read_solved
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.core import core as core_of
+from passnet_core.corpus.solved import read_solved
 from passnet_core.errors import BadInput, InfrastructureError, PlaygroundError
 from passnet_core.execution.backends.base import DeviceInfo
 from passnet_core.execution.backends.local import LocalBackend

@@ -9,8 +9,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from passnet_core.bundles.solved import write_solved
 from passnet_core.corpus.catalogue import Corpus
+from passnet_core.corpus.solved import write_solved
 from passnet_core.errors import BadInput
 from passnet_core.records import Bundle
 from passnet_core.settings import BUNDLED_DATA, RULES_FILE

@@ -24,8 +24,8 @@ from typing import Any
 
 import torch
 
-from passnet_core.bundles.solved import read_solved
 from passnet_core.corpus.core import core
+from passnet_core.corpus.solved import read_solved
 from passnet_core.graphs import placement, source
 from passnet_core.graphs.rewriting import TracedPass, rewrite
 from passnet_core.judge.numerics.input_draws import draw, roles

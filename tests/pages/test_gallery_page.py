@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from passnet_core.bundles.solved import write_solved
+from passnet_core.corpus.solved import write_solved
 from passnet_core.records import Bundle, MatchReport, PassFile, PassMatches
 from passnet_core.service import Service
 from passnet_core.store import exchange

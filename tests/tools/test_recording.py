@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from passnet_core.bundles.solved import read_solved
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.core import core
 from passnet_core.corpus.layout import write_task
+from passnet_core.corpus.solved import read_solved
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
 from passnet_core.execution.jobs import jobs_of

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from passnet_core.bundles.solved import read_solved, write_solved
 from passnet_core.corpus.catalogue import Corpus
+from passnet_core.corpus.solved import read_solved, write_solved
 from passnet_core.errors import BadInput
 from passnet_core.records import Bundle, PassFile
 from passnet_core.settings import BUNDLED_DATA, RULES_FILE

@@ -1,5 +1,6 @@
 """Kernels that the rules write, through Triton's interpreter, beside eager."""
 
+import fcntl
 import json
 import os
 import subprocess
@@ -23,8 +24,18 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
-def problems() -> dict[str, str]:
-    """What differs from eager, by case. One process runs all: loading torch and Triton takes most of the time."""
+def problems(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What differs from eager, by case. One process runs all, for all workers of this run: it takes half a minute."""
+    shared = tmp_path_factory.getbasetemp().parent / "rules_cases.json"
+    with shared.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not shared.exists() or "PYTEST_XDIST_WORKER" not in os.environ:
+            shared.write_text(_problems())
+    found: dict[str, str] = json.loads(shared.read_text())
+    return found
+
+
+def _problems() -> str:
     done = subprocess.run(
         [sys.executable, "-m", "tests.contract.rules_cases"],
         capture_output=True,
@@ -35,8 +46,7 @@ def problems() -> dict[str, str]:
         env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"},
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    found: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    return done.stdout.splitlines()[-1]
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -42,7 +42,7 @@ from passnet_core.records import (
     to_json,
 )
 from passnet_core.records.trajectories import read_trajectory
-from passnet_core.settings import BUNDLED_DATA, RULES_FILE, Settings
+from passnet_core.settings import Settings
 from passnet_core.solvers.conversations import Conversations
 from passnet_core.store import exchange
 from passnet_core.store import owner as store_owner
@@ -373,7 +373,7 @@ class Service:
         file of bundles is missing or damaged."""
         from passnet_core.leaderboard.gallery import chosen, with_outcomes
 
-        bundles = _solved(self.settings.data / RULES_FILE.relative_to(BUNDLED_DATA))
+        bundles = _solved(self.settings.rules_file)
         return with_outcomes(chosen(bundles, self.corpus.tasks(), self.score_rows()), self.outcomes)
 
     def export_run(self, run_id: str) -> str:

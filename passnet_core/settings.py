@@ -22,8 +22,11 @@ def _root() -> Path:
 ROOT = _root()
 ASSETS = ROOT / "assets"
 BUNDLED_DATA = ROOT / "data"
-RULES_FILE = BUNDLED_DATA / "solved" / "rules.jsonl.xz"
-"""The bundles that the rules wrote for the bundled tasks."""
+
+
+def rules_file(data: Path = BUNDLED_DATA) -> Path:
+    """The file in a data folder with the bundles that the rules wrote."""
+    return data / "solved" / "rules.jsonl.xz"
 
 
 class IsolationChoice(StrEnum):
@@ -62,6 +65,11 @@ class Settings:
     isolation: IsolationChoice = IsolationChoice.AUTO
     spares: int | None = None
     models: ModelSettings = ModelSettings()
+
+    @property
+    def rules_file(self) -> Path:
+        """The bundles that the rules wrote for the bundled tasks."""
+        return rules_file(self.data)
 
 
 def read_settings(environ: Mapping[str, str] | None = None) -> Settings:

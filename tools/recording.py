@@ -51,7 +51,7 @@ from passnet_core.records import (
     to_json,
 )
 from passnet_core.service import corpus_of, read_references
-from passnet_core.settings import RULES_FILE, read_settings
+from passnet_core.settings import read_settings
 from passnet_core.store import exchange
 
 MOST_FAILED = 3
@@ -65,9 +65,8 @@ KEPT_SAMPLES = 10
 
 @dataclass(frozen=True)
 class RecordedPart:
-    """The contents of one file: one solver on one task. name: the reference bundle's, the baseline's, or
-    "rules". core: whether
-    the task holds only its subgraph of the core."""
+    """The contents of one file: one solver on one task. name: the reference bundle's, the baseline's, or "rules". core:
+    whether the task holds only its subgraph of the core."""
 
     name: str
     task: Task
@@ -352,7 +351,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 baseline=Baseline(options.baseline),
                 split=options.split,
                 core=options.core,
-                rules=read_solved(RULES_FILE) if options.solver == RULES else None,
+                rules=read_solved(settings.rules_file) if options.solver == RULES else None,
             )
         )
         parts = in_order(parts)

@@ -13,7 +13,7 @@ from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.solved import write_solved
 from passnet_core.errors import BadInput
 from passnet_core.records import Bundle
-from passnet_core.settings import BUNDLED_DATA, RULES_FILE
+from passnet_core.settings import BUNDLED_DATA, rules_file
 from passnet_core.solvers.rules.solver import written
 
 
@@ -30,7 +30,7 @@ def solved(corpus: Corpus) -> tuple[dict[str, Bundle], dict[str, str]]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.solving", description=__doc__)
-    parser.add_argument("--out", type=Path, default=RULES_FILE)
+    parser.add_argument("--out", type=Path, default=rules_file())
     options = parser.parse_args(arguments)
     began = time.monotonic()
     bundles, reasons = solved(Corpus([BUNDLED_DATA / "tasks"]))

@@ -9,12 +9,10 @@ that --out has written.
 import argparse
 import contextlib
 import fcntl
-import importlib
 import json
 import subprocess
 import sys
 import tempfile
-import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -27,16 +25,17 @@ import torch
 from passnet_core.corpus.core import core
 from passnet_core.corpus.solved import read_solved
 from passnet_core.graphs import placement, source
-from passnet_core.graphs.rewriting import TracedPass, rewrite
-from passnet_core.judge.numerics.input_draws import draw, roles
+from passnet_core.graphs.rewriting import rewrite
 from passnet_core.judge.protocol import signatures
 from passnet_core.judge.protocol.messages import Preparation
-from passnet_core.judge.worker import building, tracing
+from passnet_core.judge.worker import building
 from passnet_core.records import Baseline, Bundle, Capture, Contender, Device, Task
 from passnet_core.scoring.scores import Sample, aggregate_score
 from passnet_core.scoring.tolerances import tolerance
 from passnet_core.service import corpus_of
-from passnet_core.settings import RULES_FILE, read_settings
+from passnet_core.settings import read_settings
+from tests.benchmarks.tight_loop import inputs_of, times_us
+from tests.loading import Loaded, loaded
 from tests.shares import share_of
 
 WARM_UP_S, SECONDS, ROUNDS = 0.03, 0.03, 3
@@ -80,41 +79,16 @@ class Row:
 # --- one subgraph ---
 
 
-@contextlib.contextmanager
-def loaded(bundle: Bundle) -> Iterator[tuple[list[TracedPass], dict[str, Any]]]:
-    """The traced passes and the replacement functions of a bundle."""
-    names = [file.name.removesuffix(".py") for file in bundle.files]
-    with tempfile.TemporaryDirectory() as folder:
-        for file in bundle.files:
-            (Path(folder) / file.name).write_text(file.code, encoding="utf-8")
-        sys.path.insert(0, folder)
-        importlib.invalidate_caches()
-        try:
-            traced, functions = [], {}
-            for place, file in enumerate(bundle.passes):
-                module = importlib.import_module(file.name.removesuffix(".py"))
-                pattern = placement.placed(tracing.trace_pattern(module.pattern), "cuda")
-                arguments = placement.placed(tracing.trace_arguments(module.replacement_args), "cuda")
-                traced.append(TracedPass(file.name, pattern, arguments, f"replacement_{place}"))
-                functions[f"replacement_{place}"] = module.replacement_func()
-            yield traced, functions
-        finally:
-            sys.path.remove(folder)
-            for name in names:
-                sys.modules.pop(name, None)
-
-
 def measured(task: Task, bundle: Bundle | None, lock: Path) -> Row:
     """Time all ways to call the task's subgraph. lock: the file whose lock says that nobody else is timing."""
     subgraph = task.subgraphs[0]
     graph = placement.placed(source.parse(subgraph.code), "cuda")
     row = Row(task.id, subgraph.id, task.family.value, len(graph.operations))
-    drawn = draw(subgraph.inputs, "typical", 1, roles=roles(source.parse(subgraph.code), subgraph.inputs))
-    inputs = [each.cuda() if isinstance(each, torch.Tensor) else each for each in drawn]
+    inputs = inputs_of(subgraph, Device.CUDA)
     calls: dict[str, Call] = {}
     with contextlib.ExitStack() as open_bundle, torch.no_grad():
-        traced, functions = open_bundle.enter_context(loaded(bundle)) if bundle else ([], {})
-        rewritten = rewrite(graph, traced, bind=signatures.bind).graph
+        passes = open_bundle.enter_context(loaded(bundle, "cuda")) if bundle else Loaded([], {})
+        rewritten = rewrite(graph, passes.traced, bind=signatures.bind).graph
         wanted = None
         for way, (contender, capture, baseline) in WAYS.items():
             if contender is Contender.PASSES and bundle is None:
@@ -122,7 +96,7 @@ def measured(task: Task, bundle: Bundle | None, lock: Path) -> Row:
             text = source.emit(rewritten if (contender, capture) == WAYS["rules"][:2] else graph)
             preparation = Preparation(contender, text, capture, Device.CUDA, baseline=baseline)
             try:
-                call = building.prepared(preparation, traced, functions)
+                call = building.prepared(preparation, passes.traced, passes.functions)
                 found = call([each.clone() if isinstance(each, torch.Tensor) else each for each in inputs])
                 torch.cuda.synchronize()
             except Exception as problem:  # a way that fails is a row of the table
@@ -158,18 +132,8 @@ def _level(wanted: Any, found: Any) -> int:
 
 def tight_us(call: Call, inputs: list[Any]) -> float:
     """The median time of a call in microseconds."""
-    end = time.perf_counter() + WARM_UP_S
-    while time.perf_counter() < end:
-        call(inputs)
-        torch.cuda.synchronize()
-    found: list[float] = []
-    end = time.perf_counter() + SECONDS
-    while time.perf_counter() < end or len(found) < 7:
-        start = time.perf_counter_ns()
-        call(inputs)
-        torch.cuda.synchronize()
-        found.append((time.perf_counter_ns() - start) / 1e3)
-    return median(found)
+    times_us(call, inputs, WARM_UP_S)
+    return median(times_us(call, inputs, SECONDS))
 
 
 # --- tables ---
@@ -236,7 +200,7 @@ def main() -> int:
     done = set()
     if options.out and options.out.exists():
         done = {json.loads(line)["task"] for line in options.out.read_text().splitlines()}
-    bundles = read_solved(RULES_FILE)
+    bundles = read_solved(read_settings().rules_file)
     tasks = core(corpus_of(read_settings()))[share_of(options.share)]
     if options.only:
         tasks = tuple(each for each in tasks if any(word in each.id for word in options.only))

@@ -21,6 +21,7 @@ from passnet_core.judge.worker.timing_loop import on_core
 from passnet_core.records import Capture, Contender, Device, Subgraph, from_json, to_json
 
 SECONDS = 0.2
+LEAST_CALLS = 7
 
 
 class TightLoop:
@@ -48,21 +49,31 @@ def eager_of(subgraph: Subgraph, device: Device) -> tuple[Callable[[list[Any]], 
     graph = source.parse(subgraph.code)
     original = source.emit(placement.placed(graph, device.value))
     call = building.prepared(Preparation(Contender.EAGER, original, Capture.DIRECT, device), (), {})
-    drawn = draw(subgraph.inputs, "typical", 1, roles=roles(graph, subgraph.inputs))
-    return call, [each.to(device.value) if isinstance(each, torch.Tensor) else each for each in drawn]
+    return call, inputs_of(subgraph, device)
+
+
+def inputs_of(subgraph: Subgraph, device: Device) -> list[Any]:
+    """Typical inputs on the device, the same each time."""
+    drawn = draw(subgraph.inputs, "typical", 1, roles=roles(source.parse(subgraph.code), subgraph.inputs))
+    return [each.to(device.value) if isinstance(each, torch.Tensor) else each for each in drawn]
+
+
+def times_us(call: Callable[[list[Any]], Any], inputs: list[Any], seconds: float) -> list[float]:
+    """The microseconds of one call after the other, for so long, and of a few calls at least."""
+    found: list[float] = []
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(found) < LEAST_CALLS:
+        start = time.perf_counter_ns()
+        call(inputs)
+        torch.cuda.synchronize()
+        found.append((time.perf_counter_ns() - start) / 1e3)
+    return found
 
 
 def _median_us(call: Callable[[list[Any]], Any], inputs: list[Any]) -> float:
     timing.warm_up(call, inputs, SECONDS, Device.CUDA)
-    found: list[float] = []
     with torch.no_grad(), steady_core() as core, on_core(core):
-        end = time.perf_counter() + SECONDS
-        while time.perf_counter() < end or len(found) < 5:
-            start = time.perf_counter_ns()
-            call(inputs)
-            torch.cuda.synchronize()
-            found.append((time.perf_counter_ns() - start) / 1e3)
-    return median(found)
+        return median(times_us(call, inputs, SECONDS))
 
 
 def main() -> None:

@@ -1360,7 +1360,8 @@ CASES: dict[str, Case] = {
 
 def main() -> None:
     from passnet_core.solvers.rules.solver import written
-    from tests.contract.trying_rules import Loaded, difference, loaded
+    from tests.contract.trying_rules import difference
+    from tests.loading import Loaded, loaded
 
     problems: dict[str, str] = {}
     for name, case in CASES.items():

@@ -8,14 +8,10 @@ import os
 os.environ["TRITON_INTERPRET"] = "1"
 
 import argparse
-import contextlib
-import importlib
 import math
 import sys
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,52 +21,18 @@ from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.layout import read_task
 from passnet_core.errors import PlaygroundError
 from passnet_core.graphs.placement import placed
-from passnet_core.graphs.rewriting import TracedPass, rewrite
+from passnet_core.graphs.rewriting import rewrite
 from passnet_core.graphs.source import parse
 from passnet_core.judge.protocol import signatures
-from passnet_core.judge.worker import building, interpreter, tracing
-from passnet_core.records import Bundle, Subgraph, Task, TensorSpec
+from passnet_core.judge.worker import building, interpreter
+from passnet_core.records import Subgraph, Task, TensorSpec
 from passnet_core.scoring.tolerances import tolerance
 from passnet_core.solvers.rules.solver import written
+from tests.loading import Loaded, loaded
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 
 interpreter.mend()
-
-
-@dataclass
-class Loaded:
-    """A bundle's passes, ready to rewrite graphs."""
-
-    traced: list[TracedPass]
-    functions: dict[str, Any]
-
-
-@contextlib.contextmanager
-def loaded(bundle: Bundle) -> Iterator[Loaded]:
-    """Load a bundle's modules from a temporary folder, and forget them afterwards."""
-    names = [file.name.removesuffix(".py") for file in (*bundle.passes, *bundle.helpers)]
-    with tempfile.TemporaryDirectory() as folder:
-        for file in (*bundle.passes, *bundle.helpers):
-            (Path(folder) / file.name).write_text(file.code, encoding="utf-8")
-        sys.path.insert(0, folder)
-        importlib.invalidate_caches()
-        try:
-            traced, functions = [], {}
-            for place, file in enumerate(bundle.passes):
-                module = importlib.import_module(file.name.removesuffix(".py"))
-                key = f"replacement_{place}"
-                pattern, arguments = (
-                    tracing.trace_pattern(module.pattern),
-                    tracing.trace_arguments(module.replacement_args),
-                )
-                traced.append(TracedPass(file.name, placed(pattern, "cpu"), placed(arguments, "cpu"), key))
-                functions[key] = module.replacement_func()
-            yield Loaded(traced, functions)
-        finally:
-            sys.path.remove(folder)
-            for name in names:
-                sys.modules.pop(name, None)
 
 
 def drawn(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:

@@ -28,7 +28,8 @@ from passnet_core.judge.worker import building
 from passnet_core.judge.worker.strict_memory import watched
 from passnet_core.records import Bundle, Subgraph, TensorSpec, from_json
 from passnet_core.scoring.tolerances import tolerance
-from tests.contract.trying_rules import drawn, loaded
+from tests.contract.trying_rules import drawn
+from tests.loading import loaded
 from tests.redteam.effects import Effect
 
 SLOW_S = 0.7

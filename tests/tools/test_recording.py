@@ -31,7 +31,7 @@ from passnet_core.records import (
     Verdict,
 )
 from passnet_core.service import open_service, read_references
-from passnet_core.settings import RULES_FILE, Settings
+from passnet_core.settings import Settings, rules_file
 from passnet_core.store import exchange
 from tests.contract.made import BUNDLE, MEASURE, job, of_clock, outcome, task
 from tools.recording import RecordedPart, in_order, main, missing, parts_of, record, record_together, thinned
@@ -304,7 +304,7 @@ def test_the_bundled_recordings_fit_the_bundled_tasks_and_bundles(tmp_path: Path
     references, problems = read_references(data / "bundles")
     assert problems == ()
     known = {reference.bundle.digest for reference in references}
-    solved = {(task_id, bundle.digest) for task_id, bundle in read_solved(RULES_FILE).items()}
+    solved = {(task_id, bundle.digest) for task_id, bundle in read_solved(rules_file()).items()}
     by_rules = [file for file in recorded if (file.run.task_ids[0], file.run.bundle_digest) in solved]
     cores = {task.id: {subgraph.digest for subgraph in task.subgraphs} for task in core(corpus)}
     for file in by_rules:

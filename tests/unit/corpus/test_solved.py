@@ -9,7 +9,7 @@ from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.solved import read_solved, write_solved
 from passnet_core.errors import BadInput
 from passnet_core.records import Bundle, PassFile
-from passnet_core.settings import BUNDLED_DATA, RULES_FILE
+from passnet_core.settings import BUNDLED_DATA, rules_file
 from passnet_core.solvers.rules.solver import written
 
 BUNDLES = {
@@ -57,7 +57,7 @@ def test_a_file_that_is_cut_off_is_named(tmp_path: Path) -> None:
 
 def test_the_bundled_file_holds_what_the_rules_write() -> None:
     """Otherwise run "make bundles"."""
-    corpus, solved = Corpus([BUNDLED_DATA / "tasks"]), read_solved(RULES_FILE)
+    corpus, solved = Corpus([BUNDLED_DATA / "tasks"]), read_solved(rules_file())
     ids = [each.id for each in corpus.tasks()]
     assert set(solved) <= set(ids)
     assert len(ids) - len(solved) == 2
@@ -68,7 +68,7 @@ def test_the_bundled_file_holds_what_the_rules_write() -> None:
 def test_no_line_of_the_bundled_passes_is_too_long() -> None:
     longest = {
         (task_id, file.name): max(map(len, file.code.splitlines()))
-        for task_id, bundle in read_solved(RULES_FILE).items()
+        for task_id, bundle in read_solved(rules_file()).items()
         for file in bundle.passes
     }
     assert {name: length for name, length in longest.items() if length > 120} == {}

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from passnet_core.solvers.rules.coordinates import Coordinate, Coordinates, Split, replaced, variables
 from passnet_core.solvers.rules.dtypes import DType
 from passnet_core.solvers.rules.kernels import (
+    MOST_SPLITS,
     Code,
     KernelWriter,
     NeedsMemory,
     Output,
     Space,
     atom,
+    counted,
     same_sizes,
     with_parameters,
 )
@@ -36,9 +38,6 @@ from passnet_core.solvers.rules.values import (
 
 LEAST = 16
 """Rows, columns and terms of a sum from which a product of matrices gains: tl.dot takes no smaller tiles."""
-
-MOST_SPLITS = 24
-"""How often variables of a product are taken apart."""
 
 GROUP = 8
 """Rows of tiles that neighbouring programs share, so that they find columns in the L2 cache."""
@@ -210,8 +209,6 @@ def _lengths(value: Reduction, stored: dict[int, Stored]) -> Lengths | None:
 _LOCAL = (
     "program",
     "batch",
-    "tiles_m",
-    "tiles_n",
     "tile_m",
     "tile_n",
     "column",
@@ -344,7 +341,7 @@ class _ProductKernel:
         beside = {name: Coordinate.variable(_beside(name), size) for name, size in first.sizes.items()}
         total = writer.names.free("total")
         writer.lines.append(f"    {total} = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)")
-        writer.lines.append(f"    for start in range(0, {_count(first, 'R')}, BLOCK_K):")
+        writer.lines.append(f"    for start in range(0, {counted('R', first.sizes)}, BLOCK_K):")
         writer.indent = " " * 8
         writer.depth.append("loop")
         writer.lines += [
@@ -412,7 +409,3 @@ class _ProductKernel:
 
 def _alike(one: Lengths, other: Lengths) -> bool:
     return one.rows.seems(other.rows) and one.columns.seems(other.columns)
-
-
-def _count(space: Space, label: str) -> str:
-    return " * ".join(f"{label}[{index}]" for index in range(len(space.sizes)))

@@ -8,7 +8,7 @@ from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.solvers.rules.contractions import ProductCode
 from passnet_core.solvers.rules.forms import Form
 from passnet_core.solvers.rules.shared import FoundRegion, Shared
-from passnet_core.solvers.rules.values import Order, Pointwise, Reduction, Value, below
+from passnet_core.solvers.rules.values import Pointwise, Reduction, Value, below
 
 MOST_NAMED = 6
 WIDTH = 116
@@ -98,7 +98,7 @@ def _reasons(forms: Sequence[Form]) -> list[str]:
         found.append("Neighbours in memory are in different rows, so that a tile has several rows.")
     if any(isinstance(each, Pointwise) and each.dtype.rounds and not each.exact for each in values):
         found.append("After each operation values are rounded to the tensors' dtype, where eager rounds them.")
-    if any(space.order is not Order.ANY for code in codes for space in code.spaces):
+    if any(space.ordered for code in codes for space in code.spaces):
         found.append("Sums of rows are taken in the order of eager's threads, which decides how they are rounded.")
     if any(each.steps and each.whole for form in forms for each in form.results):
         found.append("Results are laid out at once as the views at the end of the pattern show them.")

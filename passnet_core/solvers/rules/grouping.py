@@ -12,6 +12,7 @@ from passnet_core.solvers.rules.kernels import (
     LOOPED,
     MOST_BESIDE,
     MOST_COLUMNS,
+    MOST_SPLITS,
     Code,
     KernelWriter,
     NeedsMemory,
@@ -25,14 +26,11 @@ from passnet_core.solvers.rules.kernels import (
 from passnet_core.solvers.rules.layouts import strides_of
 from passnet_core.solvers.rules.sharing import SIDE_BY_SIDE, starved
 from passnet_core.solvers.rules.sizes import Size, product
-from passnet_core.solvers.rules.values import Number, Order, PassedNumber, Reduction, Shape, Stored, Value, below
+from passnet_core.solvers.rules.values import Number, PassedNumber, Reduction, Shape, Stored, Value, below
 from passnet_core.solvers.rules.walking import Walk, rows_beside, walk_of
 
 MOST_TEMPORARIES = 12
 """Values that are kept in memory only because a reduction needs them."""
-
-MOST_SPLITS = 24
-"""How often variables of a kernel are taken apart."""
 
 
 def planned(outputs: Sequence[Output], name: str, *, ordered: bool) -> list[Code]:
@@ -139,8 +137,9 @@ class _Kernel:
         rest = {name: size for name, size in walked.items() if needed is not None and name not in needed}
         space, found = writer.space_of(tuple(rest.values())) if rest else (None, ())
         # a row that is not needed afterwards is rounded once, which other sums than eager's hardly change
-        writer.ordered = self.ordered and walk is None and not looped and space is not None and not self._disturbs()
-        if looped and len(self.outputs) > 1 and self._disturbs():
+        disturbs = self._disturbs()
+        writer.ordered = self.ordered and walk is None and not looped and space is not None and not disturbs
+        if looped and len(self.outputs) > 1 and disturbs:
             raise _Apart
         inside = dict(zip(rest, found))
         axes = [axis for axis, size in enumerate(whole) if not size.is_one]
@@ -257,7 +256,7 @@ class _Kernel:
         count = f"tl.program_id(0).to(INDEX) * {block} + tl.arange(0, {block})"
         if tiled:
             count = f"({count})[:, None]"
-        held = [space for space in writer.spaces if space.order is Order.ANY]
+        held = [space for space in writer.spaces if not space.ordered]
         if writer.crossed:
             head += writer.tile_lines()
         else:
@@ -268,7 +267,7 @@ class _Kernel:
         constants = ["OUTER", *(space.name.upper() for space in writer.spaces)]
         labels = [each.label for each in writer.accesses.values()]
         tiles = ["ROWS", *(writer.width(space) for space in held)] if tiled else ["BLOCK"]
-        for space in (each for each in writer.spaces if each not in held):
+        for space in (each for each in writer.spaces if each.ordered):
             tiles += [space.lanes.upper(), space.tiles.upper()]
         if writer.crossed:
             tiles = ["TILES", "ROWS", "COLUMNS"]

@@ -5,7 +5,7 @@ The variables of a kernel are those that its programs share out (`outer`) and th
 that differ along the tile must be computed by a kernel of its own before."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from passnet_core.graphs.spelling import Names
@@ -38,8 +38,12 @@ LOOPED = ("sum", "max", "min", "any", "all")
 """Reductions that can be taken over several tiles, one after the other."""
 
 
-MOST_ADDED = {Order.ANY: 0, Order.LANES: 8191 - 3, Order.WARP: 1024}
-"""The longest row that eager adds up in this order."""
+MOST_ADDED = {Order.ANY: 0, Order.LANES: 8188, Order.WARP: 1024}
+"""The longest row for which this order is taken. In the last of LANES, beyond 8160, eager shares a row out among warps:
+those sums are right and not the same to the last bit."""
+
+MOST_SPLITS = 24
+"""How often variables of a kernel are taken apart."""
 
 
 class Unsupported(Exception):
@@ -62,6 +66,10 @@ class Space:
     sizes: dict[str, Size]
     order: Order = Order.ANY
     """How a row of it is added up: then it is walked in tiles of that order, in a loop of its own."""
+
+    @property
+    def ordered(self) -> bool:
+        return self.order is not Order.ANY
 
     @property
     def lanes(self) -> str:
@@ -360,7 +368,7 @@ class KernelWriter(ElementWriter):
         inside = value.inside(places, walked)
         if self.depth:
             raise NeedsMemory(value)
-        loops = self.looped or space.order is not Order.ANY
+        loops = self.looped or space.ordered
         code = self._looped(value, space, inside) if loops else self._held(value, space, inside)
         if value.dtype.rounds and not value.exact:
             code = self.put(value.name, f"rounded({code}, {self.dtype(value.dtype)})")
@@ -375,7 +383,7 @@ class KernelWriter(ElementWriter):
 
     def width(self, space: Space) -> str:
         """The constant that says how many columns a tile of the space has."""
-        if space.order is not Order.ANY:
+        if space.ordered:
             return f"{'4 * ' if space.order is Order.LANES else ''}{space.lanes.upper()}"
         return f"COLUMNS_{space.name.upper()}" if len(self.spaces) > 1 else "COLUMNS"
 
@@ -438,7 +446,8 @@ class KernelWriter(ElementWriter):
         self.lines.append(f"{self.indent}{total} = {step}")
         self.close_loop()
         if space.order is Order.LANES:
-            return self.put(value.name, f"folded({total}, {space.lanes.upper()}, {self._count(space)} >= 128)")
+            count = counted(space.name.upper(), space.sizes)
+            return self.put(value.name, f"folded({total}, {space.lanes.upper()}, {count} >= 128)")
         if space.order is Order.WARP:
             return self.put(value.name, f"halved({total}, {space.lanes.upper()})")
         fold = {"sum": "sum", "max": "max", "min": "min", "any": "max", "all": "min"}[kind]
@@ -448,19 +457,17 @@ class KernelWriter(ElementWriter):
     def open_loop(self, space: Space) -> None:
         """Begin a loop over a space, which is walked in several tiles."""
         block = self.width(space)
-        if space.order is Order.ANY:
-            self.lines.append(f"{self.indent}for start in range(0, {self._count(space)}, {block}):")
-            start = "start"
-        else:
+        if space.ordered:
             self.lines.append(f"{self.indent}for tile in tl.static_range({space.tiles.upper()}):")
             start = f"tile * {atom(block)}"
+        else:
+            count = counted(space.name.upper(), space.sizes)
+            self.lines.append(f"{self.indent}for start in range(0, {count}, {block}):")
+            start = "start"
         self.indent += "    "
         self.depth.append(f"loop {self.loops}")
         self.loops += 1
         self.lines += [f"{self.indent}{line}" for line in self.space_lines(space, f"{start} + tl.arange(0, {block})")]
-
-    def _count(self, space: Space) -> str:
-        return " * ".join(f"{space.name.upper()}[{index}]" for index in range(len(space.sizes))) or "1"
 
     def close_loop(self) -> None:
         """End the loop that was begun last."""
@@ -517,9 +524,8 @@ class KernelWriter(ElementWriter):
         """The variables of a space whose sizes have this label. condition, count: not written if they are empty."""
         names = list(space.sizes)
         lines = [f"{counter} = {count}"] if count else []
-        total = " * ".join(f"{label}[{index}]" for index in range(len(names))) or "1"
         if condition:
-            lines.append(f"{condition} = {counter} < {total}")
+            lines.append(f"{condition} = {counter} < {counted(label, names)}")
         for index in reversed(range(len(names))):
             inner = " * ".join(f"{label}[{each}]" for each in range(index + 1, len(names)))
             text = counter if not inner else f"{counter} // ({inner})" if " * " in inner else f"{counter} // {inner}"
@@ -527,6 +533,11 @@ class KernelWriter(ElementWriter):
                 text = f"{text} % {label}[{index}]"
             lines.append(f"{names[index]} = {text}")
         return lines
+
+
+def counted(label: str, names: Collection[str]) -> str:
+    """Code of how many elements variables walk whose sizes have this label."""
+    return " * ".join(f"{label}[{index}]" for index in range(len(names))) or "1"
 
 
 def neutral(kind: str, dtype: DType) -> str:

@@ -187,8 +187,9 @@ def _plan(form: Form, name: str, arguments: Sequence[str], call: str) -> str:
 
 def _planned_items(form: Form) -> Iterator[tuple[str, str]]:
     """What a plan keeps besides launches: the name of each item in the call, and where it comes from."""
+    names = _names(form)
     for tensor in form.allocated:
-        name = _names(form).get(tensor, tensor)
+        name = names.get(tensor, tensor)
         yield f"new_{name}", f"allocation({name})"
     for each in form.results:
         if each.steps and not each.whole:
@@ -256,7 +257,7 @@ def _launch(code: Code, launch: str) -> list[str]:
         # without fusion a product in float32 would take twice as long
         options = f"num_warps=warps, num_stages=stages, enable_fp_fusion={code.dtype} == torch.float32"
     elif code.tiled:
-        held = [space for space in code.spaces if space.order is Order.ANY]
+        held = [space for space in code.spaces if not space.ordered]
         columns = [_product([each.text for each in space.sizes.values()]) for space in held]
         widths = [f"columns_{space.name}" if len(code.spaces) > 1 else "columns" for space in held]
         function = "tiles_of_long_rows" if code.looped else "tiles"
@@ -265,7 +266,7 @@ def _launch(code: Code, launch: str) -> list[str]:
         constants["ROWS"] = "rows"
         for width in widths:
             constants[width.upper()] = width
-        for space in (each for each in code.spaces if each not in held):
+        for space in (each for each in code.spaces if each.ordered):
             lines += _lanes(space, count)
             constants |= {space.lanes.upper(): space.lanes, space.tiles.upper(): space.tiles}
     elif code.crossed:

@@ -69,10 +69,8 @@ def reduced(
         return cast(x, dtype)
     found = unrolled(kind, x, axes, dtype, exact=exact)
     if found is None:
-        found = in_stages(kind, x, axes, dtype, exact=exact)
         # eager adds other numbers than float32 up in other orders
-        if isinstance(found, Reduction) and not x.dtype.rounds:
-            found.order = order
+        found = in_stages(kind, x, axes, dtype, exact=exact, order=Order.ANY if x.dtype.rounds else order)
     return with_kept_axes(found, x, axes) if keepdim else found
 
 

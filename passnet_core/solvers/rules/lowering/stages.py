@@ -11,7 +11,7 @@ from passnet_core.solvers.rules.lowering.pointwise import single
 from passnet_core.solvers.rules.lowering.views import view_of
 from passnet_core.solvers.rules.sharing import parts_wanted, rows_together, starved
 from passnet_core.solvers.rules.sizes import Size, product
-from passnet_core.solvers.rules.values import Chosen, ElementWriter, Number, Reduction, Value
+from passnet_core.solvers.rules.values import Chosen, ElementWriter, Number, Order, Reduction, Value
 
 LEAST = 32
 """A part has so many elements at least."""
@@ -20,13 +20,13 @@ MOST_PARTS = 1 << 13
 """Parts of a row that one program still folds."""
 
 
-def in_stages(kind: str, x: Value, axes: tuple[int, ...], dtype: DType, *, exact: bool) -> Value:
-    """A reduction over these axes, in two stages if there are few rows, and long ones."""
+def in_stages(kind: str, x: Value, axes: tuple[int, ...], dtype: DType, *, exact: bool, order: Order) -> Reduction:
+    """A reduction over these axes, in two stages if there are few rows, and long ones. order: of a sum in one stage."""
     kept = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
     rows, columns = product(kept), product([x.shape[axis] for axis in axes])
     together = rows_together(x, axes)
     if kind not in LOOPED or not starved(rows, columns, together):
-        return Reduction(kept, dtype, kind, x, axes, exact, name=kind)
+        return Reduction(kept, dtype, kind, x, axes, exact, order, name=kind)
     wanted = parts_wanted(rows, together)
     x, axes, leading = _in_parts(kind, x, tuple(sorted(axes)), wanted)
     within = tuple(axis for axis in axes if axis not in leading)

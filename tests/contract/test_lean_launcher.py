@@ -11,7 +11,7 @@ KERNEL = """
 import torch
 import triton
 import triton.language as tl
-from launching import LAUNCHES, Launch, facts, lean_launch
+from launching import LAUNCHES, Launch, facts, lean_launch, recognizer
 
 @triton.jit
 def scale_kernel(x_ptr, out_ptr, count, factor, SHIFT: tl.constexpr, BLOCK: tl.constexpr = 16):
@@ -35,6 +35,29 @@ def run(script: str, folder: Path) -> str:
     (folder / "pass_dir").mkdir()
     (folder / "pass_dir" / "launching.py").write_text(carried.launching().code)
     return run_interpreted(KERNEL + script, folder, head="")
+
+
+def test_a_recognizer_knows_only_tensors_with_the_same_facts(tmp_path: Path) -> None:
+    told = """
+class Named(torch.Tensor):
+    pass
+
+base, further = torch.zeros(64, 64), torch.ones(64, 64)
+distinct = [
+    base, base[:32], base[:, :32], base.t()[:32], base[None], base[0], base[0, ::2], base.half(), base.int(),
+    base.bool(), base.to("meta"), base[:0], base[:, :0], base[0, 0], base[:1].expand(64, 64),
+    base.as_subclass(Named), base.to_sparse(),
+]
+for place, one in enumerate(distinct):
+    alike = recognizer(one, further)
+    same = [index for index, other in enumerate(distinct) if alike(other, further)]
+    assert same == ([place] if type(one) is torch.Tensor else []), (place, same)
+    assert not alike(further, one) or place == 0
+assert recognizer(base)(further) and recognizer(base[0], base)(further[1], further)
+# an address is not a fact that it knows
+assert recognizer(base[0, 1:33])(base[0, :32])
+"""
+    run(told, tmp_path)
 
 
 def test_facts_tell_apart_whatever_a_kernel_may_depend_on(tmp_path: Path) -> None:

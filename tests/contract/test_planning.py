@@ -142,3 +142,99 @@ for batch, rows, columns, terms in itertools.product((0, 1, 500), lengths, lengt
 print(product_tiles(1, 4096, 4096, 4096, torch.float16), product_tiles(1, 16, 4096, 4096, torch.float32))
 """
     assert run(told, tmp_path) == "((512,), (256, 128, 64), 8, 3) ((128,), (16, 32, 32), 4, 3)"
+
+
+MOMENTS = """
+import numpy as np
+import triton
+import triton.language as tl
+
+@triton.jit
+def moments_kernel(x, means, variances, COUNT: tl.constexpr, LANES: tl.constexpr, EACH: tl.constexpr):
+    row = tl.program_id(0) * 2 + tl.arange(0, 2)[:, None]
+    mean, squares = tl.zeros((2, LANES), tl.float32), tl.zeros((2, LANES), tl.float32)
+    for tile in tl.static_range(triton.cdiv(COUNT, LANES * EACH)):
+        column = tile * LANES * EACH + tl.arange(0, LANES * EACH)[None, :]
+        values = tl.load(x + row * COUNT + column, mask=column < COUNT)
+        mean, squares = grown(mean, squares, values, tile, COUNT, LANES, EACH)
+    mean, variance = united(mean, squares, COUNT, LANES, EACH)
+    tl.store(means + row, mean)
+    tl.store(variances + row, variance)
+
+def by_kernel(x, lanes):
+    found = torch.empty(2, len(x))
+    moments_kernel[(len(x) // 2,)](x, *found, x.shape[1], *lanes)
+    return found.numpy()
+
+def inputs(count):
+    made = torch.Generator().manual_seed(count)
+    offsets = torch.tensor([[0.0], [1.0], [-50.0], [1000.0]])
+    return torch.randn(4, count, generator=made) + offsets
+"""
+
+
+def test_moments_are_taken_in_the_order_of_eagers_threads(tmp_path: Path) -> None:
+    told = f"""{MOMENTS}
+one = np.float32(1)
+
+def seen(part, value):
+    mean, squares, count = part
+    difference, count = value - mean, count + one
+    new = mean + (difference * (one / count) if LAYER else difference / count)
+    return new, squares + difference * (value - new), count
+
+def met(low, high):
+    total = low[2] + high[2]
+    if LAYER:
+        if not total:
+            return low
+        difference, inverse = low[0] - high[0], one / total
+        share = low[2] * inverse
+        mean = high[2] * inverse * high[0] + share * low[0]
+        return mean, low[1] + high[1] + difference * difference * high[2] * share, total
+    if not low[2] or not high[2]:
+        return high if not low[2] else low
+    difference, share = high[0] - low[0], high[2] / total
+    return low[0] + difference * share, low[1] + high[1] + difference * difference * low[2] * share, total
+
+def halved(parts):
+    while len(parts) > 1:
+        half = len(parts) // 2
+        parts = [met(low, high) for low, high in zip(parts[:half], parts[half:])]
+    return parts[0]
+
+def by_threads(row, threads, each):
+    parts = [(one * 0, one * 0, one * 0)] * threads
+    for place in range(0, len(row), each):
+        for value in row[place : place + each]:
+            parts[place // each % threads] = seen(parts[place // each % threads], value)
+    warps = [halved(parts[start : start + 32]) for start in range(0, threads, 32)]
+    mean, squares, count = halved(warps)
+    return mean, squares / np.float32(len(row))
+
+for LAYER, function, counts in (
+    (True, layer_lanes, (4, 12, 100, 128, 256, 512, 768, 1024)),
+    (False, layer_lanes, (3, 33, 130, 515)),
+    (False, group_lanes, (3, 32, 100, 512, 1030)),
+):
+    for count in counts:
+        x = inputs(count)
+        threads, each = (128, 4) if LAYER else (512 if function is layer_lanes or count >= 512 else 32, 1)
+        wanted = np.array([by_threads(row, threads, each) for row in x.numpy()]).T
+        assert (by_kernel(x, function(count)) == wanted).all(), (LAYER, function, count)
+"""
+    run(told, tmp_path)
+
+
+def test_moments_are_close_to_those_in_double_precision(tmp_path: Path) -> None:
+    told = f"""{MOMENTS}
+for count in (2, 5, 8, 96, 100, 384, 769, 2048):
+    for function in (layer_lanes, group_lanes):
+        x = inputs(count)
+        mean, variance = by_kernel(x, function(count))
+        wide = x.double()
+        far = wide.abs().amax(1).numpy()
+        assert (np.abs(mean - wide.mean(1).numpy()) < 1e-6 * far).all(), count
+        assert (np.abs(variance / wide.var(1, correction=0).numpy() - 1) < 1e-6 * (10 + far)).all(), count
+"""
+    run(told, tmp_path)

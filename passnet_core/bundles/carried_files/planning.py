@@ -169,6 +169,18 @@ def softmax_lanes(columns):
     return min(triton.next_power_of_2(max(columns, 1)), 32)
 
 
+def layer_lanes(columns):
+    """How many threads see anything of a row in eager's layer_norm, and of how many elements each at a time:
+    vectorized_layer_norm_kernel and RowwiseMomentsCUDAKernel of PyTorch."""
+    each = 1 if columns % 4 else 4
+    return min(triton.next_power_of_2(max(columns // each, 1)), 512 // each), each
+
+
+def group_lanes(columns):
+    """The same in eager's group_norm."""
+    return min(triton.next_power_of_2(max(columns, 1)), 512 if columns >= 512 else 32), 1
+
+
 def _power(count):
     """The largest power of two that is not larger."""
     return 1 << (max(count, 1).bit_length() - 1)
@@ -251,3 +263,92 @@ def halved(parts, LANES: tl.constexpr):
         if LANES >> step:
             total = tl.sum(tl.reshape(total, (ROWS, 2, LANES >> step)), 1)
     return tl.reshape(total, (ROWS, 1))
+
+
+@triton.jit
+def grown(mean, squares, values, tile: tl.constexpr, COUNT: tl.constexpr, LANES: tl.constexpr, EACH: tl.constexpr):
+    """Means, and sums of squared differences from them, of what each of LANES threads has seen of rows of COUNT
+    elements, after the next tile: by Welford's method, EACH elements one after the other."""
+    ROWS: tl.constexpr = values.shape[0]
+    lane = tl.arange(0, LANES)[None, :]
+    inside = tile * LANES + lane < COUNT // EACH
+    if EACH == 4:
+        even, odd = tl.split(tl.reshape(values, (ROWS, LANES, 2, 2)))
+        first, third = tl.split(even)
+        second, fourth = tl.split(odd)
+        new_mean, new_squares = _with_next(mean, squares, first, 1.0 / (4 * tile + 1))
+        new_mean, new_squares = _with_next(new_mean, new_squares, second, 1.0 / (4 * tile + 2))
+        new_mean, new_squares = _with_next(new_mean, new_squares, third, 1.0 / (4 * tile + 3))
+        new_mean, new_squares = _with_next(new_mean, new_squares, fourth, 1.0 / (4 * tile + 4))
+    else:
+        difference = values - mean
+        new_mean = mean + tl.div_rn(difference, tl.zeros_like(mean) + (tile + 1.0))
+        new_squares = tl.fma(difference, values - new_mean, squares)
+    return tl.where(inside, new_mean, mean), tl.where(inside, new_squares, squares)
+
+
+@triton.jit
+def _with_next(mean, squares, value, INVERSE: tl.constexpr):
+    difference = value - mean
+    new_mean = tl.fma(difference, tl.zeros_like(mean) + INVERSE, mean)
+    return new_mean, tl.fma(difference, value - new_mean, squares)
+
+
+@triton.jit
+def united(mean, squares, COUNT: tl.constexpr, LANES: tl.constexpr, EACH: tl.constexpr):
+    """Mean and variance of rows of COUNT elements from what LANES threads have seen of them, united in the order of
+    eager's threads: half with half of each warp, and then half with half of the warps."""
+    WARP: tl.constexpr = LANES if LANES < 32 else 32
+    # all threads have seen as many
+    EVEN: tl.constexpr = COUNT % (LANES * EACH) == 0
+    if EVEN:
+        count = tl.full((1, 1), COUNT // LANES, tl.float32)
+    else:
+        lane = tl.arange(0, LANES)[None, :]
+        count = tl.zeros_like(mean) + (COUNT // EACH + LANES - 1 - lane) // LANES * EACH
+    for step in tl.static_range(1, 6):
+        if WARP >> step:
+            mean, squares, count = _by_halves(mean, squares, count, LANES // WARP, WARP >> step, EACH, EVEN)
+    for step in tl.static_range(1, 5):
+        if 16 >> step < LANES // WARP:
+            mean, squares, count = _by_halves(mean, squares, count, 1, 16 >> step, EACH, EVEN)
+        elif EACH == 4 and step > 2:
+            # layer_norm has four warps, and unites these with those that have seen nothing
+            mean = mean * (count * tl.div_rn(tl.zeros_like(count) + 1.0, tl.maximum(count, 1.0)))
+    return mean, tl.div_rn(squares, tl.zeros_like(squares) + COUNT)
+
+
+@triton.jit
+def _by_halves(mean, squares, count, GROUPS: tl.constexpr, SIZE: tl.constexpr, EACH: tl.constexpr, EVEN: tl.constexpr):
+    mean, other_mean = _halves(mean, GROUPS, SIZE)
+    squares, other_squares = _halves(squares, GROUPS, SIZE)
+    if EVEN:
+        other_count = count
+    else:
+        count, other_count = _halves(count, GROUPS, SIZE)
+    total = count + other_count
+    if EACH == 4:
+        # layer_norm's own formula
+        inverse_total = tl.div_rn(tl.zeros_like(total) + 1.0, tl.maximum(total, 1.0))
+        difference = mean - other_mean
+        share = count * inverse_total
+        new_mean = tl.fma(other_count * inverse_total + tl.zeros_like(mean), other_mean, share * mean)
+        new_squares = difference * difference * other_count
+        new_squares = tl.fma(new_squares, share + tl.zeros_like(mean), other_squares + squares)
+    else:
+        difference = other_mean - mean
+        share = tl.div_rn(other_count, tl.maximum(total, 1.0)) + tl.zeros_like(mean)
+        new_mean = tl.fma(difference, share, mean)
+        new_squares = tl.fma(difference * difference * count, share, squares + other_squares)
+        if not EVEN:
+            new_mean = tl.where(count == 0, other_mean, tl.where(other_count == 0, mean, new_mean))
+            new_squares = tl.where(count == 0, other_squares, tl.where(other_count == 0, squares, new_squares))
+    return new_mean, new_squares, total
+
+
+@triton.jit
+def _halves(parts, GROUPS: tl.constexpr, SIZE: tl.constexpr):
+    """Of each group of twice this size its first half, and its second half."""
+    ROWS: tl.constexpr = parts.shape[0]
+    low, high = tl.split(tl.permute(tl.reshape(parts, (ROWS, GROUPS, 2, SIZE)), (0, 1, 3, 2)))
+    return tl.reshape(low, (ROWS, GROUPS * SIZE)), tl.reshape(high, (ROWS, GROUPS * SIZE))

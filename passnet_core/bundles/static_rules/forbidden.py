@@ -68,11 +68,12 @@ CHANGES = frozenset(
 PRODUCTS = frozenset({"operator.matmul", "operator.imatmul", "_operator.matmul", "_operator.imatmul"})
 """Functions that compute with tensors and never with plain numbers."""
 
-ALLOCATES = "torch._C._dynamo.guards._empty_strided_cuda"
-"""What TorchInductor's code allocates with, in half the time of torch.empty_strided. It does nothing else."""
+TORCH_INTERNALS = frozenset({"torch._C._dynamo.guards._empty_strided_cuda", "torch._C._dynamo.guards.TensorGuards"})
+"""What TorchInductor's code allocates with, in half the time of torch.empty_strided, and what TorchDynamo compares the
+dtypes, devices, shapes and strides of arguments with. They do nothing else."""
 
 HARMLESS_TORCH = frozenset(
-    {ALLOCATES} | {f"torch.{name}" for name in (
+    TORCH_INTERNALS | {f"torch.{name}" for name in (
         "tensor", "empty_strided", "finfo", "iinfo", "is_tensor", "is_floating_point", "is_complex", "promote_types",
         "result_type", "broadcast_shapes", "get_default_dtype", "no_grad", "inference_mode", "compiler.disable",
     )} | {f"torch.cuda.{name}" for name in (

@@ -45,7 +45,7 @@ class StrictVisitor(TorchVisitor):
     def _imported(self, node: ast.stmt, path: str) -> None:
         super()._imported(node, path)
         root = path.split(".")[0]
-        if root in self.modules or root in ("pass_dir", "") or path == forbidden.ALLOCATES:
+        if root in self.modules or root in ("pass_dir", "") or path in forbidden.TORCH_INTERNALS:
             return
         if forbidden.is_foreign_package(root):
             self.note(

@@ -53,7 +53,7 @@ def _operands(text: str) -> list[str]:
     all. Empty if there are none, or the text is more than an expression."""
     if len(_items(text)) > 1 or re.match(r"(\w+ = |if |return |for |from )", text):
         return []
-    for sign in (" and ", " < ", " & ", " + ", " * "):
+    for sign in (" or ", " and ", " < ", " & ", " + ", " * "):
         places = [place for place, _ in _letters(text) if text.startswith(sign, place)]
         ends = [place for place in places if not any(start < place < end for start, end in _groups(text))]
         if ends:

@@ -46,7 +46,7 @@ def planned(outputs: Sequence[Output], name: str, *, ordered: bool) -> list[Code
                 raise Unsupported("reductions that need each other along the same rows") from None
             held.add(id(needed.value))
             place = next(index for index, each in enumerate(left) if _needs(each.value, needed.value))
-            left.insert(place, Output(names.free(f"{needed.value.name}_held"), needed.value))
+            left.insert(place, Output(names.free(f"{needed.value.name}_held"), needed.value, held=True))
 
 
 def _needs(value: Value, other: Value) -> bool:
@@ -136,9 +136,11 @@ class _Kernel:
         writer.walk(walk or Walk(tuple(name for name in walked if needed is None or name in needed)), walked)
         rest = {name: size for name, size in walked.items() if needed is not None and name not in needed}
         space, found = writer.space_of(tuple(rest.values())) if rest else (None, ())
-        # a row that is not needed afterwards is rounded once, which other sums than eager's hardly change
+        # a sum of a row that is not needed afterwards is rounded once, which another order hardly changes
+        further = space is not None or any(each.held for each in self.outputs)
         disturbs = self._disturbs()
-        writer.ordered = self.ordered and walk is None and not looped and space is not None and not disturbs
+        writer.ordered = self.ordered and walk is None and not looped and further and not disturbs
+        writer.followed = not (looped or disturbs or writer.crossed)
         if looped and len(self.outputs) > 1 and disturbs:
             raise _Apart
         inside = dict(zip(rest, found))
@@ -268,7 +270,7 @@ class _Kernel:
         labels = [each.label for each in writer.accesses.values()]
         tiles = ["ROWS", *(writer.width(space) for space in held)] if tiled else ["BLOCK"]
         for space in (each for each in writer.spaces if each.ordered):
-            tiles += [space.lanes.upper(), space.tiles.upper()]
+            tiles += [each.upper() for each in space.counts]
         if writer.crossed:
             tiles = ["TILES", "ROWS", "COLUMNS"]
         names = [*constants, *labels, *writer.constants, "INDEX", *tiles]

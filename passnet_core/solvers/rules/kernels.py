@@ -17,14 +17,18 @@ from passnet_core.solvers.rules.coordinates import (
     variables,
 )
 from passnet_core.solvers.rules.dtypes import DType
-from passnet_core.solvers.rules.sizes import ONE, ZERO, Size
+from passnet_core.solvers.rules.sizes import ONE, ZERO, Size, product
 from passnet_core.solvers.rules.values import (
     ElementWriter,
+    Gathered,
+    Moment,
     Order,
     Reduction,
     Shape,
     Stored,
     Value,
+    View,
+    below,
 )  # fmt: skip
 from passnet_core.solvers.rules.walking import Lying, Walk
 
@@ -34,13 +38,16 @@ MOST_COLUMNS = 1 << 14
 MOST_BESIDE = 1 << 10
 """The same of rows of which a tile must have several, since they are neighbours in memory."""
 
-LOOPED = ("sum", "max", "min", "any", "all")
+LOOPED = ("sum", "max", "min", "any", "all", "mean", "variance")
 """Reductions that can be taken over several tiles, one after the other."""
 
 
-MOST_ADDED = {Order.ANY: 0, Order.LANES: 8188, Order.WARP: 1024}
+MOST_ADDED = {Order.ANY: 0, Order.LANES: 8188, Order.WARP: 1024, Order.LAYER: MOST_COLUMNS, Order.GROUP: MOST_COLUMNS}
 """The longest row for which this order is taken. In the last of LANES, beyond 8160, eager shares a row out among warps:
 those sums are right and not the same to the last bit."""
+
+MOST_READ_TWICE = 8
+"""From so many tensors and views an operand is computed twice, so that its moments can be taken in eager's order."""
 
 MOST_SPLITS = 24
 """How often variables of a kernel are taken apart."""
@@ -76,8 +83,17 @@ class Space:
         return f"{self.name}_lanes"
 
     @property
+    def each(self) -> str:
+        return f"{self.name}_each"
+
+    @property
     def tiles(self) -> str:
         return f"{self.name}_tiles"
+
+    @property
+    def counts(self) -> tuple[str, ...]:
+        """The constants of the loop: threads, elements of each at a time if they differ, and how often they go on."""
+        return (self.lanes, *([self.each] if self.order.moments else []), self.tiles)
 
 
 @dataclass
@@ -100,6 +116,8 @@ class Output:
 
     tensor: str
     value: Value
+    held: bool = False
+    """It is only written because reductions need it in memory."""
 
 
 @dataclass
@@ -155,12 +173,16 @@ class KernelWriter(ElementWriter):
                 "divided",
                 "folded",
                 "halved",
+                "grown",
+                "united",
             )
         )
         self.reached: list[tuple[Reduction, Coordinates]] | None = None
         self.sizes_used: dict[str, Size] = {}
         self.ordered = False
         """Whether sums are taken in eager's order where it is known."""
+        self.followed = False
+        """The same of moments."""
         self.depth: list[str] = []
         self.loops = 0
         self.tiled = False
@@ -181,10 +203,18 @@ class KernelWriter(ElementWriter):
 
     def space_for(self, value: Reduction) -> tuple[Space, Coordinates]:
         """The space that walks what is reduced: one of its own if the order of a sum is to be eager's."""
-        last = value.axes == (len(value.operand.shape) - 1,)
-        most = MOST_ADDED[value.order] if value.kind == "sum" else 0
-        follows = self.ordered and last and 1 < max(value.reduced[0].values) <= most
-        return self.space_of(value.reduced, value.order if follows else Order.ANY)
+        return self.space_of(value.reduced, value.order if self.follows(value) else Order.ANY)
+
+    def follows(self, value: Reduction) -> bool:
+        """Whether this is computed in the order that eager has: along the last axes, if rows are short enough."""
+        if isinstance(value, Moment):
+            if not self.followed or not _is_cheap(value.operand):
+                return False
+        elif not self.ordered or value.kind != "sum":
+            return False
+        axes = range(len(value.operand.shape) - len(value.axes), len(value.operand.shape))
+        single = len(axes) == 1 or isinstance(value, Moment)
+        return single and value.axes == (*axes,) and 1 < max(product(value.reduced).values) <= MOST_ADDED[value.order]
 
     def space_of(self, sizes: Shape, order: Order = Order.ANY) -> tuple[Space, Coordinates]:
         """The space that walks these sizes; the same for the same sizes."""
@@ -353,13 +383,18 @@ class KernelWriter(ElementWriter):
         return value.code(self, places, mask)
 
     def reduce(self, value: Reduction, places: Coordinates, mask: str) -> str:
-        if mask or any(place.read for place in places):
+        if isinstance(value, Moment) and not self.follows(value):
+            return self.element(value.otherwise, places, mask)
+        there = not mask or all(place.below(size) for place, size in zip(places, value.shape))
+        if not there or any(place.read for place in places):
             # some rows must not be read, or programs would reduce other rows than their own
             raise NeedsMemory(value)
         if self.reached is not None:
             self.reached.append((value, places))
             return "value"
-        key = ("reduction", id(value), places)
+        key: tuple[object, ...] = ("reduction", id(value), places)
+        if isinstance(value, Moment):
+            key = "moment", value.kind, id(value.operand), value.axes, value.order, places
         if key in self.memory:
             return self.memory[key]
         if variables(places) - set(self.outer.sizes):
@@ -368,6 +403,8 @@ class KernelWriter(ElementWriter):
         inside = value.inside(places, walked)
         if self.depth:
             raise NeedsMemory(value)
+        if isinstance(value, Moment):
+            return self._moment(value, space, places, inside)
         loops = self.looped or space.ordered
         code = self._looped(value, space, inside) if loops else self._held(value, space, inside)
         if value.dtype.rounds and not value.exact:
@@ -384,7 +421,8 @@ class KernelWriter(ElementWriter):
     def width(self, space: Space) -> str:
         """The constant that says how many columns a tile of the space has."""
         if space.ordered:
-            return f"{'4 * ' if space.order is Order.LANES else ''}{space.lanes.upper()}"
+            each = f"{space.each.upper()} * " if space.order.moments else "4 * " if space.order is Order.LANES else ""
+            return f"{each}{space.lanes.upper()}"
         return f"COLUMNS_{space.name.upper()}" if len(self.spaces) > 1 else "COLUMNS"
 
     def _held(self, value: Reduction, space: Space, inside: Coordinates) -> str:
@@ -453,6 +491,25 @@ class KernelWriter(ElementWriter):
         fold = {"sum": "sum", "max": "max", "min": "min", "any": "max", "all": "min"}[kind]
         ending = " != 0" if kind in ("any", "all") else ""
         return self.put(value.name, f"tl.{fold}({total}, 1)[:, None]{ending}")
+
+    def _moment(self, value: Moment, space: Space, places: Coordinates, inside: Coordinates) -> str:
+        """Mean and variance of the operand's rows, of which the value is one."""
+        self._settle(value.operand, inside)
+        names = {kind: self.names.free(kind) for kind in ("mean", "variance")}
+        parts = [self.names.free(f"{each}_parts") for each in names.values()]
+        sizes = f"{space.lanes.upper()}, {space.each.upper()}"
+        count = counted(space.name.upper(), space.sizes)
+        nothing = f"tl.zeros((ROWS, {space.lanes.upper()}), {value.dtype.work})"
+        self.lines += [f"{self.indent}{each} = {nothing}" for each in parts]
+        self.open_loop(space)
+        element = self.element(value.operand, inside, "")
+        given = ", ".join([*parts, element, "tile", count, sizes])
+        self.lines.append(f"{self.indent}{', '.join(parts)} = grown({given})")
+        self.close_loop()
+        self.lines.append(f"{self.indent}{', '.join(names.values())} = united({', '.join(parts)}, {count}, {sizes})")
+        for kind, name in names.items():
+            self.memory["moment", kind, id(value.operand), value.axes, value.order, places] = name
+        return names[value.kind]
 
     def open_loop(self, space: Space) -> None:
         """Begin a loop over a space, which is walked in several tiles."""
@@ -533,6 +590,11 @@ class KernelWriter(ElementWriter):
                 text = f"{text} % {label}[{index}]"
             lines.append(f"{names[index]} = {text}")
         return lines
+
+
+def _is_cheap(value: Value) -> bool:
+    """Whether computing an element twice takes little: it is not put together from many, as one of a window is."""
+    return sum(isinstance(each, View | Stored | Gathered) for each in below(value)) <= MOST_READ_TWICE
 
 
 def counted(label: str, names: Collection[str]) -> str:

@@ -273,12 +273,21 @@ class Gathered(Value):
 
 
 class Order(Enum):
-    """An order in which elements of a row are added up. LANES: by a block of threads, four elements each at a time.
-    WARP: by a warp, one element each at a time."""
+    """An order in which elements of a row are added up, or moments taken. LANES: by a block of threads, four elements
+    each at a time. WARP: by a warp, one element each at a time. LAYER, GROUP: as layer_norm and group_norm have it.
+
+    The values are what planning.py calls the threads of each."""
 
     ANY = ""
     LANES = "summing_lanes"
     WARP = "softmax_lanes"
+    LAYER = "layer_lanes"
+    GROUP = "group_lanes"
+
+    @property
+    def moments(self) -> bool:
+        """Whether this is an order of Welford's method, which takes mean and variance at once."""
+        return self in (Order.LAYER, Order.GROUP)
 
 
 @dataclass(eq=False)
@@ -308,6 +317,18 @@ class Reduction(Value):
 
     def code(self, writer: "ElementWriter", places: Coordinates, mask: str) -> str:
         return writer.reduce(self, places, mask)
+
+
+@dataclass(eq=False)
+class Moment(Reduction):
+    """A mean or a variance, by kind, as eager has it: by Welford's method, in an order. The two of one operand are
+    computed together. otherwise: nearly the same by sums, where the rows of a kernel cannot be walked in that order."""
+
+    otherwise: Value = field(kw_only=True)
+
+    @property
+    def parts(self) -> tuple[Value, ...]:
+        return self.operand, self.otherwise
 
 
 def broadcast_places(shape: Shape, whole: Shape, places: Coordinates) -> Coordinates:

@@ -23,11 +23,14 @@ PLANNING = (
     "divided",
     "empty_ordered",
     "folded",
+    "group_lanes",
+    "grown",
     "halved",
     "index_dtype",
     "inverse",
     "joint",
     "kept_dtype",
+    "layer_lanes",
     "merged",
     "product_tiles",
     "rounded",
@@ -37,6 +40,7 @@ PLANNING = (
     "tiles",
     "tiles_of_long_rows",
     "triton_dtype",
+    "united",
 )
 """What passes may use of planning.py."""
 
@@ -80,9 +84,6 @@ def replacement_args({listed}):
 {body}
 
 
-PLANS = {{}}
-
-
 {replacement}
 
 
@@ -98,7 +99,7 @@ def _imports(body: str, pattern: str) -> list[str]:
     found.append("import torch")
     if "@triton.jit" in body:
         found += ["import triton", "import triton.language as tl"]
-    if launching := [each for each in ("Launch", "facts") if f"{each}(" in body]:
+    if launching := [each for each in ("Launch", "facts", "recognizer", "unlike") if re.search(rf"\b{each}\b", body)]:
         found.append(f"from launching import {', '.join(launching)}")
     if used := [each for each in PLANNING if re.search(rf"\b{each}\(", body)]:
         found.append(f"from planning import {', '.join(used)}")
@@ -250,10 +251,10 @@ def _launch(code: Code, launch: str) -> list[str]:
     options = "num_warps=warps, enable_fp_fusion=False"
     if isinstance(code, ProductCode):
         lengths = [_product([each.text for each in space.sizes.values()]) for space in code.spaces]
-        lines.append(f"grid, blocks, warps, stages = product_tiles({', '.join([count, *lengths, code.dtype])})")
-        constants |= {f"BLOCK_{letter}": f"blocks[{place}]" for place, letter in enumerate("MNK")}
+        lines.append(f"grid, sides, warps, stages = product_tiles({', '.join([count, *lengths, code.dtype])})")
+        constants |= {f"BLOCK_{letter}": f"sides[{place}]" for place, letter in enumerate("MNK")}
         for place, letter in enumerate("MN"):
-            constants[f"TILES_{letter}"] = f"triton.cdiv({lengths[place]}, blocks[{place}])"
+            constants[f"TILES_{letter}"] = f"triton.cdiv({lengths[place]}, sides[{place}])"
         # without fusion a product in float32 would take twice as long
         options = f"num_warps=warps, num_stages=stages, enable_fp_fusion={code.dtype} == torch.float32"
     elif code.tiled:
@@ -268,11 +269,11 @@ def _launch(code: Code, launch: str) -> list[str]:
             constants[width.upper()] = width
         for space in (each for each in code.spaces if each.ordered):
             lines += _lanes(space, count)
-            constants |= {space.lanes.upper(): space.lanes, space.tiles.upper(): space.tiles}
+            constants |= {each.upper(): each for each in space.counts}
     elif code.crossed:
         sides = [_product([each.text for each in space.sizes.values()]) for space in code.spaces]
-        lines.append(f"grid, tiles, rows, columns, warps = crossing_tiles({', '.join([count, *sides])})")
-        constants |= {"TILES": "tiles", "ROWS": "rows", "COLUMNS": "columns"}
+        lines.append(f"grid, counts, rows, columns, warps = crossing_tiles({', '.join([count, *sides])})")
+        constants |= {"TILES": "counts", "ROWS": "rows", "COLUMNS": "columns"}
     else:
         lines.append(f"grid, block, warps = blocks({count})")
         constants["BLOCK"] = "block"
@@ -284,8 +285,15 @@ def _launch(code: Code, launch: str) -> list[str]:
 
 
 def _lanes(space: Space, rows: str) -> list[str]:
-    """How many threads of eager add up a row, how often they go on, and no more warps than they fill."""
+    """How many threads of eager walk a row, how often they go on, and no more warps than they fill."""
     columns = _product([each.text for each in space.sizes.values()])
+    if space.order.moments:
+        # what threads have seen is soonest united within a warp
+        return [
+            f"{space.lanes}, {space.each} = {space.order.value}({columns})",
+            f"{space.tiles} = triton.cdiv({columns}, {space.each} * {space.lanes})",
+            f"warps = min(warps, max(rows, triton.next_power_of_2(rows * {columns}) // 2048))",
+        ]
     given, elements = (f"{rows}, {columns}", 4) if space.order is Order.LANES else (columns, 1)
     return [
         f"{space.lanes} = {space.order.value}({given})",
@@ -316,24 +324,56 @@ def _runs(space: Space, code: Code) -> list[list[str]]:
 
 
 def _replacement(forms: Sequence[Form], function: str, arguments: Sequence[str]) -> str:
+    """The replacement function, and the one that finds a plan for arguments of another kind than in the call before."""
     listed = ", ".join(arguments)
-    lines = ["@torch.fx.wrap", f"def {function}({listed}):"]
-    lines += [f"    {line}" for line in _key(forms, arguments)]
-    lines.append("    plan = PLANS.get(key)")
-    if len(forms) == 1:
-        lines += ["    if plan is None:", f"        plan = PLANS[key] = planned({listed})"]
-        return "\n".join([*lines, *(f"    {line}" for line in _call(forms[0]))])
-    lines += [
+    tensors = [each for each in arguments if each in _tensors(forms)]
+    numbers = [each for each in arguments if each not in tensors]
+    unaligned = [f"{each}.data_ptr() % 16" for each in tensors]
+    alike = [f"recognizer({', '.join(tensors)})"] if tensors else []
+    names = [*(["alike"] if tensors else []), *(f"latest_{each}" for each in numbers), "plan"]
+    first = [*(["unlike"] if tensors else []), *["None"] * (len(numbers) + 1)]
+    # a number of the graph is the same object in every call
+    others = [*(f"{each} is not latest_{each}" for each in numbers), "plan is None"]
+    if tensors:
+        others = [*others[:-1], f"not alike({', '.join(tensors)})", *unaligned]
+    kept = f"LATEST[0] = {_bare([*alike, *numbers, 'plan'])}"
+    lines = [
+        "PLANS = {}",
+        f"LATEST = [{_tuple(first)}]",
+        "",
+        "",
+        f"def plan_for({listed}):",
+        '    """The plan for arguments of this kind, which the next call is likely to have as well."""',
+        *(f"    {line}" for line in _key(forms, arguments)),
+        "    plan = PLANS.get(key)",
         "    if plan is None:",
         f"        plan = PLANS[key] = planned({listed})",
-        f"    return plan[0](plan, {listed})",
+        *([f"    if {_neither(unaligned)}:", f"        {kept}"] if tensors else [f"    {kept}"]),
+        "    return plan",
+        "",
+        "",
+        "@torch.fx.wrap",
+        f"def {function}({listed}):",
+        f"    {_bare(names) if len(names) > 1 else 'plan,'} = LATEST[0]",
+        f"    if {' or '.join(others)}:",
+        f"        plan = plan_for({listed})",
     ]
-    return "\n".join(lines)
+    call = _call(forms[0]) if len(forms) == 1 else [f"return plan[0](plan, {listed})"]
+    return "\n".join([*lines, *(f"    {line}" for line in call)])
+
+
+def _neither(conditions: Sequence[str]) -> str:
+    """That none of the conditions holds."""
+    return f"not ({' or '.join(conditions)})" if len(conditions) > 1 else f"not {conditions[0]}"
+
+
+def _tensors(forms: Sequence[Form]) -> list[str]:
+    return [each.tensor for each in forms[0].inputs]
 
 
 def _key(forms: Sequence[Form], arguments: Sequence[str]) -> list[str]:
     """The key of plans: what facts() tells, written out for tensors and whole numbers, since that is quicker."""
-    tensors = [each.tensor for each in forms[0].inputs]
+    tensors = _tensors(forms)
     rows: list[str] = []
     others: list[str] = []
     for name in arguments:

@@ -449,6 +449,13 @@ def test_memory_may_be_allocated_as_inductors_code_does() -> None:
     )
 
 
+def test_arguments_may_be_compared_as_torch_compile_does() -> None:
+    top = "from torch._C._dynamo.guards import TensorGuards"
+    assert in_frame("TensorGuards(a, dynamic_dims_sizes=None, dynamic_dims_strides=None).check(a)", top) == set()
+    others = "from torch._C._dynamo.guards import _reinterpret_tensor"
+    assert in_frame("_reinterpret_tensor(a, (1,), (1,), 0)", others) != set()
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -10,7 +10,7 @@ from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, s
 from passnet_core.solvers.rules.lowering.arithmetic import clamp
 from passnet_core.solvers.rules.lowering.conversions import converted_to
 from passnet_core.solvers.rules.lowering.pointwise import binary, pointwise
-from passnet_core.solvers.rules.lowering.reductions import averaged, moments, norm, reduced
+from passnet_core.solvers.rules.lowering.reductions import averaged, moments, moments_in_order, norm, reduced
 from passnet_core.solvers.rules.lowering.views import view_of
 from passnet_core.solvers.rules.sizes import ONE
 from passnet_core.solvers.rules.values import ElementWriter, Order, Value, View
@@ -60,7 +60,7 @@ def layer_norm(
     """x with mean 0 and variance 1 over the last axes."""
     dims = tuple(range(len(x.shape) - len(shape), len(x.shape)))
     wide = wide_of(x.dtype)
-    mean, variance = moments(x, dims, 0, wide)
+    mean, variance = moments_in_order(x, dims, Order.LAYER)
     scale = _scale(variance, eps, wide)
     found = scaled("({0} - {1}) * {2}", (x, mean, scale), weight, bias, x.dtype, wide)
     found.contiguous = True
@@ -151,7 +151,7 @@ def group_norm(
     apart = view_of(x, shape, lambda places: (places[0], places[1] * inner + places[2], *places[3:]))
     wide = wide_of(x.dtype)
     dims = tuple(range(2, len(shape)))
-    mean, variance = moments(apart, dims, 0, wide)
+    mean, variance = moments_in_order(apart, dims, Order.GROUP)
     scale = _scale(variance, eps, wide)
     if x.dtype.source and (not isinstance(weight, Value) or weight.dtype.name == x.dtype.name):
         mean, scale = (Kept(each.shape, wide, each, x.dtype.source, name=each.name) for each in (mean, scale))
@@ -169,9 +169,9 @@ def group_norm(
     mean, scale = spread(mean), spread(scale)
     if weight is None or bias is None:
         return scaled("({0} - {1}) * {2}", (x, mean, scale), weight, bias, x.dtype, wide)
-    # eager has one factor and one summand for each channel
+    # eager has one factor and one summand for each channel; the compiler does not contract the latter
     factor = pointwise("{0} * {1}", scale, weight, dtype=wide, exact=True)
-    summand = pointwise("tl.fma(-{0}, {1}, {2})", factor, mean, bias, dtype=wide, exact=True)
+    summand = pointwise("{2} - {0} * {1}", factor, mean, bias, dtype=wide, exact=True)
     return pointwise("tl.fma({0}, {1}, {2})", x, factor, summand, dtype=x.dtype, work=wide)
 
 

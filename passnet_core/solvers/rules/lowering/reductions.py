@@ -18,6 +18,7 @@ from passnet_core.solvers.rules.lowering.views import view_of, with_origins
 from passnet_core.solvers.rules.sizes import ONE, Size, product
 from passnet_core.solvers.rules.values import (
     ElementWriter,
+    Moment,
     Number,
     Order,
     Pointwise,
@@ -201,6 +202,25 @@ def any_of(x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
 def all_of(x: Value, dim: Argument = None, keepdim: Argument = False) -> Value:
     """Whether no element is 0."""
     return reduced("all", cast(x, BOOL), dim, keepdim, BOOL)
+
+
+def moments_in_order(x: Value, axes: tuple[int, ...], order: Order) -> tuple[Value, Value]:
+    """Mean and variance over the last axes, kept, in a wide dtype: by Welford's method in this order, if rows are
+    walked whole and neither their elements nor their sums are written out."""
+    wide = wide_of(x.dtype)
+    found = moments(x, axes, 0, wide)
+    whole = any(isinstance(each, Reduction) and each.operand is x and each.axes == axes for each in below(found[0]))
+    if x.dtype.is_wide or not whole:
+        return found
+    kept = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
+
+    def moment(by_sums: Value) -> Value:
+        otherwise = View(kept, wide, by_sums, lambda _, places: with_origins(places, axes), name=by_sums.name)
+        taken = Moment(kept, wide, by_sums.name, x, axes, True, order, name=by_sums.name, otherwise=otherwise)
+        return with_kept_axes(taken, x, axes)
+
+    mean, variance = found
+    return moment(mean), moment(variance)
 
 
 def moments(x: Value, dim: Argument, correction: int, wide: DType) -> tuple[Value, Value]:

@@ -22,6 +22,7 @@ from passnet_core.graphs.spelling import (
     Names,
     is_name,
     member_problem,
+    operator_of,
     path_problem,
 )  # fmt: skip
 
@@ -287,10 +288,9 @@ class _Reader:
         args = owner + tuple(self.value(each) for each in expression.args)
         kwargs = tuple((str(each.arg), self.value(each.value)) for each in expression.keywords)
         if owner and isinstance(function, ast.Attribute):
-            if function.attr in OPERATOR_METHODS:
-                # read as tracers record it: the operator, not the method
-                called, swapped = OPERATOR_METHODS[function.attr]
-                return self._call(called, args[::-1] if swapped else args, expression, name, kwargs)
+            operator = operator_of(function.attr, args)
+            if operator is not None:
+                return self._call(*operator, expression, name, kwargs)
             chosen = self._free(name or function.attr.strip("_"), name is not None)
             return self._add(Node(chosen, NodeKind.METHOD, function.attr, args, kwargs, expression.lineno))
         if path is None:

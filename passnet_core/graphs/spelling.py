@@ -5,6 +5,9 @@ import keyword
 import math
 import re
 from collections.abc import Iterable
+from typing import TypeVar
+
+Operand = TypeVar("Operand")
 
 BINARY: dict[type[ast.operator], tuple[str, str]] = {
     ast.Add: ("add", "+"),
@@ -65,6 +68,15 @@ NUMBERS = {
     "inf": math.inf, "nan": math.nan, "torch.inf": math.inf, "torch.nan": math.nan, "math.inf": math.inf,
     "math.nan": math.nan, "math.pi": math.pi, "math.e": math.e, "torch.pi": math.pi,
 }  # fmt: skip
+
+
+def operator_of(method: str, args: tuple[Operand, ...]) -> tuple[str, tuple[Operand, ...]] | None:
+    """The operator that a method stands for, and its operands in order; None if it stands for none. Every reader of
+    calls asks this, so that x.__eq__(y) is x == y, whoever recorded it."""
+    if method not in OPERATOR_METHODS:
+        return None
+    called, swapped = OPERATOR_METHODS[method]
+    return called, args[::-1] if swapped else args
 
 
 def is_name(text: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 
+from passnet_core.corpus.catalogue import Corpus
 from passnet_core.errors import BadInput
 from passnet_core.graphs.rewriting import TracedPass, rewrite
 from passnet_core.graphs.source import emit, parse
@@ -16,6 +17,8 @@ from passnet_core.judge.protocol import signatures
 from passnet_core.judge.protocol.messages import Preparation
 from passnet_core.judge.worker import building, timing, tracing
 from passnet_core.records import Baseline, Capture, Contender, Device
+
+PROJECT = Path(__file__).resolve().parents[2]
 
 SOURCE = """
 import torch
@@ -79,6 +82,25 @@ def test_both_captures_run_the_replacement_and_give_eagers_values(inputs: Inputs
             torch.testing.assert_close(given, wanted)
     assert direct.matches is None
     assert captured.matches == 1
+
+
+@pytest.mark.parametrize("spelled", ["tmp_3 == 0", "tmp_3.__eq__(0)"])
+def test_a_comparison_matches_in_dynamos_graph_however_dynamo_records_it(spelled: str) -> None:
+    """torch 2.13 records == as an operator, torch 2.11 as a method: the method, if it is called, in both."""
+    (subgraph, *_) = Corpus([PROJECT / "data" / "tasks"]).task("view-unsqueeze-unsqueeze-sub-ne-eq-0550d5").subgraphs
+    module: dict[str, Any] = {}
+    assert "tmp_3 == 0" in subgraph.code
+    exec(subgraph.code.replace("tmp_3 == 0", spelled), module)  # captured by this project's own extractor
+    pattern = tracing.trace_pattern(lambda a: a == 0)
+    equal = TracedPass("equal", pattern, tracing.trace_arguments(lambda a: (a,)), "replacement_0")
+    backend = building._RewritingBackend((equal,), {"replacement_0": lambda a: torch.logical_not(a)})
+    backend.report_to = building.Prepared(lambda inputs: None, matches=0)
+    (spec,) = subgraph.inputs
+    x = torch.randint(3, spec.shape).to(getattr(torch, spec.dtype))
+    found = building._compiled(module["GraphModule"](), backend)(x)
+    assert backend.report_to.matches == 1
+    for wanted, given in zip(module["GraphModule"]()(x), found, strict=True):
+        assert torch.equal(wanted, given)
 
 
 def test_a_compiled_capture_counts_zero_matches_if_no_pass_matches(inputs: Inputs) -> None:

@@ -14,6 +14,7 @@ from torch.overrides import TorchFunctionMode
 
 from passnet_core.errors import BadInput
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice, Value
+from passnet_core.graphs.spelling import operator_of
 from passnet_core.judge.protocol import signatures
 
 IN_PLACE = ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "imatmul", "iand", "ior", "ixor")
@@ -194,7 +195,12 @@ def graph_of_fx(traced: torch.fx.Graph) -> FxReading:
             case "call_function":
                 operations.append(Node(node.name, NodeKind.CALL, signatures.name_of(node.target), args, kwargs))
             case "call_method":
-                operations.append(Node(node.name, NodeKind.METHOD, str(node.target), args, kwargs))
+                method = str(node.target)
+                # Dynamo records x == y as x.__eq__(y) in torch 2.11
+                if called := operator_of(method, args):
+                    operations.append(Node(node.name, NodeKind.CALL, *called, kwargs))
+                else:
+                    operations.append(Node(node.name, NodeKind.METHOD, method, args, kwargs))
             case "output":
                 result = args[0]
             case _:

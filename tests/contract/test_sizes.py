@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from passnet_core.graphs.source import parse
-from passnet_core.judge.numerics.input_draws import INPUT_DRAWS
+from passnet_core.judge.numerics.input_draws import INPUT_DRAWS, roles
 from passnet_core.judge.protocol.messages import Returned
 from passnet_core.judge.stages import sizes
 from passnet_core.records import (
@@ -121,6 +121,24 @@ class GraphModule(torch.nn.Module):
     elements = [step.elements for step in steps]
     assert elements == sorted(elements, reverse=True)
     assert torch.is_grad_enabled()
+
+
+def test_a_table_keeps_its_length_also_if_the_graph_computes_the_index() -> None:
+    code = """
+import torch
+class GraphModule(torch.nn.Module):
+    def forward(self, ids, table):
+        a = torch.cumsum(ids.ne(1), dim=1)
+        b = torch.nn.functional.embedding(a, table)
+        return (b,)
+"""
+    specs = (TensorSpec("ids", (64, 128), "int64", low=2, high=9), TensorSpec("table", (512, 768), "float32"))
+    known = roles(parse(code), specs)
+    _, small = sizes.small_shapes(parse(code), specs, known)
+    assert small[0] == 512 > small[1]
+    steps = sizes.smaller(parse(code), specs, known)
+    assert {step.shapes[1][0] for step in steps} == {512}
+    assert steps[-1].shapes[0] < (64, 128)
 
 
 def test_a_convolution_keeps_as_many_biases_as_it_has_weights() -> None:

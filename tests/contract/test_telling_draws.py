@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 import torch
 
-from passnet_core.graphs.source import parse
+from passnet_core.corpus.catalogue import Corpus
+from passnet_core.graphs.placement import placed
+from passnet_core.graphs.source import emit, parse
 from passnet_core.judge.numerics import telling_draws
 from passnet_core.judge.numerics.input_draws import INPUT_DRAWS, draw, roles
 from passnet_core.judge.numerics.integer_ranges import stays_within, whole_ranges
@@ -19,9 +21,13 @@ from passnet_core.judge.numerics.mutants import MOST_MUTANTS, mutants
 from passnet_core.judge.protocol.messages import CallableName, Preparation
 from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, BenchPlan, TellingDraws
 from passnet_core.judge.stages.remembered import Remembered
+from passnet_core.judge.stages.sizes import small_shapes
+from passnet_core.judge.worker import building
 from passnet_core.records import Capture, Contender, Device, TensorSpec
 from tests.contract.judging import subgraph
 from tests.contract.verifying import Witness, traced, verified
+
+PROJECT = Path(__file__).resolve().parents[2]
 
 WEIGHT = "L_self_parameters_weight_"
 
@@ -147,6 +153,35 @@ def test_a_mutant_with_other_indices_is_not_safe_where_they_may_leave_the_table(
     scaled = parse(EMBEDDING.replace("embedding(ids", "embedding(ids.clamp(max=399)").replace("(a,)", "(a * 2,)"))
     assert stays_within(scaled, graph, IDS)
     assert not stays_within(wider, graph, IDS)
+
+
+@pytest.mark.parametrize(
+    ("task", "number"),
+    [
+        ("zeros-ne-int-cumsum-type-as-mul-long-73b526", 0),
+        ("ne-int-cumsum-type-as-add-mul-long-add-93a035", 3),
+    ],
+)
+def test_nothing_that_is_tried_indexes_beyond_a_table(task: str, number: int) -> None:
+    """The graph computes the index. On CUDA, one beyond its table would end the witness."""
+    chosen = Corpus([PROJECT / "data" / "tasks"]).task(task).subgraphs[number]
+    graph = placed(parse(chosen.code), "cpu")
+    shapes = small_shapes(graph, chosen.inputs, roles(graph, chosen.inputs))
+    specs = tuple(replace(spec, shape=shape) for spec, shape in zip(chosen.inputs, shapes))
+    asked = telling_draws.Asked(graph, specs, roles(graph, specs))
+    tried = {"eager": emit(graph)}
+    tried |= {each.name: each.source for each in mutants(graph, specs) if stays_within(each.graph, graph, specs)}
+    assert len(tried) > 5
+    beyond = set()
+    for name, code in tried.items():
+        call = building.prepared(Preparation(Contender.EAGER, code, Capture.DIRECT, Device.CPU), (), {})
+        for input_draw in (*INPUT_DRAWS, *telling_draws.others(asked)):
+            try:
+                call(draw(specs, input_draw, 1, roles=asked.roles))
+            except (IndexError, RuntimeError) as error:
+                if re.search("index .*out of (range|bounds)", str(error)):
+                    beyond.add((name, input_draw))
+    assert not beyond
 
 
 def test_the_draw_ranges_reaches_every_row_and_often_the_padding_id() -> None:

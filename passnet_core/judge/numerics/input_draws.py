@@ -137,11 +137,12 @@ def roles(graph: Graph, specs: Sequence[TensorSpec]) -> dict[str, InputRole]:
         if isinstance(first, Ref) and first.name in origin and _passes_through(node):
             origin[node.name] = origin[first.name]
         for index, table, axis in indexings(node):
-            name = origin.get(index)
+            name, looked_up = origin.get(index), origin.get(table)
             if name is not None:
-                known = found[name]
-                tables = known.tables + (((origin[table], axis),) if table in origin else ())
-                found[name] = InputRole(known.number, known.variance, True, tables)
+                tables = found[name].tables + (((looked_up, axis),) if looked_up is not None else ())
+                found[name] = replace(found[name], index=True, tables=tables)
+            if looked_up is not None:
+                found[looked_up] = replace(found[looked_up], looked_up=(*found[looked_up].looked_up, axis))
         variance = dict(call.arguments).get("running_var")
         if isinstance(variance, Ref) and variance.name in origin:
             found[origin[variance.name]] = InputRole(variance=True)

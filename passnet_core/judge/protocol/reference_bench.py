@@ -17,6 +17,7 @@ class InputRole:
     """How the computation uses an input. number: it is a plain int. variance: its values must stay above zero.
 
     tables: the (input, axis) pairs that it indexes; its values stay below their sizes. index: it is used as an index.
+    looked_up: the axes along which inputs, or what is computed, index it.
     whole: of integers, the range of which every value is safe at the recorded shapes; free: at any shapes.
     apart: other integers that are as safe. far: of integers that index nothing, how far beyond whole they may be drawn.
     marks: literals of the graph at which results change, such as limits and padding ids. epsilons: those that it adds
@@ -33,6 +34,7 @@ class InputRole:
     variance: bool = False
     index: bool = False
     tables: tuple[tuple[str, int], ...] = ()
+    looked_up: tuple[int, ...] = ()
     whole: tuple[int, int] | None = None
     free: bool = False
     apart: tuple[int, ...] = ()

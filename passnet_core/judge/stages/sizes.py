@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 from passnet_core.graphs.ir import Graph, Slice, Value
 from passnet_core.graphs.placement import placed
 from passnet_core.judge.numerics.input_draws import dtype_of
-from passnet_core.judge.protocol.reference_bench import InputRole
+from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, InputRole
 from passnet_core.judge.worker import building
 from passnet_core.records import TensorSpec
 
@@ -267,14 +267,13 @@ def _sizes(shapes: Shapes) -> list[int]:
 
 
 def _lengths(specs: Sequence[TensorSpec], known_roles: Mapping[str, InputRole]) -> frozenset[int]:
-    """The sizes of the axes that inputs index."""
-    shapes = {spec.name: spec.shape for spec in specs}
-    tables = [(shapes[name], axis) for role in known_roles.values() for name, axis in role.tables if name in shapes]
-    return frozenset(shape[axis] for shape, axis in tables if -len(shape) <= axis < len(shape))
+    """The sizes of the axes along which something is looked up."""
+    axes = [(spec.shape, axis) for spec in specs for axis in known_roles.get(spec.name, PLAIN_ROLE).looked_up]
+    return frozenset(shape[axis] for shape, axis in axes if -len(shape) <= axis < len(shape))
 
 
 def _computed(specs: Sequence[TensorSpec], shapes: Shapes, known_roles: Mapping[str, InputRole]) -> int:
-    """The number of elements that a call computes with: of all inputs but those that are only looked up."""
+    """The number of elements that a call computes with: of all inputs but those that others index."""
     tables = {name for role in known_roles.values() for name, _ in role.tables}
     return _elements([shape for spec, shape in zip(specs, shapes) if spec.name not in tables])
 
@@ -300,7 +299,7 @@ class _Probe:
     def __init__(self, graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping[str, InputRole]) -> None:
         self.module = building.module_of(placed(graph, "meta"), {})
         self.specs = specs
-        self.numbers = {spec.name for spec in specs if known_roles.get(spec.name, InputRole()).number}
+        self.numbers = {spec.name for spec in specs if known_roles.get(spec.name, PLAIN_ROLE).number}
 
     def form(self, shapes: Shapes) -> tuple[Any, ...] | None:
         """The rank and dtype of every output, or None if the subgraph does not run at these sizes."""

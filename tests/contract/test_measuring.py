@@ -3,8 +3,9 @@
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -28,6 +29,7 @@ from passnet_core.judge.stages import measure, timed_blocks, timing_session
 from passnet_core.judge.stages.findings import Measurement
 from passnet_core.judge.stages.prepared_job import PreparedJob
 from passnet_core.judge.stages.timed_blocks import Block, Noise
+from passnet_core.judge.supervisor.device_lock import DeviceLock
 from passnet_core.judge.supervisor.worker_pool import WorkerPool
 from passnet_core.judge.supervisor.worker_process import WorkerProcess
 from passnet_core.judge.worker.moving import moved
@@ -227,6 +229,8 @@ def measured(
     trials: int = 5,
     apart: float = 1.0,
     resident: Timed | None = None,
+    report: Callable[[str], None] = lambda text: None,
+    alone: Callable[[], AbstractContextManager[None]] = nullcontext,
     **candidate: Any,
 ) -> tuple[Measurement, Log]:
     log: Log = []
@@ -242,7 +246,7 @@ def measured(
         CallableName.PASSES: Preparation(Contender.PASSES, ADD_RELU, Capture.DIRECT, device, weights=weights),
     }
     clients = cast(CandidateClient, tried), cast(CandidateClient, trusted)
-    return measure.measure(PreparedJob(job, parse(ADD_RELU), asked, *clients, seed=1)), log
+    return measure.measure(PreparedJob(job, parse(ADD_RELU), asked, *clients, 1, report), alone), log
 
 
 @pytest.fixture(autouse=True)
@@ -396,6 +400,39 @@ def test_inductors_failure_is_a_warning_to_passes() -> None:
     assert found.verdict is Verdict.FASTER
     assert any("no such lowering" in warning for warning in found.warnings)
     assert {each.contender for each in found.timings} == {Contender.EAGER, Contender.PASSES}
+
+
+class InUse(Exception):
+    """A judge would have to wait for the device."""
+
+
+@pytest.mark.parametrize("profile", list(Profile))
+@pytest.mark.parametrize("fails", ["", "baseline"])
+@pytest.mark.parametrize("inductor", [False, True])
+def test_others_use_the_device_while_inductor_compiles_and_not_while_calls_are_timed(
+    profile: Profile, fails: str, inductor: bool, tmp_path: Path
+) -> None:
+    free: dict[str, bool] = {}
+
+    def refuse(text: str) -> None:
+        raise InUse
+
+    def report(text: str) -> None:
+        try:
+            with DeviceLock(tmp_path, refuse).shared():
+                free[text] = True
+        except InUse:
+            free[text] = False
+
+    alone = DeviceLock(tmp_path, refuse).alone
+    measured(
+        100.0, 80.0, 50.0, profile=profile, inductor=inductor, witness={"fails": fails}, report=report, alone=alone
+    )
+    compiles = [text for text in free if text.startswith("compiling with")]
+    assert len(compiles) == (not inductor), "as the solver, it was compiled when values were compared"
+    assert [text for text in free if free[text]] == compiles == list(free)[: len(compiles)]
+    assert any(text.startswith("warming up") for text in free)
+    assert any(text.startswith("timing") for text in free)
 
 
 def test_inductor_as_the_solver_is_timed_against_eager() -> None:

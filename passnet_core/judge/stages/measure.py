@@ -5,7 +5,8 @@ the eager beside it. The workers time their own calls. Their claims count becaus
 that nobody knew before, the referee's own clock must agree, calls picked afterwards at random must have returned the
 right values, and eager beside the passes must be as fast as in a process without them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from statistics import median
 
 from passnet_core.judge.numerics import timed_inputs
@@ -58,9 +59,11 @@ PASSNET_CHUNK = 10
 VALUES_ONLY = "values only: no GPU, no speedup"
 
 
-def measure(asked: PreparedJob) -> Measurement:
+def measure(asked: PreparedJob, alone: Callable[[], AbstractContextManager[None]] = nullcontext) -> Measurement:
     """Time every contender. VERIFY must have found the values right, with the same callables; the seeds of timed calls
-    are new."""
+    are new.
+
+    alone: entered for all calls that are timed or warm up. Inductor compiles before, while others use the device."""
     if asked.job.spec.device is Device.CPU:
         return Measurement(
             Verdict.VALUES_ONLY,
@@ -68,10 +71,12 @@ def measure(asked: PreparedJob) -> Measurement:
             warnings=(VALUES_ONLY,),
         )
     warnings: list[str] = []
-    contest = _warmed_up(asked, warnings)
-    with steady_core() as core:
-        session = TimingSession(asked, contest, warnings, core)
-        return as_passnet(session) if asked.job.spec.profile is Profile.PASSNET else strictly(session)
+    clean = _compiled(asked, warnings)
+    with alone():
+        contest = _warmed_up(asked, clean, warnings)
+        with steady_core() as core:
+            session = TimingSession(asked, contest, warnings, core)
+            return as_passnet(session) if asked.job.spec.profile is Profile.PASSNET else strictly(session)
 
 
 # --- by the judge's own profile --------------------------------------------------------------------------------------
@@ -237,19 +242,24 @@ def as_passnet(session: TimingSession) -> Measurement:
 # --- who is timed ----------------------------------------------------------------------------------------------------
 
 
-def _warmed_up(asked: PreparedJob, warnings: list[str]) -> Contest:
-    """Prepare and warm up every contender in its worker."""
-    specs, candidate, witness = asked.job.subgraph.inputs, asked.candidate, asked.witness
-    drawn = timed_inputs.fills(specs, roles(asked.graph, specs), asked.job.spec.profile)
-    fills = timed_inputs.fixing(drawn, specs, asked.preparations[CallableName.PASSES].weights)
-    clean = Pair(witness, Contender.EAGER, Contender.BASELINE)
+def _compiled(asked: PreparedJob, warnings: list[str]) -> Pair:
+    """The pair in the reference worker: eager and the baseline, which is compiled, or eager alone if that fails."""
+    witness = asked.witness
     if asked.is_candidate:
-        candidate.rest()
+        asked.candidate.rest()
         asked.report(f"compiling with {asked.names[Contender.BASELINE]}")
         problem = _prepare_baseline(asked.preparations[CallableName.BASELINE], witness)
         if problem:
             warnings.append(f"{asked.names[Contender.BASELINE]} fails on this subgraph, so it was not timed: {problem}")
-            clean = Pair(witness, Contender.EAGER, Contender.EAGER)
+            return Pair(witness, Contender.EAGER, Contender.EAGER)
+    return Pair(witness, Contender.EAGER, Contender.BASELINE)
+
+
+def _warmed_up(asked: PreparedJob, clean: Pair, warnings: list[str]) -> Contest:
+    """Prepare and warm up every contender in its worker. clean: the pair in the reference worker."""
+    specs, candidate, witness = asked.job.subgraph.inputs, asked.candidate, asked.witness
+    drawn = timed_inputs.fills(specs, roles(asked.graph, specs), asked.job.spec.profile)
+    fills = timed_inputs.fixing(drawn, specs, asked.preparations[CallableName.PASSES].weights)
     for contender in dict.fromkeys(clean.contenders):
         _warm_up(asked, witness, contender, fills)
     if not asked.is_candidate:

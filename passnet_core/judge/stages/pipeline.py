@@ -5,7 +5,7 @@ import functools
 import secrets
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from passnet_core.judge.protocol.messages import CandidateEnd
 from passnet_core.judge.stages import census, check, verdict
 from passnet_core.judge.stages.findings import Facts
 from passnet_core.judge.stages.job_workers import Emit, JobWorkers
+from passnet_core.judge.supervisor.device_lock import DeviceLock
 from passnet_core.records import WRONG, Bundle, Device, Evidence, Job, Outcome, Phase, Profile, Stage, Verdict
 
 if TYPE_CHECKING:
@@ -185,10 +186,15 @@ class JobPipeline:
         if spec.stage is not Stage.MEASURE:
             return
         self._enter(Phase.MEASURE, "Measuring time.")
-        with lock.alone(), self.workers.pool.spares_at_rest():
-            measured = measure.measure(asked)
+        measured = measure.measure(asked, functools.partial(self._alone, lock))
         candidate.settle()
         self.facts = replace(self.facts, measurement=measured)
+
+    @contextlib.contextmanager
+    def _alone(self, lock: DeviceLock) -> Iterator[None]:
+        """Hold the device alone, with nothing of this judge computing beside the job."""
+        with lock.alone(), self.workers.pool.spares_at_rest():
+            yield
 
     def _enter(self, phase: Phase, text: str) -> None:
         self.facts = replace(self.facts, during=phase)

@@ -60,6 +60,7 @@ MARKED: dict[str, tuple[str, ...]] = {
         "contract/test_telling_draws.py",
         "contract/test_tracing.py",
         "contract/test_verify.py",
+        "contract/test_watching_launches.py",
         "gpu/test_reference_bench.py",
         "tools/test_operations.py",
         "tools/test_telling.py",

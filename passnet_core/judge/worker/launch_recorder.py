@@ -169,13 +169,16 @@ class LaunchRecorder:
             if self.device is Device.CPU:
                 undoing.enter_context(_interpreted_launches(self))
             else:
-                undoing.enter_context(compiled_launches(lambda name: self.note("kernel", name)))
-                undoing.enter_context(hooked("launch_enter_hook", lambda _: self._launches(True)))
-                undoing.enter_context(hooked("launch_exit_hook", lambda _: self._launches(False)))
+                undoing.enter_context(compiled_launches(self._launch_begins))
+                undoing.enter_context(hooked("launch_exit_hook", self._launch_ends))
             yield
 
-    def _launches(self, launching: bool) -> None:
-        self.launching = launching
+    def _launch_begins(self, name: str) -> None:
+        self.note("kernel", name)
+        self.launching = True
+
+    def _launch_ends(self, metadata: Any) -> None:
+        self.launching = False
 
     @contextlib.contextmanager
     def _recording(self) -> Iterator[None]:

@@ -1,10 +1,9 @@
 """Scale and bias per channel, an optional residual, and relu, over the planes of an image batch: one kernel."""
 
-import functools
-
 import torch
 import triton
 import triton.language as tl
+from launching import Launch
 
 
 @triton.jit
@@ -33,7 +32,6 @@ def planes_kernel(
     tl.store(out_ptr + offsets, tl.where(y < 0, 0.0, y).to(narrow.dtype), mask=inside)
 
 
-@functools.cache
 def tiling(planes, size):
     """Planes and places of a tile, and its warps."""
     block = min(triton.next_power_of_2(size), 8192)
@@ -43,30 +41,55 @@ def tiling(planes, size):
     return together, block, max(together * block // 512, 1)
 
 
-def launch(x, residual, out, mean, variance, weight, bias, eps):
+def planned(x, residual, mean, variance, weight, bias, out, eps, added):
+    """The launch for tensors of this kind. added: whether the residual is."""
     channels = x.shape[1]
     size = x[0, 0].numel()
     planes = x.shape[0] * channels
     together, block, warps = tiling(planes, size)
-    planes_kernel[(triton.cdiv(planes, together), triton.cdiv(size, block))](
-        x, residual, mean, variance, weight, bias, out, planes, size, channels, eps,
-        RESIDUAL=residual is not x, PLANES=together, BLOCK=block, num_warps=warps,
+    constants = {
+        "planes": planes, "size": size, "channels": channels, "eps": eps,
+        "RESIDUAL": added, "PLANES": together, "BLOCK": block,
+    }  # fmt: skip
+    grid = triton.cdiv(planes, together), triton.cdiv(size, block)
+    tensors = (x, residual, mean, variance, weight, bias, out)
+    return Launch(planes_kernel, grid, tensors, constants, num_warps=warps).call
+
+
+LAUNCHES = {}
+
+
+def normalise(x, residual, mean, variance, weight, bias, eps, added):
+    """x and residual: images without gaps, of one shape."""
+    mean, variance, weight, bias = (each.contiguous() for each in (mean, variance, weight, bias))
+    out = torch.empty_like(x)
+    # 1 and 1.0 are equal as keys, and compiled differently
+    key = (
+        x.dtype, x.device, x.shape, x.data_ptr() % 16 == 0,
+        residual.dtype, residual.data_ptr() % 16 == 0,
+        mean.dtype, mean.data_ptr() % 16 == 0,
+        variance.dtype, variance.data_ptr() % 16 == 0,
+        weight.dtype, weight.data_ptr() % 16 == 0,
+        bias.dtype, bias.data_ptr() % 16 == 0,
+        type(eps), eps, added,
     )  # fmt: skip
+    launch = LAUNCHES.get(key)
+    if launch is None:
+        launch = LAUNCHES[key] = planned(x, residual, mean, variance, weight, bias, out, eps, added)
+    launch(x, residual, mean, variance, weight, bias, out)
+    return out
 
 
 @torch.fx.wrap
 def batchnorm_relu(x, mean, variance, weight, bias, eps):
     x = x.contiguous()
-    out = torch.empty_like(x)
-    launch(x, x, out, mean, variance, weight, bias, eps)
-    return out
+    return normalise(x, x, mean, variance, weight, bias, eps, False)
 
 
 @torch.fx.wrap
 def batchnorm_add_relu(x, residual, mean, variance, weight, bias, eps):
-    x, total = x.contiguous(), residual.contiguous()
-    out = torch.empty_like(x)
-    launch(x, total, out, mean, variance, weight, bias, eps)
+    total = residual.contiguous()
+    out = normalise(x.contiguous(), total, mean, variance, weight, bias, eps, True)
     if total is not residual:
         residual.copy_(total)
     return out

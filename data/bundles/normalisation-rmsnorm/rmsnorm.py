@@ -5,11 +5,10 @@ rows in registers: one read of the input, one write of the result. The normalise
 before it meets the weight, as in eager.
 """
 
-import functools
-
 import torch
 import triton
 import triton.language as tl
+from launching import Launch
 
 
 def pattern(x, weight, eps, narrow):
@@ -36,7 +35,6 @@ def rmsnorm_kernel(x_ptr, weight_ptr, out_ptr, rows, columns, eps, ROWS: tl.cons
     tl.store(out_ptr + offsets, (weight * normal).to(narrow), mask=inside)
 
 
-@functools.cache
 def tiling(rows, columns):
     """Rows and columns of a tile, and its warps: up to 8192 elements, while there is a tile per multiprocessor."""
     block = triton.next_power_of_2(columns)
@@ -46,16 +44,32 @@ def tiling(rows, columns):
     return together, block, min(max(together * block // 512, 1), 16)
 
 
-@torch.fx.wrap
-def rmsnorm(x, weight, eps, narrow):
-    x = x.contiguous()
-    out = torch.empty_like(x, dtype=narrow)
+def planned(x, weight, out, eps):
+    """The launch for tensors of this kind."""
     columns = x.shape[-1]
     rows = x.numel() // columns
     together, block, warps = tiling(rows, columns)
-    rmsnorm_kernel[(triton.cdiv(rows, together),)](
-        x, weight.contiguous(), out, rows, columns, eps, ROWS=together, BLOCK=block, num_warps=warps
-    )
+    constants = {"rows": rows, "columns": columns, "eps": eps, "ROWS": together, "BLOCK": block}
+    return Launch(rmsnorm_kernel, (triton.cdiv(rows, together),), (x, weight, out), constants, num_warps=warps).call
+
+
+LAUNCHES = {}
+
+
+@torch.fx.wrap
+def rmsnorm(x, weight, eps, narrow):
+    x, weight = x.contiguous(), weight.contiguous()
+    out = torch.empty_like(x, dtype=narrow)
+    # 1 and 1.0 are equal as keys, and compiled differently
+    key = (
+        x.dtype, x.device, x.shape, x.data_ptr() % 16 == 0,
+        weight.dtype, weight.data_ptr() % 16 == 0,
+        type(eps), eps, narrow,
+    )  # fmt: skip
+    launch = LAUNCHES.get(key)
+    if launch is None:
+        launch = LAUNCHES[key] = planned(x, weight, out, eps)
+    launch(x, weight, out)
     return out
 
 

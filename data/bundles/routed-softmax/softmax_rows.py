@@ -1,10 +1,9 @@
 """Softmax over the last axis of attention scores, with what stands before it: one kernel for all the spellings."""
 
-import functools
-
 import torch
 import triton
 import triton.language as tl
+from pass_dir.launching import Launch
 
 
 @triton.jit
@@ -40,7 +39,6 @@ def softmax_kernel(
     tl.store(out_ptr + row * columns + column, shares.to(out_ptr.dtype.element_ty), mask=inside)
 
 
-@functools.cache
 def tiling(rows, columns):
     """Rows and columns of a tile, and its warps: up to 8192 elements, while there is a tile per multiprocessor."""
     block = triton.next_power_of_2(columns)
@@ -50,15 +48,37 @@ def tiling(rows, columns):
     return together, block, min(max(together * block // 512, 1), 16)
 
 
-def reach(scores, added):
-    """The added tensor in rows without gaps, and its strides over batch, heads and queries: 0 where it is repeated."""
+def in_rows(scores, added):
+    """The added tensor in rows without gaps."""
     if added.shape[-1] != scores.shape[-1]:
         added = added.expand(*added.shape[:-1], scores.shape[-1])
-    added = added.contiguous()
+    return added.contiguous()
+
+
+def reach(added):
+    """Strides of an added tensor over batch, heads and queries: 0 where it is repeated."""
     shape, strides = added.shape, added.stride()
     missing = 4 - len(shape)
-    return added, [0 if i < missing or shape[i - missing] == 1 else strides[i - missing] for i in range(3)]
+    return [0 if i < missing or shape[i - missing] == 1 else strides[i - missing] for i in range(3)]
 
+
+def planned(scores, first, second, out, scale, terms):
+    """The launch for tensors of this kind."""
+    _, heads, queries, columns = scores.shape
+    rows = scores.numel() // columns
+    (first_b, first_h, first_q), (second_b, second_h, second_q) = reach(first), reach(second)
+    together, block, warps = tiling(rows, columns)
+    constants = {
+        "rows": rows, "columns": columns, "heads": heads, "queries": queries, "scale": scale,
+        "first_b": first_b, "first_h": first_h, "first_q": first_q,
+        "second_b": second_b, "second_h": second_h, "second_q": second_q,
+        "TERMS": terms, "ROWS": together, "BLOCK": block,
+    }  # fmt: skip
+    grid = (triton.cdiv(rows, together),)
+    return Launch(softmax_kernel, grid, (scores, first, second, out), constants, num_warps=warps).call
+
+
+LAUNCHES = {}
 
 ADDED = {"scaled": 0, "scaled, one added": 1, "scaled, two added": 2}
 
@@ -71,14 +91,18 @@ def softmax_rows(scores, scale, first, second, dtype, route):
     """
     terms = ADDED[route]
     scores = scores.contiguous()
+    first = in_rows(scores, first) if terms >= 1 else scores
+    second = in_rows(scores, second) if terms >= 2 else scores
     out = torch.empty_like(scores, dtype=dtype)
-    _, heads, queries, columns = scores.shape
-    rows = scores.numel() // columns
-    first, strides = reach(scores, first) if terms >= 1 else (scores, [0, 0, 0])
-    second, more = reach(scores, second) if terms >= 2 else (scores, [0, 0, 0])
-    together, block, warps = tiling(rows, columns)
-    softmax_kernel[(triton.cdiv(rows, together),)](
-        scores, first, second, out, rows, columns, heads, queries, scale, *strides, *more,
-        TERMS=terms, ROWS=together, BLOCK=block, num_warps=warps,
+    # none of them has gaps by now; 1 and 1.0 are equal as keys, not to the compiler
+    key = (
+        scores.dtype, scores.device, scores.shape, scores.data_ptr() % 16 == 0,
+        first.dtype, first.shape, first.data_ptr() % 16 == 0,
+        second.dtype, second.shape, second.data_ptr() % 16 == 0,
+        type(scale), scale, dtype, terms,
     )  # fmt: skip
+    launch = LAUNCHES.get(key)
+    if launch is None:
+        launch = LAUNCHES[key] = planned(scores, first, second, out, scale, terms)
+    launch(scores, first, second, out)
     return out

@@ -1,10 +1,9 @@
 """The sum of two tensors and its layer normalisation in one pass over the rows; the sum is written only on request."""
 
-import functools
-
 import torch
 import triton
 import triton.language as tl
+from launching import Launch
 
 
 @triton.jit
@@ -32,7 +31,6 @@ def residual_layernorm_kernel(
     tl.store(out_ptr + offsets, (normal * weight + bias).to(narrow.dtype), mask=inside)
 
 
-@functools.cache
 def tiling(rows, columns):
     """Rows and columns of a tile, and its warps: up to 8192 elements, while there is a tile per multiprocessor."""
     block = triton.next_power_of_2(columns)
@@ -42,18 +40,36 @@ def tiling(rows, columns):
     return together, block, min(max(together * block // 512, 1), 16)
 
 
+def planned(x, residual, weight, bias, total, out, eps, keep):
+    """The launch for tensors of this kind."""
+    columns = x.shape[-1]
+    rows = x.numel() // columns
+    together, block, warps = tiling(rows, columns)
+    constants = {"rows": rows, "columns": columns, "eps": eps, "KEEP": keep, "ROWS": together, "BLOCK": block}
+    grid, tensors = (triton.cdiv(rows, together),), (x, residual, weight, bias, total, out)
+    return Launch(residual_layernorm_kernel, grid, tensors, constants, num_warps=warps).call
+
+
+LAUNCHES = {}
+
+
 @torch.fx.wrap
 def residual_layernorm(x, residual, weight, bias, eps, keep):
     if residual.shape != x.shape:
         residual = residual.expand_as(x)
-    x, residual = x.contiguous(), residual.contiguous()
+    x, residual, weight, bias = x.contiguous(), residual.contiguous(), weight.contiguous(), bias.contiguous()
     out = torch.empty_like(x)
     total = torch.empty_like(x) if keep else out
-    columns = x.shape[-1]
-    rows = x.numel() // columns
-    together, block, warps = tiling(rows, columns)
-    residual_layernorm_kernel[(triton.cdiv(rows, together),)](
-        x, residual, weight.contiguous(), bias.contiguous(), total, out, rows, columns, eps,
-        KEEP=keep, ROWS=together, BLOCK=block, num_warps=warps,
+    # x and residual are of one shape by now; 1 and 1.0 are equal as keys, not to the compiler
+    key = (
+        x.dtype, x.device, x.shape, x.data_ptr() % 16 == 0,
+        residual.dtype, residual.data_ptr() % 16 == 0,
+        weight.dtype, weight.data_ptr() % 16 == 0,
+        bias.dtype, bias.data_ptr() % 16 == 0,
+        type(eps), eps, keep,
     )  # fmt: skip
+    launch = LAUNCHES.get(key)
+    if launch is None:
+        launch = LAUNCHES[key] = planned(x, residual, weight, bias, total, out, eps, keep)
+    launch(x, residual, weight, bias, total, out)
     return (total, out) if keep else out

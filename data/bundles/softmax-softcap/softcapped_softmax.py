@@ -4,11 +4,10 @@ Eager launches eight kernels on the scores, the largest tensor of the layer, two
 scores are read once and the weights written once; the mask is read where it lies, without being repeated per head.
 """
 
-import functools
-
 import torch
 import triton
 import triton.language as tl
+from launching import Launch
 
 
 def pattern(scores, mask, scale, cap, narrow, p):
@@ -55,7 +54,6 @@ def softcapped_softmax_kernel(
     tl.store(out_ptr + row * columns + column, shares.to(out_ptr.dtype.element_ty), mask=inside)
 
 
-@functools.cache
 def tiling(rows, columns):
     """Rows and columns of a tile, and its warps: up to 8192 elements, while there is a tile per multiprocessor."""
     block = triton.next_power_of_2(columns)
@@ -65,21 +63,40 @@ def tiling(rows, columns):
     return together, block, min(max(together * block // 512, 1), 16)
 
 
+def planned(scores, mask, out, scale, cap):
+    """The launch for tensors of this kind."""
+    _, heads, queries, columns = scores.shape
+    rows = scores.numel() // columns
+    together, block, warps = tiling(rows, columns)
+    # strides are 0 where the mask is repeated
+    mask_b, mask_h, mask_q, _ = mask.expand_as(scores).stride()
+    constants = {
+        "rows": rows, "columns": columns, "heads": heads, "queries": queries, "scale": scale, "cap": cap,
+        "mask_b": mask_b, "mask_h": mask_h, "mask_q": mask_q, "ROWS": together, "BLOCK": block,
+    }  # fmt: skip
+    grid = (triton.cdiv(rows, together),)
+    return Launch(softcapped_softmax_kernel, grid, (scores, mask, out), constants, num_warps=warps).call
+
+
+LAUNCHES = {}
+
+
 @torch.fx.wrap
 def softcapped_softmax(scores, mask, scale, cap, narrow):
     scores = scores.contiguous()
     out = torch.empty_like(scores, dtype=narrow)
-    _, heads, queries, columns = scores.shape
-    rows = scores.numel() // columns
-    # strides are 0 where the mask is repeated
-    mask = mask.expand_as(scores)
-    if mask.stride(3) != 1:
-        mask = mask.contiguous()
-    together, block, warps = tiling(rows, columns)
-    softcapped_softmax_kernel[(triton.cdiv(rows, together),)](
-        scores, mask, out, rows, columns, heads, queries, scale, cap, *mask.stride()[:3],
-        ROWS=together, BLOCK=block, num_warps=warps,
+    if mask.shape[-1:] != scores.shape[-1:] or mask.stride(-1) != 1:
+        mask = mask.expand_as(scores).contiguous()
+    # the mask is read where it lies, so that its strides count; 1 and 1.0 are equal as keys, not to the compiler
+    key = (
+        scores.dtype, scores.device, scores.shape, scores.data_ptr() % 16 == 0,
+        mask.dtype, mask.shape, mask.stride(), mask.data_ptr() % 16 == 0,
+        type(scale), scale, type(cap), cap, narrow,
     )  # fmt: skip
+    launch = LAUNCHES.get(key)
+    if launch is None:
+        launch = LAUNCHES[key] = planned(scores, mask, out, scale, cap)
+    launch(scores, mask, out)
     return out
 
 

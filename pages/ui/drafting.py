@@ -30,7 +30,7 @@ TEMPLATES = tuple(
         carried.launching().code,
     )
 )
-"""Templates for a new file, titled by the first line of their docstring: a pass of each usual kind, and two helpers."""
+"""Templates for a new file, titled by the first line of their docstring: passes of the usual kinds, and two helpers."""
 
 
 @dataclass(frozen=True)

@@ -141,3 +141,20 @@ def test_a_reference_bundle_plans_anew_for_other_arguments_and_computes_what_eag
 ) -> None:
     shutil.copytree(folder, tmp_path / "pass_dir")
     assert run_interpreted(TRIED, tmp_path) == "as eager"
+
+
+SAME = """
+from batchnorm_add_relu import pattern, replacement_args, replacement_func
+
+x, mean, variance, weight, bias = torch.randn(2, 3, 4, 5), *torch.rand(4, 3)
+same = x.clone()
+expected = pattern(same, same, mean, variance, weight, bias, 0.1, 1e-5)
+found = replacement_func()(*replacement_args(x, x, mean, variance, weight, bias, 0.1, 1e-5))
+torch.testing.assert_close((found, x), (expected, same))
+print("added")
+"""
+
+
+def test_a_residual_that_is_the_normalised_tensor_itself_is_added(tmp_path: Path) -> None:
+    shutil.copytree(full_run.DATA / "bundles" / "activation-batchnorm", tmp_path / "pass_dir")
+    assert run_interpreted(SAME, tmp_path) == "added"

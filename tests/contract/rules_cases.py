@@ -994,6 +994,15 @@ CASES: dict[str, Case] = {
         {"in_0": (2, 35, 49), "in_1": (35,), "in_2": (35,)},
         strided=True,
     ),
+    "argmax-of-sums-of-long-rows": Case(
+        """
+        tmp_0 = in_0.sum(-1)
+        tmp_1 = tmp_0.argmax(1)
+        return (tmp_0, tmp_1)
+        """,
+        {"in_0: int64": (2, 300, 17000)},
+        (F32,),
+    ),
     "few-long-rows-of-nothing": Case("tmp_0 = in_0.sum(1)\nreturn (tmp_0,)", {"in_0": (0, 40000)}),
     # methods and functions that take their arguments in other orders
     "where-method": Case(

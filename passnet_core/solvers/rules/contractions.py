@@ -72,13 +72,13 @@ def product_kernel(
     """The kernel of outputs that are a large product of matrices, or are computed from its elements.
 
     None if there is no such product. Raises NeedsMemory if it must be stored before, and Split."""
-    for value in _unknown(outputs, stored):
+    for value in uncomputed(outputs, stored):
         if isinstance(value, Reduction) and (lengths := _lengths(value, stored)) is not None and lengths.gains:
             return _ProductKernel(outputs, name, splits, stored, value, lengths).code()
     return None
 
 
-def _unknown(outputs: Sequence[Output], stored: dict[int, Stored]) -> Iterator[Value]:
+def uncomputed(outputs: Sequence[Output], stored: dict[int, Stored]) -> Iterator[Value]:
     """The values that these are computed from, each once, without those that kernels before have stored."""
     seen = set(stored)
     left = [each.value for each in reversed(outputs)]

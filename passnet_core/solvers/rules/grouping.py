@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from passnet_core.graphs.spelling import Names
-from passnet_core.solvers.rules.contractions import product_kernel
+from passnet_core.solvers.rules.contractions import product_kernel, uncomputed
 from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinate, Coordinates, Split, replaced, variables
 from passnet_core.solvers.rules.kernels import (
     LOOPED,
@@ -126,7 +126,7 @@ class _Kernel:
 
     def _can_loop(self) -> bool:
         """Whether rows can be walked in several tiles."""
-        reached = (value for each in self.outputs for value in below(each.value))
+        reached = uncomputed(self.outputs, self.stored)
         return all(value.kind in LOOPED for value in reached if isinstance(value, Reduction))
 
     def _code(self, needed: set[str] | None, walk: Walk | None, looped: bool) -> Code:
@@ -223,8 +223,8 @@ class _Kernel:
             return 1
         _, _, walked = self._walked(KernelWriter("probe", self.splits, self.stored, False))
         rows: list[Shape] = [tuple(size for name, size in walked.items() if name not in needed)]
-        for each in self.outputs:
-            rows += [value.reduced for value in below(each.value) if isinstance(value, Reduction)]
+        reached = uncomputed(self.outputs, self.stored)
+        rows += [value.reduced for value in reached if isinstance(value, Reduction)]
         return max(max(product(each).values) for each in rows)
 
     def _open_spaces(self, writer: KernelWriter, value: Value, places: Coordinates) -> None:

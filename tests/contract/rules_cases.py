@@ -1004,6 +1004,174 @@ CASES: dict[str, Case] = {
         (F32,),
     ),
     "few-long-rows-of-nothing": Case("tmp_0 = in_0.sum(1)\nreturn (tmp_0,)", {"in_0": (0, 40000)}),
+    # cumulative sums
+    **{
+        f"cumsum-{place}": Case(
+            f"tmp_0 = {expression.replace('X', 'in_0')}\nreturn (tmp_0,)", {f"in_0: {dtype}": shape}, (F32,), True
+        )
+        for place, (expression, dtype, shape) in enumerate(
+            (
+                ("torch.cumsum(X, dim=1)", "int64", (3, 37)),
+                ("X.cumsum(-1)", "bool", (5, 1, 33)),
+                ("X.cumsum(axis=0)", "int32", (37, 5)),
+                ("torch.cumsum(X, 1, dtype=torch.int32)", "int64", (2, 300, 3)),
+                ("X.cumsum(dim=1, dtype=torch.uint8)", "uint8", (3, 200)),
+                ("torch.cumsum(X, 0)", "int64", ()),
+                ("torch.cumsum(X, 0)", "int64", (130,)),
+                ("torch.cumsum(X, 1)", "int64", (7, 1)),
+                ("torch.cumsum(X, 1)", "int64", (0, 5)),
+                ("torch.cumsum(X, 1)", "int32", (5, 0)),
+                ("X.reshape(3, -1).cumsum(1)", "int64", (3, 5, 7)),
+                ("X.expand(4, 9).cumsum(1)", "int64", (4, 1)),
+                ("X.cumsum(1).cumsum(1).cumsum(0)", "int32", (4, 9)),
+                ("X.cumsum(0)", "int64", (4099, 20)),
+            )
+        )
+    },
+    "cumsum-of-a-comparison": Case(
+        """
+        tmp_0 = in_0.ne(1)
+        tmp_1 = tmp_0.int()
+        tmp_2 = torch.cumsum(tmp_1, dim=1)
+        tmp_3 = tmp_2.type_as(tmp_1)
+        tmp_4 = tmp_3 + 0
+        tmp_5 = tmp_4 * tmp_1
+        tmp_6 = tmp_5.long()
+        tmp_7 = tmp_6 + 1
+        return (tmp_7,)
+        """,
+        {"in_0: int64": (3, 37)},
+        (F32,),
+    ),
+    "cumsum-of-floats-as-integers": Case(
+        """
+        tmp_0 = in_0 * 3.0
+        tmp_1 = tmp_0.cumsum(-1, dtype=torch.int64)
+        return (tmp_1,)
+        """,
+        X,
+    ),
+    "cumsum-of-floats": Case(
+        """
+        tmp_0 = in_0 * 3.0
+        tmp_1 = tmp_0.cumsum(-1)
+        tmp_2 = tmp_1 - 1.0
+        return (tmp_2,)
+        """,
+        X,
+    ),
+    "cumsum-before-embedding": Case(
+        """
+        tmp_0 = torch.cumsum(in_0, dim=1)
+        tmp_1 = tmp_0 + 1
+        tmp_2 = torch.nn.functional.embedding(tmp_1, in_1, None, None, 2.0, False, False)
+        tmp_3 = in_2 + tmp_2
+        return (tmp_3, tmp_1)
+        """,
+        {"in_0: bool": (3, 37), "in_1": (40, 24), "in_2": (3, 37, 24)},
+        strided=True,
+    ),
+    "cumsum-before-gather": Case(
+        """
+        tmp_0 = in_0.cumsum(1)
+        tmp_1 = torch.gather(in_1, dim=1, index=tmp_0)
+        tmp_2 = tmp_1.expand(3, 37)
+        return (tmp_0, tmp_2)
+        """,
+        {"in_0: bool": (3, 37), "in_1: int64": (3, 40)},
+        (F32,),
+    ),
+    "cumsum-twice": Case(
+        """
+        tmp_0 = in_0.cumsum(-1)
+        tmp_1 = in_1.cumsum(-1)
+        tmp_2 = tmp_0 * tmp_1
+        return (tmp_2, tmp_0)
+        """,
+        {"in_0: int64": (3, 37), "in_1: bool": (3, 37)},
+        (F32,),
+    ),
+    "cumsum-along-both-axes": Case(
+        """
+        tmp_0 = in_0.cumsum(0)
+        tmp_1 = in_0.cumsum(1)
+        tmp_2 = tmp_0 - tmp_1
+        return (tmp_2,)
+        """,
+        {"in_0: int64": (37, 35)},
+        (F32,),
+    ),
+    "cumsum-elsewhere": Case(
+        """
+        tmp_0 = in_0.cumsum(1)
+        tmp_1 = tmp_0[(slice(None, None, None), slice(1, None, None))]
+        tmp_2 = tmp_0[(slice(None, None, None), slice(None, -1, None))]
+        tmp_3 = tmp_1 * tmp_2
+        tmp_4 = tmp_0.flip(1)
+        tmp_5 = tmp_0.transpose(0, 1) + 1
+        tmp_6 = torch.nn.functional.pad(tmp_0, (1, 0))
+        tmp_7 = tmp_0.reshape(3, 6, 5) * 2
+        return (tmp_3, tmp_4, tmp_5, tmp_6, tmp_7)
+        """,
+        {"in_0: int64": (3, 30)},
+        (F32,),
+        strided=True,
+    ),
+    "cumsum-between-reductions": Case(
+        """
+        tmp_0 = in_0.sum(-1, keepdim=True)
+        tmp_1 = in_0 - tmp_0
+        tmp_2 = tmp_1.cumsum(-1)
+        tmp_3 = tmp_2.amax(-1, keepdim=True)
+        tmp_4 = tmp_2 - tmp_3
+        tmp_5 = tmp_2.sum(0)
+        return (tmp_4, tmp_5)
+        """,
+        {"in_0: int64": (3, 37)},
+        (F32,),
+    ),
+    "cumsum-of-a-reshape": Case(
+        """
+        tmp_0 = in_0.reshape(3, -1)
+        tmp_1 = tmp_0.cumsum(1)
+        tmp_2 = tmp_1 - tmp_0
+        return (tmp_2,)
+        """,
+        {"in_0: int64": (3, 5, 7)},
+        (F32,),
+        strided=True,
+    ),
+    "cumsum-of-sums-of-long-rows": Case(
+        """
+        tmp_0 = in_0.sum(-1)
+        tmp_1 = tmp_0.cumsum(1)
+        tmp_2 = tmp_1 - tmp_0
+        return (tmp_2,)
+        """,
+        {"in_0: int64": (2, 300, 17000)},
+        (F32,),
+    ),
+    "cumsum-beside-long-rows": Case(
+        """
+        tmp_0 = in_0.cumsum(-1)
+        tmp_1 = tmp_0.unsqueeze(-1) * in_1
+        tmp_2 = tmp_1.sum(-1)
+        tmp_3 = tmp_2 + tmp_0
+        return (tmp_3,)
+        """,
+        {"in_0: int64": (2, 3), "in_1: int64": (2, 3, 17000)},
+        (F32,),
+    ),
+    "cumsum-of-a-row-longer-than-a-tile": Case(
+        """
+        tmp_0 = in_0 != 1
+        tmp_1 = tmp_0.cumsum(-1)
+        tmp_2 = tmp_1 - 1
+        return (tmp_2,)
+        """,
+        {"in_0: int64": (2, 20000)},
+        (F32,),
+    ),
     # methods and functions that take their arguments in other orders
     "where-method": Case(
         """

@@ -26,7 +26,7 @@ from passnet_core.solvers.rules.kernels import (
 from passnet_core.solvers.rules.layouts import strides_of
 from passnet_core.solvers.rules.sharing import SIDE_BY_SIDE, starved
 from passnet_core.solvers.rules.sizes import Size, product
-from passnet_core.solvers.rules.values import Number, PassedNumber, Reduction, Shape, Stored, Value, below
+from passnet_core.solvers.rules.values import Number, PassedNumber, Reduction, Scan, Shape, Stored, Value, below
 from passnet_core.solvers.rules.walking import Walk, rows_beside, walk_of
 
 MOST_TEMPORARIES = 12
@@ -198,12 +198,14 @@ class _Kernel:
 
     def _not_starved(self, needed: set[str], together: int) -> None:
         """Raise NeedsMemory if too few programs would walk too much: what only looks at finished reductions can be
-        shared out among more programs than there are rows."""
+        shared out among more programs than there are rows. A scan that is a result cannot."""
         _, _, walked = self._walked(KernelWriter("probe", self.splits, self.stored, False))
         rows = product([size for name, size in walked.items() if name in needed])
         rest = product([size for name, size in walked.items() if name not in needed])
         if self.reductions and not rest.is_one and starved(rows, rest, together):
-            raise NeedsMemory(self.reductions[0])
+            first = self.reductions[0]
+            if not isinstance(first, Scan) or all(each.value is not first for each in self.outputs):
+                raise NeedsMemory(first)
 
     def _within(self, shape: Shape, whole: Shape, places: Coordinates) -> Coordinates:
         """Places of an output's element: its dimensions are some of the largest output's, in order."""

@@ -14,6 +14,7 @@ from passnet_core.solvers.rules.coordinates import (
     Coordinate,
     Coordinates,
     Term,
+    flattened,
     variables,
 )
 from passnet_core.solvers.rules.dtypes import DType
@@ -24,6 +25,7 @@ from passnet_core.solvers.rules.values import (
     Moment,
     Order,
     Reduction,
+    Scan,
     Shape,
     Stored,
     Value,
@@ -202,7 +204,12 @@ class KernelWriter(ElementWriter):
         return Coordinate.variable(name, size)
 
     def space_for(self, value: Reduction) -> tuple[Space, Coordinates]:
-        """The space that walks what is reduced: one of its own if the order of a sum is to be eager's."""
+        """The space that walks what is reduced: one of its own if the order of a sum is to be eager's. A scan takes one
+        that walks its row in order, be it as several variables."""
+        if isinstance(value, Scan):
+            for space, made, places in self._made:
+                if not space.ordered and product(made).is_same(*value.reduced):
+                    return space, (flattened(places, made),)
         return self.space_of(value.reduced, value.order if self.follows(value) else Order.ANY)
 
     def follows(self, value: Reduction) -> bool:
@@ -412,6 +419,13 @@ class KernelWriter(ElementWriter):
         self.memory[key] = code
         return code
 
+    def scan(self, value: Scan, places: Coordinates, mask: str) -> str:
+        code = self.reduce(value, value.kept(places), mask)
+        # a tile has its elements where its own row is walked, and nowhere else
+        if self.reached is None and tuple(places[axis] for axis in value.axes) != self.space_for(value)[1]:
+            raise NeedsMemory(value)
+        return code
+
     def _columns(self, space: Space) -> str:
         """The condition that the variables of a space are inside of the tensors."""
         if self.crossed:
@@ -453,9 +467,16 @@ class KernelWriter(ElementWriter):
                 return self.put(
                     value.name, f"tl.arg{kind}(tl.where({full}, {element}, {worst}), 1)[:, None].to(tl.int64)"
                 )
+            case "cumsum":
+                return self.put(
+                    value.name, f"tl.cumsum(tl.where({full}, {element}, 0), 1, dtype={self.dtype(value.dtype)})"
+                )
         raise Unsupported(f"a reduction of kind {value.kind}")
 
     def _looped(self, value: Reduction, space: Space, inside: Coordinates) -> str:
+        if isinstance(value, Scan):
+            # the long rows may be those of what it adds up
+            raise NeedsMemory(next((reduction for reduction, _ in self.probe(value.operand, inside)), value))
         self._settle(value.operand, inside)
         columns = self._columns(space)
         kind = value.kind

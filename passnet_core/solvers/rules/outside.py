@@ -8,7 +8,7 @@ from passnet_core.solvers.rules.dtypes import INT64, DType
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.layouts import sizes_of
 from passnet_core.solvers.rules.lowering import Argument, Lowering
-from passnet_core.solvers.rules.lowering.arguments import per_axis
+from passnet_core.solvers.rules.lowering.arguments import dtype_of, per_axis
 from passnet_core.solvers.rules.sizes import Size
 from passnet_core.solvers.rules.values import Stored, Value
 
@@ -43,7 +43,8 @@ def _shapes(label: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         case "baddbmm" | "addmm":
             return _matmul(sizes_of(args[1]), sizes_of(args[2])), x.dtype
         case "cumsum" | "cumprod":
-            return sizes_of(x), x.dtype if x.dtype.is_float else INT64
+            given = dtype_of(kwargs.get("dtype", args[2] if len(args) > 2 else None))
+            return sizes_of(x), given or (x.dtype if x.dtype.is_float else INT64)
         case "topk":
             count = args[1] if len(args) > 1 else kwargs["k"]
             axis = kwargs.get("dim", args[2] if len(args) > 2 else -1) % len(x.shape)

@@ -1,6 +1,7 @@
 """Which operations of a subgraph a pass replaces together: regions between what is left to libraries."""
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,6 +30,9 @@ WRITTEN_LIBRARY = frozenset(
 )
 """Of these, those that a kernel may be written for where nothing else gains."""
 
+WRITTEN_WHERE_COVERED = frozenset({"cumsum"})
+"""Of these, those that regions hold wherever these rules can write them: cumulative sums of integers."""
+
 
 @dataclass(frozen=True)
 class FusedRegion:
@@ -50,6 +54,8 @@ class Surveyed:
         self.reasons: dict[str, str] = {}
         """Why an operation is left alone."""
         self.values: dict[str, Argument] = {}
+        self.libraries: set[str] = set()
+        """Operations that libraries compute."""
         self.into: dict[str, str] = {}
         """Operations that change an input of the subgraph, with the input."""
         self.inputs = {node.name for node in graph.inputs}
@@ -69,10 +75,7 @@ class Surveyed:
                 self.reasons[node.name] = f"{missing[0]} is not known"
                 continue
             try:
-                if operator_label(node) in LIBRARY:
-                    lowering.known[node.name] = shape_only(node, lowering)
-                else:
-                    lowering.known[node.name] = lowering.lowered(node)
+                lowering.known[node.name] = self._result(node, lowering)
             except Unsupported as problem:
                 self.reasons[node.name] = str(problem)
                 try:
@@ -80,6 +83,17 @@ class Surveyed:
                 except Unsupported:
                     continue
         self.values = lowering.known
+
+    def _result(self, node: Node, lowering: Lowering) -> Argument:
+        """The result of an operation, as a tensor in memory if a library computes it. Raises Unsupported."""
+        label = operator_label(node)
+        if label in WRITTEN_WHERE_COVERED:
+            with suppress(Unsupported):
+                return lowering.lowered(node)
+        if label in LIBRARY:
+            self.libraries.add(node.name)
+            return shape_only(node, lowering)
+        return lowering.lowered(node)
 
     def knows(self, names: Collection[str]) -> bool:
         """Whether these are operations of the subgraph, and all that they read is known."""
@@ -92,9 +106,8 @@ class Surveyed:
             return False
         if is_random(node) or is_switch(node) or self.storage[node.name] in self.disturbed:
             return False
-        label = operator_label(node)
-        if label in LIBRARY:
-            return library and label in WRITTEN_LIBRARY
+        if node.name in self.libraries:
+            return library and operator_label(node) in WRITTEN_LIBRARY
         value = self.values[node.name]
         return _is_tensors(value) and all(_is_tensors(self.values.get(name)) for name in node.inputs)
 

@@ -16,7 +16,7 @@ from passnet_core.solvers.rules.describing import docstring
 from passnet_core.solvers.rules.forms import forms_of
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.lowering.calls import read
-from passnet_core.solvers.rules.regions import LIBRARY, FusedRegion, Surveyed
+from passnet_core.solvers.rules.regions import FusedRegion, Surveyed
 from passnet_core.solvers.rules.shared import FoundRegion, Shared, extracted, loose_skeleton, skeleton
 from passnet_core.solvers.rules.writing import pass_file, title
 
@@ -77,7 +77,7 @@ class _Writing:
         for surveyed, regions in self.regions:
             fused = {name for each in regions for name in each.nodes}
             for node in surveyed.graph.operations:
-                if operator_label(node) in LIBRARY and node.name not in fused:
+                if node.name in surveyed.libraries and node.name not in fused:
                     yield operator_label(node)
 
     def _together(self) -> list[Shared]:

@@ -32,6 +32,10 @@ class ElementWriter(CoordinateText):
         """The code of a reduction's element."""
 
     @abstractmethod
+    def scan(self, value: "Scan", places: Coordinates, mask: str) -> str:
+        """The code of a scan's element."""
+
+    @abstractmethod
     def put(self, hint: str, text: str) -> str:
         """Assign an expression to a variable that is called like the hint, and return its name."""
 
@@ -329,6 +333,20 @@ class Moment(Reduction):
     @property
     def parts(self) -> tuple[Value, ...]:
         return self.operand, self.otherwise
+
+
+@dataclass(eq=False)
+class Scan(Reduction):
+    """At each place along one axis, the operand reduced up to there: the axis stays in the shape.
+
+    kind: cumsum."""
+
+    def kept(self, places: Coordinates) -> Coordinates:
+        """The places without that along the axis: those of the row."""
+        return tuple(place for axis, place in enumerate(places) if axis not in self.axes)
+
+    def code(self, writer: "ElementWriter", places: Coordinates, mask: str) -> str:
+        return writer.scan(self, places, mask)
 
 
 def broadcast_places(shape: Shape, whole: Shape, places: Coordinates) -> Coordinates:

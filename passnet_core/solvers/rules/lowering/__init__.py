@@ -18,6 +18,7 @@ from passnet_core.solvers.rules.lowering.normalisations import NORMALISATIONS
 from passnet_core.solvers.rules.lowering.products import PRODUCTS
 from passnet_core.solvers.rules.lowering.rearrangements import REARRANGEMENTS
 from passnet_core.solvers.rules.lowering.reductions import REDUCTIONS
+from passnet_core.solvers.rules.lowering.scans import SCANS
 from passnet_core.solvers.rules.lowering.signatures import SIGNATURES, bound_arguments
 from passnet_core.solvers.rules.lowering.unary import UNARY
 from passnet_core.solvers.rules.lowering.views import VIEWS
@@ -33,6 +34,7 @@ OPERATIONS: Mapping[str, Operation] = {
     **CONDITIONS,
     **CONVERSIONS,
     **REDUCTIONS,
+    **SCANS,
     **NORMALISATIONS,
     **VIEWS,
     **INDEXING,

@@ -40,6 +40,7 @@ SIGNATURES: Mapping[str, str] = {
     "norm": "x p dim keepdim dtype",
     "vector_norm": "x p dim keepdim dtype",
     "linalg_vector_norm": "x p dim keepdim dtype",
+    "cumsum": "x dim dtype",
     "transpose": "x one other",
     "swapaxes": "x one other",
     "flatten": "x start end",
@@ -156,4 +157,6 @@ def bound_arguments(
             raise Unsupported(f"{label} with {name}")
     if target == "torch.linalg.norm" and found.get("p") is not None and not isinstance(found.get("dim"), int):
         raise Unsupported("a norm of matrices")
+    if target.endswith("cumsum_"):
+        raise Unsupported("a cumulative sum in place")
     return {name: value for name, value in found.items() if not name.startswith("_")}

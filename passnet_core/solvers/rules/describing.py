@@ -1,14 +1,13 @@
 """What a pass says of itself: which operations it fuses, which bytes move, and why in that way."""
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from passnet_core.graphs.rendering import BYTES
 from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.solvers.rules.contractions import ProductCode
 from passnet_core.solvers.rules.forms import Form
 from passnet_core.solvers.rules.shared import FoundRegion, Shared
-from passnet_core.solvers.rules.values import Pointwise, Reduction, Value, below
+from passnet_core.solvers.rules.traffic import computing, kernel_bytes, whole_bytes
+from passnet_core.solvers.rules.values import Pointwise, Reduction, below
 
 MOST_NAMED = 6
 WIDTH = 116
@@ -37,30 +36,14 @@ def _title(found: FoundRegion) -> str:
 
 def _traffic(found: FoundRegion, form: Form) -> list[str]:
     """How many bytes eager and the kernels move, on the first subgraph."""
-    surveyed = found.surveyed
-    named = (surveyed.graph.by_name[name] for name in found.region.nodes)
-    operations = [node for node, is_view in zip(named, found.views) if not is_view]
-    values = surveyed.values
-    eager = sum(_bytes(values[name]) for node in operations for name in (*dict.fromkeys(node.inputs), node.name))
-    mine = sum(_moved(code.tensors, form) for code in form.kernels)
+    operations = computing(found)
+    eager = sum(whole_bytes(found.surveyed, node) for node in operations)
+    mine = sum(kernel_bytes(code, form) for code in form.kernels)
     where = found.surveyed.subgraph.id
     one = "one kernel, which moves" if len(operations) == 1 else f"{len(operations)} kernels, which move"
     if mine >= eager:
         return [f"On {where} eager runs {one} {_told(eager)}, as much as is read and written here."]
     return [f"On {where} eager runs {one} {_told(eager)}. Here {_told(mine)} are read and written."]
-
-
-def _moved(tensors: Iterable[str], form: Form) -> int:
-    known: dict[str, Value] = {**{each.tensor: each for each in form.inputs}, **form.stored}
-    return sum(_bytes(known[each]) for each in tensors)
-
-
-def _bytes(value: object) -> int:
-    if isinstance(value, tuple | list):
-        return sum(map(_bytes, value))
-    if not isinstance(value, Value):
-        return 0
-    return math.prod(size.value for size in value.shape) * BYTES.get(value.dtype.name, 4)
 
 
 def _told(count: int) -> str:

@@ -42,6 +42,8 @@ class Form:
     results: list[Result]
     stored: dict[str, Value]
     kernels: list[Code]
+    found: list[FoundRegion]
+    """The regions that it serves, in the order of the sizes' values."""
     numbers: dict[str, tuple[int | float, ...]] = field(default_factory=dict)
     """Numbers that the pattern passes on, in each of the subgraphs."""
 
@@ -78,7 +80,7 @@ def _formed(shared: Shared, members: Sequence[int], name: str, exactly: bool) ->
     lowering = Lowering(known)
     lowering.run(shared.graph)
     half = any(own.dtype.name in ("float16", "bfloat16") for each in chosen for own in each.inputs)
-    form = _Results(shared.graph, chosen[0], inputs, lowering.known, exactly, half).form(name)
+    form = _Results(shared.graph, chosen, inputs, lowering.known, exactly, half).form(name)
     form.numbers = {each.name: tuple(each.values[index] for index in members) for each in shared.literals}
     return form
 
@@ -107,15 +109,16 @@ class _Results:
     def __init__(
         self,
         graph: Graph,
-        found: FoundRegion,
+        found: list[FoundRegion],
         inputs: list[Stored],
         values: dict[str, Any],
         exactly: bool,
         half: bool,
     ) -> None:
         self.graph, self.inputs, self.values, self.exactly, self.half = graph, inputs, values, exactly, half
-        self.views = {node.name for node, is_view in zip(graph.operations, found.views) if is_view}
-        self.into = {graph.operations[place].name: graph.inputs[at].name for place, at in found.changes.items()}
+        self.found, first = found, found[0]
+        self.views = {node.name for node, is_view in zip(graph.operations, first.views) if is_view}
+        self.into = {graph.operations[place].name: graph.inputs[at].name for place, at in first.changes.items()}
 
     def form(self, name: str) -> Form:
         result = self.graph.result
@@ -130,7 +133,7 @@ class _Results:
             raise Unsupported("a view that takes a computed coordinate apart") from split
         stored = {each.tensor: each.value for code in kernels for each in code.outputs}
         results = [self._result(each, *chains[each], chains) for each in names]
-        return Form(self.inputs, results, stored, kernels)
+        return Form(self.inputs, results, stored, kernels, self.found)
 
     def _is_input(self, name: str) -> bool:
         return self.graph.by_name[name].kind is NodeKind.INPUT

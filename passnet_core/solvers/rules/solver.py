@@ -13,7 +13,7 @@ from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.records import Bundle, Task
 from passnet_core.records.bundles import PassFile
 from passnet_core.solvers.rules.describing import docstring
-from passnet_core.solvers.rules.forms import forms_of
+from passnet_core.solvers.rules.forms import Form, forms_of
 from passnet_core.solvers.rules.kernels import Unsupported
 from passnet_core.solvers.rules.lowering.calls import read
 from passnet_core.solvers.rules.regions import FusedRegion, Surveyed
@@ -24,30 +24,42 @@ MOST_ROUNDS = 6
 """How often regions are chosen anew because a pattern matches something else than it was made for."""
 
 
+Cut = tuple[Surveyed, list[FusedRegion]]
+"""A subgraph with the regions that passes are to replace."""
+
+
 @dataclass
 class WrittenBundle:
-    """A bundle. left: why parts of the subgraphs are left as they are. libraries: operations left to libraries."""
+    """A bundle. left: why parts of the subgraphs are left as they are. libraries: operations left to libraries.
+
+    cuts: the subgraphs with the regions that the passes replace. forms: of each pass."""
 
     bundle: Bundle
+    cuts: list[Cut]
+    forms: list[list[Form]]
     left: list[str] = field(default_factory=list)
     libraries: list[str] = field(default_factory=list)
 
 
 def written(task: Task) -> WrittenBundle:
     """Write a bundle for a task. Raises BadInput if nothing of it is covered."""
-    return _Writing(task).bundle()
+    return written_for(task, [fused(Surveyed(each, parse(each.code))) for each in task.subgraphs])
+
+
+def fused(surveyed: Surveyed) -> Cut:
+    """The regions between what is left to libraries; if there are none, views, or at last what libraries compute."""
+    return surveyed, surveyed.regions() or surveyed.views() or surveyed.regions(library=True)
+
+
+def written_for(task: Task, cuts: Sequence[Cut]) -> WrittenBundle:
+    """Write a bundle whose passes replace these regions. Raises BadInput if none of them can be written."""
+    return _Writing(task, cuts).bundle()
 
 
 class _Writing:
-    def __init__(self, task: Task) -> None:
-        self.task = task
-        self.left: list[str] = []
-        self.regions: list[tuple[Surveyed, list[FusedRegion]]] = []
-        for subgraph in task.subgraphs:
-            surveyed = Surveyed(subgraph, parse(subgraph.code))
-            regions = surveyed.regions() or surveyed.views() or surveyed.regions(library=True)
-            self.regions.append((surveyed, regions))
-            self.left += [f"{name}: {reason}" for name, reason in surveyed.reasons.items()]
+    def __init__(self, task: Task, cuts: Sequence[Cut]) -> None:
+        self.task, self.regions = task, list(cuts)
+        self.left = [f"{name}: {reason}" for surveyed, _ in cuts for name, reason in surveyed.reasons.items()]
 
     def bundle(self) -> WrittenBundle:
         for _ in range(MOST_ROUNDS):
@@ -55,7 +67,7 @@ class _Writing:
             if not self._regrouped(together):
                 break
         names = Names(taken=("launching", "planning", "torch", "triton", "tl", "libdevice"))
-        passes: list[PassFile] = []
+        passes: list[tuple[PassFile, list[Form]]] = []
         for own, each in zip(together, _widened(together)):
             name = names.free(title(own.graph))
             try:
@@ -69,8 +81,10 @@ class _Writing:
         if not passes:
             reasons = "; ".join(dict.fromkeys(self.left)) or "there is no operation"
             raise BadInput(f"The rules cover nothing of {self.task.id}: {reasons}.")
-        bundle = Bundle(tuple(passes), (carried.launching(), carried.planning()), author="rules")
-        return WrittenBundle(bundle, self.left, list(dict.fromkeys(self._libraries())))
+        files = tuple(file for file, _ in passes)
+        bundle = Bundle(files, (carried.launching(), carried.planning()), author="rules")
+        forms = [each for _, each in passes]
+        return WrittenBundle(bundle, self.regions, forms, self.left, list(dict.fromkeys(self._libraries())))
 
     def _libraries(self) -> Iterator[str]:
         """The operations that no region holds because libraries compute them well."""
@@ -146,9 +160,9 @@ def _labels(graph: Graph) -> tuple[str, ...]:
     return tuple(sorted(operator_label(node) for node in graph.operations))
 
 
-def _written(shared: Shared, name: str) -> PassFile:
+def _written(shared: Shared, name: str) -> tuple[PassFile, list[Form]]:
     forms = forms_of(shared, name)
-    return pass_file(shared, forms, f"{name}.py", name, docstring(shared, forms))
+    return pass_file(shared, forms, f"{name}.py", name, docstring(shared, forms)), forms
 
 
 def _by_numbers(members: Sequence[FoundRegion]) -> list[list[FoundRegion]]:

@@ -13,8 +13,7 @@ from passnet_core.graphs.ir import Graph
 from passnet_core.records import Task
 from passnet_core.service import Service, open_service
 from passnet_core.settings import read_settings
-from passnet_core.solvers.rules.explained import explained
-from passnet_core.solvers.rules.solver import WrittenBundle
+from passnet_core.solvers.rules.candidates import Candidate, candidates
 
 
 @st.cache_resource(show_spinner="Opening the playground…")
@@ -46,6 +45,6 @@ def graph(code: str) -> Graph:
 
 
 @functools.lru_cache(maxsize=64)
-def by_rules(task: Task) -> WrittenBundle:
-    """Return what the rules write for a task. Raises BadInput if they cover nothing of it."""
-    return explained(task)
+def by_rules(task: Task) -> tuple[Candidate, ...]:
+    """Return the bundles that the rules write for a task. Raises BadInput if they cover nothing of it."""
+    return candidates(task)

@@ -14,7 +14,7 @@ from passnet_core.cli.judging import bundle_named, spec_of
 from passnet_core.cli.parser import BASELINE, CAPTURE, DEVICE, PROFILE, STAGE, TASK, command, group, values
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.records import BASELINE_NAMES, Baseline, Capture, Device, EvalSpec, Stage, Task, to_json
-from passnet_core.records.trajectories import Budget, Price, Trajectory, Turn
+from passnet_core.records.trajectories import Alternative, Budget, Price, Trajectory, Turn
 from passnet_core.service import corpus_of
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ def solve(args: argparse.Namespace, console: Console) -> int:
     for name in ("attempts", "turns", "judges"):
         if getattr(args, name) < 1:
             raise BadInput(f"--{name} must be at least 1, not {getattr(args, name)}.")
+    if args.choose and args.solver != "rules":
+        raise BadInput(f"--choose is for --solver rules only, not for --solver {args.solver}.")
     corpus = corpus_of(console.settings)
     tasks = [corpus.resolve(name) for name in args.task]
     solver = SOLVERS[args.solver](args, console)
@@ -74,6 +76,9 @@ def solve(args: argparse.Namespace, console: Console) -> int:
         for end in [each.ending]
     ]  # fmt: skip
     console.table(("task", "attempt", "accepted", "speedup", "turns", "tokens", "cost", "end"), rows)
+    for each in solved:
+        for other in each.ending.alternatives:
+            console.say(f"{each.task_id}, attempt {each.number}, {_told(other, each.ending.total)}")
     console.say(
         " · ".join(f"{stage} {count}/{total}" for stage, count, total in stages([each.ending for each in solved]))
     )
@@ -81,6 +86,14 @@ def solve(args: argparse.Namespace, console: Console) -> int:
     console.say(f"{len(whole)} of {len(solved)} attempts were accepted on every subgraph" + (
         f", at a cost of {cost / len(whole):.4f} each." if cost and whole else "."))  # fmt: skip
     return ACCEPTED if whole else NOT_ACCEPTED
+
+
+def _told(candidate: Alternative, total: int) -> str:
+    """A candidate of the rules in a line. total: the number of subgraphs."""
+    way = "measured" if candidate.measured else "predicted"
+    speed = "not timed" if candidate.speedup is None else f"{way} at {candidate.speedup:.3f} times eager's speed"
+    accepted = "" if candidate.accepted is None else f", {candidate.accepted} of {total} accepted"
+    return f"{candidate.name}: {speed}{accepted}{', kept' if candidate.kept else ''}"
 
 
 def _language_model(args: argparse.Namespace, console: Console) -> "Solver":
@@ -109,11 +122,11 @@ def _inductor(args: argparse.Namespace, console: Console) -> "Solver":
 
 
 def _rules(args: argparse.Namespace, console: Console) -> "Solver":
-    from passnet_core.solvers.rules.contender import Rules
+    from passnet_core.solvers.rules.contender import Choice, Rules
 
     if args.bundle:
         raise BadInput("The rules cannot start from a bundle. Leave out either --bundle or --solver rules.")
-    return Rules()
+    return Rules(choose=Choice(args.choose) if args.choose else None)
 
 
 SOLVERS: Mapping[str, Callable[[argparse.Namespace, Console], "Solver"]] = {
@@ -198,6 +211,11 @@ def add_commands(commands: Any) -> None:
         "--solver", choices=tuple(SOLVERS), default="model",
         help="model: a language model writes passes; rules: rules write them, without a model; inductor: TorchInductor"
         " is judged, once per attempt (default: %(default)s)",
+    )  # fmt: skip
+    solving.add_argument(
+        "--choose", choices=("measure", "model"),
+        help="only for --solver rules: measure judges all candidates and keeps the fastest, model judges only the one"
+        " that a cost model takes for it (default: measure where the judge takes times, otherwise model)",
     )  # fmt: skip
     solving.add_argument(
         "--attempts", type=int, default=1, metavar="K", help="attempts per task (default: %(default)s)"

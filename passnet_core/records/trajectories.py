@@ -182,12 +182,29 @@ class Opening:
 
 
 @dataclass(frozen=True)
+class Alternative:
+    """One of several bundles that a solver wrote for a task before it kept one.
+
+    name: the way in which it was written. bundle: its digest. speedup: the geometric mean over the subgraphs, in times
+    eager's speed; None if none was timed. measured: by the judge; otherwise predicted. accepted: on how many subgraphs
+    it was; None if it was not judged."""
+
+    name: str
+    bundle: str
+    speedup: float | None
+    measured: bool
+    kept: bool
+    accepted: int | None = None
+
+
+@dataclass(frozen=True)
 class Ending:
     """The result of a conversation.
 
     reason: why the model failed, in a sentence; empty otherwise. tokens, cost: of its own turns. accepted, total,
     speedup: the Score of its best bundle, but speedup is None if nothing was timed. verdicts: how many subgraphs got
-    which verdict with that bundle. best: its digest; None: no bundle was evaluated."""
+    which verdict with that bundle. best: its digest; None: no bundle was evaluated. alternatives: what a solver chose
+    the best bundle from, if it wrote several at once."""
 
     end: End
     reason: str
@@ -199,6 +216,7 @@ class Ending:
     speedup: float | None
     verdicts: tuple[tuple[Verdict, int], ...]
     best: str | None = None
+    alternatives: tuple[Alternative, ...] = ()
 
 
 @dataclass(frozen=True)

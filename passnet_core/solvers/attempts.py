@@ -10,7 +10,18 @@ from passnet_core.execution.backends.base import DeviceInfo
 from passnet_core.execution.inspections import Inspections
 from passnet_core.graphs.source import parse
 from passnet_core.graphs.vocabulary import operator_sequence
-from passnet_core.records import CLOCK_VERSION, Bundle, EvalSpec, Inspection, Outcome, Stage, Subgraph, Task, Verdict
+from passnet_core.records import (
+    CLOCK_VERSION,
+    Bundle,
+    Device,
+    EvalSpec,
+    Inspection,
+    Outcome,
+    Stage,
+    Subgraph,
+    Task,
+    Verdict,
+)
 from passnet_core.records.trajectories import Ending, Opening
 from passnet_core.solvers.base import Attempt, Solver, Surroundings
 
@@ -36,10 +47,11 @@ class JudgeBench:
 
     def surroundings(self, subgraphs: Sequence[Subgraph], within_s: float, cancelled: threading.Event) -> Surroundings:
         device, environment = self._spec.device, self._here.environment
+        timed = device is Device.CUDA and self._spec.stage is Stage.MEASURE
         if device is not self._here.device:
-            return Surroundings(device, environment)
+            return Surroundings(device, environment, timed=timed)
         found = self._inspections.within(subgraphs, device, within_s, cancelled)
-        return Surroundings(device, environment, found)
+        return Surroundings(device, environment, found, timed)
 
 
 def opening_of(
@@ -99,4 +111,5 @@ def ending_of(attempt: Attempt, total: int) -> Ending:
         speedup=attempt.score.speedup if attempt.score and timed else None,
         verdicts=tuple(verdicts.items()),
         best=attempt.best.digest if attempt.best else None,
+        alternatives=attempt.alternatives,
     )

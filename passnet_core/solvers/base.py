@@ -17,16 +17,18 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from passnet_core.records import Bundle, Device, Environment, Inspection, Outcome, Subgraph, Task
-from passnet_core.records.trajectories import DEFAULT_BUDGET, FREE, Budget, End, Price, Score, Turn
+from passnet_core.records.trajectories import DEFAULT_BUDGET, FREE, Alternative, Budget, End, Price, Score, Turn
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """The machine that judges. environment: None if it is not known. inspections: by subgraph id, as far as known."""
+    """The machine that judges. environment: None if it is not known. inspections: by subgraph id, as far as known.
+    timed: whether right bundles are timed, which takes a GPU and a spec that asks for it."""
 
     device: Device
     environment: Environment | None = None
     inspections: Mapping[str, Inspection] = field(default_factory=dict)
+    timed: bool = False
 
 
 class Bench(Protocol):
@@ -76,7 +78,8 @@ class Attempt:
     """The result of a solver on a task. best: the best evaluated bundle; None if there is none, and for TorchInductor.
 
     turns: the turns of this attempt only. outcomes: those of `best` or of TorchInductor; empty if `best` comes from a
-    conversation that this one continues. reason: one sentence for End.FAILED, otherwise empty."""
+    conversation that this one continues. reason: one sentence for End.FAILED, otherwise empty. alternatives: what
+    `best` was chosen from, itself among it, if the solver wrote several bundles at once."""
 
     end: End
     turns: tuple[Turn, ...] = ()
@@ -84,6 +87,7 @@ class Attempt:
     score: Score | None = None
     outcomes: tuple[Outcome, ...] = ()
     reason: str = ""
+    alternatives: tuple[Alternative, ...] = ()
 
     @property
     def cost(self) -> float:
@@ -106,4 +110,5 @@ class Solver(Protocol):
         """Its settings."""
 
     def solve(self, task: Task, bench: Bench, watch: Watch) -> Attempt:
-        """Make one attempt. Faults of a model or a bundle belong in the attempt: they raise nothing."""
+        """Make one attempt. Faults of a model or a bundle belong in the attempt: they raise nothing. Raises BadInput if
+        the bench cannot do what the solver was set to do."""

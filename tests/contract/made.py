@@ -59,6 +59,23 @@ def task(task_id: str = "relu", subgraphs: int = 3) -> Task:
     return Task(task_id, Family.FUSIBLE, "develop", tuple(subgraph(task_id, number) for number in range(subgraphs)))
 
 
+def code_of(*lines: str, inputs: int = 2) -> str:
+    """The source of a graph with these operations, tmp_0 and so on, the last of which it returns."""
+    head = CODE.partition("in_0)")[0] + ", ".join(f"in_{place}" for place in range(inputs)) + "):\n"
+    body = "".join(f"        tmp_{place} = {line}\n" for place, line in enumerate(lines))
+    return f"{head}{body}        return (tmp_{len(lines) - 1},)\n"
+
+
+def around_a_product(task_id: str = "relu") -> Task:
+    """Three operations before a product of matrices, and a single one behind it, which is slower as a pass."""
+    code = code_of(
+        "torch.exp(in_0)", "tmp_0 + 1", "tmp_1 * in_0", "torch._C._nn.linear(tmp_2, in_1, None)", "torch.relu(tmp_3)"
+    )
+    inputs = tuple(TensorSpec(f"in_{place}", shape, "float16") for place, shape in enumerate(((32, 64), (48, 64))))
+    one = task(task_id, 1)
+    return replace(one, subgraphs=(replace(one.subgraphs[0], code=code, inputs=inputs),))
+
+
 def job(number: int = 0, *, task_id: str = "relu", bundle: Bundle | None = BUNDLE, spec: EvalSpec = MEASURE) -> Job:
     return Job(subgraph(task_id, number), bundle, spec)
 

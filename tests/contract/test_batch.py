@@ -4,6 +4,7 @@ import importlib.util
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -38,8 +39,9 @@ from passnet_core.records.trajectories import read_trajectory
 from passnet_core.service import open_service
 from passnet_core.settings import ModelSettings, Settings
 from passnet_core.solvers.llm import client as client_module
+from passnet_core.solvers.rules.candidates import candidates
 from tests.contract.judging import ADD_RELU, RIGHT, WRONG
-from tests.contract.made import outcome
+from tests.contract.made import around_a_product, outcome
 from tests.contract.model_server import ModelServer, Said, saying, serving
 from tests.contract.scripted import FINISH, a_pass, by_its_text, task, wrote
 
@@ -611,6 +613,61 @@ def test_a_task_that_the_rules_do_not_cover_is_reported_beside_the_others(playgr
     assert (code, "1 of 2 attempts were accepted" in out) == (0, True)
     assert "unknown, attempt 1: The rules write no pass for unknown: they do not know kron." in err
     assert "they do not know kron." in out
+
+
+def test_the_candidates_of_the_rules_are_measured_on_a_gpu_and_listed(playground: Playground) -> None:
+    write_task(around_a_product("around"), playground.folder / "data" / "tasks" / "around")
+    fused, gaining, products = (each.bundle.digest for each in candidates(around_a_product("around")))
+    speeds = {fused: 1.25, gaining: 1.5, products: 0.5}
+    playground.backend = backend = FakeBackend(
+        lambda job: outcome(job, Verdict.FASTER, speedup=speeds[job.bundle.digest if job.bundle else ""]), Device.CUDA
+    )
+    code, out, err = playground.solve("around", "--solver", "rules", "--stage", "measure")
+    assert code == 0, err
+    assert [job.bundle.digest for job in backend.jobs if job.bundle] == [fused, gaining, products]
+    lines = [
+        "around, attempt 1, fused: measured at 1.250 times eager's speed, 1 of 1 accepted",
+        "around, attempt 1, gaining: measured at 1.500 times eager's speed, 1 of 1 accepted, kept",
+        "around, attempt 1, products: measured at 0.500 times eager's speed, 1 of 1 accepted",
+    ]
+    assert "\n".join(lines) in out
+    end = dict(playground.lines(name="around")[-1]["ending"])
+    assert (end["best"], end["speedup"]) == (gaining, pytest.approx(1.5))
+    assert [each["kept"] for each in end["alternatives"]] == [False, True, False]
+    assert read_bundle(playground.out / "around" / "1" / "best").digest == gaining
+    settings = Settings(playground.folder / "home", playground.folder / "data", Path(sys.executable))
+    shown = io.StringIO()
+    assert main(["trajectories", "list", "--json"], out=shown, err=io.StringIO(), settings=settings) == 0
+    assert json.loads(shown.getvalue())[0]["ending"]["alternatives"] == end["alternatives"], "the store has them too"
+
+
+def test_the_cost_model_chooses_without_a_gpu(playground: Playground) -> None:
+    write_task(around_a_product("around"), playground.folder / "data" / "tasks" / "around")
+    playground.backend = backend = FakeBackend(lambda job: outcome(job, Verdict.VALUES_ONLY))
+    code, out, err = playground.solve("around", "--solver", "rules")
+    assert code == 0, err
+    assert len(backend.jobs) == 1
+    assert re.search(r"around, attempt 1, fused: predicted at \d\.\d{3} times eager's speed\n", out)
+    assert re.search(r"around, attempt 1, products: predicted at \d\.\d{3} times eager's speed, kept\n", out)
+
+
+@pytest.mark.parametrize(("device", "stage"), [(Device.CPU, "measure"), (Device.CUDA, "verify")])
+def test_candidates_are_measured_only_where_the_judge_takes_times(
+    playground: Playground, device: Device, stage: str
+) -> None:
+    playground.backend = backend = FakeBackend(lambda job: outcome(job, Verdict.VALUES_ONLY), device)
+    code, _, err = playground.solve("--solver", "rules", "--choose", "measure", "--stage", stage)
+    assert code == 2
+    assert "Candidates are measured only where the judge takes times: on a GPU, with --stage measure." in err
+    assert backend.jobs == []
+
+
+@pytest.mark.parametrize("solver", ["model", "inductor"])
+def test_only_the_rules_choose(playground: Playground, solver: str) -> None:
+    code, _, err = playground.solve("--solver", solver, "--choose", "model")
+    assert code == 2
+    assert f"--choose is for --solver rules only, not for --solver {solver}." in err
+    assert not playground.out.exists()
 
 
 def test_the_rules_cannot_start_from_a_bundle(playground: Playground) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from passnet_core.corpus.catalogue import Corpus
+from passnet_core.corpus.layout import write_task
 from passnet_core.graphs.ir import Listed, Ref
 from passnet_core.graphs.matching import Call
 from passnet_core.graphs.source import parse
@@ -18,6 +19,7 @@ from passnet_core.graphs.vocabulary import operator_label
 from passnet_core.judge.protocol.signatures import bind
 from passnet_core.solvers.rules.lowering import OPERATIONS
 from passnet_core.solvers.rules.lowering.calls import read
+from tests.contract.made import around_a_product
 from tests.contract.rules_cases import CASES
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -52,6 +54,20 @@ def _problems() -> str:
 @pytest.mark.parametrize("name", CASES)
 def test_values_dtypes_strides_and_changed_inputs_are_eagers(name: str, problems: dict[str, str]) -> None:
     assert problems[name] == ""
+
+
+def test_every_candidate_gives_eagers_values(tmp_path: Path) -> None:
+    write_task(around_a_product("around"), tmp_path / "around")
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.contract.trying_rules", "--candidates", str(tmp_path / "around")],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        cwd=PROJECT,
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"},
+    )
+    assert (done.returncode, done.stdout) == (0, "3 tried, 0 problems\n"), done.stderr[-3000:]
 
 
 def reading(call: Call) -> str:

@@ -27,6 +27,7 @@ from passnet_core.judge.protocol import signatures
 from passnet_core.judge.worker import building, interpreter
 from passnet_core.records import Subgraph, Task, TensorSpec
 from passnet_core.scoring.tolerances import tolerance
+from passnet_core.solvers.rules.candidates import candidates
 from passnet_core.solvers.rules.solver import written
 from tests.loading import Loaded, loaded
 
@@ -119,6 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--most", type=int, default=2_000_000, help="skip subgraphs with more input elements")
     parser.add_argument("--each", type=int, default=3, help="subgraphs of each task to try, spread over them")
+    parser.add_argument("--candidates", action="store_true", help="try all ways to write a task's bundle")
     parser.add_argument("--part", default="0/1", help="which part of the tasks, such as 1/2")
     parser.add_argument("tasks", nargs="*")
     options = parser.parse_args(arguments)
@@ -127,7 +129,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for task in tasks_named(options.tasks)[part::parts]:
         began = time.monotonic()
         try:
-            bundle = written(task).bundle
+            found = candidates(task) if options.candidates else ()
+            bundles = {f" ({each.name})": each.bundle for each in found} or {"": written(task).bundle}
         except PlaygroundError as problem:
             print(f"{task.id}: {problem}", flush=True)
             bad += 1
@@ -135,16 +138,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         small = [each for each in task.subgraphs if sum(math.prod(i.shape) for i in each.inputs) <= options.most]
         small = small or sorted(task.subgraphs, key=lambda each: sum(math.prod(i.shape) for i in each.inputs))[:1]
         chosen = small[:: max(1, len(small) // options.each)][: options.each]
-        with loaded(bundle) as passes:
-            for subgraph in chosen:
-                tried += 1
-                try:
-                    problem_text = difference(subgraph, passes)
-                except Exception as error:  # whatever a bundle does wrong
-                    problem_text = f"{type(error).__name__}: {str(error)[:300]}"
-                if problem_text:
-                    bad += 1
-                    print(f"{task.id} {subgraph.id}: {problem_text}", flush=True)
+        for way, bundle in bundles.items():
+            with loaded(bundle) as passes:
+                for subgraph in chosen:
+                    tried += 1
+                    try:
+                        problem_text = difference(subgraph, passes)
+                    except Exception as error:  # whatever a bundle does wrong
+                        problem_text = f"{type(error).__name__}: {str(error)[:300]}"
+                    if problem_text:
+                        bad += 1
+                        print(f"{task.id} {subgraph.id}{way}: {problem_text}", flush=True)
         if time.monotonic() - began > 20:
             print(f"  {task.id} took {time.monotonic() - began:.0f} s", flush=True)
     print(f"{tried} tried, {bad} problems")

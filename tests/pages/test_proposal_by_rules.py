@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from passnet_core.corpus.layout import write_task
 from passnet_core.service import Service
-from passnet_core.solvers.rules.explained import explained
+from passnet_core.solvers.rules.candidates import by_model, candidates
+from tests.contract.made import around_a_product
 from tests.example_playground import CODE, PASS, TASK_ID, task
 from tests.pages.editing import Editor
 from tests.pages.visiting import Visit, button, read, texts
@@ -21,7 +22,7 @@ def test_the_proposal_opens_beside_what_was_typed(visit: Visit, service: Service
     assert "+++ launching.py" in change
     button(app, "Open it in the editor").click()
     app.run()
-    written = explained(service.corpus.task(TASK_ID)).bundle
+    written = by_model(candidates(service.corpus.task(TASK_ID))).bundle
     assert Editor(app).texts == {file.name: file.code for file in written.files}
     assert app.query_params["bundle"] == written.digest
     assert "talk" not in app.query_params, "the drawer closes"
@@ -52,6 +53,14 @@ def test_what_is_left_to_pytorch_is_said_with_its_reason(visit: Visit, service: 
 def test_what_is_left_to_libraries_is_named(visit: Visit, service: Service) -> None:
     add_task(service, "half-library", CODE.replace("torch.sigmoid(tmp_1)", "torch.cumsum(tmp_1, -1)"))
     assert "Left to libraries: cumsum." in read(visit("workbench", task="half-library", talk="rules"))
+
+
+def test_the_fastest_by_the_cost_model_is_proposed_and_the_others_are_named(visit: Visit, service: Service) -> None:
+    write_task(around_a_product("around"), service.settings.data / "tasks" / "around")
+    service.corpus.refresh()
+    shown = read(visit("workbench", task="around", talk="rules"))
+    assert "Of 3 ways to write it a cost model for an H100 takes this one for the fastest: products" in shown
+    assert "exp_add_mul_linear.py" in shown
 
 
 def test_a_task_that_the_rules_do_not_cover_names_the_unknown_operations(visit: Visit, service: Service) -> None:

@@ -15,7 +15,7 @@ from passnet_core.corpus.catalogue import ImportReport
 from passnet_core.corpus.cutting_models import CutReport
 from passnet_core.corpus.downloading import Fetched, Offer
 from passnet_core.corpus.surveying import TaskMatches
-from passnet_core.records.trajectories import Ending, Trajectory
+from passnet_core.records.trajectories import Alternative, Ending, Trajectory
 from passnet_core.settings import read_settings
 from passnet_core.solvers.batch import Solved
 
@@ -114,7 +114,7 @@ def test_the_variables_are_those_that_settings_read() -> None:
         ("corpus import", (ImportReport,)),
         ("corpus download", (Offer, Fetched)),
         ("corpus cut", (CutReport,)),
-        ("solve", (Solved, Ending)),
+        ("solve", (Solved, Ending, Alternative)),
         ("trajectories list", (Trajectory,)),
     ],
 )

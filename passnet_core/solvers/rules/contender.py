@@ -1,31 +1,71 @@
-"""The rules as a solver: they write one bundle per task, and the judge judges it."""
+"""The rules as a solver: they write a task's bundle in a few ways, and one of them is kept."""
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from passnet_core.errors import BadInput
-from passnet_core.records import Task
-from passnet_core.records.trajectories import End, Score
+from passnet_core.records import Outcome, Task
+from passnet_core.records.trajectories import Alternative, End, Score
 from passnet_core.solvers.base import Attempt, Bench, Options, Watch
-from passnet_core.solvers.rules.explained import explained
+from passnet_core.solvers.rules.candidates import Candidate, by_model, candidates
+
+
+class Choice(StrEnum):
+    """How one of the candidates is chosen."""
+
+    MEASURE = "measure"
+    """Each is judged. Of those that are accepted on most subgraphs, the fastest by the judge's times is kept."""
+    MODEL = "model"
+    """The fastest by the cost model is kept, and only that one is judged."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """Fused kernels by rules, without a model. The same task always gets the same bundle."""
+    """Fused kernels by rules, without a language model. The same task always gets the same candidates.
+
+    choose: None: by measurement where the bench takes times, otherwise by the cost model."""
 
     name: str = "rules"
     options: Options = field(default_factory=Options)
+    choose: Choice | None = None
 
     def solve(self, task: Task, bench: Bench, watch: Watch) -> Attempt:
-        """Write the bundle and have it judged once. It counts even where some subgraphs are not accepted."""
+        """Write the candidates, and choose. The bundle counts even where some subgraphs are not accepted.
+
+        Raises BadInput if it was to choose by measurement and the bench takes no times."""
+        timed = bench.surroundings((), 0.0, watch.cancelled).timed
+        choose = self.choose or (Choice.MEASURE if timed else Choice.MODEL)
+        if choose is Choice.MEASURE and not timed:
+            raise BadInput(
+                "Candidates are measured only where the judge takes times: on a GPU, with --stage measure. Judge there,"
+                " or use --choose model."
+            )
         try:
-            bundle = explained(task).bundle
+            found = candidates(task)
         except BadInput as problem:
             return Attempt(End.FAILED, reason=str(problem))
-        outcomes = bench.evaluate(bundle, watch.cancelled)
-        if watch.cancelled.is_set():
-            return Attempt(End.STOPPED)
-        if (unjudged := next((each for each in outcomes if not each.verdict.judged), None)) is not None:
-            return Attempt(End.FAILED, reason=unjudged.reason)
-        score = Score.of(outcomes, len(task.subgraphs))
-        return Attempt(End.FINISHED, best=bundle, score=score, outcomes=outcomes)
+        judged: dict[str, tuple[Score, tuple[Outcome, ...]]] = {}
+        for each in found if choose is Choice.MEASURE else (by_model(found),):
+            outcomes = bench.evaluate(each.bundle, watch.cancelled)
+            if watch.cancelled.is_set():
+                return Attempt(End.STOPPED)
+            if (unjudged := next((one for one in outcomes if not one.verdict.judged), None)) is not None:
+                return Attempt(End.FAILED, reason=unjudged.reason)
+            judged[each.name] = Score.of(outcomes, len(task.subgraphs)), outcomes
+        # accepted on most subgraphs, then fastest; of equal ones the first
+        kept = max(judged, key=lambda name: judged[name][0].order)
+        score, outcomes = judged[kept]
+        told = tuple(
+            _measured(each, *judged[each.name], each.name == kept)
+            if choose is Choice.MEASURE
+            else Alternative(each.name, each.bundle.digest, each.speedup, measured=False, kept=each.name == kept)
+            for each in found
+        )
+        best = next(each.bundle for each in found if each.name == kept)
+        return Attempt(End.FINISHED, best=best, score=score, outcomes=outcomes, alternatives=told)
+
+
+def _measured(candidate: Candidate, score: Score, outcomes: tuple[Outcome, ...], kept: bool) -> Alternative:
+    timed = any(each.speedup() for each in outcomes)
+    speedup = score.speedup if timed else None
+    return Alternative(candidate.name, candidate.bundle.digest, speedup, True, kept, score.accepted)

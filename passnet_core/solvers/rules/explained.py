@@ -22,6 +22,11 @@ def explained(task: Task) -> WrittenBundle:
         unknown = ", ".join(dict.fromkeys(_unknown(task)))
         why = f"they do not know {unknown}" if unknown else "they leave all of its operations to PyTorch"
         raise BadInput(f"The rules write no pass for {task.id}: {why}.") from problem
+    return each_once(found)
+
+
+def each_once(found: WrittenBundle) -> WrittenBundle:
+    """The bundle with each reason once."""
     return replace(found, left=list(_reasons(found.left)))
 
 

@@ -392,7 +392,7 @@ class KernelWriter(ElementWriter):
     def reduce(self, value: Reduction, places: Coordinates, mask: str) -> str:
         if isinstance(value, Moment) and not self.follows(value):
             return self.element(value.otherwise, places, mask)
-        there = not mask or all(place.below(size) for place, size in zip(places, value.shape))
+        there = not mask or all(place.below(size) for place, size in zip(places, value.rows))
         if not there or any(place.read for place in places):
             # some rows must not be read, or programs would reduce other rows than their own
             raise NeedsMemory(value)

@@ -315,6 +315,11 @@ class Reduction(Value):
     def reduced(self) -> Shape:
         return tuple(self.operand.shape[axis] for axis in self.axes)
 
+    @property
+    def rows(self) -> Shape:
+        """The sizes of the axes that are not reduced."""
+        return tuple(size for axis, size in enumerate(self.operand.shape) if axis not in self.axes)
+
     def inside(self, kept: Sequence[Coordinate], walked: Sequence[Coordinate]) -> Coordinates:
         left, more = iter(kept), iter(walked)
         return tuple(next(more) if axis in self.axes else next(left) for axis in range(len(self.operand.shape)))

@@ -6,14 +6,18 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import pytest
+
+from passnet_core.errors import BadInput
 from passnet_core.execution.jobs import jobs_of
-from passnet_core.records import Bundle, EvalSpec, Inspection, Outcome, Subgraph, Task, TensorSpec, Verdict
+from passnet_core.records import Bundle, Device, EvalSpec, Inspection, Outcome, Subgraph, Task, TensorSpec, Verdict
 from passnet_core.records.trajectories import End, Score
 from passnet_core.solvers.base import Attempt, Bench, Surroundings, Watch
-from passnet_core.solvers.rules.contender import Rules
+from passnet_core.solvers.rules.candidates import by_model, candidates
+from passnet_core.solvers.rules.contender import Choice, Rules
 from passnet_core.solvers.rules.explained import explained
 from passnet_core.solvers.rules.solver import written
-from tests.contract.made import outcome, task
+from tests.contract.made import around_a_product, outcome, task
 
 UNKNOWN = """
 import torch
@@ -32,17 +36,28 @@ def of(code: str) -> Task:
 
 
 class Answering(Bench):
-    """A bench whose n-th subgraph gets the n-th verdict. It only evaluates. then: called once it has judged."""
+    """A bench whose n-th subgraph gets the n-th verdict. It only evaluates. then: called each time it has judged.
 
-    def __init__(self, task: Task, *verdicts: Verdict, then: Callable[[], None] = lambda: None) -> None:
+    timed: whether it says that it takes times. speedups: of the bundles, in the order in which it judges them."""
+
+    def __init__(
+        self,
+        task: Task,
+        *verdicts: Verdict,
+        then: Callable[[], None] = lambda: None,
+        timed: bool = False,
+        speedups: Sequence[float] = (),
+    ) -> None:
         self.task, self.verdicts, self.then, self.judged = task, verdicts, then, list[Bundle]()
+        self.timed, self.speedups = timed, speedups
 
     def evaluate(self, bundle: Bundle | None, cancelled: threading.Event) -> tuple[Outcome, ...]:
         assert bundle is not None
         self.judged.append(bundle)
         jobs = jobs_of(self.task, bundle, EvalSpec())
         self.then()
-        return tuple(outcome(job, verdict) for job, verdict in zip(jobs, self.verdicts))
+        speedup = self.speedups[len(self.judged) - 1] if self.speedups else 1.5
+        return tuple(outcome(job, verdict, speedup=speedup) for job, verdict in zip(jobs, self.verdicts))
 
     def check(self, bundle: Bundle, cancelled: threading.Event) -> tuple[Outcome, ...]:
         raise NotImplementedError
@@ -51,7 +66,7 @@ class Answering(Bench):
         raise NotImplementedError
 
     def surroundings(self, subgraphs: Sequence[Subgraph], within_s: float, cancelled: threading.Event) -> Surroundings:
-        raise NotImplementedError
+        return Surroundings(Device.CUDA if self.timed else Device.CPU, timed=self.timed)
 
 
 def test_the_bundle_counts_also_where_some_subgraphs_are_not_accepted() -> None:
@@ -103,6 +118,70 @@ def test_a_cancelled_attempt_is_stopped() -> None:
     watch = Watch()
     bench = Answering(task(), Verdict.VALUES_ONLY, Verdict.CANCELLED, then=watch.cancelled.set)
     assert Rules().solve(task(), bench, watch) == Attempt(End.STOPPED)
+
+
+def test_the_cost_model_chooses_where_nothing_is_timed() -> None:
+    found, bench = candidates(around_a_product()), Answering(around_a_product(), Verdict.VALUES_ONLY)
+    attempt = Rules().solve(around_a_product(), bench, Watch())
+    assert attempt.best == by_model(found).bundle
+    assert bench.judged == [attempt.best], "the others are not judged"
+    told = [(each.name, each.bundle, each.speedup, each.kept) for each in attempt.alternatives]
+    assert told == [(each.name, each.bundle.digest, each.speedup, each == by_model(found)) for each in found]
+    assert not any(each.measured or each.accepted is not None for each in attempt.alternatives)
+
+
+def test_measuring_keeps_the_fastest_of_all_candidates() -> None:
+    found = candidates(around_a_product())
+    for fastest in range(len(found)):
+        speedups = [1.2 + (place == fastest) for place in range(len(found))]
+        bench = Answering(around_a_product(), Verdict.FASTER, timed=True, speedups=speedups)
+        attempt = Rules().solve(around_a_product(), bench, Watch())
+        assert bench.judged == [each.bundle for each in found]
+        assert attempt.best == found[fastest].bundle
+        assert attempt.score is not None
+        assert attempt.score.speedup == pytest.approx(2.2)
+        assert {each.bundle_digest for each in attempt.outcomes} == {found[fastest].bundle.digest}
+        told = [(each.name, each.speedup, each.measured, each.accepted, each.kept) for each in attempt.alternatives]
+        assert told == [
+            (each.name, speedup, True, 1, place == fastest)
+            for place, (each, speedup) in enumerate(zip(found, map(pytest.approx, speedups)))
+        ]
+
+
+def test_a_candidate_that_is_accepted_on_fewer_subgraphs_is_not_kept() -> None:
+    found = candidates(around_a_product())
+    wanted = found[1].bundle
+
+    class Picky(Answering):
+        def evaluate(self, bundle: Bundle | None, cancelled: threading.Event) -> tuple[Outcome, ...]:
+            self.verdicts = (Verdict.SLOWER if bundle == wanted else Verdict.WRONG_VALUES,)
+            return super().evaluate(bundle, cancelled)
+
+    bench = Picky(around_a_product(), timed=True, speedups=(9.0, 0.8, 9.0))
+    attempt = Rules().solve(around_a_product(), bench, Watch())
+    assert attempt.best == wanted
+    assert [each.accepted for each in attempt.alternatives] == [0, 1, 0]
+
+
+def test_measuring_is_refused_before_anything_is_judged_where_nothing_is_timed() -> None:
+    bench = Answering(task(), *[Verdict.VALUES_ONLY] * 3)
+    with pytest.raises(BadInput, match="on a GPU, with --stage measure"):
+        Rules(choose=Choice.MEASURE).solve(task(), bench, Watch())
+    assert bench.judged == []
+
+
+def test_the_cost_model_chooses_on_a_gpu_too_if_it_is_asked_to() -> None:
+    bench = Answering(around_a_product(), Verdict.FASTER, timed=True)
+    attempt = Rules(choose=Choice.MODEL).solve(around_a_product(), bench, Watch())
+    assert len(bench.judged) == 1
+    assert [each.measured for each in attempt.alternatives] == [False] * len(candidates(around_a_product()))
+
+
+def test_an_attempt_that_is_cancelled_between_candidates_is_stopped() -> None:
+    watch = Watch()
+    bench = Answering(around_a_product(), Verdict.FASTER, then=watch.cancelled.set, timed=True)
+    assert Rules().solve(around_a_product(), bench, watch) == Attempt(End.STOPPED)
+    assert len(bench.judged) == 1
 
 
 def test_an_attempt_without_a_judge_has_failed() -> None:

@@ -316,7 +316,8 @@ def test_the_bundled_recordings_fit_the_bundled_tasks_and_bundles(tmp_path: Path
     for file in recorded:
         (task_id,) = file.run.task_ids
         digests = {subgraph.digest for subgraph in corpus.task(task_id).subgraphs}
-        assert {outcome.subgraph_digest for outcome in file.outcomes} == digests, file.run.label
+        judged = {outcome.subgraph_digest for outcome in file.outcomes}
+        assert judged in (digests, cores[task_id]), file.run.label
         if file.run.solver is SolverKind.PASSES:
             assert all(outcome.verdict.accepted for outcome in file.outcomes), file.run.label
     measured = [file for file in recorded if file.run.spec.stage is Stage.MEASURE]

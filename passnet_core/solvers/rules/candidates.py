@@ -43,10 +43,18 @@ def candidates(task: Task) -> tuple[Candidate, ...]:
     return tuple(found.values())
 
 
+MARGIN = 1.2
+"""By so much another candidate must be faster by the cost model: what it says of smaller differences is wrong as often
+as right (docs/solver.md)."""
+
+
 def by_model(found: Sequence[Candidate]) -> Candidate:
-    """The candidate that is fastest by the cost model, among those with a pass for most subgraphs; of equal ones the
-    first."""
-    return max(found, key=lambda each: (each.covered, each.speedup))
+    """Among the candidates with a pass for most subgraphs, the first one, unless another is clearly faster by the cost
+    model."""
+    most = max(each.covered for each in found)
+    first, *others = (each for each in found if each.covered == most)
+    fastest = max(others, key=lambda each: each.speedup, default=first)
+    return fastest if fastest.speedup > MARGIN * first.speedup else first
 
 
 def _candidate(name: str, written: WrittenBundle, first: WrittenBundle) -> Candidate:

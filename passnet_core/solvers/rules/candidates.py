@@ -107,7 +107,8 @@ def _gaining(task: Task, first: WrittenBundle) -> WrittenBundle | None:
 
 
 def _products(task: Task, first: WrittenBundle) -> WrittenBundle | None:
-    """With products and convolutions as part of a pass, where one kernel computes them and what follows."""
+    """With products and convolutions as part of a pass, where one kernel computes them and what follows, and reads each
+    factor from one tensor."""
     cuts = [(surveyed, surveyed.regions(library=True)) for surveyed, _ in first.cuts]
     if not any(_holds_product(surveyed, each) for surveyed, regions in cuts for each in regions):
         return None
@@ -115,7 +116,7 @@ def _products(task: Task, first: WrittenBundle) -> WrittenBundle | None:
         written = _written(task, cuts)
         if written is None:
             return None
-        unfit = _with_several_kernels(written) - {
+        unfit = _unfit(written) - {
             (surveyed.subgraph.id, frozenset(each.nodes)) for surveyed, regions in first.cuts for each in regions
         }
         if not unfit:
@@ -125,13 +126,14 @@ def _products(task: Task, first: WrittenBundle) -> WrittenBundle | None:
     return None
 
 
-def _with_several_kernels(written: WrittenBundle) -> set[tuple[str, frozenset[str]]]:
-    """Subgraphs and operations of the regions with a product that more than one kernel computes, or none by tiles."""
+def _unfit(written: WrittenBundle) -> set[tuple[str, frozenset[str]]]:
+    """Subgraphs and operations of the regions with a product that more than one kernel computes, or none by tiles, or
+    one that puts factors together from several tensors: their tiles may not fit in a processor."""
     return {
         (found.surveyed.subgraph.id, frozenset(found.region.nodes))
         for forms in written.forms
         for form in forms
-        if [type(code) for code in form.kernels] != [ProductCode]
+        if not any(isinstance(code, ProductCode) and code.loads <= 2 for code in form.kernels) or len(form.kernels) > 1
         for found in form.found
         if _holds_product(found.surveyed, found.region)
     }

@@ -51,6 +51,11 @@ class ProductCode(Code):
 
     dtype: str
 
+    @property
+    def loads(self) -> int:
+        """How many tiles it loads for each step of the sum: two, if both factors are tensors."""
+        return self.text.partition("tl.dot(")[0].partition("for start in ")[2].count("tl.load(")
+
 
 @dataclass(frozen=True)
 class Lengths:

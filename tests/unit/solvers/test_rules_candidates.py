@@ -60,6 +60,12 @@ def test_products_become_part_of_a_pass() -> None:
     assert "linear" not in products.written.libraries
 
 
+def test_a_product_of_what_is_put_together_from_several_tensors_is_left_to_the_library() -> None:
+    lines = ("torch.cat((in_0, in_2), 1)", "torch._C._nn.linear(tmp_0, in_1, None)", "torch.relu(tmp_1)")
+    found = candidates(of(*lines, shapes=((32, 64), (48, 96), (32, 32))))
+    assert "products" not in [each.name for each in found]
+
+
 def test_a_large_product_is_better_left_to_the_library() -> None:
     small = around_a_product()
     inputs = (TensorSpec("in_0", (4096, 4096), "float32"), TensorSpec("in_1", (4096, 4096), "float32"))

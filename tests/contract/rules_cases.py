@@ -1418,6 +1418,19 @@ CASES: dict[str, Case] = {
         XY,
         strided=True,
     ),
+    "views-in-the-shape-of-what-is-not-kept": Case(
+        """
+        tmp_0 = in_0 * in_1
+        tmp_1 = tmp_0.flatten(0, 1)
+        tmp_2 = torch.exp(tmp_1)
+        tmp_3 = tmp_2.reshape_as(tmp_0)
+        tmp_4 = tmp_1 + 1
+        tmp_5 = tmp_4.view_as(tmp_0)
+        tmp_6 = tmp_5.transpose(0, 1)
+        return (tmp_3, tmp_6)
+        """,
+        XY,
+    ),
     "a-view-and-what-it-shows": Case(
         """
         tmp_0 = in_0 * 0.5

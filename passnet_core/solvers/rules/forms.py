@@ -1,6 +1,6 @@
 """The kernels of a pass for tensors of certain ranks and dtypes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,6 +17,10 @@ from passnet_core.solvers.rules.lowering import Literal, Lowering
 from passnet_core.solvers.rules.shared import DEVICE, FoundRegion, Shared
 from passnet_core.solvers.rules.sizes import Size, product
 from passnet_core.solvers.rules.values import Cast, Stored, Value, below
+
+
+SHAPED = {"reshape_as": "reshape", "view_as": "view", "expand_as": "expand"}
+"""Views in the shape of another tensor, and the methods that take the sizes instead."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +171,7 @@ class _Results:
         chain = tuple(each for each in chain if not self._is_same(each))
         if not chain:
             return Result(tensor, tensor)
-        steps = tuple(f"{each.name} = {expression(self._of(each, storage, tensor, chain))}" for each in chain)
+        steps = tuple(f"{each.name} = {self._step(each, storage, tensor, chain)}" for each in chain)
         alone = sum(each == storage for each, _ in chains.values()) == 1 and tensor == storage
         value, base = self._value(name), self.values[storage]
         strides = strides_of(value)
@@ -179,9 +183,18 @@ class _Results:
     def _is_same(self, node: Node) -> bool:
         return any(self.values[node.name] is self.values[each] for each in node.inputs)
 
-    def _of(self, node: Node, storage: str, tensor: str, chain: Sequence[Node]) -> Node:
-        """The operation with tensors by the names that they have where the launch is planned."""
+    def _step(self, node: Node, storage: str, tensor: str, chain: Sequence[Node]) -> str:
+        """Python that makes a view of a chain, where the launch is planned."""
         kept = {id(self.values[each.name]): each.name for each in chain} | {id(self.values[storage]): tensor}
+        known = [id(self.values[each]) in kept or self._is_input(each) for each in node.inputs]
+        if (label := operator_label(node)) in SHAPED and not all(known):
+            # the tensor whose shape it takes is nowhere in memory
+            sizes = ", ".join(each.text for each in self._value(node.name).shape)
+            return f"{kept[id(self.values[node.inputs[0]])]}.{SHAPED[label]}(({sizes},))"
+        return expression(self._of(node, kept))
+
+    def _of(self, node: Node, kept: Mapping[int, str]) -> Node:
+        """The operation with tensors by the names that they have where the launch is planned."""
         names: dict[str, Argument] = {
             each: Ref(kept[id(self.values[each])]) for each in node.inputs if id(self.values[each]) in kept
         }

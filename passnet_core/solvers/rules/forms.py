@@ -18,7 +18,6 @@ from passnet_core.solvers.rules.shared import DEVICE, FoundRegion, Shared
 from passnet_core.solvers.rules.sizes import Size, product
 from passnet_core.solvers.rules.values import Cast, Stored, Value, below
 
-
 SHAPED = {"reshape_as": "reshape", "view_as": "view", "expand_as": "expand"}
 """Views in the shape of another tensor, and the methods that take the sizes instead."""
 

@@ -188,6 +188,15 @@ def test_solvers_timed_in_different_ways_are_on_boards_of_their_own() -> None:
     assert twin(first, [replace(other, clock_version=1)]) is None
 
 
+def test_a_comparison_on_few_subgraphs_does_not_come_before_many_subgraphs_of_one_solver() -> None:
+    few = [row(number, 2.0, bundle=bundle, device="H100") for number in range(2) for bundle in ("b1", "b2")]
+    many = [row(number, 2.0, bundle="b1", device="H200") for number in range(30)]
+    compared = [row(number, 2.0, bundle=bundle, device="A100") for number in range(12) for bundle in ("b1", "b2")]
+    assert [(each.device, len(each.places)) for each in boards([*few, *many, *compared])] == [
+        ("A100", 12), ("H200", 30), ("H100", 2),
+    ]  # fmt: skip
+
+
 def test_the_spread_of_speedups_by_hand() -> None:
     found = spread(solver("ours", [row(0, 4.0), row(1, 1.0), row(2, 2.0, first=-7), row(3, None)]), -6)
     assert [(speedup, right) for _, speedup, right in found.timed] == [(1.0, False), (2.0, True), (4.0, False)]

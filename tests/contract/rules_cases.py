@@ -1418,6 +1418,16 @@ CASES: dict[str, Case] = {
         XY,
         strided=True,
     ),
+    "flip-of-transposed": Case(
+        """
+        tmp_0 = in_0 * in_1
+        tmp_1 = tmp_0.transpose(0, 2)
+        tmp_2 = tmp_1.flip(1)
+        tmp_3 = in_0.transpose(1, 2).flip(0, 2)
+        return (tmp_2, tmp_3)
+        """,
+        XY,
+    ),
     "views-in-the-shape-of-what-is-not-kept": Case(
         """
         tmp_0 = in_0 * in_1

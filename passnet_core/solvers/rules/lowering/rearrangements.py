@@ -5,7 +5,7 @@ from typing import Any
 
 from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinate, Coordinates, Term, parted
 from passnet_core.solvers.rules.kernels import Unsupported
-from passnet_core.solvers.rules.layouts import is_contiguous
+from passnet_core.solvers.rules.layouts import dense, is_contiguous, sizes_of, strides_of
 from passnet_core.solvers.rules.lowering.arguments import Argument, Literal, Operation, axis_of, flat_items, size_of
 from passnet_core.solvers.rules.lowering.indexing import narrow
 from passnet_core.solvers.rules.lowering.pointwise import cast, joined, operand, pointwise, single
@@ -147,7 +147,10 @@ def flip(x: Value, dims: Argument, *more: int) -> Value:
             for axis, place in enumerate(places)
         )
 
-    return Copied(x.shape, x.dtype, view_of(x, x.shape, inside), contiguous=True)
+    found = Copied(x.shape, x.dtype, view_of(x, x.shape, inside))
+    # the strides of x, which those of the view are not
+    found.known_strides = dense(sizes_of(x), [strides_of(x)])
+    return found
 
 
 def repeat(x: Value, *sizes: Argument) -> Value:

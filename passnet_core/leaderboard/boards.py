@@ -159,7 +159,7 @@ class Ranked:
 
 
 TELLING = 10
-"""From so many subgraphs a comparison of solvers says more than a single solver on many."""
+"""On fewer subgraphs a board says little of a solver."""
 
 
 def boards(
@@ -169,8 +169,8 @@ def boards(
     totals: Mapping[str, int] | None = None,
     aborts_fail: bool = False,
 ) -> tuple[Board, ...]:
-    """Return the boards of these outcomes: those with several solvers on TELLING subgraphs first, then those of the
-    newest clock version, then those with the most subgraphs.
+    """Return the boards of these outcomes: those of fewer than TELLING subgraphs last, then those with several solvers
+    first, then those of the newest clock version, then those with the most subgraphs.
     Each set of subgraphs that some solver ran on one ground makes a board, with every solver that ran all of them.
     names: bundle names by digest. totals: the number of subgraphs in the corpus, by task. aborts_fail: as in
     scoring.report.score_reports."""
@@ -184,8 +184,8 @@ def boards(
         sorted(
             made,
             key=lambda board: (
-                len(board.contestants) < 2 or len(board.places) < TELLING,
-                -board.clock_version, -len(board.places), board.title, *board.ground,
+                len(board.places) < TELLING, len(board.contestants) < 2, -board.clock_version, -len(board.places),
+                board.title, *board.ground,
             ),
         )
     )  # fmt: skip

@@ -27,6 +27,15 @@ import triton
 from triton.knobs import HookChain
 from triton.runtime import JITFunction, driver
 
+try:
+    # what torch.compile looks at arguments with
+    from torch._C._dynamo.guards import TensorGuards
+except ImportError:
+    TensorGuards = None
+
+PLAIN = ("Tensor", "Parameter")
+"""Types of tensors that are what they seem: those of others may tell something else to Python than to C++."""
+
 MOST_PROGRAMS = (2**31 - 1, 65535, 65535)
 """The largest grid that CUDA launches, by axis."""
 
@@ -55,6 +64,19 @@ def _told(value):
     if isinstance(value, slice):
         return slice, facts(value.start, value.stop, value.step)
     return type(value), value
+
+
+def recognizer(*tensors):
+    """A function that says whether tensors have the dtypes, devices, shapes and strides of these, in a quarter of the
+    time that facts() takes. It knows nothing of addresses, and may say no to tensors that have all of this."""
+    if TensorGuards is None or any(type(each).__name__ not in PLAIN for each in tensors):
+        return unlike
+    return TensorGuards(*tensors, dynamic_dims_sizes=None, dynamic_dims_strides=None).check
+
+
+def unlike(*tensors):
+    """What recognizer returns if it knows no tensors: none are like them."""
+    return False
 
 
 class Launch:

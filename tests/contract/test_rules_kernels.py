@@ -38,8 +38,15 @@ def problems(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def _problems() -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.contract.rules_cases"],
+    done = run("tests.contract.rules_cases")
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout.splitlines()[-1]
+
+
+def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a module in a process of its own, since Triton's interpreter is chosen when Triton is imported."""
+    return subprocess.run(
+        [sys.executable, "-m", module, *arguments],
         capture_output=True,
         text=True,
         timeout=600,
@@ -47,8 +54,6 @@ def _problems() -> str:
         cwd=PROJECT,
         env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"},
     )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout.splitlines()[-1]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -58,15 +63,7 @@ def test_values_dtypes_strides_and_changed_inputs_are_eagers(name: str, problems
 
 def test_every_candidate_gives_eagers_values(tmp_path: Path) -> None:
     write_task(around_a_product("around"), tmp_path / "around")
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.contract.trying_rules", "--candidates", str(tmp_path / "around")],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        cwd=PROJECT,
-        env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"},
-    )
+    done = run("tests.contract.trying_rules", "--candidates", str(tmp_path / "around"))
     assert (done.returncode, done.stdout) == (0, "3 tried, 0 problems\n"), done.stderr[-3000:]
 
 

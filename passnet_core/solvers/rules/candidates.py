@@ -10,6 +10,7 @@ from passnet_core.records import Bundle, Task
 from passnet_core.solvers.rules.contractions import ProductCode
 from passnet_core.solvers.rules.costs import Estimate
 from passnet_core.solvers.rules.explained import each_once, explained
+from passnet_core.solvers.rules.forms import Form
 from passnet_core.solvers.rules.regions import WRITTEN_LIBRARY, FusedRegion, Surveyed
 from passnet_core.solvers.rules.solver import Cut, WrittenBundle, written_for
 
@@ -133,10 +134,18 @@ def _unfit(written: WrittenBundle) -> set[tuple[str, frozenset[str]]]:
         (found.surveyed.subgraph.id, frozenset(found.region.nodes))
         for forms in written.forms
         for form in forms
-        if not any(isinstance(code, ProductCode) and code.loads <= 2 for code in form.kernels) or len(form.kernels) > 1
+        if not _is_one_product(form)
         for found in form.found
         if _holds_product(found.surveyed, found.region)
     }
+
+
+def _is_one_product(form: Form) -> bool:
+    """Whether one kernel with tl.dot does all of it, and reads each factor from one tensor."""
+    match form.kernels:
+        case [ProductCode() as code]:
+            return code.loads <= 2
+    return False
 
 
 def _holds_product(surveyed: Surveyed, region: FusedRegion) -> bool:

@@ -81,6 +81,11 @@ class Space:
         return self.order is not Order.ANY
 
     @property
+    def count(self) -> str:
+        """Code of how many elements it walks."""
+        return counted(self.name.upper(), self.sizes)
+
+    @property
     def lanes(self) -> str:
         return f"{self.name}_lanes"
 
@@ -392,7 +397,7 @@ class KernelWriter(ElementWriter):
     def reduce(self, value: Reduction, places: Coordinates, mask: str) -> str:
         if isinstance(value, Moment) and not self.follows(value):
             return self.element(value.otherwise, places, mask)
-        there = not mask or all(place.below(size) for place, size in zip(places, value.rows))
+        there = not mask or all(place.below(size) for place, size in zip(places, value.kept(value.operand.shape)))
         if not there or any(place.read for place in places):
             # some rows must not be read, or programs would reduce other rows than their own
             raise NeedsMemory(value)
@@ -401,7 +406,7 @@ class KernelWriter(ElementWriter):
             return "value"
         key: tuple[object, ...] = ("reduction", id(value), places)
         if isinstance(value, Moment):
-            key = "moment", value.kind, id(value.operand), value.axes, value.order, places
+            key = _moment_key(value, value.kind, places)
         if key in self.memory:
             return self.memory[key]
         if variables(places) - set(self.outer.sizes):
@@ -505,8 +510,7 @@ class KernelWriter(ElementWriter):
         self.lines.append(f"{self.indent}{total} = {step}")
         self.close_loop()
         if space.order is Order.LANES:
-            count = counted(space.name.upper(), space.sizes)
-            return self.put(value.name, f"folded({total}, {space.lanes.upper()}, {count} >= 128)")
+            return self.put(value.name, f"folded({total}, {space.lanes.upper()}, {space.count} >= 128)")
         if space.order is Order.WARP:
             return self.put(value.name, f"halved({total}, {space.lanes.upper()})")
         fold = {"sum": "sum", "max": "max", "min": "min", "any": "max", "all": "min"}[kind]
@@ -519,17 +523,18 @@ class KernelWriter(ElementWriter):
         names = {kind: self.names.free(kind) for kind in ("mean", "variance")}
         parts = [self.names.free(f"{each}_parts") for each in names.values()]
         sizes = f"{space.lanes.upper()}, {space.each.upper()}"
-        count = counted(space.name.upper(), space.sizes)
         nothing = f"tl.zeros((ROWS, {space.lanes.upper()}), {value.dtype.work})"
         self.lines += [f"{self.indent}{each} = {nothing}" for each in parts]
         self.open_loop(space)
         element = self.element(value.operand, inside, "")
-        given = ", ".join([*parts, element, "tile", count, sizes])
+        given = ", ".join([*parts, element, "tile", space.count, sizes])
         self.lines.append(f"{self.indent}{', '.join(parts)} = grown({given})")
         self.close_loop()
-        self.lines.append(f"{self.indent}{', '.join(names.values())} = united({', '.join(parts)}, {count}, {sizes})")
+        self.lines.append(
+            f"{self.indent}{', '.join(names.values())} = united({', '.join(parts)}, {space.count}, {sizes})"
+        )
         for kind, name in names.items():
-            self.memory["moment", kind, id(value.operand), value.axes, value.order, places] = name
+            self.memory[_moment_key(value, kind, places)] = name
         return names[value.kind]
 
     def open_loop(self, space: Space) -> None:
@@ -539,8 +544,7 @@ class KernelWriter(ElementWriter):
             self.lines.append(f"{self.indent}for tile in tl.static_range({space.tiles.upper()}):")
             start = f"tile * {atom(block)}"
         else:
-            count = counted(space.name.upper(), space.sizes)
-            self.lines.append(f"{self.indent}for start in range(0, {count}, {block}):")
+            self.lines.append(f"{self.indent}for start in range(0, {space.count}, {block}):")
             start = "start"
         self.indent += "    "
         self.depth.append(f"loop {self.loops}")
@@ -611,6 +615,11 @@ class KernelWriter(ElementWriter):
                 text = f"{text} % {label}[{index}]"
             lines.append(f"{names[index]} = {text}")
         return lines
+
+
+def _moment_key(value: Moment, kind: str, places: Coordinates) -> tuple[object, ...]:
+    """What a mean or variance is remembered by: the same for all of one operand."""
+    return "moment", kind, id(value.operand), value.axes, value.order, places
 
 
 def _is_cheap(value: Value) -> bool:

@@ -8,12 +8,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TypeVar
 
 from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinate, Coordinates, CoordinateText
 from passnet_core.solvers.rules.dtypes import DType
 from passnet_core.solvers.rules.sizes import Size
 
 Shape = tuple[Size, ...]
+Item = TypeVar("Item")
 
 
 class ElementWriter(CoordinateText):
@@ -315,10 +317,9 @@ class Reduction(Value):
     def reduced(self) -> Shape:
         return tuple(self.operand.shape[axis] for axis in self.axes)
 
-    @property
-    def rows(self) -> Shape:
-        """The sizes of the axes that are not reduced."""
-        return tuple(size for axis, size in enumerate(self.operand.shape) if axis not in self.axes)
+    def kept(self, by_axis: Sequence[Item]) -> tuple[Item, ...]:
+        """Of what is given for each axis of the operand, that of the axes which are not reduced."""
+        return tuple(each for axis, each in enumerate(by_axis) if axis not in self.axes)
 
     def inside(self, kept: Sequence[Coordinate], walked: Sequence[Coordinate]) -> Coordinates:
         left, more = iter(kept), iter(walked)
@@ -345,10 +346,6 @@ class Scan(Reduction):
     """At each place along one axis, the operand reduced up to there: the axis stays in the shape.
 
     kind: cumsum."""
-
-    def kept(self, places: Coordinates) -> Coordinates:
-        """The places without that along the axis: those of the row."""
-        return tuple(place for axis, place in enumerate(places) if axis not in self.axes)
 
     def code(self, writer: "ElementWriter", places: Coordinates, mask: str) -> str:
         return writer.scan(self, places, mask)

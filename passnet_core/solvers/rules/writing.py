@@ -329,14 +329,18 @@ def _replacement(forms: Sequence[Form], function: str, arguments: Sequence[str])
     tensors = [each for each in arguments if each in _tensors(forms)]
     numbers = [each for each in arguments if each not in tensors]
     unaligned = [f"{each}.data_ptr() % 16" for each in tensors]
-    alike = [f"recognizer({', '.join(tensors)})"] if tensors else []
-    names = [*(["alike"] if tensors else []), *(f"latest_{each}" for each in numbers), "plan"]
-    first = [*(["unlike"] if tensors else []), *["None"] * (len(numbers) + 1)]
+    names = [*(f"latest_{each}" for each in numbers), "plan"]
+    first = ["None"] * len(names)
+    latest = [*numbers, "plan"]
     # a number of the graph is the same object in every call
-    others = [*(f"{each} is not latest_{each}" for each in numbers), "plan is None"]
+    others = [f"{each} is not latest_{each}" for each in numbers]
     if tensors:
-        others = [*others[:-1], f"not alike({', '.join(tensors)})", *unaligned]
-    kept = f"LATEST[0] = {_bare([*alike, *numbers, 'plan'])}"
+        given = ", ".join(tensors)
+        names, first, latest = ["alike", *names], ["unlike", *first], [f"recognizer({given})", *latest]
+        others += [f"not alike({given})", *unaligned]
+    else:
+        others.append("plan is None")
+    kept = f"LATEST[0] = {_bare(latest)}"
     lines = [
         "PLANS = {}",
         f"LATEST = [{_tuple(first)}]",

@@ -14,7 +14,7 @@ from passnet_core.solvers.rules.lowering.conversions import converted_to
 from passnet_core.solvers.rules.lowering.pointwise import binary, cast, in_dtype, pointwise
 from passnet_core.solvers.rules.lowering.stages import in_stages
 from passnet_core.solvers.rules.lowering.unary import unary
-from passnet_core.solvers.rules.lowering.views import view_of, with_origins
+from passnet_core.solvers.rules.lowering.views import view_of, without_axes
 from passnet_core.solvers.rules.sizes import ONE, Size, product
 from passnet_core.solvers.rules.values import (
     ElementWriter,
@@ -25,7 +25,6 @@ from passnet_core.solvers.rules.values import (
     Reduction,
     Shape,
     Value,
-    View,
     below,
 )
 
@@ -212,11 +211,10 @@ def moments_in_order(x: Value, axes: tuple[int, ...], order: Order) -> tuple[Val
     whole = any(isinstance(each, Reduction) and each.operand is x and each.axes == axes for each in below(found[0]))
     if x.dtype.is_wide or not whole:
         return found
-    kept = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
 
     def moment(by_sums: Value) -> Value:
-        otherwise = View(kept, wide, by_sums, lambda _, places: with_origins(places, axes), name=by_sums.name)
-        taken = Moment(kept, wide, by_sums.name, x, axes, True, order, name=by_sums.name, otherwise=otherwise)
+        otherwise, kind = without_axes(by_sums, axes), by_sums.name
+        taken = Moment(otherwise.shape, wide, kind, x, axes, True, order, name=kind, otherwise=otherwise)
         return with_kept_axes(taken, x, axes)
 
     mean, variance = found
@@ -252,11 +250,7 @@ def var(
     by = correction if correction is not None else int(bool(unbiased))
     _, found = moments(x, dim, by, wide_of(x.dtype))
     found = found if wide else cast(found, x.dtype)
-    if keepdim:
-        return found
-    axes = axes_of(x, dim)
-    shape = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
-    return View(shape, found.dtype, found, lambda _, places: with_origins(places, axes), name="variance")
+    return found if keepdim else without_axes(found, axes_of(x, dim))
 
 
 def std(*args: Argument, **kwargs: Argument) -> Value:

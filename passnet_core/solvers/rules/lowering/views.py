@@ -70,6 +70,11 @@ def squeeze(x: Value, dim: Argument = None) -> Value:
         axes = {axis for axis, size in enumerate(x.shape) if size.seems_one}
     else:
         axes = {axis for axis in axes_of(x, dim) if x.shape[axis].seems_one}
+    return without_axes(x, axes)
+
+
+def without_axes(x: Value, axes: Collection[int]) -> Value:
+    """x without these axes, which are of size 1."""
     shape = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
     return view_of(x, shape, lambda places: with_origins(places, axes))
 

@@ -22,9 +22,11 @@ def by_rules(task: Task, draft: EditorDraft) -> None:
     proposal(task, draft, found.bundle, closes=True)
     if len(candidates) > 1:
         others = ", ".join(f"{each.name} {each.speedup:.2f}" for each in candidates if each is not kept)
+        fastest = kept.speedup == max(each.speedup for each in candidates)
+        chosen = "takes this one for the fastest" if fastest else "takes none for clearly faster than this one"
         st.caption(
-            f":material/speed: Of {len(candidates)} ways to write it a cost model for an H100 takes this one for the"
-            f" fastest: {kept.name} {kept.speedup:.2f} times eager's speed, {others}."
+            f":material/speed: Of {len(candidates)} ways to write it a cost model for an H100 {chosen}:"
+            f" {kept.name} {kept.speedup:.2f} times eager's speed, {others}."
         )
     if kept.gainless:
         st.caption(f":material/trending_flat: Left to PyTorch, which is as fast: {plain(', '.join(kept.gainless))}.")

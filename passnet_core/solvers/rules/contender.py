@@ -16,7 +16,7 @@ class Choice(StrEnum):
     MEASURE = "measure"
     """Each is judged. Of those that are accepted on most subgraphs, the fastest by the judge's times is kept."""
     MODEL = "model"
-    """The fastest by the cost model is kept, and only that one is judged."""
+    """The first is kept unless another is clearly faster by the cost model, and only that one is judged."""
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,14 @@ import time
 from dataclasses import replace
 from typing import Any
 
+import pytest
 import torch
 
 from passnet_core.graphs.source import parse
 from passnet_core.judge.numerics.input_draws import INPUT_DRAWS, roles
 from passnet_core.judge.protocol.messages import Returned
 from passnet_core.judge.stages import sizes
+from passnet_core.judge.worker import building
 from passnet_core.records import (
     TensorSpec,
     Verdict,
@@ -141,18 +143,61 @@ class GraphModule(torch.nn.Module):
     assert steps[-1].shapes[0] < (64, 128)
 
 
-def test_a_convolution_keeps_as_many_biases_as_it_has_weights() -> None:
-    """PyTorch runs it on meta tensors all the same, and eager fails at such sizes."""
-    code = """
+@pytest.mark.parametrize(
+    ("call", "fitting", "misfits"),
+    [
+        (
+            "conv1d(x, weight, bias, (1,), (1,), (1,), 1)",
+            ((1, 64, 64), (2, 64, 3), (2,)),
+            [((1, 64, 64), (2, 64, 3), (24576,))],
+        ),
+        (
+            "conv1d(x, weight, bias, (1,), (0,), (1,), groups=4)",
+            ((1, 64, 9), (8, 16, 1), (8,)),
+            [((1, 64, 9), (2, 16, 1), (2,)), ((1, 64, 9), (6, 16, 1), (6,))],
+        ),
+        (
+            "conv_transpose1d(x, weight, bias, (8,), (4,), (0,), 2, (1,))",
+            ((2, 6, 9), (6, 4, 16), (8,)),
+            [((2, 6, 9), (6, 4, 16), (4,)), ((2, 4, 9), (6, 4, 16), (8,)), ((2, 5, 9), (5, 4, 16), (8,))],
+        ),
+    ],
+)
+def test_the_sizes_of_a_convolution_fit_each_other(
+    call: str, fitting: sizes.Shapes, misfits: list[sizes.Shapes]
+) -> None:
+    """Meta tensors let pass what eager refuses."""
+    graph = parse(f"""
 import torch
 
 class GraphModule(torch.nn.Module):
     def forward(self, x, weight, bias):
-        tmp_0 = torch.conv1d(x, weight, bias, (1,), (1,), (1,), 1)
+        tmp_0 = torch.{call}
         return (tmp_0,)
-"""
-    shapes = ((1, 64, 64), (24576, 64, 3), (24576,))
-    specs = tuple(TensorSpec(name, shape, "float32") for name, shape in zip(("x", "weight", "bias"), shapes))
-    probe = sizes._Probe(parse(code), specs, {})
-    assert probe.form(shapes) == probe.form(((1, 64, 64), (2, 64, 3), (2,))) == ((3, torch.float32),)
-    assert probe.form(((1, 64, 64), (2, 64, 3), (24576,))) is None
+""")
+    specs = tuple(TensorSpec(name, shape, "float32") for name, shape in zip(("x", "weight", "bias"), fitting))
+    probe = sizes._Probe(graph, specs, {})
+    assert probe.form(fitting) == ((3, torch.float32),)
+    module = building.module_of(graph, {})
+    for shapes in misfits:
+        assert probe.form(shapes) is None
+        with pytest.raises(RuntimeError):
+            module(*map(torch.ones, shapes))
+
+
+def test_views_join_the_axes_that_they_join_at_the_recorded_sizes() -> None:
+    """Elsewhere x.view(4, 16, -1, 64) would run too, and mean something else."""
+    graph = parse("""
+import torch
+
+class GraphModule(torch.nn.Module):
+    def forward(self, x):
+        tmp_0 = x.view(4, 16, -1, 64)
+        tmp_1 = tmp_0.transpose(1, 2)
+        return (tmp_1,)
+""")
+    specs = (TensorSpec("x", (4, 16, 2048), "float32"),)
+    steps = sizes.smaller(graph, specs, {})
+    assert [step.shapes for step in steps] == [((4, 16, 1024),), ((4, 16, 512),)]
+    assert {step.shapes[0][:2] for step in steps} == {(4, 16)}
+    assert sizes.small_shapes(graph, specs, {}) == ((4, 16, 128),)

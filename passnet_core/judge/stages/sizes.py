@@ -282,15 +282,50 @@ def _elements(shapes: Sequence[Sequence[int]]) -> int:
     return max(1, sum(math.prod(shape) for shape in shapes))
 
 
-class _BiasesFit(TorchFunctionMode):
-    """Refuses what a convolution of meta tensors lets pass: a bias that is not as long as the weight."""
+_CONVOLVED = ("input", "weight", "bias", "stride", "padding", "", "groups")
+"""Parameters of convolutions by position; the sixth is another in transposed ones."""
+_CONVOLUTIONS = frozenset(f"{name}{dimensions}d" for name in ("conv", "conv_transpose") for dimensions in (1, 2, 3))
+
+
+_VIEWS = frozenset({"view", "reshape", "unflatten"})
+
+
+class _SizesFit(TorchFunctionMode):
+    """Refuses convolutions whose sizes do not fit, which torch lets pass if tensors are on the meta device, and notes
+    the shapes before and after each view."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.views: list[tuple[torch.Size, torch.Size]] = []
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        given = {**dict(zip(("input", "weight", "bias"), args)), **(kwargs or {})}
-        if getattr(func, "__name__", "") in ("conv1d", "conv2d", "conv3d") and given.get("bias") is not None:  # noqa: SIM102
-            if len(given["bias"]) != len(given["weight"]):
-                raise RuntimeError("The bias is not as long as the weight.")
-        return func(*args, **(kwargs or {}))
+        name = getattr(func, "__name__", "")
+        if name in _CONVOLUTIONS:
+            self._check(name, {**dict(zip(_CONVOLVED, args)), **(kwargs or {})})
+        result = func(*args, **(kwargs or {}))
+        if name in _VIEWS:
+            operand = next(iter((*args, *(kwargs or {}).values())))
+            self.views.append((operand.shape, result.shape))
+        return result
+
+    def _check(self, name: str, given: Mapping[str, Any]) -> None:
+        weight, bias, groups = given["weight"], given.get("bias"), given.get("groups", 1)
+        if weight.shape[0] < groups or weight.shape[0] % groups:
+            raise RuntimeError(f"A weight of {weight.shape[0]} does not fall into {groups} groups.")
+        outputs = weight.shape[0]
+        if name.startswith("conv_transpose"):
+            outputs = weight.shape[1] * groups
+            if given["input"].shape[1 - weight.dim()] != weight.shape[0]:
+                raise RuntimeError("The input has not as many channels as the weight.")
+        if bias is not None and len(bias) != outputs:
+            raise RuntimeError("The bias is not as long as there are channels.")
+
+
+def _joints(before: Sequence[int], after: Sequence[int]) -> frozenset[tuple[int, int]]:
+    """Where a view joins no axes: up to which axis of the operand it has as many elements as up to which of the
+    result."""
+    one, other = ([math.prod(shape[:end]) for end in range(len(shape) + 1)] for shape in (before, after))
+    return frozenset((i, j) for i, count in enumerate(one) for j, more in enumerate(other) if count == more)
 
 
 class _Probe:
@@ -300,19 +335,32 @@ class _Probe:
         self.module = building.module_of(placed(graph, "meta"), {})
         self.specs = specs
         self.numbers = {spec.name for spec in specs if known_roles.get(spec.name, PLAIN_ROLE).number}
+        self.joints = [_joints(*each) for each in self._run(tuple(spec.shape for spec in specs))[1]]
 
     def form(self, shapes: Shapes) -> tuple[Any, ...] | None:
-        """The rank and dtype of every output, or None if the subgraph does not run at these sizes."""
+        """The rank and dtype of every output, or None if the subgraph does not run at these sizes, or if a view joins
+        other axes than at the recorded sizes.
+
+        That happens where a number in the source was an axis that shrinks: x.view(4, 256, -1, 128) of (2, 256, 256)
+        would take one axis to be both the batch and the rest of the last one, which no pass need expect."""
+        outputs, views = self._run(shapes)
+        if any(not joints <= _joints(*each) for joints, each in zip(self.joints, views)):
+            return None
+        return outputs
+
+    def _run(self, shapes: Shapes) -> tuple[tuple[Any, ...] | None, list[tuple[torch.Size, torch.Size]]]:
+        fitting = _SizesFit()
         try:
-            with torch.device("meta"), torch.no_grad(), _BiasesFit():
+            with torch.device("meta"), torch.no_grad(), fitting:
                 result = self.module(*(self._input(spec, shape) for spec, shape in zip(self.specs, shapes)))
         except MISFITS:
-            return None
+            return None, []
         finally:
             # the subgraph may have switched gradients off
             torch.set_grad_enabled(True)
         outputs = result if isinstance(result, tuple | list) else (result,)
-        return tuple((each.dim(), each.dtype) if isinstance(each, torch.Tensor) else type(each) for each in outputs)
+        kinds = ((each.dim(), each.dtype) if isinstance(each, torch.Tensor) else type(each) for each in outputs)
+        return tuple(kinds), fitting.views
 
     def _input(self, spec: TensorSpec, shape: tuple[int, ...]) -> Any:
         if spec.name in self.numbers:

@@ -12,6 +12,7 @@ import math
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,9 @@ from passnet_core.errors import PlaygroundError
 from passnet_core.graphs.placement import placed
 from passnet_core.graphs.rewriting import rewrite
 from passnet_core.graphs.source import parse
+from passnet_core.judge.numerics.input_draws import roles
 from passnet_core.judge.protocol import signatures
+from passnet_core.judge.stages.sizes import smaller
 from passnet_core.judge.worker import building, interpreter
 from passnet_core.records import Subgraph, Task, TensorSpec
 from passnet_core.scoring.tolerances import tolerance
@@ -50,6 +53,16 @@ def drawn(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
     if "var" in spec.original_name:
         values = values.abs() + 0.1
     return (values + 0.1).to(dtype)
+
+
+def reduced(subgraph: Subgraph) -> Subgraph:
+    """The subgraph with inputs of the least sizes at which the judge compares values without a GPU."""
+    graph = placed(parse(subgraph.code), "cpu")
+    steps = smaller(graph, subgraph.inputs, roles(graph, subgraph.inputs))
+    if not steps:
+        return subgraph
+    pairs = zip(subgraph.inputs, steps[-1].shapes)
+    return replace(subgraph, inputs=tuple(replace(spec, shape=shape) for spec, shape in pairs))
 
 
 def difference(subgraph: Subgraph, passes: Loaded, seed: int = 0, *, strided: bool = False) -> str:
@@ -120,6 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--most", type=int, default=2_000_000, help="skip subgraphs with more input elements")
     parser.add_argument("--each", type=int, default=3, help="subgraphs of each task to try, spread over them")
+    parser.add_argument("--reduced", action="store_true", help="shrink inputs as the judge does without a GPU")
     parser.add_argument("--candidates", action="store_true", help="try all ways to write a task's bundle")
     parser.add_argument("--part", default="0/1", help="which part of the tasks, such as 1/2")
     parser.add_argument("tasks", nargs="*")
@@ -135,8 +149,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{task.id}: {problem}", flush=True)
             bad += 1
             continue
-        small = [each for each in task.subgraphs if sum(math.prod(i.shape) for i in each.inputs) <= options.most]
-        small = small or sorted(task.subgraphs, key=lambda each: sum(math.prod(i.shape) for i in each.inputs))[:1]
+        subgraphs = [reduced(each) for each in task.subgraphs] if options.reduced else task.subgraphs
+        small = [each for each in subgraphs if sum(math.prod(i.shape) for i in each.inputs) <= options.most]
+        small = small or sorted(subgraphs, key=lambda each: sum(math.prod(i.shape) for i in each.inputs))[:1]
         chosen = small[:: max(1, len(small) // options.each)][: options.each]
         for way, bundle in bundles.items():
             with loaded(bundle) as passes:

@@ -30,6 +30,7 @@ from passnet_core.execution.backends.base import DeviceInfo
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.jobs import jobs_of, new_run
 from passnet_core.execution.scheduler import Scheduler
+from passnet_core.judge.stages.verdict import FAULTS
 from passnet_core.records import (
     CLOCK_VERSION,
     Baseline,
@@ -96,7 +97,8 @@ def record(
     part are kept in the folder, and count the next time if the environment is equal.
 
     until: time on the monotonic clock after which no further subgraph begins. Parts that the judge fails at are left
-    out and named; raises InfrastructureError if no part succeeds.
+    out and named; raises InfrastructureError if no part succeeds. Left out is also a part for which memory ran out
+    beside other judges, which says nothing about it.
     """
     folder.mkdir(parents=True, exist_ok=True)
     info = scheduler.here
@@ -115,6 +117,8 @@ def record(
                 continue
             try:
                 count += _record_one(part, path, scheduler, info, kept_samples, until)
+            except Crowded as error:
+                print(f"Left out: {error}", flush=True)
             except InfrastructureError as error:
                 print(f"Left out: {error}", flush=True)
                 failures.append(error)
@@ -196,16 +200,30 @@ def _begun(path: Path, environment: Environment | None) -> dict[str, Outcome]:
     return found
 
 
+class Crowded(InfrastructureError):
+    """There was too little memory, which several judges share."""
+
+
 def _outcome(job: Job, scheduler: Scheduler) -> Outcome:
     """Judge a job, and once more if the machine spoiled the outcome. Raises InfrastructureError if that fails too."""
     outcome = scheduler.judge(job, lambda event: None, threading.Event())
     # an inconclusive outcome without times has a reason that judging again would not change
     unsteady = outcome.verdict is Verdict.INCONCLUSIVE and outcome.timings
-    if unsteady or outcome.verdict is Verdict.INFRASTRUCTURE:
+    if unsteady or outcome.verdict is Verdict.INFRASTRUCTURE or _is_crowded(outcome, scheduler):
         outcome = scheduler.judge(job, lambda event: None, threading.Event())
+    named = f"{job.subgraph.task_id} {job.subgraph.id}: {outcome.reason}"
+    if _is_crowded(outcome, scheduler):
+        raise Crowded(f"{named.rstrip('.')}. Other judges share the memory: record it with --judges 1.")
     if outcome.verdict is Verdict.INFRASTRUCTURE:
-        raise InfrastructureError(f"{job.subgraph.task_id} {job.subgraph.id}: {outcome.reason}")
+        raise InfrastructureError(named)
     return outcome
+
+
+def _is_crowded(outcome: Outcome, scheduler: Scheduler) -> bool:
+    """Whether memory ran out while other judges may have had it."""
+    verdict, words = FAULTS["memory"]
+    short = outcome.verdict is verdict and outcome.reason.startswith(words)
+    return short and scheduler.capacity().judges > 1
 
 
 def thinned(outcome: Outcome, kept: int) -> Outcome:

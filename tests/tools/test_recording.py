@@ -39,6 +39,11 @@ from tools.recording import RecordedPart, in_order, main, missing, parts_of, rec
 TIMED = (Verdict.FASTER, Verdict.SLOWER, Verdict.NO_DIFFERENCE)
 
 
+def clock_of(outcome: Outcome) -> int:
+    assert outcome.environment is not None
+    return outcome.environment.clock_version
+
+
 def timed(job: Job) -> Outcome:
     return outcome(job, Verdict.FASTER, speedup=2.0)
 
@@ -227,6 +232,21 @@ def test_only_what_the_machine_spoiled_is_judged_again(tmp_path: Path) -> None:
     assert judged_times(outcome(unsteady, Verdict.INFRASTRUCTURE), "machine") == 2
 
 
+def test_memory_that_judges_share_is_no_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    parts = [RecordedPart("inductor", task(name, subgraphs=1), None, MEASURE) for name in ("large", "small")]
+
+    def short_of_memory(job: Job) -> Outcome:
+        found = replace(outcome(job, Verdict.CRASHED), reason="It ran out of memory: OutOfMemoryError: 2 GiB.")
+        return found if job.subgraph.task_id == "large" else timed(job)
+
+    alone = FakeBackend(short_of_memory, Device.CUDA)
+    assert record(parts, tmp_path / "alone", Scheduler(alone)) == 2
+    together = FakeBackend(short_of_memory, Device.CUDA, judges=2)
+    assert record(parts, tmp_path / "together", Scheduler(together)) == 1
+    assert [path.name for path in (tmp_path / "together").iterdir()] == ["inductor-cuda-direct-small.jsonl.gz"]
+    assert "Left out: large" in capsys.readouterr().out
+
+
 def test_parts_cover_inductor_and_each_bundle_on_its_tasks(tmp_path: Path) -> None:
     for name in ("relu", "other"):
         write_task(task(name), tmp_path / "tasks" / name)
@@ -321,10 +341,10 @@ def test_the_bundled_recordings_fit_the_bundled_tasks_and_bundles(tmp_path: Path
         if file.run.solver is SolverKind.PASSES:
             assert all(outcome.verdict.accepted for outcome in file.outcomes), file.run.label
     measured = [file for file in recorded if file.run.spec.stage is Stage.MEASURE]
-    on_inductor = [
-        (file.run.task_ids[0], file.run.spec.capture) for file in measured if file.run.solver is SolverKind.INDUCTOR
-    ]
-    assert len(set(on_inductor)) == len(on_inductor)
+    of_inductor = [file for file in measured if file.run.solver is SolverKind.INDUCTOR]
+    kinds = [(file.run.task_ids[0], file.run.spec, *sorted(map(clock_of, file.outcomes))[:1]) for file in of_inductor]
+    assert len(set(kinds)) == len(kinds)
+    on_inductor = [(file.run.task_ids[0], file.run.spec.capture) for file in of_inductor]
     in_folders = {summary.id for summary in corpus.tasks() if (data / "tasks" / summary.id).is_dir()}
     assert {task_id for task_id, capture in on_inductor if capture is Capture.DIRECT} >= in_folders
     assert {corpus.task(task_id).split for task_id, _ in on_inductor if task_id not in in_folders} == {"eval"}

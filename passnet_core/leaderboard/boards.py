@@ -74,6 +74,11 @@ class Board:
         return tasks[0] if len(tasks) == 1 else f"{len(tasks)} tasks"
 
     @property
+    def mixed(self) -> bool:
+        """Whether solvers of several kinds meet: passes and TorchInductor."""
+        return len({each.solver for each in self.contestants}) > 1
+
+    @property
     def recorded(self) -> tuple[str, ...]:
         """Where and when the recorded outcomes of this board were made; empty: all were made here."""
         return tuple(sorted({row.recorded for each in self.contestants for row in each.rows} - {""}))
@@ -169,9 +174,10 @@ def boards(
     totals: Mapping[str, int] | None = None,
     aborts_fail: bool = False,
 ) -> tuple[Board, ...]:
-    """Return the boards of these outcomes: those of fewer than TELLING subgraphs last, then those with several solvers
-    first, then those of the newest clock version, then those with the most subgraphs.
-    Each set of subgraphs that some solver ran on one ground makes a board, with every solver that ran all of them.
+    """Return the boards of these outcomes: those of fewer than TELLING subgraphs last, then those first where passes
+    meet TorchInductor, then those with several solvers, of the newest clock version, and with the most subgraphs.
+    Each set of subgraphs that some solver ran on one ground makes a board, with every solver that ran all of them; and
+    so does what an author's bundles and TorchInductor share, if one lacks some that the other has.
     names: bundle names by digest. totals: the number of subgraphs in the corpus, by task. aborts_fail: as in
     scoring.report.score_reports."""
     grouped: dict[Ground, list[ScoreRow]] = {}
@@ -184,8 +190,8 @@ def boards(
         sorted(
             made,
             key=lambda board: (
-                len(board.places) < TELLING, len(board.contestants) < 2, -board.clock_version, -len(board.places),
-                board.title, *board.ground,
+                len(board.places) < TELLING, not board.mixed, len(board.contestants) < 2, -board.clock_version,
+                -len(board.places), board.title, *board.ground,
             ),
         )
     )  # fmt: skip
@@ -383,7 +389,14 @@ def _boards_of(
         if row.author:
             authors.setdefault(row.author, {})[place] = row
     made = []
-    for places in {frozenset(each) for each in (*baselines.values(), *bundles.values(), *authors.values())}:
+    sets = {frozenset(each) for each in (*baselines.values(), *bundles.values(), *authors.values())}
+    for own in authors.values():
+        # a subgraph may rank some solvers only: the noise of one was too much, or it was left out
+        met = [each for each in baselines.values() if len(own.keys() & each.keys()) >= TELLING]
+        shared = frozenset(own).intersection(*met)
+        if met and len(shared) >= TELLING:
+            sets.add(shared)
+    for places in sets:
         order = tuple(sorted(places))
 
         def covering(found: Mapping[Place, ScoreRow], order: tuple[Place, ...] = order) -> tuple[ScoreRow, ...]:

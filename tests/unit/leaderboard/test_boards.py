@@ -159,6 +159,22 @@ def test_inductor_is_looked_for_on_all_boards_of_the_same_ground_and_no_other() 
     assert all(each.device == "H200" for each in baselines_on(ground, made)[Baseline.INDUCTOR].values())
 
 
+def test_an_author_and_the_baselines_meet_on_what_they_share() -> None:
+    """Each may lack some subgraphs: those that were too unsteady to rank it."""
+    by_rules = [replace(row(number, 2.0, bundle=f"b{number}"), author="rules") for number in range(12)]
+    rows = [*by_rules, *(row(number, 1.0, bundle=None) for number in range(1, 14))]
+    rows += [row(number, 1.5, bundle=None, baseline=Baseline.EAGER_ROUNDING) for number in (0, *range(2, 15))]
+    first, *_ = boards(rows)
+    assert {subgraph for _, subgraph in first.places} == {f"s{number}" for number in range(2, 12)}
+    assert [(line.contestant.name, line.score) for line in ranked(first, 0)] == [
+        ("rules bundles", pytest.approx(2.0)),
+        (BASELINE_NAMES[Baseline.EAGER_ROUNDING], pytest.approx(1.5)),
+        (INDUCTOR, pytest.approx(1.0)),
+    ]
+    without = [each for each in boards(by_rules) if each.contestants[0].name == "rules bundles"]
+    assert [len(each.places) for each in without] == [12]
+
+
 def test_both_baselines_are_ranked_as_solvers_of_their_own() -> None:
     other = row(0, 1.5, bundle=None, baseline=Baseline.EAGER_ROUNDING)
     (board,) = boards([row(0, 2.0), row(0, 1.0, bundle=None), other])

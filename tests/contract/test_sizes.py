@@ -201,3 +201,18 @@ class GraphModule(torch.nn.Module):
     assert [step.shapes for step in steps] == [((4, 16, 1024),), ((4, 16, 512),)]
     assert {step.shapes[0][:2] for step in steps} == {(4, 16)}
     assert sizes.small_shapes(graph, specs, {}) == ((4, 16, 128),)
+
+
+def test_convolutions_keep_their_windows() -> None:
+    graph = parse("""
+import torch
+
+class GraphModule(torch.nn.Module):
+    def forward(self, x, weight):
+        tmp_0 = torch.conv1d(x, weight, None, (1,), (0,), (1,), 1)
+        return (tmp_0,)
+""")
+    specs = (TensorSpec("x", (64, 8, 512), "float32"), TensorSpec("weight", (8, 8, 16), "float32"))
+    steps = sizes.smaller(graph, specs, {})
+    assert steps[-1].elements < steps[0].elements
+    assert {step.shapes[1][2] for step in steps} == {16}

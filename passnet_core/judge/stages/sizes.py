@@ -292,11 +292,12 @@ _VIEWS = frozenset({"view", "reshape", "unflatten"})
 
 class _SizesFit(TorchFunctionMode):
     """Refuses convolutions whose sizes do not fit, which torch lets pass if tensors are on the meta device, and notes
-    the shapes before and after each view."""
+    the shapes before and after each view, and the windows of convolutions."""
 
     def __init__(self) -> None:
         super().__init__()
         self.views: list[tuple[torch.Size, torch.Size]] = []
+        self.windows: list[torch.Size] = []
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = getattr(func, "__name__", "")
@@ -319,6 +320,7 @@ class _SizesFit(TorchFunctionMode):
                 raise RuntimeError("The input has not as many channels as the weight.")
         if bias is not None and len(bias) != outputs:
             raise RuntimeError("The bias is not as long as there are channels.")
+        self.windows.append(weight.shape[2:])
 
 
 def _joints(before: Sequence[int], after: Sequence[int]) -> frozenset[tuple[int, int]]:
@@ -335,32 +337,37 @@ class _Probe:
         self.module = building.module_of(placed(graph, "meta"), {})
         self.specs = specs
         self.numbers = {spec.name for spec in specs if known_roles.get(spec.name, PLAIN_ROLE).number}
-        self.joints = [_joints(*each) for each in self._run(tuple(spec.shape for spec in specs))[1]]
+        recorded = self._run(tuple(spec.shape for spec in specs))[1]
+        self.joints, self.windows = [_joints(*each) for each in recorded.views], recorded.windows
 
     def form(self, shapes: Shapes) -> tuple[Any, ...] | None:
-        """The rank and dtype of every output, or None if the subgraph does not run at these sizes, or if a view joins
-        other axes than at the recorded sizes.
+        """The rank and dtype of every output, or None if the subgraph does not run at these sizes, or does something
+        else there that no pass need expect: if a view joins other axes than at the recorded sizes, or a convolution
+        has another window.
 
-        That happens where a number in the source was an axis that shrinks: x.view(4, 256, -1, 128) of (2, 256, 256)
-        would take one axis to be both the batch and the rest of the last one, which no pass need expect."""
-        outputs, views = self._run(shapes)
-        if any(not joints <= _joints(*each) for joints, each in zip(self.joints, views)):
+        A view does so where a number in the source was an axis that shrinks: x.view(4, 256, -1, 128) of (2, 256, 256)
+        would take one axis to be both the batch and the rest of the last one. Windows are often written out."""
+        outputs, found = self._run(shapes)
+        if found.windows != self.windows or any(
+            not joints <= _joints(*each) for joints, each in zip(self.joints, found.views)
+        ):
             return None
         return outputs
 
-    def _run(self, shapes: Shapes) -> tuple[tuple[Any, ...] | None, list[tuple[torch.Size, torch.Size]]]:
+    def _run(self, shapes: Shapes) -> tuple[tuple[Any, ...] | None, _SizesFit]:
+        """The rank and dtype of every output, or None, and what was noted until then."""
         fitting = _SizesFit()
         try:
             with torch.device("meta"), torch.no_grad(), fitting:
                 result = self.module(*(self._input(spec, shape) for spec, shape in zip(self.specs, shapes)))
         except MISFITS:
-            return None, []
+            return None, fitting
         finally:
             # the subgraph may have switched gradients off
             torch.set_grad_enabled(True)
         outputs = result if isinstance(result, tuple | list) else (result,)
         kinds = ((each.dim(), each.dtype) if isinstance(each, torch.Tensor) else type(each) for each in outputs)
-        return tuple(kinds), fitting.views
+        return tuple(kinds), fitting
 
     def _input(self, spec: TensorSpec, shape: tuple[int, ...]) -> Any:
         if spec.name in self.numbers:

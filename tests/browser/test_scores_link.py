@@ -24,6 +24,8 @@ def test_the_slider_the_link_and_a_click_on_a_point_move_together(open_page: Ope
     expect(page).to_have_url(re.compile("who=TorchInductor"))
     expect(slider).to_have_attribute("aria-valuetext", "1")
     expect(page.get_by_text("in the ES(1) of TorchInductor")).to_be_visible()
+    # until then the chart may be drawn anew, and lose a click
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
 
     page.get_by_test_id("stVegaLiteChart").nth(1).locator("text[aria-label*='float16/96/toy']").first.click()
     expect(page.get_by_role("link", name="TorchInductor: the run of add-relu, float16/96/toy")).to_be_visible()

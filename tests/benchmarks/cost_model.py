@@ -16,7 +16,7 @@ from passnet_core.service import corpus_of
 from passnet_core.settings import BUNDLED_DATA, read_settings
 from passnet_core.solvers.rules.costs import Estimate
 from passnet_core.solvers.rules.solver import written
-from passnet_core.store.exchange import read_file
+from tests.benchmarks.recorded import outcomes_of
 
 RECORDED = BUNDLED_DATA / "baselines" / "h100-rules-direct.jsonl.gz"
 FARTHEST = 10
@@ -84,8 +84,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.cost_model", description=__doc__)
     parser.add_argument("--recorded", type=Path, default=RECORDED, help="a file of runs (default: %(default)s)")
     options = parser.parse_args()
-    _, runs = read_file(options.recorded)
-    outcomes = [outcome for run in runs for outcome in run.outcomes]
+    outcomes = outcomes_of([options.recorded])
     print("\n".join(told(list(predictions(corpus_of(read_settings()), outcomes)))))
     return 0
 

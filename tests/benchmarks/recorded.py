@@ -1,6 +1,6 @@
 """python -m tests.benchmarks.recorded prints what the judge's recorded runs on the core say, as Markdown.
 
-For each capture and profile: the bundles of the rules beside TorchInductor on the subgraphs that both were timed on, by
+For each capture: the bundles of the rules beside TorchInductor on the subgraphs that both were timed on, by
 family, and each subgraph where a bundle is slower than eager or not right at t = −5. It measures nothing, takes seconds
 and needs no GPU."""
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import geometric_mean
 
 from passnet_core.corpus.catalogue import Corpus
-from passnet_core.records import CLOCK_VERSION, Baseline, Capture, Outcome, SolverKind, Verdict
+from passnet_core.records import BASELINE_NAMES, CLOCK_VERSION, Baseline, Capture, Outcome, SolverKind, Verdict
 from passnet_core.scoring.report import entry_of
 from passnet_core.scoring.scores import Sample, aggregate_score
 from passnet_core.service import corpus_of
@@ -21,11 +21,8 @@ from passnet_core.store.exchange import read_file
 
 RECORDED = tuple(sorted((BUNDLED_DATA / "baselines").glob("h100-*.jsonl.gz")))
 RULES = "rules"
-WAYS = {
-    RULES: "rules",
-    Baseline.INDUCTOR: "TorchInductor",
-    Baseline.EAGER_ROUNDING: "the same, keeping eager's roundings",
-}
+WAYS = {RULES: "rules"} | {str(baseline): name for baseline, name in BASELINE_NAMES.items()}
+"""The solvers that are compared, by what they are called in tables."""
 STRICT_T = -5
 Place = tuple[str, str]
 
@@ -72,14 +69,15 @@ def told(judged: Judged, families: Mapping[str, str]) -> Iterator[str]:
         counts = [sum(verdict is kind for verdict in verdicts) for kind in kinds]
         numbers = [len(verdicts), *counts, len(verdicts) - sum(counts)]
         yield f"| {WAYS[way]} | {' | '.join(map(str, numbers))} |"
+    columns = sorted(set(families.values()))
     yield f"\nOn the {len(common)} subgraphs that all of them were timed on:\n"
-    yield f"| over eager | AS | geometric mean | right at t = −5 | {' | '.join(sorted(set(families.values())))} |"
-    yield f"| --- | ---: | ---: | ---: |{' ---: |' * len(set(families.values()))}"
+    yield f"| over eager | AS | geometric mean | right at t = −5 | {' | '.join(columns)} |"
+    yield f"| --- | ---: | ---: | ---: |{' ---: |' * len(columns)}"
     for way, found in samples.items():
         own = [found[place] for place in common]
         right = sum(STRICT_T in each.correct_at for each in own)
         cells = [f"{aggregate_score(own):.3f}", f"{_mean(own):.3f}", str(right)]
-        for family in sorted(set(families.values())):
+        for family in columns:
             cells.append(f"{_mean([found[place] for place in common if families[place[0]] == family]):.2f}")
         yield f"| {WAYS[way]} | {' | '.join(cells)} |"
     yield "\n| subgraph | family | rules | TorchInductor | verdict | right from t |"

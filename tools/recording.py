@@ -117,10 +117,10 @@ def record(
                 continue
             try:
                 count += _record_one(part, path, scheduler, info, kept_samples, until)
-            except Crowded as error:
-                print(f"Left out: {error}", flush=True)
             except InfrastructureError as error:
                 print(f"Left out: {error}", flush=True)
+                if isinstance(error, Crowded):
+                    continue
                 failures.append(error)
                 if len(failures) > MOST_FAILED:
                     break

@@ -342,7 +342,7 @@ def test_the_bundled_recordings_fit_the_bundled_tasks_and_bundles(tmp_path: Path
             assert all(outcome.verdict.accepted for outcome in file.outcomes), file.run.label
     measured = [file for file in recorded if file.run.spec.stage is Stage.MEASURE]
     of_inductor = [file for file in measured if file.run.solver is SolverKind.INDUCTOR]
-    kinds = [(file.run.task_ids[0], file.run.spec, *sorted(map(clock_of, file.outcomes))[:1]) for file in of_inductor]
+    kinds = [(file.run.task_ids[0], file.run.spec, min(map(clock_of, file.outcomes))) for file in of_inductor]
     assert len(set(kinds)) == len(kinds)
     on_inductor = [(file.run.task_ids[0], file.run.spec.capture) for file in of_inductor]
     in_folders = {summary.id for summary in corpus.tasks() if (data / "tasks" / summary.id).is_dir()}

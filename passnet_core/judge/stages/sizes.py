@@ -8,6 +8,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -285,9 +286,8 @@ def _elements(shapes: Sequence[Sequence[int]]) -> int:
 _CONVOLVED = ("input", "weight", "bias", "stride", "padding", "", "groups")
 """Parameters of convolutions by position; the sixth is another in transposed ones."""
 _CONVOLUTIONS = frozenset(f"{name}{dimensions}d" for name in ("conv", "conv_transpose") for dimensions in (1, 2, 3))
-
-
 _VIEWS = frozenset({"view", "reshape", "unflatten"})
+"""The operations that take sizes, of which one may be -1."""
 
 
 class _SizesFit(TorchFunctionMode):
@@ -337,8 +337,11 @@ class _Probe:
         self.module = building.module_of(placed(graph, "meta"), {})
         self.specs = specs
         self.numbers = {spec.name for spec in specs if known_roles.get(spec.name, PLAIN_ROLE).number}
-        recorded = self._run(tuple(spec.shape for spec in specs))[1]
-        self.joints, self.windows = [_joints(*each) for each in recorded.views], recorded.windows
+        self.recorded: Shapes = tuple(spec.shape for spec in specs)
+
+    @cached_property
+    def _at_recorded_sizes(self) -> tuple[tuple[Any, ...] | None, _SizesFit]:
+        return self._run(self.recorded)
 
     def form(self, shapes: Shapes) -> tuple[Any, ...] | None:
         """The rank and dtype of every output, or None if the subgraph does not run at these sizes, or does something
@@ -347,12 +350,10 @@ class _Probe:
 
         A view does so where a number in the source was an axis that shrinks: x.view(4, 256, -1, 128) of (2, 256, 256)
         would take one axis to be both the batch and the rest of the last one. Windows are often written out."""
-        outputs, found = self._run(shapes)
-        if found.windows != self.windows or any(
-            not joints <= _joints(*each) for joints, each in zip(self.joints, found.views)
-        ):
-            return None
-        return outputs
+        _, wanted = self._at_recorded_sizes
+        outputs, found = self._at_recorded_sizes if shapes == self.recorded else self._run(shapes)
+        joined = all(_joints(*one) <= _joints(*other) for one, other in zip(wanted.views, found.views))
+        return outputs if joined and found.windows == wanted.windows else None
 
     def _run(self, shapes: Shapes) -> tuple[tuple[Any, ...] | None, _SizesFit]:
         """The rank and dtype of every output, or None, and what was noted until then."""

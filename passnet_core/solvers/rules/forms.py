@@ -15,7 +15,7 @@ from passnet_core.solvers.rules.kernels import Code, Output, Unsupported
 from passnet_core.solvers.rules.layouts import root_of, strides_of
 from passnet_core.solvers.rules.lowering import Literal, Lowering
 from passnet_core.solvers.rules.shared import DEVICE, FoundRegion, Shared
-from passnet_core.solvers.rules.sizes import Size, product
+from passnet_core.solvers.rules.sizes import Size, assuming, product
 from passnet_core.solvers.rules.values import Cast, Stored, Value, below
 
 SHAPED = {"reshape_as": "reshape", "view_as": "view", "expand_as": "expand"}
@@ -49,6 +49,8 @@ class Form:
     """The regions that it serves, in the order of the sizes' values."""
     numbers: dict[str, tuple[int | float, ...]] = field(default_factory=dict)
     """Numbers that the pattern passes on, in each of the subgraphs."""
+    assumed: list[tuple[Size, Size]] = field(default_factory=list)
+    """Sizes that must be equal, for which it is written."""
 
     @property
     def allocated(self) -> dict[str, Value]:
@@ -81,9 +83,11 @@ def _formed(shared: Shared, members: Sequence[int], name: str, exactly: bool) ->
     if not inputs:
         known[DEVICE] = None
     lowering = Lowering(known)
-    lowering.run(shared.graph)
+    with assuming() as assumed:
+        lowering.run(shared.graph)
     half = any(own.dtype.name in ("float16", "bfloat16") for each in chosen for own in each.inputs)
     form = _Results(shared.graph, chosen, inputs, lowering.known, exactly, half).form(name)
+    form.assumed = assumed
     form.numbers = {each.name: tuple(each.values[index] for index in members) for each in shared.literals}
     return form
 

@@ -1,7 +1,9 @@
 """Sizes of dimensions as polynomials, so that a kernel is written once for all sizes."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -185,3 +187,23 @@ def _size(terms: Mapping[Monomial, int], *sources: Size) -> Size:
 
 ONE = Size.of(1)
 ZERO = Size.of(0)
+
+_ASSUMED: ContextVar[list[tuple[Size, Size]] | None] = ContextVar("assumed", default=None)
+
+
+@contextmanager
+def assuming() -> Iterator[list[tuple[Size, Size]]]:
+    """Collect what is assumed of sizes meanwhile."""
+    found: list[tuple[Size, Size]] = []
+    token = _ASSUMED.set(found)
+    try:
+        yield found
+    finally:
+        _ASSUMED.reset(token)
+
+
+def assume(one: Size, other: Size) -> None:
+    """Note that what is written holds for sizes of which these two are equal: a pass must refuse others."""
+    found = _ASSUMED.get()
+    if found is not None and not one.is_same(other) and (one, other) not in found:
+        found.append((one, other))

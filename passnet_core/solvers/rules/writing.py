@@ -47,6 +47,9 @@ PLANNING = (
 UNFIT = "This pass was not written for tensors of these ranks and dtypes."
 """What a pass says where it is called with tensors for which it has no form."""
 
+OTHER_SIZES = "This pass was not written for sizes that are joined otherwise."
+"""What a pass says where a view would join or part other axes than in the subgraphs."""
+
 
 def pass_file(shared: Shared, forms: Sequence[Form], file: str, function: str, docstring: str) -> PassFile:
     """Write the file of a pass."""
@@ -163,6 +166,9 @@ def _plan(form: Form, name: str, arguments: Sequence[str], call: str) -> str:
         dims, ranks = [f"{each.tensor}.dim()" for each in form.inputs], [str(len(each.shape)) for each in form.inputs]
         fits = f"{dims[0]} != {ranks[0]}" if len(dims) == 1 else f"{_tuple(dims)} != {_tuple(ranks)}"
         lines += [f"    if {fits}:", f'        raise TypeError("{UNFIT}")']
+    if form.assumed:
+        fits = " or ".join(f"{one.text} != {other.text}" for one, other in form.assumed)
+        lines += [f"    if {fits}:", f'        raise TypeError("{OTHER_SIZES}")']
     for tensor, value in form.allocated.items():
         lines.append(f"    {_allocation(tensor, value, device)}")
     for line in dict.fromkeys(step for each in form.results for step in each.steps):

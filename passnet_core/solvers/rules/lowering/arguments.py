@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from passnet_core.graphs.ir import Symbol
 from passnet_core.solvers.rules.dtypes import FLOATS, INTEGERS, DType
 from passnet_core.solvers.rules.kernels import Unsupported
-from passnet_core.solvers.rules.sizes import Size
+from passnet_core.solvers.rules.sizes import Size, assume
 from passnet_core.solvers.rules.values import Value
 
 
@@ -52,6 +52,15 @@ def size_of(value: Argument) -> Size:
     if isinstance(value, bool) or not isinstance(value, int):
         raise Unsupported(f"{value} as a size")
     return Size.of(value)
+
+
+def fixed(size: Size) -> int:
+    """The number that a size is in all of the subgraphs, and that a pass may take for granted. Raises Unsupported if
+    they differ."""
+    if len(set(size.values)) > 1:
+        raise Unsupported("windows of several sizes")
+    assume(size, Size.of(size.value))
+    return size.value
 
 
 def dtype_of(value: Argument) -> DType | None:

@@ -5,7 +5,7 @@ from functools import partial
 
 from passnet_core.solvers.rules.coordinates import ORIGIN, Coordinate, Coordinates, Term, parted
 from passnet_core.solvers.rules.dtypes import wide_of
-from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, per_axis
+from passnet_core.solvers.rules.lowering.arguments import Argument, Operation, fixed, per_axis
 from passnet_core.solvers.rules.lowering.normalisations import per_channel
 from passnet_core.solvers.rules.lowering.pointwise import pointwise, single
 from passnet_core.solvers.rules.lowering.rearrangements import pad
@@ -21,7 +21,7 @@ def convolved(
 ) -> Value:  # fmt: skip
     """A convolution as sums of products, each element of the result by itself."""
     inner, own = weight.shape[1], weight.shape[0].divided(Size.of(groups))
-    kernel = tuple(weight.shape[2 + axis].value for axis in range(rank))
+    kernel = tuple(fixed(weight.shape[2 + axis]) for axis in range(rank))
     if padding == "same":
         both = [d * (k - 1) for k, d in zip(kernel, per_axis(dilation, rank))]
         if any(each % 2 for each in both):
@@ -69,7 +69,7 @@ def conv_transpose1d(
 ) -> Value:  # fmt: skip
     """The transpose of a convolution: each element of the result from those of x that reach it."""
     (s,), (p,), (o,), (d,) = (per_axis(each, 1) for each in (stride, padding, more, dilation))
-    k = weight.shape[2].value
+    k = fixed(weight.shape[2])
     size = x.shape[2]
     length = (size - 1) * s + (d * (k - 1) + o + 1 - 2 * p)
     own, inner = weight.shape[1], x.shape[1].divided(Size.of(groups))

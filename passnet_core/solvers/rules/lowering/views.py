@@ -15,7 +15,7 @@ from passnet_core.solvers.rules.lowering.arguments import (
     flat_items,
     size_of,
 )
-from passnet_core.solvers.rules.sizes import ONE, Size, aligned, product
+from passnet_core.solvers.rules.sizes import ONE, Size, aligned, assume, product
 from passnet_core.solvers.rules.values import Copied, ElementWriter, Shape, Value, View, broadcast_places
 
 
@@ -75,6 +75,8 @@ def squeeze(x: Value, dim: Argument = None) -> Value:
 
 def without_axes(x: Value, axes: Collection[int]) -> Value:
     """x without these axes, which are of size 1."""
+    for axis in axes:
+        assume(x.shape[axis], ONE)
     shape = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
     return view_of(x, shape, lambda places: with_origins(places, axes))
 
@@ -155,6 +157,7 @@ def unflatten(x: Value, dim: int, sizes: Argument) -> Value:
 def reshaped(x: Value, shape: Shape) -> Value:
     """The elements in row-major order in another shape. Dimensions are taken apart and put together in groups."""
     groups = _groups(x.shape, shape)
+    _assume_groups(x.shape, shape, groups)
 
     def inside(writer: ElementWriter, places: Coordinates) -> Coordinates:
         found = [ORIGIN] * len(x.shape)
@@ -200,6 +203,19 @@ def _rest(x: Value, given: Sequence[Argument], known: Sequence[Size]) -> Size:
                 right.remove(each)
                 break
     return product(left).divided(product(right))
+
+
+def _assume_groups(before: Shape, after: Shape, groups: Sequence[tuple[list[int], list[int]]]) -> None:
+    """Assume that dimensions belong together as they do in the subgraphs. One of the groups needs no assumption, since
+    a view keeps the number of elements: the one that would be the longest to say."""
+    equal = [
+        (product([before[axis] for axis in one]), product([after[axis] for axis in other])) for one, other in groups
+    ]
+    open_ones = [each for each in equal if not each[0].is_same(each[1])]
+    longest = max(open_ones, key=lambda each: len(each[0].text) + len(each[1].text), default=None)
+    for each in open_ones:
+        if each is not longest:
+            assume(*each)
 
 
 def _groups(before: Shape, after: Shape) -> list[tuple[list[int], list[int]]]:

@@ -928,6 +928,26 @@ CASES: dict[str, Case] = {
     "transposed-nothing": Case(
         "tmp_0 = in_0 + in_1.transpose(1, 2)\nreturn (tmp_0,)", {"in_0": (0, 37, 45), "in_1": (0, 45, 37)}
     ),
+    # images at other sizes
+    **{
+        f"interpolate-{place}": Case(
+            f"tmp_0 = in_0 * 1.5\ntmp_1 = torch.nn.functional.interpolate(tmp_0, {given})\n"
+            "tmp_2 = tmp_1 + 1.0\nreturn (tmp_2,)",
+            {"in_0": shape},
+        )
+        for place, (given, shape) in enumerate(
+            (
+                ("None, 2.0, 'bilinear', False, recompute_scale_factor=None", (2, 6, 9, 8)),
+                ("size=(13, 5), mode='bilinear', align_corners=True", (2, 6, 9, 8)),
+                ("size=(4, 11), mode='bilinear', align_corners=False", (2, 3, 9, 8)),
+                ("scale_factor=(1.7, 0.6), mode='bilinear', align_corners=False", (1, 3, 9, 8)),
+                ("scale_factor=1.7, mode='bilinear', recompute_scale_factor=True", (1, 3, 9, 8)),
+                ("scale_factor=1.5, mode='nearest'", (2, 3, 9, 8)),
+                ("size=7", (2, 3, 9)),
+                ("size=(1, 5), mode='bilinear', align_corners=True", (1, 2, 3, 1)),
+            )
+        )
+    },
     # few rows, and long ones
     **{
         f"few-long-rows-{place}": Case(

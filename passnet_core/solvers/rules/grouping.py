@@ -139,8 +139,8 @@ class _Kernel:
         # a sum of a row that is not needed afterwards is rounded once, which another order hardly changes
         further = space is not None or any(each.held for each in self.outputs)
         disturbs = self._disturbs()
-        writer.ordered = self.ordered and walk is None and not looped and further and not disturbs
-        writer.followed = not (looped or disturbs or writer.crossed)
+        writer.ordered = self.ordered and walk is None and not looped and further
+        writer.followed = not (looped or writer.crossed)
         if looped and len(self.outputs) > 1 and disturbs:
             raise _Apart
         inside = dict(zip(rest, found))
@@ -160,6 +160,9 @@ class _Kernel:
         # spaces of all reductions must be known before anything is written
         for each, where, _ in targets:
             self._open_spaces(writer, each.value, where)
+        if disturbs and not looped:
+            self._write_at_last(writer, [(each, where) for each, where, _ in targets])
+            return self._finished(writer)
         for each, where, own in targets:
             self._write(writer, each, where, own)
         return self._finished(writer)
@@ -235,11 +238,30 @@ class _Kernel:
             self._open_spaces(writer, reduction.operand, reduction.inside(kept, walked))
 
     def _write(self, writer: KernelWriter, output: Output, places: Coordinates, space: Space | None) -> None:
-        for reduction, kept in writer.probe(output.value, places):
-            writer.reduce(reduction, kept, "")
+        self._reduce(writer, output, places)
         if space is not None and writer.looped:
             writer.open_loop(space)
-        code = writer.element(output.value, places)
+        self._store(writer, output, places, writer.element(output.value, places))
+        if space is not None and writer.looped:
+            writer.close_loop()
+
+    def _write_at_last(self, writer: KernelWriter, targets: Sequence[tuple[Output, Coordinates]]) -> None:
+        """Write outputs after everything is read, since one is a tensor that others read."""
+        for each, where in targets:
+            self._reduce(writer, each, where)
+        codes = [writer.element(each.value, where) for each, where in targets]
+        if any(space.ordered for space in writer.spaces):
+            # other threads than those that write have read the rows in eager's order
+            writer.lines.append("    tl.debug_barrier()")
+        for (each, where), code in zip(targets, codes):
+            self._store(writer, each, where, code)
+
+    def _reduce(self, writer: KernelWriter, output: Output, places: Coordinates) -> None:
+        """Write the reductions that an output needs."""
+        for reduction, kept in writer.probe(output.value, places):
+            writer.reduce(reduction, kept, "")
+
+    def _store(self, writer: KernelWriter, output: Output, places: Coordinates, code: str) -> None:
         access = writer.access(output.tensor, output.value, places)
         condition = writer.mask(variables(places))
         constant = isinstance(output.value, Number | PassedNumber) or _is_number(code) or output.value.dtype.is_bool
@@ -250,8 +272,6 @@ class _Kernel:
             address += " + row" if writer.tiled else " + index"
             condition = "rows" if writer.tiled else "inside"
         writer.lines.append(f"{writer.indent}tl.store({address}, {stored}, mask={condition})")
-        if space is not None and writer.looped:
-            writer.close_loop()
 
     def _finished(self, writer: KernelWriter) -> Code:
         tiled = writer.tiled

@@ -394,6 +394,12 @@ class KernelWriter(ElementWriter):
             return self.load(known, places, mask)
         return value.code(self, places, mask)
 
+    def require(self, value: Value) -> None:
+        while isinstance(value, View):
+            value = value.operand
+        if not isinstance(value, Stored) and id(value) not in self.stored:
+            raise NeedsMemory(value)
+
     def reduce(self, value: Reduction, places: Coordinates, mask: str) -> str:
         if isinstance(value, Moment) and not self.follows(value):
             return self.element(value.otherwise, places, mask)

@@ -30,8 +30,9 @@ WRITTEN_LIBRARY = frozenset(
 )
 """Of these, those that a kernel may be written for where nothing else gains."""
 
-WRITTEN_WHERE_COVERED = frozenset({"cumsum"})
-"""Of these, those that regions hold wherever these rules can write them: cumulative sums of integers."""
+WRITTEN_WHERE_COVERED = frozenset({"cumsum", "interpolate"})
+"""Of these, those that regions hold wherever these rules can write them: cumulative sums of integers, and images at
+other sizes from their nearest elements."""
 
 
 @dataclass(frozen=True)

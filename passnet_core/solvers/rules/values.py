@@ -38,6 +38,10 @@ class ElementWriter(CoordinateText):
         """The code of a scan's element."""
 
     @abstractmethod
+    def require(self, value: "Value") -> None:
+        """See to it that a value is in memory."""
+
+    @abstractmethod
     def put(self, hint: str, text: str) -> str:
         """Assign an expression to a variable that is called like the hint, and return its name."""
 
@@ -127,10 +131,11 @@ class Counted(Value):
     step: Size
 
     def code(self, writer: "ElementWriter", places: Coordinates, mask: str) -> str:
-        text = writer.place(places[self.axis] * self.step + self.start)
+        place = places[self.axis] * self.step + self.start
+        text = writer.place(place)
         if self.dtype.is_float:
             return writer.put(self.name, f"({text}).to({self.dtype.work})")
-        return writer.put(self.name, f"({text}).to({self.dtype.kernel})") if places[self.axis].terms else text
+        return writer.put(self.name, f"({text}).to({self.dtype.kernel})") if place.terms else text
 
 
 @dataclass(eq=False)
@@ -211,6 +216,21 @@ class Copied(Value):
         return (self.operand,)
 
     def code(self, writer: "ElementWriter", places: Coordinates, mask: str) -> str:
+        return writer.element(self.operand, places, mask)
+
+
+@dataclass(eq=False)
+class Held(Value):
+    """The same elements, which must be in memory, since each is read several times and takes work to compute."""
+
+    operand: Value
+
+    @property
+    def parts(self) -> tuple[Value, ...]:
+        return (self.operand,)
+
+    def code(self, writer: "ElementWriter", places: Coordinates, mask: str) -> str:
+        writer.require(self.operand)
         return writer.element(self.operand, places, mask)
 
 

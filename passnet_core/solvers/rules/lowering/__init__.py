@@ -18,6 +18,7 @@ from passnet_core.solvers.rules.lowering.normalisations import NORMALISATIONS
 from passnet_core.solvers.rules.lowering.products import PRODUCTS
 from passnet_core.solvers.rules.lowering.rearrangements import REARRANGEMENTS
 from passnet_core.solvers.rules.lowering.reductions import REDUCTIONS
+from passnet_core.solvers.rules.lowering.sampling import SAMPLING
 from passnet_core.solvers.rules.lowering.scans import SCANS
 from passnet_core.solvers.rules.lowering.signatures import SIGNATURES, bound_arguments
 from passnet_core.solvers.rules.lowering.unary import UNARY
@@ -43,6 +44,7 @@ OPERATIONS: Mapping[str, Operation] = {
     **PRODUCTS,
     **CONVOLUTIONS,
     **WINDOWS,
+    **SAMPLING,
 }
 """The operations that are covered, by label."""
 

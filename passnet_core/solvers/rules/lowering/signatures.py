@@ -41,6 +41,7 @@ SIGNATURES: Mapping[str, str] = {
     "vector_norm": "x p dim keepdim dtype",
     "linalg_vector_norm": "x p dim keepdim dtype",
     "cumsum": "x dim dtype",
+    "interpolate": "x size scale_factor mode align_corners recompute_scale_factor antialias",
     "transpose": "x one other",
     "swapaxes": "x one other",
     "flatten": "x start end",

@@ -5,11 +5,16 @@ differs by case, as JSON."""
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations, product
+from typing import TYPE_CHECKING
 
 from passnet_core.records import Subgraph, Task, TensorSpec
 from passnet_core.records.enums import Family
+from passnet_core.solvers.rules.writing import OTHER_SIZES
+
+if TYPE_CHECKING:
+    from tests.loading import Loaded
 
 F32, F16, BF16 = "float32", "float16", "bfloat16"
 X = {"in_0": (3, 5, 7)}
@@ -22,13 +27,14 @@ HEADS = {"in_0": (2, 3, 5, 8)}
 class Case:
     """body: lines of forward, of which the last returns. inputs: shape by name; "name: dtype" for another dtype than
     that of the case. strided: run it on transposed tensors too. beside: further subgraphs of the task; then the passes
-    are applied in every order."""
+    are applied in every order. refused: other shapes, for which the passes must say that they were not written."""
 
     body: str
     inputs: Mapping[str, tuple[int, ...]]
     dtypes: tuple[str, ...] = (F32, F16, BF16)
     strided: bool = False
     beside: tuple["Case", ...] = ()
+    refused: Mapping[str, tuple[int, ...]] | None = None
 
     def task(self, name: str) -> Task:
         subgraphs = [self._subgraph(name, dtype) for dtype in self.dtypes]
@@ -132,6 +138,20 @@ CASES: dict[str, Case] = {
         {"in_0": (3, 5), "in_1: float32": ()},
     ),
     "clamp": _unary("torch.clamp(in_0, min=-0.3, max=0.4)"),
+    "clamp-to-bounds-with-more-digits": Case(
+        """
+        tmp_0 = in_0 * 60000.0
+        tmp_1 = torch.isinf(tmp_0)
+        tmp_2 = tmp_1.any()
+        tmp_3 = torch.where(tmp_2, 64504.0, 65504.0)
+        tmp_4 = torch.clamp(tmp_0, min=-tmp_3, max=tmp_3)
+        tmp_5 = tmp_4.to(torch.float32)
+        tmp_6 = tmp_5.mean(-1, keepdim=True)
+        return (tmp_4, tmp_6)
+        """,
+        X,
+        (F16,),
+    ),
     "where": Case(
         """
         tmp_0 = in_0 > 0.1
@@ -1493,6 +1513,17 @@ CASES: dict[str, Case] = {
         X,
     ),
     # sizes
+    "sizes-that-a-view-joins-otherwise": Case(
+        """
+        tmp_0 = in_0.exp()
+        tmp_1 = tmp_0.view(3, 4, -1, 5)
+        tmp_2 = tmp_1.transpose(1, 2)
+        return (tmp_2,)
+        """,
+        {"in_0": (3, 4, 10)},
+        (F32,),
+        refused={"in_0": (4, 3, 10)},
+    ),
     "nothing": Case(
         """
         tmp_0 = in_0 + in_1
@@ -1578,6 +1609,18 @@ CASES: dict[str, Case] = {
 }
 
 
+def _taken(shapes: Mapping[str, tuple[int, ...]], subgraph: Subgraph, passes: "Loaded") -> str:
+    """What is wrong if the passes are to refuse inputs of these shapes: "" if nothing is."""
+    from tests.contract.trying_rules import difference
+
+    other = replace(subgraph, inputs=tuple(replace(each, shape=shapes[each.name]) for each in subgraph.inputs))
+    try:
+        difference(other, passes)
+    except TypeError as error:
+        return "" if str(error) == OTHER_SIZES else str(error)
+    return f"{dict(shapes)} are not refused"
+
+
 def main() -> None:
     from passnet_core.solvers.rules.solver import written
     from tests.contract.trying_rules import difference
@@ -1598,6 +1641,8 @@ def main() -> None:
                     found.append(difference(subgraph, passes))
                     if case.strided:
                         found.append(difference(subgraph, passes, strided=True))
+                    if case.refused is not None:
+                        found.append(_taken(case.refused, subgraph, passes))
         except Exception as error:  # a case that fails is reported as one, and the others are tried
             found.append(f"{type(error).__name__}: {error}")
         problems[name] = "; ".join(filter(None, found))

@@ -4,7 +4,7 @@ import math
 import struct
 from collections.abc import Mapping
 
-from passnet_core.solvers.rules.dtypes import wide_of, with_number
+from passnet_core.solvers.rules.dtypes import DType, wide_of, with_number
 from passnet_core.solvers.rules.lowering.arguments import Argument, Literal, Operation
 from passnet_core.solvers.rules.lowering.conditions import logical
 from passnet_core.solvers.rules.lowering.pointwise import binary, joined, pointwise
@@ -153,11 +153,16 @@ def clamp(x: Value, min: Argument = None, max: Argument = None) -> Value:
     for bound, sign in ((min, "<"), (max, ">")):
         if bound is not None:
             dtype = joined((found, bound))
-            # a number may have more digits than the dtype has
-            exact = not isinstance(bound, float | Literal)
             form = f"tl.where({{0}} {sign} {{1}}, {{1}}, {{0}})"
-            found = pointwise(form, found, bound, dtype=dtype, exact=exact)
+            found = pointwise(form, found, bound, dtype=dtype, exact=_is_of(dtype, bound))
     return found
+
+
+def _is_of(dtype: DType, bound: Argument) -> bool:
+    """Whether the dtype surely has this number, or all numbers of this tensor: it may have more digits."""
+    if isinstance(bound, Value):
+        return bound.dtype == dtype or not dtype.is_float
+    return isinstance(bound, int) and abs(bound) <= 256
 
 
 def clamp_min(x: Value, min: Argument) -> Value:

@@ -6,7 +6,7 @@ import pytest
 
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import Job, Verdict
-from tests.contract.judging import PATTERN, job, judged, subgraph
+from tests.contract.judging import ADD_RELU, PATTERN, bundle, job, judged, subgraph
 
 SHAPE = (64, 32, 512)
 
@@ -115,3 +115,38 @@ def test_what_only_large_tensors_show_is_refused(
     outcome = judged(backend, cheat)
     assert outcome.verdict is verdict, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
     assert said in outcome.reason
+
+
+def split_apart(asked: Job, shape: tuple[int, int, int]) -> Job:
+    """The same with the sizes as numbers in the source."""
+    outer, middle, inner = shape
+    view = f"tmp_2 = tmp_1.view({outer}, {middle}, 4, {inner // 4})\n        return (tmp_2,)"
+    return replace(asked, subgraph=subgraph(shape, code=ADD_RELU.replace("return (tmp_1,)", view)))
+
+
+def test_numbers_of_the_source_shrink_where_a_bundle_leaves_them_open(backend: LocalBackend) -> None:
+    outcome = judged(backend, split_apart(asked(), SHAPE))
+    assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
+    assert outcome.accuracy is not None
+    assert "in_0 [64, 32, 512] → " in outcome.accuracy.reduced
+    assert "In the source, numbers shrank with them: " in outcome.accuracy.reduced
+    assert "at in_0 [64, 32, 512]" in next(each.text for each in outcome.evidence if each.topic == "recorded sizes")
+
+
+@pytest.mark.parametrize("cheat", WRONG.values(), ids=list(WRONG))
+def test_kernels_also_run_with_the_numbers_that_were_recorded(backend: LocalBackend, cheat: Job) -> None:
+    outcome = judged(backend, split_apart(cheat, SHAPE))
+    assert outcome.verdict is Verdict.WRONG_VALUES, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
+    assert "at in_0 [64, 32, 512], in_1 [64, 32, 512]" in outcome.reason
+
+
+def test_a_number_that_a_bundle_has_in_its_pattern_stays(backend: LocalBackend) -> None:
+    made = split_apart(asked(), (16, 32, 256))
+    assert made.bundle is not None
+    (file,) = made.bundle.passes
+    view = ".view(16, 32, 4, 64)"
+    code = file.code.replace("relu(a + b)", f"relu(a + b){view}").replace("return out\n", f"return out{view}\n")
+    outcome = judged(backend, replace(made, bundle=bundle(code)))
+    assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
+    assert outcome.accuracy is not None
+    assert outcome.accuracy.reduced == ""

@@ -176,7 +176,7 @@ class GraphModule(torch.nn.Module):
         return (tmp_0,)
 """)
     specs = tuple(TensorSpec(name, shape, "float32") for name, shape in zip(("x", "weight", "bias"), fitting))
-    probe = sizes._Probe(graph, specs, {})
+    probe = sizes.Probe(graph, specs, {})
     assert probe.form(fitting) == ((3, torch.float32),)
     module = building.module_of(graph, {})
     for shapes in misfits:

@@ -275,7 +275,6 @@ def _wrong(choice: _Choice, trial: Trial, names: Sequence[str]) -> Iterator[str]
     assert eager is not None
     if all(_says_nothing(each.value) for each in eager.outputs):
         return
-    ran: dict[str, Returned] = {}
     for name in names:
         try:
             returned = trial.run(name)
@@ -286,24 +285,26 @@ def _wrong(choice: _Choice, trial: Trial, names: Sequence[str]) -> Iterator[str]
                 choice.broken.add(name)
             continue
         choice.work += RUN_ELEMENTS
-        if _same_form(eager, returned):
-            ran[name] = returned
-            choice.ran.add(name)
-        else:
+        if not _same_form(eager, returned):
             choice.broken.add(name)
-    for name, returned in ran.items():
-        if choice.exhausted:
-            return
-        for index, (wanted, given) in enumerate(zip(eager.outputs, returned.outputs)):
-            if _equal(wanted.value, given.value):
-                continue
-            choice.differs.add(name)
-            choice.work += math.prod(wanted.shape)
-            exact = trial.exact.outputs[index] if trial.exact else None
-            references = References(wanted, exact, trial.perturbed_output(index))
-            if comparing.compare(references, given, memory=False).verdict is not None:
-                yield name
-                break
+            continue
+        choice.ran.add(name)
+        # compared at once, since all results together may be more than memory holds
+        if not choice.exhausted and _is_wrong(choice, trial, name, eager, returned):
+            yield name
+
+
+def _is_wrong(choice: _Choice, trial: Trial, name: str, eager: Returned, returned: Returned) -> bool:
+    for index, (wanted, given) in enumerate(zip(eager.outputs, returned.outputs)):
+        if _equal(wanted.value, given.value):
+            continue
+        choice.differs.add(name)
+        choice.work += math.prod(wanted.shape)
+        exact = trial.exact.outputs[index] if trial.exact else None
+        references = References(wanted, exact, trial.perturbed_output(index))
+        if comparing.compare(references, given, memory=False).verdict is not None:
+            return True
+    return False
 
 
 def _says_nothing(value: object) -> bool:

@@ -104,6 +104,19 @@ def match(bundle: Bundle, passes: Sequence[TracedPass], graph: Graph) -> Matched
     return MatchedGraph(changed.graph, MatchReport(changed.reports, rewritten=source.emit(changed.graph)))
 
 
+def matched_alike(graph: Graph, passes: Sequence[TracedPass], report: MatchReport) -> Graph | None:
+    """Replace every match of the passes in another graph. None: some pass has other matches there than in the report,
+    or it cannot be rewritten."""
+    from passnet_core.judge.protocol import signatures
+
+    try:
+        changed = rewriting.rewrite(graph, passes, bind=signatures.bind)
+    except (BadInput, RecursionError):
+        return None
+    found, wanted = ([each.matches for each in passes] for passes in (changed.reports, report.passes))
+    return changed.graph if found == wanted else None
+
+
 def matches_in(code: str, passes: Sequence[TracedPass]) -> int | None:
     """Count the matches of the passes in another source. None: that source cannot be read or rewritten."""
     from passnet_core.judge.protocol import signatures

@@ -65,7 +65,7 @@ def _bytes(session: VerifySession, shapes: Shapes) -> int:
 
 def _eager_s(session: VerifySession, shapes: Shapes) -> float:
     """About how long eager takes at these sizes, by its last call."""
-    bench = session.bench
+    bench = (session.before or session).bench
     if not isinstance(bench, LocalReferenceBench) or bench.eager is None:
         return 0.0
     elements, known = (sum(map(math.prod, each)) for each in (shapes, bench.sizes))

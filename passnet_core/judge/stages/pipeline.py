@@ -20,6 +20,7 @@ from passnet_core.judge.supervisor.device_lock import DeviceLock
 from passnet_core.records import WRONG, Bundle, Device, Evidence, Job, Outcome, Phase, Profile, Stage, Verdict
 
 if TYPE_CHECKING:
+    from passnet_core.judge.stages.prepared_job import PreparedJob
     from passnet_core.judge.supervisor.worker_process import WorkerProcess
 
 
@@ -164,6 +165,8 @@ class JobPipeline:
             repeater if repeats else None,
             Remembered(self.workers.home / REMEMBERED),
         )
+        if repeats and not verify.subgraph_problem(self.job.subgraph, graph):
+            asked = self._rescaled(asked)
         lock = self.workers.lock(self._report)
         with lock.shared():
             verified = verify.verify(asked, compiling=lock.paused)
@@ -189,6 +192,22 @@ class JobPipeline:
         measured = measure.measure(asked, functools.partial(self._alone, lock))
         candidate.settle()
         self.facts = replace(self.facts, measurement=measured)
+
+    def _rescaled(self, asked: "PreparedJob") -> "PreparedJob":
+        """The job for Triton's interpreter: if numbers of the source keep its sizes from shrinking, they shrink too,
+        where its passes leave them open."""
+        from passnet_core.judge.numerics.input_draws import roles
+        from passnet_core.judge.stages.written_sizes import rescaled
+
+        loaded, report, specs = self.loaded, self.facts.match, self.job.subgraph.inputs
+        assert loaded is not None
+        assert report is not None
+
+        def matched(graph: Graph) -> Graph | None:
+            return check.matched_alike(graph, loaded.passes, report)
+
+        found = rescaled(asked.graph, specs, roles(asked.graph, specs), matched)
+        return asked if found is None else asked.at(found, prepares=loaded.prepares)
 
     @contextlib.contextmanager
     def _alone(self, lock: DeviceLock) -> Iterator[None]:

@@ -10,6 +10,7 @@ from passnet_core.judge.numerics.parameters import parameters
 from passnet_core.judge.protocol.clients import CandidateClient
 from passnet_core.judge.protocol.messages import CallableName, Preparation
 from passnet_core.judge.stages.remembered import Remembered
+from passnet_core.judge.stages.sizes import Rescaled
 from passnet_core.records import Capture, Contender, Device, Job, SolverKind
 
 PASSNET_SEED = 1024
@@ -24,7 +25,10 @@ class PreparedJob:
 
     candidate: the worker whose callable is judged; if Inductor is the solver, that is the witness. seed: of the input
     draws. report: tells people, in words, what is going on. repeater: the worker that repeats kernels, which starts
-    when it is first asked for; None: nothing is repeated. remembered: answers of earlier jobs."""
+    when it is first asked for; None: nothing is repeated. remembered: answers of earlier jobs.
+
+    rescaled: how numbers of its source shrank for Triton's interpreter, and whole: what it was before; None: they did
+    not."""
 
     job: Job
     graph: Graph
@@ -35,6 +39,16 @@ class PreparedJob:
     report: Callable[[str], None] = lambda text: None
     repeater: Callable[[], CandidateClient] | None = None
     remembered: Remembered = field(default_factory=Remembered)
+    rescaled: Rescaled | None = None
+    whole: "PreparedJob | None" = None
+
+    def at(self, rescaled: Rescaled, *, prepares: bool) -> "PreparedJob":
+        """This job with a subgraph of which numbers in the source shrank. prepares: as in preparations."""
+        code = source.emit(rescaled.graph)
+        job = replace(self.job, subgraph=replace(self.job.subgraph, code=code, inputs=rescaled.specs))
+        device = self.job.spec.device
+        prepared = preparations(job, rescaled.graph, rescaled.rewritten, device, prepares=prepares)
+        return replace(self, job=job, graph=rescaled.graph, preparations=prepared, rescaled=rescaled, whole=self)
 
     @property
     def is_candidate(self) -> bool:

@@ -51,6 +51,8 @@ def recorded_sizes(session: VerifySession) -> Census | None:
     assert isinstance(bench, LocalReferenceBench)
     asked.report("running a few programs at the recorded sizes")
     try:
+        if session.before is not None:
+            session.prepare_eager()
         bench.draw(INPUT_DRAW, shapes)
         session.witnessed(lambda: bench.refer(exact=False))
         asked.candidate.give(bench.taken())

@@ -52,6 +52,26 @@ MOST_STEPS = 40
 
 
 @dataclass(frozen=True)
+class Rescaled:
+    """A subgraph of which numbers in the source shrank, with the axes of these sizes.
+
+    numbers: what each became. recorded: the shapes of the inputs before. specs: with the shapes that they have now.
+    rewritten: the graph after the passes."""
+
+    numbers: Mapping[int, int]
+    recorded: Shapes
+    graph: Graph
+    rewritten: Graph
+    specs: tuple[TensorSpec, ...]
+
+    @property
+    def told(self) -> str:
+        """A sentence about the numbers, after a space."""
+        pairs = [f"{old} → {new}" for old, new in sorted(self.numbers.items())]
+        return f" In the source, numbers shrank with them: {', '.join(pairs)}."
+
+
+@dataclass(frozen=True)
 class SizeStep:
     """One choice of sizes. shapes: per input. elements: in all inputs together."""
 
@@ -61,10 +81,19 @@ class SizeStep:
 
 class Pace:
     """The sizes of a verification. interpreted: whether kernels run in Triton's interpreter; if not, the recorded sizes
-    stay."""
+    stay. rescaled: what shrank already, with numbers of the source.
 
-    def __init__(self, specs: Sequence[TensorSpec], *, interpreted: bool) -> None:
-        self.specs, self.interpreted = specs, interpreted
+    uncompared: at none of these sizes anything was compared yet."""
+
+    def __init__(
+        self,
+        specs: Sequence[TensorSpec],
+        *,
+        interpreted: bool,
+        rescaled: Rescaled | None = None,
+        uncompared: bool = False,
+    ) -> None:
+        self.specs, self.interpreted, self.rescaled, self.uncompared = specs, interpreted, rescaled, uncompared
         self.recorded: Shapes = tuple(spec.shape for spec in specs)
         self.steps: tuple[SizeStep, ...] = (SizeStep(self.recorded, _elements(self.recorded)),)
         self.choices: tuple[Shapes, ...] = (self.recorded,)
@@ -75,7 +104,7 @@ class Pace:
         self.room = 1.0
         """How many times the work of a call at the present sizes a call may be, as far as calls have shown."""
         self.known_roles: Mapping[str, InputRole] = {}
-        self.probe: _Probe | None = None
+        self.probe: Probe | None = None
 
     @property
     def shapes(self) -> Shapes:
@@ -88,7 +117,7 @@ class Pace:
         self.known_roles = known_roles
         self.steps = (SizeStep(self.recorded, self._computed(self.recorded)),)
         if self.interpreted and self.steps[0].elements > PROBE_ELEMENTS:
-            self.probe = _Probe(graph, self.specs, known_roles)
+            self.probe = Probe(graph, self.specs, known_roles)
             self.steps = (*self.steps, *smaller(graph, self.specs, known_roles))
         if len(self.steps) == 1:
             return None
@@ -134,7 +163,7 @@ class Pace:
             if all(now[each] == each.size for each in whole):
                 continue
             tried = {axis: axis.size if axis in whole else small for axis, small in now.items()}
-            able = [each for each in set(now) - whole if each.size not in _lengths(self.specs, self.known_roles)]
+            able = [each for each in set(now) - whole if each.size not in lengths(self.specs, self.known_roles)]
             others = sorted(able, key=lambda each: (each.place, -each.size))
             while others and self._computed(self._scaled(tried)) > affordable:
                 smaller_one = {**tried, others[0]: max(LEAST_SIZE, tried[others[0]] // 2)}
@@ -153,10 +182,12 @@ class Pace:
     def larger(self, fits: Callable[[SizeStep], bool]) -> Shapes | None:
         """The recorded sizes, or the largest ones that fit; None if those that are compared are not smaller."""
         step = next(filter(fits, self.steps), None)
-        return None if step is None or not self.reduced or step.shapes == self.choices[0] else step.shapes
+        if step is None or self.uncompared:
+            return None if step is None else step.shapes
+        return None if not self.reduced or step.shapes == self.choices[0] else step.shapes
 
     def _computed(self, shapes: Shapes) -> int:
-        return _computed(self.specs, shapes, self.known_roles)
+        return computed(self.specs, shapes, self.known_roles)
 
     def _scaled(self, sizes: "Mapping[_Axis, int]") -> Shapes:
         axes = iter(_axes(self.recorded))
@@ -165,19 +196,19 @@ class Pace:
     @property
     def reduced(self) -> str:
         """A sentence that says to which sizes the inputs were reduced, or an empty string."""
-        shapes = self.choices[0]
-        if shapes == self.recorded:
+        shapes, recorded = self.choices[0], self.rescaled.recorded if self.rescaled else self.recorded
+        if shapes == recorded:
             return ""
-        pairs = zip(self.specs, self.recorded, shapes)
+        pairs = zip(self.specs, recorded, shapes)
         changed = [f"{spec.name} {list(old)} → {list(new)}" for spec, old, new in pairs if old != new]
         shown = ", ".join(changed[:4]) + (f" and {len(changed) - 4} more" if len(changed) > 4 else "")
-        shrunk = {old for olds, news in zip(self.recorded, shapes) for old, new in zip(olds, news) if old != new}
+        shrunk = {old for olds, news in zip(recorded, shapes) for old, new in zip(olds, news) if old != new}
         kept = {size for each in self.choices[1:] for shape in each for size in shape}
         never = sorted(shrunk - kept)
         rest = f" No call had axes of {' or '.join(map(str, never))} elements." if never else ""
         return (
             f"The recorded sizes would be over {INTERPRETER_BUDGET_S:.0f} s of work for Triton's interpreter, so"
-            f" smaller ones were compared: {shown}.{rest}"
+            f" smaller ones were compared: {shown}.{self.rescaled.told if self.rescaled else ''}{rest}"
         )
 
 
@@ -197,8 +228,8 @@ def small_shapes(graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping
     """Shapes with about SMALL_ELEMENTS elements, at which very many calls are cheap, or the recorded ones if these
     cannot shrink. The longest axes shrink first, so that no axis becomes trivial, and tables keep their length."""
     recorded: Shapes = tuple(spec.shape for spec in specs)
-    now = {size: size for size in _sizes(recorded) if size not in _lengths(specs, known_roles)}
-    probe = _Probe(graph, specs, known_roles)
+    now = {size: size for size in _sizes(recorded) if size not in lengths(specs, known_roles)}
+    probe = Probe(graph, specs, known_roles)
     form = probe.form(recorded) if _elements(recorded) > SMALL_ELEMENTS else None
     found = recorded
     # twice as long as the longest slice, so that slices stay parts
@@ -237,11 +268,11 @@ def smaller(graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping[str,
     All axes of the same recorded size shrink together, leading axes first. Sizes that the source has as literals cannot
     shrink, because then the subgraph does not run. Tables keep their length: only the indexed rows are computed with,
     and a kernel that knows a part of the rows must be found out."""
-    probe = _Probe(graph, specs, known_roles)
+    probe = Probe(graph, specs, known_roles)
     recorded: Shapes = tuple(spec.shape for spec in specs)
     form = probe.form(recorded)
-    lengths = _lengths(specs, known_roles)
-    sizes = [size for size in _sizes(recorded) if size not in lengths]
+    kept = lengths(specs, known_roles)
+    sizes = [size for size in _sizes(recorded) if size not in kept]
     now = {size: size for size in sizes}
     steps: list[SizeStep] = []
     while form is not None and sizes and len(steps) < MOST_STEPS:
@@ -249,7 +280,7 @@ def smaller(graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping[str,
         shapes: Shapes = tuple(tuple(tried.get(size, size) for size in shape) for shape in recorded)
         if tried != now and probe.form(shapes) == form:
             now = tried
-            steps.append(SizeStep(shapes, _computed(specs, shapes, known_roles)))
+            steps.append(SizeStep(shapes, computed(specs, shapes, known_roles)))
             if steps[-1].elements <= PROBE_ELEMENTS:
                 break
         else:
@@ -267,13 +298,13 @@ def _sizes(shapes: Shapes) -> list[int]:
     return sorted(places, key=lambda size: (places[size], -size))
 
 
-def _lengths(specs: Sequence[TensorSpec], known_roles: Mapping[str, InputRole]) -> frozenset[int]:
+def lengths(specs: Sequence[TensorSpec], known_roles: Mapping[str, InputRole]) -> frozenset[int]:
     """The sizes of the axes along which something is looked up."""
     axes = [(spec.shape, axis) for spec in specs for axis in known_roles.get(spec.name, PLAIN_ROLE).looked_up]
     return frozenset(shape[axis] for shape, axis in axes if -len(shape) <= axis < len(shape))
 
 
-def _computed(specs: Sequence[TensorSpec], shapes: Shapes, known_roles: Mapping[str, InputRole]) -> int:
+def computed(specs: Sequence[TensorSpec], shapes: Shapes, known_roles: Mapping[str, InputRole]) -> int:
     """The number of elements that a call computes with: of all inputs but those that others index."""
     tables = {name for role in known_roles.values() for name, _ in role.tables}
     return _elements([shape for spec, shape in zip(specs, shapes) if spec.name not in tables])
@@ -330,7 +361,7 @@ def _joints(before: Sequence[int], after: Sequence[int]) -> frozenset[tuple[int,
     return frozenset((i, j) for i, count in enumerate(one) for j, more in enumerate(other) if count == more)
 
 
-class _Probe:
+class Probe:
     """Runs the subgraph on meta tensors, to see whether sizes fit."""
 
     def __init__(self, graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping[str, InputRole]) -> None:
@@ -341,26 +372,29 @@ class _Probe:
 
     @cached_property
     def _at_recorded_sizes(self) -> tuple[tuple[Any, ...] | None, _SizesFit]:
-        return self._run(self.recorded)
+        return self._run(self.recorded, self.module)
 
-    def form(self, shapes: Shapes) -> tuple[Any, ...] | None:
+    def form(self, shapes: Shapes, graph: Graph | None = None) -> tuple[Any, ...] | None:
         """The rank and dtype of every output, or None if the subgraph does not run at these sizes, or does something
         else there that no pass need expect: if a view joins other axes than at the recorded sizes, or a convolution
-        has another window.
+        has another window. graph: with other numbers than the subgraph's, if it is not that.
 
         A view does so where a number in the source was an axis that shrinks: x.view(4, 256, -1, 128) of (2, 256, 256)
         would take one axis to be both the batch and the rest of the last one. Windows are often written out."""
         _, wanted = self._at_recorded_sizes
-        outputs, found = self._at_recorded_sizes if shapes == self.recorded else self._run(shapes)
+        if graph is not None:
+            outputs, found = self._run(shapes, building.module_of(placed(graph, "meta"), {}))
+        else:
+            outputs, found = self._at_recorded_sizes if shapes == self.recorded else self._run(shapes, self.module)
         joined = all(_joints(*one) <= _joints(*other) for one, other in zip(wanted.views, found.views))
         return outputs if joined and found.windows == wanted.windows else None
 
-    def _run(self, shapes: Shapes) -> tuple[tuple[Any, ...] | None, _SizesFit]:
+    def _run(self, shapes: Shapes, module: Any) -> tuple[tuple[Any, ...] | None, _SizesFit]:
         """The rank and dtype of every output, or None, and what was noted until then."""
         fitting = _SizesFit()
         try:
             with torch.device("meta"), torch.no_grad(), fitting:
-                result = self.module(*(self._input(spec, shape) for spec, shape in zip(self.specs, shapes)))
+                result = module(*(self._input(spec, shape) for spec, shape in zip(self.specs, shapes)))
         except MISFITS:
             return None, fitting
         finally:

@@ -85,9 +85,10 @@ def verify(asked: PreparedJob, compiling: Callable[[], AbstractContextManager[No
     if found.verdict in (Verdict.VALUES_ONLY, Verdict.INCONCLUSIVE):
         repeated = refused_kernels(session, session.watched) or needless_kernels(session) or repetition(session)
         if repeated is not None and repeated.verdict is Verdict.VALUES_ONLY:
-            larger = recorded_sizes(session) or Census(Verdict.VALUES_ONLY, "")
+            recorded = session.at_recorded_sizes()
+            larger = recorded_sizes(recorded) or Census(Verdict.VALUES_ONLY, "")
             if larger.verdict is Verdict.VALUES_ONLY:
-                larger = largest_call(session) or larger
+                larger = largest_call(recorded) or larger
             repeated = replace(larger, evidence=(*repeated.evidence, *larger.evidence))
         found = replace(found, repeated=repeated)
     return replace(found, watched=tuple(each.watched for each in session.watched))

@@ -124,12 +124,18 @@ class WatchedCall:
 class VerifySession:
     """Makes the calls of one verification, runs the checks of each, and keeps what they find.
 
-    compiling: entered for a first call, which compiles."""
+    compiling: entered for a first call, which compiles. before: what was compared of the same job when numbers of its
+    source had shrunk; nothing is, here."""
 
     def __init__(
-        self, asked: PreparedJob, each_call: "Sequence[Check]", compiling: Callable[[], AbstractContextManager[None]]
+        self,
+        asked: PreparedJob,
+        each_call: "Sequence[Check]",
+        compiling: Callable[[], AbstractContextManager[None]],
+        *,
+        before: "VerifySession | None" = None,
     ) -> None:
-        self.asked, self.each_call, self.compiling = asked, each_call, compiling
+        self.asked, self.each_call, self.compiling, self.before = asked, each_call, compiling, before
         self.is_candidate = asked.is_candidate
         self.name = CALLABLES[asked.solver]
         self.specs = asked.job.subgraph.inputs
@@ -142,7 +148,8 @@ class VerifySession:
         self.plan = self._plan()
         self.bench = self._bench()
         on_cpu = asked.job.spec.device is Device.CPU
-        self.pace = Pace(self.specs, interpreted=on_cpu and self.is_candidate)
+        interpreted = on_cpu and self.is_candidate
+        self.pace = Pace(self.specs, interpreted=interpreted, rescaled=asked.rescaled, uncompared=before is not None)
         self.settled = False
         """Whether the bench has references for its inputs, and the candidate has the same inputs."""
         self.differences: dict[int, list[CheckedOutput]] = {}
@@ -159,7 +166,7 @@ class VerifySession:
         self.hidden_shares: list[float] = []
         """For each draw of these: how much was right without kernels, and only if nobody watched."""
         self.chance = random.Random(asked.seed)
-        self.watched: list[WatchedCall] = []
+        self.watched: list[WatchedCall] = before.watched if before is not None else []
         """The candidate's calls, with what its replacement functions did in each."""
 
     def _plan(self) -> BenchPlan:
@@ -174,6 +181,11 @@ class VerifySession:
     def _bench(self) -> ReferenceBench:
         plan, witness = self.plan, self.asked.witness
         return LocalReferenceBench(plan, witness) if self.asked.job.spec.device is Device.CPU else witness.bench(plan)
+
+    def at_recorded_sizes(self) -> "VerifySession":
+        """A session in which the subgraph is as it was recorded: this one, unless numbers of its source shrank."""
+        whole = self.asked.whole
+        return self if whole is None else VerifySession(whole, self.each_call, self.compiling, before=self)
 
     # --- what is computed ---
 

@@ -3,8 +3,10 @@
 from dataclasses import replace
 
 import pytest
+import torch
 
 from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.judge.worker.sampling import ZeroedMemory
 from passnet_core.records import Job, Verdict
 from tests.contract.judging import ADD_RELU, PATTERN, bundle, job, judged, subgraph
 
@@ -150,3 +152,19 @@ def test_a_number_that_a_bundle_has_in_its_pattern_stays(backend: LocalBackend) 
     assert outcome.verdict is Verdict.VALUES_ONLY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
     assert outcome.accuracy is not None
     assert outcome.accuracy.reduced == ""
+
+
+def test_memory_that_few_programs_leave_unwritten_holds_zeros() -> None:
+    used = torch.full((4096,), 7, dtype=torch.int64)
+    del used
+    with ZeroedMemory():
+        made = [
+            torch.empty(4096, dtype=torch.int64),
+            torch.empty((64, 64), dtype=torch.int64),
+            torch.empty_strided((64, 64), (1, 64), dtype=torch.int64),
+            torch.empty_like(torch.ones(4096, dtype=torch.int64)),
+            torch.ones(1, dtype=torch.int64).new_empty(4096),
+        ]
+        filled = torch.ones(3)
+    assert not any(bool(each.any()) for each in made)
+    assert filled.tolist() == [1, 1, 1]

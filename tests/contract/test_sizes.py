@@ -216,3 +216,66 @@ class GraphModule(torch.nn.Module):
     steps = sizes.smaller(graph, specs, {})
     assert steps[-1].elements < steps[0].elements
     assert {step.shapes[1][2] for step in steps} == {16}
+
+
+def test_an_image_with_rows_put_before_it_shrinks_as_a_whole() -> None:
+    graph = parse("""
+import torch
+
+class GraphModule(torch.nn.Module):
+    def forward(self, image, first, places):
+        tmp_0 = image.flatten(2)
+        tmp_1 = tmp_0.transpose(1, 2)
+        tmp_2 = torch.cat((first, tmp_1), dim=1)
+        tmp_3 = tmp_2 + places
+        tmp_4 = torch.nn.functional.layer_norm(tmp_3, (768,))
+        return (tmp_4,)
+""")
+    shapes = {"image": (2, 768, 12, 101), "first": (2, 2, 768), "places": (1, 1214, 768)}
+    specs = tuple(TensorSpec(name, shape, "float32") for name, shape in shapes.items())
+    *_, least = sizes.smaller(graph, specs, {})
+    (_, _, high, wide), _, (_, together, _) = least.shapes
+    assert least.elements <= sizes.PROBE_ELEMENTS
+    assert together == high * wide + 2 < 1214
+
+
+def test_what_is_taken_out_of_a_table_counts() -> None:
+    graph = parse("""
+import torch
+
+class GraphModule(torch.nn.Module):
+    def forward(self, table, index):
+        tmp_0 = table[index]
+        return (tmp_0,)
+""")
+    specs = (TensorSpec("table", (512, 1024), "float32"), TensorSpec("index", (4096,), "int64", low=0, high=511))
+    known = roles(graph, specs)
+    assert sizes.computed(specs, ((512, 1024), (4096,)), known) == 4096 + 4096 * 1024
+    *_, least = sizes.smaller(graph, specs, known)
+    assert least.shapes[0][0] == 512
+    assert math.prod(least.shapes[1]) * least.shapes[0][1] <= sizes.PROBE_ELEMENTS
+
+
+def test_no_axis_shrinks_to_save_little() -> None:
+    """Weights that cannot shrink are most of the elements, and sums over two elements of an image say little."""
+    graph = parse("""
+import torch
+
+class GraphModule(torch.nn.Module):
+    def forward(self, image, weight):
+        tmp_0 = torch.nn.functional.batch_norm(weight.reshape(1, 64, -1), None, None, training=True, eps=1e-08)
+        tmp_1 = torch.conv2d(image, tmp_0.reshape_as(weight), None, (1, 1), (1, 1), (1, 1), 1)
+        return (tmp_1,)
+""")
+    specs = (TensorSpec("image", (32, 64, 56, 56), "float32"), TensorSpec("weight", (64, 64, 3, 3), "float32"))
+    *_, least = sizes.smaller(graph, specs, {})
+    assert least.shapes[1] == (64, 64, 3, 3)
+    assert min(least.shapes[0]) >= 2
+    assert math.prod(least.shapes[0]) >= sizes.LEAST_SAVED * least.elements / 2
+
+
+def test_sizes_that_are_such_a_sum_by_chance_shrink_alone() -> None:
+    specs = (TensorSpec("x", (32, 64, 2049), "float32"),)
+    code = ADD_RELU.replace("in_0, in_1", "x").replace("in_0 + in_1", "torch.tanh(x)").replace("in_0 = in_1", "x")
+    *_, least = sizes.smaller(parse(code), specs, {})
+    assert least.elements <= sizes.PROBE_ELEMENTS

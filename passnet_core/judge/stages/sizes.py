@@ -47,6 +47,10 @@ MISFITS = (
 
 LEAST_SIZE = 2
 """No axis shrinks below this size."""
+LEAST_SAVED = 0.05
+"""No axis shrinks to save less than this share of the elements: sums over a few elements differ more than others."""
+MOST_BEFORE = 4
+"""How many rows may be put before an image."""
 MOST_STEPS = 40
 """How many ever smaller choices of sizes there are at most."""
 
@@ -273,19 +277,35 @@ def smaller(graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping[str,
     form = probe.form(recorded)
     kept = lengths(specs, known_roles)
     sizes = [size for size in _sizes(recorded) if size not in kept]
+    sums = _sums(sizes)
     now = {size: size for size in sizes}
+    elements = computed(specs, recorded, known_roles)
     steps: list[SizeStep] = []
-    while form is not None and sizes and len(steps) < MOST_STEPS:
-        tried = {**now, sizes[0]: max(LEAST_SIZE, now[sizes[0]] // 2)}
-        shapes: Shapes = tuple(tuple(tried.get(size, size) for size in shape) for shape in recorded)
-        if tried != now and probe.form(shapes) == form:
-            now = tried
-            steps.append(SizeStep(shapes, computed(specs, shapes, known_roles)))
-            if steps[-1].elements <= PROBE_ELEMENTS:
+    while form is not None and sizes and len(steps) < MOST_STEPS and elements > PROBE_ELEMENTS:
+        halved = {**now, sizes[0]: max(LEAST_SIZE, now[sizes[0]] // 2)}
+        together = {size: halved[one] * halved[other] + more for size, (one, other, more) in sums.items()}
+        # sizes may also be such sums by chance
+        for tried in ({**halved, **together}, halved) if sums else (halved,):
+            shapes: Shapes = tuple(tuple(tried.get(size, size) for size in shape) for shape in recorded)
+            fewer = computed(specs, shapes, known_roles)
+            if fewer <= elements * (1 - LEAST_SAVED) and probe.form(shapes) == form:
+                now, elements = tried, fewer
+                steps.append(SizeStep(shapes, fewer))
                 break
         else:
             sizes = sizes[1:]
     return tuple(steps)
+
+
+def _sums(sizes: Sequence[int]) -> dict[int, tuple[int, int, int]]:
+    """Sizes that are a product of two others and a little more, each with these: so many elements has an image with a
+    few rows put before it, of which all shrink together or none."""
+    found: dict[int, tuple[int, int, int]] = {}
+    for one, other in itertools.combinations_with_replacement(sizes, 2):
+        for more in range(1, MOST_BEFORE + 1):
+            if one * other + more in sizes and min(one, other) > LEAST_SIZE:
+                found.setdefault(one * other + more, (one, other, more))
+    return found
 
 
 def _sizes(shapes: Shapes) -> list[int]:
@@ -305,9 +325,20 @@ def lengths(specs: Sequence[TensorSpec], known_roles: Mapping[str, InputRole]) -
 
 
 def computed(specs: Sequence[TensorSpec], shapes: Shapes, known_roles: Mapping[str, InputRole]) -> int:
-    """The number of elements that a call computes with: of all inputs but those that others index."""
-    tables = {name for role in known_roles.values() for name, _ in role.tables}
-    return _elements([shape for spec, shape in zip(specs, shapes) if spec.name not in tables])
+    """The number of elements that a call computes with: of all inputs but those that are indexed by others, and of what
+    is taken out of these. An index that the graph computes counts like the integers among the inputs."""
+    known = {spec.name: shape for spec, shape in zip(specs, shapes)}
+    given = {name: known_roles.get(name, PLAIN_ROLE) for name in known}
+    integers = [spec.name for spec in specs if spec.dtype.startswith("int") and not given[spec.name].number]
+    counted = dict(known)
+    taken: list[tuple[int, ...]] = []
+    for name, shape in known.items():
+        for axis in (each % len(shape) for each in given[name].looked_up if -len(shape) <= each < len(shape)):
+            by = [each for each, role in given.items() if (name, axis) in role.tables] or integers
+            taken += [(*known[each], *shape[:axis], *shape[axis + 1 :]) for each in by]
+            if by:
+                counted.pop(name, None)
+    return _elements([*counted.values(), *taken])
 
 
 def _elements(shapes: Sequence[Sequence[int]]) -> int:

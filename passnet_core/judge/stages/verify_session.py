@@ -1,5 +1,6 @@
 """A verification in progress: its calls, what the checks object to in each, and what is known so far."""
 
+import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -35,6 +36,9 @@ from passnet_core.judge.supervisor.machine import judge_digest
 from passnet_core.records import Accuracy, Capture, Device, Evidence, Profile, Verdict
 
 T = TypeVar("T")
+
+MOST_CHOSEN_BY = 1 << 25
+"""With how many input elements subgraphs are altered to choose input draws, where they share the memory of a host."""
 
 
 class EagerFailed(Exception):
@@ -207,6 +211,10 @@ class VerifySession:
             return
         self.asked.report("choosing inputs that tell right from wrong")
         shapes = small_shapes(self.asked.graph, self.specs, self.roles)
+        elements = sum(map(math.prod, shapes))
+        if self.asked.job.spec.device is Device.CPU and elements > MOST_CHOSEN_BY:
+            self.warnings.append(f"No inputs were chosen by altered subgraphs: they would have {elements:,} elements.")
+            return
         source = self.asked.preparations[CallableName.EAGER].source
         digest = telling_draws.digest_of(
             source, [replace(spec, shape=shape) for spec, shape in zip(self.specs, shapes)], judge_digest()

@@ -4,6 +4,9 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
 from passnet_core.judge.worker.launching import Place
 from passnet_core.judge.worker.repeating import InterpreterWork
 
@@ -13,6 +16,25 @@ CALL_S = 1.0
 """About how many seconds of work all launches of a call are. At least one program of each runs."""
 MOST_S = 8.0
 """How many seconds of work they may be at most."""
+
+
+NOT_FILLED = frozenset(
+    {
+        torch.ops.aten.empty.memory_format,
+        torch.ops.aten.empty_like.default,
+        torch.ops.aten.empty_strided.default,
+        torch.ops.aten.new_empty.default,
+        torch.ops.aten.new_empty_strided.default,
+    }
+)
+
+
+class ZeroedMemory(TorchDispatchMode):
+    """Memory that is asked for holds zeros: to other kernels, what a program has not written may be an index."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        made = func(*args, **(kwargs or {}))
+        return made.zero_() if func in NOT_FILLED else made
 
 
 class Sampling:

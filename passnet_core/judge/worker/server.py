@@ -325,10 +325,11 @@ class _WorkerServer:
             return lambda: None
         from passnet_core.judge.worker import launching  # loads Triton, which a witness does not need
         from passnet_core.judge.worker.repeating import counted
-        from passnet_core.judge.worker.sampling import MOST_S, Sampling
+        from passnet_core.judge.worker.sampling import MOST_S, Sampling, ZeroedMemory
 
         work = entered.enter_context(counted(MOST_S if sampled else math.inf))
         if sampled:
+            entered.enter_context(ZeroedMemory())
             launching.watchers.append(sampling := Sampling(work, random.Random()))
             entered.callback(launching.watchers.remove, sampling)
         return lambda: work.seconds

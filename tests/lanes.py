@@ -51,6 +51,7 @@ MARKED: dict[str, tuple[str, ...]] = {
         "contract/test_passnet_profile.py",
         "contract/test_pretended_device.py",
         "contract/test_processes.py",
+        "contract/test_recorded_sizes.py",
         "contract/test_repeating.py",
         "contract/test_rules_kernels.py",
         "contract/test_schedule.py",

@@ -41,6 +41,8 @@ def test_no_page_has_a_serious_finding(open_page: OpenPage, scheme: str) -> None
         page.goto(address + link)
         expect(page.get_by_role("heading", name=re.compile(re.escape(heading))).first).to_be_visible()
         expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+        # what was stale fades in, and is pale until then
+        page.wait_for_function("!document.getAnimations().some(each => each instanceof CSSTransition)")
         for each in Axe().run(page).response["violations"]:
             if each["impact"] in ("serious", "critical"):
                 places = [(node["target"], node["any"][0]["message"] if node["any"] else "") for node in each["nodes"]]

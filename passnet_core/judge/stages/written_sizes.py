@@ -54,11 +54,11 @@ def rescaled(
     least = [recorded, *(step.shapes for step in smaller(graph, specs, known_roles))][-1]
     if computed(specs, least, known_roles) <= MOST_ELEMENTS:
         return None
-    search = _Search(graph, specs, known_roles, matched)
+    search = _Choosing(graph, specs, known_roles, matched)
     return search.found() if search.probe.form(recorded) is not None else None
 
 
-class _Search:
+class _Choosing:
     def __init__(
         self,
         graph: Graph,

@@ -48,7 +48,6 @@ from passnet_core.records import (
     Timing,
     Verdict,
     digest_of,
-    from_json,
     to_json,
 )
 from passnet_core.service import corpus_of, read_references
@@ -189,15 +188,7 @@ def _record_one(
 
 def _begun(path: Path, environment: Environment | None) -> dict[str, Outcome]:
     """Read the outcomes of an unfinished part that this environment made, by the digests of their jobs."""
-    found = {}
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else ():
-        try:
-            outcome = from_json(Outcome, json.loads(line))
-        except (ValueError, BadInput):
-            continue  # empty, or cut short when the process ended
-        if outcome.environment == environment:
-            found[outcome.job_digest] = outcome
-    return found
+    return {each.job_digest: each for each in exchange.read_outcomes(path) if each.environment == environment}
 
 
 class Crowded(InfrastructureError):

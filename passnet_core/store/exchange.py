@@ -58,6 +58,16 @@ def read_file(path: Path, known: Collection[str] = ()) -> tuple[str, tuple[RunFi
         raise BadInput(f"it cannot be read ({error}). Restore it from the project's repository.") from error
 
 
+def read_outcomes(path: Path) -> Iterator[Outcome]:
+    """Yield the outcomes of a file to which each was appended as a line of JSON when it came; none if there is no such
+    file. A line that is empty, or was cut short when its process ended, counts as none."""
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else ():
+        try:
+            yield from_json(Outcome, json.loads(line))
+        except (ValueError, BadInput):
+            continue
+
+
 def write_file(path: Path, files: Iterable[RunFile]) -> None:
     """Write runs into a compressed file. The same runs give the same bytes."""
     content = "".join(written(file) for file in files).encode()

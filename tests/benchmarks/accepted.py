@@ -20,9 +20,10 @@ from passnet_core.corpus.solved import read_solved
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.jobs import jobs_of
 from passnet_core.execution.scheduler import Scheduler
-from passnet_core.records import Device, EvalSpec, Job, Outcome, Stage, Verdict, digest_of, from_json, to_json
+from passnet_core.records import Device, EvalSpec, Job, Outcome, Stage, Verdict, digest_of, to_json
 from passnet_core.service import corpus_of
 from passnet_core.settings import read_settings
+from passnet_core.store import exchange
 
 SPLIT = "eval"
 AGAIN = (Verdict.INFRASTRUCTURE, Verdict.CANCELLED)
@@ -57,17 +58,9 @@ def judge(jobs: Sequence[Job], file: Path, judges: int, within: float | None) ->
 
 
 def kept(files: Sequence[Path]) -> dict[str, Outcome]:
-    """The outcomes that files hold, by the digests of their jobs. A line that was cut short counts as none."""
-    found: dict[str, Outcome] = {}
-    for file in files:
-        for line in file.read_text(encoding="utf-8").splitlines() if file.exists() else ():
-            try:
-                outcome = from_json(Outcome, json.loads(line))
-            except ValueError:
-                continue
-            if outcome.verdict not in AGAIN:
-                found[outcome.job_digest] = outcome
-    return found
+    """The outcomes that files hold, by the digests of their jobs."""
+    outcomes = (each for file in files for each in exchange.read_outcomes(file))
+    return {each.job_digest: each for each in outcomes if each.verdict not in AGAIN}
 
 
 def told(asked: Mapping[str, Sequence[Job]], outcomes: Mapping[str, Outcome]) -> Iterator[str]:

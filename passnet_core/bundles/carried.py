@@ -17,5 +17,10 @@ def planning() -> PassFile:
     return _carried("planning.py")
 
 
+def numerics() -> PassFile:
+    """What a kernel needs to give the last bit of PyTorch's own kernels where Triton's functions do not."""
+    return _carried("numerics.py")
+
+
 def _carried(name: str) -> PassFile:
     return PassFile(name, (FOLDER / name).read_text(encoding="utf-8"))

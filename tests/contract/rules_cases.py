@@ -391,6 +391,25 @@ CASES: dict[str, Case] = {
         IMAGE,
         (F32,),
     ),
+    "standardised-weight": Case(
+        """
+        tmp_0 = in_0.reshape(1, 6, -1)
+        tmp_1 = torch.nn.functional.batch_norm(tmp_0, None, None, in_1, None, training=True, momentum=0.0, eps=1e-05)
+        tmp_2 = tmp_1.reshape_as(in_0)
+        return (tmp_2,)
+        """,
+        {"in_0": (6, 5, 3, 3), "in_1": (6,)},
+        (F32, BF16),
+        beside=(
+            Case(
+                """
+        tmp_0 = torch.nn.functional.batch_norm(in_0, None, None, training=True, momentum=0.0, eps=1e-05)
+        return (tmp_0,)
+        """,
+                {"in_0": (1, 6, 9, 8)},
+            ),
+        ),
+    ),
     "group-norm": Case(
         """
         tmp_0 = torch.nn.functional.group_norm(in_0, 3, in_1, in_2, 1e-05)

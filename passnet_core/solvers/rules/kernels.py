@@ -44,13 +44,12 @@ LOOPED = ("sum", "max", "min", "any", "all", "mean", "variance")
 """Reductions that can be taken over several tiles, one after the other."""
 
 
-MOST_ADDED = {Order.ANY: 0, Order.LANES: 8188, Order.WARP: 1024, Order.LAYER: MOST_COLUMNS, Order.GROUP: MOST_COLUMNS}
+MOST_ADDED = {Order.LANES: 8188, Order.WARP: 1024} | {each: MOST_COLUMNS for each in Order if each.moments}
 """The longest row for which this order is taken. In the last of LANES, beyond 8160, eager shares a row out among warps:
 those sums are right and not the same to the last bit."""
 
 MOST_READ_TWICE = 8
 """From so many tensors and views an operand is computed twice, so that its moments can be taken in eager's order."""
-
 MOST_SPLITS = 24
 """How often variables of a kernel are taken apart."""
 
@@ -218,15 +217,22 @@ class KernelWriter(ElementWriter):
         return self.space_of(value.reduced, value.order if self.follows(value) else Order.ANY)
 
     def follows(self, value: Reduction) -> bool:
-        """Whether this is computed in the order that eager has: along the last axes, if rows are short enough."""
+        """Whether this is computed in the order that eager has: along the last axes, if rows are short enough, and if
+        what moments are taken of can be had twice."""
         if isinstance(value, Moment):
-            if not self.followed or not _is_cheap(value.operand):
-                return False
-        elif not self.ordered or value.kind != "sum":
+            return self._in_order(value) and (id(_viewed(value.operand)) in self.stored or _is_cheap(value.operand))
+        return value.kind == "sum" and self._in_order(value)
+
+    def _in_order(self, value: Reduction) -> bool:
+        if not (self.followed if isinstance(value, Moment) else self.ordered):
             return False
         axes = range(len(value.operand.shape) - len(value.axes), len(value.operand.shape))
         single = len(axes) == 1 or isinstance(value, Moment)
-        return single and value.axes == (*axes,) and 1 < max(product(value.reduced).values) <= MOST_ADDED[value.order]
+        return (
+            single
+            and value.axes == (*axes,)
+            and 1 < max(product(value.reduced).values) <= MOST_ADDED.get(value.order, 0)
+        )
 
     def space_of(self, sizes: Shape, order: Order = Order.ANY) -> tuple[Space, Coordinates]:
         """The space that walks these sizes; the same for the same sizes."""
@@ -395,13 +401,14 @@ class KernelWriter(ElementWriter):
         return value.code(self, places, mask)
 
     def require(self, value: Value) -> None:
-        while isinstance(value, View):
-            value = value.operand
+        value = _viewed(value)
         if not isinstance(value, Stored) and id(value) not in self.stored:
             raise NeedsMemory(value)
 
     def reduce(self, value: Reduction, places: Coordinates, mask: str) -> str:
         if isinstance(value, Moment) and not self.follows(value):
+            if self._in_order(value) and not any(isinstance(each, Reduction) for each in below(value.operand)):
+                raise NeedsMemory(_viewed(value.operand))
             return self.element(value.otherwise, places, mask)
         there = not mask or all(place.below(size) for place, size in zip(places, value.kept(value.operand.shape)))
         if not there or any(place.read for place in places):
@@ -527,6 +534,7 @@ class KernelWriter(ElementWriter):
         """Mean and variance of the operand's rows, of which the value is one."""
         self._settle(value.operand, inside)
         names = {kind: self.names.free(kind) for kind in ("mean", "variance")}
+        grown, united = value.order.functions
         parts = [self.names.free(f"{each}_parts") for each in names.values()]
         sizes = f"{space.lanes.upper()}, {space.each.upper()}"
         nothing = f"tl.zeros((ROWS, {space.lanes.upper()}), {value.dtype.work})"
@@ -534,10 +542,10 @@ class KernelWriter(ElementWriter):
         self.open_loop(space)
         element = self.element(value.operand, inside, "")
         given = ", ".join([*parts, element, "tile", space.count, sizes])
-        self.lines.append(f"{self.indent}{', '.join(parts)} = grown({given})")
+        self.lines.append(f"{self.indent}{', '.join(parts)} = {grown}({given})")
         self.close_loop()
         self.lines.append(
-            f"{self.indent}{', '.join(names.values())} = united({', '.join(parts)}, {space.count}, {sizes})"
+            f"{self.indent}{', '.join(names.values())} = {united}({', '.join(parts)}, {space.count}, {sizes})"
         )
         for kind, name in names.items():
             self.memory[_moment_key(value, kind, places)] = name
@@ -626,6 +634,13 @@ class KernelWriter(ElementWriter):
 def _moment_key(value: Moment, kind: str, places: Coordinates) -> tuple[object, ...]:
     """What a mean or variance is remembered by: the same for all of one operand."""
     return "moment", kind, id(value.operand), value.axes, value.order, places
+
+
+def _viewed(value: Value) -> Value:
+    """What a view shows, or a view of one."""
+    while isinstance(value, View):
+        value = value.operand
+    return value
 
 
 def _is_cheap(value: Value) -> bool:

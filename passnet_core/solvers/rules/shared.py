@@ -43,7 +43,7 @@ MAY_DIFFER: Mapping[str, str] = {
 TAKEN = re.compile(
     r"[irs]\d+[io]*|s\d*(_lanes|_each|_tiles)?|call_\d+|plan(_\d+|_for)?|launch(_\d+)?|planned|key|alike|latest_\w+|grid|block(_[mnk])?|blocks"
     r"|rows?|columns?(_\w+)?|warps|stages|sides|counts|constants|outer\d*|r\d*|shape|strides|index|inside(_\w+)?|start|steps|tiles"
-    r"|rounded|divided|folded|halved|grown|united|recognizer|unlike|inverse|allocation|new_\w+|merged|empty_ordered|joint|facts|place|chosen"
+    r"|rounded|divided|folded|halved|grown|united|recognizer|unlike|inverse|allocation|erf32|batch_(grown|lanes|united)|new_\w+|merged|empty_ordered|joint|facts|place|chosen"
     r"|torch|triton|tl|libdevice|device|inf|\w+_(ptr|steps|shape|strides|offset|parts|held|kernel)"
 )
 """Names that a pass file may have of its own."""

@@ -66,7 +66,7 @@ class _Writing:
             together = self._together()
             if not self._regrouped(together):
                 break
-        names = Names(taken=("launching", "planning", "torch", "triton", "tl", "libdevice"))
+        names = Names(taken=("launching", "numerics", "planning", "torch", "triton", "tl", "libdevice"))
         passes: list[tuple[PassFile, list[Form]]] = []
         for own, each in zip(together, _widened(together)):
             name = names.free(title(own.graph))
@@ -82,7 +82,7 @@ class _Writing:
             reasons = "; ".join(dict.fromkeys(self.left)) or "there is no operation"
             raise BadInput(f"The rules cover nothing of {self.task.id}: {reasons}.")
         files = tuple(file for file, _ in passes)
-        bundle = Bundle(files, (carried.launching(), carried.planning()), author="rules")
+        bundle = Bundle(files, _carried(files), author="rules")
         forms = [each for _, each in passes]
         return WrittenBundle(bundle, self.regions, forms, self.left, list(dict.fromkeys(self._libraries())))
 
@@ -135,6 +135,13 @@ class _Writing:
                     changed = True
             self.regions[index] = surveyed, regions
         return changed
+
+
+def _carried(passes: Sequence[PassFile]) -> tuple[PassFile, ...]:
+    """The helper modules of these passes."""
+    found = (carried.launching(), carried.planning())
+    numerics = any("\nfrom numerics import " in each.code for each in passes)
+    return (*found, carried.numerics()) if numerics else found
 
 
 def _widened(together: Sequence[Shared]) -> list[Shared]:

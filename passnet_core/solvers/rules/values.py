@@ -300,20 +300,27 @@ class Gathered(Value):
 
 class Order(Enum):
     """An order in which elements of a row are added up, or moments taken. LANES: by a block of threads, four elements
-    each at a time. WARP: by a warp, one element each at a time. LAYER, GROUP: as layer_norm and group_norm have it.
+    each at a time. WARP: by a warp, one element each at a time. LAYER, GROUP, BATCH: as layer_norm and group_norm have
+    it, and batch_norm of one example.
 
-    The values are what planning.py calls the threads of each."""
+    The values are what planning.py and numerics.py call the threads of each."""
 
     ANY = ""
     LANES = "summing_lanes"
     WARP = "softmax_lanes"
     LAYER = "layer_lanes"
     GROUP = "group_lanes"
+    BATCH = "batch_lanes"
 
     @property
     def moments(self) -> bool:
         """Whether this is an order of Welford's method, which takes mean and variance at once."""
-        return self in (Order.LAYER, Order.GROUP)
+        return self in (Order.LAYER, Order.GROUP, Order.BATCH)
+
+    @property
+    def functions(self) -> tuple[str, str]:
+        """Of Welford's method: what takes the next tile in, and what unites the threads."""
+        return ("batch_grown", "batch_united") if self is Order.BATCH else ("grown", "united")
 
 
 @dataclass(eq=False)

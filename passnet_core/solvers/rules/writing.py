@@ -44,6 +44,9 @@ PLANNING = (
 )
 """What passes may use of planning.py."""
 
+NUMERICS = ("batch_grown", "batch_lanes", "batch_united", "erf32")
+"""What passes may use of numerics.py."""
+
 UNFIT = "This pass was not written for tensors of these ranks and dtypes."
 """What a pass says where it is called with tensors for which it has no form."""
 
@@ -104,8 +107,9 @@ def _imports(body: str, pattern: str) -> list[str]:
         found += ["import triton", "import triton.language as tl"]
     if launching := [each for each in ("Launch", "facts", "recognizer", "unlike") if re.search(rf"\b{each}\b", body)]:
         found.append(f"from launching import {', '.join(launching)}")
-    if used := [each for each in PLANNING if re.search(rf"\b{each}\(", body)]:
-        found.append(f"from planning import {', '.join(used)}")
+    for module, names in (("numerics", NUMERICS), ("planning", PLANNING)):
+        if used := [each for each in names if re.search(rf"\b{each}\(", body)]:
+            found.append(f"from {module} import {', '.join(used)}")
     if named := [each for each in ("device", "inf") if re.search(rf"\b{each}\b(?!=)", pattern)]:
         found.append(f"from torch import {', '.join(named)}")
     if "libdevice." in body:

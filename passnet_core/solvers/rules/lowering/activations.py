@@ -7,6 +7,7 @@ from passnet_core.solvers.rules.lowering.arguments import Argument, Operation
 from passnet_core.solvers.rules.lowering.arithmetic import clamp
 from passnet_core.solvers.rules.lowering.indexing import chunk
 from passnet_core.solvers.rules.lowering.pointwise import pointwise
+from passnet_core.solvers.rules.lowering.unary import erf_for
 from passnet_core.solvers.rules.values import Value
 
 
@@ -39,7 +40,7 @@ def gelu(x: Value, approximate: str = "none") -> Value:
     if approximate == "tanh":
         form = "0.5 * {0} * (1.0 + libdevice.tanh(0.7978845608028654 * tl.fma({0} * {0} * {0}, 0.044715, {0})))"
     else:
-        form = "{0} * 0.5 * (1.0 + libdevice.erf({0} * 0.7071067811865476))"
+        form = f"{{0}} * 0.5 * (1.0 + {erf_for(x.dtype)}({{0}} * 0.7071067811865476))"
     return pointwise(form, x, dtype=x.dtype)
 
 

@@ -11,7 +11,7 @@ from passnet_core.solvers.rules.lowering.arithmetic import clamp
 from passnet_core.solvers.rules.lowering.conversions import converted_to
 from passnet_core.solvers.rules.lowering.pointwise import binary, pointwise
 from passnet_core.solvers.rules.lowering.reductions import averaged, moments, moments_in_order, norm, reduced
-from passnet_core.solvers.rules.lowering.views import view_of
+from passnet_core.solvers.rules.lowering.views import view_of, without_axes
 from passnet_core.solvers.rules.sizes import ONE
 from passnet_core.solvers.rules.values import ElementWriter, Order, Value, View
 
@@ -114,8 +114,7 @@ def batch_norm(
         raise Unsupported("batch_norm that learns")
     wide = wide_of(x.dtype)
     if mean is None:
-        over = tuple(axis for axis in range(len(x.shape)) if axis != 1)
-        mean, var = moments(x, over, 0, wide)
+        mean, var = _moments_by_channel(x)
     else:
         mean, var = per_channel(mean, x), per_channel(var, x)
     scale = _scale(var, eps, wide)
@@ -125,9 +124,18 @@ def batch_norm(
     return pointwise("tl.fma(({0} - {1}) * {3}, {2}, {4})", x, mean, scale, weight, bias, dtype=x.dtype, work=wide)
 
 
+def _moments_by_channel(x: Value) -> tuple[Value, Value]:
+    """Mean and variance of each channel, as operands beside x: of a single example in the order that eager has."""
+    rank = len(x.shape)
+    if rank < 3 or not x.shape[0].is_one:
+        return moments(x, tuple(axis for axis in range(rank) if axis != 1), 0, wide_of(x.dtype))
+    return moments_in_order(without_axes(x, (0,)), tuple(range(1, rank - 1)), Order.BATCH)
+
+
 @dataclass(eq=False)
 class Kept(Value):
-    """Moments as eager keeps them between the kernels of group_norm: on a GPU in the dtype of x, named by a tensor."""
+    """A moment as eager has it between the kernels of group_norm, or eps: on a GPU in the dtype of x, named by a
+    tensor."""
 
     operand: Value
     tensor: str
@@ -152,9 +160,16 @@ def group_norm(
     wide = wide_of(x.dtype)
     dims = tuple(range(2, len(shape)))
     mean, variance = moments_in_order(apart, dims, Order.GROUP)
-    scale = _scale(variance, eps, wide)
     if x.dtype.source and (not isinstance(weight, Value) or weight.dtype.name == x.dtype.name):
-        mean, scale = (Kept(each.shape, wide, each, x.dtype.source, name=each.name) for each in (mean, scale))
+
+        def kept(each: Value) -> Value:
+            return Kept(each.shape, wide, each, x.dtype.source, name=each.name)
+
+        eps = pointwise("tl.zeros_like({0}) + {1}", variance, eps, dtype=wide, exact=True)
+        eps.name = "eps"
+        mean, scale = kept(mean), kept(_scale(variance, kept(eps), wide))
+    else:
+        scale = _scale(variance, eps, wide)
 
     def spread(each: Value) -> Value:
         whole = (x.shape[0], x.shape[1], *[ONE] * (len(x.shape) - 2))

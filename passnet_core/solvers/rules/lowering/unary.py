@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 
-from passnet_core.solvers.rules.dtypes import FLOAT32
+from passnet_core.solvers.rules.dtypes import FLOAT32, DType
 from passnet_core.solvers.rules.lowering.arguments import Argument, Operation
 from passnet_core.solvers.rules.lowering.pointwise import pointwise
 from passnet_core.solvers.rules.values import Value
@@ -18,7 +18,6 @@ _FLOATS: Mapping[str, str] = {
     "log1p": "libdevice.log1p({0})",
     "sin": "libdevice.sin({0})",
     "cos": "libdevice.cos({0})",
-    "erf": "libdevice.erf({0})",
     "sqrt": "tl.sqrt_rn({0})",
     "rsqrt": "libdevice.rsqrt({0})",
     "sigmoid": "divided(1.0, 1.0 + libdevice.exp(-{0}))",
@@ -53,5 +52,16 @@ def unary(label: str, x: Value, *_: Argument, **__: Argument) -> Value:
     return pointwise(_FLOATS[label], x, dtype=dtype)
 
 
-UNARY: Mapping[str, Operation] = {label: partial(unary, label) for label in (*_FLOATS, *_KEEPS)}
+def erf(x: Value, *_: Argument, **__: Argument) -> Value:
+    """The error function."""
+    dtype = x.dtype if x.dtype.is_float else FLOAT32
+    return pointwise(f"{erf_for(dtype)}({{0}})", x, dtype=dtype)
+
+
+def erf_for(dtype: DType) -> str:
+    """The function that is the error function in a kernel."""
+    return "libdevice.erf" if dtype.is_wide else "erf32"
+
+
+UNARY: Mapping[str, Operation] = {label: partial(unary, label) for label in (*_FLOATS, *_KEEPS)} | {"erf": erf}
 """Functions of one tensor, by label."""

@@ -52,6 +52,7 @@ from passnet_core.records import (
 )
 from passnet_core.service import corpus_of, read_references
 from passnet_core.settings import read_settings
+from passnet_core.solvers.rules.candidates import Candidate, candidates
 from passnet_core.store import exchange
 
 MOST_FAILED = 3
@@ -66,18 +67,21 @@ KEPT_SAMPLES = 10
 @dataclass(frozen=True)
 class RecordedPart:
     """The contents of one file: one solver on one task. name: the reference bundle's, the baseline's, or "rules". core:
-    whether the task holds only its subgraph of the core."""
+    whether the task holds only its subgraph of the core. way: which candidate of the rules this is, if there are
+    several to tell apart."""
 
     name: str
     task: Task
     bundle: Bundle | None
     spec: EvalSpec
     core: bool = False
+    way: str = ""
 
     @property
     def file_name(self) -> str:
         beside = self.bundle is not None and self.spec.baseline is not Baseline.INDUCTOR
         solver = f"{self.name}-beside-{self.spec.baseline.value}" if beside else self.name
+        solver += f"-{self.way}" if self.way else ""
         task = f"core-{self.task.id}" if self.core else self.task.id
         return f"{solver}-{self.spec.device.value}-{self.spec.capture.value}-{task}.jsonl.gz"
 
@@ -279,10 +283,11 @@ def parts_of(
     split: str = "",
     core: bool = False,
     rules: Mapping[str, Bundle] | None = None,
+    ways: bool = False,
 ) -> Iterator[RecordedPart]:
     """Yield the baseline on every task, then every reference bundle on each of its tasks, then the bundles of the
-    rules, by task id. split: only tasks of this split, if given. core: only the subgraphs of the core. Raises BadInput
-    for a broken bundle."""
+    rules, by task id, or with ways, each of their candidates for the tasks that have several. split: only tasks of this
+    split, if given. core: only the subgraphs of the core. Raises BadInput for a broken bundle."""
     references, problems = read_references(bundles_folder)
     if problems:
         raise BadInput(problems[0])
@@ -300,6 +305,15 @@ def parts_of(
         for task in tasks:
             if rules and task.id in rules:
                 yield RecordedPart(RULES, task, rules[task.id], spec, core)
+            elif ways and len(found := _candidates(corpus.task(task.id))) > 1:
+                yield from (RecordedPart(RULES, task, each.bundle, spec, core, each.name) for each in found)
+
+
+def _candidates(task: Task) -> tuple[Candidate, ...]:
+    try:
+        return candidates(task)
+    except BadInput:
+        return ()
 
 
 def in_order(parts: Sequence[RecordedPart]) -> list[RecordedPart]:
@@ -325,6 +339,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--solver",
         choices=[*(each.value for each in SolverKind), RULES],
         help="default: TorchInductor and the reference bundles; on the CPU: these bundles; rules: what the rules wrote",
+    )
+    parser.add_argument(
+        "--ways",
+        action="store_true",
+        help="with --solver rules: not what data/solved holds, but each candidate of the tasks that have several",
     )
     parser.add_argument(
         "--baseline", choices=[each.value for each in Baseline], default="inductor", help="how TorchInductor compiles"
@@ -360,7 +379,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 baseline=Baseline(options.baseline),
                 split=options.split,
                 core=options.core,
-                rules=read_solved(settings.rules_file) if options.solver == RULES else None,
+                rules=read_solved(settings.rules_file) if options.solver == RULES and not options.ways else None,
+                ways=options.solver == RULES and options.ways,
             )
         )
         parts = in_order(parts)

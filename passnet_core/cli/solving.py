@@ -92,8 +92,9 @@ def _told(candidate: Alternative, total: int) -> str:
     """A candidate of the rules in a line. total: the number of subgraphs."""
     way = "measured" if candidate.measured else "predicted"
     speed = "not timed" if candidate.speedup is None else f"{way} at {candidate.speedup:.3f} times eager's speed"
+    score = "" if candidate.aggregate is None else f", aggregate score {candidate.aggregate:.3f}"
     accepted = "" if candidate.accepted is None else f", {candidate.accepted} of {total} accepted"
-    return f"{candidate.name}: {speed}{accepted}{', kept' if candidate.kept else ''}"
+    return f"{candidate.name}: {speed}{score}{accepted}{', kept' if candidate.kept else ''}"
 
 
 def _language_model(args: argparse.Namespace, console: Console) -> "Solver":
@@ -214,7 +215,7 @@ def add_commands(commands: Any) -> None:
     )  # fmt: skip
     solving.add_argument(
         "--choose", choices=("measure", "model"),
-        help="only for --solver rules: measure judges all candidates and keeps the fastest, model judges only the one"
+        help="only for --solver rules: measure judges all candidates and keeps the best, model judges only the one"
         " that a cost model takes for it (default: measure where the judge takes times, otherwise model)",
     )  # fmt: skip
     solving.add_argument(

@@ -187,7 +187,7 @@ class Alternative:
 
     name: the way in which it was written. bundle: its digest. speedup: the geometric mean over the subgraphs, in times
     eager's speed; None if none was timed. measured: by the judge; otherwise predicted. accepted: on how many subgraphs
-    it was; None if it was not judged."""
+    it was; None if it was not judged. aggregate: the aggregate score; None if none was timed by the judge."""
 
     name: str
     bundle: str
@@ -195,6 +195,7 @@ class Alternative:
     measured: bool
     kept: bool
     accepted: int | None = None
+    aggregate: float | None = None
 
 
 @dataclass(frozen=True)

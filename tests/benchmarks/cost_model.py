@@ -11,11 +11,12 @@ from pathlib import Path
 from statistics import correlation, median
 
 from passnet_core.corpus.catalogue import Corpus
-from passnet_core.records import Outcome
+from passnet_core.records import Outcome, Task
 from passnet_core.service import corpus_of
 from passnet_core.settings import BUNDLED_DATA, read_settings
+from passnet_core.solvers.rules.candidates import candidates
 from passnet_core.solvers.rules.costs import Estimate
-from passnet_core.solvers.rules.solver import written
+from passnet_core.solvers.rules.solver import WrittenBundle, written
 from tests.benchmarks.recorded import outcomes_of
 
 RECORDED = BUNDLED_DATA / "baselines" / "h100-rules-direct.jsonl.gz"
@@ -45,7 +46,7 @@ def predictions(corpus: Corpus, outcomes: Sequence[Outcome]) -> Iterator[Predict
     for outcome in outcomes:
         if (speedup := outcome.speedup()) is None:
             continue
-        found = written(corpus.task(outcome.task_id))
+        found = _written_as(corpus.task(outcome.task_id), outcome.bundle_digest)
         predicted = Estimate([surveyed for surveyed, _ in found.cuts], found.forms).speedups()
         yield Prediction(
             outcome.task_id,
@@ -54,6 +55,14 @@ def predictions(corpus: Corpus, outcomes: Sequence[Outcome]) -> Iterator[Predict
             speedup.value,
             found.bundle.digest == outcome.bundle_digest,
         )
+
+
+def _written_as(task: Task, digest: str | None) -> WrittenBundle:
+    """The candidate with this digest, or the first one if there is none."""
+    first = written(task)
+    if first.bundle.digest == digest:
+        return first
+    return next((each.written for each in candidates(task) if each.bundle.digest == digest), first)
 
 
 def ranks(values: Sequence[float]) -> list[float]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from passnet_core.errors import BadInput
 from passnet_core.graphs.vocabulary import operator_label
-from passnet_core.records import Bundle, Task
+from passnet_core.records import Bundle, Outcome, Task
+from passnet_core.scoring.report import entry_of, score_report
 from passnet_core.solvers.rules.contractions import ProductCode
 from passnet_core.solvers.rules.costs import Estimate
 from passnet_core.solvers.rules.explained import each_once, explained
@@ -56,6 +57,29 @@ def by_model(found: Sequence[Candidate]) -> Candidate:
     first, *others = (each for each in found if each.covered == most)
     fastest = max(others, key=lambda each: each.speedup, default=first)
     return fastest if fastest.speedup > MARGIN * first.speedup else first
+
+
+CLEARLY = 1.1
+"""By so much the measured score of another candidate must be higher: two measurements of one bundle on one subgraph, in
+two processes, differed by up to 14 % (docs/solver.md)."""
+
+
+def by_measurement(found: Sequence[Candidate], judged: Mapping[str, Sequence[Outcome]]) -> Candidate:
+    """Among the candidates that were judged and are accepted on most subgraphs, the first one, unless the aggregate
+    score of another is clearly higher. judged: the outcomes by bundle digest."""
+    accepted = {key: sum(each.verdict.accepted for each in outcomes) for key, outcomes in judged.items()}
+    most = max(accepted.values())
+    first, *others = (each for each in found if accepted.get(each.bundle.digest) == most)
+    scores = {each.bundle.digest: worth(judged[each.bundle.digest]) or 1.0 for each in (first, *others)}
+    best = max(others, key=lambda each: scores[each.bundle.digest], default=first)
+    return best if scores[best.bundle.digest] > CLEARLY * scores[first.bundle.digest] else first
+
+
+def worth(outcomes: Sequence[Outcome]) -> float | None:
+    """The aggregate score of a bundle's outcomes on a task, which holds speed against precision: half precision that is
+    only right at a generous tolerance counts for less than what is a little slower and right at a strict one. None if
+    nothing was timed."""
+    return score_report([entry_of(each) for each in outcomes]).aggregate if outcomes else None
 
 
 def _candidate(name: str, written: WrittenBundle, first: WrittenBundle) -> Candidate:

@@ -7,14 +7,15 @@ from passnet_core.errors import BadInput
 from passnet_core.records import Outcome, Task
 from passnet_core.records.trajectories import Alternative, End, Score
 from passnet_core.solvers.base import Attempt, Bench, Options, Watch
-from passnet_core.solvers.rules.candidates import Candidate, by_model, candidates
+from passnet_core.solvers.rules.candidates import Candidate, by_measurement, by_model, candidates, worth
 
 
 class Choice(StrEnum):
     """How one of the candidates is chosen."""
 
     MEASURE = "measure"
-    """Each is judged. Of those that are accepted on most subgraphs, the fastest by the judge's times is kept."""
+    """Each is judged. Of those that are accepted on most subgraphs, the first is kept unless the aggregate score of
+    another is clearly higher."""
     MODEL = "model"
     """The first is kept unless another is clearly faster by the cost model, and only that one is judged."""
 
@@ -44,28 +45,29 @@ class Rules:
             found = candidates(task)
         except BadInput as problem:
             return Attempt(End.FAILED, reason=str(problem))
-        judged: dict[str, tuple[Score, tuple[Outcome, ...]]] = {}
+        judged: dict[str, tuple[Outcome, ...]] = {}
         for each in found if choose is Choice.MEASURE else (by_model(found),):
             outcomes = bench.evaluate(each.bundle, watch.cancelled)
             if watch.cancelled.is_set():
                 return Attempt(End.STOPPED)
             if (unjudged := next((one for one in outcomes if not one.verdict.judged), None)) is not None:
                 return Attempt(End.FAILED, reason=unjudged.reason)
-            judged[each.name] = Score.of(outcomes, len(task.subgraphs)), outcomes
-        # accepted on most subgraphs, then fastest; of equal ones the first
-        kept = max(judged, key=lambda name: judged[name][0].order)
-        score, outcomes = judged[kept]
+            judged[each.bundle.digest] = outcomes
+        kept = by_measurement(found, judged)
+        outcomes = judged[kept.bundle.digest]
         told = tuple(
-            _measured(each, *judged[each.name], each.name == kept)
+            _measured(each, judged[each.bundle.digest], each is kept)
             if choose is Choice.MEASURE
-            else Alternative(each.name, each.bundle.digest, each.speedup, measured=False, kept=each.name == kept)
+            else Alternative(each.name, each.bundle.digest, each.speedup, measured=False, kept=each is kept)
             for each in found
         )
-        best = next(each.bundle for each in found if each.name == kept)
-        return Attempt(End.FINISHED, best=best, score=score, outcomes=outcomes, alternatives=told)
+        score = Score.of(outcomes, len(task.subgraphs))
+        return Attempt(End.FINISHED, best=kept.bundle, score=score, outcomes=outcomes, alternatives=told)
 
 
-def _measured(candidate: Candidate, score: Score, outcomes: tuple[Outcome, ...], kept: bool) -> Alternative:
-    timed = any(each.speedup() for each in outcomes)
-    speedup = score.speedup if timed else None
-    return Alternative(candidate.name, candidate.bundle.digest, speedup, True, kept, score.accepted)
+def _measured(candidate: Candidate, outcomes: tuple[Outcome, ...], kept: bool) -> Alternative:
+    score = Score.of(outcomes, len(outcomes))
+    speedup = score.speedup if any(each.speedup() for each in outcomes) else None
+    return Alternative(
+        candidate.name, candidate.bundle.digest, speedup, True, kept, score.accepted, aggregate=worth(outcomes)
+    )

@@ -148,6 +148,23 @@ def test_measuring_keeps_the_fastest_of_all_candidates() -> None:
         ]
 
 
+def test_a_candidate_that_is_faster_and_less_precise_is_not_kept() -> None:
+    """As products in half precision may be, whose terms are added up in another order."""
+    found = candidates(around_a_product())
+
+    class Coarse(Answering):
+        def evaluate(self, bundle: Bundle | None, cancelled: threading.Event) -> tuple[Outcome, ...]:
+            jobs = jobs_of(self.task, bundle, EvalSpec())
+            speedup, t = (1.4, -5) if bundle == found[0].bundle else (1.6, -2)
+            return tuple(outcome(job, Verdict.FASTER, speedup=speedup, t=t) for job in jobs)
+
+    attempt = Rules().solve(around_a_product(), Coarse(around_a_product(), timed=True), Watch())
+    assert attempt.best == found[0].bundle
+    speedups, scores = zip(*((each.speedup, each.aggregate or 0) for each in attempt.alternatives))
+    assert speedups[0] < speedups[1]
+    assert scores[0] > scores[1]
+
+
 def test_a_candidate_that_is_accepted_on_fewer_subgraphs_is_not_kept() -> None:
     found = candidates(around_a_product())
     wanted = found[1].bundle

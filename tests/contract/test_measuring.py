@@ -520,6 +520,17 @@ def test_calls_and_what_lies_between_them_are_compared_with_the_reference_worker
     )
 
 
+def test_a_process_that_is_slower_throughout_is_no_cheat(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measure, "steady_core", lambda: nullcontext(3))
+    between = (8.0 + 2.0 + 0.15 * 2 * BETWEEN_US) / 2
+    found, _ = measured(100.0, 80.0, 50.0, apart=1.13, between=between)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "slower throughout" in found.reason
+    assert found.speedups == ()
+    assert measured(100.0, 80.0, 50.0, between=between)[0].verdict is Verdict.CHEAT
+    assert measured(100.0, 80.0, 50.0, apart=1.13, between=2 * between)[0].verdict is Verdict.CHEAT
+
+
 def test_claiming_too_much_for_eager_beside_the_passes_is_a_cheat(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure, "steady_core", lambda: nullcontext(3))
     found, _ = measured(400.0, 320.0, 390.0, overclaims=1.045, jitter=(1.0,), witness={"jitter": (1.0,)})

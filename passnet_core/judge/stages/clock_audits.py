@@ -154,13 +154,21 @@ def settled(timed: Timed, spec: ClockSpec) -> bool:
 
 
 def disagreement(found: Excess, timed: Timed, clock: Clock, *, one_core: bool) -> tuple[Verdict, str]:
-    """The verdict and reason for clocks that disagree for certain. one_core: all timed calls ran on the same core; else
-    one worker may just have had the slower core."""
+    """The verdict and reason for clocks that disagree for certain. If a step takes longer by no larger share than
+    eager does in the candidate's process, beyond what is allowed anyway, the host may have been restless; and whoever
+    slows eager down to be there gets no speedup. one_core: all timed calls ran on the same core; else one worker may
+    just have had the slower core."""
     claim = median(pooled(timed.claimed[Contender.PASSES]))
     facts = (
         f"its process claims {claim:.1f} µs a call ({clock.value}), but by the judge's own clock {found.words},"
         " compared with the reference worker, also when measured again."
     )
+    slowdown = timed.slowdown
+    if slowdown and 0 < found.more.value <= found.allowed + (slowdown.high - 1) * found.base:
+        return (
+            Verdict.INCONCLUSIVE,
+            f"Right, but the candidate's process is slower throughout, as eager is there: {facts}",
+        )
     if not one_core and abs(found.more.value) < median(each.between for each in timed.clean):
         return Verdict.INCONCLUSIVE, f"Right, but the clocks disagree, as they may with few cores: {facts}"
     return Verdict.CHEAT, f"The clocks disagree: {facts}"

@@ -52,7 +52,6 @@ from passnet_core.records import (
 )
 from passnet_core.service import corpus_of, read_references
 from passnet_core.settings import read_settings
-from passnet_core.solvers.rules.candidates import Candidate, candidates
 from passnet_core.store import exchange
 
 MOST_FAILED = 3
@@ -306,14 +305,18 @@ def parts_of(
             if rules and task.id in rules:
                 yield RecordedPart(RULES, task, rules[task.id], spec, core)
             elif ways and len(found := _candidates(corpus.task(task.id))) > 1:
-                yield from (RecordedPart(RULES, task, each.bundle, spec, core, each.name) for each in found)
+                yield from (RecordedPart(RULES, task, bundle, spec, core, name) for name, bundle in found)
 
 
-def _candidates(task: Task) -> tuple[Candidate, ...]:
+def _candidates(task: Task) -> list[tuple[str, Bundle]]:
+    """The ways in which the rules write a task's bundle, by name."""
+    # a machine that only records may lack what drawing and scoring need
+    from passnet_core.solvers.rules.candidates import candidates
+
     try:
-        return candidates(task)
+        return [(each.name, each.bundle) for each in candidates(task)]
     except BadInput:
-        return ()
+        return []
 
 
 def in_order(parts: Sequence[RecordedPart]) -> list[RecordedPart]:

@@ -46,7 +46,7 @@ from passnet_core.settings import Settings
 from passnet_core.solvers.conversations import Conversations
 from passnet_core.store import exchange
 from passnet_core.store import owner as store_owner
-from passnet_core.store.rows import BaselineRow, Draft, RunSummary, ScoreRow, Standing, name_of
+from passnet_core.store.rows import BaselineRow, Draft, RunSummary, SavedDraft, ScoreRow, Standing, name_of
 
 if TYPE_CHECKING:  # numpy and DuckDB load only where scores and a store are asked for
     from passnet_core.leaderboard.boards import Board
@@ -160,15 +160,16 @@ class Service:
     ) -> str:
         """Start a run in the background and return its id. Without a bundle, TorchInductor is judged.
 
-        subgraph_ids: None for all. fresh: judge even jobs whose outcome is known. owner: who takes turns with others at
-        the judge. Raises UnknownItem if the task lacks a subgraph, StoreError if the run cannot be stored."""
+        subgraph_ids: None for all. fresh: judge even jobs whose outcome is known. owner: whose run it is, who takes
+        turns with others at the judge. Raises UnknownItem if the task lacks a subgraph, StoreError if the run cannot be
+        stored."""
         if self._closing.is_set():
             raise StoreRefusal("The playground is shutting down. Start it again, then start the run again.")
         jobs = jobs_of(task, bundle, spec, subgraph_ids)
         run = new_run(jobs, label=label)
         if bundle is not None:
             self._store.add_bundle(bundle)
-        self._store.start_run(run, tuple(name_of(job) for job in jobs), self._process)
+        self._store.start_run(run, tuple(name_of(job) for job in jobs), self._process, owner)
         self._runs.start(run, jobs, fresh=fresh, owner=owner)
         return run.id
 
@@ -300,15 +301,21 @@ class Service:
         return run
 
     def runs(
-        self, limit: int = 200, task_id: str | None = None, solver: SolverKind | None = None, *, checks: bool = False
+        self,
+        limit: int = 200,
+        task_id: str | None = None,
+        solver: SolverKind | None = None,
+        *,
+        checks: bool = False,
+        visitor: str | None = None,
     ) -> tuple[RunSummary, ...]:
-        """The newest runs first. checks: include runs of stage CHECK."""
+        """The newest runs first. checks: include runs of stage CHECK. visitor: only those of this person."""
         self.wait_until_imported()
-        return self._store.runs(limit, task_id, solver, checks)
+        return self._store.runs(limit, task_id, solver, checks, visitor)
 
     def under_way(self) -> int:
         """How many of the latest 20 runs are unfinished. Does not wait for recorded runs, which are all finished."""
-        return sum(each.done < each.total for each in self._store.runs(20, None, None, True))
+        return sum(each.done < each.total for each in self._store.runs(20, None, None, True, None))
 
     def outcomes(self, run_id: str) -> tuple[Outcome, ...]:
         """The outcomes of a run so far, in the order of the jobs. Raises UnknownItem."""
@@ -403,17 +410,22 @@ class Service:
 
     # --- drafts ---
 
-    def save_draft(self, task_id: str, slot: str, bundle: Bundle) -> None:
-        """Save what a person has written. Only the last draft per task and slot is kept."""
-        if self._store.draft(task_id, slot) != bundle:
-            self._store.save_draft(task_id, slot, bundle)
+    def save_draft(self, visitor: str, task_id: str, slot: str, bundle: Bundle, after: int | None) -> int | None:
+        """Save what a person has written, and return the draft's place. after: the place of the draft that it was
+        written on, None if there was none. Saves nothing and returns None if another one was saved since."""
+        return self._store.save_draft(visitor, task_id, slot, bundle, after)
 
-    def draft(self, task_id: str, slot: str) -> Bundle | None:
-        return self._store.draft(task_id, slot)
+    def draft(self, visitor: str, task_id: str, slot: str, place: int | None = None) -> SavedDraft | None:
+        """A person's draft of this slot: the newest, or the one at this place."""
+        return self._store.draft(visitor, task_id, slot, place)
 
-    def drafts(self) -> tuple[Draft, ...]:
-        """All drafts, newest first."""
-        return self._store.drafts()
+    def drafts(self, visitor: str) -> tuple[Draft, ...]:
+        """A person's drafts, newest first."""
+        return self._store.drafts(visitor)
+
+    def adopt_drafts(self, visitor: str) -> None:
+        """Give a person the drafts that were saved before drafts belonged to anybody."""
+        self._store.adopt_drafts(visitor)
 
     def close(self) -> None:
         """Cancel all runs, end the judge's processes and release the store. May be called twice."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.ui import frame, links, live, resources
+from pages.ui import frame, links, live, resources, visitors
 from pages.ui.components import PROFILES, solver_name, speedup_text, verdict_card
 from pages.ui.graphs import graph_view
 from pages.ui.tables import choose_row
@@ -118,7 +118,7 @@ def _judge_by_other_rules(run: Run, outcome: Outcome, profile: Profile) -> None:
         replace(run.spec, profile=profile, stage=stage, device=device, replacement_cap=cap),
         subgraph_ids=[outcome.subgraph_id],
         label=run.label,
-        owner=resources.visitor(),
+        owner=visitors.visitor(),
     )
     links.turn_to({"run": run_id, "against": run.id, "task": outcome.task_id, "subgraph": outcome.subgraph_id})
 

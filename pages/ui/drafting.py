@@ -1,8 +1,9 @@
 """Drafts of passes: which one is open, which files it has, and how typed text is saved.
 
-A draft belongs to a task and a slot: "mine", a reference bundle's name, or a stored bundle's digest. Each message of
-the editor names its slot and revision. So text that arrives while the visitor changes page or slot is saved in the
-right draft, and text that has been replaced does not come back.
+A draft belongs to a visitor, a task and a slot: "mine", a reference bundle's name, or a stored bundle's digest. Each
+message of the editor names its slot and revision. So text that arrives while the visitor changes page or slot is saved
+in the right draft, and text that has been replaced does not come back. Each tab knows which saved draft its text was
+made from. If another tab has saved one since, nothing is saved until the visitor has chosen between the two.
 """
 
 import ast
@@ -11,15 +12,15 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from pages.ui import editor, frame, resources
+from pages.ui import editor, frame, resources, visitors
 from pages.ui.editor import EditorMessage, Template, code_editor
-from pages.ui.text import key_of, plain
+from pages.ui.text import codes, difference, key_of, plain, when
 from passnet_core.bundles import carried
 from passnet_core.bundles.starting import starting_point
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.graphs.respelling import patched
 from passnet_core.records import Bundle, Finding, LineChange, PassFile, Task
-from passnet_core.service import ReferenceBundle
+from passnet_core.service import Draft, ReferenceBundle, SavedDraft
 from passnet_core.settings import ASSETS
 
 MINE = "mine"
@@ -50,6 +51,34 @@ class Slot:
     def _revision_key(self) -> str:
         return f"revision-{self.task_id}-{self.name}"
 
+    def saved(self, place: int | None = None) -> SavedDraft | None:
+        """The newest saved draft, from whichever tab, or the one at this place."""
+        return resources.service().draft(visitors.visitor(), self.task_id, self.name, place)
+
+    @property
+    def seen(self) -> int | None:
+        """The place of the saved draft that this tab shows and changes; None: there was none."""
+        if self._seen_key not in st.session_state:
+            newest = self.saved()
+            self.see(newest.place if newest else None)
+        found: int | None = st.session_state[self._seen_key]
+        return found
+
+    def see(self, place: int | None) -> None:
+        st.session_state[self._seen_key] = place
+
+    @property
+    def _seen_key(self) -> str:
+        return f"seen-{self.task_id}-{self.name}"
+
+    def save(self, bundle: Bundle) -> bool:
+        """Save what this tab has made of the draft. Saves nothing if another tab has saved something else since."""
+        service = resources.service()
+        place = service.save_draft(visitors.visitor(), self.task_id, self.name, bundle, self.seen)
+        if place is not None:
+            self.see(place)
+        return place is not None
+
     @property
     def editor(self) -> str:
         """The key of the editor, which all slots of a task share."""
@@ -58,11 +87,14 @@ class Slot:
 
 @dataclass(frozen=True)
 class EditorDraft:
-    """The open draft: its slot, its revision, and its files as the page drew them."""
+    """The open draft: its slot, its revision, and its files as the page drew them.
+
+    theirs: what another tab has saved meanwhile, where this one holds text of its own that is not saved."""
 
     slot: Slot
     revision: int
     drawn: Bundle
+    theirs: SavedDraft | None = None
 
     @property
     def bundle(self) -> Bundle:
@@ -125,8 +157,24 @@ def original(task: Task, name: str) -> Bundle:
 def open_draft(task: Task, name: str) -> EditorDraft:
     """Return the draft of this slot: as last saved, or else the original."""
     slot = Slot(task.id, name)
-    bundle = resources.service().draft(task.id, name) or original(task, name)
-    return EditorDraft(slot, slot.revision, bundle)
+    visitors.adopt()
+    seen, newest = slot.seen, slot.saved()
+    if newest is None or newest.place == seen:
+        return EditorDraft(slot, slot.revision, newest.bundle if newest else original(task, name))
+    before = slot.saved(seen) if seen is not None else None
+    draft = EditorDraft(slot, slot.revision, before.bundle if before else original(task, name), newest)
+    if draft.bundle.digest not in (draft.drawn.digest, newest.bundle.digest):
+        return draft
+    # nothing was typed here since, so there is nothing to choose
+    slot.see(newest.place)
+    slot.renew()
+    return EditorDraft(slot, slot.revision, newest.bundle)
+
+
+def saved_drafts() -> tuple[Draft, ...]:
+    """Return the visitor's drafts, newest first."""
+    visitors.adopt()
+    return resources.service().drafts(visitors.visitor())
 
 
 def label(task: Task, draft: EditorDraft) -> str:
@@ -145,6 +193,8 @@ def draw_editor(
     on_asked: Callable[[Task, EditorMessage], None],
 ) -> None:
     """Draw the editor. on_asked: called from a callback with each command of the editor and its text."""
+    if draft.theirs is not None:
+        _choose_between(draft, draft.theirs)
     if not draft.drawn.files:
         st.info("This bundle has no files. Add a pass under Files.")
         return
@@ -184,14 +234,43 @@ def save_text(task: Task, held: EditorMessage) -> EditorDraft | None:
     if not draft.owns(held):
         return None
     bundle = draft.with_text(held)
-    resources.service().save_draft(task.id, held.slot, bundle)
+    draft.slot.save(bundle)
     return replace(draft, drawn=bundle)
+
+
+def _choose_between(draft: EditorDraft, theirs: SavedDraft) -> None:
+    """Say that another tab has saved these passes, and let the visitor choose whose text stays."""
+    st.warning(
+        f"Another tab saved other text for these passes ({when(theirs.saved_at)}). The text below is not saved yet.",
+        icon=":material/call_split:",
+        title="Two versions of one draft",
+    )
+    with st.container(horizontal=True):
+        st.button("Keep mine", on_click=keep_mine, args=(draft, theirs), icon=":material/save:")
+        st.button("Take theirs", on_click=take_theirs, args=(draft, theirs), icon=":material/download:")
+        with st.popover("Compare", icon=":material/difference:", width="content"):
+            st.caption("What theirs changes in mine.")
+            st.code(difference(codes(draft.bundle), codes(theirs.bundle)), language="diff", height=360)
+
+
+@frame.action
+def keep_mine(draft: EditorDraft, theirs: SavedDraft) -> None:
+    """Save the text of this tab after that of the other."""
+    draft.slot.see(theirs.place)
+    if not draft.slot.save(draft.bundle):
+        raise BadInput("The other tab has saved again. Compare once more.")
+
+
+@frame.action
+def take_theirs(draft: EditorDraft, theirs: SavedDraft) -> None:
+    """Show the other tab's text. The editor takes it as a change that can be undone."""
+    draft.slot.see(theirs.place)
+    draft.slot.renew()
 
 
 @frame.action
 def start_over(draft: EditorDraft, original: Bundle) -> None:
-    resources.service().save_draft(draft.slot.task_id, draft.slot.name, original)
-    draft.slot.renew()
+    _replace(draft, original)
 
 
 def file_menu(draft: EditorDraft) -> None:
@@ -259,5 +338,6 @@ def apply_lines(draft: EditorDraft, name: str, changes: Sequence[LineChange]) ->
 
 
 def _replace(draft: EditorDraft, bundle: Bundle) -> None:
-    resources.service().save_draft(draft.slot.task_id, draft.slot.name, bundle)
+    if not draft.slot.save(bundle):
+        raise BadInput("Another tab has changed these passes. Choose above whose text stays, then do this again.")
     draft.slot.renew()

@@ -8,7 +8,7 @@ from typing import ParamSpec
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from pages.ui import links, resources
+from pages.ui import links, resources, visitors
 from pages.ui.text import count, plain
 from passnet_core.errors import InfrastructureError, PlaygroundError, StoreError, UnknownItem
 from passnet_core.records import Device, Isolation
@@ -48,6 +48,7 @@ def pages() -> dict[str, Page]:
 def show(page: Page) -> None:
     """Draw the frame and the page in it. A PlaygroundError is shown once, without a traceback."""
     st.html(ASSETS / "style.css")
+    visitors.welcome()
     links.arrive(page.url_path or "start")
     with errors_shown():
         strip()

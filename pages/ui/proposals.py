@@ -1,12 +1,10 @@
 """Bundles that somebody else wrote for the person at the editor: what they would change, and how they are taken."""
 
-import difflib
-from collections.abc import Mapping
-
 import streamlit as st
 
 from pages.ui import drafting, frame, links, resources
 from pages.ui.drafting import EditorDraft
+from pages.ui.text import codes, difference
 from passnet_core.records import Bundle, Task
 
 
@@ -14,8 +12,7 @@ def proposal(task: Task, draft: EditorDraft, bundle: Bundle, *, closes: bool = F
     """Offer a bundle, as a diff with the editor. It opens in a slot of its own and overwrites nothing.
 
     closes: whether opening it closes the drawer."""
-    current = {file.name: file.code for file in draft.bundle.files}
-    proposed = {file.name: file.code for file in bundle.files}
+    current, proposed = codes(draft.bundle), codes(bundle)
     if current == proposed:
         st.caption("The editor already shows this bundle.")
         return
@@ -36,16 +33,3 @@ def take(task: Task, bundle: Bundle, closes: bool) -> None:
     drafting.open_stored(task, bundle.digest)
     if closes:
         links.select("talk", None)
-
-
-def difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:
-    """Return a unified diff, file by file; files that are gone come last."""
-    parts: list[str] = []
-    for name in dict.fromkeys([*after, *before]):
-        old, new = before.get(name), after.get(name)
-        if old != new:
-            parts += difflib.unified_diff(
-                (old or "").splitlines(), (new or "").splitlines(),
-                name if old is not None else "nothing", name if new is not None else "nothing", lineterm="",
-            )  # fmt: skip
-    return "\n".join(parts)

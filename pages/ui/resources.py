@@ -2,7 +2,6 @@
 
 import functools
 import os
-import secrets
 
 import streamlit as st
 
@@ -20,11 +19,6 @@ from passnet_core.solvers.rules.candidates import Candidate, candidates
 def service() -> Service:
     """Return the service of this process, with a warm judge. Raises StoreError if the store cannot be opened."""
     return open_service(read_settings(os.environ), keep_warm=True)
-
-
-def visitor() -> str:
-    """Return the owner of this visit's runs; owners take turns in the queue. Lasts until the browser leaves."""
-    return str(st.session_state.setdefault("visitor", secrets.token_hex(8)))
 
 
 def listing() -> Listing:

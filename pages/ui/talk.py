@@ -12,8 +12,8 @@ from pages.ui import frame, links, resources
 from pages.ui.by_rules import by_rules
 from pages.ui.drafting import EditorDraft
 from pages.ui.options import spec_of
-from pages.ui.proposals import difference, proposal
-from pages.ui.text import code_span, count, figure, plain, seconds, when
+from pages.ui.proposals import proposal
+from pages.ui.text import code_span, count, difference, figure, plain, seconds, when
 from passnet_core.errors import BadInput
 from passnet_core.records import Task
 from passnet_core.records.trajectories import (

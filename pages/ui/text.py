@@ -1,10 +1,13 @@
 """Makes strings that strangers wrote (names, reasons, labels) safe in Markdown, and formats values as text."""
 
+import difflib
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+
+from passnet_core.records import Bundle
 
 _DATED = re.compile(r"(.*\S), (\d{4}-\d\d-\d\d)", re.DOTALL)
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~:$&^=@/\"'])")
@@ -77,3 +80,21 @@ def figure(value: float | None) -> str:
 def count(number: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun: "1 subgraph", "3 subgraphs"."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def codes(bundle: Bundle) -> dict[str, str]:
+    """Return the code of each file, by name."""
+    return {file.name: file.code for file in bundle.files}
+
+
+def difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    """Return a unified diff, file by file; files that are gone come last."""
+    parts: list[str] = []
+    for name in dict.fromkeys([*after, *before]):
+        old, new = before.get(name), after.get(name)
+        if old != new:
+            parts += difflib.unified_diff(
+                (old or "").splitlines(), (new or "").splitlines(),
+                name if old is not None else "nothing", name if new is not None else "nothing", lineterm="",
+            )  # fmt: skip
+    return "\n".join(parts)

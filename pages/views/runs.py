@@ -4,7 +4,7 @@ import functools
 
 import streamlit as st
 
-from pages.ui import frame, links, live, resources
+from pages.ui import frame, links, live, resources, visitors
 from pages.ui.comparing import choose_other, choose_two, comparison, offer_other_rules
 from pages.ui.components import PROFILES, solver_name, verdict_card
 from pages.ui.results import result_tabs
@@ -21,13 +21,19 @@ SOLVERS = {CONTENDER_NAMES[each.contender]: each for each in SolverKind}
 
 def history() -> None:
     st.title("Runs")
-    first, second, third, fourth = st.columns([1.2, 1, 1, 1], vertical_alignment="bottom")
+    first, second, third, fourth, fifth = st.columns([1.2, 1, 0.7, 1, 1], vertical_alignment="bottom")
     tasks = [task.id for task in resources.service().corpus.tasks()]
     task_id = first.selectbox("Task", tasks, index=None, key="of", bind="query-params", placeholder="all tasks")
     solver = second.pills("Solver", list(SOLVERS), key="solver", bind="query-params")
-    checks = third.toggle("Include check-only runs", key="checks", bind="query-params")
-    two = fourth.toggle("Compare two runs", key="two", bind="query-params")
-    runs = resources.service().runs(500, task_id, SOLVERS.get(solver or ""), checks=checks)
+    own = third.toggle("Only mine", key="own", bind="query-params", help="Runs that were started in this browser")
+    checks = fourth.toggle("Include check-only runs", key="checks", bind="query-params")
+    two = fifth.toggle("Compare two runs", key="two", bind="query-params")
+    me = visitors.visitor()
+    found = resources.service().runs(
+        500, task_id, SOLVERS.get(solver or ""), checks=checks, visitor=me if own else None
+    )
+    # what others have not finished is nobody's business yet
+    runs = [each for each in found if each.done == each.total or each.visitor in (me, "")]
     if runs and two:
         choose_two([run_row(each) for each in runs], [each.run.id for each in runs])
     elif runs:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.ui import links, live, resources
+from pages.ui import drafting, links, live, resources, visitors
 from pages.ui.components import match_marks, verdict_card
 from pages.ui.example import Example, finished_example
 from pages.ui.graphs import graph_view
@@ -48,10 +48,10 @@ def example_view(example: Example) -> None:
 
 
 def returning() -> None:
-    """Link to the latest drafts and runs."""
+    """Link to the visitor's latest drafts and runs."""
     drafts, runs = (
-        resources.service().drafts()[:4],
-        [each for each in resources.service().runs(40) if not each.run.recorded][:4],
+        drafting.saved_drafts()[:4],
+        resources.service().runs(4, visitor=visitors.visitor()),
     )
     if not drafts and not runs:
         return
@@ -69,7 +69,7 @@ def returning() -> None:
             )
     with right:
         if runs:
-            st.subheader("Latest runs")
+            st.subheader("Your latest runs")
         for each in runs:
             links.link(
                 "runs",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.ui import drafting, editor, frame, links, live, resources, talk
+from pages.ui import drafting, editor, frame, links, live, resources, talk, visitors
 from pages.ui.components import finding_list, input_rows, match_marks, subgraph_title, verdict_card
 from pages.ui.drafting import EditorDraft
 from pages.ui.editor import EditorMessage
@@ -54,7 +54,8 @@ def workbench(task: Task) -> None:
             on_asked=lambda task, held: command(task, held, context),
         )
         passes = count(len(draft.drawn.passes), "pass", "passes")
-        st.caption(f":material/save: Saved as a draft · {passes} · digest {draft.bundle.digest[:8]}")
+        saved = ":material/save: Saved as a draft" if draft.theirs is None else ":material/save_as: Not saved"
+        st.caption(f"{saved} · {passes} · digest {draft.bundle.digest[:8]}")
         finding_list(found, draft.bundle)
     with left:
         match = outcome.match if outcome else None
@@ -222,7 +223,7 @@ def submit(task: Task, draft: EditorDraft, bundle: Bundle, stage: Stage | None, 
         spec_of(resources.service().device().device, stage),
         subgraph_ids=None if everything else [st.session_state["subgraph"]],
         label=drafting.label(task, draft),
-        owner=resources.visitor(),
+        owner=visitors.visitor(),
     )
     links.hand_over("run", run_id, context)
 
@@ -299,7 +300,7 @@ def choose_task() -> None:
     st.title("Workbench")
     st.markdown("Choose a task first: a set of similar subgraphs, all of which one bundle of passes has to handle.")
     links.link("explore", "Browse the tasks", icon=":material/travel_explore:")
-    drafts = resources.service().drafts()
+    drafts = drafting.saved_drafts()
     if drafts:
         st.subheader("Your drafts")
     for each in drafts[:12]:

@@ -13,6 +13,7 @@ from passnet_core.store.rows import (
     RunFile,
     RunSummary,
     SampleColumns,
+    SavedDraft,
     ScoreRow,
     Standing,
     TrajectorySummary,
@@ -30,12 +31,13 @@ class StoreGone(StoreError):
 
 class Store(Protocol):
     """Every method may be called from any thread. Written data is on the disk when a method returns.
-    A writing method changes nothing when it is called again with the same arguments; save_draft adds an equal draft.
+    A writing method changes nothing when it is called again with the same arguments.
     All methods raise StoreError."""
 
     def add_bundle(self, bundle: Bundle) -> None: ...
 
-    def start_run(self, run: Run, jobs: tuple[JobName, ...], owner: str) -> None: ...
+    def start_run(self, run: Run, jobs: tuple[JobName, ...], owner: str, visitor: str) -> None:
+        """owner: the process that judges it. visitor: the person who asked for it, or ""."""
 
     def append(self, run_id: str, place: int, outcome: Outcome) -> None:
         """Add the outcome of the job at this place of a run, unless the place has one already."""
@@ -50,8 +52,9 @@ class Store(Protocol):
     def run(self, run_id: str) -> Run | None: ...
 
     def runs(
-        self, limit: int, task_id: str | None, solver: SolverKind | None, checks: bool
-    ) -> tuple[RunSummary, ...]: ...
+        self, limit: int, task_id: str | None, solver: SolverKind | None, checks: bool, visitor: str | None
+    ) -> tuple[RunSummary, ...]:
+        """Return runs, newest first. visitor: only those of this person."""
 
     def outcomes(self, run_id: str) -> tuple[Outcome, ...]: ...
 
@@ -62,11 +65,18 @@ class Store(Protocol):
     def known(self, job_digest: str, environment_digest: str) -> Outcome | None:
         """Return the newest outcome of this job in this environment that was judged here, not imported."""
 
-    def save_draft(self, task_id: str, slot: str, bundle: Bundle) -> None: ...
+    def save_draft(self, visitor: str, task_id: str, slot: str, bundle: Bundle, after: int | None) -> int | None:
+        """Save a draft and return its place. after: the place of the draft that it was made from, None if there was
+        none. Saves nothing and returns None if another draft has been saved since, unless that one is equal."""
 
-    def draft(self, task_id: str, slot: str) -> Bundle | None: ...
+    def draft(self, visitor: str, task_id: str, slot: str, place: int | None) -> SavedDraft | None:
+        """Return the newest draft of this slot, or the one at this place."""
 
-    def drafts(self) -> tuple[Draft, ...]: ...
+    def drafts(self, visitor: str) -> tuple[Draft, ...]:
+        """Return a person's drafts, newest first."""
+
+    def adopt_drafts(self, visitor: str) -> None:
+        """Give a person the drafts that are nobody's: those of before drafts belonged to somebody."""
 
     def start_trajectory(self, opening: Opening, owner: str) -> None: ...
 

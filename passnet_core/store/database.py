@@ -40,6 +40,7 @@ from passnet_core.store.rows import (
     RunFile,
     RunSummary,
     SampleColumns,
+    SavedDraft,
     ScoreRow,
     Standing,
     TrajectorySummary,
@@ -83,9 +84,9 @@ class Database:
         with self._transaction() as cursor:
             _add_bundle(cursor, bundle)
 
-    def start_run(self, run: Run, jobs: tuple[JobName, ...], owner: str) -> None:
+    def start_run(self, run: Run, jobs: tuple[JobName, ...], owner: str, visitor: str) -> None:
         with self._transaction() as cursor:
-            _add_runs(cursor, [run], owner)
+            _add_runs(cursor, [run], owner, visitor)
             _add_jobs(cursor, [(run.id, place, job) for place, job in enumerate(jobs)])
 
     def append(self, run_id: str, place: int, outcome: Outcome) -> None:
@@ -107,16 +108,27 @@ class Database:
                 (run_id, place, outcome) for run_id, file in new.items() for place, outcome in enumerate(file.outcomes)
             ]
             # all runs at once: a statement costs more than its rows
-            _add_runs(cursor, [file.run for file in new.values()], owner="")
+            _add_runs(cursor, [file.run for file in new.values()], owner="", visitor="")
             _add_jobs(cursor, [(run_id, place, _job_name(outcome)) for run_id, place, outcome in outcomes])
             _add_outcomes(cursor, outcomes)
             if file_digest:
                 cursor.execute(_sql("add_recorded_file"), {"digest": file_digest})
 
-    def save_draft(self, task_id: str, slot: str, bundle: Bundle) -> None:
-        values = {"task_id": task_id, "slot": slot, "saved_at": _now(), "content": _text(bundle)}
+    def save_draft(self, visitor: str, task_id: str, slot: str, bundle: Bundle, after: int | None) -> int | None:
+        named = {"visitor": visitor, "task_id": task_id, "slot": slot}
         with self._transaction() as cursor:
-            cursor.execute(_sql("save_draft"), values)
+            rows = cursor.execute(_sql("draft"), {**named, "place": None}).fetchall()
+            if rows and _read(Bundle, rows[0][2]) == bundle:
+                return int(rows[0][0])
+            if (rows[0][0] if rows else None) != after:
+                return None
+            values = {**named, "saved_at": _now(), "content": _text(bundle)}
+            ((place,),) = cursor.execute(_sql("save_draft"), values).fetchall()
+            return int(place)
+
+    def adopt_drafts(self, visitor: str) -> None:
+        with self._transaction() as cursor:
+            cursor.execute(_sql("adopt_drafts"), {"visitor": visitor})
 
     def start_trajectory(self, opening: Opening, owner: str) -> None:
         with self._transaction() as cursor:
@@ -152,13 +164,16 @@ class Database:
         rows = self._rows("run", run_id=run_id)
         return _read(Run, rows[0][0]) if rows else None
 
-    def runs(self, limit: int, task_id: str | None, solver: SolverKind | None, checks: bool) -> tuple[RunSummary, ...]:
-        rows = self._rows("runs", limit=limit, task_id=task_id, solver=solver and solver.value, checks=checks)
+    def runs(
+        self, limit: int, task_id: str | None, solver: SolverKind | None, checks: bool, visitor: str | None
+    ) -> tuple[RunSummary, ...]:
+        asked = {"limit": limit, "task_id": task_id, "solver": solver and solver.value, "checks": checks}
+        rows = self._rows("runs", **asked, visitor=visitor)
         summaries = []
-        for content, verdicts, numbers, accepted, device, median in rows:
+        for content, verdicts, numbers, accepted, device, median, by in rows:
             run = _read(Run, content)
             counts = tuple((Verdict(verdict), number) for verdict, number in zip(verdicts, numbers))
-            summaries.append(RunSummary(run, counts, accepted, len(run.job_digests), device, median))
+            summaries.append(RunSummary(run, counts, accepted, len(run.job_digests), device, median, by))
         return tuple(summaries)
 
     def outcomes(self, run_id: str) -> tuple[Outcome, ...]:
@@ -179,12 +194,12 @@ class Database:
         rows = self._rows("known", job_digest=job_digest, environment_digest=environment_digest)
         return _read(Outcome, rows[0][0]) if rows else None
 
-    def draft(self, task_id: str, slot: str) -> Bundle | None:
-        rows = self._rows("draft", task_id=task_id, slot=slot)
-        return _read(Bundle, rows[0][0]) if rows else None
+    def draft(self, visitor: str, task_id: str, slot: str, place: int | None) -> SavedDraft | None:
+        rows = self._rows("draft", visitor=visitor, task_id=task_id, slot=slot, place=place)
+        return SavedDraft(rows[0][0], rows[0][1], _read(Bundle, rows[0][2])) if rows else None
 
-    def drafts(self) -> tuple[Draft, ...]:
-        return tuple(Draft(*row) for row in self._rows("drafts"))
+    def drafts(self, visitor: str) -> tuple[Draft, ...]:
+        return tuple(Draft(*row) for row in self._rows("drafts", visitor=visitor))
 
     def trajectory(self, trajectory_id: str) -> KeptTrajectory | None:
         rows = self._rows("trajectory", trajectory_id=trajectory_id)
@@ -419,7 +434,7 @@ def _add_turn(cursor: duckdb.DuckDBPyConnection, trajectory_id: str, turn: Turn)
     )
 
 
-def _add_runs(cursor: duckdb.DuckDBPyConnection, runs: Sequence[Run], owner: str) -> None:
+def _add_runs(cursor: duckdb.DuckDBPyConnection, runs: Sequence[Run], owner: str, visitor: str) -> None:
     cursor.execute(
         _sql("add_runs"),
         {
@@ -430,6 +445,7 @@ def _add_runs(cursor: duckdb.DuckDBPyConnection, runs: Sequence[Run], owner: str
             "stages": [run.spec.stage.value for run in runs],
             "recorded": [run.recorded for run in runs],
             "owner": owner,
+            "visitor": visitor,
             "contents": [_text(run) for run in runs],
         },
     )

@@ -35,7 +35,8 @@ class JobName:
 @dataclass(frozen=True)
 class RunSummary:
     """A run in one line. counts: outcomes per verdict. accepted: how many of them are. total: jobs of the run. device:
-    the device's name. median_speedup: end to end; None: nothing was timed."""
+    the device's name. median_speedup: end to end; None: nothing was timed. visitor: who asked for it; "" for commands
+    and for what was recorded or imported."""
 
     run: Run
     counts: tuple[tuple[Verdict, int], ...]
@@ -43,6 +44,7 @@ class RunSummary:
     total: int
     device: str
     median_speedup: float | None
+    visitor: str = ""
 
     @property
     def done(self) -> int:
@@ -57,6 +59,15 @@ class Draft:
     task_id: str
     slot: str
     saved_at: str
+
+
+@dataclass(frozen=True)
+class SavedDraft:
+    """A saved draft of a bundle. place: grows with each saving of any draft, so it tells one saving from another."""
+
+    place: int
+    saved_at: str
+    bundle: Bundle
 
 
 @dataclass(frozen=True)

@@ -93,6 +93,45 @@ def test_what_was_typed_survives_a_reload_and_links_open_cold(open_page: OpenPag
     expect(page.get_by_label("Code of add_relu.py")).to_contain_text("def pattern")
 
 
+def test_a_draft_is_seen_in_its_browser_only(open_page: OpenPage) -> None:
+    link = f"/workbench?task={TASK_ID}-wide"
+    page = open_page(link)
+    text = PASS + "# nobody else's\n"
+    paste(page, text)
+    second = page.context.new_page()
+    second.goto(page.url)
+    expect(editor(second)).to_contain_text("# nobody else's")
+    second.goto(page.url.split("/workbench")[0])
+    expect(second.get_by_role("heading", name="Continue a draft")).to_be_visible()
+
+    stranger = open_page(link)
+    expect(editor(stranger)).to_contain_text("def pattern")
+    expect(editor(stranger)).not_to_contain_text("# nobody else's")
+    stranger.goto(page.url.split("/workbench")[0])
+    expect(stranger.get_by_role("link", name="Browse the tasks").first).to_be_visible()
+    expect(stranger.get_by_role("heading", name="Continue a draft")).to_have_count(0)
+
+
+def test_two_tabs_that_change_one_draft_lose_nothing(open_page: OpenPage) -> None:
+    page = open_page(f"/workbench?task={TASK_ID}-wide")
+    paste(page, PASS)
+    second = page.context.new_page()
+    second.goto(page.url)
+    expect(editor(second)).to_contain_text("def pattern")
+    paste(second, PASS + "# from the second tab\n")
+    replace_text(page, PASS + "# from the first tab\n")
+    expect(page.get_by_text("Two versions of one draft")).to_be_visible()
+    page.get_by_role("button", name="Compare").click()
+    expect(page.get_by_test_id("stPopoverBody").get_by_text("+# from the second tab")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Take theirs").click()
+    expect(editor(page)).to_contain_text("# from the second tab")
+    expect(page.get_by_text("Two versions of one draft")).to_have_count(0)
+    editor(page).focus()
+    page.keyboard.press("Control+z")
+    expect(editor(page)).to_contain_text("# from the first tab")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_page_draws_in_both_themes(open_page: OpenPage, scheme: str) -> None:
     page = open_page("/", scheme)

@@ -15,7 +15,7 @@ def test_a_score_row_has_the_interval_of_its_end_to_end_speedup(tmp_path: Path) 
     made = [outcome(jobs[0], Verdict.FASTER, speedup=2.0), outcome(jobs[1], Verdict.CRASHED)]
     store = open_store(tmp_path)
     store.add_bundle(BUNDLE)
-    store.start_run(run_of(*jobs), tuple(map(name_of, jobs)), "1:2")
+    store.start_run(run_of(*jobs), tuple(map(name_of, jobs)), "1:2", "")
     for place, each in enumerate(made):
         store.append("run-1", place, each)
     timed, crashed = store.score_rows(None)
@@ -30,11 +30,11 @@ def test_the_stores_revision_changes_with_runs_and_outcomes_only(tmp_path: Path)
     store = open_store(tmp_path)
     seen = [store.revision()]
     store.add_bundle(BUNDLE)
-    store.start_run(run_of(job()), (name_of(job()),), "1:2")
+    store.start_run(run_of(job()), (name_of(job()),), "1:2", "")
     seen.append(store.revision())
     store.append("run-1", 0, outcome(job()))
     seen.append(store.revision())
     assert len(set(seen)) == 3
-    store.save_draft("relu", "mine", BUNDLE)
+    store.save_draft("me", "relu", "mine", BUNDLE, None)
     assert store.revision() == seen[-1]
     store.close()

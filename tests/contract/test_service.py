@@ -317,15 +317,18 @@ def test_an_exported_run_is_a_recorded_run_where_it_is_imported(opened: Opening,
     other.close()
 
 
-def test_drafts_are_stored_per_task_and_slot(opened: Opening) -> None:
+def test_drafts_are_stored_per_visitor_task_and_slot(opened: Opening) -> None:
     service = opened()
-    service.save_draft("relu", "mine", BUNDLE)
-    service.save_draft("relu", "mine", BUNDLE)
+    place = service.save_draft("me", "relu", "mine", BUNDLE, None)
+    assert service.save_draft("me", "relu", "mine", BUNDLE, place) == place
     service.close()
     again = opened()
-    assert again.draft("relu", "mine") == BUNDLE
-    assert again.draft("relu", "other") is None
-    assert [(each.task_id, each.slot) for each in again.drafts()] == [("relu", "mine")]
+    kept = again.draft("me", "relu", "mine")
+    assert kept is not None
+    assert (kept.place, kept.bundle) == (place, BUNDLE)
+    assert again.draft("me", "relu", "other") is None
+    assert again.draft("you", "relu", "mine") is None
+    assert [(each.task_id, each.slot) for each in again.drafts("me")] == [("relu", "mine")]
 
 
 def recorded(*jobs: Job, run_id: str, speedup: float, verdict: Verdict = Verdict.FASTER) -> RunFile:

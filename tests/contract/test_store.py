@@ -40,7 +40,7 @@ ALL_KINDS = [verdict for verdict in Verdict if verdict is not Verdict.MATCHED]
 def started(home: Path, *jobs: Job, run_id: str = "run-1", verdicts: tuple[Verdict, ...] = ()) -> Store:
     store = open_store(home)
     store.add_bundle(BUNDLE)
-    store.start_run(run_of(*jobs, run_id=run_id), tuple(map(name_of, jobs)), "1:2")
+    store.start_run(run_of(*jobs, run_id=run_id), tuple(map(name_of, jobs)), "1:2", "")
     for place, (each, verdict) in enumerate(zip(jobs, verdicts)):
         store.append(run_id, place, outcome(each, verdict))
     return store
@@ -73,15 +73,17 @@ def test_summaries_of_runs_count_verdicts_and_can_be_filtered(tmp_path: Path) ->
     verdicts = (Verdict.FASTER, Verdict.SLOWER, Verdict.FASTER, Verdict.CRASHED)
     store = started(tmp_path, *[job(number) for number in range(5)], verdicts=verdicts)
     baseline = job(0, task_id="other", bundle=None)
-    store.start_run(run_of(baseline, run_id="run-2"), (name_of(baseline),), "1:2")
-    newest, oldest = store.runs(10, None, None, False)
+    store.start_run(run_of(baseline, run_id="run-2"), (name_of(baseline),), "1:2", "me")
+    newest, oldest = store.runs(10, None, None, False, None)
     assert (newest.run.id, newest.counts, newest.total, newest.median_speedup) == ("run-2", (), 1, None)
     assert dict(oldest.counts) == {Verdict.FASTER: 2, Verdict.SLOWER: 1, Verdict.CRASHED: 1}
     assert (oldest.accepted, oldest.done, oldest.total, oldest.device) == (3, 4, 5, "fake device")
     assert oldest.median_speedup == 1.5
-    assert [each.run.id for each in store.runs(10, "relu", None, False)] == ["run-1"]
-    assert [each.run.id for each in store.runs(10, None, SolverKind.INDUCTOR, False)] == ["run-2"]
-    assert len(store.runs(1, None, None, False)) == 1
+    assert [each.run.id for each in store.runs(10, "relu", None, False, None)] == ["run-1"]
+    assert [each.run.id for each in store.runs(10, None, SolverKind.INDUCTOR, False, None)] == ["run-2"]
+    assert [each.run.id for each in store.runs(10, None, None, False, "me")] == ["run-2"]
+    assert [newest.visitor, oldest.visitor] == ["me", ""]
+    assert len(store.runs(1, None, None, False, None)) == 1
     store.close()
 
 
@@ -112,7 +114,7 @@ LIGHTER = replace(MEASURE, profile=Profile.PASSNET)
 
 def test_scores_and_standings_keep_profiles_apart(tmp_path: Path) -> None:
     store = started(tmp_path, job(), verdicts=(Verdict.SLOWER,))
-    store.start_run(run_of(job(spec=LIGHTER), run_id="run-2"), (name_of(job()),), "1:2")
+    store.start_run(run_of(job(spec=LIGHTER), run_id="run-2"), (name_of(job()),), "1:2", "")
     store.append("run-2", 0, outcome(job(spec=LIGHTER), Verdict.FASTER, speedup=8.0))
     assert {each.profile: each.speedup for each in store.score_rows(None)} == {
         Profile.STRICT: 1.5,
@@ -126,7 +128,7 @@ def test_scores_and_standings_keep_profiles_apart(tmp_path: Path) -> None:
 def test_scores_and_standings_keep_times_of_different_clock_versions_apart(tmp_path: Path) -> None:
     asked = job(bundle=None)
     store = started(tmp_path, job(), asked, verdicts=(Verdict.FASTER, Verdict.FASTER))
-    store.start_run(run_of(job(), run_id="run-2"), (name_of(job()), name_of(asked)), "1:2")
+    store.start_run(run_of(job(), run_id="run-2"), (name_of(job()), name_of(asked)), "1:2", "")
     for place, each in enumerate((job(), asked)):
         newest = replace(outcome(each, Verdict.FASTER, speedup=8.0), finished_at="2027-01-01T00:00:00.000+00:00")
         store.append("run-2", place, of_clock(1, newest))
@@ -150,7 +152,7 @@ def test_scores_and_standings_keep_baselines_apart(tmp_path: Path) -> None:
     asked, other = job(bundle=None), job(bundle=None, spec=rounding)
     store = started(tmp_path, asked, verdicts=(Verdict.FASTER,))
     for number, each in enumerate((other, job(), job(spec=rounding)), 2):
-        store.start_run(run_of(each, run_id=f"run-{number}"), (name_of(each),), "1:2")
+        store.start_run(run_of(each, run_id=f"run-{number}"), (name_of(each),), "1:2", "")
         store.append(f"run-{number}", 0, outcome(each, Verdict.FASTER, speedup=float(number)))
     assert {(each.baseline, each.speedup) for each in store.score_rows(None)} == {
         (Baseline.INDUCTOR, 1.5),
@@ -169,7 +171,7 @@ def test_scores_and_standings_keep_baselines_apart(tmp_path: Path) -> None:
 def test_a_store_from_before_clock_versions_keeps_its_outcomes(tmp_path: Path) -> None:
     made = of_clock(1, outcome(job(), Verdict.FASTER))
     store = open_store(tmp_path)
-    store.start_run(run_of(job()), (name_of(job()),), "1:2")
+    store.start_run(run_of(job()), (name_of(job()),), "1:2", "")
     store.append("run-1", 0, made)
     store.close()
     import duckdb
@@ -189,7 +191,7 @@ def test_a_store_from_before_clock_versions_keeps_its_outcomes(tmp_path: Path) -
 
 def test_an_inconclusive_outcome_does_not_push_an_older_figure_out_of_the_scores(tmp_path: Path) -> None:
     store = started(tmp_path, job(), verdicts=(Verdict.FASTER,))
-    store.start_run(run_of(job(), run_id="run-2"), (name_of(job()),), "1:2")
+    store.start_run(run_of(job(), run_id="run-2"), (name_of(job()),), "1:2", "")
     later = replace(outcome(job(), Verdict.INCONCLUSIVE), finished_at="2027-01-01T00:00:00.000+00:00")
     store.append("run-2", 0, later)
     assert [(each.run_id, each.speedup) for each in store.score_rows(None)] == [("run-1", 1.5)]
@@ -207,7 +209,7 @@ def test_a_baseline_row_has_the_clocks_of_the_newest_outcome_of_its_subgraph(tmp
     assert (found.low, found.value) == (1.35, 1.5)
     assert row.time(Contender.EAGER, Clock.END_TO_END) == 10.5
     assert row.speedup(Clock.KERNEL) is row.time(Contender.BASELINE, Clock.KERNEL) is None
-    store.start_run(run_of(asked, run_id="run-2"), (name_of(asked),), "1:2")
+    store.start_run(run_of(asked, run_id="run-2"), (name_of(asked),), "1:2", "")
     later = replace(outcome(asked, Verdict.FASTER, speedup=4.0), finished_at="2027-01-01T00:00:00.000+00:00")
     store.append("run-2", 0, later)
     assert [(each.run_id, each.speedups[0].value) for each in store.baseline_rows()] == [("run-2", 4.0)]
@@ -216,7 +218,7 @@ def test_a_baseline_row_has_the_clocks_of_the_newest_outcome_of_its_subgraph(tmp
 
 def test_a_store_from_before_profiles_had_columns_is_migrated(tmp_path: Path) -> None:
     store = started(tmp_path, job(spec=LIGHTER), verdicts=(Verdict.FASTER,))
-    store.start_run(run_of(job(), run_id="run-2"), (name_of(job()),), "1:2")
+    store.start_run(run_of(job(), run_id="run-2"), (name_of(job()),), "1:2", "")
     store.append("run-2", 0, outcome(job(), Verdict.FASTER))
     store.close()
     import duckdb
@@ -239,15 +241,60 @@ def test_a_store_from_before_profiles_had_columns_is_migrated(tmp_path: Path) ->
     store.close()
 
 
+CHANGED, OTHER = (Bundle((PassFile("Relu.py", f"# {text}"),)) for text in ("changed", "otherwise"))
+
+
 def test_the_newest_draft_of_a_slot_is_returned(tmp_path: Path) -> None:
     store = open_store(tmp_path)
-    assert store.draft("relu", "mine") is None
-    store.save_draft("relu", "mine", BUNDLE)
-    store.save_draft("relu", "other", BUNDLE)
-    changed = Bundle((PassFile("Relu.py", "# changed"),))
-    store.save_draft("relu", "mine", changed)
-    assert store.draft("relu", "mine") == changed
-    assert [(each.task_id, each.slot) for each in store.drafts()] == [("relu", "mine"), ("relu", "other")]
+    assert store.draft("me", "relu", "mine", None) is None
+    first = store.save_draft("me", "relu", "mine", BUNDLE, None)
+    store.save_draft("me", "relu", "other", BUNDLE, None)
+    second = store.save_draft("me", "relu", "mine", CHANGED, first)
+    assert first is not None
+    assert second is not None
+    assert second > first
+    newest, before = store.draft("me", "relu", "mine", None), store.draft("me", "relu", "mine", first)
+    assert newest is not None
+    assert before is not None
+    assert (newest.bundle, newest.place, before.bundle) == (CHANGED, second, BUNDLE)
+    assert [(each.task_id, each.slot) for each in store.drafts("me")] == [("relu", "mine"), ("relu", "other")]
+    store.close()
+
+
+def test_a_draft_that_was_made_from_an_older_one_is_not_saved(tmp_path: Path) -> None:
+    """Else the text of one tab would replace that of another."""
+    store = open_store(tmp_path)
+    first = store.save_draft("me", "relu", "mine", BUNDLE, None)
+    second = store.save_draft("me", "relu", "mine", CHANGED, first)
+    assert store.save_draft("me", "relu", "mine", OTHER, first) is None
+    assert store.save_draft("me", "relu", "mine", OTHER, None) is None
+    found = store.draft("me", "relu", "mine", None)
+    assert found is not None
+    assert found.bundle == CHANGED
+    assert store.save_draft("me", "relu", "mine", CHANGED, first) == second, "the same text is no other draft"
+    store.close()
+
+
+def test_nobody_sees_the_drafts_of_others(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    store.save_draft("me", "relu", "mine", BUNDLE, None)
+    assert store.draft("you", "relu", "mine", None) is None
+    assert store.drafts("you") == ()
+    assert store.save_draft("you", "relu", "mine", CHANGED, None) is not None
+    kept = store.draft("me", "relu", "mine", None)
+    assert kept is not None
+    assert kept.bundle == BUNDLE
+    store.close()
+
+
+def test_drafts_of_an_older_store_go_to_the_first_who_asks(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    store.save_draft("", "relu", "mine", BUNDLE, None)
+    store.save_draft("me", "relu", "other", CHANGED, None)
+    for each in ("me", "you"):
+        store.adopt_drafts(each)
+    assert {each.slot for each in store.drafts("me")} == {"mine", "other"}
+    assert store.drafts("you") == ()
     store.close()
 
 
@@ -260,7 +307,7 @@ from passnet_core.store.opening import open_store
 from passnet_core.store.rows import name_of
 jobs = [job(number) for number in range(500)]
 store = open_store(Path(sys.argv[1]))
-store.start_run(run_of(*jobs), tuple(map(name_of, jobs)), "1:2")
+store.start_run(run_of(*jobs), tuple(map(name_of, jobs)), "1:2", "")
 for place, each in enumerate(jobs):
     store.append("run-1", place, outcome(each, Verdict.FASTER))
     print(place, flush=True)
@@ -292,7 +339,7 @@ from passnet_core.store.opening import open_store
 from passnet_core.store.rows import name_of
 store = open_store(Path(sys.argv[1]))
 store.add_bundle(BUNDLE)
-store.start_run(run_of(job(), job(1)), (name_of(job()), name_of(job(1))), "1:2")
+store.start_run(run_of(job(), job(1)), (name_of(job()), name_of(job(1))), "1:2", "")
 store.append("run-1", 0, outcome(job(), Verdict.FASTER))
 print("ready", flush=True)
 sys.stdin.readline()
@@ -306,7 +353,7 @@ sys.stdin.readline()
         assert store.run("run-1") == run_of(job(), job(1))
         assert store.bundle(BUNDLE.digest) == BUNDLE
         assert store.bundle("none") is None
-        store.save_draft("relu", "mine", BUNDLE)
+        store.save_draft("me", "relu", "mine", BUNDLE, None)
         taken = RunFile(run_of(job(2)), (BUNDLE,), (outcome(job(2)),))
         with pytest.raises(StoreRefusal, match="Another run has the id 'run-1'"):
             store.import_runs("", (taken,))
@@ -315,8 +362,10 @@ sys.stdin.readline()
         process.wait(WAIT_S)
         # the next request opens the file in this process
         assert [each.verdict for each in store.outcomes("run-1")] == [Verdict.FASTER, Verdict.CRASHED]
-        assert store.draft("relu", "mine") == BUNDLE
-        assert RemoteStore(tmp_path / SOCKET).draft("relu", "mine") == BUNDLE
+        for each in (store, RemoteStore(tmp_path / SOCKET)):
+            draft = each.draft("me", "relu", "mine", None)
+            assert draft is not None
+            assert draft.bundle == BUNDLE
         store.close()
     assert not (tmp_path / SOCKET).exists()
 
@@ -354,8 +403,8 @@ def test_the_error_names_a_foreign_process_that_holds_the_file(tmp_path: Path) -
 def test_a_store_works_in_a_folder_with_a_long_path(tmp_path: Path) -> None:
     home = tmp_path.joinpath(*["a-folder-with-a-long-name"] * 5)
     store = open_store(home)
-    store.save_draft("relu", "mine", BUNDLE)
-    assert open_store(home).draft("relu", "mine") == BUNDLE
+    store.save_draft("me", "relu", "mine", BUNDLE, None)
+    assert open_store(home).draft("me", "relu", "mine", None) == store.draft("me", "relu", "mine", None)
     store.close()
 
 
@@ -388,7 +437,7 @@ from passnet_core.store.opening import open_store
 from passnet_core.store.rows import name_of
 jobs = [job(number) for number in range(400)]
 store = open_store(Path(sys.argv[1]))
-store.start_run(run_of(*jobs), tuple(map(name_of, jobs)), "1:2")
+store.start_run(run_of(*jobs), tuple(map(name_of, jobs)), "1:2", "")
 kept = 0
 try:
     for place, each in enumerate(jobs):
@@ -526,7 +575,7 @@ def test_an_import_is_all_or_nothing_and_can_be_repeated(tmp_path: Path) -> None
     forged = replace(a_file(), outcomes=tuple(replace(each, reason="better") for each in a_file().outcomes))
     with pytest.raises(StoreRefusal, match="Another run has the id"):
         store.import_runs("second", (other, forged))
-    assert [each.run.id for each in store.runs(9, None, None, True)] == ["run-1"]
+    assert [each.run.id for each in store.runs(9, None, None, True, None)] == ["run-1"]
     assert store.recorded_files() == ("file",)
     assert store.unfinished(None) == ()
     store.close()

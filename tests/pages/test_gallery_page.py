@@ -11,7 +11,7 @@ from passnet_core.service import Service
 from passnet_core.store import exchange
 from tests.example_playground import OTHER_ID, PASS, REWRITTEN, TASK_ID, measured, task
 from tests.pages.editing import Editor
-from tests.pages.visiting import Visit, button, page_links, read, texts
+from tests.pages.visiting import VISITOR, Visit, button, page_links, read, texts
 
 FIRST, REST = "Adds and rectifies in one kernel.", "On a GPU eager moves 5.44 MB. Here 689 kB are read and written."
 FUSED = Bundle(
@@ -114,13 +114,15 @@ def test_start_from_this_one_opens_a_draft_beside_what_was_typed(
     visit: Visit, service: Service, task_id: str, bundle: Bundle
 ) -> None:
     typed = Bundle((PassFile("mine.py", "# typed before\n"),))
-    service.save_draft(task_id, "mine", typed)
+    service.save_draft(VISITOR, task_id, "mine", typed, None)
     app = visit("explore", view="Gallery", entry=task_id)
     button(app, "Start from this one").click().run()
     assert app.query_params["task"] == task_id
     assert Editor(app).texts == {file.name: file.code for file in bundle.files}
     assert app.selectbox(key="bundle").value == bundle.digest
-    assert service.draft(task_id, "mine") == typed
+    kept = service.draft(VISITOR, task_id, "mine")
+    assert kept is not None
+    assert kept.bundle == typed
     app = visit("workbench", task=task_id)
     assert Editor(app).texts == {"mine.py": "# typed before\n"}
 

@@ -8,7 +8,7 @@ from passnet_core.solvers.rules.candidates import by_model, candidates
 from tests.contract.made import around_a_product
 from tests.example_playground import CODE, PASS, TASK_ID, task
 from tests.pages.editing import Editor
-from tests.pages.visiting import Visit, button, read, texts
+from tests.pages.visiting import VISITOR, Visit, button, read, texts
 
 
 def test_the_proposal_opens_beside_what_was_typed(visit: Visit, service: Service) -> None:
@@ -41,7 +41,7 @@ def test_closing_the_drawer_changes_nothing(visit: Visit, service: Service) -> N
     app.run()
     assert "talk" not in app.query_params
     assert Editor(app).texts == before
-    assert service.draft(TASK_ID, "mine") is None
+    assert service.draft(VISITOR, TASK_ID, "mine") is None
 
 
 def test_what_is_left_to_pytorch_is_said_with_its_reason(visit: Visit, service: Service) -> None:

@@ -20,7 +20,7 @@ from passnet_core.solvers.llm.client import ChatModel
 from tests.contract.model_server import ModelServer, Said, saying, serving
 from tests.example_playground import PASS, REFERENCE, TASK_ID
 from tests.pages.editing import Editor
-from tests.pages.visiting import Visit, button, read, texts, until
+from tests.pages.visiting import VISITOR, Visit, button, read, texts, until
 
 KEY = "sk-typed-0123456789"
 
@@ -86,11 +86,11 @@ def test_a_conversation_is_watched_taken_over_and_found_again(
     changes = [each.value for each in app.code if each.language == "diff"]
     assert any("-# WRONG\n+# better" in each for each in changes), "a turn shows what it changed"
     assert "Let me <b>see</b>." in [each.value for each in app.code], "what a model says is text"
-    mine = service.draft(TASK_ID, "mine")
+    mine = service.draft(VISITOR, TASK_ID, "mine")
     button(app, "Open it in the editor").click()
     app.run()
     assert list(Editor(app).texts.values()) == [PASS + "# better\n"]
-    assert service.draft(TASK_ID, "mine") == mine, "nothing was overwritten"
+    assert service.draft(VISITOR, TASK_ID, "mine") == mine, "nothing was overwritten"
     # the link alone opens the conversation
     talk = app.query_params["talk"]
     again = visit("workbench", task=TASK_ID, talk=talk)

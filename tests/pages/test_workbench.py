@@ -13,7 +13,7 @@ from passnet_core.records import Baseline, Bundle, Device, EvalSpec, Job, Outcom
 from passnet_core.service import Service
 from tests.example_playground import OTHER_ID, PASS, REFERENCE, REFERENCE_NAME, TASK_ID, answer, outcome, task
 from tests.pages.editing import Editor
-from tests.pages.visiting import Visit, button, until
+from tests.pages.visiting import BROWSER, VISITOR, Visit, button, texts, until
 
 
 def test_a_new_task_begins_with_a_pass_that_fits_it(visit: Visit) -> None:
@@ -31,6 +31,70 @@ def test_what_was_typed_is_there_after_a_reload(visit: Visit) -> None:
     assert Editor(visit("workbench", task=OTHER_ID)).text != PASS + "# mine\n"
 
 
+def test_another_visitor_sees_none_of_it(visit: Visit) -> None:
+    app = visit("workbench", task=TASK_ID)
+    beginning = Editor(app).text
+    Editor(app).hold("# mine\n").run()
+    assert "Your drafts" in texts(visit("workbench"))
+    stranger = visit("workbench", browser="1" * 32, task=TASK_ID)
+    assert Editor(stranger).text == beginning
+    assert "Your drafts" not in texts(visit("workbench", browser="1" * 32))
+    assert "Continue a draft" not in texts(visit("start", browser="1" * 32))
+    Editor(stranger).hold("# theirs\n").run()
+    assert Editor(visit("workbench", task=TASK_ID)).text == "# mine\n"
+
+
+def test_what_one_tab_saves_the_other_shows_if_nothing_was_typed_there(visit: Visit) -> None:
+    one, other = (visit("workbench", task=TASK_ID) for _ in range(2))
+    Editor(one).hold("# from one\n").run()
+    other.run()
+    assert Editor(other).text == "# from one\n"
+    assert not other.warning
+    Editor(other).hold("# from the other\n").run()
+    one.run()
+    assert Editor(one).text == "# from the other\n"
+
+
+def test_two_tabs_that_change_one_draft_lose_nothing(visit: Visit, service: Service) -> None:
+    one, other = (visit("workbench", task=TASK_ID) for _ in range(2))
+    Editor(one).hold("# from one\n").run()
+    Editor(other).hold("# from the other\n").run()
+    assert "Another tab saved other text" in other.warning[0].value
+    assert "Not saved" in texts(other)
+    assert Editor(other).text == "# from the other\n"
+    assert "-# from the other\n+# from one" in texts(other)
+    kept = service.draft(VISITOR, TASK_ID, MINE)
+    assert kept is not None
+    assert kept.bundle.passes[0].code == "# from one\n"
+    button(other, "Keep mine").click().run()
+    assert not other.warning
+    kept = service.draft(VISITOR, TASK_ID, MINE)
+    assert kept is not None
+    assert kept.bundle.passes[0].code == "# from the other\n"
+    one.run()
+    assert Editor(one).text == "# from the other\n"
+
+
+def test_the_other_tabs_text_can_be_taken(visit: Visit) -> None:
+    one, other = (visit("workbench", task=TASK_ID) for _ in range(2))
+    Editor(one).hold("# from one\n").run()
+    Editor(other).hold("# from the other\n").run()
+    button(other, "Take theirs").click().run()
+    assert not other.warning
+    assert Editor(other).text == "# from one\n"
+    Editor(other).hold("# from one and the other\n").run()
+    assert Editor(visit("workbench", task=TASK_ID)).text == "# from one and the other\n"
+
+
+def test_files_cannot_be_changed_before_one_of_two_texts_is_chosen(visit: Visit) -> None:
+    one, other = (visit("workbench", task=TASK_ID) for _ in range(2))
+    Editor(one).hold("# from one\n").run()
+    Editor(other).hold("# from the other\n").run()
+    button(other, "Start over").click().run()
+    assert "Another tab has changed these passes" in other.error[0].value
+    assert Editor(other).text == "# from the other\n"
+
+
 def test_text_that_arrives_together_with_another_choice_of_passes_stays_with_its_own(
     visit: Visit, service: Service
 ) -> None:
@@ -39,10 +103,10 @@ def test_text_that_arrives_together_with_another_choice_of_passes_stays_with_its
     app.selectbox(key="bundle").set_value(MINE)
     app.run()
     assert "# for the reference" not in Editor(app).text
-    kept = service.draft(TASK_ID, REFERENCE_NAME)
+    kept = service.draft(VISITOR, TASK_ID, REFERENCE_NAME)
     assert kept is not None
-    assert kept.passes[0].code == PASS + "# for the reference\n"
-    assert service.draft(TASK_ID, MINE) is None
+    assert kept.bundle.passes[0].code == PASS + "# for the reference\n"
+    assert service.draft(VISITOR, TASK_ID, MINE) is None
     app.selectbox(key="bundle").set_value(REFERENCE_NAME).run()
     assert Editor(app).text == PASS + "# for the reference\n"
 
@@ -151,10 +215,10 @@ def test_files_are_added_and_removed_and_keep_what_was_typed(visit: Visit, servi
     name.set_value("shared_kernel")
     button(app, "Add helper").click()
     app.run()
-    kept = service.draft(TASK_ID, REFERENCE_NAME)
+    kept = service.draft(VISITOR, TASK_ID, REFERENCE_NAME)
     assert kept is not None
-    assert [file.name for file in kept.files] == ["add_relu.py", "shared_kernel.py"]
-    assert kept.passes[0].code == PASS + "# typed\n"
+    assert [file.name for file in kept.bundle.files] == ["add_relu.py", "shared_kernel.py"]
+    assert kept.bundle.passes[0].code == PASS + "# typed\n"
     name = next(each for each in app.text_input if each.label == "Name of a new file")
     name.set_value("not a name")
     button(app, "Add pass").click()
@@ -204,6 +268,33 @@ def test_a_run_under_way_shows_its_log_and_can_be_cancelled(
     assert service.progress(app.query_params["run"]).cancelled
 
 
+def test_what_others_have_not_finished_is_not_listed(
+    visit: Visit, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = threading.Event()
+
+    def slow(job: Job) -> Outcome:
+        assert go_on.wait(60)
+        return answer(job)
+
+    def listed(browser: str, **selected: str) -> set[str]:
+        app = visit("runs", browser=browser, **selected)
+        return {run for table in app.dataframe for run in table.value["run"]}
+
+    monkeypatch.setattr(service._scheduler, "backend", FakeBackend(slow))
+    own, stranger = BROWSER, "1" * 32
+    run = service.submit(task(), REFERENCE, EvalSpec(), owner=VISITOR)
+    try:
+        assert run in listed(own)
+        assert run not in listed(stranger)
+    finally:
+        go_on.set()
+    service.wait(run)
+    assert run in listed(stranger)
+    assert run in listed(own, own="true")
+    assert run not in listed(stranger, own="true")
+
+
 def test_the_reference_opens_for_its_task_only(visit: Visit) -> None:
     assert REFERENCE_NAME in visit("workbench", task=TASK_ID).selectbox(key="bundle").options
     assert REFERENCE_NAME not in visit("workbench", task=OTHER_ID).selectbox(key="bundle").options
@@ -236,9 +327,9 @@ def test_a_command_judges_the_text_that_comes_with_it(visit: Visit, service: Ser
     until(app, "Matches")
     run = service.runs(checks=True)[0].run
     assert service.bundle(run.bundle_digest or "").passes[0].code == PASS + "# asked\n"
-    kept = service.draft(TASK_ID, REFERENCE_NAME)
+    kept = service.draft(VISITOR, TASK_ID, REFERENCE_NAME)
     assert kept is not None
-    assert kept.passes[0].code == PASS + "# asked\n"
+    assert kept.bundle.passes[0].code == PASS + "# asked\n"
 
 
 def test_text_that_was_replaced_meanwhile_is_neither_kept_nor_judged(visit: Visit, service: Service) -> None:

@@ -9,14 +9,20 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
 from pages.ui import links
+from passnet_core.records import digest_of
 
 PROJECT = Path(__file__).resolve().parents[2]
 Visit = Callable[..., AppTest]
+BROWSER = "0" * 32
+VISITOR = digest_of(f"browser {BROWSER}")[:32]
+"""Whose drafts and runs those of this browser are."""
 
 
-def visit(page: links.Name, **selected: str) -> AppTest:
-    """Open a page as a new visitor."""
+def visit(page: links.Name, browser: str = BROWSER, **selected: str) -> AppTest:
+    """Open a page in a new tab of this browser."""
     app = AppTest.from_file(str(PROJECT / "pages" / "ui" / "main.py"), default_timeout=60)
+    # no cookies come here
+    app.session_state["browser"] = browser
     for key, value in selected.items():
         app.query_params[key] = value
     if page != "start":

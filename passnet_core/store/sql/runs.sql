@@ -1,6 +1,7 @@
 WITH chosen AS (
-    SELECT id, started_at, place, content FROM runs
-    WHERE ($solver IS NULL OR solver = $solver)
+    SELECT id, started_at, place, visitor, content FROM runs
+    WHERE ($visitor IS NULL OR visitor = $visitor)
+      AND ($solver IS NULL OR solver = $solver)
       AND ($checks OR stage <> 'check')
       AND ($task_id IS NULL OR id IN (SELECT run_id FROM jobs WHERE task_id = $task_id))
     ORDER BY started_at DESC, place DESC
@@ -20,7 +21,8 @@ whole AS (
     FROM outcomes WHERE run_id IN (SELECT id FROM chosen) GROUP BY run_id
 )
 SELECT chosen.content, coalesce(verdicts.names, []), coalesce(verdicts.numbers, []), coalesce(whole.accepted, 0),
-       coalesce(whole.device_name, ''), whole.median_speedup
+       coalesce(whole.device_name, ''), whole.median_speedup,
+       chosen.visitor
 FROM chosen
 LEFT JOIN verdicts ON verdicts.run_id = chosen.id
 LEFT JOIN whole ON whole.run_id = chosen.id

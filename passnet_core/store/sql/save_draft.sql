@@ -1,1 +1,3 @@
-INSERT INTO drafts (task_id, slot, saved_at, content) VALUES ($task_id, $slot, $saved_at, $content)
+INSERT INTO drafts (visitor, task_id, slot, saved_at, content)
+VALUES ($visitor, $task_id, $slot, $saved_at, $content)
+RETURNING place

@@ -1,0 +1,1 @@
+UPDATE drafts SET visitor = $visitor WHERE visitor = ''

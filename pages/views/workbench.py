@@ -245,7 +245,7 @@ def result(run_id: str | None, draft: EditorDraft, subgraph: Subgraph) -> Outcom
     here = [each for each in progress.outcomes if each.task_id == subgraph.task_id]
     outcome = next((each for each in here if each.subgraph_id == subgraph.id), None)
     if progress.run.bundle_digest != draft.bundle.digest:
-        st.caption(":material/edit_note: These passes have changed since this run, or it judged other passes.")
+        other_code(progress.run.bundle_digest, subgraph.task_id)
     if outcome is None:
         st.info(f"This run did not judge the selected subgraph. It judged {count(progress.done, 'other')}.")
     else:
@@ -260,6 +260,19 @@ def result(run_id: str | None, draft: EditorDraft, subgraph: Subgraph) -> Outcom
     return outcome
 
 
+def other_code(digest: str | None, task_id: str) -> None:
+    """Say that a result is not that of the code in the editor, and offer the code that it is of."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(":material/edit_note: This result is for different code.")
+        if digest is not None:
+            st.button("Load that code", icon=":material/history:", on_click=load_code, args=(task_id, digest))
+
+
+@frame.action
+def load_code(task_id: str, digest: str) -> None:
+    drafting.open_stored(resources.service().corpus.task(task_id), digest)
+
+
 def other_matches(bundle: Bundle) -> None:
     """Search all tasks for matches of the bundle. The result stays until the bundle changes."""
     tasks = resources.service().corpus.tasks()
@@ -270,7 +283,7 @@ def other_matches(bundle: Bundle) -> None:
     digest, found = st.session_state.get("elsewhere", ("", ()))
     if digest != bundle.digest:
         if digest:
-            st.caption(":material/edit_note: These passes have changed since the search.")
+            st.caption(":material/edit_note: This search was for different code.")
         return
     matched = [each for each in found if each.matched]
     subgraphs = count(sum(each.matched for each in matched), "subgraph")

@@ -51,7 +51,7 @@ def bundle_for(task: Task, kept: str | None) -> Bundle:
 
 def measured(corpus: Corpus, files: Sequence[Path]) -> dict[str, object]:
     """What measurement keeps: the name of a candidate for each task of which these run files hold several in direct
-    capture, with their scores, the device, and the day of the last one. Raises BadInput if there is no such task."""
+    capture, with the devices and the day of the last run. Raises BadInput if there is no such task."""
     outcomes: dict[tuple[str, str], list[Outcome]] = {}
     for path in files:
         for file in exchange.read_file(path)[1]:

@@ -16,6 +16,8 @@ from passnet_core.settings import ASSETS
 
 P = ParamSpec("P")
 FAILURE = "failure"
+APP = "PassNet Playground"
+LONGEST_SUBJECT = 80
 ISOLATION = {
     Isolation.SANDBOXED: "sandboxed",
     Isolation.PROCESS: "not sandboxed: run only passes you trust",
@@ -47,6 +49,7 @@ def pages() -> dict[str, Page]:
 
 def show(page: Page) -> None:
     """Draw the frame and the page in it. A PlaygroundError is shown once, without a traceback."""
+    st.set_page_config(page_title=title(page))
     st.html(ASSETS / "style.css")
     visitors.welcome()
     links.arrive(page.url_path or "start")
@@ -54,6 +57,15 @@ def show(page: Page) -> None:
         strip()
         report_failed_action()
         page.run()
+
+
+def title(page: Page) -> str:
+    """Return what the browser's tab and its history call this view: what is selected, the page, the app."""
+    name = page.url_path or "start"
+    subject = links.selected({"runs": "run", "workbench": "task", "explore": "task"}.get(name, ""))
+    if name == "start":
+        return APP
+    return " · ".join([*([subject[:LONGEST_SUBJECT]] if subject else []), page.title, APP])
 
 
 @contextmanager

@@ -86,6 +86,7 @@ def test_what_was_typed_survives_a_reload_and_links_open_cold(open_page: OpenPag
     expect(editor(page)).to_contain_text("# typed by a visitor")
     kept(page, text)
 
+    expect(page).to_have_title(f"{TASK_ID}-wide · Workbench · PassNet Playground")
     subgraph = task().subgraphs[1].id
     page = open_page(f"/workbench?task={TASK_ID}&subgraph={subgraph}&bundle={REFERENCE_NAME}")
     expect(page.get_by_role("combobox", name=re.compile("^Subgraph"))).to_have_value(subgraph)
@@ -140,8 +141,10 @@ def test_every_page_draws_in_both_themes(open_page: OpenPage, scheme: str) -> No
         "getComputedStyle(document.querySelector('.stApp')).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number)"
     )
     assert (sum(lightness) > 3 * 128) == (scheme == "light")
+    expect(page).to_have_title("PassNet Playground")
     for name in ("Explore", "Runs", "Scores", "Help", "Workbench"):
         page.get_by_test_id("stHeader").get_by_role("link", name=name).click()
+        expect(page).to_have_title(f"{name} · PassNet Playground")
         expect(page.get_by_role("heading", name=name, exact=True, level=1)).to_be_visible()
         expect(page.get_by_text("sandboxed").first).to_be_visible()
         expect(page.get_by_test_id("stException")).to_have_count(0)

@@ -160,7 +160,11 @@ def open_draft(task: Task, name: str) -> EditorDraft:
     visitors.adopt()
     seen, newest = slot.seen, slot.saved()
     if newest is None or newest.place == seen:
-        return EditorDraft(slot, slot.revision, newest.bundle if newest else original(task, name))
+        draft = EditorDraft(slot, slot.revision, newest.bundle if newest else original(task, name))
+        if draft.bundle.digest != draft.drawn.digest:
+            # on a busy machine Streamlit may draw what was typed without having called the editor's callback
+            slot.save(draft.bundle)
+        return draft
     before = slot.saved(seen) if seen is not None else None
     draft = EditorDraft(slot, slot.revision, before.bundle if before else original(task, name), newest)
     if draft.bundle.digest not in (draft.drawn.digest, newest.bundle.digest):

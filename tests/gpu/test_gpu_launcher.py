@@ -1,6 +1,5 @@
 """The lean launcher on a GPU: what it launches equals what kernel[grid] does, and the judge sees it."""
 
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from passnet_core.bundles import carried
 from passnet_core.execution.backends.base import CompileKernels
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import LAUNCHED, Bundle, Device, EvalSpec, Job, PassFile, Stage, Subgraph, TensorSpec, Verdict
+from tests.gpu.scripts import run_beside
 from tests.gpu.test_measure import RIGHT, SOURCE
 
 SCRIPT = """
@@ -110,13 +110,7 @@ for fused in (False, True):
 
 @pytest.mark.parametrize("lines", CASES.values(), ids=list(CASES))
 def test_a_lean_launch_does_what_the_kernel_does(lines: str, tmp_path: Path) -> None:
-    (tmp_path / "launching.py").write_text(carried.launching().code)
-    script = tmp_path / "script.py"
-    script.write_text(f"{SCRIPT}\n{lines}\n")
-    done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, timeout=600, check=False, cwd=tmp_path
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    run_beside(carried.launching(), f"{SCRIPT}\n{lines}\n", tmp_path)
 
 
 LEAN = RIGHT.replace(

@@ -1,12 +1,11 @@
 """What passes by rules compute to the last bit of PyTorch's own kernels."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from passnet_core.bundles import carried
+from tests.gpu.scripts import run_beside
 
 HEAD = """
 import torch
@@ -54,10 +53,4 @@ for dtype in (torch.float32, torch.float16, torch.bfloat16):
 
 @pytest.mark.parametrize("lines", CASES.values(), ids=list(CASES))
 def test_kernels_have_the_bits_of_eager(lines: str, tmp_path: Path) -> None:
-    (tmp_path / "numerics.py").write_text(carried.numerics().code)
-    script = tmp_path / "script.py"
-    script.write_text(f"{HEAD}\n{lines}\n")
-    done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, timeout=600, check=False, cwd=tmp_path
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    run_beside(carried.numerics(), f"{HEAD}\n{lines}\n", tmp_path)

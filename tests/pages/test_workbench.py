@@ -250,16 +250,22 @@ def test_names_that_look_like_markup_are_shown_as_text(visit: Visit, service: Se
     assert "\\<b\\>bold\\<\\/b\\> \\*\\*strong\\*\\* \\:red\\[x\\]" in caption
 
 
-def test_a_run_under_way_shows_its_log_and_can_be_cancelled(
-    visit: Visit, service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    go_on = threading.Event()
+@pytest.fixture
+def go_on(service: Service, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Until this is set, no job ends."""
+    event = threading.Event()
 
     def slow(job: Job) -> Outcome:
-        assert go_on.wait(60)
+        assert event.wait(60)
         return answer(job)
 
     monkeypatch.setattr(service._scheduler, "backend", FakeBackend(slow))
+    return event
+
+
+def test_a_run_under_way_shows_its_log_and_can_be_cancelled(
+    visit: Visit, service: Service, go_on: threading.Event
+) -> None:
     app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     button(app, "Run all 2").click()
     app.run()
@@ -275,20 +281,11 @@ def test_a_run_under_way_shows_its_log_and_can_be_cancelled(
     assert service.progress(app.query_params["run"]).cancelled
 
 
-def test_what_others_have_not_finished_is_not_listed(
-    visit: Visit, service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    go_on = threading.Event()
-
-    def slow(job: Job) -> Outcome:
-        assert go_on.wait(60)
-        return answer(job)
-
+def test_what_others_have_not_finished_is_not_listed(visit: Visit, service: Service, go_on: threading.Event) -> None:
     def listed(browser: str, **selected: str) -> set[str]:
         app = visit("runs", browser=browser, **selected)
         return {run for table in app.dataframe for run in table.value["run"]}
 
-    monkeypatch.setattr(service._scheduler, "backend", FakeBackend(slow))
     own, stranger = BROWSER, "1" * 32
     run = service.submit(task(), REFERENCE, EvalSpec(), owner=VISITOR)
     try:

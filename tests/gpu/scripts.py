@@ -1,0 +1,18 @@
+"""Running a script on the GPU in a process of its own, beside a file that bundles carry."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from passnet_core.records import PassFile
+
+
+def run_beside(carried: PassFile, script: str, folder: Path) -> None:
+    """Run the script, which can import the file. Raises AssertionError with what it printed if it fails."""
+    (folder / carried.name).write_text(carried.code)
+    file = folder / "script.py"
+    file.write_text(script)
+    done = subprocess.run(
+        [sys.executable, str(file)], capture_output=True, text=True, timeout=600, check=False, cwd=folder
+    )
+    assert done.returncode == 0, done.stderr[-3000:]

@@ -19,6 +19,7 @@ from passnet_core.execution.backends.base import Backend, Capacity, DeviceInfo
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.inspections import Inspections
 from passnet_core.execution.jobs import jobs_of, new_run, now
+from passnet_core.execution.live_checks import LiveChecks
 from passnet_core.execution.runs_in_progress import Progress, RunsInProgress
 from passnet_core.execution.scheduler import NOBODY, Scheduler
 from passnet_core.records import (
@@ -108,6 +109,7 @@ class Service:
         self._scheduler = Scheduler(backend)
         self._runs = RunsInProgress(self._scheduler, store.append, self._known)
         self._inspections = Inspections(self._scheduler)
+        self._live = LiveChecks(self._scheduler)
         self._process = store_owner.this_process()
         self._closing = threading.Event()
         self._references, self._reference_problems = read_references(settings.data / "bundles")
@@ -228,6 +230,15 @@ class Service:
         spec = EvalSpec(stage=Stage.CHECK, device=device or self.device().device)
         known = self._known(jobs_of(task, bundle, spec, [subgraph_id])[0])
         return known or self.evaluate(task, bundle, spec, subgraph_ids=[subgraph_id], fresh=True)[0]
+
+    def check_within(
+        self, task: Task, bundle: Bundle, spec: EvalSpec, subgraph_id: str, seconds: float, *, owner: str = NOBODY
+    ) -> Outcome | None:
+        """The outcome of a check of one subgraph if it is known within so many seconds, otherwise None: ask again.
+
+        Stores nothing, and gives up what the owner asked before about this subgraph. Raises UnknownItem."""
+        job = jobs_of(task, bundle, replace(spec, stage=Stage.CHECK), [subgraph_id])[0]
+        return self._live.within(job, owner, seconds)
 
     def survey(self, bundle: Bundle, task_ids: Sequence[str]) -> Iterator[TaskMatches]:
         """Yield in how many subgraphs of each task the bundle matches. Stores nothing. Raises like surveyed()."""
@@ -433,6 +444,7 @@ class Service:
             return
         self._closing.set()
         self._inspections.close()
+        self._live.close()
         atexit.unregister(self.close)
         self.conversations.close()
         self._runs.cancel_all()

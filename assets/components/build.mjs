@@ -49,6 +49,8 @@ const files = [
   written("graph", await bundled("graph/index.js", { LAYOUT: JSON.stringify(`./${layout}`) })),
   written("editor", await bundled("editor/index.js")),
   written("code", await bundled("code/index.js")),
+  written("panes", await bundled("panes/index.js")),
+  written("copy", await bundled("copy/index.js")),
 ];
 const of = Object.fromEntries(
   sources(here)

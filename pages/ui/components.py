@@ -1,6 +1,6 @@
 """Pieces that several pages share: verdict card, evidence, findings, and tables of a subgraph's inputs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -55,8 +55,10 @@ def match_marks(match: MatchReport | None) -> dict[str, Any]:
     return {"groups": marks.groups, "passes": marks.passes, "miss": marks.miss, "reason": marks.reason}
 
 
-def verdict_card(outcome: Outcome, *, recorded: str = "", next_step: str | None = None) -> None:
-    """Draw the verdict, its reason, its conditions and one next step."""
+def verdict_card(
+    outcome: Outcome, *, recorded: str = "", next_step: str | None = None, more: Callable[[], None] | None = None
+) -> None:
+    """Draw the verdict, its reason, its conditions and one next step. more: draws what comes before the next step."""
     words = VERDICTS[outcome.verdict]
     with st.container(border=True):
         headline(outcome)
@@ -71,6 +73,8 @@ def verdict_card(outcome: Outcome, *, recorded: str = "", next_step: str | None 
             st.caption(f"Where the problem lies: {words.concern}.")
         for warning in outcome.warnings:
             st.caption(f":material/info: {plain(warning)}")
+        if more:
+            more()
         st.markdown(f"**Next:** {next_step or plain(advising.next_step(outcome) or words.next_step)}")
         st.caption(" · ".join(plain(each) for each in conditions(outcome, recorded)))
 
@@ -85,11 +89,16 @@ def _reason(reason: str) -> None:
 
 def headline(outcome: Outcome) -> None:
     """Draw the verdict and the speedup in one line."""
-    words, speedup = VERDICTS[outcome.verdict], outcome.speedup()
+    words = VERDICTS[outcome.verdict]
+    st.markdown(f"### :{words.tone}[:material/{words.icon}: {plain(headline_words(outcome))}]")
+
+
+def headline_words(outcome: Outcome) -> str:
+    """Return the verdict and the speedup as plain text: "Faster: 2.10× eager"."""
+    speedup = outcome.speedup()
     text = outcome.verdict.value[:1].upper() + outcome.verdict.value[1:]
-    gist = f"{speedup.value:.2f}× eager" if speedup else words.gist
-    text = f"{text}: {gist}" if gist else text
-    st.markdown(f"### :{words.tone}[:material/{words.icon}: {plain(text)}]")
+    gist = f"{speedup.value:.2f}× eager" if speedup else VERDICTS[outcome.verdict].gist
+    return f"{text}: {gist}" if gist else text
 
 
 def evidence_list(evidence: Sequence[Evidence]) -> None:

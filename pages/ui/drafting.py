@@ -24,6 +24,7 @@ from passnet_core.service import Draft, ReferenceBundle, SavedDraft
 from passnet_core.settings import ASSETS
 
 MINE = "mine"
+APPLIED = "applied"  # session state: (digest of the passes after the last suggested edit, what it changed)
 TEMPLATES = tuple(
     Template((ast.get_docstring(ast.parse(code)) or "").partition("\n")[0], code)
     for code in (
@@ -338,7 +339,10 @@ def apply_lines(draft: EditorDraft, name: str, changes: Sequence[LineChange]) ->
     if file is None or code is None:
         raise BadInput(f"{name} has changed since it was judged, so this edit no longer applies. Check it again.")
     passes = tuple(replace(each, code=code) if each is file else each for each in bundle.passes)
-    _replace(draft, replace(bundle, passes=passes))
+    changed = replace(bundle, passes=passes)
+    _replace(draft, changed)
+    lines = "; ".join(f"line {each.line}: {each.old.strip()} → {each.new.strip()}" for each in changes)
+    st.session_state[APPLIED] = (changed.digest, f"Changed {file.name}, {lines}. Ctrl+Z in the editor undoes it.")
 
 
 def _replace(draft: EditorDraft, bundle: Bundle) -> None:

@@ -58,6 +58,7 @@ def code_editor(
     mount = component("editor")
     mount(
         key=key,
+        height="stretch",
         data={
             "document": f"{key} {slot}",
             "slot": slot,

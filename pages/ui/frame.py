@@ -9,13 +9,16 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from pages.ui import links, resources, visitors
+from pages.ui.copying import copy_button
 from pages.ui.text import count, plain
 from passnet_core.errors import InfrastructureError, PlaygroundError, StoreError, UnknownItem
 from passnet_core.records import Device, Isolation
 from passnet_core.settings import ASSETS
 
 P = ParamSpec("P")
+UNDER_WAY_S = 2.0
 FAILURE = "failure"
+NOTICES = "notices"  # session state: the place above the page for errors that leave the page as it is
 APP = "PassNet Playground"
 LONGEST_SUBJECT = 80
 ISOLATION = {
@@ -54,7 +57,9 @@ def show(page: Page) -> None:
     visitors.welcome()
     links.arrive(page.url_path or "start")
     with errors_shown():
-        strip()
+        # the Workbench has a button of its own, as its link holds the passes
+        strip(with_link=page.url_path != "workbench")
+        st.session_state[NOTICES] = st.container(key="notices")
         report_failed_action()
         page.run()
 
@@ -77,10 +82,16 @@ def errors_shown() -> Iterator[None]:
         show_error(error)
 
 
-def show_error(error: PlaygroundError) -> None:
-    """Show what failed, where the problem lies, and what to do next."""
+def report(error: PlaygroundError) -> None:
+    """Show an error above the page, which is drawn all the same."""
+    with st.session_state[NOTICES]:
+        show_error(error, alone=False)
+
+
+def show_error(error: PlaygroundError, *, alone: bool = True) -> None:
+    """Show what failed, where the problem lies, and what to do next. alone: whether there is nothing else to see."""
     st.error(f"{plain(str(error))}", icon=":material/error:", title=_concern(error))
-    if isinstance(error, UnknownItem):
+    if alone and isinstance(error, UnknownItem):
         with st.container(horizontal=True, vertical_alignment="center"):
             links.link("explore", "Browse the tasks", icon=":material/travel_explore:")
             links.link("runs", "See the runs", icon=":material/history:")
@@ -108,11 +119,11 @@ def action(function: Callable[P, None]) -> Callable[P, None]:
 def report_failed_action() -> None:
     error = st.session_state.pop(FAILURE, None)
     if error is not None:
-        show_error(error)
+        report(error)
 
 
-def strip() -> None:
-    """Show where jobs run, how they are isolated, and how many runs are under way."""
+def strip(*, with_link: bool) -> None:
+    """Show where jobs run, how they are isolated, how many runs are under way, and a button that copies the link."""
     info = resources.service().device()
     with st.container(horizontal=True, gap="small", key="strip"):
         if info.problem:
@@ -122,9 +133,15 @@ def strip() -> None:
         else:
             st.badge(plain(info.label), icon=":material/developer_board:", color="green")
         st.badge(ISOLATION[info.isolation], icon=":material/shield:", color="gray")
-        waiting = resources.service().under_way()
-        st.badge(
-            f"{count(waiting, 'run')} under way" if waiting else "no runs under way",
-            icon=":material/queue:",
-            color="blue" if waiting else "gray",
-        )
+        if resources.service().under_way():
+            runs_under_way()
+        if with_link:
+            copy_button("link-of-page")
+
+
+@st.fragment(run_every=UNDER_WAY_S)
+def runs_under_way() -> None:
+    """Show how many runs are under way, until none is."""
+    waiting = resources.service().under_way()
+    if waiting:
+        st.badge(f"{count(waiting, 'run')} under way", icon=":material/queue:", color="blue")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import streamlit as st
 
@@ -12,6 +13,8 @@ from passnet_core.graphs.ir import Graph
 from passnet_core.graphs.rendering import Marks
 from passnet_core.records import TensorSpec
 
+STRETCH: Literal["stretch"] = "stretch"
+"""The height of a graph that fills its container."""
 INSERT = "insert"
 """Event of the button that inserts a node into the pattern; its value is the node's name."""
 STEP = "step"
@@ -30,7 +33,7 @@ def graph_view(
     removed: Collection[str] = (),
     inputs: Sequence[TensorSpec] = (),
     values: Mapping[str, tuple[Sequence[int], str]] | None = None,
-    height: int | None = None,
+    height: int | Literal["stretch"] | None = None,
     on_insert: Callable[[str], None] | None = None,
     key: str | None = None,
 ) -> None:
@@ -38,9 +41,9 @@ def graph_view(
 
     groups: for each matched node the number of its pass, from 1; passes: the names of the passes, in order. miss: the
     node where the nearest miss failed; reason: why. inputs: shapes and dtypes of the inputs; values: shape and dtype of
-    further nodes. height: in pixels; None: as the graph needs. on_insert: adds a button "Insert into pattern" to the
-    details of each node; called with the node's name, like a widget's callback. key: identifies this graph on the page
-    where its title is not unique.
+    further nodes. height: in pixels; STRETCH: as its container; None: as the graph needs. on_insert: adds "Insert into
+    pattern" to the details of each node; called with the node's name, like a widget's callback. key: identifies this
+    graph on the page where its title is not unique.
     """
     marks = Marks(groups or {}, passes, miss, reason, added, removed)
     marked_graph(graph, marks, title=title, inputs=inputs, values=values, height=height, on_insert=on_insert, key=key)
@@ -63,7 +66,7 @@ def marked_graph(
     title: str,
     inputs: Sequence[TensorSpec] = (),
     values: Mapping[str, tuple[Sequence[int], str]] | None = None,
-    height: int | None = None,
+    height: int | Literal["stretch"] | None = None,
     on_insert: Callable[[str], None] | None = None,
     stepping: Stepping | None = None,
     key: str | None = None,
@@ -85,6 +88,7 @@ def marked_graph(
 
     built.component("graph")(
         key=key,
+        height="stretch" if height == STRETCH else "content",
         data=rendering.picture(shown, marks, values=known)
         | {
             "title": f"{title}: {count(len(graph.operations), 'operation')}",

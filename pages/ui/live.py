@@ -16,12 +16,13 @@ def await_run(run_id: str) -> Progress | None:
     progress = resources.service().progress(run_id)
     if progress.finished:
         return progress
-    _live(run_id)
+    under_way(run_id)
     return None
 
 
 @st.fragment(run_every=POLL_S)
-def _live(run_id: str) -> None:
+def under_way(run_id: str) -> None:
+    """Show a run until it finishes, then rerun the page."""
     with frame.errors_shown():
         progress = resources.service().progress(run_id)
         if progress.finished:

@@ -71,6 +71,20 @@ def _before_and_after(match: MatchReport, subgraph: Subgraph) -> None:
 # --- no match, and the suggested edit ---
 
 
+def suggestions(outcome: Outcome, apply: Apply) -> None:
+    """If no pass matches: say why, and draw the edits that were tried."""
+    match = outcome.match
+    if match is None or match.count:
+        return
+    for each in match.passes:
+        if each.miss is None:
+            continue
+        if each.miss.reason not in outcome.reason:
+            st.markdown(f"Nearest miss of {code_span(each.name)}: {plain(each.miss.reason)}")
+        if each.edit is not None:
+            _edit(each.name, each.edit, apply, key=f"suggest-{outcome.job_digest}-{each.name}")
+
+
 def _miss_card(each: PassMatches, apply: Apply | None, *, key: str) -> None:
     """Say why a pass matches nothing, and suggest the edit that was tried."""
     miss = each.miss

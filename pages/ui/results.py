@@ -12,7 +12,9 @@ from pages.ui.time_view import time_tab
 from pages.ui.value_view import values_tab
 from passnet_core.records import ACCEPTED, WRONG, Bundle, Outcome, Subgraph, Verdict
 
-MATCH, VALUES, TIME, CODE, EVIDENCE = "Match", "Values", "Time", "Code", "Evidence"
+VERDICT, MATCH, VALUES, TIME, CODE, EVIDENCE = "Verdict", "Match", "Values", "Time", "Code", "Evidence"
+TAB = "tab"
+"""The URL parameter with the open tab."""
 OPENS: dict[Verdict, str] = {
     **dict.fromkeys(Verdict, EVIDENCE),
     **dict.fromkeys(ACCEPTED | {Verdict.NO_MATCH}, MATCH),
@@ -23,22 +25,41 @@ OPENS: dict[Verdict, str] = {
 
 
 def result_tabs(
-    outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None, *, key: str, apply: Apply | None = None
+    outcome: Outcome | None,
+    subgraph: Subgraph,
+    bundle: Bundle | None,
+    *,
+    of: str,
+    apply: Apply | None = None,
+    verdict: Callable[[], None] | None = None,
 ) -> None:
-    """Draw the tabs of an outcome; the one that explains the verdict is open. apply: applies an edit to the passes."""
-    names = (MATCH, VALUES, TIME, CODE, EVIDENCE)
-    tabs: tuple[Callable[..., None], ...] = (
-        functools.partial(match_tab, apply=apply),
-        values_tab,
-        time_tab,
-        code_tab,
-        evidence_tab,
-    )
-    opened = OPENS[outcome.verdict]
-    # the key names the tab to open: a new verdict opens its tab, otherwise the tab of the reader stays open
-    for tab, draw in zip(st.tabs(names, default=opened, key=f"{key}-{opened}"), tabs):
+    """Draw the tabs of an outcome.
+
+    of: names the result: a new one opens the tab that explains it, otherwise the reader's tab stays open. apply:
+    applies an edit to the passes. verdict: draws a first tab with the verdict, which is then the one that opens; it is
+    the only one with content while there is no outcome."""
+    tabs: dict[str, Callable[[Outcome, Subgraph, Bundle | None], None]] = {
+        MATCH: functools.partial(match_tab, apply=apply),
+        VALUES: values_tab,
+        TIME: time_tab,
+        CODE: code_tab,
+        EVIDENCE: evidence_tab,
+    }
+    names = [*([VERDICT] if verdict else []), *tabs]
+    opens = VERDICT if verdict or outcome is None else OPENS[outcome.verdict]
+    if st.session_state.get(f"{TAB} of") not in (None, of):
+        st.session_state[TAB] = opens
+    st.session_state[f"{TAB} of"] = of
+    for name, tab in zip(names, st.tabs(names, default=opens, key=TAB, bind="query-params")):
+        if not tab.open:
+            continue
         with tab:
-            draw(outcome, subgraph, bundle)
+            if name == VERDICT and verdict:
+                verdict()
+            elif outcome is None:
+                st.info("There is no result yet.", icon=":material/hourglass_empty:")
+            else:
+                tabs[name](outcome, subgraph, bundle)
 
 
 def evidence_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> None:

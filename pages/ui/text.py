@@ -41,6 +41,15 @@ def when(moment: str) -> str:
     return parsed.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC") if parsed.tzinfo else parsed.strftime("%Y-%m-%d %H:%M")
 
 
+def clock(moment: str) -> str:
+    """Return an ISO 8601 time of today as "at 15:26 UTC", of another day as "on 2026-03-04"; other text unchanged."""
+    shown = when(moment)
+    day, _, time = shown.partition(" ")
+    if not time or not shown.endswith("UTC"):
+        return shown
+    return f"at {time}" if day == datetime.now(UTC).strftime("%Y-%m-%d") else f"on {day}"
+
+
 def span(days: Sequence[str]) -> str:
     """Return sorted days by the first and the last: "2026-03-04", "2026-03-04 to 2026-03-05"."""
     first, last = days[0], days[-1]

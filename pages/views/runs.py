@@ -137,7 +137,7 @@ def actions(run: Run, outcome: Outcome) -> None:
 def details(outcome: Outcome) -> None:
     bundle = resources.service().bundle(outcome.bundle_digest) if outcome.bundle_digest else None
     subgraph = resources.service().corpus.task(outcome.task_id).subgraph(outcome.subgraph_id)
-    result_tabs(outcome, subgraph, bundle, key=f"tabs-{outcome.job_digest}")
+    result_tabs(outcome, subgraph, bundle, of=outcome.job_digest)
 
 
 def repeat(run: Run, outcome: Outcome) -> None:

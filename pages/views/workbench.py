@@ -2,78 +2,106 @@
 
 import functools
 import threading
-from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.ui import drafting, editor, frame, links, live, resources, talk, visitors
-from pages.ui.components import finding_list, input_rows, match_marks, subgraph_title, verdict_card
+from pages.ui import bench, drafting, editor, elsewhere, frame, links, resources, sharing, talk
+from pages.ui.bench import Bench
+from pages.ui.components import input_rows, match_marks, subgraph_title
 from pages.ui.drafting import EditorDraft
 from pages.ui.editor import EditorMessage
-from pages.ui.graphs import graph_view
+from pages.ui.graphs import STRETCH, graph_view
 from pages.ui.options import options_menu, spec_of
+from pages.ui.panes import panes
 from pages.ui.results import result_tabs
-from pages.ui.tables import choose_outcome
 from pages.ui.text import count, plain, when
 from passnet_core.bundles.static_rules.findings import findings
-from passnet_core.corpus.surveying import TaskMatches
+from passnet_core.errors import UnknownItem
 from passnet_core.graphs import rendering
 from passnet_core.graphs.emission import expression
 from passnet_core.graphs.ir import Graph
-from passnet_core.records import Bundle, MatchReport, Outcome, Profile, Stage, Subgraph, Task
+from passnet_core.records import Finding, MatchReport, Profile, Stage, Subgraph, Task
 
-COLUMNS = (0.8, 1.5, 0.95)
-MATCHED_SHOWN = 24
+PANES = ("graph", "editor", "results")
+WIDTHS = (26, 42, 32)
 SHAPES_S = 0.2
 POLL_S, POLLS = 1.5, 20
 INSERTED = "inserted"  # session state: (serial number, line) to insert into the pattern
+LAST = "last task"  # session state: what the URL selected here when the visitor left
 
 
 def workbench(task: Task) -> None:
     context = f"workbench {task.id}"
-    subgraph, slot = selectors(task)
-    draft = drafting.open_draft(task, slot)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with frame.errors_shown():
+        sharing.open_packed(task)
+    with st.container(key="bench-head", horizontal=True, vertical_alignment="center", gap="xsmall"):
+        subgraph, slot = selectors(task)
+        draft = drafting.open_draft(task, slot)
         toolbar(task, draft, context)
+        here = bench.latest(task, subgraph, draft, context)
+        sharing.copy_link(task, draft, here.run_id if here.is_current else None)
+    bench.verdict_bar(here)
     if asked := links.selected("talk"):
         talk.drawer(task, draft, asked)
-    left, centre, right = st.columns(COLUMNS, gap="medium")
+    left, centre, right = panes(PANES, WIDTHS)
     graph = resources.graph(subgraph.code)
-    with right:
-        outcome = result(links.arrived("run", context), draft, subgraph)
+    with left:
+        subgraph_pane(subgraph, graph, here.outcome.match if here.outcome else None, draft)
     with centre:
         spec = spec_of(resources.service().device().device, Stage.CHECK)
         found = findings(draft.bundle, spec.replacement_cap, passnet=spec.profile is Profile.PASSNET)
-        is_current = outcome is not None and outcome.bundle_digest == draft.bundle.digest
-        drafting.draw_editor(
-            task,
-            draft,
-            findings=[*found, *editor.misses(draft.bundle, outcome.match if outcome and is_current else None)],
-            operations=editor.completed(graph),
-            insert=st.session_state.get(INSERTED),
-            on_asked=lambda task, held: command(task, held, context),
+        editor_pane(task, draft, here, graph, found, context)
+    with right:
+        apply = functools.partial(drafting.apply_lines, draft)
+        result_tabs(
+            here.outcome,
+            subgraph,
+            draft.bundle,
+            of=here.run_id or "checks",
+            apply=apply,
+            verdict=functools.partial(here.draw, apply, found),
         )
-        passes = count(len(draft.drawn.passes), "pass", "passes")
-        saved = ":material/save: Saved as a draft" if draft.theirs is None else ":material/save_as: Not saved"
-        st.caption(f"{saved} · {passes} · digest {draft.bundle.digest[:8]}")
-        finding_list(found, draft.bundle)
-    with left:
-        match = outcome.match if outcome else None
+    st.session_state[LAST] = dict(st.query_params)
+
+
+def editor_pane(
+    task: Task, draft: EditorDraft, here: Bench, graph: Graph, found: tuple[Finding, ...], context: str
+) -> None:
+    drafting.draw_editor(
+        task,
+        draft,
+        findings=[*found, *editor.misses(draft.bundle, here.outcome.match if here.outcome else None)],
+        operations=editor.completed(graph),
+        insert=st.session_state.get(INSERTED),
+        on_asked=lambda task, held: command(task, held, context),
+    )
+    passes = count(len(draft.drawn.passes), "pass", "passes")
+    saved = ":material/save: Saved as a draft" if draft.theirs is None else ":material/save_as: Not saved"
+    title = drafting.slot_titles(task, draft.slot.name)[draft.slot.name]
+    st.caption(f"{saved} · {plain(title)} · {passes} · digest {draft.bundle.digest[:8]}")
+
+
+def subgraph_pane(subgraph: Subgraph, graph: Graph, match: MatchReport | None, draft: EditorDraft) -> None:
+    """Show the subgraph as a graph, its inputs, its source, and where else the passes match."""
+    picture, inputs, source, others = st.tabs(["Graph", "Inputs", "Source", "Other tasks"], height="stretch")
+    with picture:
+        st.caption(
+            f"{plain(subgraph_title(subgraph))} · from {plain(subgraph.source_model)}",
+        )
         subgraph_view(subgraph, graph, match)
-        with st.expander("Inputs", icon=":material/input:"):
-            st.dataframe(input_rows(subgraph), hide_index=True, width="stretch")
-        with st.expander("Source", icon=":material/code:"):
-            st.code(subgraph.code, language="python", line_numbers=True)
-            st.download_button(
-                "Download as DOT", lambda: rendering.dot(graph), file_name="subgraph.dot", icon=":material/download:",
-                on_click="ignore",
-            )  # fmt: skip
-        with st.expander("Where else do these passes match?", icon=":material/manage_search:"):
-            other_matches(draft.bundle)
-    if outcome:
-        judged = outcome.bundle_digest and resources.service().bundle(outcome.bundle_digest)
-        apply = functools.partial(drafting.apply_lines, draft) if is_current else None
-        result_tabs(outcome, subgraph, judged or None, key=f"tabs-{outcome.job_digest}", apply=apply)
+    with inputs:
+        st.dataframe(input_rows(subgraph), hide_index=True, width="stretch")
+    with source:
+        st.code(subgraph.code, language="python", line_numbers=True)
+        st.download_button(
+            "Download as DOT",
+            lambda: rendering.dot(graph),
+            file_name="subgraph.dot",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+    with others:
+        elsewhere.other_matches(draft.bundle)
 
 
 def subgraph_view(subgraph: Subgraph, graph: Graph, match: MatchReport | None) -> None:
@@ -91,7 +119,7 @@ def subgraph_view(subgraph: Subgraph, graph: Graph, match: MatchReport | None) -
             for each in (known.values if known else ())
             if len(each.tensors) == 1
         },
-        height=430,
+        height=STRETCH,
         on_insert=lambda name: insert(graph, name),
     )
     if asked and known is None:
@@ -116,34 +144,44 @@ def insert(graph: Graph, name: str) -> None:
 
 
 def selectors(task: Task) -> tuple[Subgraph, str]:
-    """Draw the selectors; return the subgraph and the slot. Raises UnknownItem if the URL names one that is missing."""
-    asked_subgraph, asked_slot = links.selected("subgraph"), links.selected("bundle")
-    titles = drafting.slot_titles(task, asked_slot)
-    if asked_subgraph:
-        task.subgraph(asked_subgraph)
-    heading, middle, right = st.columns(COLUMNS, gap="medium", vertical_alignment="bottom")
-    heading.markdown(f"### {plain(task.id)}")
-    with middle:
-        subgraph_id = st.selectbox(
-            f"Subgraph (of {len(task.subgraphs)})",
-            [each.id for each in task.subgraphs],
-            key="subgraph",
-            bind="query-params",
-        )
-    with right:
-        slot = st.selectbox(
-            "Passes",
-            list(titles),
-            key="bundle",
-            bind="query-params",
-            help="Your own passes or a reference bundle. Each has its own draft, so switching overwrites nothing.",
-        )
-    subgraph = task.subgraph(subgraph_id)
-    st.caption(
-        f"{plain(subgraph_title(subgraph))} · {plain(task.family.value)}, from {plain(subgraph.source_model)} · "
-        f"{plain(titles[slot])}"
+    """Draw the title and the selectors; return the subgraph and the slot. What the URL names and does not exist is
+    reported, and the first subgraph or the visitor's own passes are shown instead."""
+    st.title(plain(task.id), anchor=False, width="stretch")
+    if not task.subgraphs:
+        raise UnknownItem(f"Task {task.id!r} has no subgraphs. Choose another task to write a pass for.")
+    ids = [each.id for each in task.subgraphs]
+    _report_unknown(task, ids)
+    subgraph_id = st.selectbox(
+        f"Subgraph (of {len(ids)})",
+        ids,
+        key="subgraph",
+        bind="query-params",
+        label_visibility="collapsed",
+        width=130,
+        help=f"Subgraph, one of {len(ids)}",
     )
-    return subgraph, slot
+    slot = st.selectbox(
+        "Passes",
+        list(drafting.slot_titles(task, links.selected("bundle"))),
+        key="bundle",
+        bind="query-params",
+        label_visibility="collapsed",
+        width=170,
+    )
+    return task.subgraph(subgraph_id), slot
+
+
+def _report_unknown(task: Task, subgraph_ids: list[str]) -> None:
+    """Report a subgraph or passes that the URL names and that do not exist, and drop them from the URL."""
+    asked = links.selected("subgraph")
+    if asked and asked not in subgraph_ids:
+        links.select("subgraph", None)
+        frame.report(UnknownItem(f"Task {task.id!r} has no subgraph {asked!r}. This is its first one."))
+    try:
+        drafting.slot_titles(task, links.selected("bundle"))
+    except UnknownItem as error:
+        links.select("bundle", None)
+        frame.report(error)
 
 
 def toolbar(task: Task, draft: EditorDraft, context: str) -> None:
@@ -154,7 +192,7 @@ def toolbar(task: Task, draft: EditorDraft, context: str) -> None:
         on_click=start,
         args=(task, draft, Stage.CHECK, False, context),
         disabled=not with_files,
-        help="Applies the static rules and matches the patterns. Needs no GPU.",
+        help="Applies the static rules and matches the patterns, and keeps the result. Needs no GPU.",
     )
     st.button(
         "Run",
@@ -187,135 +225,46 @@ def toolbar(task: Task, draft: EditorDraft, context: str) -> None:
         args=("talk", talk.NEW),
         help="A language model writes passes, reads what the judge says, and tries again.",
     )
-    with st.popover("Options", icon=":material/tune:"):
-        options_menu(resources.service().device().device)
-    with st.popover("Files", icon=":material/folder:"):
+    with st.popover("More", icon=":material/more_horiz:"):
+        more(task, draft)
+
+
+def more(task: Task, draft: EditorDraft) -> None:
+    files, options, other = st.tabs(["Files", "Options", "Drafts"])
+    with files:
         drafting.file_menu(draft)
-    original = drafting.original(task, draft.slot.name)
-    st.button(
-        "Start over",
-        icon=":material/restart_alt:",
-        type="tertiary",
-        on_click=drafting.start_over,
-        args=(draft, original),
-        disabled=draft.bundle.digest == original.digest,
-        help="Restores the text that these passes started with.",
-    )
+        original = drafting.original(task, draft.slot.name)
+        st.button(
+            "Start over",
+            icon=":material/restart_alt:",
+            on_click=drafting.start_over,
+            args=(draft, original),
+            disabled=draft.bundle.digest == original.digest,
+            help="Restores the text that these passes started with.",
+        )
+    with options:
+        options_menu(resources.service().device().device)
+    with other:
+        drafts_list()
+        links.link("explore", "Choose another task", icon=":material/travel_explore:")
 
 
-@frame.action
 def start(task: Task, draft: EditorDraft, stage: Stage | None, everything: bool, context: str) -> None:
     """Submit the text of the editor for the selected subgraph, or for every subgraph of the task."""
-    submit(task, draft, draft.bundle, stage, everything, context)
+    bench.submit(task, draft, draft.bundle, stage, context, everything=everything)
 
 
 def command(task: Task, held: EditorMessage, context: str) -> None:
     """Carry out a command of the editor on the text that came with it."""
     draft = drafting.save_text(task, held)
     if draft is not None:
-        submit(task, draft, draft.drawn, Stage.CHECK if held.what == "check" else None, False, context)
+        bench.submit(task, draft, draft.drawn, Stage.CHECK if held.what == "check" else None, context)
 
 
-def submit(task: Task, draft: EditorDraft, bundle: Bundle, stage: Stage | None, everything: bool, context: str) -> None:
-    run_id = resources.service().submit(
-        task,
-        bundle,
-        spec_of(resources.service().device().device, stage),
-        subgraph_ids=None if everything else [st.session_state["subgraph"]],
-        label=drafting.label(task, draft),
-        owner=visitors.visitor(),
-    )
-    links.hand_over("run", run_id, context)
-
-
-def result(run_id: str | None, draft: EditorDraft, subgraph: Subgraph) -> Outcome | None:
-    """Show what a run says of the subgraph, and return its outcome; None if there is none yet."""
-    if run_id is None:
-        st.info(
-            "**Check** tells at once whether the passes follow the rules and what they match. "
-            "**Run** also compares values and, with a GPU, measures time.",
-            icon=":material/lightbulb:",
-        )
-        return None
-    progress = live.await_run(run_id)
-    if progress is None:
-        return None
-    if progress.problem:
-        st.error(plain(progress.problem), title="The run ended early")
-    here = [each for each in progress.outcomes if each.task_id == subgraph.task_id]
-    outcome = next((each for each in here if each.subgraph_id == subgraph.id), None)
-    if progress.run.bundle_digest != draft.bundle.digest:
-        other_code(progress.run.bundle_digest, subgraph.task_id)
-    if outcome is None:
-        st.info(f"This run did not judge the selected subgraph. It judged {count(progress.done, 'other')}.")
-    else:
-        verdict_card(outcome, recorded=progress.run.recorded)
-    total = progress.total if len(progress.run.task_ids) == 1 else len(here)
-    if here and total > 1:
-        accepted = sum(each.verdict.accepted for each in here)
-        with st.expander(f"{accepted} of {total} subgraphs accepted", icon=":material/dataset:"):
-            choose_outcome(here, key=f"outcomes-{run_id}", choose=select_subgraph)
-    place = {"task": subgraph.task_id, "subgraph": subgraph.id}
-    links.link("runs", "Permanent page of this run", icon=":material/link:", run=run_id, **place)
-    return outcome
-
-
-def other_code(digest: str | None, task_id: str) -> None:
-    """Say that a result is not that of the code in the editor, and offer the code that it is of."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(":material/edit_note: This result is for different code.")
-        if digest is not None:
-            st.button("Load that code", icon=":material/history:", on_click=load_code, args=(task_id, digest))
-
-
-@frame.action
-def load_code(task_id: str, digest: str) -> None:
-    drafting.open_stored(resources.service().corpus.task(task_id), digest)
-
-
-def other_matches(bundle: Bundle) -> None:
-    """Search all tasks for matches of the bundle. The result stays until the bundle changes."""
-    tasks = resources.service().corpus.tasks()
-    every = f"{count(sum(task.subgraphs for task in tasks), 'subgraph')} of {count(len(tasks), 'task')}"
-    st.caption(f"Searches {every} for matches of these passes. Any other action on this page stops the search.")
-    if st.button("Search all tasks", icon=":material/travel_explore:", disabled=not bundle.passes):
-        st.session_state["elsewhere"] = (bundle.digest, searched(bundle, [task.id for task in tasks]))
-    digest, found = st.session_state.get("elsewhere", ("", ()))
-    if digest != bundle.digest:
-        if digest:
-            st.caption(":material/edit_note: This search was for different code.")
-        return
-    matched = [each for each in found if each.matched]
-    subgraphs = count(sum(each.matched for each in matched), "subgraph")
-    st.markdown(f"The passes match **{subgraphs}** of {count(len(matched), 'task')}.")
-    for each in sorted(matched, key=lambda each: (-each.matched, each.task_id))[:MATCHED_SHOWN]:
-        label = f"{plain(each.task_id)} · {each.matched} of {each.subgraphs}"
-        links.turn(label, icon=":material/join_inner:", task=each.task_id)
-    if len(matched) > MATCHED_SHOWN:
-        st.caption(f"And {count(len(matched) - MATCHED_SHOWN, 'more task')}.")
-
-
-def searched(bundle: Bundle, task_ids: Sequence[str]) -> list[TaskMatches]:
-    """Survey these tasks, and show the progress. Raises BadInput, InfrastructureError."""
-    bar, found = st.progress(0.0), []
-    for each in resources.service().survey(bundle, task_ids):
-        found.append(each)
-        bar.progress(len(found) / len(task_ids), text=f"{len(found):,} of {count(len(task_ids), 'task')}")
-    bar.empty()
-    return found
-
-
-def select_subgraph(place: str) -> None:
-    st.session_state["subgraph"] = place.partition("\n")[2]
-
-
-def choose_task() -> None:
-    st.title("Workbench")
-    st.markdown("Choose a task first: a set of similar subgraphs, all of which one bundle of passes has to handle.")
-    links.link("explore", "Browse the tasks", icon=":material/travel_explore:")
+def drafts_list() -> None:
     drafts = drafting.saved_drafts()
     if drafts:
-        st.subheader("Your drafts")
+        st.markdown("**Your drafts**")
     for each in drafts[:12]:
         links.turn(
             f"{plain(each.task_id)} · {plain(each.slot)} · {when(each.saved_at)}",
@@ -325,8 +274,35 @@ def choose_task() -> None:
         )
 
 
+def choose_task() -> None:
+    st.title("Workbench")
+    st.markdown("Choose a task first: a set of similar subgraphs, all of which one bundle of passes has to handle.")
+    links.link("explore", "Browse the tasks", icon=":material/travel_explore:")
+    drafts_list()
+
+
+def last_one() -> dict[str, str] | None:
+    """Return what to open without a task in the URL: what this tab had open last, or the visitor's newest draft."""
+    kept: dict[str, str] | None = st.session_state.get(LAST)
+    drafts = () if kept else drafting.saved_drafts()
+    if kept or not drafts:
+        return kept
+    newest = drafts[0]
+    return {"task": newest.task_id} | ({} if newest.slot == drafting.MINE else {"bundle": newest.slot})
+
+
 chosen = links.selected("task")
+if chosen is None and (last := last_one()):
+    links.turn_to(last)
+    st.rerun()
 if chosen is None:
     choose_task()
 else:
-    workbench(resources.service().corpus.task(chosen))
+    try:
+        opened = resources.service().corpus.task(chosen)
+    except UnknownItem as error:
+        frame.report(error)
+        st.session_state.pop(LAST, None)
+        choose_task()
+    else:
+        workbench(opened)

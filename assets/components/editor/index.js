@@ -22,7 +22,7 @@ import { insertedIntoPattern, replacement } from "./editing.js";
 import { Kept } from "./keeping.js";
 import style from "./style.css";
 
-const IDLE_MS = 700;
+const IDLE_MS = 500; // then the text is saved and checked
 
 const colours = syntaxHighlighting(
   HighlightStyle.define([

@@ -148,7 +148,8 @@ class Graph {
     this.foldButton.hidden = !this.data.chains.length;
     this.measureRoot();
     this.legend.replaceChildren(legend(this.data));
-    this.arrange();
+    // new marks move the picture only while the visitor has not moved it
+    this.arrange(same && !this.placedHere() ? this.anchor() : null);
     this.detail();
     if (this.listed) this.drawList();
   }
@@ -215,7 +216,9 @@ class Graph {
   // Without room beside the picture, the details are below it and add to the height.
   measureRoot() {
     const below = this.selected !== null && this.root.clientWidth < NARROW ? BELOW : 0;
-    this.root.style.height = this.data.height ? `${this.data.height + below}px` : "";
+    const filling = this.data.height === "stretch";
+    this.root.classList.toggle("filling", filling);
+    this.root.style.height = this.data.height && !filling ? `${this.data.height + below}px` : "";
   }
 
   // Without a given height, the stage is as high as its graph needs.
@@ -239,6 +242,17 @@ class Graph {
     const first = this.scene.boxes[this.layout.edges[0]?.from ?? 0];
     this.camera.begin({ first, marked: marked < 0 ? null : this.boxOf(marked) });
     this.aim();
+    this.begun = this.sight();
+  }
+
+  sight() {
+    const { x, y, scale } = this.camera;
+    return `${x} ${y} ${scale}`;
+  }
+
+  // Whether the picture lies as it was placed.
+  placedHere() {
+    return this.placed && this.begun === this.sight() && this.selected === null;
   }
 
   resized() {

@@ -1,0 +1,33 @@
+var a=`:host {
+  display: flex;
+  gap: 0.5rem;
+  align-items: center;
+}
+button {
+  font: inherit;
+  font-size: 0.875rem;
+  white-space: nowrap;
+  padding: 0.25rem 0.6rem;
+  min-height: 2.5rem;
+  cursor: pointer;
+  color: var(--st-text-color);
+  background: var(--st-background-color);
+  border: 1px solid var(--st-border-color);
+  border-radius: var(--st-base-radius, 4px);
+}
+button:is(:hover, :focus-visible) {
+  color: var(--st-primary-color);
+  border-color: var(--st-primary-color);
+}
+button {
+  min-width: 5.4rem;
+}
+.hidden {
+  position: absolute;
+  clip-path: inset(50%);
+}
+span {
+  font-size: 0.85rem;
+  user-select: all;
+}
+`;var d=2e3,s="Copied",r=new WeakMap;function m(o){let{parentElement:t}=o,e=r.get(t);e||(e=new n(t),r.set(t,e)),e.show(o)}var n=class{constructor(t){let e=document.createElement("style");e.textContent=a,this.button=document.createElement("button"),this.button.type="button",this.button.addEventListener("click",()=>this.copy()),this.said=document.createElement("span"),this.said.setAttribute("role","status"),this.said.className="said",t.append(e,this.button,this.said)}show(t){let e=this.component?.data;this.component=t,this.button.textContent=t.data.label,this.button.title=t.data.help;let i=t.data.link;this.waiting&&i&&i!==e?.link&&this.copy()}async copy(){let{link:t}=this.component.data;if(this.waiting=!t,!t){this.component.setTriggerValue("wanted",!0);return}let e=new URL(t,document.baseURI).href;this.say(await l(e)?s:e)}say(t){let e=t===s;this.said.textContent=t,this.said.classList.toggle("hidden",e),e&&(this.button.textContent=s,clearTimeout(this.timer),this.timer=setTimeout(()=>this.button.textContent=this.component.data.label,d))}};async function l(o){try{return await navigator.clipboard.writeText(o),!0}catch{let t=document.createElement("textarea");t.value=o,document.body.append(t),t.select();let e=document.execCommand("copy");return t.remove(),e}}export{m as default};

@@ -1,0 +1,209 @@
+"""What the Workbench knows of the passes in the editor: a run of them, or else a check that needs no click."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from pages.ui import drafting, frame, links, live, resources, visitors
+from pages.ui.components import finding_list, headline_words, verdict_card
+from pages.ui.drafting import EditorDraft
+from pages.ui.match_view import Apply, suggestions
+from pages.ui.options import spec_of
+from pages.ui.tables import choose_outcome
+from pages.ui.text import clock, count, plain
+from pages.ui.words import VERDICTS
+from passnet_core.errors import UnknownItem
+from passnet_core.execution.runs_in_progress import Progress
+from passnet_core.records import Bundle, Finding, Outcome, Stage, Subgraph, Task
+
+LIVE_S = 0.25
+"""How long a page waits for a check before it is drawn without."""
+POLL_S = 0.4
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A task, a subgraph and a draft, with what is known of them.
+
+    progress: of the run in the URL. judged: what that run says of this subgraph. is_current: whether the run is of the
+    passes in the editor. checked: a check of these passes; None while it is under way, or if the run says more."""
+
+    task: Task
+    subgraph: Subgraph
+    draft: EditorDraft
+    context: str
+    progress: Progress | None = None
+    judged: Outcome | None = None
+    is_current: bool = False
+    checked: Outcome | None = None
+
+    @property
+    def run_id(self) -> str | None:
+        return self.progress.run.id if self.progress else None
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """What is known of the passes in the editor."""
+        return self.judged if self.is_current and self.judged else self.checked
+
+    @property
+    def is_running(self) -> bool:
+        return self.progress is not None and not self.progress.finished
+
+    def draw(self, apply: Apply, findings: tuple[Finding, ...]) -> None:
+        """Draw the verdict on the passes in the editor, and what the run says beyond it. findings: of the static
+        rules, which need no judge."""
+        applied = st.session_state.get(drafting.APPLIED)
+        if applied and applied[0] == self.draft.bundle.digest:
+            st.success(plain(applied[1]), icon=":material/edit:")
+        if self.is_running and self.run_id:
+            live.under_way(self.run_id)
+        elif self.progress and self.progress.problem:
+            st.error(plain(self.progress.problem), title="The run ended early")
+        self._verdict(apply)
+        finding_list(findings, self.draft.bundle)
+        if self.progress and self.progress.finished:
+            self._run(self.progress)
+
+    def _verdict(self, apply: Apply) -> None:
+        outcome = self.outcome
+        if outcome is None:
+            self._nothing_yet()
+        elif not self.is_running:
+            recorded = self.progress.run.recorded if self.progress and outcome is self.judged else ""
+            if outcome is self.judged and self.progress and not recorded:
+                self._again(outcome, self.progress)
+            verdict_card(outcome, recorded=recorded, more=lambda: suggestions(outcome, apply))
+
+    def _nothing_yet(self) -> None:
+        if not self.draft.bundle.files:
+            st.info("There are no passes yet. Add one under More, Files.", icon=":material/note_add:")
+        elif not self.is_running:
+            await_check(self.task, self.draft.bundle, self.subgraph.id)
+
+    def _again(self, outcome: Outcome, progress: Progress) -> None:
+        """Say that a result is older than the run, because these passes had been judged before."""
+        if not outcome.finished_at or outcome.finished_at >= progress.run.started_at:
+            return
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(f":material/history: Same code, judged {plain(clock(outcome.finished_at))}.")
+            st.button(
+                "Judge again",
+                icon=":material/refresh:",
+                type="tertiary",
+                on_click=submit,
+                args=(self.task, self.draft, self.draft.bundle, outcome.spec.stage, self.context),
+                kwargs={"fresh": True},
+            )
+
+    def _run(self, progress: Progress) -> None:
+        """Draw what a finished run says besides: of other code, and of other subgraphs."""
+        here = [each for each in progress.outcomes if each.task_id == self.task.id]
+        if not self.is_current:
+            other_code(progress.run.bundle_digest, self.task.id, self.judged)
+        elif self.judged is None:
+            st.info(f"This run did not judge the selected subgraph. It judged {count(progress.done, 'other')}.")
+        total = progress.total if len(progress.run.task_ids) == 1 else len(here)
+        if here and total > 1:
+            accepted = sum(each.verdict.accepted for each in here)
+            with st.expander(f"{accepted} of {total} subgraphs accepted", icon=":material/dataset:", expanded=True):
+                choose_outcome(here, key=f"outcomes-{progress.run.id}", choose=select_subgraph)
+        place = {"task": self.task.id, "subgraph": self.subgraph.id}
+        links.link("runs", "Permanent page of this run", icon=":material/link:", run=progress.run.id, **place)
+
+
+def latest(task: Task, subgraph: Subgraph, draft: EditorDraft, context: str) -> Bench:
+    """Return what is known of the passes in the editor, after waiting a moment for a check of them."""
+    progress = _progress(links.arrived("run", context))
+    judged = None
+    if progress:
+        at = (task.id, subgraph.id)
+        judged = next((each for each in progress.outcomes if (each.task_id, each.subgraph_id) == at), None)
+    is_current = progress is not None and progress.run.bundle_digest == draft.bundle.digest
+    checked = None
+    if draft.bundle.files and not (is_current and judged):
+        checked = _checked(task, draft.bundle, subgraph.id, LIVE_S)
+    return Bench(task, subgraph, draft, context, progress, judged, is_current, checked)
+
+
+def _progress(run_id: str | None) -> Progress | None:
+    if run_id is None:
+        return None
+    try:
+        return resources.service().progress(run_id)
+    except UnknownItem as error:
+        links.select("run", None)
+        frame.report(error)
+        return None
+
+
+def _checked(task: Task, bundle: Bundle, subgraph_id: str, seconds: float) -> Outcome | None:
+    service = resources.service()
+    spec = spec_of(service.device().device, Stage.CHECK)
+    return service.check_within(task, bundle, spec, subgraph_id, seconds, owner=visitors.visitor())
+
+
+@st.fragment(run_every=POLL_S)
+def await_check(task: Task, bundle: Bundle, subgraph_id: str) -> None:
+    """Rerun the page once the check is known."""
+    with frame.errors_shown():
+        if _checked(task, bundle, subgraph_id, 0.0):
+            st.rerun()
+        st.caption(":material/autorenew: Checking…")
+
+
+def verdict_bar(here: Bench) -> None:
+    """Draw the verdict in one line, which stays in view on a phone."""
+    with st.container(key="verdict-bar"):
+        if here.is_running:
+            st.markdown(":material/autorenew: Running…")
+        elif here.outcome:
+            words = VERDICTS[here.outcome.verdict]
+            st.markdown(f":{words.tone}[:material/{words.icon}: **{plain(headline_words(here.outcome))}**]")
+        else:
+            st.markdown(":material/autorenew: Checking…" if here.draft.bundle.files else "No passes yet")
+
+
+def other_code(digest: str | None, task_id: str, judged: Outcome | None) -> None:
+    """Say that a result is not that of the code in the editor, and offer the code that it is of."""
+    said = f": {headline_words(judged)}" if judged else ""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f":material/edit_note: This result is for different code{plain(said)}.")
+        if digest is not None:
+            st.button("Load that code", icon=":material/history:", on_click=load_code, args=(task_id, digest))
+
+
+@frame.action
+def load_code(task_id: str, digest: str) -> None:
+    drafting.open_stored(resources.service().corpus.task(task_id), digest)
+
+
+def select_subgraph(place: str) -> None:
+    st.session_state["subgraph"] = place.partition("\n")[2]
+
+
+@frame.action
+def submit(
+    task: Task,
+    draft: EditorDraft,
+    bundle: Bundle,
+    stage: Stage | None,
+    context: str,
+    *,
+    everything: bool = False,
+    fresh: bool = False,
+) -> None:
+    """Have these passes judged on the selected subgraph, or on every subgraph of the task. fresh: even if the outcome
+    is known."""
+    chosen: Sequence[str] | None = None if everything else [st.session_state["subgraph"]]
+    run_id = resources.service().submit(
+        task,
+        bundle,
+        spec_of(resources.service().device().device, stage),
+        subgraph_ids=chosen,
+        label=drafting.label(task, draft),
+        owner=visitors.visitor(),
+        fresh=fresh,
+    )
+    links.hand_over("run", run_id, context)

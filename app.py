@@ -6,4 +6,7 @@ Streamlit resolve every link as a script in that folder, and report that the pag
 
 import streamlit as st
 
-app = st.App("pages/ui/main.py")
+from pages.ui import frame, heads
+
+PAGES = [(name, title) for name, title, _ in frame.PAGES if name != "start"]
+app = st.App("pages/ui/main.py", routes=heads.routes(PAGES, st.get_option("server.baseUrlPath")))

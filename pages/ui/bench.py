@@ -102,7 +102,7 @@ class Bench:
         here = [each for each in progress.outcomes if each.task_id == self.task.id]
         if not self.is_current:
             other_code(progress.run.bundle_digest, self.task.id, self.judged)
-        elif self.judged is None:
+        if self.judged is None:
             st.info(f"This run did not judge the selected subgraph. It judged {count(progress.done, 'other')}.")
         total = progress.total if len(progress.run.task_ids) == 1 else len(here)
         if here and total > 1:

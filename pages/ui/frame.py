@@ -17,6 +17,8 @@ from passnet_core.settings import ASSETS
 
 P = ParamSpec("P")
 UNDER_WAY_S = 2.0
+EMBEDDED = "<style>.stAppHeader, .st-key-strip { display: none } .stMainBlockContainer { padding-top: 0.5rem }</style>"
+"""The style of a page inside another one (?embed=true), which has its own navigation."""
 FAILURE = "failure"
 NOTICES = "notices"  # session state: the place above the page for errors that leave the page as it is
 APP = "PassNet Playground"
@@ -54,6 +56,8 @@ def show(page: Page) -> None:
     """Draw the frame and the page in it. A PlaygroundError is shown once, without a traceback."""
     st.set_page_config(page_title=title(page))
     st.html(ASSETS / "style.css")
+    if st.context.is_embedded:
+        st.html(EMBEDDED)
     visitors.welcome()
     links.arrive(page.url_path or "start")
     with errors_shown():

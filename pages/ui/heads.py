@@ -24,7 +24,7 @@ FRESH = {"Cache-Control": "no-cache"}
 
 
 def routes(pages: Iterable[tuple[Name, str]], base: str = "") -> list[Route]:
-    """Return the routes of the pages, and of the pictures of runs. pages: their paths and titles. base: the path of the app."""
+    """Return the routes of pages, by their paths and titles, and of the pictures of runs. base: the path of the app."""
     prefix = f"/{base.strip('/')}".rstrip("/")
 
     def of(name: Name, title: str) -> Route:

@@ -5,9 +5,10 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from pages.ui import links
 from pages.ui.code_view import code_tab
 from pages.ui.components import evidence_list
-from pages.ui.match_view import Apply, match_tab
+from pages.ui.match_view import PLACE, Apply, match_tab
 from pages.ui.time_view import time_tab
 from pages.ui.value_view import values_tab
 from passnet_core.records import ACCEPTED, WRONG, Bundle, Outcome, Subgraph, Verdict
@@ -47,8 +48,11 @@ def result_tabs(
     }
     names = [*([VERDICT] if verdict else []), *tabs]
     opens = VERDICT if verdict or outcome is None else OPENS[outcome.verdict]
-    if st.session_state.get(f"{TAB} of") not in (None, of):
+    before = st.session_state.get(f"{TAB} of")
+    if before not in (None, of):
         st.session_state[TAB] = opens
+    elif before is None and links.selected(PLACE) and not links.selected(TAB):
+        st.session_state[TAB] = MATCH
     st.session_state[f"{TAB} of"] = of
     for name, tab in zip(names, st.tabs(names, default=opens, key=TAB, bind="query-params")):
         if not tab.open:

@@ -26,7 +26,7 @@ from passnet_core.service import Service
 from passnet_core.store import exchange
 from tests.example_playground import CODE, OTHER_ID, PASS, TASK_ID, measured
 from tests.pages.editing import Editor
-from tests.pages.visiting import Visit, until
+from tests.pages.visiting import Visit, turned, until
 
 INDUCTOR, TRITON = "Show TorchInductor's code", "Show Triton IR and PTX of the passes"
 HOSTILE = "</script><img src=x onerror=alert(1)> **bold** :red[x]"
@@ -34,7 +34,7 @@ HOSTILE = "</script><img src=x onerror=alert(1)> **bold** :red[x]"
 
 def checked(app: AppTest, *asked: str) -> AppTest:
     """Check on this page, and switch on the toggles with these labels."""
-    until(Editor(app).ask("check", PASS), "Matches")
+    turned(until(Editor(app).ask("check", PASS), "Matches"), "Code")
     for label in asked:
         next(each for each in app.toggle if each.label == label).set_value(True).run()
     return app
@@ -78,7 +78,7 @@ def test_bytes_are_shown_and_with_a_gpu_the_memory_floor(visit: Visit, judge: Fa
         return replace(uninspected(subgraph), values=values, accelerator=Accelerator("9.0", 132, 1, 1, 768.0))
 
     judge.inspection = inspected
-    app = visit("runs", run="recorded-passes")
+    app = visit("runs", run="recorded-passes", tab="Code")
     drawn_until(app, lambda: any("µs" in fact for fact in panes(app)["The subgraph, as recorded"]["facts"]))
     shown = panes(app)
     assert shown["The subgraph, as recorded"]["facts"] == [
@@ -128,7 +128,7 @@ def test_an_outcome_beside_another_baseline_shows_its_code_first(
     judge.inspection = lambda subgraph: replace(uninspected(subgraph), code=code, code_problem="")
     file = measured(None, speedup=1.2, baseline=Baseline.EAGER_ROUNDING)
     service.import_run(exchange.written(replace(file, run=replace(file.run, id="rounding"))))
-    app = visit("runs", run="rounding")
+    app = visit("runs", run="rounding", tab="Code")
     next(each for each in app.toggle if each.label == INDUCTOR).set_value(True).run()
     drawn_until(app, lambda: "Code of TorchInductor with eager's rounding" in panes(app))
 

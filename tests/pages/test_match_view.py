@@ -14,7 +14,7 @@ from passnet_core.graphs.source import parse, parse_function
 from passnet_core.records import Job, MatchReport, MissKind, NearestMiss, Outcome, PassMatches, Verdict
 from tests.example_playground import PASS, REFERENCE_NAME, TASK_ID, answer, outcome
 from tests.pages.editing import Editor, _elements
-from tests.pages.visiting import Visit, button, read, until
+from tests.pages.visiting import Visit, button, read, turned, until
 
 MISSING = PASS.replace("torch.nn.functional.relu(a + b)", "torch.relu(b + a)")
 
@@ -36,7 +36,7 @@ def checked(visit: Visit, judge: FakeBackend, code: str, told: Callable[[Job], O
     judge.answer = told
     app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     Editor(app).ask("check", code)
-    return until(app, " of pass ")
+    return turned(until(app, "check only"), "Match")
 
 
 def graphs(app: AppTest) -> dict[str, dict[str, object]]:
@@ -84,7 +84,9 @@ def test_a_step_is_in_the_link_and_a_cold_link_opens_it(visit: Visit, judge: Fak
 @pytest.mark.parametrize("place", ["9.9", "", "<b>", "1", "1.0"])
 def test_a_link_to_no_step_opens_the_first(visit: Visit, judge: FakeBackend, place: str) -> None:
     app = checked(visit, judge, PASS)
-    again = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME, run=app.query_params["run"], match=place)
+    again = visit(
+        "workbench", task=TASK_ID, bundle=REFERENCE_NAME, run=app.query_params["run"], match=place, tab="Match"
+    )
     assert "Match 1 of 1" in read(until(again, " of pass "))
 
 
@@ -105,7 +107,9 @@ def test_no_match_is_explained_and_its_edit_can_be_applied_to_the_editor(visit: 
     assert Editor(app).text == MISSING.replace("torch.relu", "torch.nn.functional.relu")
     assert Editor(app).given["revision"] == before + 1, "a new revision is a change that can be undone"
     assert not [each for each in app.button if each.label == "Apply to the editor"]
-    until(Editor(app).ask("check", Editor(app).text), "Match 1 of 1")
+    assert "Changed add_relu.py, line 9: return torch.relu(b + a) →" in read(turned(app, "Verdict"))
+    turned(until(Editor(app).ask("check", Editor(app).text), "check only"), "Match")
+    assert "Match 1 of 1" in read(app)
 
 
 def test_an_edit_does_not_overwrite_what_was_typed_since(visit: Visit, judge: FakeBackend) -> None:
@@ -156,8 +160,7 @@ def test_hostile_words_stay_words(visit: Visit, judge: FakeBackend) -> None:
     judge.answer = told
     app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     Editor(app).ask("check", MISSING)
-    until(app, "Nearest miss")
-    assert not app.exception
+    turned(until(app, "Nearest miss"), "Match")
     for each in [*app.markdown, *app.caption]:
         if each.allow_html:
             continue

@@ -26,7 +26,7 @@ def show(service: Service, visit: Visit, made: Outcome) -> AppTest:
     job = Job(task().subgraphs[0], REFERENCE, made.spec)
     run = replace(new_run((job,), label="shown"), id="shown")
     service.import_run(exchange.written(RunFile(run, (REFERENCE,), (made,))))
-    return visit("runs", run="shown")
+    return visit("runs", run="shown", tab="Time")
 
 
 def made(**fields: object) -> Outcome:
@@ -74,7 +74,7 @@ def test_times_that_are_not_ranked_have_no_speedups(visit: Visit, service: Servi
 
 @pytest.mark.parametrize("run", ["recorded-passes", "recorded-inductor"])
 def test_recorded_runs_are_drawn_as_they_are(visit: Visit, run: str) -> None:
-    app = visit("runs", run=run)
+    app = visit("runs", run=run, tab="Time")
     assert not app.exception
     assert charts(app)
 

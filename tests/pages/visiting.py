@@ -52,6 +52,14 @@ def button(app: AppTest, label: str) -> Button:
     return next(each for each in app.button if each.label == label)
 
 
+def turned(app: AppTest, tab: str) -> AppTest:
+    """Open this tab of the results."""
+    app.session_state["tab"] = tab
+    app.run()
+    assert not app.exception, app.exception[0].message
+    return app
+
+
 def until(app: AppTest, said: str) -> AppTest:
     """Rerun the page, as its polling does, until it shows this text."""
     deadline = time.monotonic() + 60

@@ -31,7 +31,7 @@ def next_step(service: Service, visit: Visit, made: Outcome) -> str:
     [
         (replace(outcome(JOB, Verdict.MATCHED), findings=(FINDING,), verdict=Verdict.REJECTED), "add_relu.py, line 7"),
         (outcome(JOB, Verdict.NO_MATCH), "relu in pattern cannot match tmp_2 in the graph"),
-        (replace(outcome(JOB, Verdict.COMPILE_FAILED), evidence=(TRACE,)), "add_relu.py, line 31"),
+        (replace(outcome(JOB, Verdict.COMPILE_FAILED), evidence=(TRACE,)), "Fix the error at line 31 of add_relu.py"),
         (outcome(JOB, Verdict.VALUES_ONLY), VERDICTS[Verdict.VALUES_ONLY].next_step),
         (outcome(JOB, Verdict.CRASHED), VERDICTS[Verdict.CRASHED].next_step),
     ],

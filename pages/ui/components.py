@@ -8,7 +8,7 @@ import streamlit as st
 from pages.ui.text import code_span, figure, plain, seconds, shape, when
 from pages.ui.words import VERDICTS, YOURS
 from passnet_core.advice import next_step as advising
-from passnet_core.charts.breakdown import speedup_words, times_words
+from passnet_core.charts.breakdown import MEDIANS_SAID, speedup_words, times_words
 from passnet_core.graphs import rendering
 from passnet_core.records import (
     CLOCK_VERSION,
@@ -64,6 +64,7 @@ def verdict_card(outcome: Outcome, *, recorded: str = "", next_step: str | None 
         headline(outcome)
         if times := times_words(outcome):
             st.markdown(plain(times))
+            st.caption(plain(MEDIANS_SAID))
         _reason(outcome.reason)
         if outcome.verdict in RESTS_ON_EVIDENCE:
             evidence_list(outcome.evidence)

@@ -6,7 +6,7 @@ from pages.ui.text import count, figure, plain, shape
 from passnet_core.advice.error_shapes import guessed
 from passnet_core.charts.places import drawn, where
 from passnet_core.charts.strips import WORST, WRONG, strip_chart, tables
-from passnet_core.records import LEVELS_SAID, Accuracy, Bundle, Outcome, OutputAccuracy, Subgraph
+from passnet_core.records import LEVELS_SAID, Accuracy, Bundle, Outcome, OutputAccuracy, Subgraph, base_set
 
 
 def values_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> None:
@@ -30,7 +30,7 @@ def values_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> N
     st.caption(
         plain(
             f"{LEVELS_SAID} Max and mean error are the largest over all input sets. The other figures are those of the"
-            " input set named, on which the output is worst."
+            " input set named, which decides the verdict."
         )
     )
 
@@ -42,7 +42,7 @@ def _error_map(output: OutputAccuracy, accuracy: Accuracy) -> None:
         st.markdown(f"**Output {output.output}, wrong: {plain(where(output))}**")
         sets = f". It is {said}" if (said := accuracy.failed_words(output)) else ""
         also = f". Also on: {said}" if (said := also_failed(output)) else ""
-        st.caption(f"Shown for {plain(drawn(output.profile))}, where it is worst{plain(sets)}{plain(also)}.")
+        st.caption(f"Shown for {plain(drawn(output.profile))}, which decide its verdict{plain(sets)}{plain(also)}.")
         st.altair_chart(strip_chart(output), width="stretch")
         st.caption(
             "Each cell shows the largest error of its elements, divided by what is allowed for them. Grey is right, "
@@ -82,7 +82,10 @@ def _is_integer(output: OutputAccuracy) -> bool:
 def also_failed(output: OutputAccuracy) -> str:
     """Name the other inputs on which an output fails, each with its number of wrong elements if that is known."""
     known = {each.inputs: each.words for each in output.failed}
-    return "; ".join(known.get(name, name) for name in output.wrong_in if name != output.profile)
+    others = {name for name in output.wrong_in if name != output.profile}
+    # a further call on the same inputs adds nothing
+    others -= {name for name in others if base_set(name) in output.wrong_in and base_set(name) != name}
+    return "; ".join(known.get(name, name) for name in output.wrong_in if name in others)
 
 
 def output_row(output: OutputAccuracy, accuracy: Accuracy) -> dict[str, str | int]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from passnet_core.charts.places import tail_begin
-from passnet_core.records import OutputAccuracy, Verdict, base_set
+from passnet_core.records import OutputAccuracy, Verdict
 
 FEW = 8
 """At most this many wrong elements are few: they make no pattern."""
@@ -44,12 +44,18 @@ def _more_elsewhere(output: OutputAccuracy, most: int) -> bool:
 def _wide_errors(output: OutputAccuracy, input_sets: tuple[str, ...]) -> Guess | None:
     """Few wrong elements are shown, and other input sets fail in many more or in all elements together."""
     shown = output.wrong_elements
-    if shown is None or len(output.failed_sets) < 2 or not _more_elsewhere(output, MANY * max(shown, FEW)):
+    if (
+        shown is None
+        or 2 * shown > output.size
+        or len(output.failed_sets) < 2
+        or not _more_elsewhere(output, MANY * max(shown, FEW))
+    ):
         return None
-    failed, compared = len(output.failed_sets), len({*map(base_set, input_sets), *output.failed_sets})
+    most = max(output.failed, key=lambda each: each.wrong or 0)
+    more = (most.wrong or 0) > shown
+    elsewhere = f"more elements than this one, most on {most.words}" if more else "all elements taken together"
     return Guess(
-        f"It fails on {failed} of {compared} input sets, on others in more elements than here, or in all of them"
-        " together: perhaps a constant, a factor or a formula is not the subgraph's.",
+        f"Other input sets fail in {elsewhere}. Perhaps a constant, a factor or a formula is not the subgraph's.",
         "Compare every number and every operation of the kernel with the subgraph.",
     )
 

@@ -12,7 +12,6 @@ from passnet_core.charts.breakdown import Breakdown, Piece, breakdown, lost, qua
 from passnet_core.charts.places import drawn, where
 from passnet_core.records import (
     TIMED,
-    Accuracy,
     Capture,
     Clock,
     Contender,
@@ -61,7 +60,7 @@ def _wrong(outcome: Outcome) -> str | None:
     if output is None or outcome.accuracy is None:
         return None
     guess = guessed(output, outcome.accuracy.profiles)
-    seen = _seen(output, outcome.accuracy)
+    seen = _seen(output, outcome)
     if guess is not None:
         return f"{seen} {guess.meaning} {guess.step}"
     if output.index is None or output.expected is None:
@@ -78,14 +77,17 @@ def worst_output(outcome: Outcome) -> OutputAccuracy | None:
     return max(wrong, key=lambda each: (each.verdict is outcome.verdict, each.wrong_share), default=None)
 
 
-def _seen(output: OutputAccuracy, accuracy: Accuracy) -> str:
+def _seen(output: OutputAccuracy, outcome: Outcome) -> str:
     place = where(output) or (output.wrong_words if output.wrong_elements else "")
     if not place:
         return f"Output {output.output} is wrong."
     how = "imprecise" if output.verdict is Verdict.LOWER_PRECISION else "wrong"
     only = f" on {drawn(output.profile)}" if output.profile else ""
-    sets = accuracy.failed_words(output)
-    return f"Output {output.output} is {how}{only}: {place}." + (f" It is {sets}." if sets else "")
+    sets = outcome.accuracy.failed_words(output) if outcome.accuracy else ""
+    # the reason is shown beside this
+    return f"Output {output.output} is {how}{only}: {place}." + (
+        f" It is {sets}." if sets not in outcome.reason else ""
+    )
 
 
 def _form(outcome: Outcome) -> str | None:

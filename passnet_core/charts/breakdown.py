@@ -21,6 +21,11 @@ def speedup_words(speedup: Speedup | None) -> str:
     return f"{speedup.value:.2f}× ({speedup.low:.2f} to {speedup.high:.2f})" if speedup else ""
 
 
+MEDIANS_SAID = (
+    "Medians, end to end. The speedup is that of calls in turns, and need not be the quotient of two of them."
+)
+
+
 def times_words(outcome: Outcome) -> str:
     """The solver's time per call beside the others', as "14.2 µs per call; eager 31.0 µs, TorchInductor 25.3 µs": the
     medians, end to end. Empty if the solver has none, or if the evidence contradicts it."""

@@ -52,7 +52,7 @@ def _judge(args: argparse.Namespace, console: Console, stage: Stage) -> int:
         if args.json:
             console.tell(f"{place}: {outcome.verdict.value}")
         else:
-            for line in _told(place, outcome):
+            for line in told(place, outcome):
                 console.say(line)
 
     run_id, outcomes = (_without_store if args.outcomes else _with_store)(args, console, task, bundle, stage, arrived)
@@ -168,7 +168,7 @@ def spec_of(args: argparse.Namespace, stage: Stage, here: Device) -> EvalSpec:
     )
 
 
-def _told(place: str, outcome: Outcome) -> Iterator[str]:
+def told(place: str, outcome: Outcome) -> Iterator[str]:
     """Describe an outcome to a person in a few lines."""
     yield f"{place}: {outcome.verdict.value}. {outcome.reason}"
     for finding in outcome.findings:

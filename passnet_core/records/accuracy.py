@@ -148,7 +148,7 @@ class FailedInputs:
     @property
     def words(self) -> str:
         """The inputs, with the number of wrong elements on them."""
-        return f"{self.inputs} ({counted(self.wrong, self.size)})" if self.wrong else self.inputs
+        return f"{self.inputs}: {counted(self.wrong, self.size)}" if self.wrong else self.inputs
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from passnet_core.charts.breakdown import MEDIANS_SAID
 from passnet_core.errors import InfrastructureError
 from passnet_core.records import LEVELS_SAID, Profile, level_of
 from passnet_core.reports.content import SCALE, SPAN, Content
@@ -34,6 +35,7 @@ def written(content: Content) -> str:
         SCALE=SCALE,
         SPAN=SPAN,
         LEVELS_SAID=LEVELS_SAID,
+        MEDIANS_SAID=MEDIANS_SAID,
     )
 
 

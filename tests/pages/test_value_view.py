@@ -56,7 +56,7 @@ def test_a_wrong_output_is_drawn_told_and_guessed_about(visit: Visit, service: S
     app = shown(service, visit, map=MAP, verdict=Verdict.NON_FINITE, wrong_in=("recorded", "typical"), failed=FAILED)
     text = texts(app)
     assert "**Output 0, wrong: 4 of 192 elements (2.1 %), column 47 of every row**" in read(app)
-    assert "It is wrong on 2 of 2 input sets. Also on: recorded (1 of 192 elements (0.5 %))." in read(app)
+    assert "It is wrong on 2 of 2 input sets. Also on: recorded: 1 of 192 elements (0.5 %)." in read(app)
     assert "mask or the last block" in text
     (strip,) = [json.loads(each.proto.spec) for each in app.get("vega_lite_chart")]
     assert strip["width"] == "container"

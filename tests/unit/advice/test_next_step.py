@@ -180,7 +180,7 @@ def test_a_stored_outcome_without_a_map_is_advised_on() -> None:
 def test_what_few_elements_of_one_input_set_show_is_no_advice_if_others_fail_in_many(output: OutputAccuracy) -> None:
     said = told(output)
     assert "It is wrong on 6 of 6 input sets." in said
-    assert "It fails on 6 of 6 input sets, on others in more elements than here" in said
+    assert re.search(r"Other input sets fail in (more elements than this one, most on typical: |all elements)", said)
     assert "Compare every number and every operation" in said
     assert not re.search(r"boundary|two programs|mask|last block|only on", said)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages.ui import drafting, frame, links, live, resources, visitors
-from pages.ui.components import finding_list, headline_words, verdict_card
+from pages.ui.components import announce, finding_list, headline_words, verdict_card
 from pages.ui.drafting import EditorDraft
 from pages.ui.match_view import Apply, suggestions
 from pages.ui.options import spec_of
@@ -154,15 +154,18 @@ def await_check(task: Task, bundle: Bundle, subgraph_id: str) -> None:
 
 
 def verdict_bar(here: Bench) -> None:
-    """Draw the verdict in one line, which stays in view on a phone."""
+    """Draw the verdict in one line: screen readers announce it, and it stays in view on a phone."""
     with st.container(key="verdict-bar"):
-        if here.is_running:
-            st.markdown(":material/autorenew: Running…")
-        elif here.outcome:
-            words = VERDICTS[here.outcome.verdict]
-            st.markdown(f":{words.tone}[:material/{words.icon}: **{plain(headline_words(here.outcome))}**]")
-        else:
-            st.markdown(":material/autorenew: Checking…" if here.draft.bundle.files else "No passes yet")
+        announce(_in_a_line(here))
+
+
+def _in_a_line(here: Bench) -> str:
+    if here.is_running:
+        return ":material/autorenew: Running…"
+    if here.outcome is None:
+        return ":material/autorenew: Checking…" if here.draft.bundle.files else "No passes yet"
+    words = VERDICTS[here.outcome.verdict]
+    return f":{words.tone}[:material/{words.icon}: **{plain(headline_words(here.outcome))}**]"
 
 
 def other_code(digest: str | None, task_id: str, judged: Outcome | None) -> None:

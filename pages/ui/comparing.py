@@ -12,6 +12,7 @@ from pages.ui.tables import choose_row
 from pages.ui.text import code_span, count, figure, key_of, plain, when
 from passnet_core.charts.pairs import pair_chart
 from passnet_core.records import (
+    LEVELS_SAID,
     Bundle,
     Contender,
     Device,
@@ -425,7 +426,7 @@ def _values(pair: OutcomePair, then: Run, now: Run) -> None:
         st.info("Neither run compared values on this subgraph. A check-only run does not.")
         return
     st.dataframe([_output_row(each) for each in outputs], hide_index=True, width="stretch")
-    st.caption("The smallest t is the strictest tolerance level at which an output is close. A dash: not even at 0.")
+    st.caption(plain(LEVELS_SAID))
 
 
 def _output_row(each: OutputChange) -> dict[str, object]:
@@ -442,7 +443,7 @@ def _output_row(each: OutputChange) -> dict[str, object]:
 def _level(output: OutputAccuracy | None) -> str:
     if output is None:
         return "not compared"
-    return "–" if output.smallest_t is None else str(output.smallest_t)
+    return output.level
 
 
 def _conditions(pair: OutcomePair, then: Run, now: Run) -> None:

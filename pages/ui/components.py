@@ -6,9 +6,9 @@ from typing import Any
 import streamlit as st
 
 from pages.ui.text import code_span, figure, plain, seconds, shape, when
-from pages.ui.words import VERDICTS
+from pages.ui.words import VERDICTS, YOURS
 from passnet_core.advice import next_step as advising
-from passnet_core.charts.breakdown import speedup_words
+from passnet_core.charts.breakdown import MEDIANS_SAID, speedup_words, times_words
 from passnet_core.graphs import rendering
 from passnet_core.records import (
     CLOCK_VERSION,
@@ -31,6 +31,8 @@ from passnet_core.records import (
 
 PROFILES: Mapping[Profile, str] = {Profile.STRICT: "strict", Profile.PASSNET: "PassNet's rules"}
 """How each profile is named within a sentence."""
+LIVE = '<div role="status" aria-live="polite">\n\n{}\n\n</div>'
+"""Markdown within a live region. What goes into it must be escaped."""
 
 
 def clock_note(version: int) -> str:
@@ -62,6 +64,9 @@ def verdict_card(
     words = VERDICTS[outcome.verdict]
     with st.container(border=True):
         headline(outcome)
+        if times := times_words(outcome):
+            st.markdown(plain(times))
+            st.caption(plain(MEDIANS_SAID))
         _reason(outcome.reason)
         if outcome.verdict in RESTS_ON_EVIDENCE:
             evidence_list(outcome.evidence)
@@ -69,14 +74,21 @@ def verdict_card(
             for each in outcome.evidence:
                 if each.topic == NOISE_FLOOR:
                     st.caption(f"Noise floor: {plain(each.text)}")
-        if words.concern:
-            st.caption(f"Where the problem lies: {words.concern}.")
+        if concern := concerned(outcome):
+            st.caption(f"Problem in {plain(concern)}.")
         for warning in outcome.warnings:
             st.caption(f":material/info: {plain(warning)}")
         if more:
             more()
         st.markdown(f"**Next:** {next_step or plain(advising.next_step(outcome) or words.next_step)}")
         st.caption(" · ".join(plain(each) for each in conditions(outcome, recorded)))
+
+
+def concerned(outcome: Outcome) -> str:
+    """Name what has the problem; empty if there is none. TorchInductor has what passes would have."""
+    concern = VERDICTS[outcome.verdict].concern
+    inductor = concern == YOURS and outcome.solver is SolverKind.INDUCTOR
+    return outcome.spec.names[Contender.BASELINE] if inductor else concern
 
 
 def _reason(reason: str) -> None:
@@ -91,6 +103,12 @@ def headline(outcome: Outcome) -> None:
     """Draw the verdict and the speedup in one line."""
     words = VERDICTS[outcome.verdict]
     st.markdown(f"### :{words.tone}[:material/{words.icon}: {plain(headline_words(outcome))}]")
+
+
+def announce(words: str) -> None:
+    """Draw words, as Markdown, in a region that screen readers announce whenever they change. It has to be on the page
+    before they change."""
+    st.markdown(LIVE.format(words), unsafe_allow_html=True)
 
 
 def headline_words(outcome: Outcome) -> str:

@@ -93,7 +93,7 @@ class Listing:
                 "operators": [" ".join(task.operators) for task in tasks],
                 "dtypes": [" ".join(task.dtypes) for task in tasks],
                 "best": pa.nulls(len(tasks), pa.float64()),
-                "right": [f"0 of {task.subgraphs}" for task in tasks],
+                "accepted": [f"0 of {task.subgraphs}" for task in tasks],
                 "split": [task.split for task in tasks],
                 "family": [task.family.value for task in tasks],
                 "models": [", ".join(task.source_models) for task in tasks],
@@ -156,7 +156,7 @@ class Listing:
         }
         known = pa.array([place in stand for place in places], pa.bool_())
         in_order = [stand[place] for place in places if place in stand]
-        for name, kind, values in zip(("best", "right"), (pa.float64(), pa.string()), zip(*in_order)):
+        for name, kind, values in zip(("best", "accepted"), (pa.float64(), pa.string()), zip(*in_order)):
             column = pc.replace_with_mask(rows[name], known, pa.array(values, kind))
             rows = rows.set_column(rows.column_names.index(name), name, column)
         return rows

@@ -143,7 +143,7 @@ def chosen_row(rows: Sequence[ScoreRow]) -> ScoreRow | None:
 
 
 def behind(look: Look) -> None:
-    """Show the subgraphs behind a point, worst first, and what the score would be if each were right."""
+    """Show the subgraphs behind a point, worst first, and what the score would be if each were within t."""
     contestants = look.contestants
     settle("who", list(contestants), look.lines[0].contestant.name)
     name = st.selectbox("Solver", list(contestants), key="who", bind="query-params")
@@ -154,12 +154,12 @@ def behind(look: Look) -> None:
     draw = functools.partial(bar_chart, bars, look.t)
     st.markdown(
         f"What each subgraph counts as in the ES({look.t}) of {plain(contestant.name)}, worst first. On the right: "
-        f"what ES({look.t}) would be if that subgraph were right and no slower than eager."
+        f"what ES({look.t}) would be if that subgraph were within t and no slower than eager."
     )
     st.altair_chart(draw(ink=ink()), width="stretch", key=BARS, on_select=choose_bar, selection_mode=BAR)
     if rest := others_said(lines[WORST:]):
         st.caption(f"These are the worst {WORST} of {len(lines)}. {rest}")
-    fixed = f"ES({look.t}) if right"
+    fixed = f"ES({look.t}) if within t"
     choose_row(
         contribution_rows(lines, fixed),
         [links.place_id(line.task_id, line.subgraph_id) for line in lines],
@@ -223,7 +223,7 @@ def speedups(look: Look) -> None:
             {
                 "solver": each.solver,
                 "timed": len(each.timed),
-                f"right at t = {look.t}": each.right,
+                f"within t = {look.t}": each.right,
                 "faster than eager": each.faster,
                 "lower quartile": each.quantile(0.25),
                 "median": each.quantile(0.5),
@@ -243,7 +243,7 @@ def speedups(look: Look) -> None:
     downloads(
         look,
         "speedups",
-        f"Speedups over eager, right or not at t = {look.t}",
+        f"Speedups over eager, within t = {look.t} or not",
         lambda: [
             {
                 "solver": each.solver,
@@ -253,7 +253,7 @@ def speedups(look: Look) -> None:
                 "speedup": speedup,
                 "low": row.low,
                 "high": row.high,
-                f"right at {look.t}": right,
+                f"within {look.t}": right,
             }
             for each in spreads
             for row, speedup, right in each.timed
@@ -425,14 +425,14 @@ def figures(look: Look, names: Sequence[str]) -> None:
                     f"ES({look.t})": level.es,
                     "95% from": level.low,
                     "to": level.high,
-                    "right": level.correct,
-                    "speedup where right": level.alpha,
-                    "slower where right": level.slower,
+                    "within t": level.correct,
+                    "speedup where within t": level.alpha,
+                    "slower where within t": level.slower,
                     "what a failure counts": level.gamma,
                     "aggregate score": line.report.aggregate,
                 }
             )
-    shares = ("right", "slower where right")
+    shares = ("within t", "slower where within t")
     st.dataframe(
         rows,
         hide_index=True,

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.ui import frame, links
 from pages.ui.text import key_of
-from passnet_core.records import Outcome
+from passnet_core.records import Outcome, level_of
 
 
 def choose_row(
@@ -67,7 +67,7 @@ def outcome_row(outcome: Outcome) -> dict[str, Any]:
         "subgraph": outcome.subgraph_id,
         "verdict": outcome.verdict.value,
         "speedup": speedup.value if speedup else None,
-        "smallest t": outcome.accuracy.smallest_t if outcome.accuracy else None,
+        "smallest t": level_of(outcome.accuracy),
         "dtype": outcome.dtype,
         "reason": outcome.reason,
     }

@@ -6,7 +6,7 @@ from pages.ui.text import count, figure, plain, shape
 from passnet_core.advice.error_shapes import guessed
 from passnet_core.charts.places import drawn, where
 from passnet_core.charts.strips import WORST, WRONG, strip_chart, tables
-from passnet_core.records import Accuracy, Bundle, Outcome, OutputAccuracy, Subgraph
+from passnet_core.records import LEVELS_SAID, Accuracy, Bundle, Outcome, OutputAccuracy, Subgraph, base_set
 
 
 def values_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> None:
@@ -18,17 +18,20 @@ def values_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> N
         st.caption(f":material/photo_size_select_small: {plain(accuracy.reduced)}")
     st.markdown(
         f"{count(len(accuracy.outputs), 'output')}, compared with eager and with float64 on "
-        f"{count(len(accuracy.profiles), 'input draw')}: {plain(', '.join(accuracy.profiles))}."
+        f"{count(len(accuracy.profiles), 'input set')}: {plain(', '.join(accuracy.profiles))}."
     )
-    st.dataframe([_output_row(output) for output in accuracy.outputs], hide_index=True, width="stretch")
+    rows = [output_row(output, accuracy) for output in accuracy.outputs]
+    st.dataframe(rows, hide_index=True, width="stretch")
     for output in accuracy.outputs:
         if output.problem:
             st.markdown(f"Output {output.output}: {plain(output.problem)}")
         if output.map:
             _error_map(output, accuracy)
     st.caption(
-        "The smallest t is the strictest tolerance level, from −10 to 0, at which every input draw is "
-        "close. A dash means: not even at 0."
+        plain(
+            f"{LEVELS_SAID} Max and mean error are the largest over all input sets. The other figures are those of the"
+            " input set named, which decides the verdict."
+        )
     )
 
 
@@ -36,10 +39,10 @@ def _error_map(output: OutputAccuracy, accuracy: Accuracy) -> None:
     """Show where an output is wrong, what may cause it, and the neighbours of its worst element."""
     assert output.map is not None
     with st.container(border=True):
-        others = [name for name in output.wrong_in if name != output.profile]
-        also = f". Also wrong on: {'; '.join(others)}" if others else ", and right on the others"
         st.markdown(f"**Output {output.output}, wrong: {plain(where(output))}**")
-        st.caption(f"Shown for {plain(drawn(output.profile))}, where it is worst{plain(also)}.")
+        sets = f". It is {said}" if (said := accuracy.failed_words(output)) else ""
+        also = f". Also on: {said}" if (said := also_failed(output)) else ""
+        st.caption(f"Shown for {plain(drawn(output.profile))}, which decide its verdict{plain(sets)}{plain(also)}.")
         st.altair_chart(strip_chart(output), width="stretch")
         st.caption(
             "Each cell shows the largest error of its elements, divided by what is allowed for them. Grey is right, "
@@ -76,17 +79,28 @@ def _is_integer(output: OutputAccuracy) -> bool:
     return "float" not in output.dtype and "complex" not in output.dtype
 
 
-def _output_row(output: OutputAccuracy) -> dict[str, str | int]:
+def also_failed(output: OutputAccuracy) -> str:
+    """Name the other inputs on which an output fails, each with its number of wrong elements if that is known."""
+    known = {each.inputs: each.words for each in output.failed}
+    others = {name for name in output.wrong_in if name != output.profile}
+    # a further call on the same inputs adds nothing
+    others -= {name for name in others if base_set(name) in output.wrong_in and base_set(name) != name}
+    return "; ".join(known.get(name, name) for name in output.wrong_in if name in others)
+
+
+def output_row(output: OutputAccuracy, accuracy: Accuracy) -> dict[str, str | int]:
+    """Return the row of an output in the table of the Values tab."""
     return {
         "output": output.output,
         "shape": shape(output.shape),
         "dtype": output.dtype,
-        "smallest t": "–" if output.smallest_t is None else str(output.smallest_t),
+        "smallest t": output.level,
+        "wrong": output.wrong_words,
+        "input sets": accuracy.failed_words(output),
         "max error": figure(output.max_error),
         "mean error": figure(output.mean_error),
         "worst at": str(list(output.index)) if output.index is not None else "",
         "eager": figure(output.expected),
         "candidate": figure(output.actual),
-        "input draw": output.profile,
-        "wrong": f"{output.wrong_fraction:.1%}" if output.wrong_fraction else "",
+        "input set": output.profile,
     }

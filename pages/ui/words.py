@@ -1,4 +1,4 @@
-"""How each verdict and phase is shown: icon, colour, where the problem lies, and one next step."""
+"""How each verdict and phase is shown: icon, colour, what has the problem, and one next step."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ class Words:
     icon: str
     tone: Tone
     concern: str
-    """Where the problem lies: your passes, this subgraph or the system; empty if there is none."""
+    """What has the problem: your pass, this subgraph or the system; empty if there is none."""
     next_step: str
     gist: str = ""
     """What to add after the verdict's name; empty if the name says enough."""
 
 
-YOURS = "your passes"
+YOURS = "your pass"
 VERDICTS: Mapping[Verdict, Words] = {
     Verdict.INFRASTRUCTURE: Words(
         "report", "gray", "the system", "Run again. If it fails again, report it with the diagnostics under Help."

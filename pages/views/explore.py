@@ -161,7 +161,7 @@ def preview(task_id: str, standing: TaskStanding) -> None:
     st.subheader(plain(task.id))
     st.caption(
         f"{plain(task.family.value)} · {count(len(task.subgraphs), 'subgraph')} · "
-        f"{count(standing.attempts, 'attempt')} · {standing.right} of {len(task.subgraphs)} subgraphs solved"
+        f"{count(standing.attempts, 'attempt')} · {standing.right} of {len(task.subgraphs)} subgraphs accepted"
     )
     with st.container(horizontal=True):
         links.link("workbench", "Write a pass for this task", icon=":material/construction:", task=task.id)

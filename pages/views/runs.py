@@ -6,11 +6,12 @@ import streamlit as st
 
 from pages.ui import frame, links, live, resources, visitors
 from pages.ui.comparing import choose_other, choose_two, comparison, offer_other_rules
-from pages.ui.components import PROFILES, solver_name, verdict_card
+from pages.ui.components import PROFILES, announce, headline_words, solver_name, verdict_card
 from pages.ui.results import result_tabs
 from pages.ui.tables import choose_outcome, choose_row
 from pages.ui.text import code_span, count, plain, when
 from pages.ui.uploads import import_run
+from passnet_core.execution.runs_in_progress import Progress
 from passnet_core.records import CONTENDER_NAMES, Contender, Outcome, Run, SolverKind, to_json
 from passnet_core.reports.comparison import environment_facts
 from passnet_core.reports.gathering import run_report
@@ -83,6 +84,8 @@ def permanent_page(run_id: str) -> None:
         + (f" · recorded: {plain(run.recorded)}" if run.recorded else "")
     )
     progress = live.await_run(run_id)
+    with st.container(key="announced"):
+        announce(_announced(progress))
     if progress is None:
         return
     if progress.problem:
@@ -100,6 +103,14 @@ def permanent_page(run_id: str) -> None:
     with frame.errors_shown():
         details(outcome)
     repeat(run, outcome)
+
+
+def _announced(progress: Progress | None) -> str:
+    if progress is None:
+        return "Running…"
+    if len(progress.outcomes) == 1:
+        return plain(headline_words(progress.outcomes[0]))
+    return f"{sum(each.verdict.accepted for each in progress.outcomes)} of {progress.total} accepted"
 
 
 def actions(run: Run, outcome: Outcome) -> None:

@@ -82,7 +82,7 @@ def table(lines: Sequence[Ranked], t: int, others: Sequence[Ranked], other: str)
     rows = []
     for line in lines:
         level = line.report.at(t)
-        right = sum(right_at(row, t) for row in line.contestant.rows)
+        within = sum(right_at(row, t) for row in line.contestant.rows)
         accepted = sum(row.verdict in RIGHT for row in line.contestant.rows)
         rows.append(
             {
@@ -93,7 +93,7 @@ def table(lines: Sequence[Ranked], t: int, others: Sequence[Ranked], other: str)
                 "to": level.high if level else None,
                 **({twin_name: other_scores.get((line.contestant.solver, line.contestant.name))} if others else {}),
                 "aggregate score": line.report.aggregate,
-                f"right at t = {t}": f"{right} of {len(line.contestant.rows)}",
+                f"within t = {t}": f"{within} of {len(line.contestant.rows)}",
                 "accepted": f"{accepted} of {len(line.contestant.rows)}",
             }
         )
@@ -101,7 +101,8 @@ def table(lines: Sequence[Ranked], t: int, others: Sequence[Ranked], other: str)
     figures["aggregate score"] = st.column_config.NumberColumn("aggregate score", format="%.3f")
     st.dataframe(rows, hide_index=True, width="stretch", column_config=figures, placeholder="–")
     st.caption(
-        "Eager is 1 by definition. Intervals are bootstrapped over the subgraphs."
+        "Eager is 1 by definition. Intervals are bootstrapped over the subgraphs. Accepted is the verdict's word, which"
+        f" knows no t; within t = {t} means timed, and every output within that tolerance of eager."
         + (f" {twin_name}: the same subgraphs on the same device, judged by the other rules." if others else "")
     )
 

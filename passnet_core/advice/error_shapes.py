@@ -9,6 +9,8 @@ from passnet_core.records import OutputAccuracy, Verdict
 
 FEW = 8
 """At most this many wrong elements are few: they make no pattern."""
+MANY = 2
+"""Where another input set fails in more than this many times as many elements, the shown ones tell only a part."""
 
 
 @dataclass(frozen=True)
@@ -19,18 +21,42 @@ class Guess:
     step: str
 
 
-def guessed(output: OutputAccuracy, input_draws: tuple[str, ...]) -> Guess | None:
-    """The first guess that fits the errors of an output. input_draws: those that were compared."""
-    return next((guess for guess_of in GUESSES if (guess := guess_of(output, input_draws)) is not None), None)
+def guessed(output: OutputAccuracy, input_sets: tuple[str, ...]) -> Guess | None:
+    """The first guess that fits the errors of an output on all input sets. input_sets: those that were compared."""
+    return next((guess for guess_of in GUESSES if (guess := guess_of(output, input_sets)) is not None), None)
 
 
-def _kept_from_before(output: OutputAccuracy, input_draws: tuple[str, ...]) -> Guess | None:
-    if not output.wrong_in or any(name in input_draws for name in output.wrong_in):
+def _kept_from_before(output: OutputAccuracy, input_sets: tuple[str, ...]) -> Guess | None:
+    if not output.wrong_in or any(name in input_sets for name in output.wrong_in):
         return None
     return Guess(
         "It was right until the same tensors got other values, or the same values got another address: something may be"
         " kept between calls.",
         "Compute everything anew in each call, and remember nothing by address or shape.",
+    )
+
+
+def _more_elsewhere(output: OutputAccuracy, most: int) -> bool:
+    """Whether an input set fails in more than `most` elements, or in all together. False if the record cannot tell."""
+    return any(each.wrong == 0 or (each.wrong or 0) > most for each in output.failed)
+
+
+def _wide_errors(output: OutputAccuracy, input_sets: tuple[str, ...]) -> Guess | None:
+    """Few wrong elements are shown, and other input sets fail in many more or in all elements together."""
+    shown = output.wrong_elements
+    if (
+        shown is None
+        or 2 * shown > output.size
+        or len(output.failed_sets) < 2
+        or not _more_elsewhere(output, MANY * max(shown, FEW))
+    ):
+        return None
+    most = max(output.failed, key=lambda each: each.wrong or 0)
+    more = (most.wrong or 0) > shown
+    elsewhere = f"more elements than this one, most on {most.words}" if more else "all elements taken together"
+    return Guess(
+        f"Other input sets fail in {elsewhere}. Perhaps a constant, a factor or a formula is not the subgraph's.",
+        "Compare every number and every operation of the kernel with the subgraph.",
     )
 
 
@@ -45,7 +71,7 @@ def _unwritten(value: float) -> bool:
     return math.isnan(value) or (math.isfinite(value) and abs(value) > HUGE) or value in FILLED
 
 
-def _never_written(output: OutputAccuracy, input_draws: tuple[str, ...]) -> Guess | None:
+def _never_written(output: OutputAccuracy, input_sets: tuple[str, ...]) -> Guess | None:
     value = output.map.value if output.map else None
     if value is None or not _unwritten(value):
         return None
@@ -59,7 +85,7 @@ def _never_written(output: OutputAccuracy, input_draws: tuple[str, ...]) -> Gues
     )
 
 
-def _tail(output: OutputAccuracy, input_draws: tuple[str, ...]) -> Guess | None:
+def _tail(output: OutputAccuracy, input_sets: tuple[str, ...]) -> Guess | None:
     begin = tail_begin(output)
     if output.map is None or begin is None:
         return None
@@ -75,7 +101,7 @@ def _is_block(size: int) -> bool:
     return size >= 16 and size & (size - 1) == 0
 
 
-def _one_value(output: OutputAccuracy, input_draws: tuple[str, ...]) -> Guess | None:
+def _one_value(output: OutputAccuracy, input_sets: tuple[str, ...]) -> Guess | None:
     value = output.map.value if output.map else None
     if value is None:
         return None
@@ -98,7 +124,7 @@ OVERFLOW = Guess(
 )
 
 
-def _not_finite(output: OutputAccuracy, input_draws: tuple[str, ...]) -> Guess | None:
+def _not_finite(output: OutputAccuracy, input_sets: tuple[str, ...]) -> Guess | None:
     actual, expected = output.actual, output.expected
     if actual is None or expected is None or (math.isfinite(actual) and math.isfinite(expected)):
         return None
@@ -116,7 +142,7 @@ def _not_finite(output: OutputAccuracy, input_draws: tuple[str, ...]) -> Guess |
     )
 
 
-def _factor(output: OutputAccuracy, input_draws: tuple[str, ...]) -> Guess | None:
+def _factor(output: OutputAccuracy, input_sets: tuple[str, ...]) -> Guess | None:
     factor = output.map.factor if output.map else None
     if factor is None:
         return None
@@ -150,7 +176,7 @@ def _factors(shape: tuple[int, ...]) -> list[tuple[float, str]]:
     return [*found, (2.0, "2"), (0.5, "one half"), (math.log(2), "ln 2"), (1 / math.log(2), "1/ln 2: exp2 for exp")]
 
 
-def _offset(output: OutputAccuracy, input_draws: tuple[str, ...]) -> Guess | None:
+def _offset(output: OutputAccuracy, input_sets: tuple[str, ...]) -> Guess | None:
     offset = output.map.offset if output.map else None
     if offset is None:
         return None
@@ -160,7 +186,7 @@ def _offset(output: OutputAccuracy, input_draws: tuple[str, ...]) -> Guess | Non
     )
 
 
-def _rearranged(output: OutputAccuracy, input_draws: tuple[str, ...]) -> Guess | None:
+def _rearranged(output: OutputAccuracy, input_sets: tuple[str, ...]) -> Guess | None:
     if output.map is None or not output.map.rearranged:
         return None
     return Guess(
@@ -186,26 +212,27 @@ ONLY_ON: Mapping[str, tuple[str, str]] = {
         "Look for exp of large values, and for ties and zeros",
     ),
 }
-"""Per input draw, what its values are like, and what to look for if the output is wrong on this draw alone."""
+"""Per kind of input set, what its values are like, and what to look for if the output is wrong on this kind alone."""
 
 ALIKE = (frozenset({"sparse", "recorded"}), frozenset({"wide", "edges"}))
-"""Input draws with small values, and with large ones. SHOWN_FOR describes each pair by one of the two."""
+"""Input sets with small values, and with large ones. SHOWN_FOR describes each pair by one of the two."""
 SHOWN_FOR = ("sparse", "wide")
 
 
-def _only_some_draws(output: OutputAccuracy, input_draws: tuple[str, ...]) -> Guess | None:
-    wrong_on = [name for name in output.wrong_in if name in ONLY_ON]
-    if not wrong_on or len(input_draws) < len(ONLY_ON) or len(wrong_on) > 2:
+def _only_some_sets(output: OutputAccuracy, input_sets: tuple[str, ...]) -> Guess | None:
+    # "sparse 2" is one more set of the kind sparse
+    wrong_on = tuple(dict.fromkeys(name.partition(" ")[0] for name in output.failed_sets))
+    if not set(wrong_on) <= ONLY_ON.keys() or len(input_sets) < len(ONLY_ON) or not 0 < len(wrong_on) <= 2:
         return None
     only = wrong_on[0] if len(wrong_on) == 1 else ""
     shown = next((name for group, name in zip(ALIKE, SHOWN_FOR) if group == set(wrong_on)), only)
     if not shown:
         return None
-    (inputs, step), draws = ONLY_ON[shown], " and ".join(wrong_on)
-    return Guess(f"It is wrong only on {draws} inputs, whose values {inputs}: it may depend on that.", f"{step}.")
+    (inputs, step), kinds = ONLY_ON[shown], " and ".join(wrong_on)
+    return Guess(f"It is wrong only on {kinds} inputs, whose values {inputs}: it may depend on that.", f"{step}.")
 
 
-def _only_large(output: OutputAccuracy, input_draws: tuple[str, ...]) -> Guess | None:
+def _only_large(output: OutputAccuracy, input_sets: tuple[str, ...]) -> Guess | None:
     least = output.map.large_from if output.map else None
     if least is None:
         return None
@@ -222,7 +249,7 @@ ABOUT = 6.0
 """The factor by which a measured error may differ from these."""
 
 
-def _precision(output: OutputAccuracy, input_draws: tuple[str, ...]) -> Guess | None:
+def _precision(output: OutputAccuracy, input_sets: tuple[str, ...]) -> Guess | None:
     relative = output.map.relative if output.map else None
     if output.verdict is not Verdict.LOWER_PRECISION or not relative:
         return None
@@ -244,8 +271,11 @@ def _precision(output: OutputAccuracy, input_draws: tuple[str, ...]) -> Guess | 
     )
 
 
-def _few(output: OutputAccuracy, input_draws: tuple[str, ...]) -> Guess | None:
-    if output.map is None or not 1 <= output.map.wrong <= FEW or math.prod(output.shape) <= 4 * FEW:
+def _few(output: OutputAccuracy, input_sets: tuple[str, ...]) -> Guess | None:
+    if output.map is None or not 1 <= output.map.wrong <= FEW or output.size <= 4 * FEW:
+        return None
+    counted = {each.inputs for each in output.failed if each.wrong is not None}
+    if _more_elsewhere(output, FEW) or (len(output.failed_sets) > 1 and not counted >= set(output.wrong_in)):
         return None
     return Guess(
         "So few wrong elements may come from a boundary, or from two programs that write the same element.",
@@ -255,13 +285,14 @@ def _few(output: OutputAccuracy, input_draws: tuple[str, ...]) -> Guess | None:
 
 GUESSES: tuple[Callable[[OutputAccuracy, tuple[str, ...]], Guess | None], ...] = (
     _kept_from_before,
+    _wide_errors,
     _never_written,
     _tail,
     _one_value,
     _factor,
     _offset,
     _rearranged,
-    _only_some_draws,
+    _only_some_sets,
     _not_finite,
     _precision,
     _only_large,

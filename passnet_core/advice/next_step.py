@@ -60,7 +60,7 @@ def _wrong(outcome: Outcome) -> str | None:
     if output is None or outcome.accuracy is None:
         return None
     guess = guessed(output, outcome.accuracy.profiles)
-    seen = _seen(output)
+    seen = _seen(output, outcome)
     if guess is not None:
         return f"{seen} {guess.meaning} {guess.step}"
     if output.index is None or output.expected is None:
@@ -74,16 +74,20 @@ def _wrong(outcome: Outcome) -> str | None:
 def worst_output(outcome: Outcome) -> OutputAccuracy | None:
     """The output that the verdict is about; if there are several, the one with the largest share of wrong elements."""
     wrong = [each for each in (outcome.accuracy.outputs if outcome.accuracy else ()) if each.problem]
-    return max(wrong, key=lambda each: (each.verdict is outcome.verdict, each.wrong_fraction), default=None)
+    return max(wrong, key=lambda each: (each.verdict is outcome.verdict, each.wrong_share), default=None)
 
 
-def _seen(output: OutputAccuracy) -> str:
-    place = where(output)
+def _seen(output: OutputAccuracy, outcome: Outcome) -> str:
+    place = where(output) or (output.wrong_words if output.wrong_elements else "")
     if not place:
         return f"Output {output.output} is wrong."
     how = "imprecise" if output.verdict is Verdict.LOWER_PRECISION else "wrong"
     only = f" on {drawn(output.profile)}" if output.profile else ""
-    return f"Output {output.output} is {how}{only}: {place}."
+    sets = outcome.accuracy.failed_words(output) if outcome.accuracy else ""
+    # the reason is shown beside this
+    return f"Output {output.output} is {how}{only}: {place}." + (
+        f" It is {sets}." if sets not in outcome.reason else ""
+    )
 
 
 def _form(outcome: Outcome) -> str | None:
@@ -154,17 +158,19 @@ def _failed(outcome: Outcome) -> str | None:
     if not frames:
         return None
     (file, line), inside = frames[-1], _IN_KERNEL.search(trace)
-    kernel = f" launches a kernel; the error is in line {inside[1]} of it, counted from its def" if inside else ""
+    kernel = (
+        f": it launches a kernel, and the error is in line {inside[1]} of that, counted from its def" if inside else ""
+    )
     last = trace.rstrip().rpartition("\n")[2]
-    said = f" The compiler says: {_cut(last)}." if inside else ""
-    return f"{_cut(file)}, line {line}{kernel}: {FAILED[outcome.verdict]}{said}"
+    said = f" {'The compiler says' if inside else 'It says'}: {_cut(last)}." if last else ""
+    return f"Fix the error at line {line} of {_cut(file)}{kernel}. {FAILED[outcome.verdict]}{said}"
 
 
 FAILED: Mapping[Verdict, str] = {
-    Verdict.DOES_NOT_LOAD: "correct what the end of the traceback under Evidence names, then press Check.",
-    Verdict.REWRITE_FAILED: "compare the values that replacement_args returns with the parameters of the replacement.",
-    Verdict.COMPILE_FAILED: "correct it, then press Run.",
-    Verdict.CRASHED: "correct what the end of the traceback under Evidence names, then press Run.",
+    Verdict.DOES_NOT_LOAD: "Then press Check.",
+    Verdict.REWRITE_FAILED: "Compare the values that replacement_args returns with the parameters of the replacement.",
+    Verdict.COMPILE_FAILED: "Then press Run.",
+    Verdict.CRASHED: "Then press Run.",
 }
 
 

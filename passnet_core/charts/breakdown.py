@@ -13,12 +13,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from passnet_core.records import REPLAY, Capture, Clock, Contender, Outcome, Speedup, Timing
+from passnet_core.records import REPLAY, Capture, Clock, Contender, Outcome, Speedup, Timing, Verdict
 
 
 def speedup_words(speedup: Speedup | None) -> str:
     """The speedup with its 95% interval, as "1.42× (1.38 to 1.47)"; empty for None."""
     return f"{speedup.value:.2f}× ({speedup.low:.2f} to {speedup.high:.2f})" if speedup else ""
+
+
+MEDIANS_SAID = (
+    "Medians, end to end. The speedup is that of calls in turns, and need not be the quotient of two of them."
+)
+
+
+def times_words(outcome: Outcome) -> str:
+    """The solver's time per call beside the others', as "14.2 µs per call; eager 31.0 µs, TorchInductor 25.3 µs": the
+    medians, end to end. Empty if the solver has none, or if the evidence contradicts it."""
+    own = outcome.timing(outcome.solver.contender, Clock.END_TO_END)
+    if own is None or outcome.verdict is Verdict.CHEAT:
+        return ""
+    others = ", ".join(
+        f"{outcome.spec.names[each.contender]} {each.median:.1f} µs"
+        for each in outcome.timings
+        if each.clock is Clock.END_TO_END and each.contender is not own.contender
+    )
+    return f"{own.median:.1f} µs per call" + (f"; {others}" if others else "")
 
 
 class Piece(StrEnum):

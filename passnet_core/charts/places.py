@@ -3,42 +3,42 @@
 import math
 from collections.abc import Sequence
 
-from passnet_core.records import OutputAccuracy
+from passnet_core.records import OutputAccuracy, counted, percent
 
 FULL = 0.9
 """A box with this share of wrong elements counts as wrong throughout: some elements are right by accident."""
 
 
 def where(found: OutputAccuracy) -> str:
-    """Name the wrong elements of an output, in words that can follow "wrong: "; empty without an error map."""
+    """Count and name the wrong elements of an output on the shown input set, in words that can follow "wrong: "; empty
+    without an error map."""
     spots = found.map
     if spots is None:
         return ""
-    size = math.prod(found.shape)
+    whole = counted(spots.wrong, found.size)
+    if spots.wrong == found.size:
+        return whole
     if spots.wrong == 1:
-        return f"one element, {list(found.index)}" if found.index else "its one element" if size == 1 else "one element"
-    if spots.wrong == size:
-        return f"all {size:,} elements"
+        return f"{whole}, {list(found.index)}" if found.index else whole
     begin, end = spots.flat
     box = _box(spots.spans, found.shape)
     if spots.wrong == _volume(spots.spans) and box:
-        return box
+        return f"{whole}, {box}"
     if spots.wrong == end - begin:
         # a run in memory order that is no box
-        return f"{_run(begin, end)} in memory order"
-    whole = f"{spots.wrong:,} elements ({_share(spots.wrong / size)})"
+        return f"{whole}, {_run(begin, end)} in memory order"
     if spots.core is None:
         return f"{whole}, all in {box}" if box else f"{whole}, spread over the whole output"
     core = _box(spots.core, found.shape)
     if spots.core_wrong >= FULL * spots.wrong:
-        return f"{whole}, {_share(spots.core_wrong / spots.wrong)} of them in {core}"
+        return f"{whole}, {percent(spots.core_wrong, spots.wrong)} of them in {core}"
     return f"{whole}, with the largest errors in {core}"
 
 
 def tail_begin(found: OutputAccuracy) -> int | None:
     """The index, on one axis or in memory order, from which on everything is wrong; None if there is none, or 0."""
     spots = found.map
-    size = math.prod(found.shape)
+    size = found.size
     if spots is None or spots.wrong == size:
         return None
     spans, wrong = (spots.spans, spots.wrong) if spots.core is None else (spots.core, spots.core_wrong)
@@ -51,7 +51,7 @@ def tail_begin(found: OutputAccuracy) -> int | None:
 
 
 def drawn(profile: str) -> str:
-    """Name the inputs of a draw and their circumstance, as "typical inputs, at another address"."""
+    """Name the inputs of a set and their circumstance, as "typical inputs, at another address"."""
     name, comma, rest = profile.partition(",")
     return f"{name} inputs{comma}{rest}"
 
@@ -81,7 +81,3 @@ def _run(begin: int, end: int, name: str = "element", plural: str = "") -> str:
     if end - begin == 1:
         return f"{name} {begin}"
     return f"{plural or name + 's'} {begin} to {end - 1}"
-
-
-def _share(share: float) -> str:
-    return f"{min(max(share, 0.001), 0.999):.1%}"

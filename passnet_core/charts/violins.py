@@ -10,13 +10,13 @@ from passnet_core.charts.curves import COLOURS, INK, TICKS
 from passnet_core.charts.data import data_of
 from passnet_core.charts.library import alt
 
-RIGHT, NOT_RIGHT = "right", "not right"
+WITHIN, NOT_WITHIN = "within", "not within"
 LANE = 120
 """The height of one solver's lane in pixels."""
 AROUND = 90
 """The height of legend, axis and title, in pixels."""
 SIGNS = ("circle", "M-1,-1L1,1M-1,1L1,-1")
-"""The marks of right samples, a ring, and of others, a slanted cross."""
+"""The marks of samples within t, a ring, and of others, a slanted cross."""
 FEWEST = 8
 """Fewer samples than these get no density, which would claim more than they show."""
 CROWD = 600
@@ -29,7 +29,7 @@ GOLDEN = (math.sqrt(5) - 1) / 2
 
 @dataclass(frozen=True)
 class Speedups:
-    """The speedups of one solver. samples: (subgraph, speedup, whether its values are right at t)."""
+    """The speedups of one solver. samples: (subgraph, speedup, whether it is within t)."""
 
     solver: str
     samples: tuple[tuple[str, float, bool], ...]
@@ -50,7 +50,7 @@ def density(speedups: Sequence[float], at: Sequence[float]) -> list[float]:
 def violin_chart(solvers: Sequence[Speedups], t: int, *, ink: str = INK) -> alt.LayerChart:
     """One lane per solver: its density if there are enough samples, a mark for every sample, and the median.
 
-    The shape of a mark tells whether the sample is right at t; the legend explains it."""
+    The shape of a mark tells whether the sample is within t; the legend explains it."""
     figures = [1.0, *(speedup for each in solvers for _, speedup, _ in each.samples)]
     low, high = min(figures) / 1.25, max(figures) * 1.25
     shapes, marks, middles = [], [], []
@@ -141,5 +141,5 @@ def violin_chart(solvers: Sequence[Speedups], t: int, *, ink: str = INK) -> alt.
     )
 
 
-def _said(right: bool, t: int) -> str:
-    return f"{RIGHT if right else NOT_RIGHT} at t = {t}"
+def _said(within: bool, t: int) -> str:
+    return f"{WITHIN if within else NOT_WITHIN} t = {t}"

@@ -52,7 +52,7 @@ def _judge(args: argparse.Namespace, console: Console, stage: Stage) -> int:
         if args.json:
             console.tell(f"{place}: {outcome.verdict.value}")
         else:
-            for line in _told(place, outcome):
+            for line in told(place, outcome):
                 console.say(line)
 
     run_id, outcomes = (_without_store if args.outcomes else _with_store)(args, console, task, bundle, stage, arrived)
@@ -168,7 +168,7 @@ def spec_of(args: argparse.Namespace, stage: Stage, here: Device) -> EvalSpec:
     )
 
 
-def _told(place: str, outcome: Outcome) -> Iterator[str]:
+def told(place: str, outcome: Outcome) -> Iterator[str]:
     """Describe an outcome to a person in a few lines."""
     yield f"{place}: {outcome.verdict.value}. {outcome.reason}"
     for finding in outcome.findings:
@@ -178,10 +178,11 @@ def _told(place: str, outcome: Outcome) -> Iterator[str]:
             f"; nearest miss: {each.miss.reason}" if each.miss else ""
         )
     for output in outcome.accuracy.outputs if outcome.accuracy else ():
-        close = "not close even at t = 0" if output.smallest_t is None else f"close from t = {output.smallest_t} on"
+        close = f"smallest t {output.level}"
         error = "" if output.max_error is None else f", largest error {output.max_error:.3g}"
+        failed = f", {said}" if outcome.accuracy and (said := outcome.accuracy.failed_words(output)) else ""
         problem = f" ({output.problem})" if output.problem else ""
-        yield f"    output {output.output} {output.dtype} {list(output.shape)}: {close}{error}{problem}"
+        yield f"    output {output.output} {output.dtype} {list(output.shape)}: {close}{error}{failed}{problem}"
     for clock in Clock:
         speedup = outcome.speedup(clock)
         if speedup:

@@ -102,9 +102,9 @@ class Duel(StrEnum):
     FASTER = "faster"
     SLOWER = "slower"
     SAME = "no measurable difference"
-    ALONE = "right, the other is not"
-    BEATEN = "not right, the other is"
-    NEITHER = "neither is right"
+    ALONE = "within t, the other is not"
+    BEATEN = "not within t, the other is"
+    NEITHER = "neither is within t"
 
 
 WINS, LOSSES = frozenset({Duel.FASTER, Duel.ALONE}), frozenset({Duel.SLOWER, Duel.BEATEN})
@@ -130,7 +130,7 @@ class Deciding(Beside):
 
 @dataclass(frozen=True)
 class Spread:
-    """The speedups of one solver. timed: (row, speedup, whether its values are right at t), by ascending speedup.
+    """The speedups of one solver. timed: (row, speedup, whether it is within t), by ascending speedup.
     untimed: the number of subgraphs without a speedup."""
 
     solver: str
@@ -139,7 +139,7 @@ class Spread:
 
     @property
     def right(self) -> int:
-        """How many of the timed subgraphs are right at t."""
+        """How many of the timed subgraphs are within t."""
         return sum(right for _, _, right in self.timed)
 
     @property
@@ -230,14 +230,14 @@ def ranked(
 
 
 def spread(contestant: Contestant, t: int) -> Spread:
-    """Return a solver's speedups, and which of them have right values at t."""
+    """Return a solver's speedups, and which of them are within t."""
     timed = [(row, row.speedup, right_at(row, t)) for row in contestant.rows if row.speedup is not None]
     timed.sort(key=lambda each: each[1])
     return Spread(contestant.name, tuple(timed), len(contestant.rows) - len(timed))
 
 
 def right_at(row: ScoreRow, t: int) -> bool:
-    """Whether the speedup counts in ES(t): the values are right at t, or at 1 for a larger t."""
+    """Whether the speedup counts in ES(t): the outputs are within t, or within 1 for a larger t."""
     return row.speedup is not None and min(t, 1) in row.correct_at
 
 
@@ -305,9 +305,9 @@ def duel_words(first: str, second: str) -> dict[Duel, str]:
         Duel.FASTER: f"{first} faster",
         Duel.SLOWER: f"{second} faster",
         Duel.SAME: "no measurable difference",
-        Duel.ALONE: f"only {first} right",
-        Duel.BEATEN: f"only {second} right",
-        Duel.NEITHER: "neither right",
+        Duel.ALONE: f"only {first} within t",
+        Duel.BEATEN: f"only {second} within t",
+        Duel.NEITHER: "neither within t",
     }
 
 

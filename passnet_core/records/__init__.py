@@ -1,6 +1,21 @@
 """The records that all parts of the package exchange: frozen dataclasses, with their JSON form and digests."""
 
-from passnet_core.records.accuracy import LEVELS, MOST_CELLS, Accuracy, ErrorMap, Neighbourhood, OutputAccuracy
+from passnet_core.records.accuracy import (
+    BEYOND,
+    LEVELS,
+    LEVELS_SAID,
+    LOOSEST,
+    MOST_CELLS,
+    Accuracy,
+    ErrorMap,
+    FailedInputs,
+    Neighbourhood,
+    OutputAccuracy,
+    base_set,
+    counted,
+    level_of,
+    percent,
+)
 from passnet_core.records.bundles import Bundle, Finding, PassFile
 from passnet_core.records.codec import digest_of, from_json, to_json, whole
 from passnet_core.records.enums import (
@@ -74,14 +89,15 @@ from passnet_core.records.tasks import Subgraph, Task, TensorSpec
 from passnet_core.records.timing import CLOCK_VERSION, Speedup, Timing
 
 __all__ = [
-    "ACCEPTED", "BASELINE_NAMES", "BASIC_CLASSES", "BROKEN", "CLOCK_VERSION", "CONTENDER_KEYS", "CONTENDER_NAMES",
-    "DISQUALIFIED", "ERROR_CLASS", "LAUNCHED", "LEVELS", "MEMORY_FLOOR", "MOST_CELLS", "NOISE_FLOOR", "ONLY_CHECKED",
-    "OWN_CLOCK", "REPLAY", "RESTS_ON_EVIDENCE", "REUSED", "RIGHT", "TIMED", "TIMED_CALLS", "UNDECIDED", "UNJUDGED",
-    "UNLOADED", "UNREPLACED", "UNTIMED", "WRONG", "Accelerator", "Accuracy", "Baseline", "Bundle", "Capture", "Clock",
-    "CompiledKernel", "Contender", "Device", "Difference", "Environment", "ErrorClass", "ErrorMap", "EvalSpec",
-    "Evidence", "Family", "Finding", "InductorCode", "Inspection", "Isolation", "Job", "LineChange", "MatchAttempt",
-    "MatchReport", "MissKind", "NearestMiss", "Neighbourhood", "NodeValue", "Outcome", "OutputAccuracy", "Pairing",
-    "PassFile", "PassKernels", "PassMatches", "PatternEdit", "Phase", "Profile", "Run", "SolverKind", "Speedup",
-    "Stage", "Subgraph", "Task", "TensorForm", "TensorSpec", "Timing", "Verdict", "contender_names", "digest_of",
-    "from_json", "to_json", "whole",
+    "ACCEPTED", "BASELINE_NAMES", "BASIC_CLASSES", "BEYOND", "BROKEN", "CLOCK_VERSION", "CONTENDER_KEYS",
+    "CONTENDER_NAMES", "DISQUALIFIED", "ERROR_CLASS", "LAUNCHED", "LEVELS", "LEVELS_SAID", "LOOSEST", "MEMORY_FLOOR",
+    "MOST_CELLS", "NOISE_FLOOR", "ONLY_CHECKED", "OWN_CLOCK", "REPLAY", "RESTS_ON_EVIDENCE", "REUSED", "RIGHT",
+    "TIMED", "TIMED_CALLS", "UNDECIDED", "UNJUDGED", "UNLOADED", "UNREPLACED", "UNTIMED", "WRONG", "Accelerator",
+    "Accuracy", "Baseline", "Bundle", "Capture", "Clock", "CompiledKernel", "Contender", "Device", "Difference",
+    "Environment", "ErrorClass", "ErrorMap", "EvalSpec", "Evidence", "FailedInputs", "Family", "Finding",
+    "InductorCode", "Inspection", "Isolation", "Job", "LineChange", "MatchAttempt", "MatchReport", "MissKind",
+    "NearestMiss", "Neighbourhood", "NodeValue", "Outcome", "OutputAccuracy", "Pairing", "PassFile", "PassKernels",
+    "PassMatches", "PatternEdit", "Phase", "Profile", "Run", "SolverKind", "Speedup", "Stage", "Subgraph", "Task",
+    "TensorForm", "TensorSpec", "Timing", "Verdict", "base_set", "contender_names", "counted", "digest_of",
+    "from_json", "level_of", "percent", "to_json", "whole",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from passnet_core import __version__
-from passnet_core.charts.breakdown import speedup_words
+from passnet_core.charts.breakdown import speedup_words, times_words
 from passnet_core.errors import BadInput
 from passnet_core.graphs import rendering
 from passnet_core.records import (
@@ -19,7 +19,6 @@ from passnet_core.records import (
     Contender,
     Environment,
     Outcome,
-    OutputAccuracy,
     Run,
     SolverKind,
     Subgraph,
@@ -102,12 +101,14 @@ class TimeBar:
 @dataclass(frozen=True)
 class Section:
     """The report's section on one subgraph. subgraph: None if it is unknown here, or was changed. before, after: its
-    graph and the rewritten one. place: the number of its environment, from 1; None: the report has only one."""
+    graph and the rewritten one. times: from times_words. place: the number of its environment, from 1; None: the report
+    has only one."""
 
     number: int
     outcome: Outcome
     sign: str
     speedup: str
+    times: str
     bar: TimeBar | None
     subgraph: Subgraph | None
     before: Picture | None
@@ -195,6 +196,7 @@ def _section(
         outcome=outcome,
         sign=SIGNS[outcome.verdict],
         speedup=speedup_words(outcome.speedup()),
+        times=times_words(outcome),
         bar=_bar(outcome),
         subgraph=known,
         before=before,
@@ -261,8 +263,3 @@ def _strip(timing: Timing, low: float, high: float, who: str) -> Strip:
         at=min(at(timing.median), SCALE),
         words=f"{timing.median:.3g} µs, the median of {len(timing.samples):,} samples",
     )
-
-
-def level(output: OutputAccuracy) -> str:
-    """Return the output's smallest t in words."""
-    return "not even at 0" if output.smallest_t is None else str(output.smallest_t)

@@ -10,9 +10,10 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from passnet_core.charts.breakdown import MEDIANS_SAID
 from passnet_core.errors import InfrastructureError
-from passnet_core.records import Profile
-from passnet_core.reports.content import SCALE, SPAN, Content, level
+from passnet_core.records import LEVELS_SAID, Profile, level_of
+from passnet_core.reports.content import SCALE, SPAN, Content
 from passnet_core.settings import ASSETS
 
 FOLDER = ASSETS / "report"
@@ -33,6 +34,8 @@ def written(content: Content) -> str:
         policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
         SCALE=SCALE,
         SPAN=SPAN,
+        LEVELS_SAID=LEVELS_SAID,
+        MEDIANS_SAID=MEDIANS_SAID,
     )
 
 
@@ -56,7 +59,7 @@ def _template() -> jinja2.Template:
         autoescape=True, finalize=_shown, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {
-        "when": _when, "shape": _shape, "figure": _figure, "level": level, "listed": _listed,
+        "when": _when, "shape": _shape, "figure": _figure, "level": level_of, "listed": _listed,
         "brief": _brief, "named": PROFILES.get,
     }  # fmt: skip
     return environment.from_string(_asset("report.html.jinja"))

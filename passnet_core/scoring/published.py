@@ -10,6 +10,7 @@ from passnet_core.records import (
     Clock,
     Evidence,
     Outcome,
+    OutputAccuracy,
     PassMatches,
     Profile,
     to_json,
@@ -53,10 +54,11 @@ def published(outcome: Outcome) -> dict[str, Any]:
         "matches": [_matches(each) for each in outcome.match.passes] if outcome.match else [],
         "rewritten": outcome.match.rewritten if outcome.match else None,
         # without the error map, which has thousands of numbers and is for people only
-        "outputs": [{key: value for key, value in to_json(each).items() if key != "map"} for each in accuracy.outputs],
+        "outputs": [_output(each, accuracy) for each in accuracy.outputs],
         "drawings": list(accuracy.profiles),
         "reduced": accuracy.reduced,
         "correct_at": [t for t in LEVELS if outcome.accuracy and accuracy.correct_at(t)],
+        "smallest_t": outcome.accuracy.smallest_t if outcome.accuracy else None,
         "timings": _timings(outcome),
         "speedups": _speedups(outcome),
         "noise": outcome.noise,
@@ -72,6 +74,13 @@ def published(outcome: Outcome) -> dict[str, Any]:
 def published_line(outcome: Outcome) -> str:
     """The outcome as one line of a JSONL file."""
     return json.dumps(published(outcome), separators=(",", ":"), allow_nan=False) + "\n"
+
+
+def _output(of: OutputAccuracy, accuracy: Accuracy) -> dict[str, Any]:
+    """The output with the figures that people see, also if it was stored with fewer."""
+    said = {"level": of.level, "wrong_said": of.wrong_words, "failed_said": accuracy.failed_words(of)}
+    known = {key: value for key, value in to_json(of).items() if key != "map"}
+    return {**known, "wrong": of.wrong_elements, "wrong_fraction": of.wrong_share, **said}
 
 
 def _evidence(of: Evidence) -> dict[str, Any]:

@@ -127,8 +127,8 @@ class ScoreReport:
 class Contribution:
     """What one subgraph contributes to ES(t). factor: what it counts as in the geometric mean of n subgraphs.
 
-    multiplies: factor^(1/n); the product over all subgraphs is ES(t). if_fixed: ES(t) if this subgraph were right and
-    no slower than eager. correct: whether its values are close at this t."""
+    multiplies: factor^(1/n); the product over all subgraphs is ES(t). if_fixed: ES(t) if this subgraph were within
+    t and no slower than eager. correct: whether it is within this t."""
 
     task_id: str
     subgraph_id: str
@@ -144,7 +144,7 @@ class Contribution:
         """The verdict, and how ES(t) treats it, in words."""
         if self.correct:
             return self.verdict.value
-        why = f"{self.verdict.value}, but not at this t" if self.verdict in TIMED else self.verdict.value
+        why = f"{self.verdict.value}, but not within this t" if self.verdict in TIMED else self.verdict.value
         return f"{why}, tolerated at this t" if self.factor == 1 else why
 
     @property
@@ -155,7 +155,7 @@ class Contribution:
     @property
     def mended(self) -> str:
         """What ES(t) would be after a repair, in words."""
-        return f"if right: {self.if_fixed:.4f}" if self.factor < 1 else "no gain"
+        return f"if within t: {self.if_fixed:.4f}" if self.factor < 1 else "no gain"
 
 
 def entry_of(outcome: Outcome) -> ReportEntry:

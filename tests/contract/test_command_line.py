@@ -235,7 +235,7 @@ def test_an_outcome_is_printed_in_words(playground: Playground) -> None:
     assert playground("evaluate", "relu", "--bundle", playground.bundle, "--stage", "measure") == 0
     assert "[1/3] float32/0: right, faster. because" in playground.out
     assert "Relu: 1 match" in playground.out
-    assert "output 0 float32 [2, 3]: close from t = -5 on, largest error 1e-06" in playground.out
+    assert "output 0 float32 [2, 3]: smallest t -5, largest error 1e-06" in playground.out
     assert "end to end: 1.500 times eager [1.350, 1.650]" in playground.out
     assert "warning: values only" in playground.out
     playground.backend.answer = answered(Verdict.NO_MATCH)

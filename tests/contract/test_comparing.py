@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,13 +16,12 @@ from passnet_core.judge.numerics.comparing import (
     gather,
     other_strides,
     overlaps_itself,
-    percent,
     structure_problem,
 )
 from passnet_core.judge.protocol.messages import Produced, Returned
 from passnet_core.judge.protocol.reference_bench import OutputDifference
 from passnet_core.judge.worker.moving import moved
-from passnet_core.records import LEVELS, Verdict
+from passnet_core.records import LEVELS, Accuracy, Verdict
 
 FLOATS = ("float16", "bfloat16", "float32")
 NAN, INF = math.nan, math.inf
@@ -440,9 +440,29 @@ def test_the_record_of_several_input_draws_shows_the_worst() -> None:
     assert 0 not in record.correct_at
 
 
-@pytest.mark.parametrize(("share", "shown"), [(0.0, "0%"), (1.0, "100%"), (1e-9, "0.01%"), (0.99999, "99.99%")])
-def test_percentages_between_0_and_100_are_never_rounded_to_either(share: float, shown: str) -> None:
-    assert percent(share) == shown
+def test_the_record_counts_the_wrong_elements_of_the_shown_input_set_and_of_every_failing_one() -> None:
+    x = torch.zeros(1000)
+    few, many = x.clone(), x.clone()
+    few[:3], many[:400] = 9.0, 9.0
+    first, second = (compare(References(produced(x)), produced(each)) for each in (few, many))
+    imprecise = replace(second, verdict=Verdict.LOWER_PRECISION, wrong=0, wrong_fraction=0.0)
+    record = gather([("wide", first), ("sparse", imprecise)], 0)
+    assert (record.profile, record.wrong, record.wrong_words) == ("wide", 3, "3 of 1,000 elements (0.3 %)")
+    assert "3 of 1,000 elements (0.3 %) are wrong" in record.problem
+    assert [(each.inputs, each.wrong, each.size) for each in record.failed] == [("wide", 3, 1000), ("sparse", 0, 1000)]
+    both = gather([("wide", first), ("sparse", second), ("sparse, again", first)], 0)
+    assert (both.profile, both.wrong, both.wrong_fraction) == ("sparse", 400, 0.4)
+    assert Accuracy((both,), ("wide", "sparse", "edges")).failed_words(both) == "wrong on 2 of 3 input sets"
+
+
+def test_a_complex_element_is_wrong_once_whichever_of_its_parts_are() -> None:
+    z = torch.zeros(8, dtype=torch.complex64)
+    wrong = z.clone()
+    wrong[0], wrong[1] = 5 + 5j, 5j
+    found = compare(References(produced(z)), produced(wrong), wants_map=lambda found: True)
+    assert found.map is not None
+    assert found.wrong == found.map.wrong == 2
+    assert found.problem.startswith("2 of 8 elements (25.0 %) are wrong")
 
 
 @pytest.mark.parametrize("dtype", [*FLOATS, "float64"])

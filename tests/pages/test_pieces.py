@@ -80,7 +80,7 @@ def test_tasks_are_alike_by_the_operations_that_follow_one_another() -> None:
 
 def test_the_table_says_how_a_task_stands() -> None:
     rows = Listing(TASKS).table([1, 0], {"norm": TaskStanding(attempts=3, right=2, best_speedup=1.5)}).to_pylist()
-    assert [(row["task"], row["best"], row["right"]) for row in rows] == [
+    assert [(row["task"], row["best"], row["accepted"]) for row in rows] == [
         ("gate", None, "0 of 2"),
         ("norm", 1.5, "2 of 2"),
     ]

@@ -53,10 +53,10 @@ def test_a_link_opens_the_view_with_its_t_its_solver_and_its_subgraph(visit: Vis
     assert app.select_slider(key="t").value == -7
     assert "in the ES(-7) of TorchInductor" in read(app)
     lines = table(app, "counts")
-    assert list(lines["verdict"]) == ["right, faster, but not at this t"] * 2
+    assert list(lines["verdict"]) == ["right, faster, but not within this t"] * 2
     assert list(lines["counts"]) == pytest.approx([0.1, 0.1])
     # one of the two would count 1 instead of 0.1
-    assert list(lines["ES(-7) if right"]) == pytest.approx([0.1**0.5] * 2)
+    assert list(lines["ES(-7) if within t"]) == pytest.approx([0.1**0.5] * 2)
     assert any("TorchInductor: the run of" in each.label.replace("\\", "") for each in page_links(app))
 
 
@@ -66,7 +66,7 @@ def test_moving_the_slider_changes_the_link_the_ranking_and_what_is_behind(visit
     ranking = table(app, "place")
     assert list(ranking["place"]) == [1, 2, 3]
     assert ranking["solver"].iloc[0] == "Add and rectify"
-    assert list(ranking["right at t = 0"]) == ["2 of 2", "2 of 2", "0 of 2"]
+    assert list(ranking["within t = 0"]) == ["2 of 2", "2 of 2", "0 of 2"]
     app.select_slider(key="t").set_value(4).run()
     # a crash is tolerated from 3 on and counts 1, which is more than TorchInductor's 0.7
     assert list(table(app, "place")["ES(4)"]) == pytest.approx([1.5, 1.0, 0.7])
@@ -128,7 +128,7 @@ def test_the_solver_behind_a_point_can_be_chosen(visit: Visit) -> None:
     app.selectbox(key="who").set_value("TorchInductor").run()
     assert list(table(app, "counts")["multiplies"]) == pytest.approx([0.7**0.5] * 2)
     # if one counted 1, only the other would lower the score
-    assert list(table(app, "counts")["ES(0) if right"]) == pytest.approx([0.7**0.5] * 2)
+    assert list(table(app, "counts")["ES(0) if within t"]) == pytest.approx([0.7**0.5] * 2)
 
 
 def test_speedups_are_told_as_quartiles_as_well(visit: Visit) -> None:
@@ -136,7 +136,7 @@ def test_speedups_are_told_as_quartiles_as_well(visit: Visit) -> None:
     lines = table(app, "lower quartile")
     assert list(lines["solver"]) == ["Add and rectify", "TorchInductor"]
     assert list(lines["median"]) == pytest.approx([1.5, 0.7])
-    assert list(lines["right at t = -7"]) == [0, 0]
+    assert list(lines["within t = -7"]) == [0, 0]
     assert "counts" not in {name for each in app.dataframe for name in each.value}, "only the open view is drawn"
 
 
@@ -169,7 +169,7 @@ def test_two_solvers_of_the_link_stand_side_by_side(visit: Visit, service: Servi
     close = next(name for name in names if name not in ("Add and rectify", "TorchInductor"))
     app = visit("scores", view="Two solvers", first="TorchInductor", second=close)
     assert "TorchInductor wins **0**, loses **2** and ties **0** of 2 subgraphs" in read(app)
-    assert list(table(app, "speedup where right")["ES(0)"]) == pytest.approx([0.7, 1.51])
+    assert list(table(app, "speedup where within t")["ES(0)"]) == pytest.approx([0.7, 1.51])
     assert list(table(app, "multiplies")["multiplies"]) == pytest.approx([(0.7 / 1.51) ** 0.5] * 2)
     app.selectbox(key="first").set_value("Add and rectify").run()
     assert "wins **0**, loses **0** and ties **2**" in read(app), "1.2% of noise, and intervals that overlap"

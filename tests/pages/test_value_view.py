@@ -8,12 +8,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from passnet_core.execution.jobs import new_run
-from passnet_core.records import Accuracy, ErrorMap, Job, Neighbourhood, Outcome, OutputAccuracy, Verdict
+from passnet_core.records import Accuracy, ErrorMap, FailedInputs, Job, Neighbourhood, Outcome, OutputAccuracy, Verdict
 from passnet_core.service import Service
 from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
 from tests.example_playground import REFERENCE, TIMED, outcome, task
-from tests.pages.visiting import Visit, texts
+from tests.pages.visiting import Visit, read, texts
 
 AROUND = Neighbourhood(
     (0, 46), ((1.0, 2.0), (3.0, 4.0)), ((1.0, math.nan), (3.0, math.nan)), ((False, True), (False, True))
@@ -28,6 +28,12 @@ MAP = ErrorMap(
     flat=(47, 192),
     value=math.nan,
     around=AROUND,
+)
+
+
+FAILED = (
+    FailedInputs("recorded", Verdict.NON_FINITE, 1, 192),
+    FailedInputs("typical", Verdict.NON_FINITE, 4, 192),
 )
 
 
@@ -47,10 +53,10 @@ def opened(service: Service, visit: Visit, job: Job, made: Outcome) -> AppTest:
 
 
 def test_a_wrong_output_is_drawn_told_and_guessed_about(visit: Visit, service: Service) -> None:
-    app = shown(service, visit, map=MAP, verdict=Verdict.NON_FINITE, wrong_in=("recorded", "typical"))
+    app = shown(service, visit, map=MAP, verdict=Verdict.NON_FINITE, wrong_in=("recorded", "typical"), failed=FAILED)
     text = texts(app)
-    assert "**Output 0, wrong: column 47 of every row**" in text
-    assert "Also wrong on\\: recorded" in text
+    assert "**Output 0, wrong: 4 of 192 elements (2.1 %), column 47 of every row**" in read(app)
+    assert "It is wrong on 2 of 2 input sets. Also on: recorded: 1 of 192 elements (0.5 %)." in read(app)
     assert "mask or the last block" in text
     (strip,) = [json.loads(each.proto.spec) for each in app.get("vega_lite_chart")]
     assert strip["width"] == "container"

@@ -31,7 +31,7 @@ def next_step(service: Service, visit: Visit, made: Outcome) -> str:
     [
         (replace(outcome(JOB, Verdict.MATCHED), findings=(FINDING,), verdict=Verdict.REJECTED), "add_relu.py, line 7"),
         (outcome(JOB, Verdict.NO_MATCH), "relu in pattern cannot match tmp_2 in the graph"),
-        (replace(outcome(JOB, Verdict.COMPILE_FAILED), evidence=(TRACE,)), "add_relu.py, line 31"),
+        (replace(outcome(JOB, Verdict.COMPILE_FAILED), evidence=(TRACE,)), "Fix the error at line 31 of add_relu.py"),
         (outcome(JOB, Verdict.VALUES_ONLY), VERDICTS[Verdict.VALUES_ONLY].next_step),
         (outcome(JOB, Verdict.CRASHED), VERDICTS[Verdict.CRASHED].next_step),
     ],
@@ -63,7 +63,11 @@ def test_the_card_of_passes_names_the_baseline_that_they_were_timed_beside(visit
     beside = Timing(Contender.BASELINE, Clock.END_TO_END, (25.0,), 1, 25.0)
     outcomes = tuple(replace(each, timings=(*each.timings, beside)) for each in file.outcomes)
     service.import_run(exchange.written(RunFile(replace(file.run, id="shown"), file.bundles, outcomes)))
-    assert "strict · beside TorchInductor with eager's rounding · float32" in read(visit("runs", run="shown"))
+    app = visit("runs", run="shown")
+    assert "strict · beside TorchInductor with eager's rounding · float32" in read(app)
+    assert "20.0 µs per call; eager 30.0 µs, TorchInductor with eager's rounding 25.0 µs" in read(app)
+    (heading,) = [str(each.value) for each in app.markdown if "Right, faster" in str(each.value)]
+    assert heading.startswith('<div role="status" aria-live="polite">\n\n### :green[')
 
 
 def test_names_in_the_advice_stay_text(visit: Visit, service: Service) -> None:

@@ -27,11 +27,11 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from passnet_core.judge.numerics.elements import Elements
+from passnet_core.judge.numerics.elements import Elements, ErrorCounts
 from passnet_core.judge.numerics.error_map import error_map, spans
 from passnet_core.judge.protocol.messages import Produced, Returned
 from passnet_core.judge.protocol.reference_bench import Layout, OutputDifference
-from passnet_core.records import LEVELS, OutputAccuracy, Verdict
+from passnet_core.records import LEVELS, FailedInputs, OutputAccuracy, Verdict, counted
 
 LEAST_T, MOST_T = -10, 0
 
@@ -186,7 +186,7 @@ def _compare_plain(eager: Produced, actual: Produced) -> OutputDifference:
     left, right = eager.value, actual.value
     both_nan = left != left and right != right
     if left == right or both_nan:
-        return OutputDifference(None, "", (), eager.type, tuple(sorted(LEVELS)), LEAST_T, 0.0, 0.0)
+        return OutputDifference(None, "", (), eager.type, tuple(sorted(LEVELS)), LEAST_T, 0.0, 0.0, wrong=0)
     return unlike(Verdict.WRONG_VALUES, f"it is {right!r}, eager's {left!r}", eager)
 
 
@@ -220,7 +220,7 @@ def _compare_tensors(elements: Elements, shape: tuple[int, ...]) -> OutputDiffer
         if counts.first_not_finite is not None:
             verdict, place = Verdict.NON_FINITE, counts.first_not_finite
     index = _index(place, tuple(elements.shape))
-    fraction = counts.wrong / max(1, len(elements))
+    wrong = _count(elements, counts, shape)
     expected, given = (None if place is None else float(each[place]) for each in (elements.eager, elements.actual))
     none = 0.0 if verdict is None else None
     difference = OutputDifference(
@@ -235,12 +235,21 @@ def _compare_tensors(elements: Elements, shape: tuple[int, ...]) -> OutputDiffer
         index=index[: len(shape)] if index is not None else None,
         expected=expected,
         actual=given,
-        wrong_fraction=fraction,
+        wrong_fraction=wrong / max(1, math.prod(shape)),
+        wrong=wrong,
     )
     if verdict is not None:
-        problem = _sentence(verdict, fraction, list(index or ()), expected, given, _where(elements.wrong(counts)))
+        said = counted(wrong, math.prod(shape)) + (" is " if wrong == 1 else " are ")
+        problem = said + _sentence(verdict, list(index or ()), expected, given, _where(elements.wrong(counts)))
         difference = replace(difference, problem=problem)
     return difference
+
+
+def _count(elements: Elements, counts: ErrorCounts, shape: tuple[int, ...]) -> int:
+    """How many elements are wrong. A complex one is if its real or its imaginary part is."""
+    if not counts.wrong or len(elements.shape) == len(shape):
+        return counts.wrong
+    return int(elements.wrong(counts).any(-1).sum())
 
 
 def overflowed(references: References) -> bool:
@@ -277,12 +286,10 @@ def _index(place: int | None, shape: tuple[int, ...]) -> tuple[int, ...] | None:
     return tuple(reversed(index))
 
 
-def _sentence(
-    verdict: Verdict, fraction: float, index: Sequence[int], expected: float | None, actual: float | None, where: str
-) -> str:
+def _sentence(verdict: Verdict, index: Sequence[int], expected: float | None, actual: float | None, where: str) -> str:
     how = "less precise than eager and the dtype allow" if verdict is Verdict.LOWER_PRECISION else "wrong"
     element = f"element {list(index)} is {actual:.6g}" if index else f"it is {actual:.6g}"
-    return f"{percent(fraction)} of its elements are {how}{where}: {element}, eager's {expected:.6g}"
+    return f"{how}{where}: {element}, eager's {expected:.6g}"
 
 
 def _where(wrong: torch.Tensor) -> str:
@@ -297,20 +304,14 @@ def _where(wrong: torch.Tensor) -> str:
     return f", all in [{', '.join(ranges)}]" if narrow else ""
 
 
-def percent(fraction: float) -> str:
-    """A share as a percentage; only exactly none is 0%, and only exactly all is 100%."""
-    if fraction in (0.0, 1.0):
-        return f"{fraction:.0%}"
-    return f"{min(max(fraction, 0.0001), 0.9999):.2%}"
-
-
 def gather(differences: Sequence[tuple[str, OutputDifference]], output: int) -> OutputAccuracy:
-    """Combine the differences of one output on all input draws, each with its draw's name; the worst one is shown."""
+    """Combine the differences of one output on all input draws, each with its draw's name. The worst one is shown, the
+    first of equals."""
     found = [difference for _, difference in differences]
     levels = [each.smallest_t for each in found]
     passing = [t for t in levels if t is not None]
     correct = frozenset(LEVELS).intersection(*(each.correct_at for each in found))
-    profile, worst = max(differences, key=lambda each: (*_badness(each[1]), each[1].map is not None))
+    profile, worst = max(differences, key=lambda each: badness(each[1]))
     errors = [each.max_error for each in found if each.max_error is not None]
     means = [each.mean_error for each in found if each.mean_error is not None]
     return OutputAccuracy(
@@ -325,17 +326,30 @@ def gather(differences: Sequence[tuple[str, OutputDifference]], output: int) -> 
         expected=worst.expected,
         actual=worst.actual,
         profile=profile,
-        wrong_fraction=max(each.wrong_fraction for each in found),
+        wrong_fraction=worst.wrong_fraction,
         problem=worst.problem,
         verdict=worst.verdict,
         wrong_in=tuple(dict.fromkeys(name for name, each in differences if each.verdict is not None)),
         map=worst.map,
+        wrong=worst.wrong,
+        failed=tuple(_failed(differences)),
     )
+
+
+def _failed(differences: Sequence[tuple[str, OutputDifference]]) -> Iterator[FailedInputs]:
+    """The inputs on which the output fails, each once, with the worst difference on them."""
+    worst: dict[str, OutputDifference] = {}
+    for name, each in differences:
+        if each.verdict is not None and (name not in worst or badness(each) > badness(worst[name])):
+            worst[name] = each
+    for name, each in worst.items():
+        assert each.verdict is not None
+        yield FailedInputs(name, each.verdict, each.wrong, math.prod(each.shape))
 
 
 def worse(found: OutputDifference, before: Iterable[OutputDifference]) -> bool:
     """Whether gather would show this difference instead of all those before it."""
-    return all(_badness(found) > _badness(each) for each in before)
+    return all(badness(found)[:-1] > badness(each)[:-1] for each in before)
 
 
 ORDER = (
@@ -348,6 +362,9 @@ ORDER = (
 )
 
 
-def _badness(difference: OutputDifference) -> tuple[int, float, float]:
+def badness(difference: OutputDifference) -> tuple[int, bool, float, float, bool]:
+    """How bad a difference is: the worst is shown. Of one verdict, wrong elements tell more than an output that is
+    wrong as a whole; of equals, one with an error map."""
     error = difference.max_error if difference.max_error is not None else math.inf
-    return ORDER.index(difference.verdict), difference.wrong_fraction, error
+    has_map = difference.map is not None
+    return ORDER.index(difference.verdict), bool(difference.wrong), difference.wrong_fraction, error, has_map

@@ -442,7 +442,7 @@ def parsed(input_draw: str) -> tuple[str, int]:
     kind, _, turn = input_draw.partition(" ")
     if kind not in INPUT_DRAWS + FURTHER_DRAWS or not (turn == "" or (turn.isdecimal() and int(turn) > 1)):
         known = ", ".join(INPUT_DRAWS + FURTHER_DRAWS)
-        raise BadInput(f"There is no input draw {input_draw!r}. Choose one of: {known}.")
+        raise BadInput(f"There is no input set {input_draw!r}. Choose one of: {known}.")
     return kind, int(turn or 1)
 
 

@@ -74,7 +74,8 @@ class BenchPlan:
 class OutputDifference:
     """How one output differs from eager's on one input draw. verdict: None if the output is right.
 
-    wrong_fraction: the share of wrong elements. subject: what differs, if it is not the output itself."""
+    wrong: the number of wrong elements; None: the output is wrong as a whole. wrong_fraction: their share. subject:
+    what differs, if it is not the output itself."""
 
     verdict: Verdict | None
     problem: str
@@ -90,6 +91,7 @@ class OutputDifference:
     wrong_fraction: float = 0.0
     subject: str = ""
     map: ErrorMap | None = None
+    wrong: int | None = None
 
     def unlike(self, verdict: Verdict, problem: str) -> "OutputDifference":
         """The same output, judged wrong as a whole and close at no tolerance."""

@@ -1,18 +1,15 @@
-"""The conclusion of a verification: its accuracy, the gravest objection, and the reason in a sentence."""
+"""The conclusion of a verification: its accuracy, the worst objection, and the reason in a sentence."""
 
 from collections.abc import Mapping, Sequence
 
 from passnet_core.judge.numerics import comparing, elements
 from passnet_core.judge.stages.findings import Verification
 from passnet_core.judge.stages.verify_session import CheckedOutput, VerifySession
-from passnet_core.records import WRONG, Accuracy, Evidence, Verdict
-
-GRAVITY = {verdict: turn for turn, verdict in enumerate(each for each in Verdict if each in WRONG)}
-"""How grave each wrong verdict is: the smallest number is the gravest."""
+from passnet_core.records import Accuracy, Evidence, Verdict, base_set
 
 
 def concluded(session: VerifySession) -> Verification:
-    """Decide by the gravest objection, the earliest of equals; without one, by a doubt about the subgraph."""
+    """Decide by the worst objection; without one, by a doubt about the subgraph."""
     warnings, evidence = list(session.warnings), list(session.evidence)
     reduced = session.pace.reduced
     if reduced:
@@ -26,9 +23,10 @@ def concluded(session: VerifySession) -> Verification:
         warnings += remarks
         evidence += remarks.values()
     order = {name: turn for turn, name in enumerate(named_in_order(session))}
+    accuracy = _accuracy(session, order)
     worst = gravest(session.differences, order)
     if worst is not None:
-        verdict, reason = _objected(*worst)
+        verdict, reason = _objected(*worst, accuracy)
         if reduced:
             evidence.append(Evidence("sizes", reduced))
     elif session.doubt is not None:
@@ -37,8 +35,8 @@ def concluded(session: VerifySession) -> Verification:
     else:
         count = len(session.compared)
         verdict = Verdict.VALUES_ONLY
-        reason = f"Every output is right on {count} input draw{'s' if count != 1 else ''}."
-    return Verification(verdict, reason, _accuracy(session, order), tuple(warnings), tuple(evidence))
+        reason = f"All outputs correct on {count} input set{'s' if count != 1 else ''}."
+    return Verification(verdict, reason, accuracy, tuple(warnings), tuple(evidence))
 
 
 def named_in_order(session: VerifySession) -> list[str]:
@@ -50,35 +48,39 @@ def named_in_order(session: VerifySession) -> list[str]:
 def gravest(
     checked: Mapping[int, Sequence[CheckedOutput]], order: Mapping[str, int]
 ) -> tuple[int, CheckedOutput] | None:
-    """The gravest difference and the output it belongs to, the first of equals by the order of their input draws. None:
-    all outputs are right."""
+    """The worst difference and the output it belongs to: the one that the record of this output shows. Of equals the
+    first by the order of their input draws. None: all outputs are right."""
     wrong = [
-        (GRAVITY[each.difference.verdict], order.get(each.inputs.partition(",")[0], len(order)), turn, output, each)
-        for output, outputs in checked.items()
-        for turn, each in enumerate(outputs)
+        (output, each)
+        for output in sorted(checked)
+        for each in _in_order(checked[output], order)
         if each.difference.verdict is not None
     ]
-    return min(wrong, key=lambda each: each[:4])[3:] if wrong else None
+    return max(wrong, key=lambda each: comparing.badness(each[1].difference), default=None)
+
+
+def _in_order(checked: Sequence[CheckedOutput], order: Mapping[str, int]) -> list[CheckedOutput]:
+    return sorted(checked, key=lambda each: order.get(base_set(each.inputs), len(order)))
 
 
 def _accuracy(session: VerifySession, order: Mapping[str, int]) -> Accuracy:
-    def turn(checked: CheckedOutput) -> int:
-        return order.get(checked.inputs.partition(",")[0], len(order))
-
     named = {
-        output: [(each.inputs, each.difference) for each in sorted(checked, key=turn)]
+        output: [(each.inputs, each.difference) for each in _in_order(checked, order)]
         for output, checked in session.differences.items()
     }
     outputs = tuple(comparing.gather(differences, output) for output, differences in sorted(named.items()))
     return Accuracy(outputs, tuple(named_in_order(session)), session.pace.reduced)
 
 
-def _objected(output: int, worst: CheckedOutput) -> tuple[Verdict, str]:
-    """The verdict and the reason for this difference: which output, on which inputs, and what is wrong with it."""
+def _objected(output: int, worst: CheckedOutput, accuracy: Accuracy) -> tuple[Verdict, str]:
+    """The verdict and the reason for this difference: which output, on which inputs, what is wrong with it, and how
+    many input sets fail."""
     found = worst.difference
     assert found.verdict is not None
     subject = found.subject or f"Output {output}"
     how = "less precise than it must be" if found.verdict is Verdict.LOWER_PRECISION else "wrong"
     input_draw, comma, rest = worst.inputs.partition(",")
     said = found.problem.removeprefix(f"{subject}: ")
-    return found.verdict, f"{subject} is {how} on {input_draw} inputs{comma}{rest}: {said}.{worst.hint}"
+    failed = next((accuracy.failed_words(each) for each in accuracy.outputs if each.output == output), "")
+    sets = f" It is {failed}." if failed and not found.subject else ""
+    return found.verdict, f"{subject} is {how} on {input_draw} inputs{comma}{rest}: {said}.{sets}{worst.hint}"

@@ -90,11 +90,11 @@ class ComparedCall:
         """Object to a whole output, which then is close at no tolerance."""
         return Objection(output, self.judged.values[output].unlike(verdict, problem))
 
-    def objections_to(self, subject: str, problem: str, *, wrong_fraction: float = 1.0) -> Iterator[Objection]:
+    def objections_to(self, subject: str, problem: str) -> Iterator[Objection]:
         """Object to anything else than an output, as wrong values; nothing if the call has no outputs."""
         for first in self.judged.values[:1]:
             unlike = first.unlike(Verdict.WRONG_VALUES, problem)
-            yield Objection(0, replace(unlike, subject=subject, wrong_fraction=wrong_fraction))
+            yield Objection(0, replace(unlike, subject=subject))
 
 
 @dataclass(frozen=True)

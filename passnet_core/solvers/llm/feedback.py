@@ -111,10 +111,10 @@ def _output(output: OutputAccuracy) -> str:
         parts.append(f"{output.problem}.")
     if output.index is not None:
         place = f"worst element {list(output.index)}: expected {output.expected}, got {output.actual}"
-        parts.append(f"{place} (input draw {output.profile!r}).")
+        parts.append(f"{place} (input set {output.profile!r}).")
     if output.max_error is not None:
-        parts.append(f"Largest error {output.max_error:.3g}, mean error {output.mean_error or 0.0:.3g};")
-        parts.append(f"{output.wrong_fraction:.1%} of the elements are wrong.")
+        parts.append(f"Largest error {output.max_error:.3g}, mean error {output.mean_error or 0.0:.3g}.")
+        parts.append(f"Wrong: {output.wrong_words or 'nothing'}.")
     return " ".join(parts)
 
 

@@ -16,6 +16,7 @@ from passnet_core.records import (
     Contender,
     ErrorMap,
     Evidence,
+    FailedInputs,
     Finding,
     MatchReport,
     MissKind,
@@ -76,6 +77,12 @@ def test_an_outcome_that_shows_little_is_advised_without_invention(verdict: Verd
     assert next_step(outcome(job(bundle=None), Verdict.FASTER)) is None
 
 
+def failing(*wrong: int | None, size: int = 4096) -> tuple[FailedInputs, ...]:
+    """Failures on the input draws in turn, in so many elements."""
+    pairs = zip(INPUT_DRAWS, (*wrong, *wrong[-1:] * len(INPUT_DRAWS)))
+    return tuple(FailedInputs(name, Verdict.WRONG_VALUES, count, size) for name, count in pairs)
+
+
 TAIL = ((0, 4), (1000, 1024))
 CASES = [
     (wrong(spans=TAIL, count=96), "columns 1000 to 1023 of every row.", "mask or the last block"),
@@ -96,7 +103,11 @@ CASES = [
     (wrong(offset=3.0), "", "off by 3"),
     (wrong(rearranged=True), "", "right values at the wrong positions"),
     (wrong(large_from=60.0), "", "size is at least 60"),
-    (wrong(count=1, output={"index": (1, 7)}), "one element, [1, 7]", "boundary"),
+    (
+        wrong(count=1, output={"index": (1, 7), "failed": failing(1)}),
+        "1 of 4,096 elements (0.02 %), [1, 7]",
+        "boundary",
+    ),
     (wrong(output={"wrong_in": ("wide",)}), "", "only on wide inputs"),
     (wrong(output={"wrong_in": ("sparse",)}), "", "tiny"),
     (wrong(output={"wrong_in": ("recorded", "sparse"), "actual": math.nan}), "", "where eps is added"),
@@ -157,6 +168,38 @@ def test_a_stored_outcome_without_a_map_is_advised_on() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "output",
+    [
+        wrong(count=3, output={"index": (1, 7), "failed": failing(3, 2000)}),
+        wrong(count=3, output={"index": (1, 7), "failed": failing(3, 0)}),
+        wrong(spans=TAIL, count=96, output={"failed": failing(96, 4000)}),
+        wrong(spans=TAIL, count=96, value=math.nan, output={"failed": failing(96, 4000)}),
+    ],
+)
+def test_what_few_elements_of_one_input_set_show_is_no_advice_if_others_fail_in_many(output: OutputAccuracy) -> None:
+    said = told(output)
+    assert "It is wrong on 6 of 6 input sets." in said
+    assert re.search(r"Other input sets fail in (more elements than this one, most on typical: |all elements)", said)
+    assert "Compare every number and every operation" in said
+    assert not re.search(r"boundary|two programs|mask|last block|only on", said)
+
+
+@pytest.mark.parametrize("others", [("wide", "sparse 2", "ties"), ("wide", "magnitudes"), ("wide", "signed", "edges")])
+def test_an_output_that_also_fails_on_other_kinds_of_inputs_is_not_wrong_only_on_one(others: tuple[str, ...]) -> None:
+    made = wrong(output={"wrong_in": others})
+    assert "only on" not in told(made)
+    assert "only on sparse inputs" in told(wrong(output={"wrong_in": ("sparse", "sparse 2", "sparse, again")}))
+
+
+def test_few_wrong_elements_are_not_advised_on_as_few_if_the_record_cannot_tell_of_other_sets() -> None:
+    assert "boundary" not in told(wrong(count=1))
+    alone = guessed(wrong(count=1, output={"wrong_in": ("ties",)}), (*INPUT_DRAWS, "ties"))
+    assert alone is not None
+    assert "boundary" in alone.meaning
+    assert "boundary" not in told(wrong(count=1, output={"failed": failing(1, None)}))
+
+
 def test_the_nearest_miss_names_its_node() -> None:
     far = PassMatches("far", (), NearestMiss(MissKind.ABSENT, "x", None, "no"))
     near = PassMatches("near", (), NearestMiss(MissKind.LITERAL, "mul", "tmp_3", "1.7 is not 1.702", (("a", "b"),)))
@@ -193,11 +236,11 @@ def test_an_exception_names_the_innermost_line_of_the_passes_own_files() -> None
     evidence = (Evidence("traceback", TRACE),)
     said = next_step(replace(outcome(job(), Verdict.COMPILE_FAILED), evidence=evidence))
     assert said == (
-        "softmax.py, line 57 launches a kernel; the error is in line 9 of it, counted from its def: correct it,"
-        " then press Run. The compiler says: arange's range must be a power of 2."
+        "Fix the error at line 57 of softmax.py: it launches a kernel, and the error is in line 9 of that, counted from"
+        " its def. Then press Run. The compiler says: arange's range must be a power of 2."
     )
     crashed = next_step(replace(outcome(job(), Verdict.CRASHED), evidence=evidence)) or ""
-    assert crashed.startswith("softmax.py, line 57")
+    assert crashed.startswith("Fix the error at line 57 of softmax.py")
     foreign = (Evidence("traceback", 'File "/etc/passwd", line 3'),)
     assert next_step(replace(outcome(job(), Verdict.CRASHED), evidence=foreign)) is None
 

@@ -11,7 +11,7 @@ import pytest
 from passnet_core.charts.bars import BAR, Bar, bar_chart
 from passnet_core.charts.downloads import KINDS, csv_text, file_stem, picture
 from passnet_core.charts.scatter import LOOKS, Dot, scatter_chart
-from passnet_core.charts.violins import FEWEST, NOT_RIGHT, RIGHT, Speedups, density, violin_chart
+from passnet_core.charts.violins import FEWEST, NOT_WITHIN, WITHIN, Speedups, density, violin_chart
 
 HOSTILE = "<script>alert(1)</script> [x](javascript:1) datum.x"
 
@@ -21,11 +21,14 @@ def values(chart: dict, field: str) -> list[dict]:
 
 
 def test_a_bar_says_in_words_what_its_length_says() -> None:
-    bars = [Bar(HOSTILE, "s1", 0.1, "crashed, counts as 0.1", "if right: 1.2"), Bar("task", "s2", 1.5, "fine", "same")]
+    bars = [
+        Bar(HOSTILE, "s1", 0.1, "crashed, counts as 0.1", "if within t: 1.2"),
+        Bar("task", "s2", 1.5, "fine", "same"),
+    ]
     chart = bar_chart(bars, -3).to_dict()
     rows = {row["subgraph"]: row for row in values(chart, "factor") if "subgraph" in row}
     assert rows["s1"]["said"] == f"crashed, counts as 0.1 · {HOSTILE} · s1"
-    assert rows["s1"]["beside"] == "if right: 1.2"
+    assert rows["s1"]["beside"] == "if within t: 1.2"
     assert rows["s1"]["colour"] != rows["s2"]["colour"]
     assert BAR in {each["name"] for each in chart["params"]}
     assert "ES(-3)" in json.dumps(chart)
@@ -65,13 +68,13 @@ def test_few_samples_have_marks_but_no_density() -> None:
     assert {row["solver"] for row in values(chart, "to") if "label" not in row} == {"many"}
     marks = {(row["solver"], row["subgraph"]): row for row in values(chart, "values")}
     assert len(marks) == 2 + FEWEST
-    assert marks[HOSTILE, "a"]["values"] == f"{RIGHT} at t = -3"
-    assert marks[HOSTILE, "b"]["values"] == f"{NOT_RIGHT} at t = -3"
+    assert marks[HOSTILE, "a"]["values"] == f"{WITHIN} t = -3"
+    assert marks[HOSTILE, "b"]["values"] == f"{NOT_WITHIN} t = -3"
     assert {row["label"] for row in values(chart, "label")} == {"median 1.25×", "median 1.35×"}
 
 
 def test_each_kind_of_dot_has_a_shape_and_a_colour_whatever_others_there_are() -> None:
-    kinds = ["first faster", "second faster", "neither right"]
+    kinds = ["first faster", "second faster", "neither within t"]
     dots = [Dot("task", HOSTILE, 2.0, 1.0, kinds[0]), Dot("task", "s2", 1.0, 4.0, kinds[2])]
     chart = scatter_chart(dots, "first", "second", kinds).to_dict(validate=True)
     points = next(layer for layer in chart["layer"] if "shape" in layer["encoding"])["encoding"]

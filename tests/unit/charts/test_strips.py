@@ -37,26 +37,46 @@ def spotted(
 @pytest.mark.parametrize(
     ("found", "words", "tail"),
     [
-        (spotted((4, 1024), [(0, 4), (1000, 1024)]), "columns 1000 to 1023 of every row", 1000),
-        (spotted((2, 4, 1024), [(0, 2), (0, 4), (1023, 1024)]), "column 1023 of every row", 1023),
-        (spotted((4, 1024), [(3, 4), (0, 1024)]), "row 3", 3),
-        (spotted((4, 1024), [(0, 4), (0, 24)]), "columns 0 to 23 of every row", None),
-        (spotted((4, 64), [(1, 3), (8, 16)]), "columns 8 to 15, rows 1 to 2", None),
-        (spotted((8, 4, 64), [(2, 5), (0, 4), (0, 64)]), "indices 2 to 4 of axis 0", None),
-        (spotted((100,), [(96, 100)]), "elements 96 to 99", 96),
-        (spotted((4, 33), [(3, 4), (9, 33)]), "columns 9 to 32, row 3", 108),
-        (spotted((4, 33), [(2, 4), (0, 33)], 40, flat=(92, 132)), "elements 92 to 131 in memory order", 92),
-        (spotted((4, 33), [(0, 4), (0, 33)]), "all 132 elements", None),
-        (spotted((4, 33), [(0, 4), (0, 33)], 66), "66 elements (50.0%), spread over the whole output", None),
-        (spotted((4, 33), [(0, 4), (9, 33)], 20), "20 elements (15.2%), all in columns 9 to 32 of every row", None),
+        (
+            spotted((4, 1024), [(0, 4), (1000, 1024)]),
+            "96 of 4,096 elements (2.3 %), columns 1000 to 1023 of every row",
+            1000,
+        ),
+        (
+            spotted((2, 4, 1024), [(0, 2), (0, 4), (1023, 1024)]),
+            "8 of 8,192 elements (0.10 %), column 1023 of every row",
+            1023,
+        ),
+        (spotted((4, 1024), [(3, 4), (0, 1024)]), "1,024 of 4,096 elements (25.0 %), row 3", 3),
+        (spotted((4, 1024), [(0, 4), (0, 24)]), "96 of 4,096 elements (2.3 %), columns 0 to 23 of every row", None),
+        (spotted((4, 64), [(1, 3), (8, 16)]), "16 of 256 elements (6.2 %), columns 8 to 15, rows 1 to 2", None),
+        (
+            spotted((8, 4, 64), [(2, 5), (0, 4), (0, 64)]),
+            "768 of 2,048 elements (37.5 %), indices 2 to 4 of axis 0",
+            None,
+        ),
+        (spotted((100,), [(96, 100)]), "4 of 100 elements (4.0 %), elements 96 to 99", 96),
+        (spotted((4, 33), [(3, 4), (9, 33)]), "24 of 132 elements (18.2 %), columns 9 to 32, row 3", 108),
+        (
+            spotted((4, 33), [(2, 4), (0, 33)], 40, flat=(92, 132)),
+            "40 of 132 elements (30.3 %), elements 92 to 131 in memory order",
+            92,
+        ),
+        (spotted((4, 33), [(0, 4), (0, 33)]), "132 of 132 elements (100 %)", None),
+        (spotted((4, 33), [(0, 4), (0, 33)], 66), "66 of 132 elements (50.0 %), spread over the whole output", None),
+        (
+            spotted((4, 33), [(0, 4), (9, 33)], 20),
+            "20 of 132 elements (15.2 %), all in columns 9 to 32 of every row",
+            None,
+        ),
         (
             spotted((4, 33), [(0, 4), (0, 33)], 100, core=((0, 4), (8, 33)), core_wrong=98),
-            "100 elements (75.8%), 98.0% of them in columns 8 to 32 of every row",
+            "100 of 132 elements (75.8 %), 98.0 % of them in columns 8 to 32 of every row",
             8,
         ),
         (
             spotted((4, 33), [(0, 4), (0, 33)], 120, core=((0, 4), (30, 33)), core_wrong=12),
-            "120 elements (90.9%), with the largest errors in columns 30 to 32 of every row",
+            "120 of 132 elements (90.9 %), with the largest errors in columns 30 to 32 of every row",
             30,
         ),
         (output((4, 33), None), "", None),
@@ -69,8 +89,8 @@ def test_the_wrong_elements_are_named_in_words(found: OutputAccuracy, words: str
 
 def test_one_element_is_named() -> None:
     one = spotted((4, 33), [(1, 2), (5, 6)])
-    assert where(replace(one, index=(1, 5))) == "one element, [1, 5]"
-    assert where(spotted((), [], 1)) == "its one element"
+    assert where(replace(one, index=(1, 5))) == "1 of 132 elements (0.8 %), [1, 5]"
+    assert where(spotted((), [], 1)) == "1 of 1 element (100 %)"
 
 
 def test_cells_know_their_first_and_last_element() -> None:
@@ -113,7 +133,7 @@ def test_the_neighbourhood_marks_the_worst_and_the_wrong_by_signs() -> None:
 
 def test_an_output_stored_without_an_error_map_is_read() -> None:
     data = to_json(output((2, 2), None))
-    for later in ("map", "verdict", "wrong_in"):
+    for later in ("map", "verdict", "wrong_in", "wrong", "failed"):
         data.pop(later)
     assert from_json(OutputAccuracy, data).map is None
 

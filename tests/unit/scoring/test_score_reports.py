@@ -262,14 +262,14 @@ def test_contributions_are_worst_first_and_say_what_a_repair_would_gain() -> Non
         pytest.approx(2.0 ** (1 / 3)),
     ]
     assert [each.correct for each in found] == [False, True, True]
-    assert [each.mended for each in found] == ["if right: 1.0000", "if right: 0.5848", "no gain"]
+    assert [each.mended for each in found] == ["if within t: 1.0000", "if within t: 0.5848", "no gain"]
 
 
 @pytest.mark.parametrize(
     ("made", "t", "said"),
     [
         (timed(0, 2.0), -5, "right, faster, counts as 2"),
-        (timed(0, 2.0), -6, "right, faster, but not at this t, counts as 0.1"),
+        (timed(0, 2.0), -6, "right, faster, but not within this t, counts as 0.1"),
         (failed(0), 2, "crashed, counts as 0.1"),
         (failed(0), 3, "crashed, tolerated at this t, counts as 1"),
         (failed(0, Verdict.CHEAT), 4, "cheat, counts as 0.1"),

@@ -47,7 +47,7 @@ def test_the_first_wrong_output_is_told_with_place_and_size() -> None:
     )
     told = explained(replace(outcome(job(), Verdict.WRONG_VALUES), accuracy=Accuracy((good, bad), ("wide",))))
     assert "Output 1, float16 [4, 33]: worst element [2, 8]: expected 1.0, got 4.5" in told
-    assert "(input draw 'wide'). Largest error 3.5, mean error 0.25; 12.5% of the elements are wrong." in told
+    assert "(input set 'wide'). Largest error 3.5, mean error 0.25. Wrong: at most 12.5 % on any input set." in told
     assert "Output 0" not in told
 
 

@@ -16,4 +16,4 @@ def inputs_after_call(session: VerifySession, call: ComparedCall) -> Iterable[Ob
         elif not each.by_candidate:
             problem = f"it was left as it was, but eager changes it: {problem}"
         subject = f"Input {session.specs[each.index].name} after the call"
-        yield from call.objections_to(subject, f"{subject}: {problem}", wrong_fraction=found.wrong_fraction)
+        yield from call.objections_to(subject, f"{subject}: {problem}")

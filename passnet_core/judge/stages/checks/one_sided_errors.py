@@ -3,7 +3,7 @@ from dataclasses import replace
 
 from passnet_core.judge.protocol.reference_bench import SystematicError
 from passnet_core.judge.stages.verify_session import ComparedCall, Objection, VerifySession
-from passnet_core.records import Verdict
+from passnet_core.records import Verdict, counted
 
 MARGIN = 1.1
 """By how much a figure must exceed its limit. Kernels that round once more than eager come to 0.97 of the limits."""
@@ -24,7 +24,6 @@ def one_sided_errors(session: VerifySession, call: ComparedCall) -> Iterable[Obj
                 call.judged.values[output],
                 verdict=Verdict.LOWER_PRECISION,
                 problem=problem(error),
-                wrong_fraction=error.count / error.of,
             )
             yield Objection(output, found, DIRECTION_HINT if error.direction else SPREAD_HINT)
 
@@ -37,9 +36,9 @@ def problem(found: SystematicError) -> str:
     if found.whole:
         towards, leaning = _said_way(found.mean, found.direction), (1 + abs(found.mean)) / 2
         own = (1 + found.eager * (1 if found.mean >= 0 else -1)) / 2
-        off = f"{found.count:,} of {found.of:,} elements of {found.draws} input draws are off by one"
+        off = f"{counted(found.count, found.of)} of {found.draws} input sets are off by one"
         return f"its errors have a direction: {off}, {leaning:.0%} of them {towards}, of eager's {own:.0%}"
-    over = f"over {found.count:,} elements{found.where} of {found.draws} input draws"
+    over = f"over {found.count:,} elements{found.where} of {found.draws} input sets"
     if not found.direction:
         size = f"{found.mean:.2f} ulp ({abs(found.share):.2%}) in the root mean square"
         return f"its errors are larger than those of rounding: {size} {over}, eager's {found.eager:.2f} ulp"

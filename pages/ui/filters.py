@@ -16,6 +16,8 @@ from passnet_core.records import CLOCK_VERSION, Profile
 UNSOLVED = "unsolved"
 INDUCTOR_SLOWER = "Inductor slower than eager"
 TRIED = "tried"
+MEASURED = "measured"
+STATES = (UNSOLVED, INDUCTOR_SLOWER, TRIED, MEASURED)
 SIZES: Mapping[str, range] = {
     "1 to 3": range(4),
     "4 to 10": range(4, 11),
@@ -191,4 +193,5 @@ def _stands(task: TaskSummary, states: Sequence[str], standing: TaskStanding) ->
         (UNSOLVED not in states or standing.right < task.subgraphs)
         and (INDUCTOR_SLOWER not in states or standing.inductor_slower)
         and (TRIED not in states or standing.attempts > 0)
+        and (MEASURED not in states or standing.best is not None)
     )

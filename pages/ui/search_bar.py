@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.ui.filters import INDUCTOR_SLOWER, SIZES, TRIED, UNSOLVED, Listing, Search
+from pages.ui.filters import SIZES, STATES, Listing, Search
 from pages.ui.text import code_span, key_of, plain
 
 SEARCH_HELP = """Words from the name, models, split or operators of a task. A task must have all of them.
@@ -35,7 +35,7 @@ def fields_of(listing: Listing) -> tuple[Field, ...]:
         Field("family", "Family", "", listing.families),
         Field("split", "Split", "split", listing.splits),
         Field("size", "Operations", "operations", list(SIZES)),
-        Field("state", "State", "", [UNSOLVED, INDUCTOR_SLOWER, TRIED]),
+        Field("state", "State (all of them)", "", list(STATES)),
         Field("op", "Operators (all of them)", "operator", listing.operators),
         Field("model", "Source models (any of them)", "model", listing.sources),
     )

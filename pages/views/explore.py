@@ -77,8 +77,13 @@ def tasks_view(listing: Listing) -> None:
             column_config=COLUMNS,
             chosen=chosen,
         )
-    else:
+    elif listing.tasks:
         st.info("No task matches. Remove a filter or shorten your search.", icon=":material/filter_alt_off:")
+    else:
+        st.info(
+            "There are no tasks here yet. Bring in a folder of them: `python -m passnet_core corpus import DIR`",
+            icon=":material/inventory_2:",
+        )
     if chosen:
         with frame.errors_shown():
             preview(chosen, standings.get(chosen, NEVER_TRIED) if loaded else None)
@@ -204,7 +209,8 @@ def best_results(standing: TaskStanding) -> None:
     if not standing.measured:
         st.caption("No solver was timed on this task yet. Run passes on a machine with a GPU to be the first.")
         return
-    st.caption(f"**Best results** · {plain(conditions_of(standing))}, end to end")
+    means = " The table above has their geometric means." if len(standing.measured) > 1 else ""
+    st.caption(f"**Best results** · {plain(conditions_of(standing))}, end to end.{means}")
     leads: list[Lead | None] = list(map(lead_of, standing.measured))
     st.dataframe(
         [

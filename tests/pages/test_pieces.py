@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pages.ui.filters import INDUCTOR_SLOWER, TRIED, UNSOLVED, Listing, Search
+from pages.ui.filters import INDUCTOR_SLOWER, MEASURED, TRIED, UNSOLVED, Listing, Search
 from pages.ui.plots import picked_point
 from pages.ui.text import code_span, plain, recorded, seconds, shape, when
 from pages.ui.words import PHASES
@@ -30,7 +30,7 @@ def summary(task_id: str, *operators: str, dtype: str = "float32", subgraphs: in
 
 
 TASKS = (summary("norm", "pow", "mean", "rsqrt"), summary("gate", "silu", "mul", dtype="bfloat16"))
-MEASURED = Standing(
+TIMED = Standing(
     "norm",
     "a",
     3,
@@ -43,7 +43,7 @@ MEASURED = Standing(
     profile=Profile.STRICT,
     clock_version=1,
 )
-STANDINGS = {"norm": TaskStanding(3, 2, 20.0, 0.8, 1.5, "rules", (MEASURED,))}
+STANDINGS = {"norm": TaskStanding(3, 2, 20.0, 0.8, 1.5, "rules", (TIMED,))}
 
 
 @pytest.mark.parametrize(
@@ -65,6 +65,7 @@ STANDINGS = {"norm": TaskStanding(3, 2, 20.0, 0.8, 1.5, "rules", (MEASURED,))}
         (Search(sizes=["4 to 10"]), []),
         (Search(states=[UNSOLVED]), ["gate"]),
         (Search(states=[INDUCTOR_SLOWER, TRIED]), ["norm"]),
+        (Search(states=[MEASURED]), ["norm"]),
         (Search(families=["typical"]), []),
     ],
 )

@@ -382,7 +382,7 @@ class Service:
         return self._store.baseline_rows()
 
     def standings(self) -> tuple[Standing, ...]:
-        """For every judged subgraph, the number of attempts, the best speedup, and Inductor's speedup."""
+        """For every judged subgraph: attempts, eager's time, Inductor's speedup, the best speedup and whose it is."""
         self.wait_until_imported()
         return self._store.standings()
 

@@ -3,38 +3,27 @@
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from passnet_core.corpus.likeness import Neighbours
 from passnet_core.corpus.searching import fits, read_query, searched
 from passnet_core.corpus.summaries import TaskSummary
-from passnet_core.service import Standing
+from passnet_core.leaderboard.gains import NEVER_TRIED, TaskStanding, order_by_gain
+from passnet_core.records import CLOCK_VERSION, Profile
 
 UNSOLVED = "unsolved"
 INDUCTOR_SLOWER = "Inductor slower than eager"
 TRIED = "tried"
+MEASURED = "measured"
+STATES = (UNSOLVED, INDUCTOR_SLOWER, TRIED, MEASURED)
 SIZES: Mapping[str, range] = {
     "1 to 3": range(4),
     "4 to 10": range(4, 11),
     "11 to 50": range(11, 51),
     "more": range(51, 10**9),
 }
-
-
-@dataclass(frozen=True)
-class TaskStanding:
-    """The results of a task over its subgraphs. right: on how many of them some bundle is right."""
-
-    attempts: int = 0
-    right: int = 0
-    inductor_slower: bool = False
-    best_speedup: float | None = None
-    best_run_id: str | None = None
-
-
-NEVER_TRIED = TaskStanding()
 
 
 @dataclass(frozen=True)
@@ -51,23 +40,20 @@ class Search:
     states: Sequence[str] = ()
 
 
-def standing_by_task(standings: Iterable[Standing]) -> dict[str, TaskStanding]:
-    by_task: dict[str, list[Standing]] = {}
-    for each in standings:
-        by_task.setdefault(each.task_id, []).append(each)
-    return {task_id: _together(each) for task_id, each in by_task.items()}
+@dataclass(frozen=True)
+class Slowed:
+    """The tasks that TorchInductor makes slower than eager. worst: its smallest speedup among them."""
+
+    tasks: int
+    worst: float
 
 
-def _together(standings: Sequence[Standing]) -> TaskStanding:
-    measured = [each for each in standings if each.best_speedup is not None]
-    best = max(measured, key=lambda each: each.best_speedup or 0.0, default=None)
-    return TaskStanding(
-        attempts=sum(each.attempts for each in standings),
-        right=sum(each.right > 0 for each in standings),
-        inductor_slower=any(each.inductor_speedup is not None and each.inductor_speedup < 1 for each in standings),
-        best_speedup=best.best_speedup if best else None,
-        best_run_id=best.best_run_id if best else None,
-    )
+class Standings(NamedTuple):
+    """Tasks with their standings: the positions of all, by gain, and a row for each, in the order of the listing."""
+
+    standings: Mapping[str, TaskStanding]
+    order: Sequence[int]
+    rows: pa.Table
 
 
 class Listing:
@@ -85,25 +71,12 @@ class Listing:
         self._vocabularies = [frozenset(task.vocabulary) for task in tasks]
         self._dtypes = [task.dtypes for task in tasks]
         self._places = {task.id: place for place, task in enumerate(tasks)}
-        self._table = pa.table(
-            {
-                "task": [task.id for task in tasks],
-                "subgraphs": [task.subgraphs for task in tasks],
-                "operations": [task.operations for task in tasks],
-                "operators": [" ".join(task.operators) for task in tasks],
-                "dtypes": [" ".join(task.dtypes) for task in tasks],
-                "best": pa.nulls(len(tasks), pa.float64()),
-                "accepted": [f"0 of {task.subgraphs}" for task in tasks],
-                "split": [task.split for task in tasks],
-                "family": [task.family.value for task in tasks],
-                "models": [", ".join(task.source_models) for task in tasks],
-            }
-        )
+        self._ranked: Standings | None = None
 
     def found(self, search: Search, standings: Mapping[str, TaskStanding]) -> list[int]:
-        """Return the positions of the tasks that match every field. A task must have all operators of the search; in
-        the other fields, one of the choices is enough."""
-        found = list(range(len(self.tasks)))
+        """Return the positions of the tasks that match every field, in the order of gains.order_by_gain. A task must
+        have all operators of the search; in the other fields, one of the choices is enough."""
+        found = list(self._by_gain(standings).order)
         for demand in self._demands(search, standings):
             found = [place for place in found if demand(place)]
         return found
@@ -148,22 +121,71 @@ class Listing:
 
     def table(self, places: Sequence[int], standings: Mapping[str, TaskStanding]) -> pa.Table:
         """Return a row for the task at each of these positions, with its results so far."""
-        rows = self._table.take(pa.array(places, pa.int64()))
-        stand = {
-            place: (standing.best_speedup, f"{standing.right} of {self.tasks[place].subgraphs}")
-            for task_id, standing in standings.items()
-            if (place := self._places.get(task_id)) is not None
-        }
-        known = pa.array([place in stand for place in places], pa.bool_())
-        in_order = [stand[place] for place in places if place in stand]
-        for name, kind, values in zip(("best", "accepted"), (pa.float64(), pa.string()), zip(*in_order)):
-            column = pc.replace_with_mask(rows[name], known, pa.array(values, kind))
-            rows = rows.set_column(rows.column_names.index(name), name, column)
-        return rows
+        return self._by_gain(standings).rows.take(pa.array(places, pa.int64()))
+
+    def slowed(self, places: Sequence[int], standings: Mapping[str, TaskStanding]) -> Slowed | None:
+        """Return how many of these tasks TorchInductor makes slower, and by how much at worst; None if none."""
+        stood = (standings.get(self.tasks[place].id, NEVER_TRIED) for place in places)
+        slower = [each.inductor for each in stood if each.inductor is not None and each.inductor_slower]
+        return Slowed(len(slower), min(slower)) if slower else None
+
+    def _by_gain(self, standings: Mapping[str, TaskStanding]) -> Standings:
+        """Return the tasks with these standings; the same object while the standings are the same object."""
+        known = self._ranked
+        if known is None or known.standings is not standings:
+            stood = [standings.get(task.id, NEVER_TRIED) for task in self.tasks]
+            keys = [order_by_gain(task.id, each, len(task.source_models)) for task, each in zip(self.tasks, stood)]
+            order = sorted(range(len(keys)), key=keys.__getitem__)
+            known = self._ranked = Standings(standings, order, self._rows(stood))
+        return known
+
+    def _rows(self, stood: Sequence[TaskStanding]) -> pa.Table:
+        tasks = self.tasks
+        return pa.table(
+            {
+                "task": [task.id for task in tasks],
+                "operators": [" ".join(task.operators) for task in tasks],
+                "eager µs": pa.array([each.eager_us for each in stood], pa.float64()),
+                "Inductor ×": pa.array([each.inductor for each in stood], pa.float64()),
+                "best ×": pa.array([each.best for each in stood], pa.float64()),
+                "by": pa.array([each.best_by or None for each in stood], pa.string()),
+                "status": [_status(task, each) for task, each in zip(tasks, stood)],
+                "subgraphs": [task.subgraphs for task in tasks],
+                "dtypes": [" ".join(task.dtypes) for task in tasks],
+                "operations": [task.operations for task in tasks],
+                "models": [", ".join(task.source_models) for task in tasks],
+                "split": [task.split for task in tasks],
+                "family": [task.family.value for task in tasks],
+                "measured": pa.array([_measured(task, each) for task, each in zip(tasks, stood)], pa.string()),
+            }
+        )
 
 
 def _every(names: Iterable[Iterable[str]]) -> list[str]:
     return sorted({name for each in names for name in each})
+
+
+def conditions_of(standing: TaskStanding) -> str:
+    """Name device, capture, and any older clock version or lighter profile that the figures are of; empty if none."""
+    if not standing.measured:
+        return ""
+    one = standing.measured[0]
+    pieces = (
+        one.device,
+        f"{one.capture.value} capture" if one.capture else "",
+        "PassNet's rules" if one.profile is Profile.PASSNET else "",
+        f"clock version {one.clock_version}" if one.clock_version != CLOCK_VERSION else "",
+    )
+    return ", ".join(filter(None, pieces))
+
+
+def _measured(task: TaskSummary, standing: TaskStanding) -> str | None:
+    conditions = conditions_of(standing)
+    return f"{len(standing.measured)} of {task.subgraphs} on {conditions}" if conditions else None
+
+
+def _status(task: TaskSummary, standing: TaskStanding) -> str:
+    return f"{standing.right} of {task.subgraphs} accepted" if standing.attempts else "not tried"
 
 
 def _stands(task: TaskSummary, states: Sequence[str], standing: TaskStanding) -> bool:
@@ -171,4 +193,5 @@ def _stands(task: TaskSummary, states: Sequence[str], standing: TaskStanding) ->
         (UNSOLVED not in states or standing.right < task.subgraphs)
         and (INDUCTOR_SLOWER not in states or standing.inductor_slower)
         and (TRIED not in states or standing.attempts > 0)
+        and (MEASURED not in states or standing.best is not None)
     )

@@ -33,7 +33,7 @@ def overview(exhibits: Sequence[Exhibit], shown: Sequence[Exhibit]) -> None:
     )
     st.caption(f"{len(shown)} of {count(len(exhibits), 'bundle')}. {_source(exhibits)} {DASH} Choose a row to open it.")
     if not shown:
-        st.info("No bundle matches. Remove a filter, or search for fewer words.", icon=":material/filter_alt_off:")
+        st.info("No bundle matches. Remove a filter or shorten your search.", icon=":material/filter_alt_off:")
     for family, of_family in groupby(shown, key=lambda each: each.task.family):
         rows = list(of_family)
         st.subheader(f"{plain(family.value[:1].upper() + family.value[1:])} · {len(rows)}")

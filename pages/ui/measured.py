@@ -1,9 +1,11 @@
 """Measured results, cached until something new is measured: moving a slider must not query the store again."""
 
 import functools
+from collections.abc import Mapping
 
 from pages.ui import resources
 from passnet_core.leaderboard.boards import Board
+from passnet_core.leaderboard.gains import TaskStanding, standing_by_task
 from passnet_core.leaderboard.gallery import Exhibit
 from passnet_core.leaderboard.inductor_effects import BaselineRow
 from passnet_core.service import Service
@@ -22,6 +24,12 @@ def baseline_rows() -> tuple[BaselineRow, ...]:
     return _baseline_rows(service, service.revision())
 
 
+def standings() -> Mapping[str, TaskStanding]:
+    """Return how each task with outcomes stands; the same object while nothing is added."""
+    service = resources.service()
+    return _standings(service, service.revision())
+
+
 def gallery() -> tuple[Exhibit, ...]:
     """Return what the gallery shows. Raises BadInput if the file of bundles is missing or damaged."""
     service = resources.service()
@@ -36,6 +44,11 @@ def _boards(service: Service, revision: int, corpus_revision: int, aborts_fail: 
 @functools.lru_cache(maxsize=1)
 def _baseline_rows(service: Service, revision: int) -> tuple[BaselineRow, ...]:
     return service.baseline_rows()
+
+
+@functools.lru_cache(maxsize=1)
+def _standings(service: Service, revision: int) -> Mapping[str, TaskStanding]:
+    return standing_by_task(service.standings())
 
 
 @functools.lru_cache(maxsize=1)

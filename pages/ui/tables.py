@@ -21,8 +21,9 @@ def choose_row(
     height: int | None = None,
     column_config: Mapping[str, Any] | None = None,
     column_order: Sequence[str] | None = None,
+    chosen: str | None = None,
 ) -> None:
-    """Draw a table; choosing a row calls choose with its id.
+    """Draw a table; choosing a row calls choose with its id. chosen: the id of the row that is marked at first.
 
     Streamlit keeps the position of the chosen row when the rows change. So the key changes with the rows, and the
     position is looked up in the ids that were drawn.
@@ -36,6 +37,7 @@ def choose_row(
         height=height or "auto",
         on_select=functools.partial(_chosen, full_key, tuple(ids), choose),
         selection_mode="single-row",
+        selection_default={"selection": {"rows": [ids.index(chosen)]}} if chosen in ids else None,
         placeholder="–",
         column_config=column_config,
         column_order=column_order,

@@ -1,121 +1,120 @@
 """Explore: find a task by search and filters, see what it computes and its results; or look through the gallery."""
 
-import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui import drafting, frame, gallery, links, live, measured, resources
 from pages.ui.components import input_rows
-from pages.ui.filters import (
-    INDUCTOR_SLOWER,
-    NEVER_TRIED,
-    SIZES,
-    TRIED,
-    UNSOLVED,
-    Listing,
-    Search,
-    TaskStanding,
-    standing_by_task,
-)
+from pages.ui.filters import INDUCTOR_SLOWER, Listing, Search, conditions_of
 from pages.ui.graphs import graph_view
+from pages.ui.search_bar import chips, search_bar, search_text
 from pages.ui.tables import choose_row
 from pages.ui.text import count, plain, shape
 from passnet_core.corpus.summaries import TaskSummary
+from passnet_core.leaderboard.gains import NEVER_TRIED, Lead, TaskStanding, lead_of
 from passnet_core.leaderboard.gallery import Exhibit
 
-SEARCH_HELP = """Words from the name, models, split or operators of a task. A task must have all of them.
-
-- `128x768`: the shape of an input has these sizes next to each other
-- `layer_norm -> linear`: a `linear` directly after a `layer_norm`
-- `conv* -> … -> relu`: an operator whose name begins with `conv`, and later a `relu`"""
-ALIKE_SHOWN, OPERATORS_SHOWN = 8, 6
+ALIKE_SHOWN, OPERATORS_SHOWN, ROWS_SHOWN = 8, 6, 8
 TASKS, GALLERY = "Tasks", "Gallery"
-
-
-def search_text() -> str:
-    """Draw the search field, which tasks and gallery share, and return its text."""
-    return st.text_input(
-        "Search",
-        key="q",
-        bind="query-params",
-        placeholder="a name, a model, 128x768, layer_norm → linear",
-        help=SEARCH_HELP,
-        icon=":material/search:",
-    )
-
-
-def search_fields(listing: Listing) -> Search:
-    """Draw the search fields, and return what the visitor has set. Every field is bound to the URL."""
-    first, second = st.columns([1, 1], vertical_alignment="bottom")
-    with first:
-        text = search_text()
-    operators = second.multiselect(
-        "Operators (all of them)",
-        listing.operators,
-        key="op",
-        bind="query-params",
-    )
-    with st.container(horizontal=True, gap="medium"):
-        dtypes = chips("dtype", "dtype", listing.dtypes)
-        families = chips("Family", "family", listing.families)
-        splits = chips("Split", "split", listing.splits)
-        sizes = chips("Operations", "size", list(SIZES))
-        states = chips("State", "state", [UNSOLVED, INDUCTOR_SLOWER, TRIED])
-    with st.expander("Source models", expanded=bool(links.selected("model"))):
-        sources = st.multiselect(
-            "Source models (any of them)",
-            listing.sources,
-            key="model",
-            bind="query-params",
-        )
-    return Search(text, families, dtypes, operators, sources, splits, sizes, states)
-
-
-def chips(label: str, key: str, options: list[str]) -> list[str]:
-    """Draw chips of which any number can be selected. Draw nothing if there are fewer than two options."""
-    if len(options) < 2:
-        return []
-    return list(st.pills(label, options, selection_mode="multi", key=key, bind="query-params"))
+CLICKED, ARRIVED = "clicked task", "task that was chosen elsewhere"
+MEAN = (
+    "End to end. Of several measured subgraphs it is the geometric mean, over the same subgraphs on the same device as"
+    " in the other two figures. The last column says how many, and where."
+)
+COLUMNS = {
+    "task": st.column_config.TextColumn("task", pinned=True, width=210),
+    "operators": st.column_config.TextColumn("operators", width=220),
+    "eager µs": st.column_config.NumberColumn(
+        "eager µs", format="%.1f", width=85, help=f"Eager's time per call in microseconds. {MEAN}"
+    ),
+    "Inductor ×": st.column_config.NumberColumn(
+        "Inductor ×",
+        format="%.2f×",
+        width=95,
+        help=f"Eager's time divided by TorchInductor's: below 1, TorchInductor makes the task slower. {MEAN}",
+    ),
+    "best ×": st.column_config.NumberColumn(
+        "best ×",
+        format="%.2f×",
+        width=80,
+        help=f"Eager's time divided by that of the fastest solver: of all passes and of TorchInductor. {MEAN}",
+    ),
+    "by": st.column_config.TextColumn(
+        "by", width=115, help="Whose best × is. Several names: they lead on different subgraphs."
+    ),
+    "status": st.column_config.TextColumn(
+        "status", width=105, help="On how many subgraphs some passes are accepted, whether faster or not"
+    ),
+    "subgraphs": st.column_config.NumberColumn("subgraphs", width=90),
+    "operations": st.column_config.NumberColumn("operations", width=95, help="Of the largest subgraph"),
+    "measured": st.column_config.TextColumn(
+        "measured", width="medium", help="How many subgraphs the figures are of, and the conditions of measurement"
+    ),
+}
 
 
 def tasks_view(listing: Listing) -> None:
-    """Draw the table of the tasks that are searched for, and a preview of the one that is chosen."""
+    """Draw the table of the tasks that are searched for, and below it a preview of the one that is chosen."""
     service = resources.service()
-    search = search_fields(listing)
+    search = search_bar(listing)
     with st.empty():  # a fixed place: what follows is not drawn from scratch when the message disappears
         loaded = live.await_recorded()
-    standings = standing_by_task(service.standings()) if loaded else {}
+    standings = measured.standings() if loaded else {}
     matching = listing.found(search, standings)
     for problem in service.problems if loaded else ():
         st.warning(plain(problem), icon=":material/folder_off:")
     chosen = links.selected("task")
-    table, side = st.columns([1.25, 1], gap="medium")
-    with table:
-        st.caption(f"{len(matching):,} of {count(len(listing.tasks), 'task')}. Choose a row to see the task.")
-        if matching:
-            choose_row(
-                listing.table(matching, standings),
-                [listing.tasks[place].id for place in matching],
-                key="tasks",
-                choose=functools.partial(links.select, "task"),
-                height=620 if len(matching) > 16 else None,
-                column_config={
-                    "best": st.column_config.NumberColumn(
-                        "best", format="%.2f×", help="Best speedup over eager, end to end"
-                    ),
-                    "task": st.column_config.TextColumn("task", pinned=True, width=210),
-                    "operators": st.column_config.TextColumn("operators", width="medium"),
-                },
-            )
-        else:
-            st.info("No task matches. Remove a filter, or search for fewer words.", icon=":material/filter_alt_off:")
-    with side:
-        if chosen:
-            preview(chosen, standings.get(chosen, NEVER_TRIED))
-        elif matching:
-            st.info("No task is selected. Choose a row on the left to see its graph here.", icon=":material/touch_app:")
+    st.caption(found_words(listing, search, matching, standings))
+    if matching:
+        choose_row(
+            listing.table(matching, standings),
+            [listing.tasks[place].id for place in matching],
+            key=table_key(chosen),
+            choose=choose_task,
+            height=38 + 35 * ROWS_SHOWN if len(matching) > ROWS_SHOWN else None,
+            column_config=COLUMNS,
+            chosen=chosen,
+        )
+    elif listing.tasks:
+        st.info("No task matches. Remove a filter or shorten your search.", icon=":material/filter_alt_off:")
+    else:
+        st.info(
+            "There are no tasks here yet. Bring in a folder of them: `python -m passnet_core corpus import DIR`",
+            icon=":material/inventory_2:",
+        )
+    if chosen:
+        with frame.errors_shown():
+            preview(chosen, standings.get(chosen, NEVER_TRIED) if loaded else None)
+
+
+def table_key(chosen: str | None) -> str:
+    """Return the key of the table. It changes when a task is chosen elsewhere, as by Back: only a table with a new key
+    marks another row than the one that was clicked."""
+    if st.session_state.get(CLICKED) != chosen:
+        st.session_state[CLICKED] = st.session_state[ARRIVED] = chosen
+    return f"tasks {st.session_state.get(ARRIVED)}"
+
+
+def choose_task(task_id: str) -> None:
+    st.session_state[CLICKED] = task_id
+    links.select("task", task_id)
+
+
+def found_words(
+    listing: Listing, search: Search, matching: Sequence[int], standings: Mapping[str, TaskStanding]
+) -> str:
+    """Say how many tasks are shown and in which order, and how much slower TorchInductor makes those it slows down."""
+    total = count(len(listing.tasks), "task")
+    said = total if len(matching) == len(listing.tasks) else f"{len(matching):,} of {total}"
+    slowed = listing.slowed(matching, standings) if INDUCTOR_SLOWER in search.states else None
+    pieces = (
+        f"{said}, where there is most to gain first." if matching and standings else f"{said}.",
+        f"TorchInductor makes them slower, down to {slowed.worst:.2f}× the speed of eager." if slowed else "",
+        "Choose a row to see the task below." if matching and not links.selected("task") else "",
+    )
+    return " ".join(filter(None, pieces))
 
 
 def gallery_view(listing: Listing) -> None:
@@ -151,60 +150,98 @@ def searched(
         text = search_text()
     with second:
         families = chips("Family", "family", listing.families)
-    found = {listing.tasks[place].id for place in listing.found(Search(text, families), {})}
+    found = {listing.tasks[place].id for place in listing.found(Search(text, families), measured.standings())}
     return [each for each in exhibits if each.task.id in found]
 
 
-def preview(task_id: str, standing: TaskStanding) -> None:
-    """Show what a task computes, and its results so far."""
+def preview(task_id: str, standing: TaskStanding | None) -> None:
+    """Show what a task computes, and its results so far; None: they are being loaded. Raises UnknownItem if there is no
+    such task."""
     task = resources.service().corpus.task(task_id)
     st.subheader(plain(task.id))
-    st.caption(
-        f"{plain(task.family.value)} · {count(len(task.subgraphs), 'subgraph')} · "
-        f"{count(standing.attempts, 'attempt')} · {standing.right} of {len(task.subgraphs)} subgraphs accepted"
-    )
+    facts = [task.family.value, count(len(task.subgraphs), "subgraph")]
+    if standing:
+        facts += [count(standing.attempts, "attempt"), f"accepted on {standing.right} of {len(task.subgraphs)}"]
+    st.caption(plain(" · ".join(facts)))
+    leads = map(lead_of, standing.measured if standing else ())
+    lead = max(filter(None, leads), key=lambda each: each.speedup, default=None)
     with st.container(horizontal=True):
         links.link("workbench", "Write a pass for this task", icon=":material/construction:", task=task.id)
-        if standing.best_run_id:
-            links.link(
-                "runs",
-                f"Best run: {standing.best_speedup:.2f}× eager",
-                icon=":material/trending_up:",
-                run=standing.best_run_id,
-            )
-    for name, reference in drafting.references(task).items():
-        links.link(
-            "workbench", f"Reference: {plain(reference.title)}", icon=":material/menu_book:", task=task.id, bundle=name
-        )
+        if lead:
+            label = f"Best run: {lead.speedup:.2f}× eager by {lead.name}"
+            links.link("runs", plain(label), icon=":material/trending_up:", run=lead.run_id)
+        for name, reference in drafting.references(task).items():
+            label = f"Reference: {plain(reference.title)}"
+            links.link("workbench", label, icon=":material/menu_book:", task=task.id, bundle=name)
     if not task.subgraphs:
         return
     first = task.subgraphs[0]
-    graph_view(resources.graph(first.code), title=f"First subgraph of {task.id}", inputs=first.inputs, height=380)
-    with st.expander("Inputs", icon=":material/input:"):
-        st.dataframe(input_rows(first), hide_index=True, width="stretch")
-    with st.expander("Source", icon=":material/code:"):
-        st.code(first.code, language="python", line_numbers=True)
-    with st.expander("Tasks like this one", icon=":material/join_inner:"):
-        similar = resources.listing().alike(task_id, ALIKE_SHOWN)
-        for other, likeness in similar:
-            label = f"{plain(other.id)} · {likeness:.0%} alike · {_operators(other)}"
-            st.button(label, key=f"like {other.id}", type="tertiary", on_click=links.select, args=("task", other.id))
-        if not similar:
-            st.caption("No other task shares an operation with this one.")
-    with st.expander(f"All {count(len(task.subgraphs), 'subgraph')}", icon=":material/dataset:"):
-        st.dataframe(
-            [
-                {
-                    "subgraph": each.id,
-                    "dtype": each.dtype,
-                    "largest input": shape(max((s.shape for s in each.inputs), key=len, default=())),
-                    "model": each.source_model,
-                }
-                for each in task.subgraphs
-            ],
-            hide_index=True,
-            width="stretch",
-        )
+    picture, side = st.columns([1.1, 1], gap="medium")
+    with picture:
+        graph_view(resources.graph(first.code), title=f"First subgraph of {task.id}", inputs=first.inputs, height=420)
+    with side:
+        if standing:
+            best_results(standing)
+        with st.expander("Inputs", icon=":material/input:"):
+            st.dataframe(input_rows(first), hide_index=True, width="stretch")
+        with st.expander("Source", icon=":material/code:"):
+            st.code(first.code, language="python", line_numbers=True)
+        with st.expander("Tasks like this one", icon=":material/join_inner:"):
+            alike(task_id)
+        with st.expander(f"All {count(len(task.subgraphs), 'subgraph')}", icon=":material/dataset:"):
+            st.dataframe(
+                [
+                    {
+                        "subgraph": each.id,
+                        "dtype": each.dtype,
+                        "largest input": shape(max((s.shape for s in each.inputs), key=len, default=())),
+                        "model": each.source_model,
+                    }
+                    for each in task.subgraphs
+                ],
+                hide_index=True,
+                width="stretch",
+            )
+
+
+def best_results(standing: TaskStanding) -> None:
+    """Draw the figures of each measured subgraph, of which those of the table are means."""
+    if not standing.measured:
+        st.caption("No solver was timed on this task yet. Run passes on a machine with a GPU to be the first.")
+        return
+    means = " The table above has their geometric means." if len(standing.measured) > 1 else ""
+    st.caption(f"**Best results** · {plain(conditions_of(standing))}, end to end.{means}")
+    leads: list[Lead | None] = list(map(lead_of, standing.measured))
+    st.dataframe(
+        [
+            {
+                "subgraph": each.subgraph_id,
+                "eager µs": each.eager_us,
+                "Inductor ×": each.inductor_speedup,
+                "best ×": lead.speedup if lead else None,
+                "by": lead.name if lead else None,
+            }
+            for each, lead in zip(standing.measured, leads)
+        ],
+        hide_index=True,
+        width="stretch",
+        placeholder="–",
+        column_config={
+            "eager µs": st.column_config.NumberColumn("eager µs", format="%.1f"),
+            "Inductor ×": st.column_config.NumberColumn("Inductor ×", format="%.2f×"),
+            "best ×": st.column_config.NumberColumn("best ×", format="%.2f×"),
+        },
+    )
+
+
+def alike(task_id: str) -> None:
+    """Draw a button for each of the tasks with the most similar operations, which selects it."""
+    similar = resources.listing().alike(task_id, ALIKE_SHOWN)
+    for other, likeness in similar:
+        label = f"{plain(other.id)} · {likeness:.0%} alike · {_operators(other)}"
+        st.button(label, key=f"like {other.id}", type="tertiary", on_click=links.select, args=("task", other.id))
+    if not similar:
+        st.caption("No other task shares an operation with this one.")
 
 
 def _operators(task: TaskSummary) -> str:

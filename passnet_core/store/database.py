@@ -277,7 +277,25 @@ class Database:
         return SampleColumns(*zip(*rows)) if rows else SampleColumns((), (), ())
 
     def standings(self) -> tuple[Standing, ...]:
-        return tuple(Standing(*row) for row in self._rows("standings"))
+        return tuple(
+            Standing(
+                task_id=row[0],
+                subgraph_id=row[1],
+                attempts=row[2],
+                right=row[3],
+                eager_us=row[4],
+                inductor_speedup=row[5],
+                inductor_run_id=row[6],
+                best_speedup=row[7],
+                best_run_id=row[8],
+                best_by=row[9],
+                device=row[10],
+                capture=row[11] and Capture(row[11]),
+                profile=row[12] and Profile(row[12]),
+                clock_version=row[13],
+            )
+            for row in self._rows("standings")
+        )
 
     # --- inside ---
 

@@ -187,17 +187,28 @@ class SampleColumns:
 @dataclass(frozen=True)
 class Standing:
     """The results on one subgraph over all runs.
-    attempts: outcomes of bundles from VERIFY on. right: how many of them were accepted. inductor_speedup: Inductor's
-    newest, in its default configuration. best_speedup, best_run_id: the best of any bundle, of the newest clock version
-    with times for the task. Speedups are end to end; None: not measured."""
+
+    attempts: outcomes of bundles from VERIFY on. right: how many of them were accepted. eager_us: eager's median time
+    per call, in microseconds. inductor_speedup, inductor_run_id: of TorchInductor in its default configuration.
+    best_speedup, best_run_id: the best of any bundle. best_by: its author, or the label of the run. Times and speedups
+    are end to end; None: not measured. All of a task are of one device, capture, profile and clock version: the newest
+    clock version with times for the task; of that direct capture and the strict profile before others, and then the
+    device with the most subgraphs."""
 
     task_id: str
     subgraph_id: str
     attempts: int
     right: int
-    inductor_speedup: float | None
-    best_speedup: float | None
-    best_run_id: str | None
+    eager_us: float | None = None
+    inductor_speedup: float | None = None
+    inductor_run_id: str | None = None
+    best_speedup: float | None = None
+    best_run_id: str | None = None
+    best_by: str = ""
+    device: str = ""
+    capture: Capture | None = None
+    profile: Profile | None = None
+    clock_version: int | None = None
 
 
 def bits_of(outcome: Outcome) -> int:

@@ -16,6 +16,7 @@ from passnet_core.records import (
     CLOCK_VERSION,
     Baseline,
     Bundle,
+    Capture,
     Clock,
     Contender,
     Job,
@@ -165,6 +166,36 @@ def test_scores_and_standings_keep_baselines_apart(tmp_path: Path) -> None:
     }
     (standing,) = store.standings()
     assert standing.inductor_speedup == 1.5
+    assert (standing.best_speedup, standing.best_run_id, standing.best_by) == (4.0, "run-4", "me")
+    store.close()
+
+
+def test_the_figures_of_a_task_are_of_the_same_device_and_capture(tmp_path: Path) -> None:
+    compiled, passes = replace(MEASURE, capture=Capture.COMPILED), job()
+    asked = [
+        job(number, bundle=None, spec=spec)
+        for spec in (replace(MEASURE, capture=Capture.DIRECT), compiled)
+        for number in (0, 1)
+    ]
+    store = started(tmp_path, *asked, verdicts=(Verdict.SLOWER,) * 4)
+    for number, (speedup, device, spec) in enumerate(
+        [(2.0, "fake device", asked[0].spec), (5.0, "another", asked[0].spec), (9.0, "fake device", compiled)], 2
+    ):
+        judged = outcome(replace(passes, spec=spec), Verdict.FASTER, speedup=speedup)
+        assert judged.environment is not None
+        store.start_run(run_of(passes, run_id=f"run-{number}"), (name_of(passes),), "1:2", "")
+        store.append(f"run-{number}", 0, replace(judged, environment=replace(judged.environment, device=device)))
+    one, other = store.standings()
+    assert (one.device, one.capture, one.profile, one.clock_version) == (
+        "fake device",
+        Capture.DIRECT,
+        Profile.STRICT,
+        CLOCK_VERSION,
+    ), "direct capture comes first, and then the device with the most subgraphs"
+    assert (one.eager_us, one.inductor_speedup, one.inductor_run_id) == (10.5, 1.5, "run-1")
+    assert (one.best_speedup, one.best_run_id, one.best_by) == (2.0, "run-2", "me")
+    assert one.attempts == 3, "values do not depend on the device"
+    assert (other.eager_us, other.inductor_speedup, other.best_speedup) == (10.5, 1.5, None)
     store.close()
 
 

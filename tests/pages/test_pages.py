@@ -134,8 +134,55 @@ def test_explore_finds_by_the_url_and_previews_what_is_chosen(visit: Visit) -> N
     app = visit("explore", q="wide", task=OTHER_ID)
     assert list(app.dataframe[0].value["task"]) == [OTHER_ID]
     assert app.subheader[0].value == "add\\-relu\\-wide"
-    app = visit("explore", q="no such thing")
-    assert "No task matches" in texts(app)
+    assert "No solver was timed on this task yet" in texts(app)
+    app.text_input(key="q").set_value("no such thing").run()
+    assert "No task matches. Remove a filter or shorten your search." in texts(app)
+    assert app.subheader[0].value == "add\\-relu\\-wide", "what was chosen stays"
+
+
+def test_explore_shows_first_where_there_is_most_to_gain(visit: Visit) -> None:
+    app = visit("explore", task=TASK_ID)
+    assert "2 tasks, where there is most to gain first." in texts(app)
+    rows = app.dataframe[0].value
+    assert list(rows.columns)[:7] == ["task", "operators", "eager µs", "Inductor ×", "best ×", "by", "status"]
+    measured, never = rows.to_dict("records")
+    assert (measured["task"], measured["by"], measured["status"]) == (TASK_ID, "reference", "2 of 2 right")
+    assert [measured[name] for name in ("eager µs", "Inductor ×", "best ×")] == pytest.approx([30.0, 0.7, 1.5])
+    assert measured["measured"] == "2 of 2 on NVIDIA H200, direct capture"
+    assert (never["task"], never["status"]) == (OTHER_ID, "not tried")
+    assert list(app.dataframe[1].value["best ×"]) == pytest.approx([1.5, 1.5])
+    assert "Best run\\: 1\\.50× eager by reference" in [each.label for each in page_links(app)]
+
+
+def test_filters_are_chips_that_go_by_one_click(visit: Visit) -> None:
+    app = visit("explore", q="relu", dtype="float16", state="Inductor slower than eager", op="add")
+    assert list(app.dataframe[0].value["task"]) == [TASK_ID]
+    assert "1 of 2 tasks, where there is most to gain first. TorchInductor makes them slower, down to 0.70×" in texts(
+        app
+    )
+    button(app, "Inductor slower than eager").click().run()
+    assert "state" not in app.query_params
+    assert len(app.dataframe[0].value) == 2
+    assert [app.query_params[each] for each in ("q", "dtype", "op")] == ["relu", "float16", "add"]
+    button(app, "“relu”").click().run()
+    button(app, "operator add").click().run()
+    assert set(app.query_params) == {"dtype"}
+    button(app, "Clear all").click().run()
+    assert not app.query_params
+    assert not any(each.label == "Clear all" for each in app.button)
+
+
+def test_a_link_with_filters_that_no_task_has_says_so_and_shows_the_rest(visit: Visit) -> None:
+    app = visit("explore", dtype="rub*bish", state="foo", op="add", task="nowhere")
+    (warning,) = app.warning
+    assert "`dtype rub*bish`, `state foo`" in warning.value
+    assert len(app.dataframe[0].value) == 2
+    assert set(app.query_params) == {"op", "task"}
+    assert [each.proto.title for each in app.error] == ["Not found"]
+    app.run()
+    assert app.warning, "it stays until the search changes"
+    button(app, "operator add").click().run()
+    assert not app.warning
 
 
 def test_a_recorded_run_opens_by_its_link_and_is_labelled(visit: Visit) -> None:

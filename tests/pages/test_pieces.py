@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from pages.ui.filters import INDUCTOR_SLOWER, TRIED, UNSOLVED, Listing, Search, TaskStanding, standing_by_task
+from pages.ui.filters import INDUCTOR_SLOWER, MEASURED, TRIED, UNSOLVED, Listing, Search
 from pages.ui.plots import picked_point
 from pages.ui.text import code_span, plain, recorded, seconds, shape, when
 from pages.ui.words import PHASES
 from passnet_core.corpus.summaries import TaskSummary
-from passnet_core.records import Family, Phase
-from passnet_core.service import Standing
-from tests.example_playground import TASK_ID
+from passnet_core.leaderboard.gains import TaskStanding
+from passnet_core.records import Capture, Family, Phase, Profile
+from passnet_core.store.rows import Standing
 
 
 def summary(task_id: str, *operators: str, dtype: str = "float32", subgraphs: int = 2) -> TaskSummary:
@@ -30,7 +30,20 @@ def summary(task_id: str, *operators: str, dtype: str = "float32", subgraphs: in
 
 
 TASKS = (summary("norm", "pow", "mean", "rsqrt"), summary("gate", "silu", "mul", dtype="bfloat16"))
-STANDINGS = {"norm": TaskStanding(attempts=3, right=2, inductor_slower=True)}
+TIMED = Standing(
+    "norm",
+    "a",
+    3,
+    1,
+    20.0,
+    0.8,
+    "run-1",
+    device="a GPU",
+    capture=Capture.DIRECT,
+    profile=Profile.STRICT,
+    clock_version=1,
+)
+STANDINGS = {"norm": TaskStanding(3, 2, 20.0, 0.8, 1.5, "rules", (TIMED,))}
 
 
 @pytest.mark.parametrize(
@@ -52,6 +65,7 @@ STANDINGS = {"norm": TaskStanding(attempts=3, right=2, inductor_slower=True)}
         (Search(sizes=["4 to 10"]), []),
         (Search(states=[UNSOLVED]), ["gate"]),
         (Search(states=[INDUCTOR_SLOWER, TRIED]), ["norm"]),
+        (Search(states=[MEASURED]), ["norm"]),
         (Search(families=["typical"]), []),
     ],
 )
@@ -79,23 +93,25 @@ def test_tasks_are_alike_by_the_operations_that_follow_one_another() -> None:
 
 
 def test_the_table_says_how_a_task_stands() -> None:
-    rows = Listing(TASKS).table([1, 0], {"norm": TaskStanding(attempts=3, right=2, best_speedup=1.5)}).to_pylist()
-    assert [(row["task"], row["best"], row["accepted"]) for row in rows] == [
-        ("gate", None, "0 of 2"),
-        ("norm", 1.5, "2 of 2"),
+    rows = Listing(TASKS).table([1, 0], STANDINGS).to_pylist()
+    shown = ("task", "eager µs", "Inductor ×", "best ×", "by", "status", "measured")
+    assert [tuple(row[name] for name in shown) for row in rows] == [
+        ("gate", None, None, None, None, "not tried", None),
+        ("norm", 20.0, 0.8, 1.5, "rules", "2 of 2 accepted", "1 of 2 on a GPU, direct capture, clock version 1"),
     ]
     assert rows[0]["operators"] == "silu mul"
     assert Listing([]).table([], {}).num_rows == 0
 
 
-def test_the_standing_of_a_task_is_that_of_its_subgraphs() -> None:
-    standings = [
-        Standing(TASK_ID, "a", 2, 1, 0.8, 1.4, "run-1"),
-        Standing(TASK_ID, "b", 1, 0, 1.2, None, None),
-        Standing("other", "a", 1, 1, None, None, None),
-    ]
-    together = standing_by_task(standings)[TASK_ID]
-    assert together == TaskStanding(3, 1, True, 1.4, "run-1")
+def test_tasks_are_listed_by_gain_and_again_when_results_come() -> None:
+    listing = Listing(TASKS)
+    assert [TASKS[place].id for place in listing.found(Search(), {})] == ["gate", "norm"]
+    found = listing.found(Search(), STANDINGS)
+    assert [TASKS[place].id for place in found] == ["norm", "gate"]
+    slowed = listing.slowed(found, STANDINGS)
+    assert slowed is not None
+    assert (slowed.tasks, slowed.worst) == (1, 0.8)
+    assert listing.slowed(found, {}) is None
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,14 @@
 """The section of the Scores page about the subgraphs that TorchInductor slows down."""
 
+import functools
 from collections.abc import Mapping
 
 import streamlit as st
 
-from pages.ui import links, measured, resources
+from pages.ui import frame, links, measured, resources
 from pages.ui.components import clock_note, clocks_apart
 from pages.ui.filters import INDUCTOR_SLOWER
-from pages.ui.plots import picked_fields
+from pages.ui.plots import leave_for, picked_fields
 from pages.ui.text import count, plain, recorded, span
 from passnet_core.charts.shares import PART, share_chart
 from passnet_core.leaderboard.inductor_effects import (
@@ -24,6 +25,7 @@ from passnet_core.leaderboard.inductor_effects import (
 )
 from passnet_core.records import BASELINE_NAMES, Baseline, Clock, contender_names
 
+SHARES = "shares"
 GROUPINGS = {each.value: each for each in Grouping}
 CLOCKS = {each.value: each for each in Clock}
 FILTERS: Mapping[Grouping, str] = {Grouping.OPERATIONS: "size", Grouping.DTYPE: "dtype", Grouping.FAMILY: "family"}
@@ -75,15 +77,17 @@ def inductor_section() -> None:
     found = shares(here, clock, grouping, summaries)
     if found:
         groups = [(each.group, {part.value: number for part, number in each.counts.items()}) for each in found]
-        event = st.altair_chart(
-            share_chart(groups, grouping.value), width="stretch", key="shares", on_select="rerun", selection_mode=PART
+        st.altair_chart(
+            share_chart(groups, grouping.value),
+            width="stretch",
+            key=SHARES,
+            on_select=functools.partial(open_tasks, grouping),
+            selection_mode=PART,
         )
         st.caption(
             "Click a part of a bar to find such tasks in Explore, as far as its filters go; it counts every speedup "
             "below 1 as slower."
         )
-        if picked := picked_fields(event.selection.get(PART), ("name", "part")):
-            st.switch_page(links.script("explore"), query_params=explore_filters(grouping, *picked))
         with st.container(horizontal=True):
             links.link(
                 "explore", f"Tasks that {baseline} slows down", icon=":material/travel_explore:", state=INDUCTOR_SLOWER
@@ -119,6 +123,13 @@ def inductor_section() -> None:
             f"longer than in direct capture, which has no guards, does {baseline} take (the median over "
             f"{count(cost.subgraphs, 'subgraph')} timed in both captures)."
         )
+
+
+@frame.action
+def open_tasks(grouping: Grouping) -> None:
+    """Handle a click on a part of a bar: open Explore with such tasks."""
+    if picked := picked_fields(st.session_state[SHARES].selection.get(PART), ("name", "part")):
+        leave_for("explore", explore_filters(grouping, *picked))
 
 
 def explore_filters(grouping: Grouping, group: str, part: str) -> dict[str, str]:

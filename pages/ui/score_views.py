@@ -9,7 +9,7 @@ import altair as alt
 import streamlit as st
 
 from pages.ui import frame, links
-from pages.ui.plots import picked_fields
+from pages.ui.plots import leave_for, picked_fields
 from pages.ui.tables import choose_row
 from pages.ui.text import count, plain
 from passnet_core.charts.bars import BAR, Bar, bar_chart
@@ -38,7 +38,7 @@ from passnet_core.scoring.report import Contribution, contributions, others_said
 from passnet_core.scoring.scores import Interpretation
 
 Rows = Sequence[Mapping[str, Any]]
-BARS = "bars"
+BARS, VIOLINS, SCATTER = "bars", "violins", "scatter"
 INDUCTOR = BASELINE_NAMES[Baseline.INDUCTOR]
 WORST = 20
 """How many subgraphs are drawn as bars; the table below has all of them."""
@@ -139,13 +139,22 @@ def chosen_row(rows: Sequence[ScoreRow]) -> ScoreRow | None:
     return next((row for row in rows if (row.task_id, row.subgraph_id) == chosen), None)
 
 
-def run_of_mark(spreads: Sequence[Spread], solver: str, place: str) -> None:
-    """Open the run of a solver on one subgraph. place: as in Speedups."""
+@frame.action
+def open_run(spreads: Sequence[Spread]) -> None:
+    """Handle a click on a mark of the speedups: open its run at its subgraph."""
+    picked = picked_fields(st.session_state[VIOLINS].selection.get(MARK), ("solver", "subgraph"))
     for each in spreads:
         for row, _, _ in each.timed:
-            if each.solver == solver and mark_name(row) == place:
-                where = {"run": row.run_id, "task": row.task_id, "subgraph": row.subgraph_id}
-                st.switch_page(links.script("runs"), query_params=where)
+            if (each.solver, mark_name(row)) == picked:
+                leave_for("runs", {"run": row.run_id, "task": row.task_id, "subgraph": row.subgraph_id})
+
+
+@frame.action
+def open_subgraph() -> None:
+    """Handle a click on a dot of the scatter: open its subgraph in the Workbench."""
+    fields = ("task", "subgraph")
+    if picked := picked_fields(st.session_state[SCATTER].selection.get(DOT), fields):
+        leave_for("workbench", dict(zip(fields, picked)))
 
 
 def mark_name(row: ScoreRow) -> str:
@@ -226,13 +235,17 @@ def speedups(look: Look) -> None:
         for each in spreads
     ]
     draw = functools.partial(violin_chart, lanes, look.t, look.drawn)
-    event = st.altair_chart(draw(), width="stretch", key="violins", on_select="rerun", selection_mode=MARK)
+    st.altair_chart(
+        draw(),
+        width="stretch",
+        key=VIOLINS,
+        on_select=functools.partial(open_run, spreads),
+        selection_mode=MARK,
+    )
     st.caption(
         "Each mark is a subgraph; click it to open the run. Vertical position is jitter. The shape behind the marks is "
         f"the density of all that were timed; it is left out for fewer than {FEWEST}."
     )
-    if picked := picked_fields(event.selection.get(MARK), ("solver", "subgraph")):
-        run_of_mark(spreads, *picked)
     st.dataframe(
         [
             {
@@ -393,9 +406,7 @@ def two_solvers(look: Look) -> None:
     colours = look.drawn[first].colour, look.drawn[second].colour
     draw = functools.partial(scatter_chart, dots, first, second, list(words.values()), colours)
     chart, summary = st.columns([3, 2], gap="medium")
-    event = chart.altair_chart(draw(), width="stretch", key="scatter", on_select="rerun", selection_mode=DOT)
-    if picked := picked_fields(event.selection.get(DOT), ("task", "subgraph")):
-        st.switch_page(links.script("workbench"), query_params=dict(zip(("task", "subgraph"), picked)))
+    chart.altair_chart(draw(), width="stretch", key=SCATTER, on_select=open_subgraph, selection_mode=DOT)
     wins, losses = (sum(counts[each] for each in kinds) for kinds in (WINS, LOSSES))
     with summary:
         st.markdown(

@@ -11,7 +11,7 @@ import streamlit as st
 from pages.ui import frame, links, live, measured, resources
 from pages.ui.components import PROFILES, clock_note, clocks_apart
 from pages.ui.inductor import inductor_section
-from pages.ui.plots import picked_point
+from pages.ui.plots import leave_if_asked, picked_point
 from pages.ui.score_views import BEHIND, Look, downloads, views
 from pages.ui.text import count, plain, recorded, span
 from passnet_core.charts.curves import POINT, CurvePoint, curve_chart
@@ -279,6 +279,7 @@ def card_row(card: Card) -> dict[str, object]:
     }
 
 
+leave_if_asked()
 st.title("Scores")
 if not live.await_recorded():
     st.stop()

@@ -42,7 +42,7 @@ def inductor_section() -> None:
     left.header("What TorchInductor slows down", anchor="inductor")
     names = {ground_words(each): each for each in grounds(rows)}
     clock = Clock.END_TO_END
-    with right, st.popover("Groups and device", icon=":material/tune:", width="stretch"):
+    with right, st.popover("Groups and device", icon=":material/tune:", width="content"):
         chosen = st.segmented_control(
             "Group by", list(GROUPINGS), key="by", bind="query-params", default=Grouping.TIME.value, required=True
         )
@@ -58,7 +58,7 @@ def inductor_section() -> None:
     baseline = BASELINE_NAMES[ground.baseline]
     days = sorted({row.finished_at[:10] for row in here})
     st.markdown(
-        f"**{whole.slower:.0%}** of {count(whole.total, 'subgraph')} are slower with {baseline} than with eager "
+        f"**{whole.slower:.0%}** of {count(whole.total, 'subgraph')} are slower with {baseline} than eager "
         f"({clock.value}), {whole.counts[Effect.FASTER] / whole.total:.0%} are faster. The median speedup is "
         f"{whole.speedup:.2f}×."
     )
@@ -119,9 +119,9 @@ def inductor_section() -> None:
     )
     if cost := guards(rows, ground):
         st.markdown(
-            f"Guards and their dispatch take **{cost.microseconds:.0f} µs** of a call in compiled capture: that much "
-            f"longer than in direct capture, which has no guards, does {baseline} take (the median over "
-            f"{count(cost.subgraphs, 'subgraph')} timed in both captures)."
+            f"Guards and their dispatch take **{cost.microseconds:.0f} µs** of a call in compiled capture. Direct "
+            f"capture has none, and {baseline} takes that much less time in it: the median over "
+            f"{count(cost.subgraphs, 'subgraph')} timed in both."
         )
 
 

@@ -410,8 +410,8 @@ def two_solvers(look: Look) -> None:
     wins, losses = (sum(counts[each] for each in kinds) for kinds in (WINS, LOSSES))
     with summary:
         st.markdown(
-            f"At t = {look.t}, {plain(first)} wins **{wins}**, loses **{losses}** and ties "
-            f"**{len(pairs) - wins - losses}** of {len(pairs)} subgraphs:\n\n"
+            f"At t = {look.t}, {plain(first)}: **{wins}** won, **{losses}** lost and "
+            f"**{len(pairs) - wins - losses}** tied of {count(len(pairs), 'subgraph')}:\n\n"
             + "\n".join(f"- **{number}** {plain(words[each])}" for each, number in counts.items() if number)
         )
         untimed = len(pairs) - len(dots)

@@ -23,6 +23,8 @@ from passnet_core.records import BASELINE_NAMES, RIGHT, Profile
 from passnet_core.scoring.scores import LEVELS, Interpretation
 
 CURVES = "curves"
+WIDE = 520
+"""The width of a field with a board's name, in pixels, if the page is that wide."""
 JUDGED_BY = {name: profile for profile, name in PROFILES.items()}
 
 
@@ -67,20 +69,28 @@ def asked_board(boards: Sequence[Board], profile: Profile) -> Board:
     found = asked_for(value, names) if value else boards[0].id
     if found is None:
         st.warning(
-            f"There is no board {plain(repr(value))} of what was judged by {PROFILES[profile]} rules: new results may"
-            " have changed it. This is the board that says most.",
+            f"There is no board {plain(repr(value))} here, judged by: {plain(PROFILES[profile])}. New results may "
+            "have changed it. The board below says most; the others are under *Board and rules*.",
             icon=":material/link_off:",
         )
     return by_id[found] if found else boards[0]
 
 
 def choose_board(boards: Sequence[Board], board: Board) -> None:
-    """Let the visitor choose a board; if there are many of a single task, among them apart from the others."""
+    """Let the visitor choose a board; boards of a single task have a field of their own if they are many."""
     names = board_names(boards)
     several, single = listed(boards)
     options = [each.id for each in (*several, *[each for each in single if each is board])]
     st.session_state["board"] = board.id
-    st.selectbox("Board", options, key="board", format_func=names.__getitem__, on_change=turn_board, args=("board",))
+    st.selectbox(
+        "Board",
+        options,
+        key="board",
+        format_func=names.__getitem__,
+        on_change=turn_board,
+        args=("board",),
+        width=WIDE,
+    )
     if single:
         st.session_state["one"] = board.id if board in single else None
         st.selectbox(
@@ -91,6 +101,7 @@ def choose_board(boards: Sequence[Board], board: Board) -> None:
             on_change=turn_board,
             args=("one",),
             placeholder="Type a task's name",
+            width=WIDE,
         )
 
 
@@ -162,7 +173,8 @@ def table(lines: Sequence[Ranked], t: int, others: Sequence[Ranked], other: str)
     figures["aggregate score"] = st.column_config.NumberColumn("aggregate score", format="%.3f")
     st.dataframe(rows, hide_index=True, width="stretch", column_config=figures, placeholder="–")
     st.caption(
-        "Eager is 1 by definition. Intervals are bootstrapped over the subgraphs."
+        "Eager is 1 by definition. Intervals are bootstrapped over the subgraphs. Click the chart to see the subgraphs"
+        " behind the nearest point."
         + (f" {twin_name}: the same subgraphs on the same device, judged by the other rules." if others else "")
     )
 
@@ -182,7 +194,7 @@ def curve_rows(points: Sequence[CurvePoint]) -> list[dict[str, object]]:
 
 def scores(boards: Sequence[Board]) -> None:
     left, right = st.columns([3, 1], vertical_alignment="bottom", gap="small")
-    with right, st.popover("Board and rules", icon=":material/tune:", width="stretch"):
+    with right, st.popover("Board and rules", icon=":material/tune:", width="content"):
         profile = choose_profile(boards)
         aborts_fail = profile is Profile.PASSNET and count_aborts()
         if aborts_fail:
@@ -286,6 +298,7 @@ if not live.await_recorded():
 available = measured.boards()
 if found := finding(available):
     finding_first(found)
+if available:
     scores(available)
 else:
     st.info(

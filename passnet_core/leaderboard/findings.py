@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from passnet_core.leaderboard.boards import TELLING, Board, Contestant, Place, ranked
-from passnet_core.records import BASELINE_NAMES, Baseline, Capture, Profile, SolverKind, Verdict
+from passnet_core.records import BASELINE_NAMES, Baseline, Capture, Profile, SolverKind
 from passnet_core.store.rows import ScoreRow
 
 INDUCTOR = BASELINE_NAMES[Baseline.INDUCTOR]
@@ -68,12 +68,14 @@ class Finding:
 
 def finding(boards: Sequence[Board]) -> Finding | None:
     """Return what the most telling board says, with the other capture if nearly all of its subgraphs were measured in
-    it too; None: nothing was measured. boards: in the order of boards()."""
+    it too; None: neither was measured. boards: in the order of boards()."""
     strict = [each for each in boards if each.profile is Profile.STRICT] or list(boards)
     first = next((each for each in strict if _inductor(each)), strict[0] if strict else None)
     if first is None:
         return None
     best = next((line.contestant for line in ranked(first, 0) if line.contestant.solver is SolverKind.PASSES), None)
+    if best is None and not _inductor(first):
+        return None
     chosen = [first]
     shared = frozenset(first.places)
     for capture in Capture:
@@ -157,11 +159,18 @@ def _rows(contestant: Contestant | None, places: Iterable[Place]) -> tuple[Score
     return tuple(row for row in (contestant.rows if contestant else ()) if (row.task_id, row.subgraph_id) in among)
 
 
+def _slower(row: ScoreRow) -> bool:
+    """Whether a right result is slower than eager: its whole interval is, and its speedup beyond the noise floor."""
+    if row.error_class is not None or row.speedup is None or (row.high is not None and row.high >= 1):
+        return False
+    return row.speedup < 1 / (1 + (row.noise or 0.0))
+
+
 def _tally(rows: Sequence[ScoreRow]) -> Tally:
     right = [row.speedup for row in rows if row.error_class is None and row.speedup is not None]
     return Tally(
         total=len(rows),
-        slower=sum(row.verdict is Verdict.SLOWER for row in rows),
+        slower=sum(map(_slower, rows)),
         failed=len(rows) - len(right),
         speedup=median(right) if right else None,
     )

@@ -1,11 +1,16 @@
 """The section of the Scores page about the subgraphs that TorchInductor slows down."""
 
+import functools
+from collections.abc import Mapping
+
 import streamlit as st
 
-from pages.ui import measured, resources
+from pages.ui import frame, links, measured, resources
 from pages.ui.components import clock_note, clocks_apart
+from pages.ui.filters import INDUCTOR_SLOWER
+from pages.ui.plots import leave_for, picked_fields
 from pages.ui.text import count, plain, recorded, span
-from passnet_core.charts.shares import share_chart
+from passnet_core.charts.shares import PART, share_chart
 from passnet_core.leaderboard.inductor_effects import (
     Effect,
     Ground,
@@ -20,8 +25,11 @@ from passnet_core.leaderboard.inductor_effects import (
 )
 from passnet_core.records import BASELINE_NAMES, Baseline, Clock, contender_names
 
+SHARES = "shares"
 GROUPINGS = {each.value: each for each in Grouping}
 CLOCKS = {each.value: each for each in Clock}
+FILTERS: Mapping[Grouping, str] = {Grouping.OPERATIONS: "size", Grouping.DTYPE: "dtype", Grouping.FAMILY: "family"}
+"""The parameters of Explore that select a group."""
 
 
 def inductor_section() -> None:
@@ -30,18 +38,18 @@ def inductor_section() -> None:
     rows = measured.baseline_rows()
     if not rows:
         return
-    st.header("What TorchInductor slows down", anchor="inductor")
-    chosen = st.segmented_control(
-        "Group by", list(GROUPINGS), key="by", bind="query-params", default=Grouping.TIME.value, required=True
-    )
-    left, right = st.columns(2, vertical_alignment="bottom", gap="medium")
+    left, right = st.columns([3, 1], vertical_alignment="bottom", gap="small")
+    left.header("What TorchInductor slows down", anchor="inductor")
     names = {ground_words(each): each for each in grounds(rows)}
-    ground = names[left.selectbox("Device and capture", list(names), key="ground", bind="query-params")]
-    grouping = GROUPINGS[chosen or Grouping.TIME.value]
     clock = Clock.END_TO_END
-    if grouping is not Grouping.CLOCK:
-        named = right.selectbox("Clock", list(CLOCKS), key="clock", bind="query-params")
-        clock = CLOCKS[named]
+    with right, st.popover("Groups and device", icon=":material/tune:", width="content"):
+        chosen = st.segmented_control(
+            "Group by", list(GROUPINGS), key="by", bind="query-params", default=Grouping.TIME.value, required=True
+        )
+        ground = names[st.selectbox("Device and capture", list(names), key="ground", bind="query-params")]
+        grouping = GROUPINGS[chosen or Grouping.TIME.value]
+        if grouping is not Grouping.CLOCK:
+            clock = CLOCKS[st.selectbox("Clock", list(CLOCKS), key="clock", bind="query-params")]
     here = [row for row in rows if ground_of(row) == ground]
     whole = share_on(clock, here)
     if whole is None:
@@ -51,13 +59,14 @@ def inductor_section() -> None:
     days = sorted({row.finished_at[:10] for row in here})
     st.markdown(
         f"**{whole.slower:.0%}** of {count(whole.total, 'subgraph')} are slower with {baseline} than eager "
-        f"({clock.value}), {whole.counts[Effect.FASTER] / whole.total:.0%} are faster; median speedup "
+        f"({clock.value}), {whole.counts[Effect.FASTER] / whole.total:.0%} are faster. The median speedup is "
         f"{whole.speedup:.2f}×."
     )
     notes = (
+        ground_words(ground),
         span(days),
         recorded(row.recorded for row in here),
-        "slower or faster: the whole 95% interval is on that side of 1 and, end to end, beyond the noise floor",
+        "slower or faster: the whole 95% interval is on that side of 1, and end to end also beyond the noise floor",
     )
     st.caption(" · ".join(plain(each) for each in notes if each))
     alike = [each for each in names.values() if each._replace(clock_version=ground.clock_version) == ground]
@@ -68,7 +77,21 @@ def inductor_section() -> None:
     found = shares(here, clock, grouping, summaries)
     if found:
         groups = [(each.group, {part.value: number for part, number in each.counts.items()}) for each in found]
-        st.altair_chart(share_chart(groups, grouping.value), width="stretch")
+        st.altair_chart(
+            share_chart(groups, grouping.value),
+            width="stretch",
+            key=SHARES,
+            on_select=functools.partial(open_tasks, grouping),
+            selection_mode=PART,
+        )
+        st.caption(
+            "Click a part of a bar to find such tasks in Explore, as far as its filters go; it counts every speedup "
+            "below 1 as slower."
+        )
+        with st.container(horizontal=True):
+            links.link(
+                "explore", f"Tasks that {baseline} slows down", icon=":material/travel_explore:", state=INDUCTOR_SLOWER
+            )
         with st.expander("As a table", icon=":material/table:"):
             st.dataframe([_row(each) for each in found], hide_index=True, width="stretch", column_config=FIGURES)
     st.markdown("**Where the time of a call goes** (median over these subgraphs)")
@@ -91,15 +114,28 @@ def inductor_section() -> None:
         },
     )
     st.caption(
-        "Outside kernels: Python, dispatch and launches, as far as they do not overlap with kernels; with compiled "
-        "capture, the guards as well."
+        "Outside kernels: Python, dispatch and launches where they do not overlap with kernels; in compiled capture "
+        "also the guards."
     )
     if cost := guards(rows, ground):
         st.markdown(
-            f"Guards and their dispatch take **{cost.microseconds:.0f} µs** of a call in compiled capture. "
-            f"This is how much longer {baseline} takes than in direct capture, which has no guards (median "
-            f"over {count(cost.subgraphs, 'subgraph')} timed in both captures)."
+            f"Guards and their dispatch take **{cost.microseconds:.0f} µs** of a call in compiled capture. Direct "
+            f"capture has none, and {baseline} takes that much less time in it: the median over "
+            f"{count(cost.subgraphs, 'subgraph')} timed in both."
         )
+
+
+@frame.action
+def open_tasks(grouping: Grouping) -> None:
+    """Handle a click on a part of a bar: open Explore with such tasks."""
+    if picked := picked_fields(st.session_state[SHARES].selection.get(PART), ("name", "part")):
+        leave_for("explore", explore_filters(grouping, *picked))
+
+
+def explore_filters(grouping: Grouping, group: str, part: str) -> dict[str, str]:
+    """Return Explore's parameters for the tasks behind a part of a bar, as far as it can filter by group and effect."""
+    found = {"state": INDUCTOR_SLOWER} if part == Effect.SLOWER else {}
+    return found | ({FILTERS[grouping]: group} if grouping in FILTERS else {})
 
 
 def ground_words(ground: Ground) -> str:

@@ -1,9 +1,14 @@
-"""Reads clicks on charts."""
+"""Reads clicks on charts, and leaves the page for what was clicked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import streamlit as st
+
+from pages.ui import links
 from passnet_core.charts.curves import POINT
+
+LEAVING = "page that a click asked for"
 
 
 def picked_point(selection: Mapping[str, Any], levels: Sequence[int]) -> tuple[str, int] | None:
@@ -15,3 +20,29 @@ def picked_point(selection: Mapping[str, Any], levels: Sequence[int]) -> tuple[s
         if each.get("t") in levels and "solver" in each:
             return str(each["solver"]), int(each["t"])
     return None
+
+
+def picked_fields(picked: Iterable[Mapping[str, Any]] | None, fields: Sequence[str]) -> tuple[str, ...]:
+    """Return the values of these fields of what was clicked in a chart; empty if nothing was.
+
+    picked: from Streamlit, [{field: value}].
+    """
+    for each in picked or ():
+        if all(field in each for field in fields):
+            return tuple(str(each[field]) for field in fields)
+    return ()
+
+
+def leave_for(page: links.Name, selected: Mapping[str, str]) -> None:
+    """Open another page with these parameters at the next leave_if_asked. Call it from a callback, in which Streamlit
+    cannot switch pages."""
+    st.session_state[LEAVING] = page, dict(selected)
+
+
+def leave_if_asked() -> None:
+    """Open the page that a click asked for. Call it before a widget is drawn that is bound to the URL."""
+    if asked := st.session_state.pop(LEAVING, None):
+        page, selected = asked
+        # Explore has a parameter of this name too, and would show it as its own
+        st.session_state.pop("view", None)
+        st.switch_page(links.script(page), query_params=selected)

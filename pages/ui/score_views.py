@@ -9,13 +9,14 @@ import altair as alt
 import streamlit as st
 
 from pages.ui import frame, links
+from pages.ui.plots import leave_for, picked_fields
 from pages.ui.tables import choose_row
 from pages.ui.text import count, plain
 from passnet_core.charts.bars import BAR, Bar, bar_chart
-from passnet_core.charts.curves import INK
+from passnet_core.charts.contenders import ContenderLook, looks
 from passnet_core.charts.downloads import KINDS, csv_text, file_stem, picture
-from passnet_core.charts.scatter import Dot, scatter_chart
-from passnet_core.charts.violins import FEWEST, Speedups, violin_chart
+from passnet_core.charts.scatter import DOT, Dot, scatter_chart
+from passnet_core.charts.violins import FEWEST, MARK, Speedups, violin_chart
 from passnet_core.leaderboard.boards import (
     LOSSES,
     WINS,
@@ -24,6 +25,7 @@ from passnet_core.leaderboard.boards import (
     Contestant,
     Ranked,
     ScoreRow,
+    Spread,
     baselines_on,
     beside,
     deciding,
@@ -36,9 +38,8 @@ from passnet_core.scoring.report import Contribution, contributions, others_said
 from passnet_core.scoring.scores import Interpretation
 
 Rows = Sequence[Mapping[str, Any]]
-BARS = "bars"
+BARS, VIOLINS, SCATTER = "bars", "violins", "scatter"
 INDUCTOR = BASELINE_NAMES[Baseline.INDUCTOR]
-LIGHT_INK = "#e6ebf1"
 WORST = 20
 """How many subgraphs are drawn as bars; the table below has all of them."""
 TALL = 380
@@ -58,8 +59,13 @@ class Look:
 
     @property
     def contestants(self) -> dict[str, Contestant]:
-        """The contestants by name, in the order of their colours."""
+        """The contestants by name, in the order of their names."""
         return {each.name: each for each in sorted((line.contestant for line in self.lines), key=lambda one: one.name)}
+
+    @property
+    def drawn(self) -> dict[str, ContenderLook]:
+        """How each contestant is drawn, by name."""
+        return looks((each.name, each.kind) for each in self.contestants.values())
 
 
 def settle(key: str, options: Sequence[str], default: str) -> None:
@@ -103,20 +109,14 @@ def _picture_bytes(draw: Callable[..., alt.LayerChart], kind: str, title: str, c
     return picture(draw(), kind, title=title, caption=caption)
 
 
-def ink() -> str:
-    """Return the text colour of charts in this visitor's theme."""
-    return LIGHT_INK if st.context.theme.type == "dark" else INK
-
-
 # --- one subgraph ----------------------------------------------------------------------------------------------------
 
 
 @frame.action
 def choose_bar() -> None:
     """Handle a click on a bar: select its subgraph."""
-    for each in st.session_state[BARS].selection.get(BAR) or ():
-        if "task" in each and "subgraph" in each:
-            links.select_place(links.place_id(str(each["task"]), str(each["subgraph"])))
+    if picked := picked_fields(st.session_state[BARS].selection.get(BAR), ("task", "subgraph")):
+        links.select_place(links.place_id(*picked))
 
 
 def run_links(rows: Sequence[tuple[str, ScoreRow | None]]) -> None:
@@ -139,6 +139,28 @@ def chosen_row(rows: Sequence[ScoreRow]) -> ScoreRow | None:
     return next((row for row in rows if (row.task_id, row.subgraph_id) == chosen), None)
 
 
+@frame.action
+def open_run(spreads: Sequence[Spread]) -> None:
+    """Handle a click on a mark of the speedups: open its run at its subgraph."""
+    picked = picked_fields(st.session_state[VIOLINS].selection.get(MARK), ("solver", "subgraph"))
+    for each in spreads:
+        for row, _, _ in each.timed:
+            if (each.solver, mark_name(row)) == picked:
+                leave_for("runs", {"run": row.run_id, "task": row.task_id, "subgraph": row.subgraph_id})
+
+
+@frame.action
+def open_subgraph() -> None:
+    """Handle a click on a dot of the scatter: open its subgraph in the Workbench."""
+    fields = ("task", "subgraph")
+    if picked := picked_fields(st.session_state[SCATTER].selection.get(DOT), fields):
+        leave_for("workbench", dict(zip(fields, picked)))
+
+
+def mark_name(row: ScoreRow) -> str:
+    return f"{row.task_id} · {row.subgraph_id}"
+
+
 # --- behind a point --------------------------------------------------------------------------------------------------
 
 
@@ -156,7 +178,7 @@ def behind(look: Look) -> None:
         f"What each subgraph counts as in the ES({look.t}) of {plain(contestant.name)}, worst first. On the right: "
         f"what ES({look.t}) would be if that subgraph were within t and no slower than eager."
     )
-    st.altair_chart(draw(ink=ink()), width="stretch", key=BARS, on_select=choose_bar, selection_mode=BAR)
+    st.altair_chart(draw(), width="stretch", key=BARS, on_select=choose_bar, selection_mode=BAR)
     if rest := others_said(lines[WORST:]):
         st.caption(f"These are the worst {WORST} of {len(lines)}. {rest}")
     fixed = f"ES({look.t}) if within t"
@@ -208,15 +230,21 @@ def speedups(look: Look) -> None:
     lanes = [
         Speedups(
             each.solver,
-            tuple((f"{row.task_id} · {row.subgraph_id}", speedup, right) for row, speedup, right in each.timed),
+            tuple((mark_name(row), speedup, right) for row, speedup, right in each.timed),
         )
         for each in spreads
     ]
-    draw = functools.partial(violin_chart, lanes, look.t)
-    st.altair_chart(draw(ink=ink()), width="stretch", key="violins")
+    draw = functools.partial(violin_chart, lanes, look.t, look.drawn)
+    st.altair_chart(
+        draw(),
+        width="stretch",
+        key=VIOLINS,
+        on_select=functools.partial(open_run, spreads),
+        selection_mode=MARK,
+    )
     st.caption(
-        "Each mark is a subgraph. The shape behind the marks is the density of all that were timed; it is left out for "
-        f"fewer than {FEWEST}."
+        "Each mark is a subgraph; click it to open the run. Vertical position is jitter. The shape behind the marks is "
+        f"the density of all that were timed; it is left out for fewer than {FEWEST}."
     )
     st.dataframe(
         [
@@ -375,19 +403,21 @@ def two_solvers(look: Look) -> None:
         for each in pairs
         if each.first.speedup is not None and each.second and each.second.speedup is not None and each.duel
     ]
-    draw = functools.partial(scatter_chart, dots, first, second, list(words.values()))
+    colours = look.drawn[first].colour, look.drawn[second].colour
+    draw = functools.partial(scatter_chart, dots, first, second, list(words.values()), colours)
     chart, summary = st.columns([3, 2], gap="medium")
-    chart.altair_chart(draw(), width="stretch", key="scatter")
+    chart.altair_chart(draw(), width="stretch", key=SCATTER, on_select=open_subgraph, selection_mode=DOT)
     wins, losses = (sum(counts[each] for each in kinds) for kinds in (WINS, LOSSES))
     with summary:
         st.markdown(
-            f"At t = {look.t}, {plain(first)} wins **{wins}**, loses **{losses}** and ties "
-            f"**{len(pairs) - wins - losses}** of {len(pairs)} subgraphs:\n\n"
+            f"At t = {look.t}, {plain(first)}: **{wins}** won, **{losses}** lost and "
+            f"**{len(pairs) - wins - losses}** tied of {count(len(pairs), 'subgraph')}:\n\n"
             + "\n".join(f"- **{number}** {plain(words[each])}" for each, number in counts.items() if number)
         )
         untimed = len(pairs) - len(dots)
         st.caption(
-            "Above the diagonal the first is faster. Faster: the difference is beyond both noise floors, and the "
+            "Above the diagonal the first is faster. Click a dot to open its subgraph in the Workbench. "
+            "Faster: the difference is beyond both noise floors, and the "
             "intervals do not overlap. "
             + (f"Not drawn: {count(untimed, 'subgraph')} for which one of the two has no time." if untimed else "")
         )

@@ -9,6 +9,7 @@ from pages.ui.components import evidence_list, speedup_text
 from pages.ui.text import figure, plain
 from passnet_core.advice.memory_floor import Floor, floor_words, memory_floor, nearness
 from passnet_core.charts.breakdown import Breakdown, Piece, breakdowns, meaning, replays
+from passnet_core.charts.contenders import run_looks
 from passnet_core.charts.times import breakdown_chart, samples_chart, speedup_chart
 from passnet_core.records import (
     DISQUALIFIED,
@@ -38,8 +39,9 @@ def time_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> Non
         st.warning("These times were claimed by the passes' own process. They contradict the evidence.")
     floor = memory_floor(outcome, subgraph, _accelerator(outcome, subgraph))
     _where_it_goes(outcome, breakdowns(outcome), floor)
-    _speedups(outcome)
-    _samples(outcome)
+    author = bundle.author if bundle else ""
+    _speedups(outcome, author)
+    _samples(outcome, author)
     evidence_list([each for each in outcome.evidence if each.topic in TIME_TOPICS])
 
 
@@ -77,11 +79,11 @@ def _replayed(outcome: Outcome) -> bool:
     return bool(replays(outcome))
 
 
-def _speedups(outcome: Outcome) -> None:
+def _speedups(outcome: Outcome, author: str) -> None:
     present = [who for who in Contender if any(each.contender is who for each in outcome.timings)]
     if outcome.speedups:
         st.markdown("**Speedups over eager**, with their 95% intervals")
-        st.altair_chart(speedup_chart(outcome), width="stretch")
+        st.altair_chart(speedup_chart(outcome, author=author), width="stretch")
         if outcome.noise is not None:
             st.caption(
                 f"The band around 1 is the noise floor: eager may differ from itself by up to {outcome.noise:.1%}, end "
@@ -100,16 +102,17 @@ def _speedups(outcome: Outcome) -> None:
     st.dataframe(rows, hide_index=True, width="stretch")
 
 
-def _samples(outcome: Outcome) -> None:
+def _samples(outcome: Outcome, author: str) -> None:
+    looks = run_looks(outcome.spec.baseline, author)
     st.markdown("**Every sample**")
     for clock in Clock:
         timings = [each for each in outcome.timings if each.clock is clock and each.samples]
         if timings:
             st.markdown(f"{clock.value[:1].upper()}{clock.value[1:]}")
-            st.altair_chart(samples_chart(timings, outcome.spec.names), width="stretch")
+            st.altair_chart(samples_chart(timings, outcome.spec.names, looks), width="stretch")
     st.caption(
-        "Each dot is one call (if there are many, every n-th); its height within the lane has no meaning. The line is "
-        "the median, the bar the middle half."
+        "Each dot is one call (if there are many, every n-th); its vertical position is jitter. The line is the "
+        "median, the bar the middle half."
     )
 
 

@@ -1,4 +1,6 @@
-"""Scores: ES(t) of each solver. Only solvers that ran the same subgraphs under the same conditions are ranked."""
+"""Scores: what the measurements say first, then ES(t) of each solver.
+
+Only solvers that ran the same subgraphs under the same conditions are ranked."""
 
 import functools
 import itertools
@@ -9,16 +11,20 @@ import streamlit as st
 from pages.ui import frame, links, live, measured, resources
 from pages.ui.components import PROFILES, clock_note, clocks_apart
 from pages.ui.inductor import inductor_section
-from pages.ui.plots import picked_point
+from pages.ui.plots import leave_if_asked, picked_point
 from pages.ui.score_views import BEHIND, Look, downloads, views
 from pages.ui.text import count, plain, recorded, span
 from passnet_core.charts.curves import POINT, CurvePoint, curve_chart
 from passnet_core.leaderboard.boards import Board, Ranked, of_other_clocks, ranked, right_at, twin
+from passnet_core.leaderboard.findings import Finding, finding, headline, medians, solver_sentence
+from passnet_core.leaderboard.naming import asked_for, board_names, listed
 from passnet_core.leaderboard.report_card import Card
 from passnet_core.records import BASELINE_NAMES, RIGHT, Profile
 from passnet_core.scoring.scores import LEVELS, Interpretation
 
 CURVES = "curves"
+WIDE = 520
+"""The width of a field with a board's name, in pixels, if the page is that wide."""
 JUDGED_BY = {name: profile for profile, name in PROFILES.items()}
 
 
@@ -49,30 +55,96 @@ def count_aborts() -> bool:
     )
 
 
-def choose_board(boards: Sequence[Board]) -> Board:
-    """Let the visitor choose a board; the first is the default."""
-    names = {}
-    for each in boards:
-        pieces = (each.title, each.device, each.capture.value, clock_note(each.clock_version), each.id[:4])
-        names[" · ".join(filter(None, pieces))] = each
-    return names[st.selectbox("Measured on", list(names), key="board", bind="query-params")]
+@frame.action
+def turn_board(widget: str) -> None:
+    """Handle a choice of a board: put its id into the URL."""
+    links.select("board", st.session_state[widget])
+
+
+def asked_board(boards: Sequence[Board], profile: Profile) -> Board:
+    """Return the board of the URL; the most telling one if the URL names none, or one that is not here, which is
+    said."""
+    names, value = board_names(boards), links.selected("board")
+    by_id = {each.id: each for each in boards}
+    found = asked_for(value, names) if value else boards[0].id
+    if found is None:
+        st.warning(
+            f"There is no board {plain(repr(value))} here, judged by: {plain(PROFILES[profile])}. New results may "
+            "have changed it. The board below says most; the others are under *Board and rules*.",
+            icon=":material/link_off:",
+        )
+    return by_id[found] if found else boards[0]
+
+
+def choose_board(boards: Sequence[Board], board: Board) -> None:
+    """Let the visitor choose a board; boards of a single task have a field of their own if they are many."""
+    names = board_names(boards)
+    several, single = listed(boards)
+    options = [each.id for each in (*several, *[each for each in single if each is board])]
+    st.session_state["board"] = board.id
+    st.selectbox(
+        "Board",
+        options,
+        key="board",
+        format_func=names.__getitem__,
+        on_change=turn_board,
+        args=("board",),
+        width=WIDE,
+    )
+    if single:
+        st.session_state["one"] = board.id if board in single else None
+        st.selectbox(
+            f"One task ({count(len(single), 'board')})",
+            sorted((each.id for each in single), key=names.__getitem__),
+            key="one",
+            format_func=names.__getitem__,
+            on_change=turn_board,
+            args=("one",),
+            placeholder="Type a task's name",
+            width=WIDE,
+        )
 
 
 def caption(board: Board, *, aborts_fail: bool) -> str:
     """Describe a board in one line: subgraphs measured, device, capture, rules, whether aborts count, days, clock
     version if it is an older one, noise floor, recorded sources."""
     pieces = [
-        f"{len(board.places)} of {count(board.total, 'subgraph')} of {count(len(board.task_ids), 'task')}",
+        f"{len(board.places):,} of {count(board.total, 'subgraph')} of {count(len(board.task_ids), 'task')}",
         board.device,
         f"{board.capture.value} capture, end to end",
         f"judged by: {PROFILES[board.profile]}",
         *(["aborts count as failures"] if aborts_fail else []),
-        span(board.dates),
-        *([note] if (note := clock_note(board.clock_version)) else []),
-        *([] if board.noise is None else [f"noise floor ±{board.noise:.1%} (median)"]),
-        *([recorded(board.recorded)] if board.recorded else []),
+        *conditions_of(board),
     ]
     return " · ".join(pieces)
+
+
+def conditions_of(each: Board | Finding) -> list[str]:
+    """Return days, clock version if it is an older one, noise floor, and recorded sources."""
+    return [
+        span(each.dates),
+        *([note] if (note := clock_note(each.clock_version)) else []),
+        *([] if each.noise is None else [f"noise floor ±{each.noise:.1%} (median)"]),
+        *([recorded(each.recorded)] if each.recorded else []),
+    ]
+
+
+def finding_first(found: Finding) -> None:
+    """Say, before anything else, what TorchInductor slows down and what the best solver makes of the same subgraphs."""
+    st.header(plain(headline(found)), anchor="finding")
+    if found.inductor and found.solver:
+        st.subheader(plain(solver_sentence(found)), anchor=False)
+    total = f"{len(found.places):,} of {count(found.total, 'subgraph')}" if found.total else ""
+    pieces = (
+        f"{total or count(len(found.places), 'subgraph')} of {count(len(found.task_ids), 'task')}",
+        found.device,
+        "end to end",
+        f"judged by: {PROFILES[found.profile]}",
+        *conditions_of(found),
+        medians(found),
+        "slower: the whole 95% interval is below eager's time and beyond the noise floor",
+    )
+    st.caption(" · ".join(plain(each) for each in pieces if each))
 
 
 def table(lines: Sequence[Ranked], t: int, others: Sequence[Ranked], other: str) -> None:
@@ -102,7 +174,8 @@ def table(lines: Sequence[Ranked], t: int, others: Sequence[Ranked], other: str)
     st.dataframe(rows, hide_index=True, width="stretch", column_config=figures, placeholder="–")
     st.caption(
         "Eager is 1 by definition. Intervals are bootstrapped over the subgraphs. Accepted is the verdict's word, which"
-        f" knows no t; within t = {t} means timed, and every output within that tolerance of eager."
+        f" knows no t; within t = {t} means timed, and every output within that tolerance of eager. Click the chart to"
+        " see the subgraphs behind the nearest point."
         + (f" {twin_name}: the same subgraphs on the same device, judged by the other rules." if others else "")
     )
 
@@ -121,15 +194,14 @@ def curve_rows(points: Sequence[CurvePoint]) -> list[dict[str, object]]:
 
 
 def scores(boards: Sequence[Board]) -> None:
-    left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom", gap="medium")
-    with middle:
+    left, right = st.columns([3, 1], vertical_alignment="bottom", gap="small")
+    with right, st.popover("Board and rules", icon=":material/tune:", width="content"):
         profile = choose_profile(boards)
-    aborts_fail = profile is Profile.PASSNET and count_aborts()
-    if aborts_fail:
-        boards = measured.boards(aborts_fail=True)
-    with left:
-        board = choose_board([each for each in boards if each.profile is profile])
-    with right:
+        aborts_fail = profile is Profile.PASSNET and count_aborts()
+        if aborts_fail:
+            boards = measured.boards(aborts_fail=True)
+        here = [each for each in boards if each.profile is profile]
+        place = st.container()
         errors = st.segmented_control(
             "Error tolerance",
             [each.value for each in Interpretation],
@@ -138,11 +210,16 @@ def scores(boards: Sequence[Board]) -> None:
             default=Interpretation.DEFAULT.value,
             required=True,
         )
+    board = asked_board(here, profile)
+    with place:
+        choose_board(here, board)
+    left.subheader(f"ES\\(t\\): {plain(board_names(here)[board.id])}", anchor="scores")
     interpretation = Interpretation(errors or Interpretation.DEFAULT.value)
     conditions = caption(board, aborts_fail=aborts_fail)
     st.caption(plain(conditions))
     if apart := clocks_apart(of_other_clocks(board, boards)):
         st.caption(apart)
+    drawn = st.container()
     levels = LEVELS[interpretation]
     if "t" not in st.session_state and st.query_params.get("t", "") not in {str(level) for level in levels}:
         # not the widget's default: a click on a point also sets this state
@@ -154,8 +231,9 @@ def scores(boards: Sequence[Board]) -> None:
         for line in sorted(lines, key=lambda line: line.contestant.name)
         for level in line.report.levels
     ]
-    draw = functools.partial(curve_chart, points, t)
-    st.altair_chart(
+    look = Look(board, boards, t, interpretation, lines, conditions)
+    draw = functools.partial(curve_chart, points, t, look.drawn)
+    drawn.altair_chart(
         draw(),
         width="stretch",
         key=CURVES,
@@ -169,7 +247,6 @@ def scores(boards: Sequence[Board]) -> None:
         ranked(other, t, interpretation=interpretation) if other else (),
         PROFILES[other.profile] if other else "",
     )
-    look = Look(board, boards, t, interpretation, lines, conditions)
     downloads(look, "curves", "ES(t) over eager", functools.partial(curve_rows, points), draw)
     views(look)
 
@@ -215,10 +292,13 @@ def card_row(card: Card) -> dict[str, object]:
     }
 
 
+leave_if_asked()
 st.title("Scores")
 if not live.await_recorded():
     st.stop()
 available = measured.boards()
+if found := finding(available):
+    finding_first(found)
 if available:
     scores(available)
 else:

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from passnet_core.charts.curves import INK
-from passnet_core.charts.library import alt
+from passnet_core.charts.library import EDGE, TEXT, alt, framed
 
 BAR = "bar"
 """The selection that a click on a row makes; its fields are task and subgraph."""
@@ -26,7 +25,7 @@ class Bar:
     beside: str
 
 
-def bar_chart(bars: Sequence[Bar], t: int, *, ink: str = INK) -> alt.LayerChart:
+def bar_chart(bars: Sequence[Bar], t: int) -> alt.LayerChart:
     """One row per subgraph, in the given order: words, and below them a bar from 1 to the factor, logarithmic."""
     rows = [
         {
@@ -62,7 +61,7 @@ def bar_chart(bars: Sequence[Bar], t: int, *, ink: str = INK) -> alt.LayerChart:
         ],
     )
     band = (
-        base.mark_rect(color="#888888", cursor="pointer")
+        base.mark_rect(color=EDGE, cursor="pointer")
         .encode(x=alt.value(0), x2=alt.value("width"), opacity=alt.Opacity("zebra:Q", scale=None))
         .add_params(chosen)
     )
@@ -74,18 +73,17 @@ def bar_chart(bars: Sequence[Bar], t: int, *, ink: str = INK) -> alt.LayerChart:
         dx=5,
         dy=-8,
         fontSize=12,
-        color=ink,
+        color=TEXT,
         limit=alt.expr("width - 125"),
         cursor="pointer",
     ).encode(x=alt.value(0), text="said:N")
     right = base.mark_text(
-        align="right", baseline="middle", dx=-5, dy=-8, fontSize=12, color=ink, cursor="pointer"
+        align="right", baseline="middle", dx=-5, dy=-8, fontSize=12, color=TEXT, cursor="pointer"
     ).encode(x=alt.value("width"), text="beside:N")
-    eager = alt.Chart(alt.Data(values=[{"factor": 1.0}])).mark_rule(color="#888888", strokeDash=[3, 3]).encode(x=x)
+    eager = alt.Chart(alt.Data(values=[{"factor": 1.0}])).mark_rule(color=EDGE, strokeDash=[3, 3]).encode(x=x)
     spoken = f"What {len(rows)} subgraphs count as in ES({t}), the worst first. The table below has the same figures."
-    return alt.layer(band, eager, bar, end, left, right).properties(
-        height=alt.Step(ROW), width="container", description=spoken
-    )
+    layers = alt.layer(band, eager, bar, end, left, right)
+    return framed(layers, height=ROW * max(len(rows), 1), width="container", description=spoken)
 
 
 def _ticks(low: float, high: float) -> list[float]:

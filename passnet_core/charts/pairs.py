@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from passnet_core.charts.library import alt
+from passnet_core.charts.library import EDGE, TEXT, alt
 from passnet_core.records import Speedup
 
 LOOKS = {"then": ("#7f7f7f", "circle"), "now": ("#0072b2", "diamond")}
@@ -34,6 +34,8 @@ def pair_chart(speedups: Sequence[tuple[str, Speedup]]) -> alt.FacetChart:
     point = base.mark_point(filled=True, size=110, opacity=1).encode(
         x="speedup:Q", shape=alt.Shape("side:N", legend=None, scale=alt.Scale(domain=sides, range=list(shapes)))
     )
-    eager = alt.Chart().mark_rule(strokeDash=[4, 4], color="#7f7f7f", aria=False).encode(x=alt.datum(1))
+    eager = alt.Chart().mark_rule(strokeDash=[4, 4], color=EDGE, aria=False).encode(x=alt.datum(1))
     layers = alt.layer(eager, span, point).properties(height=26 * len(sides), width=520)
-    return layers.facet(row=alt.Row("clock:N", title=None, sort=clocks), data=alt.Data(values=rows))
+    words = {"labelColor": TEXT, "titleColor": TEXT}
+    facets = layers.facet(row=alt.Row("clock:N", title=None, sort=clocks), data=alt.Data(values=rows))
+    return facets.configure_axis(**words).configure_header(**words)

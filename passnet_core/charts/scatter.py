@@ -5,17 +5,17 @@ from dataclasses import dataclass
 
 from passnet_core.charts.curves import TICKS
 from passnet_core.charts.data import data_of
-from passnet_core.charts.library import alt
+from passnet_core.charts.library import EDGE, alt, framed, legend_columns, nearest
 
-LOOKS = (
-    ("#0072B2", "triangle-up"),
-    ("#D55E00", "triangle-down"),
-    ("#777777", "circle"),
-    ("#CC79A7", "diamond"),
-    ("#E69F00", "cross"),
-    ("#009E73", "square"),
-)
-"""Colour and shape of each kind, in the order of the kinds; either alone tells them apart."""
+SHAPES = ("triangle-up", "triangle-down", "circle", "diamond", "cross", "square")
+"""The shape of each kind, in the order of the kinds."""
+GREY = "#777777"
+WIDEST = 400
+"""The most pixels that either axis takes."""
+LABEL = 320
+"""The most pixels that a label takes in the legend."""
+DOT = "dot"
+"""The selection that a click makes: of the nearest dot; its fields are task and subgraph."""
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,18 @@ class Dot:
     kind: str
 
 
-def scatter_chart(dots: Sequence[Dot], first: str, second: str, kinds: Sequence[str]) -> alt.LayerChart:
+def scatter_chart(
+    dots: Sequence[Dot], first: str, second: str, kinds: Sequence[str], colours: tuple[str, str]
+) -> alt.LayerChart:
     """The first solver's speedup over the second's on equal logarithmic axes: above the diagonal the first is faster.
 
-    kinds: all kinds of dots that are possible, in the order of LOOKS."""
+    kinds: all that are possible, in the order of SHAPES; the two that each solver wins have its colour of `colours`.
+    The axes are equally long, whatever the page's width. A tooltip and a click belong to the nearest dot."""
     figures = [1.0, *(each for dot in dots for each in (dot.first, dot.second))]
     domain = [min(figures) / 1.08, max(figures) * 1.08]
-    present = [kind for kind in kinds if any(dot.kind == kind for dot in dots)]
-    looks = [LOOKS[kinds.index(kind) % len(LOOKS)] for kind in present]
-    colours, shapes = [colour for colour, _ in looks], [shape for _, shape in looks]
+    shades = (*colours, GREY, *colours, GREY)
+    present = [place for place, kind in enumerate(kinds) if any(dot.kind == kind for dot in dots)]
+    shown = [kinds[place] for place in present]
     rows = [
         {
             "task": dot.task_id,
@@ -49,21 +52,35 @@ def scatter_chart(dots: Sequence[Dot], first: str, second: str, kinds: Sequence[
         }
         for dot in dots
     ]
-    scale = alt.Scale(type="log", domain=domain, nice=False)
+    side = f"min(width, {WIDEST})"
+    across = alt.Scale(type="log", domain=domain, nice=False, range=[0, alt.ExprRef(side)])
+    up = alt.Scale(type="log", domain=domain, nice=False, range=[WIDEST, alt.ExprRef(f"{WIDEST} - {side}")])
     axis = alt.Axis(
         values=[tick for tick in TICKS if domain[0] <= tick <= domain[1]], format="~g", labelOverlap=True, grid=False
     )
-    x = alt.X("second:Q", title=f"speedup of {_short(second)}", scale=scale, axis=axis)
-    y = alt.Y("first:Q", title=f"speedup of {_short(first)}", scale=scale, axis=axis)
-    legend = alt.Legend(orient="top", columns=1, labelLimit=320, title=None)
+    x = alt.X("second:Q", title=f"speedup of {_short(second)}", scale=across, axis=axis)
+    y = alt.Y("first:Q", title=f"speedup of {_short(first)}", scale=up, axis=axis)
+    legend = alt.Legend(orient="top", columns=legend_columns(shown, LABEL), labelLimit=LABEL, title=None)
+    hovered = nearest("hovered")
     points = (
         alt.Chart(data_of(rows))
-        .mark_point(size=55, filled=True, opacity=0.75)
+        .mark_point(filled=True, opacity=0.75, cursor="pointer")
         .encode(
             x=x,
             y=y,
-            color=alt.Color("kind:N", sort=present, legend=legend, scale=alt.Scale(domain=present, range=colours)),
-            shape=alt.Shape("kind:N", sort=present, legend=legend, scale=alt.Scale(domain=present, range=shapes)),
+            color=alt.Color(
+                "kind:N",
+                sort=shown,
+                legend=legend,
+                scale=alt.Scale(domain=shown, range=[shades[place % len(shades)] for place in present]),
+            ),
+            shape=alt.Shape(
+                "kind:N",
+                sort=shown,
+                legend=legend,
+                scale=alt.Scale(domain=shown, range=[SHAPES[place % len(SHAPES)] for place in present]),
+            ),
+            size=alt.condition(hovered, alt.value(160), alt.value(55)),
             tooltip=[
                 alt.Tooltip("task:N"),
                 alt.Tooltip("subgraph:N"),
@@ -73,16 +90,21 @@ def scatter_chart(dots: Sequence[Dot], first: str, second: str, kinds: Sequence[
                 alt.Tooltip("kind:N", title="comparison"),
             ],
         )
+        .add_params(
+            hovered, alt.selection_point(name=DOT, fields=["task", "subgraph"], on="click", nearest=True, empty=True)
+        )
     )
     ends = alt.Chart(alt.Data(values=[{"first": each, "second": each} for each in domain]))
-    diagonal = ends.mark_line(color="#888888", strokeWidth=1.5).encode(x=x, y=y)
-    one = alt.Chart(alt.Data(values=[{"first": 1.0, "second": 1.0}]))
-    eager = (one.mark_rule(color="#888888", strokeDash=[3, 3]).encode(**each) for each in ({"x": x}, {"y": y}))
+    diagonal = ends.mark_line(color=EDGE, strokeWidth=1.5).encode(x=x, y=y)
+    # rules end where the axes do
+    one = [[{"first": 1.0, "second": each} for each in domain], [{"first": each, "second": 1.0} for each in domain]]
+    eager = [alt.Chart(alt.Data(values=each)).mark_line(color=EDGE, strokeDash=[3, 3]).encode(x=x, y=y) for each in one]
     spoken = (
         f"Speedups of {len(rows)} subgraphs: {first} on the vertical axis, {second} on the horizontal one;"
         " on the diagonal they are equal."
     )
-    return alt.layer(*eager, diagonal, points).properties(height=460, width="container", description=spoken)
+    layers = alt.layer(*eager, diagonal, points)
+    return framed(layers, height=WIDEST, width="container", description=spoken)
 
 
 def _short(name: str) -> str:

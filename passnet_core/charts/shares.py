@@ -2,10 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 
-from passnet_core.charts.library import alt
+from passnet_core.charts.library import alt, framed, legend_columns
 
 COLOURS = ("#D55E00", "#999999", "#0072B2")
 """Vermilion and blue of Okabe and Ito, with grey between: colour-blind readers can tell them apart."""
+ROW = 30
+LABEL = 240
+"""The most pixels that a label takes."""
+PART = "part"
+"""The selection that a click on a part of a bar makes; its fields are name and part."""
 
 
 def share_chart(groups: Sequence[tuple[str, Mapping[str, int]]], title: str) -> alt.LayerChart:
@@ -19,15 +24,23 @@ def share_chart(groups: Sequence[tuple[str, Mapping[str, int]]], title: str) -> 
         total, begin = sum(counts.values()), 0.0
         for place, part in enumerate(parts):
             share = counts[part] / total
-            row = {"group": f"{name} ({total})", "part": part, "place": place, "count": counts[part], "share": share}
+            row = {
+                "group": f"{name} ({total})",
+                "name": name,
+                "part": part,
+                "place": place,
+                "count": counts[part],
+                "share": share,
+            }
             # only a wide part has room for its count
             label = f"{counts[part]}" if share > 0.04 else ""
             rows.append(row | {"begin": begin, "end": begin + share, "middle": begin + share / 2, "label": label})
             begin += share
     base = alt.Chart(alt.Data(values=rows)).encode(
-        y=alt.Y("group:N", title=title, sort=None, axis=alt.Axis(labelLimit=240)),
+        y=alt.Y("group:N", title=title, sort=None, axis=alt.Axis(labelLimit=LABEL)),
     )
-    bars = base.mark_bar().encode(
+    chosen = alt.selection_point(name=PART, fields=["name", "part"], on="click", empty=True)
+    bars = base.mark_bar(cursor="pointer").encode(
         x=alt.X(
             "begin:Q",
             title="share of subgraphs",
@@ -40,7 +53,7 @@ def share_chart(groups: Sequence[tuple[str, Mapping[str, int]]], title: str) -> 
             title=None,
             sort=parts,
             scale=alt.Scale(domain=parts, range=list(COLOURS[: len(parts)])),
-            legend=alt.Legend(orient="top", columns=1),
+            legend=alt.Legend(orient="top", columns=legend_columns(parts, LABEL)),
         ),
         tooltip=[
             alt.Tooltip("group:N", title=title),
@@ -49,5 +62,7 @@ def share_chart(groups: Sequence[tuple[str, Mapping[str, int]]], title: str) -> 
             alt.Tooltip("share:Q", format=".1%"),
         ],
     )
-    numbers = base.mark_text(color="white", fontWeight="bold").encode(x="middle:Q", text="label:N")
-    return alt.layer(bars, numbers).properties(height=alt.Step(30))
+    numbers = base.mark_text(color="white", fontWeight="bold", cursor="pointer").encode(x="middle:Q", text="label:N")
+    spoken = f"Shares of subgraphs by {title}: {', '.join(parts)}. The table below has the same figures."
+    layers = alt.layer(bars.add_params(chosen), numbers)
+    return framed(layers, height=ROW * len(groups), width="container", description=spoken)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from passnet_core.charts.library import alt
+from passnet_core.charts.library import alt, framed
 from passnet_core.charts.places import where
 from passnet_core.records import ErrorMap, Neighbourhood, OutputAccuracy
 
@@ -13,8 +13,6 @@ COLOURS = ("#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725")
 """The brighter part of viridis: its lightness grows steadily, and it is visible on light and on dark pages."""
 NOT_FINITE_COLOUR = "#d55e00"
 CELL, LEAST_HEIGHT, MOST_HEIGHT = 7, 28, 240
-AROUND = 130
-"""The height of the axis, its title and the legend, in pixels."""
 MOST_SCALED = 1e6
 """Errors of this many times the bound, and larger ones, all have the brightest colour."""
 STATES = ("right", "wrong", "not finite")
@@ -59,9 +57,9 @@ def strip_chart(found: OutputAccuracy) -> alt.LayerChart:
             text="×", color="white", fontSize=8, fontWeight="bold"
         )
         layers.append(crosses.encode(x=alt.X("middle:Q", **x), y=alt.Y("centre:Q", **y), tooltip=TOOLTIPS))
-    height = max(LEAST_HEIGHT, min(MOST_HEIGHT, CELL * spots.rows)) + AROUND
+    height = max(LEAST_HEIGHT, min(MOST_HEIGHT, CELL * spots.rows))
     spoken = f"Error map of output {found.output}. Wrong: {where(found)}."
-    return alt.layer(*layers).properties(height=height, width="container", description=spoken)
+    return framed(alt.layer(*layers), height=height, width="container", description=spoken)
 
 
 def _axes(spots: ErrorMap, shape: Sequence[int]) -> tuple[dict[str, Any], dict[str, Any]]:

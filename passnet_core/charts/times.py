@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from passnet_core.charts.breakdown import Breakdown, Piece, quartiles
-from passnet_core.charts.library import alt
+from passnet_core.charts.contenders import ContenderLook, run_looks
+from passnet_core.charts.library import EDGE, TEXT, alt, framed, legend_columns
 from passnet_core.records import CONTENDER_NAMES, Clock, Contender, Outcome, Timing
 
-COLOURS = dict(zip(Contender, ("#7f7f7f", "#e69f00", "#0072b2")))
-SHAPES = dict(zip(Contender, ("circle", "square", "triangle-up")))
 LABELS = 210
 """The most pixels that a contender's name takes."""
+PART_LABEL = 160
 PART_COLOURS: Mapping[Piece, str] = {
     Piece.KERNELS: "#0072b2",
     Piece.LAUNCH: "#56b4e9",
@@ -20,7 +20,7 @@ PART_COLOURS: Mapping[Piece, str] = {
 }
 """Okabe and Ito's colours, of different lightness; numbers and their order tell the parts apart as well."""
 WHITE_ON = (Piece.KERNELS,)
-FLOOR_COLOUR, NOISE_COLOUR = "#d55e00", "#888888"
+FLOOR_COLOUR = "#d55e00"
 SHOWN = 200
 """About how many samples are shown per contender and clock: of more, every n-th one."""
 LEAST_LABELLED = 0.07
@@ -62,7 +62,7 @@ def breakdown_chart(
             title=None,
             sort=[part.value for part in parts],
             scale=alt.Scale(domain=[part.value for part in parts], range=[PART_COLOURS[part] for part in parts]),
-            legend=alt.Legend(orient="top", columns=4, labelLimit=160),
+            legend=alt.Legend(orient="top", columns=legend_columns(parts, PART_LABEL), labelLimit=PART_LABEL),
         ),
         tooltip=[
             alt.Tooltip("who:N", title="contender"),
@@ -80,10 +80,9 @@ def breakdown_chart(
             .encode(x="middle:Q", y=alt.Y("who:N", sort=order), text="label:N")
         )
     totals = [{"who": names[each.contender], "end": each.total_us, "label": f"{each.total_us:.3g}"} for each in found]
-    # the totals stand beside the bars, on the page's background, so their colour must suit light and dark
     layers.append(
         alt.Chart(alt.Data(values=totals))
-        .mark_text(align="left", dx=4, color=NOISE_COLOUR)
+        .mark_text(align="left", dx=4, color=TEXT)
         .encode(x="end:Q", y=alt.Y("who:N", sort=order), text="label:N")
     )
     if floor_us is not None and floor_us <= longest * 1.1:
@@ -98,7 +97,7 @@ def breakdown_chart(
             .encode(x="us:Q", y=alt.value(-7), text="label:N")
         )
     spoken = "; ".join(spent_words(each, names) for each in found)
-    return alt.layer(*layers).properties(height=alt.Step(34), width="container", description=spoken)
+    return framed(alt.layer(*layers), height=LANE * len(found), width="container", description=spoken)
 
 
 def spent_words(found: Breakdown, names: Mapping[Contender, str] = CONTENDER_NAMES) -> str:
@@ -107,12 +106,15 @@ def spent_words(found: Breakdown, names: Mapping[Contender, str] = CONTENDER_NAM
     return f"{names[found.contender]}: {found.total_us:.3g} µs = {parts}"
 
 
-def speedup_chart(outcome: Outcome) -> alt.LayerChart:
-    """Speedups over eager with intervals, per clock, on a logarithmic axis, with the noise floor as a band around 1."""
+def speedup_chart(outcome: Outcome, *, author: str = "") -> alt.LayerChart:
+    """Speedups over eager with intervals, per clock, on a logarithmic axis, with the noise floor as a band around 1.
+    author: of the bundle."""
+    looks = run_looks(outcome.spec.baseline, author)
     shown = [each for each in outcome.speedups if each.value > 0 and each.low > 0]
     names = outcome.spec.names
     present = [who for who in Contender if any(each.contender is who for each in shown)]
     order = [names[who] for who in present]
+    legend = alt.Legend(orient="top", columns=legend_columns(order, LABELS), labelLimit=LABELS)
     rows = [
         {
             "who": names[each.contender],
@@ -135,8 +137,8 @@ def speedup_chart(outcome: Outcome) -> alt.LayerChart:
             "who:N",
             title=None,
             sort=order,
-            scale=alt.Scale(domain=order, range=[COLOURS[who] for who in present]),
-            legend=alt.Legend(orient="top"),
+            scale=alt.Scale(domain=order, range=[looks[who].colour for who in present]),
+            legend=legend,
         ),
     )
     x = alt.X("speedup:Q", title="speedup over eager", scale=scale, axis=alt.Axis(format="~g", grid=False))
@@ -149,8 +151,8 @@ def speedup_chart(outcome: Outcome) -> alt.LayerChart:
             "who:N",
             title=None,
             sort=order,
-            scale=alt.Scale(domain=order, range=[SHAPES[who] for who in present]),
-            legend=alt.Legend(orient="top"),
+            scale=alt.Scale(domain=order, range=[looks[who].shape for who in present]),
+            legend=legend,
         ),
         tooltip=[
             alt.Tooltip("who:N", title="contender"),
@@ -160,25 +162,27 @@ def speedup_chart(outcome: Outcome) -> alt.LayerChart:
             alt.Tooltip("high:Q", title="to", format=".3f"),
         ],
     )
-    one = alt.Chart(alt.Data(values=[{"x": 1.0}])).mark_rule(color=NOISE_COLOUR, strokeDash=[3, 3])
+    one = alt.Chart(alt.Data(values=[{"x": 1.0}])).mark_rule(color=EDGE, strokeDash=[3, 3])
     layers: list[alt.Chart] = [one.encode(x=alt.X("x:Q", scale=scale)), intervals, points]
     if noise:
         band = alt.Chart(alt.Data(values=[{"low": 1 / (1 + noise), "high": 1 + noise}]))
-        layers.insert(
-            0, band.mark_rect(color=NOISE_COLOUR, opacity=0.22).encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
-        )
+        layers.insert(0, band.mark_rect(color=EDGE, opacity=0.22).encode(x=alt.X("low:Q", scale=scale), x2="high:Q"))
     spoken = "; ".join(
         f"{names[each.contender]}, {each.clock.value}: {each.value:.2f} ({each.low:.2f} to {each.high:.2f})"
         for each in shown
     )
-    return alt.layer(*layers).properties(
-        height=alt.Step(14 * max(1, len(order)) + 8), width="container", description=spoken
-    )
+    height = (14 * max(1, len(order)) + 8) * max(1, len(clocks))
+    return framed(alt.layer(*layers), height=height, width="container", description=spoken)
 
 
-def samples_chart(timings: Sequence[Timing], names: Mapping[Contender, str] = CONTENDER_NAMES) -> alt.LayerChart:
-    """Raw samples of one clock: a lane of points per contender, with the middle half and the median marked. names: of
-    the contenders."""
+def samples_chart(
+    timings: Sequence[Timing],
+    names: Mapping[Contender, str] = CONTENDER_NAMES,
+    looks: Mapping[Contender, ContenderLook] | None = None,
+) -> alt.LayerChart:
+    """Raw samples of one clock: a lane of points per contender, with the middle half and the median marked. names,
+    looks: of the contenders."""
+    looks = looks or run_looks()
     shown = sorted((each for each in timings if each.samples), key=lambda each: list(Contender).index(each.contender))
     order = [names[each.contender] for each in shown]
     rows = [
@@ -189,7 +193,7 @@ def samples_chart(timings: Sequence[Timing], names: Mapping[Contender, str] = CO
     ]
     middles = [{"who": names[each.contender], **quartiles(each)} for each in shown]
     colour = alt.Color(
-        "who:N", legend=None, scale=alt.Scale(domain=order, range=[COLOURS[each.contender] for each in shown])
+        "who:N", legend=None, scale=alt.Scale(domain=order, range=[looks[each.contender].colour for each in shown])
     )
     y = alt.Y("who:N", title=None, sort=order, axis=alt.Axis(labelLimit=LABELS))
     axis = {"title": "µs per call", "scale": alt.Scale(zero=False, nice=False, padding=8), "axis": alt.Axis(grid=False)}
@@ -211,10 +215,11 @@ def samples_chart(timings: Sequence[Timing], names: Mapping[Contender, str] = CO
         alt.Tooltip("high:Q", format=".2f", title="to"),
     ]
     base = alt.Chart(alt.Data(values=middles)).encode(y=y, tooltip=told)
-    halves = base.mark_bar(height=6, opacity=0.35, color=NOISE_COLOUR).encode(x=alt.X("low:Q", **axis), x2="high:Q")
+    halves = base.mark_bar(height=6, opacity=0.35, color=EDGE).encode(x=alt.X("low:Q", **axis), x2="high:Q")
     medians = base.mark_tick(thickness=3, size=LANE * 0.8, color=FLOOR_COLOUR).encode(x=alt.X("median:Q", **axis))
     spoken = "; ".join(
         f"{row['who']}: median {row['median']:.3g} µs, the middle half from {row['low']:.3g} to {row['high']:.3g}"
         for row in middles
     )
-    return alt.layer(halves, points, medians).properties(height=alt.Step(LANE), width="container", description=spoken)
+    layers = alt.layer(halves, points, medians)
+    return framed(layers, height=LANE * max(1, len(order)), width="container", description=spoken)

@@ -1,20 +1,21 @@
 """The Altair chart of how speedups are distributed."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from passnet_core.charts.curves import COLOURS, INK, TICKS
+from passnet_core.charts.contenders import ContenderLook
+from passnet_core.charts.curves import TICKS
 from passnet_core.charts.data import data_of
-from passnet_core.charts.library import alt
+from passnet_core.charts.library import EDGE, TEXT, alt, framed
 
 WITHIN, NOT_WITHIN = "within", "not within"
 LANE = 120
 """The height of one solver's lane in pixels."""
-AROUND = 90
-"""The height of legend, axis and title, in pixels."""
+MARK = "mark"
+"""The selection that a click makes: of the nearest mark; its fields are solver and subgraph."""
 SIGNS = ("circle", "M-1,-1L1,1M-1,1L1,-1")
 """The marks of samples within t, a ring, and of others, a slanted cross."""
 FEWEST = 8
@@ -47,19 +48,20 @@ def density(speedups: Sequence[float], at: Sequence[float]) -> list[float]:
     return [float(each) for each in (heights / top if top > 0 else heights)]
 
 
-def violin_chart(solvers: Sequence[Speedups], t: int, *, ink: str = INK) -> alt.LayerChart:
+def violin_chart(solvers: Sequence[Speedups], t: int, looks: Mapping[str, ContenderLook]) -> alt.LayerChart:
     """One lane per solver: its density if there are enough samples, a mark for every sample, and the median.
 
-    The shape of a mark tells whether the sample is within t; the legend explains it."""
+    looks: of each solver, by name. The shape of a mark tells whether the sample is within t; the legend explains it.
+    A tooltip and a click belong to the nearest mark."""
     figures = [1.0, *(speedup for each in solvers for _, speedup, _ in each.samples)]
     low, high = min(figures) / 1.25, max(figures) * 1.25
     shapes, marks, middles = [], [], []
     names = []
     for lane, each in enumerate(solvers):
-        colour = COLOURS[lane % len(COLOURS)]
+        colour = looks[each.solver].colour
         speedups = [speedup for _, speedup, _ in each.samples]
         enough = len(speedups) >= FEWEST
-        names.append({"name": f"{each.solver} ({len(speedups)})", "y": lane - 0.45})
+        names.append({"name": f"{each.solver} ({len(speedups)})", "y": lane - 0.42})
         if enough:
             grid = [float(place) for place in np.geomspace(low, high, GRID)]
             for place, height in zip(grid, density(speedups, grid)):
@@ -83,7 +85,7 @@ def violin_chart(solvers: Sequence[Speedups], t: int, *, ink: str = INK) -> alt.
             middle = float(np.median(speedups))
             ends = {"from": lane - HALF, "to": lane + HALF}
             middles.append(
-                ends | {"speedup": middle, "label": f"median {middle:.2f}×", "y": lane + 0.45, "solver": each.solver}
+                ends | {"speedup": middle, "label": f"median {middle:.2f}×", "y": lane + 0.42, "solver": each.solver}
             )
     x = alt.X(
         "speedup:Q",
@@ -102,7 +104,7 @@ def violin_chart(solvers: Sequence[Speedups], t: int, *, ink: str = INK) -> alt.
     )
     points = (
         alt.Chart(data_of(marks))
-        .mark_point(size=34 if len(marks) <= CROWD else 14, opacity=0.65, strokeWidth=1.4)
+        .mark_point(size=34 if len(marks) <= CROWD else 14, opacity=0.65, strokeWidth=1.4, cursor="pointer")
         .encode(
             x=x,
             y=y,
@@ -121,24 +123,25 @@ def violin_chart(solvers: Sequence[Speedups], t: int, *, ink: str = INK) -> alt.
                 alt.Tooltip("values:N"),
             ],
         )
+        .add_params(alt.selection_point(name=MARK, fields=["solver", "subgraph"], on="click", nearest=True, empty=True))
     )
     medians = alt.Chart(alt.Data(values=middles))
-    rules = medians.mark_rule(strokeWidth=2, color="#888888").encode(
+    rules = medians.mark_rule(strokeWidth=2, color=EDGE).encode(
         x=x, y=alt.Y("from:Q", axis=None, scale=lanes), y2="to:Q"
     )
-    labels = medians.mark_text(fontSize=12, baseline="middle", color=ink).encode(x=x, y=y, text="label:N")
+    labels = medians.mark_text(fontSize=12, baseline="middle", color=TEXT).encode(x=x, y=y, text="label:N")
     titles = (
         alt.Chart(alt.Data(values=names))
         .mark_text(
-            align="left", baseline="middle", dx=2, fontSize=13, fontWeight="bold", color=ink, limit=alt.expr("width")
+            align="left", baseline="middle", dx=2, fontSize=13, fontWeight="bold", color=TEXT, limit=alt.expr("width")
         )
         .encode(x=alt.value(0), y=y, text="name:N")
     )
-    eager = alt.Chart(alt.Data(values=[{"speedup": 1.0}])).mark_rule(color="#888888", strokeDash=[3, 3]).encode(x=x)
+    eager = alt.Chart(alt.Data(values=[{"speedup": 1.0}])).mark_rule(color=EDGE, strokeDash=[3, 3]).encode(x=x)
     spoken = f"Speedups of {', '.join(each.solver for each in solvers) or 'no solver'}, each subgraph as a mark."
-    return alt.layer(violins, eager, points, rules, labels, titles).properties(
-        height=LANE * max(len(solvers), 1) + AROUND, width="container", description=spoken
-    )
+    # the points come last, so that no other mark takes their clicks
+    layers = alt.layer(violins, eager, rules, labels, titles, points)
+    return framed(layers, height=LANE * max(len(solvers), 1), width="container", description=spoken)
 
 
 def _said(within: bool, t: int) -> str:

@@ -1,5 +1,6 @@
 """Leaderboards. Only solvers that ran the same subgraphs under the same conditions are ranked together."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -9,6 +10,7 @@ from statistics import median
 
 import numpy as np
 
+from passnet_core.charts.contenders import ContenderKind, kind_of
 from passnet_core.leaderboard.grounds import Ground, ground_of
 from passnet_core.records import BASELINE_NAMES, Baseline, Capture, ErrorClass, Profile, SolverKind, digest_of
 from passnet_core.scoring.report import ABORTED_AS, ReportEntry, ScoreReport, aborted, score_report
@@ -44,6 +46,10 @@ class Contestant:
     def entries(self) -> tuple[ReportEntry, ...]:
         """The rows in the form that scoring.report takes."""
         return tuple(entry_of(row) for row in self.rows)
+
+    @property
+    def kind(self) -> ContenderKind:
+        return kind_of(self.rows[0].author, self.rows[0].baseline)
 
 
 @dataclass(frozen=True)
@@ -403,10 +409,10 @@ def _boards_of(
             """Return the solver's row at each place; () if it lacks one."""
             return tuple(found[place] for place in order) if all(place in found for place in order) else ()
 
+        whole_bundles = {digest: whole for digest, found in sorted(bundles.items()) if (whole := covering(found))}
         contestants = [
-            Contestant(names.get(digest, f"bundle {digest[:6]}"), SolverKind.PASSES, digest, whole)
-            for digest, found in sorted(bundles.items())
-            if (whole := covering(found))
+            Contestant(name, SolverKind.PASSES, digest, whole_bundles[digest])
+            for digest, name in _bundle_names(whole_bundles, names).items()
         ]
         # an author with a single bundle that covers the board needs no second line
         single = {row.author for each in contestants for row in each.rows}
@@ -428,3 +434,15 @@ def _boards_of(
         key = digest_of([device, capture, *version, [list(place) for place in order]])
         made.append(Board(key[:10], *ground, order, max(total, len(order)), tuple(contestants)))
     return made
+
+
+def _bundle_names(bundles: Mapping[str, Sequence[ScoreRow]], names: Mapping[str, str]) -> dict[str, str]:
+    """Name the bundles of a board. One without a title is named by its author, and by its digest if it has no author or
+    if several bundles of the author are here."""
+    authors = Counter(rows[0].author for digest, rows in bundles.items() if digest not in names)
+    found = {}
+    for digest, rows in bundles.items():
+        author = rows[0].author
+        name = f"{author} bundle".strip()
+        found[digest] = names.get(digest, name if author and authors[author] == 1 else f"{name} {digest[:6]}")
+    return found

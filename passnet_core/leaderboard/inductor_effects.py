@@ -81,8 +81,8 @@ class Guards:
 # the groups: the bound below which a value belongs to a group, and the group's name
 TIMES = ((25.0, "below 25 µs"), (50.0, "25 to 50 µs"), (100.0, "50 to 100 µs"), (1000.0, "100 µs to 1 ms"))
 LONGEST = "1 ms and more"
-SIZES = ((2, "1"), (4, "2 to 3"), (8, "4 to 7"), (16, "8 to 15"))
-LARGEST = "16 and more"
+SIZES = ((4, "1 to 3"), (11, "4 to 10"), (51, "11 to 50"))
+LARGEST = "more"
 NOT_GROUPED = ("layout", "indexing", "creation", "other")
 """Kinds of operators that are not groups: they compute nothing."""
 

@@ -146,7 +146,7 @@ def test_explore_shows_first_where_there_is_most_to_gain(visit: Visit) -> None:
     rows = app.dataframe[0].value
     assert list(rows.columns)[:7] == ["task", "operators", "eager µs", "Inductor ×", "best ×", "by", "status"]
     measured, never = rows.to_dict("records")
-    assert (measured["task"], measured["by"], measured["status"]) == (TASK_ID, "reference", "2 of 2 right")
+    assert (measured["task"], measured["by"], measured["status"]) == (TASK_ID, "reference", "2 of 2 accepted")
     assert [measured[name] for name in ("eager µs", "Inductor ×", "best ×")] == pytest.approx([30.0, 0.7, 1.5])
     assert measured["measured"] == "2 of 2 on NVIDIA H200, direct capture"
     assert (never["task"], never["status"]) == (OTHER_ID, "not tried")

@@ -10,7 +10,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import resources
+from pages.ui.filters import INDUCTOR_SLOWER
+from pages.ui.filters import SIZES as EXPLORE_SIZES
+from pages.ui.inductor import explore_filters
 from passnet_core.execution.backends.fake import FakeBackend
+from passnet_core.leaderboard.inductor_effects import LARGEST, SIZES, Effect, Grouping
 from passnet_core.records import Baseline, Profile, Verdict
 from passnet_core.service import Service, open_service
 from passnet_core.settings import read_settings
@@ -50,6 +54,10 @@ def another(service: Service, name: str, speedup: float, *, verdict: Verdict = V
 
 def test_a_link_opens_the_view_with_its_t_its_solver_and_its_subgraph(visit: Visit) -> None:
     app = visit("scores", t="-7", who="TorchInductor", task="add-relu", subgraph="float16/96/toy")
+    headings = [each.value for each in (*app.header, *app.subheader)]
+    assert headings[0] == "TorchInductor slows down 2 of 2 subgraphs in direct capture\\.", "the finding comes first"
+    assert "The best solver on the same subgraphs, Add and rectify, is slower than eager on 0 of 2" in read(app)
+    assert "ES(t): Add and rectify against TorchInductor, add-relu, H200, direct" in read(app)
     assert app.select_slider(key="t").value == -7
     assert "in the ES(-7) of TorchInductor" in read(app)
     lines = table(app, "counts")
@@ -81,8 +89,10 @@ def test_times_of_an_older_clock_version_are_left_out_and_can_be_chosen(visit: V
     app = visit("scores", t="0")
     assert list(table(app, "place")["ES(0)"]) == pytest.approx([1.5, 0.7])
     assert read(app).count("Results of clock version 1 are left out here") == 2, "also of what Inductor slows down"
-    (board,) = [each for each in app.selectbox(key="board").options if "clock version 1" in each]
-    app.selectbox(key="board").set_value(board).run()
+    boards = app.selectbox(key="board")
+    (place,) = [place for place, each in enumerate(boards.options) if each.endswith(", clock version 1")]
+    boards.select_index(place).run()
+    assert "There is no board" not in read(app)
     assert list(table(app, "place")["ES(0)"]) == pytest.approx([9.0, 9.0])
 
 
@@ -156,9 +166,7 @@ def test_what_inductor_did_not_run_is_said(visit: Visit, service: Service) -> No
     run = replace(file.run, id="wider", task_ids=("add-relu-wide",))
     service.import_run(exchange.written(RunFile(run, file.bundles, extra)))
     board = next(each for each in service.boards() if len(each.places) == 4)
-    app = visit("scores", view="Against TorchInductor")
-    options = app.selectbox(key="board").options
-    app = visit("scores", view="Against TorchInductor", board=next(each for each in options if board.id[:4] in each))
+    app = visit("scores", view="Against TorchInductor", board=board.id)
     assert "2 subgraphs not measured with TorchInductor" in read(app)
     assert list(table(app, "comparison")["comparison"])[-2:] == ["not measured with TorchInductor"] * 2
 
@@ -168,11 +176,11 @@ def test_two_solvers_of_the_link_stand_side_by_side(visit: Visit, service: Servi
     names = {each.name for each in service.boards()[0].contestants}
     close = next(name for name in names if name not in ("Add and rectify", "TorchInductor"))
     app = visit("scores", view="Two solvers", first="TorchInductor", second=close)
-    assert "TorchInductor wins **0**, loses **2** and ties **0** of 2 subgraphs" in read(app)
+    assert "TorchInductor: **0** won, **2** lost and **0** tied of 2 subgraphs" in read(app)
     assert list(table(app, "speedup where within t")["ES(0)"]) == pytest.approx([0.7, 1.51])
     assert list(table(app, "multiplies")["multiplies"]) == pytest.approx([(0.7 / 1.51) ** 0.5] * 2)
     app.selectbox(key="first").set_value("Add and rectify").run()
-    assert "wins **0**, loses **0** and ties **2**" in read(app), "1.2% of noise, and intervals that overlap"
+    assert "**0** won, **0** lost and **2** tied" in read(app), "1.2% of noise, and intervals that overlap"
     # a solver is not compared with itself
     app.selectbox(key="first").set_value(close).run()
     assert app.selectbox(key="second").value != close
@@ -184,6 +192,9 @@ def test_invalid_parameters_in_the_link_are_ignored(visit: Visit, view: str) -> 
     app = visit("scores", view=view, **rubbish)
     assert not app.exception
     assert not app.error
+    (warning,) = app.warning
+    assert "There is no board '<b>rubbish</b>' here" in warning.value.replace("\\", "")
+    assert len(table(app, "place")) == 2, "the default board is shown"
     assert visit("scores", view="rubbish").tabs[0].label == VIEWS[0]
 
 
@@ -211,6 +222,26 @@ def test_a_board_of_one_baseline_alone_names_it(visit: Visit, without_figures: S
     without_figures.import_run(exchange.written(measured(None, speedup=1.2, baseline=Baseline.EAGER_ROUNDING)))
     app = visit("scores", view="Against TorchInductor")
     assert "Only TorchInductor with eager's rounding was measured here" in read(app)
+
+
+@pytest.mark.parametrize(
+    ("grouping", "group", "part", "filters"),
+    [
+        (Grouping.DTYPE, "float16", Effect.SLOWER, {"state": INDUCTOR_SLOWER, "dtype": "float16"}),
+        (Grouping.OPERATIONS, "4 to 10", Effect.FASTER, {"size": "4 to 10"}),
+        (Grouping.FAMILY, "fusible", Effect.SAME, {"family": "fusible"}),
+        (Grouping.TIME, "below 25 µs", Effect.SLOWER, {"state": INDUCTOR_SLOWER}),
+    ],
+)
+def test_a_bar_leads_to_the_tasks_behind_it(
+    grouping: Grouping, group: str, part: Effect, filters: dict[str, str]
+) -> None:
+    assert explore_filters(grouping, group, part) == filters
+
+
+def test_groups_by_operations_are_those_that_explore_can_select() -> None:
+    assert [*(name for _, name in SIZES), LARGEST] == list(EXPLORE_SIZES)
+    assert [bound for bound, _ in SIZES] == [each.stop for each in EXPLORE_SIZES.values()][:-1]
 
 
 def test_nothing_measured_is_said(visit: Visit, without_figures: Service) -> None:

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from passnet_core.charts.bars import BAR, Bar, bar_chart
+from passnet_core.charts.contenders import ContenderKind, looks
 from passnet_core.charts.downloads import KINDS, csv_text, file_stem, picture
-from passnet_core.charts.scatter import LOOKS, Dot, scatter_chart
-from passnet_core.charts.violins import FEWEST, NOT_WITHIN, WITHIN, Speedups, density, violin_chart
+from passnet_core.charts.scatter import DOT, GREY, SHAPES, Dot, scatter_chart
+from passnet_core.charts.violins import FEWEST, MARK, NOT_WITHIN, WITHIN, Speedups, density, violin_chart
 
+COLOURS = ("#111111", "#222222")
 HOSTILE = "<script>alert(1)</script> [x](javascript:1) datum.x"
 
 
@@ -38,7 +40,7 @@ def test_a_bar_says_in_words_what_its_length_says() -> None:
 def test_bars_of_any_number_can_be_drawn(number: int) -> None:
     chart = bar_chart([Bar("task", str(each), 0.5, "", "") for each in range(number)], 0).to_dict(validate=True)
     json.dumps(chart, allow_nan=False)
-    assert chart["height"] == {"step": 40}
+    assert chart["height"] == 40 * max(number, 1), "a step would be refused by the page's autosize, with a warning"
 
 
 def test_a_density_is_highest_where_most_samples_are_and_symmetric_on_the_logarithmic_axis() -> None:
@@ -63,7 +65,9 @@ def test_a_density_is_the_sum_of_its_kernels() -> None:
 def test_few_samples_have_marks_but_no_density() -> None:
     few = Speedups(HOSTILE, (("a", 2.0, True), ("b", 0.5, False)))
     many = Speedups("many", tuple((str(each), 1 + each / 10, True) for each in range(FEWEST)))
-    chart = violin_chart([few, many, Speedups("none", ())], -3).to_dict(validate=True)
+    drawn = looks((each, ContenderKind.OWN) for each in (HOSTILE, "many", "none"))
+    chart = violin_chart([few, many, Speedups("none", ())], -3, drawn).to_dict(validate=True)
+    assert {each["name"] for each in chart["params"]} == {MARK}
     json.dumps(chart, allow_nan=False)
     assert {row["solver"] for row in values(chart, "to") if "label" not in row} == {"many"}
     marks = {(row["solver"], row["subgraph"]): row for row in values(chart, "values")}
@@ -76,25 +80,31 @@ def test_few_samples_have_marks_but_no_density() -> None:
 def test_each_kind_of_dot_has_a_shape_and_a_colour_whatever_others_there_are() -> None:
     kinds = ["first faster", "second faster", "neither within t"]
     dots = [Dot("task", HOSTILE, 2.0, 1.0, kinds[0]), Dot("task", "s2", 1.0, 4.0, kinds[2])]
-    chart = scatter_chart(dots, "first", "second", kinds).to_dict(validate=True)
+    chart = scatter_chart(dots, "first", "second", kinds, COLOURS).to_dict(validate=True)
     points = next(layer for layer in chart["layer"] if "shape" in layer["encoding"])["encoding"]
-    assert points["shape"]["scale"] == {"domain": [kinds[0], kinds[2]], "range": [LOOKS[0][1], LOOKS[2][1]]}
-    assert points["color"]["scale"]["range"] == [LOOKS[0][0], LOOKS[2][0]]
+    assert points["shape"]["scale"] == {"domain": [kinds[0], kinds[2]], "range": [SHAPES[0], SHAPES[2]]}
+    assert points["color"]["scale"]["range"] == [COLOURS[0], GREY]
     assert [row["ratio"] for row in values(chart, "ratio")] == [2.0, 0.25]
     assert points["x"]["scale"]["domain"] == points["y"]["scale"]["domain"], "so that the diagonal means equal"
-    assert scatter_chart([], "first", "second", kinds).to_dict(validate=True)
+    across, up = (points[axis]["scale"]["range"] for axis in "xy")
+    side = across[1]["expr"]
+    assert across[0] == 0
+    assert up == [chart["height"], {"expr": f"{chart['height']} - {side}"}], "as long as the other axis"
+    assert DOT in {each["name"] for each in chart["params"]}
+    assert scatter_chart([], "first", "second", kinds, COLOURS).to_dict(validate=True)
 
 
 def test_thousands_of_marks_are_all_in_the_chart_and_in_its_picture() -> None:
     lanes = [Speedups(name, tuple((str(each), 1 + each / 900, True) for each in range(3000))) for name in "ab"]
-    chart = violin_chart(lanes, 0)
+    chart = violin_chart(lanes, 0, looks([("a", ContenderKind.RULES), ("b", ContenderKind.OWN)]))
     (marks,) = [rows for rows in chart.to_dict()["datasets"].values() if len(rows) > 2000]
     assert {(row["solver"], row["subgraph"]) for row in marks} == {
         (name, str(each)) for name in "ab" for each in range(3000)
     }
     assert picture(chart, "svg", title="").count(b'aria-roledescription="point"') == 6000
     dots = [Dot("task", str(each), 1.0 + each / 900, 1.0, "faster") for each in range(400)]
-    assert any(len(rows) == 400 for rows in scatter_chart(dots, "a", "b", ["faster"]).to_dict()["datasets"].values())
+    scatter = scatter_chart(dots, "a", "b", ["faster"], COLOURS).to_dict()
+    assert any(len(rows) == 400 for rows in scatter["datasets"].values())
 
 
 def test_a_picture_is_made_offline_with_its_caption_and_without_markup() -> None:

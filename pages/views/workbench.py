@@ -45,10 +45,11 @@ def workbench(task: Task) -> None:
         spec = spec_of(resources.service().device().device, Stage.CHECK)
         found = findings(draft.bundle, spec.replacement_cap, passnet=spec.profile is Profile.PASSNET)
         is_current = outcome is not None and outcome.bundle_digest == draft.bundle.digest
+        failed = editor.failures(outcome if is_current else None, found)
         drafting.draw_editor(
             task,
             draft,
-            findings=[*found, *editor.misses(draft.bundle, outcome.match if outcome and is_current else None)],
+            findings=[*found, *failed, *editor.misses(draft.bundle, outcome.match if outcome and is_current else None)],
             operations=editor.completed(graph),
             insert=st.session_state.get(INSERTED),
             on_asked=lambda task, held: command(task, held, context),
@@ -56,7 +57,7 @@ def workbench(task: Task) -> None:
         passes = count(len(draft.drawn.passes), "pass", "passes")
         saved = ":material/save: Saved as a draft" if draft.theirs is None else ":material/save_as: Not saved"
         st.caption(f"{saved} · {passes} · digest {draft.bundle.digest[:8]}")
-        finding_list(found, draft.bundle)
+        finding_list([*found, *failed], draft.bundle, editor.go_to)
     with left:
         match = outcome.match if outcome else None
         subgraph_view(subgraph, graph, match)
@@ -217,6 +218,7 @@ def command(task: Task, held: EditorMessage, context: str) -> None:
 
 
 def submit(task: Task, draft: EditorDraft, bundle: Bundle, stage: Stage | None, everything: bool, context: str) -> None:
+    editor.go_to_syntax_error(bundle)
     run_id = resources.service().submit(
         task,
         bundle,

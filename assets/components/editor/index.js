@@ -260,13 +260,14 @@ class Editor {
   /** Shows a file, scrolls to a line of it, and puts the cursor there. */
   goTo({ file, line, column }) {
     if (!this.document.files.has(file)) return;
-    this.store();
-    this.turnTo(file);
+    this.choose(file);
     const { doc } = this.view.state;
     const at = doc.line(Math.min(Math.max(line, 1), doc.lines));
     const anchor = Math.min(at.from + Math.max(column - 1, 0), at.to);
     this.view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: "center" }) });
     this.view.focus();
+    // the page's own header may hide the line
+    this.panel.scrollIntoView({ block: "nearest" });
   }
 
   // --- text that this browser keeps until Python has it ---

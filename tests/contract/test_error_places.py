@@ -8,9 +8,10 @@ pytest.importorskip("torch")
 pytest.importorskip("triton")
 
 from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.judge.stages import compilation
 from passnet_core.judge.worker import error_places
 from passnet_core.records import Outcome, Stage, Verdict
-from tests.contract.judging import RIGHT, job, judged
+from tests.contract.judging import RIGHT, bundle, job, judged
 
 
 class CompilationError(Exception):
@@ -85,6 +86,16 @@ def test_no_path_of_the_machine_is_told(tmp_path: Path) -> None:
     installed = "/usr/lib/python3.11/site-packages/triton/x.py (/opt/python3.11/re.py)"
     text = f"in {tmp_path}/bundle-12/pass_dir/a.py and {installed}"
     assert error_places.without_paths(text, tmp_path) == "in pass_dir/a.py and triton/x.py (re.py)"
+
+
+def test_a_refusal_of_the_compiler_becomes_a_finding_on_its_line() -> None:
+    said = "add_relu_kernel, pass_0.py line 17, does not compile for a GPU: ValueError: no."
+    finding = compilation._finding(said, bundle(RIGHT))
+    assert finding is not None
+    assert (finding.file, finding.line, finding.fatal) == ("pass_0.py", 17, False)
+    assert finding.message == "add_relu_kernel does not compile for a GPU: ValueError: no."
+    for elsewhere in (said.replace("17", "1700"), said.replace("pass_0", "other"), "large needs 9 bytes."):
+        assert compilation._finding(elsewhere, bundle(RIGHT)) is None
 
 
 def judge(backend: LocalBackend, old: str, new: str) -> Outcome:

@@ -208,7 +208,9 @@ def _mistake(findings: Sequence[Finding], rules: Collection[str], file: str = ""
 
 
 def _findings(job: Job, facts: Facts, verdict: Verdict) -> tuple[Finding, ...]:
-    """The findings of the static rules, and the line at which the bundle's worker failed, which they may not know."""
+    """The findings of the static rules, and the lines at which the bundle failed, which they may not know."""
+    if facts.census is not None and verdict is facts.census.verdict:
+        return (*facts.findings, *facts.census.findings)
     place, end = _blamed(job, facts), facts.end
     known = place is not None and _mistake(facts.findings, MISTAKES, place.file)
     if place is None or known or verdict not in {each for each, _ in FAULTS.values()} or end is None:

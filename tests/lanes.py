@@ -39,6 +39,7 @@ MARKED: dict[str, tuple[str, ...]] = {
         "contract/test_compile_problems.py",
         "contract/test_controls.py",
         "contract/test_error_map.py",
+        "contract/test_error_places.py",
         "contract/test_inputs.py",
         "contract/test_inspections.py",
         "contract/test_interpreter.py",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.ui import drafting, frame, links, live, resources, visitors
+from pages.ui import drafting, editor, frame, links, live, resources, visitors
 from pages.ui.components import announce, finding_list, headline_words, verdict_card
 from pages.ui.drafting import EditorDraft
 from pages.ui.match_view import Apply, suggestions
@@ -51,9 +51,9 @@ class Bench:
     def is_running(self) -> bool:
         return self.progress is not None and not self.progress.finished
 
-    def draw(self, apply: Apply, findings: tuple[Finding, ...]) -> None:
+    def draw(self, apply: Apply, findings: Sequence[Finding]) -> None:
         """Draw the verdict on the passes in the editor, and what the run says beyond it. findings: of the static
-        rules, which need no judge."""
+        rules, which need no judge, and places of errors."""
         applied = st.session_state.get(drafting.APPLIED)
         if applied and applied[0] == self.draft.bundle.digest:
             st.success(plain(applied[1]), icon=":material/edit:")
@@ -62,7 +62,7 @@ class Bench:
         elif self.progress and self.progress.problem:
             st.error(plain(self.progress.problem), title="The run ended early")
         self._verdict(apply)
-        finding_list(findings, self.draft.bundle)
+        finding_list(findings, self.draft.bundle, editor.go_to)
         if self.progress and self.progress.finished:
             self._run(self.progress)
 

@@ -129,10 +129,14 @@ def evidence_list(evidence: Sequence[Evidence]) -> None:
             st.markdown(f"**{plain(each.topic[:1].upper() + each.topic[1:])}:** {plain(each.text)}")
 
 
-def finding_list(findings: tuple[Finding, ...], bundle: Bundle | None) -> None:
-    """Draw each finding of a rule with its place, the source line and the remedy."""
+def finding_list(
+    findings: Sequence[Finding], bundle: Bundle | None, go_to: Callable[[str, int, int], None] | None = None
+) -> None:
+    """Draw each finding of a rule with its place, the source line and the remedy.
+
+    go_to: shows a file, line and column in an editor; each finding then has a button for its line."""
     files = {file.name: file.code.splitlines() for file in (bundle.files if bundle else ())}
-    for finding in findings:
+    for number, finding in enumerate(findings):
         show = st.error if finding.fatal else st.warning
         lines = files.get(finding.file, [])
         quoted = lines[finding.line - 1].strip() if 0 < finding.line <= len(lines) else ""
@@ -141,6 +145,15 @@ def finding_list(findings: tuple[Finding, ...], bundle: Bundle | None) -> None:
             title=f"{plain(finding.file)}, line {finding.line}, column {finding.column}: {plain(finding.rule)}",
             icon=":material/gavel:" if finding.fatal else ":material/info:",
         )
+        if go_to is not None and finding.file in files:
+            st.button(
+                f"Go to line {finding.line} of {plain(finding.file)}",
+                icon=":material/my_location:",
+                type="tertiary",
+                key=f"go-to-{number}",
+                on_click=go_to,
+                args=(finding.file, finding.line, finding.column),
+            )
 
 
 def conditions(outcome: Outcome, recorded: str = "") -> tuple[str, ...]:

@@ -2,19 +2,21 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import streamlit as st
 
 from pages.ui.built import component
+from passnet_core.bundles.static_rules.scopes import parsed
 from passnet_core.errors import BadInput
 from passnet_core.graphs.emission import expression
 from passnet_core.graphs.ir import Graph
-from passnet_core.records import Bundle, Finding, MatchReport
+from passnet_core.records import Bundle, Finding, MatchReport, Outcome
 
 Command = Literal["check", "run"]
 COMMANDS: tuple[Command, ...] = ("check", "run")
+PLACE = "editor place"  # session state: the EditorPlace that the editor goes to once
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,29 @@ class Template:
     code: str
 
 
+@dataclass(frozen=True)
+class EditorPlace:
+    """A place in a file that the editor shows once for each serial number. line, column: from 1."""
+
+    serial: int
+    file: str
+    line: int
+    column: int
+
+
+def go_to(file: str, line: int, column: int = 1) -> None:
+    """Have the editor show this file and line, and put the cursor there, when it is drawn next."""
+    before = st.session_state.get(PLACE)
+    st.session_state[PLACE] = EditorPlace(before.serial + 1 if before else 1, file, line, column)
+
+
+def go_to_syntax_error(bundle: Bundle) -> None:
+    """Have the editor show the first line that Python cannot parse, if there is one."""
+    problem = next((each for each in map(parsed, bundle.files) if isinstance(each, Finding)), None)
+    if problem is not None:
+        go_to(problem.file, problem.line, problem.column)
+
+
 def code_editor(
     bundle: Bundle,
     *,
@@ -53,8 +78,9 @@ def code_editor(
 
     Typed text stays in the browser until slot or revision changes; a new revision of the same slot arrives as a change
     that can be undone. on_held and on_asked are called with args, and find the message with held(key) and asked(key).
-    insert: (serial number, line) to insert into the pattern once.
+    insert: (serial number, line) to insert into the pattern once. go_to() makes the editor go to a line.
     """
+    place = st.session_state.get(PLACE)
     mount = component("editor")
     mount(
         key=key,
@@ -82,6 +108,7 @@ def code_editor(
             "operations": list(operations),
             "templates": [{"title": each.title, "code": each.code} for each in templates],
             "insert": {"serial": insert[0], "text": insert[1]} if insert else None,
+            "place": asdict(place) if place else None,
         },
         on_held_change=lambda: on_held(*args),
         on_asked_change=lambda: on_asked(*args),
@@ -139,3 +166,8 @@ def misses(bundle: Bundle, match: MatchReport | None) -> list[Finding]:
             line = each.edit.lines[0].line
         found.append(Finding(file.name, line, 1, "no match", words, remedy, fatal=False))
     return found
+
+
+def failures(outcome: Outcome | None, found: Sequence[Finding]) -> list[Finding]:
+    """Return where the judge saw the passes fail, as findings that the static rules have not found."""
+    return [each for each in (outcome.findings if outcome else ()) if each not in found]

@@ -2,6 +2,7 @@
 
 import functools
 import threading
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -50,7 +51,8 @@ def workbench(task: Task) -> None:
     with centre:
         spec = spec_of(resources.service().device().device, Stage.CHECK)
         found = findings(draft.bundle, spec.replacement_cap, passnet=spec.profile is Profile.PASSNET)
-        editor_pane(task, draft, here, graph, found, context)
+        failed = editor.failures(here.outcome, found)
+        editor_pane(task, draft, here, graph, [*found, *failed], context)
     with right:
         apply = functools.partial(drafting.apply_lines, draft)
         result_tabs(
@@ -59,13 +61,13 @@ def workbench(task: Task) -> None:
             draft.bundle,
             of=here.run_id or "checks",
             apply=apply,
-            verdict=functools.partial(here.draw, apply, found),
+            verdict=functools.partial(here.draw, apply, [*found, *failed]),
         )
     st.session_state[LAST] = dict(st.query_params)
 
 
 def editor_pane(
-    task: Task, draft: EditorDraft, here: Bench, graph: Graph, found: tuple[Finding, ...], context: str
+    task: Task, draft: EditorDraft, here: Bench, graph: Graph, found: Sequence[Finding], context: str
 ) -> None:
     drafting.draw_editor(
         task,

@@ -73,6 +73,22 @@ def test_what_is_replaced_can_be_undone(open_page: OpenPage) -> None:
     kept(page, text)
 
 
+def test_the_editor_goes_to_the_line_of_a_finding(open_page: OpenPage) -> None:
+    page = open_page(f"/workbench?task={TASK_ID}&line")
+    broken = "# one\n" * 80 + "x = (\n" + PASS
+    replace_text(page, broken)
+    kept(page, broken)
+    page.keyboard.press("Control+Home")
+    line = page.locator(".cm-activeLine")
+    expect(line).to_have_text("# one")
+    page.get_by_role("button", name="Check", exact=True).click()
+    expect(line).to_have_text("x = (")
+    page.keyboard.press("Control+Home")
+    page.get_by_role("button", name=f"Go to line 81 of {FILE}").click()
+    expect(line).to_have_text("x = (")
+    expect(editor(page)).to_be_focused()
+
+
 def test_text_that_never_reached_the_app_comes_back(open_page: OpenPage) -> None:
     page = open_page(f"/workbench?task={TASK_ID}-wide")
     text = PASS + "# before the crash\n"

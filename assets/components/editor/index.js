@@ -110,6 +110,7 @@ class Editor {
     }
     // an insertion that is older than this editor has been done already
     if (before && data.insert && data.insert.serial !== before.insert?.serial) this.insert(data.insert.text);
+    if (before && data.place && data.place.serial !== before.place?.serial) this.goTo(data.place);
     this.drawTabs();
     this.drawTemplates();
     this.mark();
@@ -254,6 +255,19 @@ class Editor {
     const change = insertedIntoPattern(this.view.state, text);
     this.view.dispatch({ ...change, annotations: isolateHistory.of("full"), scrollIntoView: true });
     this.view.focus();
+  }
+
+  /** Shows a file, scrolls to a line of it, and puts the cursor there. */
+  goTo({ file, line, column }) {
+    if (!this.document.files.has(file)) return;
+    this.choose(file);
+    const { doc } = this.view.state;
+    const at = doc.line(Math.min(Math.max(line, 1), doc.lines));
+    const anchor = Math.min(at.from + Math.max(column - 1, 0), at.to);
+    this.view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: "center" }) });
+    this.view.focus();
+    // the page's own header may hide the line
+    this.panel.scrollIntoView({ block: "nearest" });
   }
 
   // --- text that this browser keeps until Python has it ---

@@ -14,6 +14,7 @@ from passnet_core.bundles.reading import is_plain_name, naming_problems
 from passnet_core.bundles.static_rules import passnet as passnet_rule
 from passnet_core.bundles.static_rules.imports import never_loaded
 from passnet_core.bundles.static_rules.kernel_language import kernel_language
+from passnet_core.bundles.static_rules.mistakes import mistakes, on_the_cpu
 from passnet_core.bundles.static_rules.replacements import over_cap
 from passnet_core.bundles.static_rules.required import required_functions
 from passnet_core.bundles.static_rules.rules import FILE_NAME
@@ -75,7 +76,9 @@ def _strict_findings(bundle: Bundle, replacement_cap: int | None) -> list[Findin
     passes = [module for module in modules.values() if module.is_pass]
     for module in passes:
         found += required_functions(module)
+        found += mistakes(module, modules)
     for module in modules.values():
+        found += on_the_cpu(module, modules)
         found += StrictVisitor(module, modules).findings()
         found += kernel_language(module, modules)
     if replacement_cap is not None:
@@ -100,8 +103,11 @@ def _admitted_by_passnet(bundle: Bundle, ignored: tuple[str, ...]) -> Admission:
     names = {file.name for file in kept}
     others = {file.name: file for file in bundle.files if is_plain_name(file.name) and file.name not in names}
     flat = tuple(replace(each, fatal=not kept) for objections in found.values() for each in objections)
+    modules = _modules(bundle, {file: parsed(file) for file in bundle.files})
+    usual = [each for module in modules.values() if module.file in kept for each in mistakes(module, modules)]
     left_out = tuple(_left_out(objections) for objections in found.values() if objections)
-    return Admission(replace(bundle, passes=kept, helpers=tuple(others.values())), flat, (*left_out, *ignored))
+    admitted = replace(bundle, passes=kept, helpers=tuple(others.values()))
+    return Admission(admitted, _in_order((*flat, *usual), bundle.files), (*left_out, *ignored))
 
 
 def _passnet_findings(file: PassFile) -> list[Finding]:

@@ -12,7 +12,7 @@ def over_cap(passes: Sequence[Module], modules: dict[str, Module], cap: int) -> 
     """Yield a finding for each replacement function beyond the cap, at the pass that returns it first."""
     seen: list[str] = []
     for module in passes:
-        for function in sorted(_replacements(module, modules)):
+        for function in sorted(returned_functions(module, modules)):
             if function in seen:
                 continue
             seen.append(function)
@@ -25,7 +25,7 @@ def over_cap(passes: Sequence[Module], modules: dict[str, Module], cap: int) -> 
                 )
 
 
-def _replacements(module: Module, modules: dict[str, Module]) -> set[str]:
+def returned_functions(module: Module, modules: dict[str, Module]) -> set[str]:
     """Find the functions that replacement_func may return, as "file.function"; replacement_func itself if unknown."""
     function = module.function("replacement_func")
     own = f"{module.file.name.removesuffix('.py')}.replacement_func"

@@ -11,6 +11,11 @@ PATCHING = "patching"
 KERNEL_LANGUAGE = "kernel-language"
 ADDRESS = "address"
 REPLACEMENT_CAP = "replacement-cap"
+RETURN = "return"
+REPLACEMENT = "replacement"
+ARGUMENTS = "arguments"
+WRAP = "wrap"
+DEVICE = "device"
 
 RULES = {
     SYNTAX: "The file must be valid Python.",
@@ -28,7 +33,15 @@ RULES = {
     KERNEL_LANGUAGE: "A function written in Triton uses Triton's language, and nothing that tells who runs it.",
     ADDRESS: "A pass asks of an address only how it is aligned, and not which object in memory a tensor is.",
     REPLACEMENT_CAP: "A bundle has no more distinct replacement functions than the evaluation allows.",
+    RETURN: "pattern returns what it computes, and replacement_args the arguments of the replacement.",
+    REPLACEMENT: "replacement_func returns the replacement by its name, without calling it.",
+    ARGUMENTS: "replacement_args returns as many arguments as the replacement takes.",
+    WRAP: "The replacement is decorated with @torch.fx.wrap.",
+    DEVICE: "A replacement allocates on the device of its inputs.",
 }
+
+MISTAKES = frozenset({RETURN, REPLACEMENT, ARGUMENTS})
+"""The rules that only say where a pass fails: they are not fatal, and no pass that breaks one is accepted."""
 
 TRACED = ("pattern", "replacement_args")
 REQUIRED = (*TRACED, "replacement_func")

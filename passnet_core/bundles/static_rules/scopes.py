@@ -4,12 +4,16 @@ import ast
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from passnet_core.bundles.static_rules.rules import SYNTAX
 from passnet_core.records import Finding, PassFile
 
 CODE_FROM_STRINGS = {"exec", "eval", "compile", "__import__"}
 _BUILTINS = CODE_FROM_STRINGS | {"getattr", "setattr", "delattr", "globals", "vars"}
+
+
+Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class Module:
         column = len(text.encode()[: getattr(node, "col_offset", 0)].decode(errors="replace")) + 1
         return Finding(self.file.name, line, column, rule, message, remedy, fatal)
 
-    def function(self, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    def function(self, name: str) -> Function | None:
         """Return the last top-level def of this name, if there is one."""
         return next(
             (

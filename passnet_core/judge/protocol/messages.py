@@ -191,15 +191,26 @@ class CandidateEnd(Exception):
     who: str = "candidate"
 
 
+@dataclass(frozen=True)
+class ErrorPlace:
+    """The line of a bundle that a candidate worker blames, which the bundle may not have."""
+
+    file: str
+    line: int
+    function: str
+
+
 class CandidateFault(CandidateEnd):
     """A worker failed. kind: "load", "pattern", "compile", "runtime", "launch" (CUDA refuses it),
-    "memory", "form", "gpu" (it needs one that this machine does not have), "protocol" or "restless"."""
+    "memory", "form", "gpu" (it needs one that this machine does not have), "protocol" or "restless". place: None if no
+    line of the bundle is known."""
 
-    def __init__(self, kind: str, text: str, trace: str = "") -> None:
+    def __init__(self, kind: str, text: str, trace: str = "", place: ErrorPlace | None = None) -> None:
         super().__init__(text)
         self.kind = kind
         self.text = text
         self.trace = trace
+        self.place = place
 
 
 class CandidateGone(CandidateEnd):

@@ -8,6 +8,7 @@ import contextlib
 import hashlib
 import importlib.metadata
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
@@ -19,7 +20,7 @@ from passnet_core.judge.stages.findings import Census
 from passnet_core.judge.stages.remembered import Remembered
 from passnet_core.judge.stages.verify_session import VerifySession, WatchedCall
 from passnet_core.judge.supervisor.machine import judge_digest
-from passnet_core.records import Bundle, Evidence, Verdict
+from passnet_core.records import Bundle, Evidence, Finding, Verdict
 
 TOPIC = "compiled kernels"
 MOST_LAUNCHES = 32
@@ -27,6 +28,10 @@ MOST_LAUNCHES = 32
 COMPILING_S, AHEAD_S = 60.0, 10.0
 """How long the compiler may take for all of them, and for those of the first call while others are compared. What it
 has not answered by the former is no objection."""
+REFUSED = re.compile(
+    r"(?P<kernel>\w+), (?P<file>[^,\s]+\.py) line (?P<line>\d{1,9}), (?P<said>does not compile.*)", re.DOTALL
+)
+"""A refusal that names a line, as worker/compiler_process.py writes it."""
 ALIGNED_BYTES = 16
 """Triton compiles other code for pointers and numbers that this divides."""
 
@@ -50,7 +55,19 @@ def refused_kernels(session: VerifySession, calls: Sequence[WatchedCall]) -> Cen
     refused = list(dict.fromkeys(filter(None, answers.values())))
     if not refused:
         return None
-    return Census(Verdict.COMPILE_FAILED, refused[0], (), (Evidence(TOPIC, "\n".join(refused)),))
+    evidence = Evidence(TOPIC, "\n".join(refused))
+    places = tuple(filter(None, (_finding(each, asked.job.bundle) for each in refused)))
+    return Census(Verdict.COMPILE_FAILED, refused[0], (), (evidence,), places)
+
+
+def _finding(refusal: str, bundle: Bundle) -> Finding | None:
+    """A refusal as a finding on the line of the bundle that it names; None if it names none."""
+    named = REFUSED.match(refusal)
+    files = {file.name: file.code.count("\n") + 1 for file in bundle.files}
+    if named is None or not 0 < int(named["line"]) <= files.get(named["file"], 0):
+        return None
+    said = f"{named['kernel']} {named['said']}"
+    return Finding(named["file"], int(named["line"]), 1, Verdict.COMPILE_FAILED.value, said, "", fatal=False)
 
 
 class CompilingAhead:

@@ -23,6 +23,8 @@ class Census:
     reason: str
     warnings: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    """The lines of the bundle that do not compile."""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,15 @@
 """Make the one outcome of a job from its facts: which finding takes precedence, and the reason in a sentence."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 
-from passnet_core.judge.protocol.messages import CandidateEnd, CandidateFault, CandidateGone, CandidateTimeout
+from passnet_core.bundles.static_rules.rules import MISTAKES, RETURN
+from passnet_core.judge.protocol.messages import (
+    CandidateEnd,
+    CandidateFault,
+    CandidateGone,
+    CandidateTimeout,
+    ErrorPlace,
+)
 from passnet_core.judge.stages.findings import Facts
 from passnet_core.records import (
     RIGHT,
@@ -72,7 +79,7 @@ def outcome(
         environment=environment,
         wall_s=wall_s,
         finished_at=finished_at,
-        findings=facts.findings,
+        findings=_findings(job, facts, verdict),
         match=facts.match,
         accuracy=accuracy,
         timings=measurement.timings if measurement and shown else (),
@@ -97,15 +104,15 @@ def decide(job: Job, facts: Facts) -> tuple[Verdict, str]:
     if fatal:
         return Verdict.REJECTED, _rejected(fatal)
     if facts.end is not None and facts.during == Phase.LOAD:
-        return _ended(facts.end, facts.during)
+        return _ended(facts.end, facts.during, _told(job, facts))
     if facts.rewrite_problem:
         return Verdict.REWRITE_FAILED, f"The graph cannot be rewritten: {facts.rewrite_problem}"
     if job.solver is SolverKind.PASSES and match is None:
         return Verdict.INFRASTRUCTURE, "The judge stopped before it matched the passes. Run the job again."
     if match is not None and not match.count:
-        return Verdict.NO_MATCH, _no_match(match)
+        return Verdict.NO_MATCH, f"{_mistake(facts.findings, [RETURN])} {_no_match(match)}".strip()
     if facts.end is not None:
-        verdict, reason = _ended(facts.end, facts.during)
+        verdict, reason = _ended(facts.end, facts.during, _told(job, facts))
         if verdict is Verdict.NEEDS_GPU and job.spec.device is Device.CUDA:
             return Verdict.CRASHED, f"It claims to need a GPU, which it has: {_sentence(facts.end)}"
         return verdict, reason
@@ -171,18 +178,59 @@ def _matched(match: MatchReport) -> str:
     return f"{len(hits)} of {len(match.passes)} passes match, in {places}."
 
 
-def _ended(end: CandidateEnd, during: str) -> tuple[Verdict, str]:
-    """The verdict and reason for a candidate worker that ended early."""
+def _blamed(job: Job, facts: Facts) -> ErrorPlace | None:
+    """The line of the bundle at which its worker failed; None if there is none."""
+    end = facts.end
+    if not isinstance(end, CandidateFault) or end.who != "candidate" or end.place is None or job.bundle is None:
+        return None
+    lines = {file.name: file.code.count("\n") + 1 for file in job.bundle.files}
+    return end.place if 0 < end.place.line <= lines.get(end.place.file, 0) else None
+
+
+def _told(job: Job, facts: Facts) -> str:
+    """What an ended worker's reason says after its first words: the mistake that the static rules have found in the
+    file that failed, or else the exception and its place."""
+    place = _blamed(job, facts)
+    if mistake := _mistake(facts.findings, MISTAKES, place.file if place else ""):
+        return mistake
+    said = _sentence(facts.end) if facts.end is not None else ""
+    if place is None:
+        return said
+    inside = f", in {place.function}" if place.function.isidentifier() else ""
+    return f"{place.file} line {place.line}{inside}: {said}"
+
+
+def _mistake(findings: Sequence[Finding], rules: Collection[str], file: str = "") -> str:
+    """The first mistake against these rules in a file, or in any, with its place and remedy; empty if there is none."""
+    found = (each for each in findings if each.rule in rules and not each.fatal and file in ("", each.file))
+    first = next(found, None)
+    return f"{first.file} line {first.line}: {first.message} {first.remedy}" if first else ""
+
+
+def _findings(job: Job, facts: Facts, verdict: Verdict) -> tuple[Finding, ...]:
+    """The findings of the static rules, and the lines at which the bundle failed, which they may not know."""
+    if facts.census is not None and verdict is facts.census.verdict:
+        return (*facts.findings, *facts.census.findings)
+    place, end = _blamed(job, facts), facts.end
+    known = place is not None and _mistake(facts.findings, MISTAKES, place.file)
+    if place is None or known or verdict not in {each for each, _ in FAULTS.values()} or end is None:
+        return facts.findings
+    said = _sentence(end).partition("\n")[0]
+    return (*facts.findings, Finding(place.file, place.line, 1, verdict.value, said, "", fatal=False))
+
+
+def _ended(end: CandidateEnd, during: str, told: str) -> tuple[Verdict, str]:
+    """The verdict and reason for a candidate worker that ended early. told: what is said of a fault."""
     match end:
         case CandidateTimeout():
             return Verdict.TIMED_OUT, _sentence(end)
         case CandidateGone():
             return Verdict.CRASHED, _sentence(end)
-        case CandidateFault(kind=kind, text=text):
+        case CandidateFault(kind=kind):
             verdict, words = FAULTS.get(kind, (Verdict.CRASHED, "It failed"))
             if during == Phase.LOAD and verdict in (Verdict.CRASHED, Verdict.NEEDS_GPU) and kind != "memory":
                 verdict, words = Verdict.DOES_NOT_LOAD, "The bundle does not load"
-            return verdict, f"{words}{_LINKS.get(kind, ':')} {text}"
+            return verdict, f"{words}{_LINKS.get(kind, ':')} {_sentence(end) if kind in _LINKS else told}"
     return Verdict.CRASHED, _sentence(end)
 
 

@@ -26,6 +26,7 @@ from passnet_core.judge.protocol.messages import (
     CandidateFault,
     CandidateGone,
     CandidateTimeout,
+    ErrorPlace,
     Fills,
     Given,
     Loaded,
@@ -52,6 +53,7 @@ from passnet_core.records import (
     to_json,
 )
 
+PLACE_CHARACTERS = 100
 TICK_S = 0.25
 
 NONSENSE = (
@@ -446,7 +448,7 @@ class WorkerProcess:
             raise self._over
         if "fault" in reply.fields:
             words = {key: str(reply.fields.get(key, ""))[:TEXT_LIMIT] for key in ("fault", "text", "trace")}
-            raise self._marked(CandidateFault(words["fault"], words["text"], words["trace"]))
+            raise self._marked(CandidateFault(words["fault"], words["text"], words["trace"], _place(reply.fields)))
         return reply
 
     def _pause(self, doing: str, deadline: float) -> framing.Pause:
@@ -557,6 +559,13 @@ def _ending(code: int | None) -> str:
 
 def _cut(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"[:500]
+
+
+def _place(told: Mapping[str, Any]) -> ErrorPlace | None:
+    """The line that a reply blames, cut to what can be shown."""
+    line = _count(told.get("line"))
+    names = [str(told.get(each, ""))[:PLACE_CHARACTERS] for each in ("file", "function")]
+    return ErrorPlace(names[0], line, names[1]) if line and names[0] else None
 
 
 def _compiled(told: Any) -> CompiledKernel:

@@ -5,7 +5,6 @@ The process is a fork of a worker on a CPU, whose Triton interprets. It imports 
 import contextlib
 import json
 import os
-import re
 import select
 import signal
 import sys
@@ -16,6 +15,7 @@ from typing import Any
 
 import torch
 
+from passnet_core.judge.worker import error_places
 from passnet_core.judge.worker.kernel_loading import LoadedKernels
 from passnet_core.records import PassFile
 
@@ -26,8 +26,6 @@ WARP = 32
 SHARED_BYTES = 232_448
 """How much shared memory a program may have on that GPU."""
 SENTENCE_CHARACTERS = 300
-QUOTED = re.compile(r"^\w+\((['\"])(.*)\1,?\)$", re.DOTALL)
-"""An exception as Python writes it, ValueError('its message')."""
 TEXTS = ("ttir", "ttgir", "ptx")
 
 Row = dict[str, Any]
@@ -196,29 +194,12 @@ def _problem(error: Exception) -> str:
 
 
 def _refusal(name: str, error: BaseException, folder: Path) -> str:
-    """The compiler's message in one sentence, with the line of the bundle."""
-    said, where = "", ""
-    cause: BaseException | None = error
-    while cause is not None:
-        source, node = getattr(cause, "src", None), getattr(cause, "node", None)
-        text = str(getattr(cause, "error_message", None) or ("" if source else cause))
-        said = QUOTED.sub(r"\2", text.strip()) or said
-        where = _bundle_line(source, getattr(node, "lineno", 0), folder) or where
-        cause = cause.__cause__
-    words = " ".join(said.split()) or type(error).__name__
+    """The compiler's message in a sentence, with the line of the bundle, and what to do about it."""
+    found = error_places.places(error, folder)
+    where = f", {found[-1].file} line {found[-1].line}," if found else ""
+    words = " ".join(error_places.message(error).split())
     cut = words if len(words) <= SENTENCE_CHARACTERS else f"{words[:SENTENCE_CHARACTERS]}…"
-    return f"{name}{where} does not compile for a GPU: {cut.rstrip('.')}."
-
-
-def _bundle_line(source: object, line: int, folder: Path) -> str:
-    """Where a line of a function is in the bundle, as ", pass.py line 12,"; empty if the function is elsewhere."""
-    if not isinstance(source, str) or not line:
-        return ""
-    for file in sorted(folder.glob("*.py")):
-        before, found, _ = file.read_text().partition(source.strip())
-        if found:
-            return f", {file.name} line {before.count(chr(10)) + line},"
-    return ""
+    return error_places.with_remedy(f"{name}{where} does not compile for a GPU: {cut.rstrip('.')}.")
 
 
 def _compiled(function: Any, args: list[Any], given: dict[str, Any]) -> Any:

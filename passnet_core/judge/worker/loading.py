@@ -5,6 +5,7 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,8 +14,28 @@ FOLDER = "pass_dir"
 """The package from which a bundle may import its helpers, besides importing them by their bare names."""
 
 
+@dataclass(frozen=True)
+class BundleLine:
+    """A line of a bundle. file: its name in the bundle. function: the one that the line is in."""
+
+    file: str
+    line: int
+    function: str
+    source: str = ""
+
+    def __str__(self) -> str:
+        code = f"    {self.source}\n" if self.source else ""
+        return f'  File "{FOLDER}/{self.file}", line {self.line}, in {self.function}\n{code}'
+
+
 class LoadProblem(Exception):
-    """A bundle that breaks a rule of bundles without raising an exception itself. The message says what to change."""
+    """A bundle that breaks a rule of bundles without raising an exception itself. The message says what to change.
+
+    place: the line to change, None if unknown."""
+
+    def __init__(self, message: str, place: BundleLine | None = None) -> None:
+        super().__init__(message)
+        self.place = place
 
 
 def imported(file: Path) -> ModuleType:

@@ -26,7 +26,7 @@ from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge.numerics import output_digest, timed_inputs
 from passnet_core.judge.protocol import encoding, framing, timed_calls
 from passnet_core.judge.protocol.messages import CandidateFault, Preparation, Returned
-from passnet_core.judge.worker import building, interpreter, passnet_timing, timing, timing_loop, tracing
+from passnet_core.judge.worker import building, error_places, interpreter, passnet_timing, timing, timing_loop, tracing
 from passnet_core.judge.worker.loading import FOLDER, LoadProblem, imported, make_importable
 from passnet_core.judge.worker.needs_gpu import need_of, root_of
 from passnet_core.judge.worker.staging import LARGE_BYTES, Staging
@@ -208,7 +208,9 @@ class _WorkerServer:
             replacement = pretended(module.replacement_func)()
             if not callable(replacement):
                 raise LoadProblem(
-                    f"replacement_func() of {file.name} returns {type(replacement).__name__}. Return a function."
+                    f"replacement_func() of {file.name} returns {_article(replacement)} instead of a function. Name the"
+                    " replacement, and do not call it: return replacement.",
+                    error_places.place_of(module.replacement_func),
                 )
             if pretended(module.replacement_func)() is not replacement:
                 renewed.append(file.name)
@@ -436,7 +438,8 @@ class _WorkerServer:
 
     def fault(self, error: BaseException) -> CandidateFault:
         """The fault that tells the referee about an exception in a call."""
-        return CandidateFault(_kind_of(error, "run"), **self._text_and_trace(error))
+        told = self._text_and_trace(error)
+        return CandidateFault(_kind_of(error, "run"), told["text"], told["trace"])
 
     def _warm_up(self, request: framing.WireMessage) -> framing.WireMessage:
         fields = request.fields
@@ -633,17 +636,21 @@ class _WorkerServer:
         if self.device is Device.CUDA:
             torch.cuda.synchronize()
 
-    def _text_and_trace(self, error: BaseException) -> dict[str, str]:
-        """Message and traceback of an exception for a person, cut to size. Hostile exceptions cannot break it."""
-        cause = error.__cause__ if isinstance(error, UntraceablePattern) and error.__cause__ else error
+    def _text_and_trace(self, error: BaseException) -> dict[str, Any]:
+        """Message, frames and place of an exception for its author, cut to size. Hostile exceptions cannot break it."""
+        text, trace, place = "", "", None
         try:
-            described = need_of(error) or str(error) or "no message"
+            folder = _folder(self.scratch)
+            found = error_places.places(error, folder)
+            place = found[-1] if found else getattr(error, "place", None)
             plain = isinstance(error, LoadProblem | UntraceablePattern) or need_of(error)
-            text = described if plain else _named(error, described)
-            trace = "".join(_relevant_lines(cause, self.scratch))
+            described = need_of(error) or (str(error) if plain else _named(error))
+            text = error_places.without_paths(error_places.with_remedy(described), self.scratch)
+            trace = error_places.without_paths(error_places.trace(error, folder), self.scratch)
         except BaseException:  # its __str__ is candidate code too
             text, trace = f"{type(error).__name__}, whose message cannot be read", ""
-        return {"text": _cut(text, TEXT_LIMIT), "trace": _cut(trace, TRACE_LIMIT)}
+        told = {"text": _cut(text, TEXT_LIMIT), "trace": _cut(trace, TRACE_LIMIT)}
+        return {**told, "file": place.file, "line": place.line, "function": place.function} if place else told
 
 
 class _OwnClient:
@@ -697,24 +704,13 @@ def _folder(scratch: Path) -> Path:
     return scratch / f"bundle-{os.getpid()}" / FOLDER
 
 
-def _named(error: BaseException, described: str) -> str:
-    if isinstance(error, SystemExit):
-        return f"It called sys.exit({error.code!r})."
-    return f"{type(error).__name__}: {described.strip()}"
+def _named(error: BaseException) -> str:
+    return f"It called sys.exit({error.code!r})." if isinstance(error, SystemExit) else error_places.message(error)
 
 
 def _cut(text: str, limit: int) -> str:
     clean = re.sub(r"[\ud800-\udfff]", "?", text)
     return clean if len(clean) <= limit else clean[: limit // 2] + "\n…\n" + clean[-limit // 2 :]
-
-
-def _relevant_lines(error: BaseException, scratch: Path) -> list[str]:
-    """The traceback from the bundle's first frame on, with paths relative to the bundle."""
-    frames = traceback.extract_tb(error.__traceback__)
-    in_bundle = [index for index, frame in enumerate(frames) if f"/{FOLDER}/" in frame.filename]
-    shown = frames[in_bundle[0] :] if in_bundle else frames[-4:]
-    lines = [*traceback.StackSummary.from_list(shown).format(), *traceback.format_exception_only(error)]
-    return [re.sub(rf"{re.escape(str(scratch))}/bundle-\d+/", "", line) for line in lines]
 
 
 def _kind_of(error: BaseException, operation: str) -> str:
@@ -745,6 +741,10 @@ def _traced(trace: Callable[[Callable[..., Any]], Any], function: Callable[..., 
         return trace(function)
     except Exception as error:  # the function is candidate code
         raise UntraceablePattern(f"{label} cannot be traced: {error}") from error
+
+
+def _article(value: object) -> str:
+    return "None" if value is None else f"a {type(value).__name__}"
 
 
 def _hook(module: ModuleType, arguments: Graph) -> building.Hook | None:

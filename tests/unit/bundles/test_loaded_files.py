@@ -16,6 +16,7 @@ def pattern(a):
 def replacement_args(a):
     return (a,)
 
+@torch.fx.wrap
 def f(a):
     return torch.empty_like(a)
 

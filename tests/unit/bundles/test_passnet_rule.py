@@ -18,8 +18,8 @@ def pattern(a, b):
 
 def replacement_args(a, b):
     return (a, b, torch.add(1, 2))
-
-def f(a, b):
+@torch.fx.wrap
+def f(a, b, c):
     {body}
     return a
 

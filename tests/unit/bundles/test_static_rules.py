@@ -5,17 +5,22 @@ import pytest
 from passnet_core.bundles.static_rules.findings import findings
 from passnet_core.bundles.static_rules.rules import (
     ADDRESS,
+    ARGUMENTS,
+    DEVICE,
     DYNAMIC_CODE,
     FILE_NAME,
     FORBIDDEN_IMPORT,
     KERNEL_LANGUAGE,
     MISSING_FUNCTION,
     PATCHING,
+    REPLACEMENT,
     REPLACEMENT_CAP,
+    RETURN,
     RULES,
     SIGNATURE,
     SYNTAX,
     TORCH_CALL,
+    WRAP,
 )
 from passnet_core.records import Bundle, Finding, PassFile
 
@@ -72,7 +77,7 @@ def pattern(a, b):
 
 def replacement_args(a, b):
     return (a, b)
-
+@torch.fx.wrap
 def f(a, b):
     {body}
     return a
@@ -263,16 +268,22 @@ def test_swapped_parameter_names_are_a_warning() -> None:
     assert not finding.fatal
 
 
+def wrapped(name: str) -> str:
+    return f"@torch.fx.wrap\ndef {name}(a): pass\n"
+
+
+HEAD = "import torch\nfrom shared import one, two\nimport shared\n"
+TRACED = "def pattern(a): return a\ndef replacement_args(a): return (a,)\n"
+
+
 def passes(*replacements: str) -> Bundle:
     """One pass per replacement_func body, with a shared helper."""
-    code = (
-        "from shared import one, two\nimport shared\ndef pattern(a): return a\ndef replacement_args(a): return (a,)\n"
-    )
     files = [
-        PassFile(f"P{place}.py", f"{code}def own(a): return a\ndef replacement_func():\n    {body}\n")
+        PassFile(f"P{place}.py", f"{HEAD}{TRACED}{wrapped('own')}def replacement_func():\n    {body}\n")
         for place, body in enumerate(replacements)
     ]
-    return Bundle(tuple(files), (PassFile("shared.py", "def one(a): pass\ndef two(a): pass\nagain = one\n"),))
+    shared = f"import torch\n{wrapped('one')}{wrapped('two')}again = one\n"
+    return Bundle(tuple(files), (PassFile("shared.py", shared),))
 
 
 def test_the_cap_counts_distinct_replacement_functions() -> None:
@@ -312,6 +323,11 @@ def test_every_rule_is_described() -> None:
         KERNEL_LANGUAGE,
         ADDRESS,
         REPLACEMENT_CAP,
+        RETURN,
+        REPLACEMENT,
+        ARGUMENTS,
+        WRAP,
+        DEVICE,
     }
 
 

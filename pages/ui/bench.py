@@ -199,6 +199,7 @@ def submit(
 ) -> None:
     """Have these passes judged on the selected subgraph, or on every subgraph of the task. fresh: even if the outcome
     is known."""
+    editor.go_to_syntax_error(bundle)
     chosen: Sequence[str] | None = None if everything else [st.session_state["subgraph"]]
     run_id = resources.service().submit(
         task,

@@ -23,7 +23,7 @@ POLL_S = 0.4
 
 
 @dataclass(frozen=True)
-class Bench:
+class BenchView:
     """A task, a subgraph and a draft, with what is known of them.
 
     progress: of the run in the URL. judged: what that run says of this subgraph. is_current: whether the run is of the
@@ -113,7 +113,7 @@ class Bench:
         links.link("runs", "Permanent page of this run", icon=":material/link:", run=progress.run.id, **place)
 
 
-def latest(task: Task, subgraph: Subgraph, draft: EditorDraft, context: str) -> Bench:
+def latest(task: Task, subgraph: Subgraph, draft: EditorDraft, context: str) -> BenchView:
     """Return what is known of the passes in the editor, after waiting a moment for a check of them."""
     progress = _progress(links.arrived("run", context))
     judged = None
@@ -124,7 +124,7 @@ def latest(task: Task, subgraph: Subgraph, draft: EditorDraft, context: str) -> 
     checked = None
     if draft.bundle.files and not (is_current and judged):
         checked = _checked(task, draft.bundle, subgraph.id, LIVE_S)
-    return Bench(task, subgraph, draft, context, progress, judged, is_current, checked)
+    return BenchView(task, subgraph, draft, context, progress, judged, is_current, checked)
 
 
 def _progress(run_id: str | None) -> Progress | None:
@@ -153,13 +153,13 @@ def await_check(task: Task, bundle: Bundle, subgraph_id: str) -> None:
         st.caption(":material/autorenew: Checking…")
 
 
-def verdict_bar(here: Bench) -> None:
+def verdict_bar(here: BenchView) -> None:
     """Draw the verdict in one line: screen readers announce it, and it stays in view on a phone."""
     with st.container(key="verdict-bar"):
         announce(_in_a_line(here))
 
 
-def _in_a_line(here: Bench) -> str:
+def _in_a_line(here: BenchView) -> str:
     if here.is_running:
         return ":material/autorenew: Running…"
     if here.outcome is None:

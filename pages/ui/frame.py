@@ -140,7 +140,7 @@ def strip(*, with_link: bool) -> None:
         if resources.service().under_way():
             runs_under_way()
         if with_link:
-            copy_button("link-of-page")
+            copy_button("link-of-page", small=True)
 
 
 @st.fragment(run_every=UNDER_WAY_S)

@@ -5,7 +5,7 @@ import streamlit as st
 from pages.ui import frame, resources
 from pages.ui.text import count, plain, seconds
 from pages.ui.words import PHASES
-from passnet_core.execution.runs_in_progress import Progress
+from passnet_core.execution.runs_in_progress import STEP, Progress
 from passnet_core.records import Phase
 
 POLL_S = 0.5
@@ -59,10 +59,14 @@ def draw_progress(progress: Progress) -> None:
     """Draw stage, time and log of a run that has not finished."""
     waiting = bool(progress.queue_position)
     doing = "judged by another process" if progress.elsewhere else PHASES[Phase.QUEUED if waiting else progress.phase]
-    st.markdown(f"**{':material/hourglass_top:' if waiting else ':material/autorenew:'} {plain(doing)}…**")
+    detail = "" if waiting or progress.elsewhere or not STEP.search(progress.detail) else f": {progress.detail}"
+    icon = ":material/hourglass_top:" if waiting else ":material/autorenew:"
+    st.markdown(f"**{icon} {plain(doing[:1].upper() + doing[1:] + detail)}…**")
     if progress.total > 1:
         st.progress(progress.done / progress.total, text=f"{progress.done} of {progress.total} subgraphs judged")
     facts = [seconds(progress.elapsed_s)]
+    if progress.left_s is not None:
+        facts.append(f"about {seconds(progress.left_s)} left")
     if waiting:
         facts.append(f"{count(progress.queue_position or 0, 'run')} ahead of this one")
     if progress.subgraph_id:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.ui import bench, drafting, editor, elsewhere, frame, links, resources, sharing, talk
-from pages.ui.bench import Bench
+from pages.ui.bench import BenchView
 from pages.ui.components import input_rows, match_marks, subgraph_title
 from pages.ui.drafting import EditorDraft
 from pages.ui.editor import EditorMessage
@@ -67,7 +67,7 @@ def workbench(task: Task) -> None:
 
 
 def editor_pane(
-    task: Task, draft: EditorDraft, here: Bench, graph: Graph, found: Sequence[Finding], context: str
+    task: Task, draft: EditorDraft, here: BenchView, graph: Graph, found: Sequence[Finding], context: str
 ) -> None:
     drafting.draw_editor(
         task,

@@ -13,7 +13,7 @@ LONGEST = 60
 
 
 @dataclass(frozen=True)
-class Bar:
+class PreviewBar:
     """A bar of a preview. label: what is written at its end, such as "14.2 µs"."""
 
     name: str
@@ -21,7 +21,7 @@ class Bar:
     label: str
 
 
-def preview(headline: str, lines: Sequence[str], bars: Sequence[Bar], axis: str) -> bytes:
+def preview(headline: str, lines: Sequence[str], bars: Sequence[PreviewBar], axis: str) -> bytes:
     """Return the picture as PNG. lines: below the headline. bars: at most five are shown. axis: what they measure."""
     rows = [{"name": each.name[:LONGEST], "value": each.value, "label": each.label} for each in bars[:5]]
     base = alt.Chart(alt.Data(values=rows)).encode(

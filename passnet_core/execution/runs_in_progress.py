@@ -1,6 +1,7 @@
 """The runs in progress of this process. Their jobs go to the scheduler, and their outcomes to the store."""
 
 import contextlib
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ Known = Callable[[Job], Outcome | None]
 """The stored outcome of an equal job, if there is one."""
 
 LOG_TAIL_CHARACTERS = 8_000
+STEP = re.compile(r"\b(\d+) of (\d+)\b")
 KEPT = 50
 """How many finished runs stay in memory; the store has all of them."""
 
@@ -28,8 +30,9 @@ class Progress:
 
     done: number of jobs with an outcome. outcomes: these outcomes, in the order of the jobs. phase, subgraph_id,
     log_tail, detail (a sentence): of the job that reported last. elapsed_s: seconds since the first job began.
-    queue_position: number of runs ahead of it, None unless it waits. elsewhere: another process judges it. problem: why
-    it ended before its last outcome, otherwise empty."""
+    left_s: about how many seconds are left of the comparison, or of the run if it judges several subgraphs; None if
+    nothing tells. queue_position: number of runs ahead of it, None unless it waits. elsewhere: another process judges
+    it. problem: why it ended before its last outcome, otherwise empty."""
 
     run: Run
     total: int
@@ -45,6 +48,7 @@ class Progress:
     problem: str = ""
     detail: str = ""
     elsewhere: bool = False
+    left_s: float | None = None
 
 
 class RunsInProgress:
@@ -106,6 +110,31 @@ class RunsInProgress:
         return known or self._scheduler.run_now(job, started.listen, started.cancelled)
 
 
+@dataclass(frozen=True)
+class Steps:
+    """Steps of which the judge tells "input set 3 of 6", and when the first and the present one began, in seconds."""
+
+    step: int = 0
+    of: int = 0
+    first: float = 0.0
+    present: float = 0.0
+
+    def at(self, text: str, now: float) -> "Steps":
+        """The steps after the judge has told this; none if it tells of something else."""
+        told = STEP.search(text)
+        if told is None:
+            return Steps()
+        step, of = int(told[1]), int(told[2])
+        return Steps(step, of, self.first if self.of == of and step > 1 else now, now)
+
+    def left(self, now: float) -> float | None:
+        """About how long the present and the later steps still take, if they take as long as those before."""
+        if self.step < 2:
+            return None
+        each = (self.present - self.first) / (self.step - 1)
+        return max(each - (now - self.present), 0.0) + each * (self.of - self.step)
+
+
 class RunInProgress:
     """The state of a run of this process, written by the scheduler's threads and read by others."""
 
@@ -123,6 +152,7 @@ class RunInProgress:
         self._log = ""
         self._started: float | None = None
         self._ended: float | None = None
+        self._steps = Steps()
 
     def begin(self) -> None:
         with self._changed:
@@ -131,6 +161,7 @@ class RunInProgress:
     def turn_to(self, subgraph: Subgraph) -> None:
         with self._changed:
             self._phase, self._detail, self._subgraph_id, self._log = Phase.START, "", subgraph.id, ""
+            self._steps = Steps()
 
     def listen(self, event: JobEvent) -> None:
         with self._changed:
@@ -138,6 +169,7 @@ class RunInProgress:
                 self._log = event.text[-LOG_TAIL_CHARACTERS:]
             else:
                 self._phase, self._detail = event.phase, event.text
+                self._steps = self._steps.at(event.text, time.monotonic())
 
     def add(self, position: int, outcome: Outcome) -> None:
         with self._changed:
@@ -190,4 +222,10 @@ class RunInProgress:
                 outcomes=outcomes,
                 problem=str(self.failure or ""),
                 detail=self._detail,
+                left_s=None if self.finished else self._left(elapsed_s, len(outcomes)),
             )
+
+    def _left(self, elapsed_s: float, done: int) -> float | None:
+        if len(self.jobs) > 1:
+            return elapsed_s / done * (len(self.jobs) - done) if done else None
+        return self._steps.left(time.monotonic())

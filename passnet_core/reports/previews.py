@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from passnet_core.charts.previews import Bar, preview
+from passnet_core.charts.previews import PreviewBar, preview
 from passnet_core.execution.runs_in_progress import Progress
 from passnet_core.records import Clock, Contender, Outcome
 from passnet_core.service import Service
@@ -15,7 +15,7 @@ class Preview:
 
     title: str
     lines: tuple[str, ...]
-    bars: tuple[Bar, ...]
+    bars: tuple[PreviewBar, ...]
     axis: str
 
     def png(self) -> bytes:
@@ -48,10 +48,10 @@ def _title(progress: Progress) -> str:
     return name[:1].upper() + name[1:] + (f": {speedup.value:.2f}× eager" if speedup else "")
 
 
-def _times(outcome: Outcome) -> tuple[tuple[Bar, ...], str]:
+def _times(outcome: Outcome) -> tuple[tuple[PreviewBar, ...], str]:
     """The medians of the contenders, end to end."""
     timed = ((who, outcome.timing(who, Clock.END_TO_END)) for who in Contender)
     bars = tuple(
-        Bar(outcome.spec.names[who], timing.median, f"{timing.median:.3g} µs") for who, timing in timed if timing
+        PreviewBar(outcome.spec.names[who], timing.median, f"{timing.median:.3g} µs") for who, timing in timed if timing
     )
     return bars, "µs per call, end to end"

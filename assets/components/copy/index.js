@@ -33,6 +33,7 @@ class Button {
     const before = this.component?.data;
     this.component = component;
     this.button.textContent = component.data.label;
+    this.button.classList.toggle("small", component.data.small);
     this.button.title = component.data.help;
     const made = component.data.link;
     if (this.waiting && made && made !== before?.link) this.copy();

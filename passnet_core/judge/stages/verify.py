@@ -101,7 +101,7 @@ def _call_each_draw(session: VerifySession) -> None:
     session.choose_sizes()
     with CompilingAhead(session) as ahead:
         for turn, planned in enumerate(session.planned_draws):
-            session.asked.report(f"comparing {planned.input_draw} inputs ({turn + 1} of {len(session.planned_draws)})")
+            session.asked.report(f"input set {turn + 1} of {len(session.planned_draws)}, {planned.input_draw}")
             session.pace.take_turn(turn)
             if session.draw(planned):
                 call = session.call(planned.input_draw, fresh=planned.fresh, watched=planned.watched)

@@ -172,7 +172,8 @@ def told(place: str, outcome: Outcome) -> Iterator[str]:
     """Describe an outcome to a person in a few lines."""
     yield f"{place}: {outcome.verdict.value}. {outcome.reason}"
     for finding in outcome.findings:
-        yield f"    {finding.file}:{finding.line}:{finding.column} {finding.rule}: {finding.message} {finding.remedy}"
+        said = f"{finding.message} {finding.remedy}".strip()
+        yield f"    {finding.file}:{finding.line}:{finding.column} {finding.rule}: {said}"
     for each in outcome.match.passes if outcome.match else ():
         yield f"    {each.name}: {_times(len(each.matches))}" + (
             f"; nearest miss: {each.miss.reason}" if each.miss else ""

@@ -5,6 +5,7 @@ in a block, numpy, the questions which class a value has. The tables here are of
 against the installed one."""
 
 import ast
+import builtins
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -68,6 +69,8 @@ TYPE_STEMS = ("int", "uint", "float", "bfloat")
 GLUON = "triton.experimental.gluon"
 
 REMEDY = "Use Triton's language: tl.*, the methods of blocks and dtypes, the bundle's own kernels and constants."
+
+UNDEFINED_REMEDY = "Give the name a value before this line, or correct how it is written."
 
 
 def kernel_language(module: Module, modules: dict[str, Module]) -> Iterator[Finding]:
@@ -145,9 +148,9 @@ class _Visitor(ast.NodeVisitor):
             self.visit(statement)
         return self.found
 
-    def _note(self, node: ast.AST, said: str) -> None:
+    def _note(self, node: ast.AST, said: str, remedy: str = REMEDY) -> None:
         text = f"{said} in {self.function.name}, which is written in Triton."
-        self.found.append(self.module.remark(node, KERNEL_LANGUAGE, text, REMEDY))
+        self.found.append(self.module.remark(node, KERNEL_LANGUAGE, text, remedy))
 
     def _paths(self, node: ast.expr) -> set[str]:
         return self.names.paths(node, self.scope)
@@ -169,7 +172,9 @@ class _Visitor(ast.NodeVisitor):
         holder, allowed = self.scope.holder(node.id), IN_CONSTANTS if self.constant else IN_KERNELS
         if holder is None:
             if node.id not in allowed and not self.open:
-                self._note(node, f"{node.id} is used")
+                known = hasattr(builtins, node.id)
+                said = f"{node.id} is used" if known else f"{node.id}, which is not defined, is used"
+                self._note(node, said, REMEDY if known else UNDEFINED_REMEDY)
         elif holder is self.module.scope:
             if node.id in self.plain:
                 self._note(node, f"{node.id}, a function of Python, is used")

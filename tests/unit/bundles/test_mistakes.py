@@ -53,6 +53,23 @@ def test_a_mistake_is_named_with_its_line_and_its_remedy(name: str) -> None:
 
 
 IMPORTED = "from shared import relu\n\n\ndef replacement_func():"
+
+
+def test_a_name_that_a_kernel_does_not_have_is_said_to_be_undefined() -> None:
+    (finding,) = found(("0.0, x)", "0.0, xx)"))
+    assert (finding.line, finding.fatal) == (21, True)
+    assert finding.message.startswith("xx, which is not defined, is used in relu_kernel")
+    assert "how it is written" in finding.remedy
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"), [("def pattern(x):", "def pattern(x)", 8), ("[(triton", "[((triton", 29)]
+)
+def test_python_that_cannot_be_parsed_is_placed(old: str, new: str, line: int) -> None:
+    (finding,) = found((old, new))
+    assert (finding.rule, finding.line, finding.fatal) == ("syntax", line, True)
+
+
 HONEST = {
     "a function that makes the replacement": ((NAMED, "    return made()\n\n\ndef made():\n    return relu\n"),),
     "one that takes anything": (("def relu(x):", "def relu(x, *rest):"), (ARGS, "return (x, 1, 2)")),

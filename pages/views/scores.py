@@ -16,7 +16,7 @@ from pages.ui.score_views import BEHIND, Look, downloads, views
 from pages.ui.text import count, plain, recorded, span
 from passnet_core.charts.curves import POINT, CurvePoint, curve_chart
 from passnet_core.leaderboard.boards import Board, Ranked, of_other_clocks, ranked, right_at, twin
-from passnet_core.leaderboard.findings import Finding, finding, headline, medians, solver_sentence
+from passnet_core.leaderboard.findings import Headline, finding, headline, medians, solver_sentence
 from passnet_core.leaderboard.naming import asked_for, board_names, listed
 from passnet_core.leaderboard.report_card import Card
 from passnet_core.records import BASELINE_NAMES, RIGHT, Profile
@@ -119,7 +119,7 @@ def caption(board: Board, *, aborts_fail: bool) -> str:
     return " · ".join(pieces)
 
 
-def conditions_of(each: Board | Finding) -> list[str]:
+def conditions_of(each: Board | Headline) -> list[str]:
     """Return days, clock version if it is an older one, noise floor, and recorded sources."""
     return [
         span(each.dates),
@@ -129,7 +129,7 @@ def conditions_of(each: Board | Finding) -> list[str]:
     ]
 
 
-def finding_first(found: Finding) -> None:
+def finding_first(found: Headline) -> None:
     """Say, before anything else, what TorchInductor slows down and what the best solver makes of the same subgraphs."""
     st.header(plain(headline(found)), anchor="finding")
     if found.inductor and found.solver:

@@ -31,7 +31,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Headline:
     """inductor, solver: tallies by capture, all over the same subgraphs of one device, profile and clock version; empty
     if it was not measured. name: the solver's. total: subgraphs of these tasks in the corpus; None: not known."""
 
@@ -66,7 +66,7 @@ class Finding:
         return median(known) if known else None
 
 
-def finding(boards: Sequence[Board]) -> Finding | None:
+def finding(boards: Sequence[Board]) -> Headline | None:
     """Return what the most telling board says, with the other capture if nearly all of its subgraphs were measured in
     it too; None: neither was measured. boards: in the order of boards()."""
     strict = [each for each in boards if each.profile is Profile.STRICT] or list(boards)
@@ -89,7 +89,7 @@ def finding(boards: Sequence[Board]) -> Finding | None:
     places = tuple(place for place in first.places if place in shared)
     order = sorted(chosen, key=lambda board: board.capture is not Capture.DIRECT)
     found = {board.capture: (_rows(_inductor(board), shared), _rows(_named(board, best), shared)) for board in order}
-    return Finding(
+    return Headline(
         device=first.device,
         profile=first.profile,
         clock_version=first.clock_version,
@@ -102,7 +102,7 @@ def finding(boards: Sequence[Board]) -> Finding | None:
     )
 
 
-def headline(found: Finding) -> str:
+def headline(found: Headline) -> str:
     """The finding in one sentence: what TorchInductor slows down; if it was not measured, what the solver does."""
     if not found.inductor:
         return solver_sentence(found)
@@ -112,7 +112,7 @@ def headline(found: Finding) -> str:
     return f"{INDUCTOR} slows down {of} subgraphs in {capture.value} capture{more}."
 
 
-def solver_sentence(found: Finding) -> str:
+def solver_sentence(found: Headline) -> str:
     """What the best solver makes of the same subgraphs; empty if no solver ran them."""
     told = [
         f"on {tally.share}{_median(tally)}{_failures(tally)} in {capture.value} capture"
@@ -122,7 +122,7 @@ def solver_sentence(found: Finding) -> str:
     return f"The best solver{same}, {found.name}, is slower than eager {' and '.join(told)}." if told else ""
 
 
-def medians(found: Finding) -> str:
+def medians(found: Headline) -> str:
     """TorchInductor's median speedups, as "TorchInductor's median: 1.15× eager direct, 0.79× compiled"."""
     told = [
         f"{tally.speedup:.2f}× {capture.value}"

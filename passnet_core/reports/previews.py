@@ -29,7 +29,7 @@ def run_preview(service: Service, run_id: str) -> Preview:
     bars, axis = _times(outcomes[0]) if len(outcomes) == 1 else ((), "")
     if not bars:
         verdicts = Counter(each.verdict.value for each in outcomes)
-        bars = tuple(Bar(name, float(number), str(number)) for name, number in verdicts.most_common())
+        bars = tuple(PreviewBar(name, float(number), str(number)) for name, number in verdicts.most_common())
         axis = "subgraphs"
     tasks = progress.run.task_ids
     subject = ", ".join(tasks[:3]) + (f" and {len(tasks) - 3} more" if len(tasks) > 3 else "")

@@ -102,7 +102,7 @@ def _reason(reason: str) -> None:
 def headline(outcome: Outcome) -> None:
     """Draw the verdict and the speedup in one line."""
     words = VERDICTS[outcome.verdict]
-    st.markdown(f"### :{words.tone}[:material/{words.icon}: {plain(headline_words(outcome))}]")
+    st.markdown(f"## :{words.tone}[:material/{words.icon}: {plain(headline_words(outcome))}]")
 
 
 def announce(words: str) -> None:

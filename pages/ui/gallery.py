@@ -36,7 +36,7 @@ def overview(exhibits: Sequence[Exhibit], shown: Sequence[Exhibit]) -> None:
         st.info("No bundle matches. Remove a filter or shorten your search.", icon=":material/filter_alt_off:")
     for family, of_family in groupby(shown, key=lambda each: each.task.family):
         rows = list(of_family)
-        st.subheader(f"{plain(family.value[:1].upper() + family.value[1:])} · {len(rows)}")
+        st.header(f"{plain(family.value[:1].upper() + family.value[1:])} · {len(rows)}")
         choose_row(
             [_row(each) for each in rows],
             [each.task.id for each in rows],
@@ -91,7 +91,7 @@ def entry(exhibit: Exhibit) -> None:
     """Draw one bundle: how fast it is, what it does, the subgraph, and its code."""
     task = resources.service().corpus.task(exhibit.task.id)
     subgraph = exhibit.subgraph_of(task)
-    st.subheader(plain(task.id))
+    st.header(plain(task.id))
     st.caption(
         f"{plain(task.family.value)} · {plain(subgraph_title(subgraph))} · from {plain(subgraph.source_model)} · "
         f"{count(len(exhibit.bundle.passes), 'pass', 'passes')} · written by rules"

@@ -158,7 +158,7 @@ def preview(task_id: str, standing: TaskStanding | None) -> None:
     """Show what a task computes, and its results so far; None: they are being loaded. Raises UnknownItem if there is no
     such task."""
     task = resources.service().corpus.task(task_id)
-    st.subheader(plain(task.id))
+    st.header(plain(task.id))
     facts = [task.family.value, count(len(task.subgraphs), "subgraph")]
     if standing:
         facts += [count(standing.attempts, "attempt"), f"accepted on {standing.right} of {len(task.subgraphs)}"]

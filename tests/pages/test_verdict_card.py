@@ -67,7 +67,7 @@ def test_the_card_of_passes_names_the_baseline_that_they_were_timed_beside(visit
     assert "strict · beside TorchInductor with eager's rounding · float32" in read(app)
     assert "20.0 µs per call; eager 30.0 µs, TorchInductor with eager's rounding 25.0 µs" in read(app)
     (heading,) = [str(each.value) for each in app.markdown if "Right, faster" in str(each.value)]
-    assert heading.startswith("### :green[")
+    assert heading.startswith("## :green[")
     assert any('role="status"' in str(each.value) and "2 of 2 accepted" in str(each.value) for each in app.markdown)
 
 

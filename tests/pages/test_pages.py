@@ -133,11 +133,11 @@ def test_an_error_is_left_by_the_link_below_it(visit: Visit, page: str, selected
 def test_explore_finds_by_the_url_and_previews_what_is_chosen(visit: Visit) -> None:
     app = visit("explore", q="wide", task=OTHER_ID)
     assert list(app.dataframe[0].value["task"]) == [OTHER_ID]
-    assert app.subheader[0].value == "add\\-relu\\-wide"
+    assert app.header[0].value == "add\\-relu\\-wide"
     assert "No solver was timed on this task yet" in texts(app)
     app.text_input(key="q").set_value("no such thing").run()
     assert "No task matches. Remove a filter or shorten your search." in texts(app)
-    assert app.subheader[0].value == "add\\-relu\\-wide", "what was chosen stays"
+    assert app.header[0].value == "add\\-relu\\-wide", "what was chosen stays"
 
 
 def test_explore_shows_first_where_there_is_most_to_gain(visit: Visit) -> None:

@@ -35,6 +35,7 @@ const colours = syntaxHighlighting(
   ]),
 );
 
+const SKIP_TO = "passes";
 const editors = new WeakMap();
 
 export default function (component) {
@@ -82,11 +83,17 @@ class Editor {
     this.view.contentDOM.addEventListener("blur", () => this.send());
     this.leaving = () => this.keepHere();
     window.addEventListener("pagehide", this.leaving);
+    this.pressed = (event) => this.command(event);
+    window.addEventListener("keydown", this.pressed);
+    this.skip = this.skipLink(this.root.host);
+    document.body.prepend(this.skip);
   }
 
   close() {
     this.send();
     window.removeEventListener("pagehide", this.leaving);
+    window.removeEventListener("keydown", this.pressed);
+    this.skip.remove();
     this.view.destroy();
   }
 
@@ -231,6 +238,31 @@ class Editor {
     if (same(message.files, this.document.sent)) return;
     this.document.sent = message.files;
     this.component.setStateValue("held", message);
+  }
+
+  /** Carries out a command that was typed anywhere on the page. */
+  command(event) {
+    if (event.defaultPrevented || event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    this.ask(event.shiftKey ? "run" : "check");
+  }
+
+  /** The first stop of the keyboard on the page: seen while it has the focus. */
+  skipLink(host) {
+    if (host) host.id = SKIP_TO;
+    const link = element("a", { href: `#${SKIP_TO}` });
+    link.textContent = "Skip to the editor";
+    const looks = (seen) =>
+      "position:fixed;z-index:1000000;top:0.5rem;padding:0.5rem 1rem;background:#0b62a4;color:#fff;" +
+      (seen ? "left:0.5rem" : "left:-100vw");
+    link.style = looks(false);
+    link.addEventListener("focus", () => (link.style = looks(true)));
+    link.addEventListener("blur", () => (link.style = looks(false)));
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      this.view.focus();
+    });
+    return link;
   }
 
   ask(what) {

@@ -7,7 +7,7 @@ WORKERS ?= 3
 
 BIN := $(VENV)/bin
 
-.PHONY: run smoke test test-all test-gpu lint bench bench-gpu tasks bundles assets wheel constraints clean
+.PHONY: run smoke test test-all test-gpu lint bench screenshots bench-gpu tasks bundles assets wheel constraints clean
 
 run: $(VENV)/.app
 	$(BIN)/python -m compileall -q passnet_core
@@ -42,6 +42,10 @@ lint: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m tests.benchmarks
+
+# pictures of every page, light and dark, on three screens
+screenshots: $(VENV)/.dev
+	$(BIN)/python -m tests.screenshots docs/screens
 
 bench-gpu: $(VENV)/.dev
 	$(BIN)/python -m tests.benchmarks.gpu

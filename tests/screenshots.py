@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.conftest import chromium
 from tests.serving import serving
 
-TASK, REFERENCE = "rmsnorm-residual", "normalisation-rmsnorm"
+TASK, REFERENCE = "rmsnorm", "normalisation-rmsnorm"
 PAGES = {
     "start": "/",
     "explore": f"/explore?task={TASK}",

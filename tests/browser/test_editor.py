@@ -61,7 +61,9 @@ def test_what_is_replaced_can_be_undone(open_page: OpenPage) -> None:
     text = PASS + "# to be replaced\n"
     replace_text(page, text)
     kept(page, text)
+    page.get_by_role("button", name="More").click()
     page.get_by_role("button", name="Start over").click()
+    page.keyboard.press("Escape")
     expect(editor(page)).not_to_contain_text("# to be replaced")
     editor(page).focus()
     page.keyboard.press("Control+z")

@@ -349,5 +349,6 @@ def test_a_check_marks_the_match_and_leaves_the_zoom(open_page: Callable[..., Pa
     page.get_by_role("button", name="Check", exact=True).click()
     expect(box(page, "tmp_1").first).to_have_accessible_name(re.compile("matched by ①"))
     expect(shown.first).to_have_text("125 %")
+    page.get_by_role("tab", name="Match").click()
     expect(page.get_by_role("listbox", name=re.compile("^After"))).to_be_visible()
     expect(page.get_by_role("option", name=re.compile("added by the rewrite")).first).to_be_visible()

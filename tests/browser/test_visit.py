@@ -74,7 +74,7 @@ def test_from_start_to_a_verdict_and_its_permanent_link(open_page: OpenPage) -> 
     expect(second.get_by_role("heading", name=re.compile("^.*Right"))).to_be_visible()
 
     second.get_by_role("link", name="Scores").click()
-    expect(second.get_by_text("2 of 2 subgraphs of 1 task")).to_be_visible()
+    expect(second.get_by_text("2 of 2 subgraphs of 1 task").first).to_be_visible()
     expect(second.get_by_test_id("stVegaLiteChart").first).to_be_visible()
 
 

@@ -2,49 +2,61 @@
 
 import streamlit as st
 
-from pages.ui import drafting, links, live, resources, visitors
+from pages.ui import drafting, links, resources, visitors
 from pages.ui.components import match_marks, verdict_card
-from pages.ui.example import Example, finished_example
+from pages.ui.example import ShownExample, finished_example
 from pages.ui.graphs import graph_view
 from pages.ui.text import count, plain, when
+from passnet_core.bundles.excerpts import pattern_and_kernels
 
 
-def example_view(example: Example) -> None:
-    """Show a graph with its match, the pass, and the verdict with hardware and date."""
+def actions(example: ShownExample) -> None:
+    """Draw the button that opens the example in the Workbench, and two links."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        if st.button("Run this yourself", type="primary", icon=":material/play_arrow:"):
+            outcome = example.found.outcome
+            place = {"task": outcome.task_id, "subgraph": outcome.subgraph_id, "bundle": example.reference}
+            st.switch_page(links.script("workbench"), query_params=place)
+        links.link("explore", "Browse the tasks", icon=":material/travel_explore:")
+        links.link("help", "What is a pass?", icon=":material/help:")
+
+
+def example_view(example: ShownExample) -> None:
+    """Show a graph with its match, what matters of the pass, and the verdict with hardware and date."""
     graph, code, verdict = st.columns([0.8, 1.3, 1], gap="medium")
     with graph:
         st.markdown("**1. A real subgraph** with its match")
         graph_view(
             resources.graph(example.subgraph.code),
             title="The example's graph",
-            **match_marks(example.outcome.match if example.outcome else None),
+            **match_marks(example.found.outcome.match),
             inputs=example.subgraph.inputs,
             height=400,
         )
     with code:
         st.markdown("**2. A pass** that replaces the match with one kernel")
-        with st.container(height=440, border=False):
-            st.code(example.bundle.passes[0].code, language="python", wrap_lines=True)
+        pass_view(example)
     with verdict:
         st.markdown("**3. A verdict** with its reasons")
-        if example.outcome:
-            verdict_card(
-                example.outcome,
-                recorded=example.recorded,
-                next_step="Change the pass and see what the judge says.",
-            )
-        else:
-            st.info("Run the pass to get a verdict.", icon=":material/gavel:")
-        links.link(
-            "workbench",
-            "Run this yourself",
-            icon=":material/play_arrow:",
-            task=example.task_id,
-            subgraph=example.subgraph.id,
-            bundle=example.reference,
+        verdict_card(
+            example.found.outcome,
+            recorded=example.found.recorded,
+            next_step="Change the pass and see what the judge says.",
         )
-        links.link("explore", "Browse the tasks", icon=":material/travel_explore:")
-        links.link("help", "What is a pass?", icon=":material/help:")
+
+
+def pass_view(example: ShownExample) -> None:
+    """Show the pattern and the kernel, and the whole file folded."""
+    file = example.found.bundle.passes[0]
+    gist = pattern_and_kernels(file.code)
+    st.code(gist.text, language="python", wrap_lines=True)
+    if gist.hidden:
+        st.caption(
+            f"The pattern and the kernel: {count(gist.lines, 'line')} of {plain(file.name)}. Its other "
+            f"{count(gist.hidden, 'line')} are not shown: they launch the kernel."
+        )
+        with st.expander("Show the whole file", icon=":material/code:"):
+            st.code(file.code, language="python", wrap_lines=True)
 
 
 def returning() -> None:
@@ -86,13 +98,15 @@ st.markdown(
     "Pick a real subgraph, write a pass for it, and get a verdict that you can trust, with its reasons. Choose from "
     f"{count(len(tasks), 'task')} with {count(sum(task.subgraphs for task in tasks), 'subgraph')}."
 )
-if not live.await_recorded():
-    links.link("explore", "Browse the tasks", icon=":material/travel_explore:")
-    st.stop()
-example = finished_example(str(resources.service().settings.home))
+example = finished_example(str(resources.service().settings.data))
 if example:
+    st.subheader(plain(example.gist))
+    actions(example)
     example_view(example)
 else:
-    st.info("There is no finished example. Browse the tasks and write a pass for one.", icon=":material/lightbulb:")
+    st.info(
+        "There is no finished example here. Browse the tasks and write a pass for one.", icon=":material/lightbulb:"
+    )
     links.link("explore", "Browse the tasks", icon=":material/travel_explore:")
+    links.link("help", "What is a pass?", icon=":material/help:")
 returning()

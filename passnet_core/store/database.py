@@ -130,9 +130,9 @@ class Database:
         with self._transaction() as cursor:
             cursor.execute(_sql("adopt_drafts"), {"visitor": visitor})
 
-    def start_trajectory(self, opening: Opening, owner: str) -> None:
+    def start_trajectory(self, opening: Opening, owner: str, visitor: str) -> None:
         with self._transaction() as cursor:
-            _add_trajectory(cursor, opening, owner)
+            _add_trajectory(cursor, opening, owner, visitor)
 
     def add_turn(self, trajectory_id: str, turn: Turn) -> None:
         with self._transaction() as cursor:
@@ -144,7 +144,7 @@ class Database:
 
     def import_trajectory(self, file_digest: str, trajectory: Trajectory) -> None:
         with self._transaction() as cursor:
-            _add_trajectory(cursor, trajectory.opening, owner="")
+            _add_trajectory(cursor, trajectory.opening, owner="", visitor="")
             _add_bundles(cursor, [turn.bundle for turn in trajectory.turns if turn.bundle is not None])
             for turn in trajectory.turns:
                 _add_turn(cursor, trajectory.opening.id, turn)
@@ -212,9 +212,9 @@ class Database:
     def trajectories(self, limit: int, task_id: str | None) -> tuple[TrajectorySummary, ...]:
         return tuple(
             TrajectorySummary(
-                _read(Opening, opening), owner, None if ending is None else _read(Ending, ending), turns, accepted
+                _read(Opening, opening), owner, None if ending is None else _read(Ending, ending), turns, accepted, by
             )
-            for opening, owner, ending, turns, accepted in self._rows("trajectories", limit=limit, task_id=task_id)
+            for opening, owner, ending, turns, accepted, by in self._rows("trajectories", limit=limit, task_id=task_id)
         )
 
     def revision(self) -> int:
@@ -433,7 +433,7 @@ def _add_bundles(cursor: duckdb.DuckDBPyConnection, bundles: Sequence[Bundle]) -
     )
 
 
-def _add_trajectory(cursor: duckdb.DuckDBPyConnection, opening: Opening, owner: str) -> None:
+def _add_trajectory(cursor: duckdb.DuckDBPyConnection, opening: Opening, owner: str, visitor: str) -> None:
     cursor.execute(
         _sql("add_trajectory"),
         {
@@ -441,6 +441,7 @@ def _add_trajectory(cursor: duckdb.DuckDBPyConnection, opening: Opening, owner: 
             "task_id": opening.task_id,
             "started_at": opening.started_at,
             "owner": owner,
+            "visitor": visitor,
             "content": _text(opening),
         },
     )

@@ -88,18 +88,18 @@ def drawer(task: Task, draft: EditorDraft, asked: str) -> None:
         head, close = st.columns([6, 1], vertical_alignment="center")
         close.button("Close", icon=":material/close:", key="close-talk", on_click=links.select, args=("talk", None))
         if asked == RULES:
-            head.markdown("#### :material/auto_fix_high: Passes written by rules")
+            head.markdown("## :material/auto_fix_high: Passes written by rules")
             with frame.errors_shown():
                 by_rules(task, draft)
         elif asked == NEW:
-            head.markdown("#### :material/smart_toy: Have a language model write the passes")
+            head.markdown("## :material/smart_toy: Have a language model write the passes")
             with frame.errors_shown():
                 examples(task)
                 own(task)
                 own_model(task, draft)
         else:
             with head:
-                st.markdown(f"#### :material/smart_toy: Conversation {plain(asked)}")
+                st.markdown(f"## :material/smart_toy: Conversation {plain(asked)}")
             with frame.errors_shown():
                 conversation(task, draft, asked)
                 further(asked)

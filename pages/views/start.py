@@ -1,5 +1,7 @@
 """Start: a finished example, and links to what a visitor can do next."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from pages.ui import drafting, links, resources, visitors
@@ -8,6 +10,10 @@ from pages.ui.example import ShownExample, finished_example
 from pages.ui.graphs import graph_view
 from pages.ui.text import count, plain, when
 from passnet_core.bundles.excerpts import pattern_and_kernels
+from passnet_core.store.rows import Draft, RunSummary
+
+SHOWN = 3
+"""How many drafts and runs of a returning visitor are shown."""
 
 
 def actions(example: ShownExample) -> None:
@@ -61,35 +67,41 @@ def pass_view(example: ShownExample) -> None:
 
 def returning() -> None:
     """Link to the visitor's latest drafts and runs."""
-    drafts, runs = (
-        drafting.saved_drafts()[:4],
-        resources.service().runs(4, visitor=visitors.visitor()),
-    )
-    if not drafts and not runs:
-        return
-    left, right = st.columns(2, gap="medium")
-    with left:
-        if drafts:
-            st.subheader("Continue a draft")
-        for draft in drafts:
-            links.link(
-                "workbench",
-                f"{plain(draft.task_id)} · {plain(draft.slot)} · {when(draft.saved_at)}",
-                icon=":material/edit_note:",
-                task=draft.task_id,
-                bundle=None if draft.slot == "mine" else draft.slot,
-            )
-    with right:
-        if runs:
-            st.subheader("Your latest runs")
-        for each in runs:
-            links.link(
-                "runs",
-                f"{plain(each.run.task_ids[0])}: {each.accepted} of {each.total} accepted · "
-                f"{when(each.run.started_at)}",
-                icon=":material/history:",
-                run=each.run.id,
-            )
+    drafts = drafting.saved_drafts()[:SHOWN]
+    runs = resources.service().runs(SHOWN, visitor=visitors.visitor())
+    if drafts and runs:
+        left, right = st.columns(2, gap="medium")
+        with left:
+            draft_links(drafts)
+        with right:
+            run_links(runs)
+    elif drafts:
+        draft_links(drafts)
+    elif runs:
+        run_links(runs)
+
+
+def draft_links(drafts: Sequence[Draft]) -> None:
+    st.header("Continue a draft")
+    for draft in drafts:
+        links.link(
+            "workbench",
+            f"{plain(draft.task_id)} · {plain(draft.slot)} · {when(draft.saved_at)}",
+            icon=":material/edit_note:",
+            task=draft.task_id,
+            bundle=None if draft.slot == "mine" else draft.slot,
+        )
+
+
+def run_links(runs: Sequence[RunSummary]) -> None:
+    st.header("Your latest runs")
+    for each in runs:
+        links.link(
+            "runs",
+            f"{plain(each.run.task_ids[0])}: {each.accepted} of {each.total} accepted · {when(each.run.started_at)}",
+            icon=":material/history:",
+            run=each.run.id,
+        )
 
 
 st.title("PassNet Playground")
@@ -98,9 +110,10 @@ st.markdown(
     "Pick a real subgraph, write a pass for it, and get a verdict that you can trust, with its reasons. Choose from "
     f"{count(len(tasks), 'task')} with {count(sum(task.subgraphs for task in tasks), 'subgraph')}."
 )
+latest = st.container()
 example = finished_example(str(resources.service().settings.data))
 if example:
-    st.subheader(plain(example.gist))
+    st.header(plain(example.gist))
     actions(example)
     example_view(example)
 else:
@@ -109,4 +122,6 @@ else:
     )
     links.link("explore", "Browse the tasks", icon=":material/travel_explore:")
     links.link("help", "What is a pass?", icon=":material/help:")
-returning()
+with latest:
+    # last, as it waits for whoever writes into the store
+    returning()

@@ -51,6 +51,7 @@ from passnet_core.store.rows import BaselineRow, Draft, RunSummary, SavedDraft, 
 
 if TYPE_CHECKING:  # numpy and DuckDB load only where scores and a store are asked for
     from passnet_core.leaderboard.boards import Board
+    from passnet_core.leaderboard.example import Example
     from passnet_core.leaderboard.gallery import Exhibit
     from passnet_core.scoring.scores import SampleTable
     from passnet_core.store.base import Store
@@ -58,8 +59,8 @@ if TYPE_CHECKING:  # numpy and DuckDB load only where scores and a store are ask
 OnOutcome = Callable[[int, Outcome], None]
 """Called with an outcome's position in the run, from 0, and the outcome, once it is stored."""
 
-RECORDED_AT_ONCE = 20
-"""How many recorded runs are imported per transaction."""
+RECORDED_AT_ONCE = 60
+"""How many recorded runs are imported per transaction: a transaction costs as much as importing ten runs."""
 
 
 @dataclass(frozen=True)
@@ -320,8 +321,10 @@ class Service:
         checks: bool = False,
         visitor: str | None = None,
     ) -> tuple[RunSummary, ...]:
-        """The newest runs first. checks: include runs of stage CHECK. visitor: only those of this person."""
-        self.wait_until_imported()
+        """The newest runs first. checks: include runs of stage CHECK. visitor: only those of this person, for which
+        nobody has to wait until recorded runs are imported."""
+        if visitor is None:
+            self.wait_until_imported()
         return self._store.runs(limit, task_id, solver, checks, visitor)
 
     def under_way(self) -> int:
@@ -385,6 +388,19 @@ class Service:
         """For every judged subgraph: attempts, eager's time, Inductor's speedup, the best speedup and whose it is."""
         self.wait_until_imported()
         return self._store.standings()
+
+    def example(self) -> "Example | None":
+        """The example for the first page, or None. Read from the recorded runs' files, the smallest first, so that
+        nobody waits until all of them are imported."""
+        from passnet_core.leaderboard.example import example_of
+
+        here = {task.id for task in self.corpus.tasks()}
+        bundles = [each.bundle for each in self._references if here.intersection(each.task_ids)]
+        for path in sorted(self._recorded_runs(), key=lambda path: path.stat().st_size):
+            with contextlib.suppress(BadInput):  # problems has a sentence about it
+                if found := example_of(exchange.read_file(path)[1], bundles):
+                    return found
+        return None
 
     def gallery(self) -> "tuple[Exhibit, ...]":
         """The best bundles that the rules wrote, of every family, with their recorded outcomes. Raises BadInput if the
@@ -487,20 +503,14 @@ class Service:
                 )
                 self._store.append(left.run.id, position, outcome)
 
+    def _recorded_runs(self) -> Iterator[Path]:
+        return (self.settings.data / "baselines").glob("*.jsonl.gz")
+
     def _load_recorded(self) -> None:
-        """Import the recorded runs and conversations that come with the playground, each file once."""
+        """Import the conversations and the recorded runs that come with the playground, each file once."""
         problems = []
         known = set(self._store.recorded_files())
-        for path in sorted((self.settings.data / "baselines").glob("*.jsonl.gz")):
-            try:
-                digest, files = exchange.read_file(path, known)
-                for start in range(0, len(files), RECORDED_AT_ONCE):
-                    # a few at a time, so that others can write in between; runs that are here already are skipped
-                    self._store.import_runs("", tuple(files[start : start + RECORDED_AT_ONCE]))
-                if digest not in known:
-                    self._store.import_runs(digest, ())
-            except PlaygroundError as error:
-                problems.append(f"The recorded runs in {path.name} are left out: {error}")
+        # there are few of them, and whoever opens a page first can see them while the runs are imported
         for path in sorted((self.settings.data / "conversations").glob("*.jsonl")):
             try:
                 found = read_trajectory(path)
@@ -509,6 +519,16 @@ class Service:
                     self._store.import_trajectory(digest, found)
             except PlaygroundError as error:
                 problems.append(f"The recorded conversation in {path.name} is left out: {error}")
+        for path in sorted(self._recorded_runs()):
+            try:
+                digest, files = exchange.read_file(path, known)
+                for start in range(0, len(files), RECORDED_AT_ONCE):
+                    # not all at once, so that others can write in between; runs that are here already are skipped
+                    self._store.import_runs("", tuple(files[start : start + RECORDED_AT_ONCE]))
+                if digest not in known:
+                    self._store.import_runs(digest, ())
+            except PlaygroundError as error:
+                problems.append(f"The recorded runs in {path.name} are left out: {error}")
         self._recorded_problems = tuple(problems)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import altair as alt
 import streamlit as st
 
-from pages.ui import frame, links, resources
+from pages.ui import frame, links, resources, visitors
 from pages.ui.by_rules import by_rules
 from pages.ui.drafting import EditorDraft
 from pages.ui.options import spec_of
@@ -27,6 +27,7 @@ from passnet_core.records.trajectories import (
     Turn,
     trajectory_lines,
 )
+from passnet_core.settings import ModelSettings
 from passnet_core.solvers.conversations import ConversationOrder, ConversationStanding, TrajectorySummary
 from passnet_core.solvers.llm.chat import ChatServer, Model
 from passnet_core.solvers.llm.tools import calls_in
@@ -87,33 +88,43 @@ def drawer(task: Task, draft: EditorDraft, asked: str) -> None:
         head, close = st.columns([6, 1], vertical_alignment="center")
         close.button("Close", icon=":material/close:", key="close-talk", on_click=links.select, args=("talk", None))
         if asked == RULES:
-            head.markdown("#### :material/auto_fix_high: Passes written by rules")
+            head.markdown("## :material/auto_fix_high: Passes written by rules")
             with frame.errors_shown():
                 by_rules(task, draft)
         elif asked == NEW:
-            head.markdown("#### :material/smart_toy: Have a language model write the passes")
+            head.markdown("## :material/smart_toy: Have a language model write the passes")
             with frame.errors_shown():
-                new_conversation(task, draft)
-                others(task, None)
+                examples(task)
+                own(task)
+                own_model(task, draft)
         else:
             with head:
-                st.markdown(f"#### :material/smart_toy: Conversation {plain(asked)}")
+                st.markdown(f"## :material/smart_toy: Conversation {plain(asked)}")
             with frame.errors_shown():
                 conversation(task, draft, asked)
-                others(task, asked)
+                further(asked)
+                own(task, asked)
+                examples(task, asked)
 
 
 # --- a new one -------------------------------------------------------------------------------------------------------
 
 
-def new_conversation(task: Task, draft: EditorDraft) -> None:
+def own_model(task: Task, draft: EditorDraft) -> None:
+    """Draw the form of a new conversation, folded until there is a model."""
     known = resources.service().settings.models
     given = bool(known.key or known.base_url)
+    reached = given or REACHED in st.session_state
+    with st.expander("Use your own model", icon=":material/smart_toy:", expanded=reached):
+        new_conversation(task, draft, known, given=given)
+
+
+def new_conversation(task: Task, draft: EditorDraft, known: ModelSettings, *, given: bool) -> None:
+    """Draw the form of a new conversation. known, given: the model that the playground was started with, if any."""
     if not given:
         st.info(
-            "No model is set up here. Enter a server that speaks OpenAI's protocol (your own, or a hosted one with its"
-            " key), or set OPENAI_BASE_URL, OPENAI_API_KEY and PASSNET_MODEL before you start the playground. Without a"
-            " model, look at the conversations below.",
+            "No model is set up here. Enter a server that speaks OpenAI's protocol: your own, or a hosted one with its"
+            " key. Or set OPENAI_BASE_URL, OPENAI_API_KEY and PASSNET_MODEL before you start the playground.",
             icon=":material/key_off:",
         )
     where, how = st.columns(2, gap="large")
@@ -178,7 +189,10 @@ def begin(task: Task, draft: EditorDraft) -> None:
     spec = spec_of(resources.service().device().device, None)
     begun = [
         resources.service().conversations.start(
-            model, task, ConversationOrder(spec, reached.budget, reached.price, number + 1, start)
+            model,
+            task,
+            ConversationOrder(spec, reached.budget, reached.price, number + 1, start),
+            visitor=visitors.visitor(),
         )
         for number in range(int(state.get(ATTEMPTS) or 1))
     ]
@@ -440,59 +454,73 @@ def go_on(task: Task, found: Trajectory, number: int, key: str) -> None:
     spec = spec_of(resources.service().device().device, None)
     order = ConversationOrder(spec, reached.budget, reached.price, after=(found.opening.id, number), note=note)
     model = reached.model()
-    links.select("talk", resources.service().conversations.start(model, task, order))
+    links.select("talk", resources.service().conversations.start(model, task, order, visitor=visitors.visitor()))
 
 
 # --- others ----------------------------------------------------------------------------------------------------------
 
 
-def others(task: Task, current: str | None) -> None:
-    """Link to conversations on this task, and to recorded ones on other tasks."""
+def examples(task: Task, current: str | None = None) -> None:
+    """List the recorded conversations, those on this task first; a click opens one."""
+    found = [each for each in resources.service().conversations.recorded() if each.opening.id != current]
+    if not found:
+        return
+    st.markdown("**Watch a recorded conversation**")
+    with st.container(gap=None):
+        for each in sorted(found, key=lambda each: each.opening.task_id != task.id):
+            links.turn(example_line(each), icon=":material/movie:", task=each.opening.task_id, talk=each.opening.id)
+    for origin in dict.fromkeys(each.opening.recorded for each in found):
+        st.caption(f"Recorded: {plain(origin)}.")
+
+
+def own(task: Task, current: str | None = None) -> None:
+    """List the visitor's other conversations on this task."""
     talks = resources.service().conversations
-    here = [each for each in talks.latest(LISTED, task.id) if each.opening.id != current]
-    examples = [each for each in talks.recorded() if each.opening.task_id != task.id and each.opening.id != current]
-    if current is not None:
-        with st.container(horizontal=True):
-            st.button(
-                "New conversation", icon=":material/add:", key="new-talk", on_click=links.select, args=("talk", NEW)
-            )
-            st.download_button(
-                "Download",
-                lambda: "".join(trajectory_lines(talks.trajectory(current))),
-                file_name=f"{current}.jsonl",
-                mime="application/jsonl",
-                icon=":material/download:",
-                on_click="ignore",
-                help="The whole conversation, as JSON lines.",
-            )
-    if here:
-        st.markdown("**Conversations on this task**")
-        for each in here:
+    found = [each for each in talks.latest(LISTED, task.id, visitors.visitor()) if each.opening.id != current]
+    if not found:
+        return
+    st.markdown("**Your conversations on this task**")
+    with st.container(gap=None):
+        for each in found:
             st.button(
                 line(each), key=f"talk-{each.opening.id}", type="tertiary", icon=":material/forum:",
                 on_click=links.select, args=("talk", each.opening.id),
             )  # fmt: skip
-    if examples:
-        st.markdown("**Recorded examples, on other tasks**")
-        for each in examples:
-            links.turn(line(each), icon=":material/movie:", task=each.opening.task_id, talk=each.opening.id)
+
+
+def further(talk: str) -> None:
+    """Draw the ways on from a conversation: a new one, or a file of this one."""
+    with st.container(horizontal=True):
+        st.button("New conversation", icon=":material/add:", key="new-talk", on_click=links.select, args=("talk", NEW))
+        st.download_button(
+            "Download",
+            lambda: "".join(trajectory_lines(resources.service().conversations.trajectory(talk))),
+            file_name=f"{talk}.jsonl",
+            mime="application/jsonl",
+            icon=":material/download:",
+            on_click="ignore",
+            help="The whole conversation, as JSON lines.",
+        )
+
+
+def example_line(each: TrajectorySummary) -> str:
+    """Name a recorded conversation by its id: "Repaired twice · clip-quick-gelu · 4 turns · 6 of 6 accepted"."""
+    opening = each.opening
+    name = opening.id.removeprefix("example-").replace("-", " ").capitalize()
+    return " · ".join(map(plain, (name, opening.task_id, count(each.turns, "turn"), accepted_words(each))))
 
 
 def line(each: TrajectorySummary) -> str:
-    total = len(each.opening.subgraphs)
     if resources.service().conversations.in_progress(each):
         state = "under way"
     else:
         state = each.ending.end.value if each.ending else End.INTERRUPTED.value
-    accepted = f"{each.accepted} of {total} accepted" if each.accepted is not None else "nothing evaluated"
-    return " · ".join(
-        plain(text)
-        for text in (
-            each.opening.model,
-            *([each.opening.task_id] if each.opening.recorded else []),
-            when(each.opening.started_at),
-            count(each.turns, "turn"),
-            accepted,
-            state,
-        )
-    )
+    opening = each.opening
+    pieces = (opening.model, when(opening.started_at), count(each.turns, "turn"), accepted_words(each), state)
+    return " · ".join(map(plain, pieces))
+
+
+def accepted_words(each: TrajectorySummary) -> str:
+    if each.accepted is None:
+        return "nothing evaluated"
+    return f"{each.accepted} of {len(each.opening.subgraphs)} accepted"

@@ -1,83 +1,107 @@
 """Start: a finished example, and links to what a visitor can do next."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
-from pages.ui import drafting, links, live, resources, visitors
+from pages.ui import drafting, links, resources, visitors
 from pages.ui.components import match_marks, verdict_card
-from pages.ui.example import Example, finished_example
+from pages.ui.example import ShownExample, finished_example
 from pages.ui.graphs import graph_view
 from pages.ui.text import count, plain, when
+from passnet_core.bundles.excerpts import pattern_and_kernels
+from passnet_core.store.rows import Draft, RunSummary
+
+SHOWN = 3
+"""How many drafts and runs of a returning visitor are shown."""
 
 
-def example_view(example: Example) -> None:
-    """Show a graph with its match, the pass, and the verdict with hardware and date."""
+def actions(example: ShownExample) -> None:
+    """Draw the button that opens the example in the Workbench, and two links."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        if st.button("Run this yourself", type="primary", icon=":material/play_arrow:"):
+            outcome = example.found.outcome
+            place = {"task": outcome.task_id, "subgraph": outcome.subgraph_id, "bundle": example.reference}
+            st.switch_page(links.script("workbench"), query_params=place)
+        links.link("explore", "Browse the tasks", icon=":material/travel_explore:")
+        links.link("help", "What is a pass?", icon=":material/help:")
+
+
+def example_view(example: ShownExample) -> None:
+    """Show a graph with its match, what matters of the pass, and the verdict with hardware and date."""
     graph, code, verdict = st.columns([0.8, 1.3, 1], gap="medium")
     with graph:
         st.markdown("**1. A real subgraph** with its match")
         graph_view(
             resources.graph(example.subgraph.code),
             title="The example's graph",
-            **match_marks(example.outcome.match if example.outcome else None),
+            **match_marks(example.found.outcome.match),
             inputs=example.subgraph.inputs,
             height=400,
         )
     with code:
         st.markdown("**2. A pass** that replaces the match with one kernel")
-        with st.container(height=440, border=False):
-            st.code(example.bundle.passes[0].code, language="python", wrap_lines=True)
+        pass_view(example)
     with verdict:
         st.markdown("**3. A verdict** with its reasons")
-        if example.outcome:
-            verdict_card(
-                example.outcome,
-                recorded=example.recorded,
-                next_step="Change the pass and see what the judge says.",
-            )
-        else:
-            st.info("Run the pass to get a verdict.", icon=":material/gavel:")
-        links.link(
-            "workbench",
-            "Run this yourself",
-            icon=":material/play_arrow:",
-            task=example.task_id,
-            subgraph=example.subgraph.id,
-            bundle=example.reference,
+        verdict_card(
+            example.found.outcome,
+            recorded=example.found.recorded,
+            next_step="Change the pass and see what the judge says.",
         )
-        links.link("explore", "Browse the tasks", icon=":material/travel_explore:")
-        links.link("help", "What is a pass?", icon=":material/help:")
+
+
+def pass_view(example: ShownExample) -> None:
+    """Show the pattern and the kernel, and the whole file folded."""
+    file = example.found.bundle.passes[0]
+    gist = pattern_and_kernels(file.code)
+    st.code(gist.text, language="python", wrap_lines=True)
+    if gist.hidden:
+        st.caption(
+            f"The pattern and the kernel: {count(gist.lines, 'line')} of {plain(file.name)}. Its other "
+            f"{count(gist.hidden, 'line')} are not shown: they launch the kernel."
+        )
+        with st.expander("Show the whole file", icon=":material/code:"):
+            st.code(file.code, language="python", wrap_lines=True)
 
 
 def returning() -> None:
     """Link to the visitor's latest drafts and runs."""
-    drafts, runs = (
-        drafting.saved_drafts()[:4],
-        resources.service().runs(4, visitor=visitors.visitor()),
-    )
-    if not drafts and not runs:
-        return
-    left, right = st.columns(2, gap="medium")
-    with left:
-        if drafts:
-            st.subheader("Continue a draft")
-        for draft in drafts:
-            links.link(
-                "workbench",
-                f"{plain(draft.task_id)} · {plain(draft.slot)} · {when(draft.saved_at)}",
-                icon=":material/edit_note:",
-                task=draft.task_id,
-                bundle=None if draft.slot == "mine" else draft.slot,
-            )
-    with right:
-        if runs:
-            st.subheader("Your latest runs")
-        for each in runs:
-            links.link(
-                "runs",
-                f"{plain(each.run.task_ids[0])}: {each.accepted} of {each.total} accepted · "
-                f"{when(each.run.started_at)}",
-                icon=":material/history:",
-                run=each.run.id,
-            )
+    drafts = drafting.saved_drafts()[:SHOWN]
+    runs = resources.service().runs(SHOWN, visitor=visitors.visitor())
+    if drafts and runs:
+        left, right = st.columns(2, gap="medium")
+        with left:
+            draft_links(drafts)
+        with right:
+            run_links(runs)
+    elif drafts:
+        draft_links(drafts)
+    elif runs:
+        run_links(runs)
+
+
+def draft_links(drafts: Sequence[Draft]) -> None:
+    st.header("Continue a draft")
+    for draft in drafts:
+        links.link(
+            "workbench",
+            f"{plain(draft.task_id)} · {plain(draft.slot)} · {when(draft.saved_at)}",
+            icon=":material/edit_note:",
+            task=draft.task_id,
+            bundle=None if draft.slot == "mine" else draft.slot,
+        )
+
+
+def run_links(runs: Sequence[RunSummary]) -> None:
+    st.header("Your latest runs")
+    for each in runs:
+        links.link(
+            "runs",
+            f"{plain(each.run.task_ids[0])}: {each.accepted} of {each.total} accepted · {when(each.run.started_at)}",
+            icon=":material/history:",
+            run=each.run.id,
+        )
 
 
 st.title("PassNet Playground")
@@ -86,13 +110,18 @@ st.markdown(
     "Pick a real subgraph, write a pass for it, and get a verdict that you can trust, with its reasons. Choose from "
     f"{count(len(tasks), 'task')} with {count(sum(task.subgraphs for task in tasks), 'subgraph')}."
 )
-if not live.await_recorded():
-    links.link("explore", "Browse the tasks", icon=":material/travel_explore:")
-    st.stop()
-example = finished_example(str(resources.service().settings.home))
+latest = st.container()
+example = finished_example(str(resources.service().settings.data))
 if example:
+    st.header(plain(example.gist))
+    actions(example)
     example_view(example)
 else:
-    st.info("There is no finished example. Browse the tasks and write a pass for one.", icon=":material/lightbulb:")
+    st.info(
+        "There is no finished example here. Browse the tasks and write a pass for one.", icon=":material/lightbulb:"
+    )
     links.link("explore", "Browse the tasks", icon=":material/travel_explore:")
-returning()
+    links.link("help", "What is a pass?", icon=":material/help:")
+with latest:
+    # last, as it waits for whoever writes into the store
+    returning()

@@ -3,6 +3,7 @@
 Each turn is stored before it is shown, so that none is lost. Everything that a model evaluates is a run like any other.
 """
 
+import itertools
 import threading
 import time
 from dataclasses import dataclass, replace
@@ -89,8 +90,8 @@ class Conversations:
         self._lock = threading.Lock()
         self._closing = False
 
-    def start(self, model: Model, task: Task, order: ConversationOrder) -> str:
-        """Start a conversation in the background and return its id.
+    def start(self, model: Model, task: Task, order: ConversationOrder, *, visitor: str = "") -> str:
+        """Start a conversation in the background and return its id. visitor: the person who asked for it.
 
         Raises UnknownItem if the conversation or turn to continue does not exist, BadInput while closing, StoreError.
         """
@@ -111,7 +112,7 @@ class Conversations:
                 raise BadInput("The playground is shutting down. Start it again, then start the conversation again.")
             if start is not None:
                 self._store.add_bundle(start)
-            self._store.start_trajectory(began, self._process)
+            self._store.start_trajectory(began, self._process, visitor)
             for turn in history:
                 self._store.add_turn(began.id, turn)
             self._live[began.id] = live
@@ -154,9 +155,13 @@ class Conversations:
             live.over.wait()
         return self.trajectory(conversation_id)
 
-    def latest(self, limit: int = 200, task_id: str | None = None) -> tuple[TrajectorySummary, ...]:
-        """The newest conversations first. If one has no ending, in_progress() tells whether it continues."""
-        return self._stored(task_id)[:limit]
+    def latest(
+        self, limit: int = 200, task_id: str | None = None, visitor: str | None = None
+    ) -> tuple[TrajectorySummary, ...]:
+        """The newest conversations first. If one has no ending, in_progress() tells whether it continues.
+        visitor: only those of this person."""
+        found = (each for each in self._stored(task_id) if visitor is None or each.visitor == visitor)
+        return tuple(itertools.islice(found, limit))
 
     def close(self) -> None:
         """Stop all conversations of this process, and wait up to END_WITHIN_S seconds for them."""

@@ -78,7 +78,8 @@ class Store(Protocol):
     def adopt_drafts(self, visitor: str) -> None:
         """Give a person the drafts that are nobody's: those of before drafts belonged to somebody."""
 
-    def start_trajectory(self, opening: Opening, owner: str) -> None: ...
+    def start_trajectory(self, opening: Opening, owner: str, visitor: str) -> None:
+        """owner, visitor: as in start_run."""
 
     def add_turn(self, trajectory_id: str, turn: Turn) -> None:
         """Add a turn, unless the conversation already has one of this number."""

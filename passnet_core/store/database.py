@@ -82,7 +82,7 @@ class Database:
 
     def add_bundle(self, bundle: Bundle) -> None:
         with self._transaction() as cursor:
-            _add_bundle(cursor, bundle)
+            _add_bundles(cursor, [bundle])
 
     def start_run(self, run: Run, jobs: tuple[JobName, ...], owner: str, visitor: str) -> None:
         with self._transaction() as cursor:
@@ -95,19 +95,19 @@ class Database:
 
     def import_runs(self, file_digest: str, files: tuple[RunFile, ...]) -> None:
         with self._transaction() as cursor:
+            ids = {"ids": [file.run.id for file in files]}
+            known = {run_id for (run_id,) in cursor.execute(_sql("known_runs"), ids).fetchall()}
             new: dict[str, RunFile] = {}
             for file in files:
                 if new.setdefault(file.run.id, file) != file:
                     raise _other_run(file)
-                if self._is_here(cursor, file):
+                if file.run.id in known and self._is_here(cursor, file):
                     del new[file.run.id]
-            for file in new.values():
-                for bundle in file.bundles:
-                    _add_bundle(cursor, bundle)
             outcomes = [
                 (run_id, place, outcome) for run_id, file in new.items() for place, outcome in enumerate(file.outcomes)
             ]
             # all runs at once: a statement costs more than its rows
+            _add_bundles(cursor, [bundle for file in new.values() for bundle in file.bundles])
             _add_runs(cursor, [file.run for file in new.values()], owner="", visitor="")
             _add_jobs(cursor, [(run_id, place, _job_name(outcome)) for run_id, place, outcome in outcomes])
             _add_outcomes(cursor, outcomes)
@@ -130,9 +130,9 @@ class Database:
         with self._transaction() as cursor:
             cursor.execute(_sql("adopt_drafts"), {"visitor": visitor})
 
-    def start_trajectory(self, opening: Opening, owner: str) -> None:
+    def start_trajectory(self, opening: Opening, owner: str, visitor: str) -> None:
         with self._transaction() as cursor:
-            _add_trajectory(cursor, opening, owner)
+            _add_trajectory(cursor, opening, owner, visitor)
 
     def add_turn(self, trajectory_id: str, turn: Turn) -> None:
         with self._transaction() as cursor:
@@ -144,10 +144,9 @@ class Database:
 
     def import_trajectory(self, file_digest: str, trajectory: Trajectory) -> None:
         with self._transaction() as cursor:
-            _add_trajectory(cursor, trajectory.opening, owner="")
+            _add_trajectory(cursor, trajectory.opening, owner="", visitor="")
+            _add_bundles(cursor, [turn.bundle for turn in trajectory.turns if turn.bundle is not None])
             for turn in trajectory.turns:
-                if turn.bundle is not None:
-                    _add_bundle(cursor, turn.bundle)
                 _add_turn(cursor, trajectory.opening.id, turn)
             if trajectory.ending is not None:
                 values = {"trajectory_id": trajectory.opening.id, "content": _text(trajectory.ending)}
@@ -213,9 +212,9 @@ class Database:
     def trajectories(self, limit: int, task_id: str | None) -> tuple[TrajectorySummary, ...]:
         return tuple(
             TrajectorySummary(
-                _read(Opening, opening), owner, None if ending is None else _read(Ending, ending), turns, accepted
+                _read(Opening, opening), owner, None if ending is None else _read(Ending, ending), turns, accepted, by
             )
-            for opening, owner, ending, turns, accepted in self._rows("trajectories", limit=limit, task_id=task_id)
+            for opening, owner, ending, turns, accepted, by in self._rows("trajectories", limit=limit, task_id=task_id)
         )
 
     def revision(self) -> int:
@@ -422,12 +421,19 @@ def _job_name(outcome: Outcome) -> JobName:
     return JobName(outcome.job_digest, outcome.task_id, outcome.subgraph_id, outcome.subgraph_digest, outcome.dtype)
 
 
-def _add_bundle(cursor: duckdb.DuckDBPyConnection, bundle: Bundle) -> None:
-    values = {"digest": bundle.digest, "author": bundle.author, "content": _text(bundle)}
-    cursor.execute(_sql("add_bundle"), values)
+def _add_bundles(cursor: duckdb.DuckDBPyConnection, bundles: Sequence[Bundle]) -> None:
+    found = {bundle.digest: bundle for bundle in bundles}
+    cursor.execute(
+        _sql("add_bundles"),
+        {
+            "digests": list(found),
+            "authors": [bundle.author for bundle in found.values()],
+            "contents": [_text(bundle) for bundle in found.values()],
+        },
+    )
 
 
-def _add_trajectory(cursor: duckdb.DuckDBPyConnection, opening: Opening, owner: str) -> None:
+def _add_trajectory(cursor: duckdb.DuckDBPyConnection, opening: Opening, owner: str, visitor: str) -> None:
     cursor.execute(
         _sql("add_trajectory"),
         {
@@ -435,6 +441,7 @@ def _add_trajectory(cursor: duckdb.DuckDBPyConnection, opening: Opening, owner: 
             "task_id": opening.task_id,
             "started_at": opening.started_at,
             "owner": owner,
+            "visitor": visitor,
             "content": _text(opening),
         },
     )

@@ -81,13 +81,14 @@ class KeptTrajectory:
 @dataclass(frozen=True)
 class TrajectorySummary:
     """A conversation in one line. accepted: the most subgraphs that a turn's bundle was accepted on; None: no bundle
-    was evaluated."""
+    was evaluated. visitor: as in RunSummary."""
 
     opening: Opening
     owner: str
     ending: Ending | None
     turns: int
     accepted: int | None
+    visitor: str = ""
 
 
 @dataclass(frozen=True)

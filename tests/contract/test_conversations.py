@@ -83,6 +83,7 @@ def test_each_evaluation_of_a_model_is_a_run_and_its_turns_are_stored(service: S
     (line,) = service.conversations.latest(task_id="add-relu")
     assert (line.opening, line.ending, line.turns, line.accepted) == (found.opening, found.ending, 3, 1)
     assert not service.conversations.latest(task_id="t0")
+    assert not service.conversations.latest(visitor="somebody")
 
 
 def test_a_conversation_is_the_same_after_reopening_the_store(service: Service, server: ModelServer) -> None:

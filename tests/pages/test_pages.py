@@ -1,6 +1,7 @@
 """Every page opens by its link, whatever the link selects, and even if that does not exist."""
 
 import threading
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from passnet_core.records import Job, Profile, Verdict
 from passnet_core.service import Service, open_service
 from passnet_core.settings import read_settings
 from passnet_core.store import exchange
+from passnet_core.store.database import Database
 from tests.example_playground import (
     LAUNCHED,
     OTHER_ID,
@@ -58,42 +60,62 @@ def test_start_shows_a_finished_example_with_hardware_and_date(visit: Visit) -> 
     assert "NVIDIA H200" in said
     assert "2026\\-02\\-03" in said
     assert "add_relu_kernel" in app.code[0].value
-    links = {link.label: link.query_string for link in page_links(app) if link.label == "Run this yourself"}
-    assert f"task={TASK_ID}" in links["Run this yourself"]
+    whole = next(each for each in app.expander if each.label == "Show the whole file")
+    assert "def replacement_func" in whole.code[0].value
+    assert "def replacement_func" not in app.code[0].value
+    assert [each.label for each in page_links(app)] == ["Browse the tasks", "What is a pass?"]
+    button(app, "Run this yourself").click().run()
+    assert app.query_params["task"] == TASK_ID
+    assert app.query_params["bundle"] == REFERENCE_NAME
 
 
-@pytest.mark.parametrize("page", ["start", "explore", "scores"])
-def test_while_recorded_results_are_loaded_a_page_says_so_and_stays_usable(
-    page: Name, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def held_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """A playground whose recorded runs are not imported before this function is called."""
     go_on = threading.Event()
-    read_file = exchange.read_file
+    import_runs = Database.import_runs
 
     def slowly(*arguments: Any) -> Any:
         assert go_on.wait(60)
-        return read_file(*arguments)
+        return import_runs(*arguments)
 
-    monkeypatch.setattr(exchange, "read_file", slowly)
+    monkeypatch.setattr(Database, "import_runs", slowly)
     data = write_data(tmp_path / "data")
     settings = read_settings({"PASSNET_DATA": str(data), "PASSNET_HOME": str(tmp_path / "home")})
     opened = open_service(settings, backend=FakeBackend(answer))
     monkeypatch.setattr(resources, "open_service", lambda *args, **kwargs: opened)
     resources.service.clear()
-    try:
-        app = visiting.visit(page)
-        assert "are being loaded" in texts(app)
-        if page == "explore":
-            assert TASK_ID in list(app.dataframe[0].value["task"])
+
+    def imported() -> None:
         go_on.set()
         assert opened.problems == ()
-        app.run()
-        assert "are being loaded" not in texts(app)
-        told = {"start": "1\\.50× eager", "explore": "Choose a row", "scores": "H200"}
-        assert told[page] in texts(app)
+
+    try:
+        yield imported
     finally:
         go_on.set()
         resources.service.clear()
         opened.close()
+
+
+@pytest.mark.parametrize(("page", "told"), [("explore", "Choose a row"), ("scores", "H200")])
+def test_while_recorded_results_are_loaded_a_page_says_so_and_stays_usable(
+    page: Name, told: str, held_back: Callable[[], None]
+) -> None:
+    app = visiting.visit(page)
+    assert "are being loaded" in texts(app)
+    if page == "explore":
+        assert TASK_ID in list(app.dataframe[0].value["task"])
+    held_back()
+    app.run()
+    assert "are being loaded" not in texts(app)
+    assert told in texts(app)
+
+
+def test_start_shows_its_example_before_the_recorded_results_are_loaded(held_back: Callable[[], None]) -> None:
+    said = texts(visiting.visit("start"))
+    assert "1\\.50× eager" in said
+    assert "are being loaded" not in said
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The drawer in which a language model writes passes: consent, progress, stopping, taking over, continuing."""
 
+import contextlib
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,14 +12,15 @@ from streamlit.testing.v1 import AppTest
 from pages.ui import talk as talk_page
 from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.records import Baseline, Device, EvalSpec, Stage
-from passnet_core.records.trajectories import FREE, Budget, End
+from passnet_core.records.trajectories import FREE, Budget, End, read_trajectory
 from passnet_core.service import Service
-from passnet_core.settings import ModelSettings
+from passnet_core.settings import BUNDLED_DATA, ModelSettings
 from passnet_core.solvers.conversations import ConversationOrder
 from passnet_core.solvers.llm.chat import ChatServer
 from passnet_core.solvers.llm.client import ChatModel
+from passnet_core.store.opening import open_store
 from tests.contract.model_server import ModelServer, Said, saying, serving
-from tests.example_playground import PASS, REFERENCE, TASK_ID
+from tests.example_playground import OTHER_ID, PASS, REFERENCE, TASK_ID
 from tests.pages.editing import Editor
 from tests.pages.visiting import VISITOR, Visit, button, read, texts, until
 
@@ -61,12 +63,17 @@ def begun(visit: Visit, server: ModelServer, **typed: Any) -> AppTest:
     return app
 
 
+def form(app: AppTest) -> Any:
+    return next(each for each in app.expander if each.label == "Use your own model")
+
+
 def test_without_a_model_the_drawer_explains_and_shows_exactly_what_would_be_sent(visit: Visit) -> None:
     app = visit("workbench", task=TASK_ID)
     button(app, "Model").click()
     app.run()
     assert app.query_params["talk"] == "new"
     assert "No model is set up here" in texts(app)
+    assert not form(app).proto.expanded
     assert any("in_0 + in_1" in each.value for each in app.code), "the sources are shown before they are sent"
     assert app.button(key="begin-talk").disabled, "nothing is sent before somebody agrees"
     button(app, "Close").click()
@@ -97,6 +104,26 @@ def test_a_conversation_is_watched_taken_over_and_found_again(
     assert "The model has finished" in texts(again)
     listed = visit("workbench", task=TASK_ID, talk="new")
     assert any("scripted" in each.label and "2 of 2 accepted" in each.label for each in listed.button)
+    stranger = visit("workbench", browser="1" * 32, task=TASK_ID, talk="new")
+    assert not any("scripted" in each.label for each in stranger.button), "others do not see it in their list"
+
+
+def test_recorded_conversations_come_first_and_open_with_one_click(visit: Visit, service: Service) -> None:
+    for name, task_id in (("out-of-turns", OTHER_ID), ("repaired-twice", TASK_ID)):
+        found = read_trajectory(BUNDLED_DATA / "conversations" / f"{name}.jsonl")
+        moved = replace(found, opening=replace(found.opening, task_id=task_id))
+        with contextlib.closing(open_store(service.settings.home)) as store:
+            store.import_trajectory("", moved)
+    app = visit("workbench", task=TASK_ID, talk="new")
+    labels = [each.label.replace("\\", "") for each in app.button]
+    examples = [f"Repaired twice · {TASK_ID} · 4 turns · 6 of 6", f"Out of turns · {OTHER_ID} · 2 turns · 10 of 12"]
+    at = [next(place for place, label in enumerate(labels) if label.startswith(start)) for start in examples]
+    assert at == sorted(at), "those on this task come first"
+    assert at[-1] < labels.index("Start")
+    assert "a script plays the model" in texts(app)
+    app.button[at[1]].click().run()
+    assert (app.query_params["task"], app.query_params["talk"]) == (OTHER_ID, "example-out-of-turns")
+    assert "The limit of turns is reached" in texts(app)
 
 
 def test_a_typed_key_goes_to_its_server_alone(visit: Visit, service: Service, server: ModelServer) -> None:
@@ -116,6 +143,7 @@ def test_a_key_of_the_environment_goes_to_no_server_that_a_visitor_names(
     server.models["scripted"] = saying(FINISH)
     service.settings = replace(service.settings, models=ModelSettings("http://127.0.0.1:9/v1", "sk-of-the-house", "m"))
     app = visit("workbench", task=TASK_ID, talk="new")
+    assert form(app).proto.expanded
     app.text_input(key="model-url").set_value(server.base_url)
     app.text_input(key="model-name").set_value("scripted")
     agree(app)

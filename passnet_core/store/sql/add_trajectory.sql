@@ -1,2 +1,2 @@
-INSERT OR IGNORE INTO trajectories (id, task_id, started_at, owner, content)
-VALUES ($id, $task_id, $started_at, $owner, $content)
+INSERT OR IGNORE INTO trajectories (id, task_id, started_at, owner, visitor, content)
+VALUES ($id, $task_id, $started_at, $owner, $visitor, $content)

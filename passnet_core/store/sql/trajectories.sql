@@ -1,4 +1,5 @@
-SELECT trajectories.content, trajectories.owner, endings.content, count(turns.number), max(turns.accepted)
+SELECT trajectories.content, trajectories.owner, endings.content, count(turns.number), max(turns.accepted),
+       trajectories.visitor
 FROM trajectories
 LEFT JOIN endings ON endings.trajectory_id = trajectories.id
 LEFT JOIN turns ON turns.trajectory_id = trajectories.id

@@ -1,1 +1,0 @@
-INSERT INTO bundles (digest, author, content) VALUES ($digest, $author, $content) ON CONFLICT DO NOTHING

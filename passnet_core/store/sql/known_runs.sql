@@ -1,0 +1,1 @@
+SELECT id FROM runs WHERE id IN (SELECT unnest($ids::VARCHAR[]))

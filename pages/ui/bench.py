@@ -10,6 +10,7 @@ from pages.ui.components import announce, finding_list, headline_words, verdict_
 from pages.ui.drafting import EditorDraft
 from pages.ui.match_view import Apply, suggestions
 from pages.ui.options import spec_of
+from pages.ui.results import TAB, VERDICT
 from pages.ui.tables import choose_outcome
 from pages.ui.text import clock, count, plain
 from pages.ui.words import VERDICTS
@@ -200,6 +201,9 @@ def submit(
     """Have these passes judged on the selected subgraph, or on every subgraph of the task. fresh: even if the outcome
     is known."""
     editor.go_to_syntax_error(bundle)
+    if stage is not Stage.CHECK:
+        # a run takes a while, and its progress is there
+        st.session_state[TAB] = VERDICT
     chosen: Sequence[str] | None = None if everything else [st.session_state["subgraph"]]
     run_id = resources.service().submit(
         task,

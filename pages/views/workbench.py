@@ -59,7 +59,7 @@ def workbench(task: Task) -> None:
             here.outcome,
             subgraph,
             draft.bundle,
-            of=here.run_id or "checks",
+            of=context,
             apply=apply,
             verdict=functools.partial(here.draw, apply, [*found, *failed]),
         )

@@ -8,7 +8,7 @@ from passnet_core.store.exchange import IMPORTED
 
 MINE, EDITED = "mine", ", edited"
 """How the Workbench labels runs of a visitor's own passes, and how labels of other passes end that were edited."""
-NAMED: Mapping[str, str] = {"rules": "the rules", "reference": "the playground, as a reference bundle"}
+NAMED: Mapping[str, str] = {"rules": "the rules", "reference": "the playground (a reference bundle)"}
 """Authors of bundles that are not their own name."""
 DIGEST = re.compile(r"[0-9a-f]{12,}")
 
@@ -21,7 +21,7 @@ def author_of(run: Run, bundle: Bundle | None, *, reference: str = "", own: bool
     if run.solver is SolverKind.INDUCTOR:
         return ""
     if reference:
-        return f"{NAMED['reference']}, {reference}"
+        return f"the playground (reference bundle {reference})"
     visitor = "you" if own else "a visitor of another playground" if is_imported(run) else "a visitor"
     if run.label.endswith(EDITED):
         name = run.label.removesuffix(EDITED)

@@ -213,11 +213,11 @@ def test_a_report_names_the_author_of_what_was_judged() -> None:
         return Reader(report(file, **changes)).text
 
     file = measured(REFERENCE, speedup=1.5)
-    assert "the playground, as a reference bundle, fused-add-relu" in told(file, reference=REFERENCE_NAME)
+    assert "the playground (reference bundle fused-add-relu)" in told(file, reference=REFERENCE_NAME)
     edited = replace(file, run=replace(file.run, label="fused-add-relu, edited", recorded="CPU, 2026-02-03, imported"))
     text = told(edited)
     assert "a visitor of another playground, from fused-add-relu" in text
-    assert "as a reference bundle" not in text, "the author of what was edited is not that of what was judged"
+    assert "the playground (" not in text, "the author of what was edited is not that of what was judged"
     assert "imported: CPU, 2026-02-03" in text
     assert "recorded:" not in text
     own = replace(file, run=replace(file.run, label="mine", recorded=""), bundles=(replace(REFERENCE, author=""),))

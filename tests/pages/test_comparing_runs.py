@@ -172,12 +172,15 @@ def test_a_run_under_way_is_compared_as_far_as_it_came(visit: Visit, service: Se
     assert second.wait(60)
     app = visit("runs", run=run_id, against="recorded-passes")
     itself = visit("runs", run=run_id, against=run_id)
+    listed = visit("runs").dataframe[0].value.set_index("run").loc[run_id]
     finish.set()
     service.wait(run_id)
     assert "1 of 2 subgraphs judged so far" in read(app)
     assert "− 1 judged only then" in read(app)
     assert any(each.label == "Cancel" for each in app.button)
     assert "1 of 2 subgraphs judged so far" in read(itself)
+    assert listed["accepted"] == "1 of 2 judged"
+    assert list(listed["verdicts"]) == ["under way", "right, not timed"]
 
 
 def test_hostile_names_stay_text(visit: Visit, service: Service) -> None:

@@ -47,7 +47,17 @@ from passnet_core.settings import Settings
 from passnet_core.solvers.conversations import Conversations
 from passnet_core.store import exchange
 from passnet_core.store import owner as store_owner
-from passnet_core.store.rows import BaselineRow, Draft, RunSummary, SavedDraft, ScoreRow, Standing, name_of
+from passnet_core.store.rows import (
+    BaselineRow,
+    Draft,
+    RunNote,
+    RunQuery,
+    RunSummary,
+    SavedDraft,
+    ScoreRow,
+    Standing,
+    name_of,
+)
 
 if TYPE_CHECKING:  # numpy and DuckDB load only where scores and a store are asked for
     from passnet_core.leaderboard.boards import Board
@@ -59,6 +69,8 @@ if TYPE_CHECKING:  # numpy and DuckDB load only where scores and a store are ask
 OnOutcome = Callable[[int, Outcome], None]
 """Called with an outcome's position in the run, from 0, and the outcome, once it is stored."""
 
+LONGEST_NOTE = 2_000
+"""How many characters a visitor's note on a run may have."""
 RECORDED_AT_ONCE = 60
 """How many recorded runs are imported per transaction: a transaction costs as much as importing ten runs."""
 
@@ -320,16 +332,23 @@ class Service:
         *,
         checks: bool = False,
         visitor: str | None = None,
+        verdicts: Sequence[Verdict] = (),
+        starred_by: str | None = None,
     ) -> tuple[RunSummary, ...]:
-        """The newest runs first. checks: include runs of stage CHECK. visitor: only those of this person, for which
-        nobody has to wait until recorded runs are imported."""
+        """The newest runs first. The arguments are those of RunQuery. A visitor's own runs do not wait until recorded
+        runs are imported."""
         if visitor is None:
             self.wait_until_imported()
-        return self._store.runs(limit, task_id, solver, checks, visitor)
+        return self._store.runs(RunQuery(limit, task_id, solver, checks, visitor, tuple(verdicts), starred_by))
+
+    def visitor_of(self, run_id: str) -> str:
+        """Who asked for a run; "" for commands, and for what was recorded or imported. Raises UnknownItem."""
+        self.run(run_id)
+        return self._store.visitor_of(run_id)
 
     def under_way(self) -> int:
         """How many of the latest 20 runs are unfinished. Does not wait for recorded runs, which are all finished."""
-        return sum(each.done < each.total for each in self._store.runs(20, None, None, True, None))
+        return sum(each.done < each.total for each in self._store.runs(RunQuery(20, checks=True)))
 
     def outcomes(self, run_id: str) -> tuple[Outcome, ...]:
         """The outcomes of a run so far, in the order of the jobs. Raises UnknownItem."""
@@ -434,6 +453,33 @@ class Service:
             file = replace(file, run=replace(file.run, recorded=exchange.origin(file)))
         self._store.import_runs("", (file,))
         return file.run.id
+
+    # --- notes ---
+
+    def note_run(self, visitor: str, run_id: str, note: str) -> None:
+        """Keep a person's note on a run, in place of an older one; an empty one removes it. Raises UnknownItem, and
+        BadInput if it is longer than LONGEST_NOTE."""
+        self.run(run_id)
+        if len(note) > LONGEST_NOTE:
+            raise BadInput(
+                f"The note has {len(note):,} characters, but at most {LONGEST_NOTE:,} are kept, so it was not saved. "
+                "Shorten it."
+            )
+        self._store.note_run(visitor, run_id, note.strip())
+
+    def star_run(self, visitor: str, run_id: str, starred: bool) -> None:
+        """Star a run for a person, or take the star away. Raises UnknownItem."""
+        self.run(run_id)
+        self._store.star_run(visitor, run_id, starred)
+
+    def run_note(self, visitor: str, run_id: str) -> RunNote:
+        """What a person keeps about a run."""
+        found = self._store.run_notes(visitor, run_id)
+        return found[0] if found else RunNote(run_id)
+
+    def run_notes(self, visitor: str) -> Mapping[str, RunNote]:
+        """What a person keeps about runs, by their ids."""
+        return {each.run_id: each for each in self._store.run_notes(visitor, None)}
 
     # --- drafts ---
 

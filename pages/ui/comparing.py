@@ -6,10 +6,10 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.ui import frame, links, live, resources, visitors
-from pages.ui.components import PROFILES, solver_name, speedup_text, verdict_card
+from pages.ui.components import PROFILES, speedup_text, verdict_card
 from pages.ui.graphs import graph_view
 from pages.ui.tables import choose_row
-from pages.ui.text import code_span, count, figure, key_of, plain, when
+from pages.ui.text import code_span, count, figure, plain, when
 from passnet_core.charts.pairs import pair_chart
 from passnet_core.records import (
     LEVELS_SAID,
@@ -23,6 +23,7 @@ from passnet_core.records import (
     SolverKind,
     Stage,
 )
+from passnet_core.reports.authors import origin_words, solver_words
 from passnet_core.reports.comparison import (
     Change,
     ClockChange,
@@ -129,31 +130,10 @@ def run_words(summary: RunSummary) -> str:
     run = summary.run
     speedup = f", {summary.median_speedup:.2f}×" if summary.median_speedup is not None else ""
     return (
-        f"{when(run.started_at)} · {solver_name(run)} · {run.spec.stage.value} · "
+        f"{when(run.started_at)} · {solver_words(run, own=summary.visitor == visitors.visitor())} · "
+        f"{run.spec.stage.value} · "
         f"{summary.accepted} of {summary.total} accepted{speedup} · {run.id}"
     )
-
-
-def choose_two(rows: Sequence[Mapping[str, object]], ids: Sequence[str]) -> None:
-    """Draw the list of runs with a box per row. Two selected runs can be compared, the older one as “then”."""
-    # Streamlit keeps the positions of selected rows, so the key changes with the rows
-    key = key_of("two", "\n".join(ids))
-    picked = st.dataframe(
-        rows,
-        key=key,
-        hide_index=True,
-        width="stretch",
-        height=560 if len(rows) > 14 else "auto",
-        on_select="rerun",
-        selection_mode="multi-row",
-        placeholder="–",
-        column_config={"speedup": st.column_config.NumberColumn("median speedup", format="%.2f×")},
-    ).selection.rows
-    if len(picked) != 2:
-        st.caption(f"{count(len(picked), 'run')} selected. Tick the boxes of two runs to compare them.")
-        return
-    newer, older = sorted(picked)
-    links.turn("Compare these two", icon=":material/compare_arrows:", run=ids[newer], against=ids[older])
 
 
 # --- both runs -------------------------------------------------------------------------------------------------------
@@ -193,8 +173,9 @@ def comparison(run_id: str, against: str) -> None:
 
 def _side(name: str, run: Run, progress: Progress, *, watched: bool) -> None:
     """Show one run and its results. watched: follow its progress while it is under way."""
+    solver = solver_words(run, own=resources.service().visitor_of(run.id) == visitors.visitor())
     with st.container(border=True):
-        st.markdown(f"**{name}: {plain(solver_name(run))}**, run {code_span(run.id)}")
+        st.markdown(f"**{name}: {plain(solver)}**, run {code_span(run.id)}")
         accepted = sum(each.verdict.accepted for each in progress.outcomes)
         speedups = sorted(speedup.value for each in progress.outcomes if (speedup := each.speedup()))
         facts = [f"{accepted} of {count(progress.total, 'subgraph')} accepted"]
@@ -206,7 +187,7 @@ def _side(name: str, run: Run, progress: Progress, *, watched: bool) -> None:
                 f"{when(run.started_at)} · {run.spec.stage.value}, {run.spec.capture.value} capture, judged by: "
                 f"{PROFILES[run.spec.profile]} · {', '.join(run.task_ids[:3])}"
                 + (f" and {len(run.task_ids) - 3} more" if len(run.task_ids) > 3 else "")
-                + (f" · recorded: {run.recorded}" if run.recorded else "")
+                + (f" · {origin_words(run)}" if run.recorded else "")
             )
         )
         if progress.problem:

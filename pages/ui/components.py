@@ -23,7 +23,6 @@ from passnet_core.records import (
     MatchReport,
     Outcome,
     Profile,
-    Run,
     SolverKind,
     Stage,
     Subgraph,
@@ -212,8 +211,3 @@ def _elements(sizes: tuple[int, ...]) -> int:
     for size in sizes:
         product *= size
     return product
-
-
-def solver_name(run: Run) -> str:
-    """Name the solver of a run: passes by the run's label."""
-    return run.spec.names[run.solver.contender] if run.solver is SolverKind.INDUCTOR else run.label or "unnamed passes"

@@ -111,7 +111,13 @@ class EditorDraft:
         def typed(files: Sequence[PassFile]) -> tuple[PassFile, ...]:
             return tuple(replace(file, code=held.files.get(file.name, file.code)) for file in files)
 
-        return replace(self.drawn, passes=typed(self.drawn.passes), helpers=typed(self.drawn.helpers))
+        return edited(self.drawn, passes=typed(self.drawn.passes), helpers=typed(self.drawn.helpers))
+
+
+def edited(bundle: Bundle, **files: tuple[PassFile, ...]) -> Bundle:
+    """Return the bundle with these passes or helpers. If they differ, nobody but the visitor is their author."""
+    changed = replace(bundle, author="", **files)
+    return bundle if changed.digest == bundle.digest else changed
 
 
 def references(task: Task) -> dict[str, ReferenceBundle]:
@@ -307,7 +313,7 @@ def add_file(draft: EditorDraft, name_key: str, is_pass: bool) -> None:
     if any(each.name == file.name for each in bundle.files):
         raise BadInput(f"This bundle already has a file {file.name}. Choose another name.")
     passes, helpers = bundle.passes, bundle.helpers
-    _replace(draft, replace(bundle, passes=(*passes, file)) if is_pass else replace(bundle, helpers=(*helpers, file)))
+    _replace(draft, edited(bundle, passes=(*passes, file)) if is_pass else edited(bundle, helpers=(*helpers, file)))
 
 
 @frame.action
@@ -315,7 +321,7 @@ def remove(draft: EditorDraft, name: str) -> None:
     bundle = draft.bundle
     _replace(
         draft,
-        replace(
+        edited(
             bundle,
             passes=tuple(file for file in bundle.passes if file.name != name),
             helpers=tuple(file for file in bundle.helpers if file.name != name),
@@ -327,7 +333,7 @@ def remove(draft: EditorDraft, name: str) -> None:
 def move_up(draft: EditorDraft, index: int) -> None:
     passes = list(draft.bundle.passes)
     passes[index - 1], passes[index] = passes[index], passes[index - 1]
-    _replace(draft, replace(draft.bundle, passes=tuple(passes)))
+    _replace(draft, edited(draft.bundle, passes=tuple(passes)))
 
 
 @frame.action
@@ -339,7 +345,7 @@ def apply_lines(draft: EditorDraft, name: str, changes: Sequence[LineChange]) ->
     if file is None or code is None:
         raise BadInput(f"{name} has changed since it was judged, so this edit no longer applies. Check it again.")
     passes = tuple(replace(each, code=code) if each is file else each for each in bundle.passes)
-    changed = replace(bundle, passes=passes)
+    changed = edited(bundle, passes=passes)
     _replace(draft, changed)
     lines = "; ".join(f"line {each.line}: {each.old.strip()} → {each.new.strip()}" for each in changes)
     st.session_state[APPLIED] = (changed.digest, f"Changed {file.name}, {lines}. Ctrl+Z in the editor undoes it.")

@@ -7,9 +7,10 @@ import streamlit as st
 
 from pages.ui.filters import Listing
 from passnet_core.corpus.catalogue import Corpus
+from passnet_core.errors import UnknownItem
 from passnet_core.graphs import source
 from passnet_core.graphs.ir import Graph
-from passnet_core.records import Task
+from passnet_core.records import Bundle, Task
 from passnet_core.service import Service, open_service
 from passnet_core.settings import read_settings
 from passnet_core.solvers.rules.candidates import Candidate, candidates
@@ -42,3 +43,16 @@ def graph(code: str) -> Graph:
 def by_rules(task: Task) -> tuple[Candidate, ...]:
     """Return the bundles that the rules write for a task. Raises BadInput if they cover nothing of it."""
     return candidates(task)
+
+
+def bundle(digest: str) -> Bundle | None:
+    """Return a stored bundle; None if it is not here."""
+    try:
+        return _bundle(digest)
+    except UnknownItem:
+        return None
+
+
+@functools.lru_cache(maxsize=512)
+def _bundle(digest: str) -> Bundle:
+    return service().bundle(digest)

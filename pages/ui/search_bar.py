@@ -142,8 +142,8 @@ def unknown_values(fields: Sequence[Field]) -> tuple[str, ...]:
     )
 
 
-def ignored_filters(unknown: tuple[str, ...], search: Search) -> None:
-    """Say which values of the link no task has, until the search changes."""
+def ignored_filters(unknown: tuple[str, ...], search: object) -> None:
+    """Say which values of the link no filter has, until the search changes."""
     if unknown:
         st.session_state[IGNORED] = (unknown, search)
     ignored, of = st.session_state.get(IGNORED, ((), None))

@@ -10,6 +10,7 @@ import streamlit as st
 from pages.ui import frame, links
 from pages.ui.text import key_of
 from passnet_core.records import Outcome, level_of
+from passnet_core.reports.gravity import worst_first
 
 
 def choose_row(
@@ -51,14 +52,19 @@ def _chosen(key: str, ids: tuple[str, ...], choose: Callable[[str], None]) -> No
         choose(ids[positions[0]])
 
 
-def choose_outcome(outcomes: Sequence[Outcome], *, key: str, choose: Callable[[str], None]) -> None:
-    """Draw the outcomes of a run, one row per subgraph. choose: called with the subgraph's links.place_id."""
+def choose_outcome(
+    outcomes: Sequence[Outcome], *, key: str, choose: Callable[[str], None], chosen: Outcome | None = None
+) -> None:
+    """Draw the outcomes of a run, one row per subgraph, the worst first. choose: called with the subgraph's
+    links.place_id. chosen: the outcome whose row is marked at first."""
     several = len({each.task_id for each in outcomes}) > 1
+    rows = worst_first(outcomes)
     choose_row(
-        [({"task": each.task_id} if several else {}) | outcome_row(each) for each in outcomes],
-        [links.place_id(each.task_id, each.subgraph_id) for each in outcomes],
+        [({"task": each.task_id} if several else {}) | outcome_row(each) for each in rows],
+        [links.place_id(each.task_id, each.subgraph_id) for each in rows],
         key=key,
         choose=choose,
+        chosen=links.place_id(chosen.task_id, chosen.subgraph_id) if chosen else None,
         column_config={"speedup": st.column_config.NumberColumn("speedup", format="%.2f×")},
     )
 

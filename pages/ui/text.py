@@ -50,6 +50,13 @@ def clock(moment: str) -> str:
     return f"at {time}" if day == datetime.now(UTC).strftime("%Y-%m-%d") else f"on {day}"
 
 
+def short_when(moment: str) -> str:
+    """Return an ISO 8601 time of today as "15:26", of another day as "2026-03-04 15:26", both UTC; other text
+    unchanged."""
+    shown = when(moment).removesuffix(" UTC")
+    return shown.removeprefix(datetime.now(UTC).strftime("%Y-%m-%d "))
+
+
 def span(days: Sequence[str]) -> str:
     """Return sorted days by the first and the last: "2026-03-04", "2026-03-04 to 2026-03-05"."""
     first, last = days[0], days[-1]

@@ -1,74 +1,172 @@
 """Runs: all runs, newest first. Each run has a permanent page with everything needed to repeat it."""
 
 import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
 from pages.ui import frame, links, live, resources, visitors
-from pages.ui.comparing import choose_other, choose_two, comparison, offer_other_rules
-from pages.ui.components import PROFILES, announce, headline_words, solver_name, verdict_card
+from pages.ui.comparing import choose_other, comparison, offer_other_rules
+from pages.ui.components import PROFILES, announce, headline_words, verdict_card
 from pages.ui.results import result_tabs
-from pages.ui.tables import choose_outcome, choose_row
-from pages.ui.text import code_span, count, plain, when
+from pages.ui.run_filters import RunSearch, run_filters
+from pages.ui.run_notes import note_and_star
+from pages.ui.tables import choose_outcome
+from pages.ui.text import code_span, count, key_of, plain, short_when, when
 from pages.ui.uploads import import_run
+from pages.ui.words import VERDICTS
 from passnet_core.execution.runs_in_progress import Progress
-from passnet_core.records import CONTENDER_NAMES, Contender, Outcome, Run, SolverKind, to_json
+from passnet_core.records import Contender, Outcome, Run, Verdict, to_json
+from passnet_core.reports.authors import MINE, author_of, origin_words, solver_words
 from passnet_core.reports.comparison import environment_facts
 from passnet_core.reports.gathering import run_report
-from passnet_core.service import RunSummary
+from passnet_core.reports.gravity import summary_words, worst_first
+from passnet_core.reports.history import label_of
+from passnet_core.service import RunNote, RunSummary
 
-SOLVERS = {CONTENDER_NAMES[each.contender]: each for each in SolverKind}
+LISTED = 500
+WATCH_S = 2.0
+UNDER_WAY, ENDED_EARLY = "under way", "ended early"
 
 
 def history() -> None:
     st.title("Runs")
-    first, second, third, fourth, fifth = st.columns([1.2, 1, 0.7, 1, 1], vertical_alignment="bottom")
-    tasks = [task.id for task in resources.service().corpus.tasks()]
-    task_id = first.selectbox("Task", tasks, index=None, key="of", bind="query-params", placeholder="all tasks")
-    solver = second.pills("Solver", list(SOLVERS), key="solver", bind="query-params")
-    own = third.toggle("Only mine", key="own", bind="query-params", help="Runs that were started in this browser")
-    checks = fourth.toggle("Include check-only runs", key="checks", bind="query-params")
-    two = fifth.toggle("Compare two runs", key="two", bind="query-params")
+    search = run_filters([task.id for task in resources.service().corpus.tasks()])
     me = visitors.visitor()
     found = resources.service().runs(
-        500, task_id, SOLVERS.get(solver or ""), checks=checks, visitor=me if own else None
+        LISTED,
+        search.task_id,
+        search.solver,
+        checks=search.checks,
+        visitor=me if search.own else None,
+        verdicts=search.verdicts,
+        starred_by=me if search.starred else None,
     )
     # what others have not finished is nobody's business yet
     runs = [each for each in found if each.done == each.total or each.visitor in (me, "")]
-    if runs and two:
-        choose_two([run_row(each) for each in runs], [each.run.id for each in runs])
-    elif runs:
-        choose_row(
-            [run_row(each) for each in runs],
-            [each.run.id for each in runs],
-            key="runs",
-            choose=functools.partial(links.select, "run"),
-            height=560 if len(runs) > 14 else None,
-            column_config={"speedup": st.column_config.NumberColumn("median speedup", format="%.2f×")},
-        )
-        st.caption(f"{count(len(runs), 'run')}. Choose a row to open the run.")
+    if runs:
+        table_of_runs(runs)
     else:
-        st.info("No run to show. Once you Check or Run passes in the Workbench, the run appears here.")
-        links.link("explore", "Choose a task", icon=":material/travel_explore:")
+        nothing(search)
     with st.expander("Import a run", icon=":material/upload_file:"):
         import_run()
 
 
-def run_row(summary: RunSummary) -> dict[str, object]:
+def nothing(search: RunSearch) -> None:
+    """Say why no run is listed."""
+    if search == RunSearch():
+        st.info("No run to show. Once you Check or Run passes in the Workbench, the run appears here.")
+        links.link("explore", "Choose a task", icon=":material/travel_explore:")
+    else:
+        st.info("No run fits these filters. Remove one of them.", icon=":material/filter_alt:")
+
+
+def table_of_runs(runs: Sequence[RunSummary]) -> None:
+    """Draw the list of runs with a box per row: one selected run can be opened, two can be compared."""
+    open_ones = {each.run.id: resources.service().progress(each.run.id) for each in runs if each.done < each.total}
+    watched = {run_id: each.done for run_id, each in open_ones.items() if not each.finished}
+    if watched:
+        watch(watched)
+    notes = resources.service().run_notes(visitors.visitor())
+    rows = [run_row(each, open_ones.get(each.run.id), notes.get(each.run.id)) for each in runs]
+    ids = [each.run.id for each in runs]
+    # above the table, which may be higher than the window
+    place = st.container(horizontal=True, vertical_alignment="center", key="chosen-runs")
+    picked = st.dataframe(
+        rows,
+        # Streamlit keeps the positions of selected rows, so the key changes with the rows
+        key=key_of("runs", "\n".join(ids)),
+        hide_index=True,
+        width="stretch",
+        height=560 if len(rows) > 14 else "auto",
+        on_select="rerun",
+        selection_mode="multi-row",
+        placeholder="–",
+        column_order=columns(rows),
+        column_config=column_config(runs),
+    ).selection.rows
+    with place:
+        offer([ids[each] for each in sorted(picked) if each < len(ids)])
+    st.caption(
+        f"{'The newest ' if len(runs) >= LISTED else ''}{count(len(runs), 'run')}. The column “what” says what sets a "
+        "run apart from the one before it of the same visitor on the same tasks."
+    )
+
+
+def offer(chosen: Sequence[str]) -> None:
+    """Draw what can be done with the selected runs. chosen: their ids, the newest first."""
+    if len(chosen) == 1:
+        links.turn("Open this run", icon=":material/open_in_full:", run=chosen[0])
+        st.caption("Select a second run to compare the two.")
+    elif len(chosen) == 2:
+        links.turn("Compare these two", icon=":material/compare_arrows:", run=chosen[0], against=chosen[1])
+    elif chosen:
+        st.caption(f"{count(len(chosen), 'run')} are selected. Two can be compared.")
+    else:
+        st.caption("Tick the box of a run to open it, or those of two to compare them.")
+
+
+@st.fragment(run_every=WATCH_S)
+def watch(done: Mapping[str, int]) -> None:
+    """Draw the page again when one of these runs has come further. done: how many jobs of each had an outcome."""
+    with frame.errors_shown():
+        now = {run_id: resources.service().progress(run_id) for run_id in done}
+        if any(each.finished or each.done != done[run_id] for run_id, each in now.items()):
+            st.rerun()
+
+
+def run_row(summary: RunSummary, progress: Progress | None, kept: RunNote | None) -> dict[str, object]:
+    """Return the row of a run. progress: None for one with all its outcomes. kept: what the visitor keeps about it."""
     run = summary.run
+    judged = f"{progress.done} of {progress.total} judged" if progress else ""
     return {
-        "started": when(run.started_at),
-        "origin": "recorded" if run.recorded else "here",
-        "solver": solver_name(run),
-        "tasks": ", ".join(run.task_ids[:3]) + (f" and {len(run.task_ids) - 3} more" if len(run.task_ids) > 3 else ""),
-        "accepted": f"{summary.accepted} of {summary.total}",
-        **({"speedup": summary.median_speedup} if summary.median_speedup is not None else {}),
-        "verdicts": ", ".join(f"{number} {verdict.value}" for verdict, number in summary.counts),
-        "stage": run.spec.stage.value,
-        "judged by": PROFILES[run.spec.profile],
+        "started": short_when(run.started_at),
+        "what": label_of(summary, resources.bundle),
+        "task": ", ".join(run.task_ids[:3]) + (f" and {len(run.task_ids) - 3} more" if len(run.task_ids) > 3 else ""),
+        "verdicts": [*_state(progress), *(_chip(*each) for each in summary.counts)],
+        "speedup": summary.median_speedup,
+        "accepted": judged or f"{summary.accepted} of {summary.total}",
         "device": summary.device,
+        "starred": "★" if kept and kept.starred else "",
+        "note": kept.note if kept else "",
+        "solver": solver_words(run, own=summary.visitor == visitors.visitor()),
+        "stage": run.spec.stage.value,
+        "capture": run.spec.capture.value,
+        "judged by": PROFILES[run.spec.profile],
         "run": run.id,
     }
+
+
+def columns(rows: Sequence[Mapping[str, object]]) -> list[str]:
+    """Return the columns to draw: all but those for stars, notes and speedups if no row has one."""
+    optional = ("starred", "note", "speedup")
+    return [name for name in rows[0] if name not in optional or any(row[name] for row in rows)]
+
+
+def column_config(runs: Sequence[RunSummary]) -> dict[str, Any]:
+    """Return how the columns are drawn: a chip for each verdict, in its colour."""
+    tones = {_chip(*each): VERDICTS[each[0]].tone for summary in runs for each in summary.counts}
+    chips = {UNDER_WAY: "violet", ENDED_EARLY: "red", **tones}
+    return {
+        "started": st.column_config.TextColumn("started, UTC", help="Runs of today have only the time"),
+        "what": st.column_config.TextColumn(width=300),
+        "task": st.column_config.TextColumn(width="medium"),
+        "verdicts": st.column_config.MultiselectColumn(width="medium", options=list(chips), color=list(chips.values())),
+        "speedup": st.column_config.NumberColumn("median speedup", format="%.2f×"),
+        "starred": st.column_config.TextColumn("★", help="Runs that you starred"),
+        "note": st.column_config.TextColumn(width="medium"),
+    }
+
+
+def _state(progress: Progress | None) -> list[str]:
+    if progress is None:
+        return []
+    return [ENDED_EARLY if progress.finished else UNDER_WAY]
+
+
+def _chip(verdict: Verdict, number: int) -> str:
+    return verdict.value if number == 1 else f"{number} {verdict.value}"
 
 
 def permanent_page(run_id: str) -> None:
@@ -77,12 +175,8 @@ def permanent_page(run_id: str) -> None:
     service = resources.service()
     run = service.run(run_id)
     st.title(f"Run {plain(run.id)}")
-    st.caption(
-        f"{plain(solver_name(run))} on {plain(', '.join(run.task_ids[:4]))} · "
-        f"{when(run.started_at)} · {run.spec.stage.value}, {run.spec.capture.value} capture, "
-        f"judged by: {plain(PROFILES[run.spec.profile])}"
-        + (f" · recorded: {plain(run.recorded)}" if run.recorded else "")
-    )
+    st.caption(facts(run))
+    note_and_star(run_id)
     progress = live.await_run(run_id)
     with st.container(key="announced"):
         announce(_announced(progress))
@@ -93,10 +187,12 @@ def permanent_page(run_id: str) -> None:
     if not progress.outcomes:
         st.info("This run has no outcome.")
         return
-    outcome = links.selected_of(progress.outcomes) or progress.outcomes[0]
+    outcome = links.selected_of(progress.outcomes) or worst_first(progress.outcomes)[0]
     table, card = st.columns([1.4, 1], gap="medium")
     with table:
-        choose_outcome(progress.outcomes, key=f"outcomes-{run_id}", choose=links.select_place)
+        if progress.total > 1:
+            st.markdown(f"**{_announced(progress)}**")
+        choose_outcome(progress.outcomes, key=f"outcomes-{run_id}", choose=links.select_place, chosen=outcome)
         actions(run, outcome)
     with card:
         verdict_card(outcome, recorded=run.recorded)
@@ -105,12 +201,26 @@ def permanent_page(run_id: str) -> None:
     repeat(run, outcome)
 
 
+def facts(run: Run) -> str:
+    """Say in one line, as Markdown, what a run judged, whose passes, when and how."""
+    own = resources.service().visitor_of(run.id) == visitors.visitor()
+    bundle = resources.bundle(run.bundle_digest) if run.bundle_digest else None
+    names = {each.bundle.digest: each.name for each in resources.service().reference_bundles()}
+    author = author_of(run, bundle, reference=names.get(run.bundle_digest or "", ""), own=own)
+    return plain(
+        f"{solver_words(run, own=own)} on {', '.join(run.task_ids[:4])} · "
+        + (f"passes by {author} · " if author and run.label != MINE else "")
+        + f"{when(run.started_at)} · {run.spec.stage.value}, {run.spec.capture.value} capture, "
+        f"judged by: {PROFILES[run.spec.profile]}" + (f" · {origin_words(run)}" if run.recorded else "")
+    )
+
+
 def _announced(progress: Progress | None) -> str:
     if progress is None:
         return "Running…"
-    if len(progress.outcomes) == 1:
+    if progress.total == 1:
         return plain(headline_words(progress.outcomes[0]))
-    return f"{sum(each.verdict.accepted for each in progress.outcomes)} of {progress.total} accepted"
+    return plain(summary_words(progress.outcomes, progress.total))
 
 
 def actions(run: Run, outcome: Outcome) -> None:

@@ -20,11 +20,11 @@ from passnet_core.records import (
     Environment,
     Outcome,
     Run,
-    SolverKind,
     Subgraph,
     Timing,
     Verdict,
 )
+from passnet_core.reports.authors import author_of, origin_words, solver_words
 from passnet_core.reports.comparison import environment_facts, spec_facts
 from passnet_core.reports.pictures import Album, Picture
 from passnet_core.reports.repeating import FOLDER, commands
@@ -125,6 +125,7 @@ class Content:
     version: str
     material: Material
     solver: str
+    origin: str
     facts: tuple[tuple[str, str], ...]
     accepted: int
     counts: tuple[tuple[str, str, int], ...]
@@ -156,13 +157,12 @@ def content_of(material: Material) -> Content:
     return Content(
         version=__version__,
         material=material,
-        solver=run.spec.names[run.solver.contender]
-        if run.solver is SolverKind.INDUCTOR
-        else run.label or "unnamed passes",
+        solver=solver_words(run),
+        origin=origin_words(run),
         facts=(
             ("devices", ", ".join(dict.fromkeys(each.device for each in environments)) or "no judge answered"),
             ("passes' digest", run.bundle_digest or f"none: {run.spec.names[Contender.BASELINE]}"),
-            ("author of the passes", bundle.author if bundle else ""),
+            ("author of the passes", author_of(run, bundle, reference=material.reference)),
             *spec_facts(run.spec),
         ),
         accepted=sum(each.verdict.accepted for each in outcomes),

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from passnet_core.errors import StoreError
-from passnet_core.records import Bundle, Outcome, Run, SolverKind
+from passnet_core.records import Bundle, Outcome, Run
 from passnet_core.records.trajectories import Ending, Opening, Trajectory, Turn
 from passnet_core.store.rows import (
     BaselineRow,
@@ -11,6 +11,8 @@ from passnet_core.store.rows import (
     JobName,
     KeptTrajectory,
     RunFile,
+    RunNote,
+    RunQuery,
     RunSummary,
     SampleColumns,
     SavedDraft,
@@ -51,10 +53,19 @@ class Store(Protocol):
 
     def run(self, run_id: str) -> Run | None: ...
 
-    def runs(
-        self, limit: int, task_id: str | None, solver: SolverKind | None, checks: bool, visitor: str | None
-    ) -> tuple[RunSummary, ...]:
-        """Return runs, newest first. visitor: only those of this person."""
+    def runs(self, asked: RunQuery) -> tuple[RunSummary, ...]:
+        """Return runs, newest first."""
+
+    def visitor_of(self, run_id: str) -> str:
+        """Return who asked for a run; "" for nobody, and for a run that is not here."""
+
+    def note_run(self, visitor: str, run_id: str, note: str) -> None:
+        """Keep a visitor's note on a run, in place of an older one. The run need not be here."""
+
+    def star_run(self, visitor: str, run_id: str, starred: bool) -> None: ...
+
+    def run_notes(self, visitor: str, run_id: str | None) -> tuple[RunNote, ...]:
+        """Return what a visitor keeps about this run, or about all; runs without note and star are left out."""
 
     def outcomes(self, run_id: str) -> tuple[Outcome, ...]: ...
 

@@ -35,9 +35,12 @@ from passnet_core.store.base import StoreBusy
 from passnet_core.store.rows import (
     BaselineRow,
     Draft,
+    EarlierRun,
     JobName,
     KeptTrajectory,
     RunFile,
+    RunNote,
+    RunQuery,
     RunSummary,
     SampleColumns,
     SavedDraft,
@@ -130,6 +133,14 @@ class Database:
         with self._transaction() as cursor:
             cursor.execute(_sql("adopt_drafts"), {"visitor": visitor})
 
+    def note_run(self, visitor: str, run_id: str, note: str) -> None:
+        with self._transaction() as cursor:
+            cursor.execute(_sql("note_run"), {"visitor": visitor, "run_id": run_id, "note": note})
+
+    def star_run(self, visitor: str, run_id: str, starred: bool) -> None:
+        with self._transaction() as cursor:
+            cursor.execute(_sql("star_run"), {"visitor": visitor, "run_id": run_id, "starred": starred})
+
     def start_trajectory(self, opening: Opening, owner: str, visitor: str) -> None:
         with self._transaction() as cursor:
             _add_trajectory(cursor, opening, owner, visitor)
@@ -163,17 +174,31 @@ class Database:
         rows = self._rows("run", run_id=run_id)
         return _read(Run, rows[0][0]) if rows else None
 
-    def runs(
-        self, limit: int, task_id: str | None, solver: SolverKind | None, checks: bool, visitor: str | None
-    ) -> tuple[RunSummary, ...]:
-        asked = {"limit": limit, "task_id": task_id, "solver": solver and solver.value, "checks": checks}
-        rows = self._rows("runs", **asked, visitor=visitor)
+    def runs(self, asked: RunQuery) -> tuple[RunSummary, ...]:
+        rows = self._rows(
+            "runs",
+            limit=asked.limit,
+            task_id=asked.task_id,
+            solver=asked.solver and asked.solver.value,
+            checks=asked.checks,
+            visitor=asked.visitor,
+            verdicts=[each.value for each in asked.verdicts],
+            starred_by=asked.starred_by,
+        )
         summaries = []
-        for content, verdicts, numbers, accepted, device, median, by in rows:
+        for content, verdicts, numbers, accepted, device, median, by, before, device_before, same in rows:
             run = _read(Run, content)
             counts = tuple((Verdict(verdict), number) for verdict, number in zip(verdicts, numbers))
-            summaries.append(RunSummary(run, counts, accepted, len(run.job_digests), device, median, by))
+            earlier = None if before is None else EarlierRun(_read(Run, before), device_before, same)
+            summaries.append(RunSummary(run, counts, accepted, len(run.job_digests), device, median, by, earlier))
         return tuple(summaries)
+
+    def visitor_of(self, run_id: str) -> str:
+        rows = self._rows("visitor_of", run_id=run_id)
+        return str(rows[0][0] or "") if rows else ""
+
+    def run_notes(self, visitor: str, run_id: str | None) -> tuple[RunNote, ...]:
+        return tuple(RunNote(*row) for row in self._rows("run_notes", visitor=visitor, run_id=run_id))
 
     def outcomes(self, run_id: str) -> tuple[Outcome, ...]:
         return tuple(_read(Outcome, content) for (content,) in self._rows("outcomes", run_id=run_id))

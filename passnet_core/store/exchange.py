@@ -15,6 +15,8 @@ from passnet_core.store.rows import RunFile
 
 FORMAT = "passnet-run"
 VERSION = 1
+IMPORTED = ", imported"
+"""How the origin of a run that was imported from a file ends."""
 
 T = TypeVar("T")
 
@@ -77,7 +79,7 @@ def write_file(path: Path, files: Iterable[RunFile]) -> None:
 def origin(file: RunFile) -> str:
     """Return where and when a run was made, in words, for its field `recorded`."""
     devices = sorted({each.environment.device for each in file.outcomes if each.environment is not None})
-    return f"{', '.join(devices) or 'unknown device'}, {file.run.started_at[:10]}, imported"
+    return f"{', '.join(devices) or 'unknown device'}, {file.run.started_at[:10]}{IMPORTED}"
 
 
 def _run_file(number: int, line: str, rest: Iterator[tuple[int, str]]) -> RunFile:

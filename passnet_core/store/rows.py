@@ -33,10 +33,44 @@ class JobName:
 
 
 @dataclass(frozen=True)
+class RunQuery:
+    """Which runs are asked for: at most limit, of all that fit. task_id, solver, visitor, starred_by: None for any.
+    checks: include runs of stage CHECK. visitor: who asked for them. verdicts: a run fits if it has an outcome with one
+    of these; () for any. starred_by: only those that this visitor starred."""
+
+    limit: int
+    task_id: str | None = None
+    solver: SolverKind | None = None
+    checks: bool = False
+    visitor: str | None = None
+    verdicts: tuple[Verdict, ...] = ()
+    starred_by: str | None = None
+
+
+@dataclass(frozen=True)
+class EarlierRun:
+    """The run before another one. device: the device's name. same_subgraphs: whether both are on the same subgraphs."""
+
+    run: Run
+    device: str
+    same_subgraphs: bool
+
+
+@dataclass(frozen=True)
+class RunNote:
+    """What one visitor keeps about a run: a note, "" for none, and whether it is starred."""
+
+    run_id: str
+    note: str = ""
+    starred: bool = False
+
+
+@dataclass(frozen=True)
 class RunSummary:
     """A run in one line. counts: outcomes per verdict. accepted: how many of them are. total: jobs of the run. device:
     the device's name. median_speedup: end to end; None: nothing was timed. visitor: who asked for it; "" for commands
-    and for what was recorded or imported."""
+    and for what was recorded or imported. before: the visitor's run before it on the same tasks, of those that the
+    query's `checks` lets in; None: there is none, or the run was recorded."""
 
     run: Run
     counts: tuple[tuple[Verdict, int], ...]
@@ -45,6 +79,7 @@ class RunSummary:
     device: str
     median_speedup: float | None
     visitor: str = ""
+    before: EarlierRun | None = None
 
     @property
     def done(self) -> int:

@@ -23,6 +23,7 @@ from passnet_core.records import (
     PassFile,
     Profile,
     SolverKind,
+    Stage,
     Verdict,
     to_json,
 )
@@ -30,7 +31,7 @@ from passnet_core.store import exchange, owner
 from passnet_core.store.base import Store
 from passnet_core.store.opening import FILE, SOCKET, open_store
 from passnet_core.store.remote import RemoteStore
-from passnet_core.store.rows import RunFile, name_of
+from passnet_core.store.rows import RunFile, RunNote, RunQuery, name_of
 from tests.contract.made import BUNDLE, MEASURE, job, of_clock, outcome, run_of
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -75,16 +76,69 @@ def test_summaries_of_runs_count_verdicts_and_can_be_filtered(tmp_path: Path) ->
     store = started(tmp_path, *[job(number) for number in range(5)], verdicts=verdicts)
     baseline = job(0, task_id="other", bundle=None)
     store.start_run(run_of(baseline, run_id="run-2"), (name_of(baseline),), "1:2", "me")
-    newest, oldest = store.runs(10, None, None, False, None)
+    newest, oldest = store.runs(RunQuery(10))
     assert (newest.run.id, newest.counts, newest.total, newest.median_speedup) == ("run-2", (), 1, None)
     assert dict(oldest.counts) == {Verdict.FASTER: 2, Verdict.SLOWER: 1, Verdict.CRASHED: 1}
     assert (oldest.accepted, oldest.done, oldest.total, oldest.device) == (3, 4, 5, "fake device")
     assert oldest.median_speedup == 1.5
-    assert [each.run.id for each in store.runs(10, "relu", None, False, None)] == ["run-1"]
-    assert [each.run.id for each in store.runs(10, None, SolverKind.INDUCTOR, False, None)] == ["run-2"]
-    assert [each.run.id for each in store.runs(10, None, None, False, "me")] == ["run-2"]
+    assert [each.run.id for each in store.runs(RunQuery(10, task_id="relu"))] == ["run-1"]
+    assert [each.run.id for each in store.runs(RunQuery(10, solver=SolverKind.INDUCTOR))] == ["run-2"]
+    assert [each.run.id for each in store.runs(RunQuery(10, visitor="me"))] == ["run-2"]
+    assert [each.run.id for each in store.runs(RunQuery(10, verdicts=(Verdict.CRASHED, Verdict.CHEAT)))] == ["run-1"]
     assert [newest.visitor, oldest.visitor] == ["me", ""]
-    assert len(store.runs(1, None, None, False, None)) == 1
+    assert len(store.runs(RunQuery(1))) == 1
+    store.close()
+
+
+def test_a_run_comes_with_the_one_before_it_of_the_same_visitor_and_tasks(tmp_path: Path) -> None:
+    store = started(tmp_path, job(), verdicts=(Verdict.FASTER,))
+    checked = replace(MEASURE, stage=Stage.CHECK)
+    for number, (visitor, each) in enumerate(
+        [("me", job()), ("you", job()), ("me", job(spec=checked)), ("me", job(task_id="other")), ("me", job(1))], 2
+    ):
+        run_id = f"run-{number}"
+        store.start_run(run_of(each, run_id=run_id), (name_of(each),), "1:2", visitor)
+        store.append(run_id, 0, outcome(each, Verdict.FASTER))
+
+    def before(checks: bool) -> dict[str, tuple[str, bool] | None]:
+        return {
+            each.run.id: (each.before.run.id, each.before.same_subgraphs) if each.before else None
+            for each in store.runs(RunQuery(9, checks=checks))
+        }
+
+    alone = dict.fromkeys(["run-1", "run-2", "run-3", "run-5"])
+    assert before(False) == alone | {"run-6": ("run-2", False)}
+    assert before(True) == alone | {"run-4": ("run-2", True), "run-6": ("run-4", False)}
+    newest = store.runs(RunQuery(1))[0]
+    assert newest.before is not None
+    assert newest.before.device == "fake device"
+    file = RunFile(replace(run_of(job(), run_id="run-7"), recorded="elsewhere"), (BUNDLE,), (outcome(job()),))
+    store.import_runs("", (file,))
+    assert before(True)["run-7"] is None
+    store.close()
+
+
+def test_notes_and_stars_are_a_visitors_own_and_older_stores_get_them(tmp_path: Path) -> None:
+    started(tmp_path, job(), verdicts=(Verdict.FASTER,)).close()
+    import duckdb
+
+    with duckdb.connect(str(tmp_path / FILE)) as connection:
+        connection.execute("DELETE FROM migrations WHERE name = '0008_notes.sql'")
+        connection.execute("DROP TABLE run_notes")
+    store = open_store(tmp_path)
+    store.note_run("me", "run-1", "first")
+    store.star_run("me", "run-1", True)
+    store.note_run("me", "run-1", "second")
+    store.note_run("me", "run-2", "")
+    store.star_run("you", "run-2", True)
+    other = open_store(tmp_path)
+    assert other.run_notes("me", None) == (RunNote("run-1", "second", True),)
+    assert other.run_notes("me", "run-2") == ()
+    assert [each.run.id for each in other.runs(RunQuery(9, starred_by="me"))] == ["run-1"]
+    assert other.runs(RunQuery(9, starred_by="you")) == ()
+    store.star_run("me", "run-1", False)
+    assert other.run_notes("me", "run-1") == (RunNote("run-1", "second"),)
+    other.close()
     store.close()
 
 
@@ -606,7 +660,7 @@ def test_an_import_is_all_or_nothing_and_can_be_repeated(tmp_path: Path) -> None
     forged = replace(a_file(), outcomes=tuple(replace(each, reason="better") for each in a_file().outcomes))
     with pytest.raises(StoreRefusal, match="Another run has the id"):
         store.import_runs("second", (other, forged))
-    assert [each.run.id for each in store.runs(9, None, None, True, None)] == ["run-1"]
+    assert [each.run.id for each in store.runs(RunQuery(9, checks=True))] == ["run-1"]
     assert store.recorded_files() == ("file",)
     assert store.unfinished(None) == ()
     store.close()

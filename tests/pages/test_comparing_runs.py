@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from pages.ui.comparing import FATES, NOT_COMPARABLE, SECTIONS, SIGNS
 from passnet_core.execution.backends.fake import FakeBackend
@@ -14,7 +15,7 @@ from passnet_core.service import Service
 from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
 from tests.example_playground import PASS, REFERENCE, TASK_ID, answer, measured, task
-from tests.pages.visiting import Visit, button, read
+from tests.pages.visiting import VISITOR, Visit, button, read
 
 HOSTILE = "<img src=x onerror=alert(1)> :material/home: [x](javascript:alert(1)) ```"
 
@@ -171,12 +172,15 @@ def test_a_run_under_way_is_compared_as_far_as_it_came(visit: Visit, service: Se
     assert second.wait(60)
     app = visit("runs", run=run_id, against="recorded-passes")
     itself = visit("runs", run=run_id, against=run_id)
+    listed = visit("runs").dataframe[0].value.set_index("run").loc[run_id]
     finish.set()
     service.wait(run_id)
     assert "1 of 2 subgraphs judged so far" in read(app)
     assert "− 1 judged only then" in read(app)
     assert any(each.label == "Cancel" for each in app.button)
     assert "1 of 2 subgraphs judged so far" in read(itself)
+    assert listed["accepted"] == "1 of 2 judged"
+    assert list(listed["verdicts"]) == ["under way", "right, not timed"]
 
 
 def test_hostile_names_stay_text(visit: Visit, service: Service) -> None:
@@ -188,10 +192,67 @@ def test_hostile_names_stay_text(visit: Visit, service: Service) -> None:
     assert any("\\<img src\\=x" in each for each in marked)
 
 
-def test_two_runs_are_chosen_from_the_list(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = visit("runs", two="true")
-    assert "Tick the boxes of two runs" in read(app)
+def select(app: AppTest, *rows: int) -> AppTest:
+    """Tick the boxes of these rows of the history."""
+    app.session_state[str(app.dataframe[0].key)] = {"selection": {"rows": list(rows), "columns": [], "cells": []}}
+    app.run()
+    assert not app.exception, app.exception[0].message
+    return app
+
+
+def test_one_run_is_opened_from_the_history_and_two_are_compared(visit: Visit) -> None:
+    app = visit("runs")
+    assert "Tick the box of a run to open it" in read(app)
     assert len(app.dataframe[0].value) == 2
+    ids = list(app.dataframe[0].value["run"])
+    select(app, 1)
+    button(app, "Open this run").click().run()
+    assert app.title[0].value.replace("\\", "") == f"Run {ids[1]}"
+    app = select(visit("runs"), 0, 1)
+    button(app, "Compare these two").click().run()
+    assert app.title[0].value == "Two runs compared"
+    assert (app.query_params["run"], app.query_params["against"]) == (ids[0], ids[1])
+
+
+def test_the_history_says_what_changed_and_is_filtered_by_the_link(visit: Visit, service: Service) -> None:
+    def mine(code: str) -> str:
+        bundle = Bundle((PassFile("add_relu.py", code),))
+        run_id = service.submit(service.corpus.task(TASK_ID), bundle, EvalSpec(), label="mine", owner=VISITOR)
+        service.wait(run_id)
+        return run_id
+
+    first, second = mine(PASS), mine(f"{PASS}# WRONG\n")
+    rows = visit("runs").dataframe[0].value
+    assert list(rows.columns[:6]) == ["started", "what", "task", "verdicts", "speedup", "accepted"]
+    assert list(rows["what"][:2]) == ["passes changed: add_relu.py +1 −0", "first run"]
+    assert set(rows["what"][2:]) == {"recorded"}
+    assert list(rows["verdicts"][0]) == ["2 wrong values"]
+    assert rows["solver"][0] == "your passes"
+    app = visit("runs", verdict="wrong values", own="true")
+    assert list(app.dataframe[0].value["run"]) == [second]
+    assert not app.warning
+    button(app, "wrong values").click().run()
+    assert list(app.dataframe[0].value["run"]) == [second, first]
+    button(app, "Clear all").click().run()
+    assert len(app.dataframe[0].value) == 4
+    app = visit("runs", verdict="excellent", of="nowhere", checks="perhaps")
+    assert all(each in read(app) for each in ("verdict excellent", "of nowhere", "checks perhaps"))
+    assert len(app.dataframe[0].value) == 4
+
+    app = visit("runs", run=second)
+    assert "your passes on add-relu" in read(app)
+    button(app, "☆ Star").click().run()
+    app.text_area[0].set_value("Try a larger *block*.").run()
+    assert "sticky_note_2: Try a larger *block*." in read(app)
+    app.text_area[0].set_value("x" * 2001).run()
+    assert "2,001 characters" in app.error[0].value.replace("\\", "")
+    assert len(str(app.text_area[0].value)) == 2001, "nothing is lost"
+    rows = visit("runs", starred="true").dataframe[0].value
+    assert list(rows[["run", "note", "starred"]].iloc[0]) == [second, "Try a larger *block*.", "★"]
+    assert len(rows) == 1
+    others = visit("runs", browser="1" * 32, of=TASK_ID).dataframe[0].value
+    assert not others["note"].any()
+    assert not others["starred"].any()
 
 
 def test_a_run_offers_the_others_of_its_task(visit: Visit) -> None:

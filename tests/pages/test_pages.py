@@ -228,7 +228,8 @@ def test_in_a_run_of_several_tasks_a_subgraph_is_that_of_its_task(visit: Visit, 
     for chosen, speedup in ((TASK_ID, "1.50× eager"), (OTHER_ID, "0.70× eager")):
         app = visit("runs", run="several", task=chosen, subgraph=subgraph)
         assert speedup in read(app)
-        assert list(app.dataframe[0].value["task"]) == [TASK_ID] * 2 + [OTHER_ID] * 2
+        assert "4 of 4 accepted; worst: add-relu-wide, float32/48/toy: right, faster, 0.70×" in read(app)
+        assert list(app.dataframe[0].value["task"]) == [OTHER_ID] * 2 + [TASK_ID] * 2, "the slower ones first"
     workbench = visit("workbench", task=TASK_ID, subgraph=subgraph, run="several", bundle=REFERENCE_NAME)
     assert "1.50× eager" in read(workbench)
     assert "2 of 2 subgraphs accepted" in [each.label for each in workbench.expander]

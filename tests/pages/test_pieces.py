@@ -4,14 +4,16 @@ from typing import Any
 
 import pytest
 
+from pages.ui.drafting import edited
 from pages.ui.filters import INDUCTOR_SLOWER, MEASURED, TRIED, UNSOLVED, Listing, Search
 from pages.ui.plots import picked_point
 from pages.ui.text import code_span, plain, recorded, seconds, shape, when
 from pages.ui.words import PHASES
 from passnet_core.corpus.summaries import TaskSummary
 from passnet_core.leaderboard.gains import TaskStanding
-from passnet_core.records import Capture, Family, Phase, Profile
+from passnet_core.records import Capture, Family, PassFile, Phase, Profile
 from passnet_core.store.rows import Standing
+from tests.example_playground import REFERENCE
 
 
 def summary(task_id: str, *operators: str, dtype: str = "float32", subgraphs: int = 2) -> TaskSummary:
@@ -168,3 +170,9 @@ def test_every_phase_of_a_job_has_words() -> None:
     """LOG needs no words: the text of the log is shown as it is."""
     assert PHASES.keys() == set(Phase) - {Phase.LOG}
     assert all(" " in words or words == "matching" for words in PHASES.values())
+
+
+def test_passes_that_were_edited_no_longer_name_the_author_of_the_original() -> None:
+    changed = edited(REFERENCE, passes=(PassFile("other.py", ""),))
+    assert (changed.author, changed.helpers) == ("", REFERENCE.helpers)
+    assert edited(REFERENCE, passes=REFERENCE.passes) is REFERENCE, "the same text is no edit"

@@ -4,8 +4,21 @@ WITH chosen AS (
       AND ($solver IS NULL OR solver = $solver)
       AND ($checks OR stage <> 'check')
       AND ($task_id IS NULL OR id IN (SELECT run_id FROM jobs WHERE task_id = $task_id))
+      AND (len($verdicts::VARCHAR[]) = 0
+           OR id IN (SELECT run_id FROM outcomes WHERE list_contains($verdicts::VARCHAR[], verdict)))
+      AND ($starred_by IS NULL OR id IN (SELECT run_id FROM run_notes WHERE visitor = $starred_by AND starred))
     ORDER BY started_at DESC, place DESC
     LIMIT $limit
+),
+-- the run before each one that was made here: of the same visitor, on the same tasks
+earlier AS (
+    SELECT id, lag(id) OVER (
+        PARTITION BY visitor, CAST(json_extract(content, '$.task_ids') AS VARCHAR) ORDER BY started_at, place
+    ) AS before_id
+    FROM runs WHERE recorded = '' AND ($checks OR stage <> 'check')
+),
+linked AS (
+    SELECT chosen.*, earlier.before_id FROM chosen LEFT JOIN earlier ON earlier.id = chosen.id
 ),
 per_verdict AS (
     SELECT run_id, verdict, count(*) AS number FROM outcomes
@@ -18,12 +31,22 @@ verdicts AS (
 whole AS (
     SELECT run_id, count(*) FILTER (accepted) AS accepted, max(device_name) AS device_name,
            median(speedup) AS median_speedup
-    FROM outcomes WHERE run_id IN (SELECT id FROM chosen) GROUP BY run_id
+    FROM outcomes WHERE run_id IN (SELECT id FROM linked UNION SELECT before_id FROM linked) GROUP BY run_id
+),
+judged AS (
+    SELECT run_id, list(task_id || chr(10) || subgraph_id ORDER BY place) AS subgraphs
+    FROM jobs WHERE run_id IN (SELECT id FROM linked WHERE before_id IS NOT NULL UNION SELECT before_id FROM linked)
+    GROUP BY run_id
 )
-SELECT chosen.content, coalesce(verdicts.names, []), coalesce(verdicts.numbers, []), coalesce(whole.accepted, 0),
-       coalesce(whole.device_name, ''), whole.median_speedup,
-       chosen.visitor
-FROM chosen
-LEFT JOIN verdicts ON verdicts.run_id = chosen.id
-LEFT JOIN whole ON whole.run_id = chosen.id
-ORDER BY chosen.started_at DESC, chosen.place DESC
+SELECT linked.content, coalesce(verdicts.names, []), coalesce(verdicts.numbers, []), coalesce(whole.accepted, 0),
+       coalesce(whole.device_name, ''), whole.median_speedup, linked.visitor,
+       before.content, coalesce(whole_before.device_name, ''),
+       judged.subgraphs IS NOT DISTINCT FROM judged_before.subgraphs
+FROM linked
+LEFT JOIN verdicts ON verdicts.run_id = linked.id
+LEFT JOIN whole ON whole.run_id = linked.id
+LEFT JOIN judged ON judged.run_id = linked.id
+LEFT JOIN runs AS before ON before.id = linked.before_id
+LEFT JOIN whole AS whole_before ON whole_before.run_id = linked.before_id
+LEFT JOIN judged AS judged_before ON judged_before.run_id = linked.before_id
+ORDER BY linked.started_at DESC, linked.place DESC

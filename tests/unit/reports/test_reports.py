@@ -208,6 +208,26 @@ def test_a_report_names_the_baseline_that_was_the_solver_or_that_passes_were_tim
     assert named not in text
 
 
+def test_a_report_names_the_author_of_what_was_judged() -> None:
+    def told(file: RunFile, **changes: object) -> str:
+        return Reader(report(file, **changes)).text
+
+    file = measured(REFERENCE, speedup=1.5)
+    assert "the playground (reference bundle fused-add-relu)" in told(file, reference=REFERENCE_NAME)
+    edited = replace(file, run=replace(file.run, label="fused-add-relu, edited", recorded="CPU, 2026-02-03, imported"))
+    text = told(edited)
+    assert "a visitor of another playground, from fused-add-relu" in text
+    assert "the playground (" not in text, "the author of what was edited is not that of what was judged"
+    assert "imported: CPU, 2026-02-03" in text
+    assert "recorded:" not in text
+    own = replace(file, run=replace(file.run, label="mine", recorded=""), bundles=(replace(REFERENCE, author=""),))
+    assert f"Run {own.run.id}: a visitor's passes" in told(own)
+    written_by_rules = replace(file, run=replace(file.run, label="0123456789abcdef0123"))
+    text = told(written_by_rules, bundle=replace(REFERENCE, author="rules"))
+    assert "passes 012345" in text
+    assert re.search(r"author of the passes\s*the rules", text)
+
+
 # --- commands --------------------------------------------------------------------------------------------------------
 
 

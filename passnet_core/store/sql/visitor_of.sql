@@ -1,0 +1,1 @@
+SELECT visitor FROM runs WHERE id = $run_id

@@ -74,7 +74,7 @@ def _census(outcome: Outcome) -> Sequence[str]:
     if census is None:
         return ("Kernels launched: not known. Only a run in which all values are right lists them.",)
     lines = census.splitlines()
-    more = [f"… and {len(lines) - MOST_LINES} more, under Evidence"] if len(lines) > MOST_LINES else []
+    more = [f"… and {len(lines) - MOST_LINES} more, under Log"] if len(lines) > MOST_LINES else []
     return ("Kernels launched, by the kernel census:", *lines[:MOST_LINES], *more)
 
 

@@ -1,4 +1,4 @@
-"""The details of an outcome: match, values, time, code, evidence."""
+"""The details of an outcome: match, values, time, code, and the log with the evidence."""
 
 import functools
 from collections.abc import Callable
@@ -13,15 +13,15 @@ from pages.ui.time_view import time_tab
 from pages.ui.value_view import values_tab
 from passnet_core.records import ACCEPTED, WRONG, Bundle, Outcome, Subgraph, Verdict
 
-VERDICT, MATCH, VALUES, TIME, CODE, EVIDENCE = "Verdict", "Match", "Values", "Time", "Code", "Evidence"
+VERDICT, MATCH, VALUES, TIME, CODE, LOG = "Verdict", "Match", "Values", "Time", "Code", "Log"
 TAB = "tab"
 """The URL parameter with the open tab."""
 OPENS: dict[Verdict, str] = {
-    **dict.fromkeys(Verdict, EVIDENCE),
+    **dict.fromkeys(Verdict, LOG),
     **dict.fromkeys(ACCEPTED | {Verdict.NO_MATCH}, MATCH),
     **dict.fromkeys(WRONG, VALUES),
     Verdict.REJECTED: CODE,
-    Verdict.INCONCLUSIVE: EVIDENCE,
+    Verdict.INCONCLUSIVE: LOG,
 }
 
 
@@ -44,7 +44,7 @@ def result_tabs(
         VALUES: values_tab,
         TIME: time_tab,
         CODE: code_tab,
-        EVIDENCE: evidence_tab,
+        LOG: log_tab,
     }
     names = [*([VERDICT] if verdict else []), *tabs]
     opens = VERDICT if verdict or outcome is None else OPENS[outcome.verdict]
@@ -66,7 +66,7 @@ def result_tabs(
                 tabs[name](outcome, subgraph, bundle)
 
 
-def evidence_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> None:
+def log_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> None:
     evidence_list(outcome.evidence)
     if outcome.log_tail.strip():
         st.markdown("The last lines that the passes printed:")

@@ -129,7 +129,7 @@ def _why_no_times(outcome: Outcome) -> str:
     if outcome.verdict in DISQUALIFIED:
         return "passes with this verdict are not ranked by time."
     if outcome.verdict is Verdict.INCONCLUSIVE:
-        return "none could be measured reliably. Evidence says why."
+        return "none could be measured reliably. Log says why."
     if outcome.verdict in RIGHT:
         return (
             "without a GPU only values can be judged. "

@@ -125,6 +125,8 @@ class Service:
         self._live = LiveChecks(self._scheduler)
         self._process = store_owner.this_process()
         self._closing = threading.Event()
+        self._device_known = threading.Event()
+        self._device_asked = threading.Lock()
         self._references, self._reference_problems = read_references(settings.data / "bundles")
         self._recorded_problems: tuple[str, ...] = ()
         self._close_orphans()
@@ -150,8 +152,16 @@ class Service:
         self._loading.join()
 
     def device(self) -> DeviceInfo:
-        """The device on which jobs run."""
-        return self._scheduler.here
+        """The device on which jobs run. The first time, this waits for an answer of the machine where they run."""
+        info = self._scheduler.here
+        self._device_known.set()
+        return info
+
+    def device_within(self, seconds: float) -> DeviceInfo | None:
+        """The device on which jobs run; None if it is not known within so many seconds: ask again."""
+        if self._device_asked.acquire(blocking=False):
+            threading.Thread(target=self._ask_device, name="passnet-device", daemon=True).start()
+        return self.device() if self._device_known.wait(seconds) else None
 
     def capacity(self) -> Capacity:
         """How much is judged at once, and kept warm for it."""
@@ -515,6 +525,11 @@ class Service:
         self._store.close()
 
     # --- inside ---
+
+    def _ask_device(self) -> None:
+        with contextlib.suppress(PlaygroundError):  # whoever calls device() gets the error
+            self.device()
+        self._device_known.set()
 
     def _known(self, job: Job) -> Outcome | None:
         """The stored outcome of an equal job in the current environment, with this job's task and subgraph ids."""

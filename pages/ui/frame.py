@@ -17,6 +17,8 @@ from passnet_core.settings import ASSETS
 
 P = ParamSpec("P")
 UNDER_WAY_S = 2.0
+DEVICE_S = 0.1
+"""How long a page waits for the name of the device before it is drawn without."""
 EMBEDDED = "<style>.stAppHeader, .st-key-strip { display: none } .stMainBlockContainer { padding-top: 0.5rem }</style>"
 """The style of a page inside another one (?embed=true), which has its own navigation."""
 FAILURE = "failure"
@@ -128,19 +130,30 @@ def report_failed_action() -> None:
 
 def strip(*, with_link: bool) -> None:
     """Show where jobs run, how they are isolated, how many runs are under way, and a button that copies the link."""
-    info = resources.service().device()
+    info = resources.service().device_within(DEVICE_S)
     with st.container(horizontal=True, gap="small", key="strip"):
-        if info.problem:
+        if info is None:
+            await_device()
+        elif info.problem:
             st.badge(plain(f"Cannot judge: {info.problem}"), icon=":material/cloud_off:", color="orange")
         elif info.device is Device.CPU:
             st.badge("CPU: values only, times are not comparable", icon=":material/memory:", color="gray")
         else:
             st.badge(plain(info.label), icon=":material/developer_board:", color="green")
-        st.badge(ISOLATION[info.isolation], icon=":material/shield:", color="gray")
+        if info is not None:
+            st.badge(ISOLATION[info.isolation], icon=":material/shield:", color="gray")
         if resources.service().under_way():
             runs_under_way()
         if with_link:
             copy_button("link-of-page", small=True)
+
+
+@st.fragment(run_every=UNDER_WAY_S / 4)
+def await_device() -> None:
+    """Say that the device is not known yet, and rerun the page once it is."""
+    if resources.service().device_within(0.0) is not None:
+        st.rerun()
+    st.badge("Looking for a GPU…", icon=":material/hourglass_top:", color="gray")
 
 
 @st.fragment(run_every=UNDER_WAY_S)

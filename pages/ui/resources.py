@@ -2,6 +2,7 @@
 
 import functools
 import os
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -13,7 +14,9 @@ from passnet_core.graphs.ir import Graph
 from passnet_core.records import Bundle, Task
 from passnet_core.service import Service, open_service
 from passnet_core.settings import read_settings
-from passnet_core.solvers.rules.candidates import Candidate, candidates
+
+if TYPE_CHECKING:
+    from passnet_core.solvers.rules.candidates import Candidate
 
 
 @st.cache_resource(show_spinner="Opening the playground…")
@@ -40,8 +43,10 @@ def graph(code: str) -> Graph:
 
 
 @functools.lru_cache(maxsize=64)
-def by_rules(task: Task) -> tuple[Candidate, ...]:
+def by_rules(task: Task) -> "tuple[Candidate, ...]":
     """Return the bundles that the rules write for a task. Raises BadInput if they cover nothing of it."""
+    from passnet_core.solvers.rules.candidates import candidates  # takes a third of a second, and most pages need none
+
     return candidates(task)
 
 

@@ -10,7 +10,7 @@ from pages.ui.example import ShownExample, finished_example
 from pages.ui.graphs import graph_view
 from pages.ui.text import count, plain, when
 from passnet_core.bundles.excerpts import pattern_and_kernels
-from passnet_core.store.rows import Draft, RunSummary
+from passnet_core.service import Draft, RunSummary
 
 SHOWN = 3
 """How many drafts and runs of a returning visitor are shown."""

@@ -4,8 +4,6 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from passnet_core.charts.library import alt
-
 PADDING = 60
 BAR = 64
 BAR_COLOUR, INK, QUIET = "#0b62a4", "#1b2430", "#4a5361"
@@ -23,6 +21,8 @@ class PreviewBar:
 
 def preview(headline: str, lines: Sequence[str], bars: Sequence[PreviewBar], axis: str) -> bytes:
     """Return the picture as PNG. lines: below the headline. bars: at most five are shown. axis: what they measure."""
+    from passnet_core.charts.library import alt  # the app's entry imports this module, and altair takes a second
+
     rows = [{"name": each.name[:LONGEST], "value": each.value, "label": each.label} for each in bars[:5]]
     base = alt.Chart(alt.Data(values=rows)).encode(
         y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelFontSize=26, labelLimit=420, labelColor=INK))

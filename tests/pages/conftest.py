@@ -34,6 +34,7 @@ def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: FakeBackend)
     monkeypatch.setattr(resources, "open_service", lambda *args, **kwargs: opened)
     resources.service.clear()
     assert opened.problems == (), "reading them waits until all recorded runs are loaded"
+    assert opened.device(), "it is known before a page asks"
     yield opened
     resources.service.clear()
     opened.close()

@@ -14,6 +14,7 @@ from pages.ui.links import Name
 from pages.ui.results import OPENS
 from pages.ui.words import VERDICTS
 from passnet_core.errors import StoreError
+from passnet_core.execution.backends.base import Capacity
 from passnet_core.execution.backends.fake import FakeBackend
 from passnet_core.records import Job, Profile, Verdict
 from passnet_core.service import Service, open_service
@@ -71,7 +72,7 @@ def test_start_shows_a_finished_example_with_hardware_and_date(visit: Visit) -> 
 
 @pytest.fixture
 def held_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
-    """A playground whose recorded runs are not imported before this function is called."""
+    """A playground that neither imports recorded runs nor knows its device before this function is called."""
     go_on = threading.Event()
     import_runs = Database.import_runs
 
@@ -79,10 +80,15 @@ def held_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Calla
         assert go_on.wait(60)
         return import_runs(*arguments)
 
+    class SlowBackend(FakeBackend):
+        def capacity(self) -> Capacity:
+            assert go_on.wait(60)
+            return super().capacity()
+
     monkeypatch.setattr(Database, "import_runs", slowly)
     data = write_data(tmp_path / "data")
     settings = read_settings({"PASSNET_DATA": str(data), "PASSNET_HOME": str(tmp_path / "home")})
-    opened = open_service(settings, backend=FakeBackend(answer))
+    opened = open_service(settings, backend=SlowBackend(answer))
     monkeypatch.setattr(resources, "open_service", lambda *args, **kwargs: opened)
     resources.service.clear()
 
@@ -113,9 +119,15 @@ def test_while_recorded_results_are_loaded_a_page_says_so_and_stays_usable(
 
 
 def test_start_shows_its_example_before_the_recorded_results_are_loaded(held_back: Callable[[], None]) -> None:
-    said = texts(visiting.visit("start"))
+    app = visiting.visit("start")
+    said = texts(app)
     assert "1\\.50× eager" in said
     assert "are being loaded" not in said
+    assert "Looking for a GPU" in said
+    held_back()
+    assert resources.service().device()
+    app.run()
+    assert "values only, times are not comparable" in texts(app)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ VERDICTS: Mapping[Verdict, Words] = {
         "broken_image", "gray", "this subgraph", "Choose another subgraph: this one fails in eager, too."
     ),
     Verdict.REJECTED: Words("gavel", "red", YOURS, "Fix the lines named under Code, then Check again."),
-    Verdict.DOES_NOT_LOAD: Words("error", "red", YOURS, "Read the traceback under Evidence, fix the line, then Check."),
+    Verdict.DOES_NOT_LOAD: Words("error", "red", YOURS, "Read the traceback under Log, fix the line, then Check."),
     Verdict.NO_MATCH: Words(
         "link_off", "orange", YOURS, "Look at the nearest miss under Match, and make the pattern agree with the graph."
     ),
@@ -38,7 +38,7 @@ VERDICTS: Mapping[Verdict, Words] = {
         "error", "red", YOURS, "Compare what replacement_args returns with what the replacement takes."
     ),
     Verdict.COMPILE_FAILED: Words(
-        "error", "red", YOURS, "Read the compiler's message under Evidence, and fix the kernel."
+        "error", "red", YOURS, "Read the compiler's message under Log, and fix the kernel."
     ),
     Verdict.CRASHED: Words(
         "bolt", "red", YOURS, "Look for an access out of bounds: check masks and strides. The end of the log may help."

@@ -28,6 +28,8 @@ from passnet_core.records import (
     Subgraph,
 )
 
+LINE_PX, CHARACTERS = 20, 90
+"""About how high a line of code is, in pixels, and how many characters it holds before it wraps."""
 PROFILES: Mapping[Profile, str] = {Profile.STRICT: "strict", Profile.PASSNET: "PassNet's rules"}
 """How each profile is named within a sentence."""
 LIVE = '<div role="status" aria-live="polite">\n\n{}\n\n</div>'
@@ -95,7 +97,14 @@ def _reason(reason: str) -> None:
     first, _, rest = reason.strip().partition("\n")
     st.markdown(plain(first))
     if rest.strip():
-        st.code(rest, language=None, wrap_lines=True, height="content" if rest.count("\n") < 12 else 260)
+        long_code(rest, height=260)
+
+
+def long_code(text: str, *, height: int, language: str | None = None) -> None:
+    """Show a text; one that is higher than so many pixels scrolls, and the keyboard reaches what is below."""
+    lines = sum(1 + len(line) // CHARACTERS for line in text.splitlines())
+    with st.container(height=height if lines * LINE_PX > height else "content", border=False):
+        st.code(text, language=language, wrap_lines=True)
 
 
 def headline(outcome: Outcome) -> None:

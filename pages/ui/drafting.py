@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from pages.ui import editor, frame, resources, visitors
+from pages.ui.components import long_code
 from pages.ui.editor import EditorMessage, Template, code_editor
 from pages.ui.text import codes, difference, key_of, plain, when
 from passnet_core.bundles import carried
@@ -261,7 +262,7 @@ def _choose_between(draft: EditorDraft, theirs: SavedDraft) -> None:
         st.button("Take theirs", on_click=take_theirs, args=(draft, theirs), icon=":material/download:")
         with st.popover("Compare", icon=":material/difference:", width="content"):
             st.caption("What theirs changes in mine.")
-            st.code(difference(codes(draft.bundle), codes(theirs.bundle)), language="diff", height=360)
+            long_code(difference(codes(draft.bundle), codes(theirs.bundle)), language="diff", height=360)
 
 
 @frame.action

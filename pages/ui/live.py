@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.ui import frame, resources
+from pages.ui.components import long_code
 from pages.ui.text import count, plain, seconds
 from pages.ui.words import PHASES
 from passnet_core.execution.runs_in_progress import STEP, Progress
@@ -76,4 +77,4 @@ def draw_progress(progress: Progress) -> None:
     st.caption(" · ".join(plain(each) for each in facts))
     if progress.log_tail.strip():
         with st.expander("Log", icon=":material/terminal:"):
-            st.code(progress.log_tail, language=None, wrap_lines=True, height=200)
+            long_code(progress.log_tail, height=200)

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.ui import drafting, frame, links, resources
+from pages.ui.components import long_code
 from pages.ui.drafting import EditorDraft
 from pages.ui.text import codes, difference
 from passnet_core.records import Bundle, Task
@@ -17,7 +18,7 @@ def proposal(task: Task, draft: EditorDraft, bundle: Bundle, *, closes: bool = F
         st.caption("The editor already shows this bundle.")
         return
     st.caption("What would change in the editor. The bundle opens beside your passes, which stay as they are.")
-    st.code(difference(current, proposed), language="diff", height=360)
+    long_code(difference(current, proposed), language="diff", height=360)
     st.button(
         "Open it in the editor",
         key=f"take-{bundle.digest}",

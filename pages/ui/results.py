@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.ui import links
 from pages.ui.code_view import code_tab
-from pages.ui.components import evidence_list
+from pages.ui.components import evidence_list, long_code
 from pages.ui.match_view import PLACE, Apply, match_tab
 from pages.ui.time_view import time_tab
 from pages.ui.value_view import values_tab
@@ -70,6 +70,6 @@ def log_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) -> None
     evidence_list(outcome.evidence)
     if outcome.log_tail.strip():
         st.markdown("The last lines that the passes printed:")
-        st.code(outcome.log_tail, language=None, wrap_lines=True, height=300)
+        long_code(outcome.log_tail, height=300)
     elif not outcome.evidence:
         st.info("There is no evidence, and the passes printed nothing.")

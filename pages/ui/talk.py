@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages.ui import frame, links, resources, visitors
 from pages.ui.by_rules import by_rules
+from pages.ui.components import long_code
 from pages.ui.drafting import EditorDraft
 from pages.ui.options import spec_of
 from pages.ui.proposals import proposal
@@ -162,11 +163,11 @@ def new_conversation(task: Task, draft: EditorDraft, known: ModelSettings, *, gi
         )
         for message in resources.service().conversations.first_messages(task):
             st.markdown(f"**{message.role.value}**")
-            st.code(message.text, language=None, wrap_lines=True, height=260)
+            long_code(message.text, height=260)
         if st.session_state.get(REPAIR):
             for file in draft.bundle.files:
                 st.markdown(f"**{plain(file.name)}**")
-                st.code(file.code, language="python", height=200)
+                long_code(file.code, language="python", height=200)
     agreed = st.checkbox(f"Send this to {host}, and let the judge run what its model writes", key=f"{CONSENT}-{host}")
     st.button(
         "Start",
@@ -263,7 +264,7 @@ def _played_back(task: Task, draft: EditorDraft, talk: str) -> None:
         head(then)
         st.button("Stop playing", key=f"end-{talk}", icon=":material/stop_circle:", on_click=play, args=(None,))
         with st.container(key="writing"):
-            st.code(text[: int(part / WRITING * len(text))], language=None, wrap_lines=True, height=220)
+            long_code(text[: int(part / WRITING * len(text))], height=220)
         shown(task, draft, replace(then, finished=False))
 
 
@@ -291,7 +292,7 @@ def _live(task: Task, draft: EditorDraft, talk: str) -> None:
         st.button("Stop", key=f"stop-{talk}", icon=":material/stop_circle:", on_click=stop, args=(talk,))
         if standing.writing:
             with st.container(key="writing"):
-                st.code(standing.writing, language=None, wrap_lines=True, height=220)
+                long_code(standing.writing, height=220)
         shown(task, draft, standing)
 
 
@@ -386,16 +387,16 @@ def one_turn(turn: Turn, files: dict[str, str]) -> None:
     with st.popover("What the model was told", icon=":material/hearing:"):
         for message in turn.said:
             st.markdown(f"**{'result of a tool' if message.role is Role.TOOL else message.role.value}**")
-            st.code(message.text, language=None, wrap_lines=True, height="content" if len(message.text) < 600 else 260)
+            long_code(message.text, height=260)
     if turn.answer.text.strip():
         st.code(turn.answer.text, language=None, wrap_lines=True)
     for call, result in zip(calls_of(turn), turn.results):
         st.markdown(f":material/build: {code_span(call.name)}")
         change = changed(call, files)
         if change:
-            st.code(change, language="diff", height="content" if change.count("\n") < 30 else 420)
+            long_code(change, language="diff", height=420)
         if call.name not in ("write_file", "patch_file", "delete_file") or result.startswith("Not done"):
-            st.code(result, language=None, wrap_lines=True, height="content" if len(result) < 1500 else 300)
+            long_code(result, height=300)
 
 
 def changed(call: ToolCall, files: dict[str, str]) -> str:

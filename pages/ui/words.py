@@ -37,9 +37,7 @@ VERDICTS: Mapping[Verdict, Words] = {
     Verdict.REWRITE_FAILED: Words(
         "error", "red", YOURS, "Compare what replacement_args returns with what the replacement takes."
     ),
-    Verdict.COMPILE_FAILED: Words(
-        "error", "red", YOURS, "Read the compiler's message under Log, and fix the kernel."
-    ),
+    Verdict.COMPILE_FAILED: Words("error", "red", YOURS, "Read the compiler's message under Log, and fix the kernel."),
     Verdict.CRASHED: Words(
         "bolt", "red", YOURS, "Look for an access out of bounds: check masks and strides. The end of the log may help."
     ),

@@ -396,7 +396,7 @@ def test_only_solvers_on_the_same_subgraphs_are_ranked_together(opened: Opening)
         (board.device, board.capture.value, len(board.places)): {each.name for each in board.contestants}
         for board in service.boards()
     }
-    name, other_name = f"bundle {BUNDLE.digest[:6]}", f"bundle {other.digest[:6]}"
+    name, other_name = "me bundle", f"bundle {other.digest[:6]}"
     assert seen == {
         ("fake device", "direct", 3): {"TorchInductor"},
         ("fake device", "direct", 2): {"TorchInductor", name},

@@ -1,7 +1,7 @@
 """python -m tests.benchmarks.recorded prints what the judge's recorded runs on the core say, as Markdown.
 
 For each capture: the bundles of the rules beside TorchInductor on the subgraphs that both were timed on, by
-family, and each subgraph where a bundle is slower than eager or not right at t = −5. It measures nothing, takes seconds
+family, and each subgraph where a bundle is slower than eager or not within t = −5. It measures nothing, takes seconds
 and needs no GPU."""
 
 import argparse
@@ -71,7 +71,7 @@ def told(judged: Judged, families: Mapping[str, str]) -> Iterator[str]:
         yield f"| {WAYS[way]} | {' | '.join(map(str, numbers))} |"
     columns = sorted(set(families.values()))
     yield f"\nOn the {len(common)} subgraphs that all of them were timed on:\n"
-    yield f"| over eager | AS | geometric mean | right at t = −5 | {' | '.join(columns)} |"
+    yield f"| over eager | AS | geometric mean | within t = −5 | {' | '.join(columns)} |"
     yield f"| --- | ---: | ---: | ---: |{' ---: |' * len(columns)}"
     for way, found in samples.items():
         own = [found[place] for place in common]

@@ -142,7 +142,7 @@ def tight_us(call: Call, inputs: list[Any]) -> float:
 def told(rows: Sequence[Row]) -> Iterator[str]:
     """The tables of these rows, as Markdown."""
     yield f"{len(rows)} subgraphs."
-    yield "\n| over eager | AS | geometric mean | slower by more than 3 % | right at t = −5 | right at t = 0 | failed |"
+    yield "\n| over eager | AS | geometric mean | slower by more than 3 % | within t = −5 | within t = 0 | failed |"
     yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
     for way in WAYS:
         speedups = [each for row in rows if (each := row.speedup(way)) is not None]

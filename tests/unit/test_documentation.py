@@ -183,7 +183,7 @@ def test_every_clock_is_documented() -> None:
 
 def test_every_input_draw_is_documented() -> None:
     draws = constant("judge/numerics/input_draws.py", "INPUT_DRAWS")
-    assert tuple(cells[0] for cells in rows(section(JUDGE, "Inputs"), "input draw")) == draws
+    assert tuple(cells[0] for cells in rows(section(JUDGE, "Inputs"), "input set")) == draws
 
 
 def test_every_further_draw_is_documented() -> None:
@@ -194,8 +194,8 @@ def test_every_further_draw_is_documented() -> None:
 def test_the_profiles_differ_as_documented() -> None:
     life = section(JUDGE, "The life of a job")
     strict, passnet = ({cells[0]: cells[place] for cells in rows(life, "rule")} for place in (1, 2))
-    assert tuple(strict["input draws"].split(", ")) == constant("judge/numerics/input_draws.py", "INPUT_DRAWS")
-    assert passnet["input draws"] == "recorded"
+    assert tuple(strict["input sets"].split(", ")) == constant("judge/numerics/input_draws.py", "INPUT_DRAWS")
+    assert passnet["input sets"] == "recorded"
     calls = [str(constant("judge/stages/measure.py", name)) for name in ("PASSNET_WARM_UP", "PASSNET_CALLS")]
     assert re.findall(r"\d+", passnet["timed calls"]) == calls
     checks = {path.stem: path.read_text() for path in (CORE / "judge" / "stages" / "checks").glob("[a-z]*.py")}

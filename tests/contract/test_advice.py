@@ -20,7 +20,7 @@ def test_the_advice_locates_a_mask_that_ends_too_early_and_names_it(backend: Loc
     wrong = {divmod(place, 33) for place, error in enumerate(output.map.cells) if error > 1}
     assert (output.map.rows, output.map.columns) == (4, 33)
     assert wrong == {(3, column) for column in range(9, 33)}
-    assert where(output) == "columns 9 to 32, row 3"
+    assert where(output) == "24 of 132 elements (18.2 %), columns 9 to 32, row 3"
     assert output.wrong_in[0] == "recorded"
     assert output.map.around is not None
     assert any(math.isnan(each) or abs(each) > 1e38 for row in output.map.around.actual for each in row)

@@ -7,9 +7,11 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("triton")
 
+from passnet_core.bundles import carried
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.judge.stages import compilation
 from passnet_core.judge.worker import error_places
+from passnet_core.judge.worker.loading import BundleLine
 from passnet_core.records import Outcome, Stage, Verdict
 from tests.contract.judging import RIGHT, bundle, job, judged
 
@@ -46,6 +48,17 @@ def test_the_trace_has_the_persons_frames_and_the_exception(tmp_path: Path) -> N
         '  File "pass_dir/mine.py", line 7, in inner', "    json.loads('{')",
         "JSONDecodeError: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
     ]  # fmt: skip
+
+
+def test_a_helper_that_a_bundle_carries_is_not_at_fault() -> None:
+    def line(file: str, number: int) -> BundleLine:
+        return BundleLine(file, number, "f", "")
+
+    called, inside = line("mine.py", 72), line("launching.py", 169)
+    assert error_places.at_fault([called, inside]) == called
+    assert error_places.at_fault([inside]) == inside
+    assert error_places.at_fault([inside, called]) == called
+    assert {file.name for file in carried.FOLDER.glob("*.py")} == error_places.CARRIED
 
 
 def test_a_compilers_error_is_placed_in_the_kernel(tmp_path: Path) -> None:

@@ -196,7 +196,8 @@ def _problem(error: Exception) -> str:
 def _refusal(name: str, error: BaseException, folder: Path) -> str:
     """The compiler's message in a sentence, with the line of the bundle, and what to do about it."""
     found = error_places.places(error, folder)
-    where = f", {found[-1].file} line {found[-1].line}," if found else ""
+    place = error_places.at_fault(found) if found else None
+    where = f", {place.file} line {place.line}," if place else ""
     words = " ".join(error_places.message(error).split())
     cut = words if len(words) <= SENTENCE_CHARACTERS else f"{words[:SENTENCE_CHARACTERS]}…"
     return error_places.with_remedy(f"{name}{where} does not compile for a GPU: {cut.rstrip('.')}.")

@@ -3,7 +3,7 @@ of the judge, and no path of the machine."""
 
 import re
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from passnet_core.judge.worker.loading import BundleLine
@@ -19,6 +19,9 @@ WRAPPERS = frozenset(
 QUOTED = re.compile(r"^\w+\((['\"])(.*)\1,?\)$", re.DOTALL)
 """An exception as Python writes it, ValueError('its message')."""
 OF_MACHINE = re.compile(r"(?<![\w.])/[^\s'\":,()]*/(?:site-packages|python3\.\d+)/")
+
+CARRIED = frozenset({"launching.py", "planning.py", "numerics.py"})
+"""Helpers that bundles carry along. An exception in one comes from what the line above gave it."""
 
 REMEDIES = (
     (
@@ -71,6 +74,11 @@ def places(error: BaseException, folder: Path) -> list[BundleLine]:
     folder: holds the files of the bundle."""
     found = [place for each in causes(error) for place in (*_frames(each, folder), *_in_kernel(each, folder))]
     return [each for index, each in enumerate(found) if index == 0 or each != found[index - 1]]
+
+
+def at_fault(found: Sequence[BundleLine]) -> BundleLine:
+    """The line to name of those that led to an exception: the last one that the author of the bundle wrote."""
+    return next((each for each in reversed(found) if each.file not in CARRIED), found[-1])
 
 
 def message(error: BaseException) -> str:

@@ -642,7 +642,7 @@ class _WorkerServer:
         try:
             folder = _folder(self.scratch)
             found = error_places.places(error, folder)
-            place = found[-1] if found else getattr(error, "place", None)
+            place = error_places.at_fault(found) if found else getattr(error, "place", None)
             plain = isinstance(error, LoadProblem | UntraceablePattern) or need_of(error)
             described = need_of(error) or (str(error) if plain else _named(error))
             text = error_places.without_paths(error_places.with_remedy(described), self.scratch)

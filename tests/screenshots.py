@@ -25,8 +25,8 @@ PAGES = {
 }
 SIZES = {390: 844, 1280: 800, 1920: 1080}
 """Widths and heights of the screens, in pixels."""
-COLOURS = 128
-"""How many colours a picture keeps: enough for a page, at a quarter of the size."""
+COLOURS = 256
+"""How many colours a picture keeps: enough for a page, at a third of the size."""
 PATIENCE_MS = 180_000
 
 
@@ -64,7 +64,6 @@ def _settled(page: Page) -> None:
         expect(page.get_by_text(unfinished)).to_have_count(0, timeout=PATIENCE_MS)
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning", timeout=PATIENCE_MS)
     page.wait_for_function("!document.querySelector('[aria-busy=true]')", timeout=PATIENCE_MS)
-    page.wait_for_function("!document.getAnimations().some(each => each instanceof CSSTransition)")
     # charts draw themselves to the new width after the page has it
     page.wait_for_timeout(1500)
 

@@ -37,6 +37,9 @@ export class Camera {
     this.scale = Math.min(1, Math.max(READABLE, across));
     this.centre(marked ?? first);
     if (!marked) this.y = MARGIN;
+    // a picture higher than the view fills it
+    const lowest = Math.min(MARGIN, this.view.height - this.picture.height * this.scale - MARGIN);
+    this.y = Math.max(lowest, Math.min(MARGIN, this.y));
     this.bound();
     this.moved();
   }

@@ -251,7 +251,7 @@ def talking() -> Iterator[Figure]:
                 page.goto(f"{address}/workbench?task={task_id}&talk=new")
                 page.get_by_label("Attempts at once").fill(str(attempts))
                 page.get_by_label("Attempts at once").press("Tab")
-                page.get_by_text("and let its model's code be judged here").click()
+                page.get_by_text("let the judge run what its model writes").click()
                 page.get_by_role("button", name="Begin").click()
                 page.get_by_text(re.compile("waiting for the model|the model is writing")).first.wait_for()
             _, during = _explored(browser, address, ("float16", "float32") * REPEATS)

@@ -12,8 +12,9 @@ CHAIN = "a chain"
 LAYERS = "a transformer's layers"
 DRAWN_MS = """
 async ([mount, data]) => {
+  const AsyncFunction = (async () => {}).constructor;
   const begun = performance.now();
-  await eval(mount)(data);
+  await new AsyncFunction("data", mount)(data);
   for (;;) {
     await new Promise(requestAnimationFrame);
     if (window.parent_.querySelectorAll(".box").length) break;

@@ -12,7 +12,7 @@ from pages.ui.match_view import Apply, suggestions
 from pages.ui.options import spec_of
 from pages.ui.results import TAB, VERDICT
 from pages.ui.tables import choose_outcome
-from pages.ui.text import clock, count, plain
+from pages.ui.text import clock, count, is_before, plain
 from pages.ui.words import VERDICTS
 from passnet_core.errors import UnknownItem
 from passnet_core.execution.runs_in_progress import Progress
@@ -85,7 +85,7 @@ class BenchView:
 
     def _again(self, outcome: Outcome, progress: Progress) -> None:
         """Say that a result is older than the run, because these passes had been judged before."""
-        if not outcome.finished_at or outcome.finished_at >= progress.run.started_at:
+        if not is_before(outcome.finished_at, progress.run.started_at):
             return
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(f":material/history: Same code, judged {plain(clock(outcome.finished_at))}.")

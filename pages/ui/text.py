@@ -5,7 +5,7 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from passnet_core.records import Bundle
 
@@ -55,6 +55,15 @@ def short_when(moment: str) -> str:
     unchanged."""
     shown = when(moment).removesuffix(" UTC")
     return shown.removeprefix(datetime.now(UTC).strftime("%Y-%m-%d "))
+
+
+def is_before(finished: str, started: str) -> bool:
+    """Whether something had finished before something else started. Both are ISO 8601 times; the first is cut to whole
+    seconds, so within one second it is not known, and taken for no."""
+    try:
+        return datetime.fromisoformat(finished) + timedelta(seconds=1) <= datetime.fromisoformat(started)
+    except (ValueError, TypeError):
+        return False
 
 
 def span(days: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import pytest
 from pages.ui.drafting import edited
 from pages.ui.filters import INDUCTOR_SLOWER, MEASURED, TRIED, UNSOLVED, Listing, Search
 from pages.ui.plots import picked_point
-from pages.ui.text import code_span, plain, recorded, seconds, shape, when
+from pages.ui.text import code_span, is_before, plain, recorded, seconds, shape, when
 from pages.ui.words import PHASES
 from passnet_core.corpus.summaries import TaskSummary
 from passnet_core.leaderboard.gains import TaskStanding
@@ -132,6 +132,15 @@ def test_small_texts() -> None:
     assert (seconds(0.42), seconds(12.3), seconds(185)) == ("0.4 s", "12 s", "3 min 5 s")
     assert when("2026-02-03T04:05:06+00:00") == "2026-02-03 04:05 UTC"
     assert when("soon") == "soon"
+
+
+def test_what_finished_within_the_second_of_a_start_may_be_of_that_run() -> None:
+    started = "2026-02-03T04:05:06.789+00:00"
+    assert is_before("2026-02-03T04:05:05+00:00", started)
+    assert not is_before("2026-02-03T04:05:06+00:00", started), "cut to the second, it may be 06.9"
+    assert not is_before("2026-02-03T04:05:07+00:00", started)
+    assert not is_before("soon", started)
+    assert not is_before("", started)
 
 
 @pytest.mark.parametrize(

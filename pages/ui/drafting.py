@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from pages.ui import editor, frame, resources, visitors
+from pages.ui import editor, frame, links, resources, visitors
 from pages.ui.components import long_code
 from pages.ui.editor import EditorMessage, Template, code_editor
 from pages.ui.text import codes, difference, key_of, plain, when
@@ -187,6 +187,18 @@ def saved_drafts() -> tuple[Draft, ...]:
     """Return the visitor's drafts, newest first."""
     visitors.adopt()
     return resources.service().drafts(visitors.visitor())
+
+
+def draft_links(drafts: Sequence[Draft]) -> None:
+    """Draw a link to each draft."""
+    for each in drafts:
+        links.link(
+            "workbench",
+            f"{plain(each.task_id)} · {plain(each.slot)} · {when(each.saved_at)}",
+            icon=":material/edit_note:",
+            task=each.task_id,
+            bundle=None if each.slot == MINE else each.slot,
+        )
 
 
 def label(task: Task, draft: EditorDraft) -> str:

@@ -12,11 +12,11 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from pages.ui import resources
+from pages.ui.frame import APP
 from pages.ui.links import Name
 from passnet_core.errors import PlaygroundError
 from passnet_core.reports.previews import Preview, run_preview
 
-APP = "PassNet Playground"
 ABOUT = "Learn, write and judge compiler passes for real subgraphs."
 INDEX = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
 ROOT = '<script>window.__streamlit = { BACKEND_BASE_URL: new URL("./", location.href).href };</script>'

@@ -1,12 +1,11 @@
 """The filters of Runs: folded into one popover, with a chip for each that is set. All of them are in the URL."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 
-from pages.ui.search_bar import Field, chip, ignored_filters, several, unknown_values
+from pages.ui.search_bar import Chip, Field, chip_row, ignored_filters, remove_filter, several, unknown_values
 from passnet_core.records import CONTENDER_NAMES, SolverKind, Verdict
 
 SOLVERS = {CONTENDER_NAMES[each.contender]: each for each in SolverKind}
@@ -57,30 +56,21 @@ def _fields(tasks: Sequence[str]) -> tuple[Field, ...]:
 
 def _active(search: RunSearch, solver: str | None) -> None:
     """Draw a button for each filter that is set, which removes it, and one for all. Draw nothing if none is set."""
-    found: list[tuple[str, str, Callable[..., None], tuple[Any, ...]]] = [
-        (each.value, f"verdict {each.value}", _remove_verdict, (each.value,)) for each in search.verdicts
+    found = [
+        Chip(each.value, f"verdict {each.value}", remove_filter, ("verdict", each.value)) for each in search.verdicts
     ]
     if search.task_id:
-        found.append((search.task_id, "of", _set, ("of", None)))
+        found.append(Chip(search.task_id, "of", _set, ("of", None)))
     if solver:
-        found.append((solver, "solver", _set, ("solver", None)))
+        found.append(Chip(solver, "solver", _set, ("solver", None)))
     for key, (label, _) in SWITCHES.items():
         if getattr(search, key):
-            found.append((label, key, _set, (key, False)))
-    if not found:
-        return
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="active-filters"):
-        for label, name, remove, args in found:
-            chip(label, name, remove, *args)
-        st.button("Clear all", key="clear-all", type="tertiary", on_click=_clear)
+            found.append(Chip(label, key, _set, (key, False)))
+    chip_row(found, _clear)
 
 
 def _set(key: str, value: object) -> None:
     st.session_state[key] = value
-
-
-def _remove_verdict(verdict: str) -> None:
-    st.session_state["verdict"] = [each for each in st.session_state["verdict"] if each != verdict]
 
 
 def _clear() -> None:

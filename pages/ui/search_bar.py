@@ -93,27 +93,40 @@ def several(label: str, key: str, options: Sequence[str]) -> list[str]:
 
 def active_filters(fields: Sequence[Field], chosen: Mapping[str, Sequence[str]], text: str) -> None:
     """Draw a button for each filter that is set, which removes it, and one for all. Draw nothing if none is set."""
-    found = [(each, value) for each in fields for value in chosen[each.key]]
-    if not found and not text.strip():
+    found = [Chip(f"“{text.strip()[:VALUE_SHOWN]}”", "q", clear_search)] if text.strip() else []
+    found += [
+        Chip(f"{each.label} {value}".strip(), f"{each.key} {value}", remove_filter, (each.key, value))
+        for each in fields
+        for value in chosen[each.key]
+    ]
+    chip_row(found, clear_all, fields)
+
+
+@dataclass(frozen=True)
+class Chip:
+    """A button that removes a filter. name: tells it from other chips. remove: called with args."""
+
+    label: str
+    name: str
+    remove: Callable[..., None]
+    args: tuple[object, ...] = ()
+
+
+def chip_row(found: Sequence[Chip], clear: Callable[..., None], *args: object) -> None:
+    """Draw chips, and a button that removes all. Draw nothing if there are none."""
+    if not found:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="active-filters"):
-        if text.strip():
-            chip(f"“{text.strip()[:VALUE_SHOWN]}”", "q", clear_search)
-        for each, value in found:
-            chip(f"{each.label} {value}".strip(), f"{each.key} {value}", remove_filter, each.key, value)
-        st.button("Clear all", key="clear-all", type="tertiary", on_click=clear_all, args=(fields,))
-
-
-def chip(label: str, name: str, remove: Callable[..., None], *args: str) -> None:
-    """Draw a button that removes a filter."""
-    st.button(
-        plain(label),
-        key=key_of("remove", name),
-        icon=":material/close:",
-        icon_position="right",
-        on_click=remove,
-        args=args,
-    )
+        for each in found:
+            st.button(
+                plain(each.label),
+                key=key_of("remove", each.name),
+                icon=":material/close:",
+                icon_position="right",
+                on_click=each.remove,
+                args=each.args,
+            )
+        st.button("Clear all", key="clear-all", type="tertiary", on_click=clear, args=args)
 
 
 def remove_filter(key: str, value: str) -> None:

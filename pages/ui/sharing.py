@@ -6,7 +6,6 @@ from pages.ui import drafting, frame, links, resources
 from pages.ui.copying import copy_button
 from pages.ui.drafting import EditorDraft
 from passnet_core.bundles.packing import packed, unpacked
-from passnet_core.errors import UnknownItem
 from passnet_core.records import Bundle, Task
 
 PACKED = "code"
@@ -22,7 +21,7 @@ def copy_link(task: Task, draft: EditorDraft, run_id: str | None) -> None:
     chosen = {key: links.selected(key) for key in ("subgraph", "tab")} | {"task": task.id, "run": run_id}
     if bundle.digest == drafting.original(task, draft.slot.name).digest:
         chosen["bundle"] = None if draft.slot.name == drafting.MINE else draft.slot.name
-    elif _is_stored(bundle.digest):
+    elif resources.bundle(bundle.digest):
         chosen["bundle"] = bundle.digest
     elif len(text := packed(bundle)) <= LONGEST:
         chosen[PACKED] = text
@@ -30,14 +29,6 @@ def copy_link(task: Task, draft: EditorDraft, run_id: str | None) -> None:
         chosen = {}
     named = {key: value for key, value in chosen.items() if value}
     copy_button("link-of-passes", f"workbench?{urlencode(named)}" if named else None, lambda: store(bundle))
-
-
-def _is_stored(digest: str) -> bool:
-    try:
-        resources.service().bundle(digest)
-    except UnknownItem:
-        return False
-    return True
 
 
 @frame.action

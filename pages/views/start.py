@@ -83,14 +83,7 @@ def returning() -> None:
 
 def draft_links(drafts: Sequence[Draft]) -> None:
     st.header("Continue a draft")
-    for draft in drafts:
-        links.link(
-            "workbench",
-            f"{plain(draft.task_id)} · {plain(draft.slot)} · {when(draft.saved_at)}",
-            icon=":material/edit_note:",
-            task=draft.task_id,
-            bundle=None if draft.slot == "mine" else draft.slot,
-        )
+    drafting.draft_links(drafts)
 
 
 def run_links(runs: Sequence[RunSummary]) -> None:

@@ -15,7 +15,7 @@ from pages.ui.graphs import STRETCH, graph_view
 from pages.ui.options import options_menu, spec_of
 from pages.ui.panes import panes
 from pages.ui.results import result_tabs
-from pages.ui.text import count, plain, when
+from pages.ui.text import count, plain
 from passnet_core.bundles.static_rules.findings import findings
 from passnet_core.errors import UnknownItem
 from passnet_core.graphs import rendering
@@ -28,6 +28,8 @@ WIDTHS = (26, 42, 32)
 SHAPES_S = 0.2
 POLL_S, POLLS = 1.5, 20
 INSERTED = "inserted"  # session state: (serial number, line) to insert into the pattern
+LISTED = 12
+"""How many drafts are listed."""
 LAST = "last task"  # session state: what the URL selected here when the visitor left
 
 
@@ -152,7 +154,11 @@ def selectors(task: Task) -> tuple[Subgraph, str]:
     if not task.subgraphs:
         raise UnknownItem(f"Task {task.id!r} has no subgraphs. Choose another task to write a pass for.")
     ids = [each.id for each in task.subgraphs]
-    _report_unknown(task, ids)
+    asked = links.selected("subgraph")
+    if asked and asked not in ids:
+        links.select("subgraph", None)
+        frame.report(UnknownItem(f"Task {task.id!r} has no subgraph {asked!r}. This is its first one."))
+    titles = _titles(task)
     subgraph_id = st.selectbox(
         f"Subgraph (of {len(ids)})",
         ids,
@@ -164,7 +170,7 @@ def selectors(task: Task) -> tuple[Subgraph, str]:
     )
     slot = st.selectbox(
         "Passes",
-        list(drafting.slot_titles(task, links.selected("bundle"))),
+        list(titles),
         key="bundle",
         bind="query-params",
         label_visibility="collapsed",
@@ -173,17 +179,14 @@ def selectors(task: Task) -> tuple[Subgraph, str]:
     return task.subgraph(subgraph_id), slot
 
 
-def _report_unknown(task: Task, subgraph_ids: list[str]) -> None:
-    """Report a subgraph or passes that the URL names and that do not exist, and drop them from the URL."""
-    asked = links.selected("subgraph")
-    if asked and asked not in subgraph_ids:
-        links.select("subgraph", None)
-        frame.report(UnknownItem(f"Task {task.id!r} has no subgraph {asked!r}. This is its first one."))
+def _titles(task: Task) -> dict[str, str]:
+    """Return the slots with their titles. Passes that the URL names and that do not exist are reported and dropped."""
     try:
-        drafting.slot_titles(task, links.selected("bundle"))
+        return drafting.slot_titles(task, links.selected("bundle"))
     except UnknownItem as error:
         links.select("bundle", None)
         frame.report(error)
+        return drafting.slot_titles(task, None)
 
 
 def toolbar(task: Task, draft: EditorDraft, context: str) -> None:
@@ -267,13 +270,7 @@ def drafts_list() -> None:
     drafts = drafting.saved_drafts()
     if drafts:
         st.markdown("**Your drafts**")
-    for each in drafts[:12]:
-        links.turn(
-            f"{plain(each.task_id)} · {plain(each.slot)} · {when(each.saved_at)}",
-            icon=":material/edit_note:",
-            task=each.task_id,
-            bundle=None if each.slot == drafting.MINE else each.slot,
-        )
+    drafting.draft_links(drafts[:LISTED])
 
 
 def choose_task() -> None:

@@ -33,7 +33,6 @@ class BenchView:
     task: Task
     subgraph: Subgraph
     draft: EditorDraft
-    context: str
     progress: Progress | None = None
     judged: Outcome | None = None
     is_current: bool = False
@@ -94,7 +93,7 @@ class BenchView:
                 icon=":material/refresh:",
                 type="tertiary",
                 on_click=submit,
-                args=(self.task, self.draft, self.draft.bundle, outcome.spec.stage, self.context),
+                args=(self.task, self.draft, self.draft.bundle, outcome.spec.stage),
                 kwargs={"fresh": True},
             )
 
@@ -114,9 +113,9 @@ class BenchView:
         links.link("runs", "Permanent page of this run", icon=":material/link:", run=progress.run.id, **place)
 
 
-def latest(task: Task, subgraph: Subgraph, draft: EditorDraft, context: str) -> BenchView:
+def latest(task: Task, subgraph: Subgraph, draft: EditorDraft) -> BenchView:
     """Return what is known of the passes in the editor, after waiting a moment for a check of them."""
-    progress = _progress(links.arrived("run", context))
+    progress = _progress(links.selected("run"))
     judged = None
     if progress:
         at = (task.id, subgraph.id)
@@ -125,7 +124,7 @@ def latest(task: Task, subgraph: Subgraph, draft: EditorDraft, context: str) -> 
     checked = None
     if draft.bundle.files and not (is_current and judged):
         checked = _checked(task, draft.bundle, subgraph.id, LIVE_S)
-    return BenchView(task, subgraph, draft, context, progress, judged, is_current, checked)
+    return BenchView(task, subgraph, draft, progress, judged, is_current, checked)
 
 
 def _progress(run_id: str | None) -> Progress | None:
@@ -193,7 +192,6 @@ def submit(
     draft: EditorDraft,
     bundle: Bundle,
     stage: Stage | None,
-    context: str,
     *,
     everything: bool = False,
     fresh: bool = False,
@@ -214,4 +212,4 @@ def submit(
         owner=visitors.visitor(),
         fresh=fresh,
     )
-    links.hand_over("run", run_id, context)
+    links.hand_over("run", run_id, "workbench", task.id)

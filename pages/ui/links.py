@@ -1,10 +1,12 @@
 """Links between pages. Everything that can be selected is in the URL, so a link can select it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 VIEWS = Path(__file__).resolve().parent.parent / "views"
 
@@ -17,11 +19,47 @@ def script(name: Name) -> str:
 
 
 _OPEN = "page that is open"
+_CHOSEN = "chosen, but maybe not known to the browser yet"
 
 
-def arrive(name: str) -> None:
-    """Record which page is drawn from here on."""
-    st.session_state[_OPEN] = name
+@dataclass
+class _Choice:
+    """A selection that the app has put into the URL, or will when the page that it belongs to is drawn.
+
+    where: the page, and what it shows. before: what the URL has selected before. new: whether no page was drawn since.
+    """
+
+    where: tuple[str, ...]
+    before: tuple[str | None, ...]
+    value: str | None
+    new: bool = True
+
+
+def arrive(*where: str) -> None:
+    """Record which page is drawn from here on, and within it, once that is known, for what (such as a task).
+
+    A message that the browser sent before it learned of a new URL still carries the old one, which the visitor has not
+    chosen. So an old value counts as the one that replaced it, until the browser has shown that it knows better or the
+    visitor has gone back in the history.
+    """
+    st.session_state[_OPEN] = where[0]
+    run = get_script_run_ctx()
+    chosen = _chosen()
+    for key, choice in list(chosen.items()):
+        common = min(len(where), len(choice.where))
+        stays = where[:common] == choice.where[:common] and not (run and run.is_history_navigation)
+        is_here, is_old = where == choice.where, selected(key) in choice.before
+        if not stays or (is_here and not is_old and not choice.new):
+            del chosen[key]
+        elif is_here:
+            choice.new = False
+            if is_old:
+                _put(key, choice.value)
+
+
+def _chosen() -> dict[str, _Choice]:
+    found: dict[str, _Choice] = st.session_state.setdefault(_CHOSEN, {})
+    return found
 
 
 def link(name: Name, label: str, *, icon: str | None = None, **selected: str | None) -> None:
@@ -43,10 +81,14 @@ def turn(label: str, *, icon: str | None = None, **chosen: str | None) -> None:
 
 def turn_to(chosen: Mapping[str, str | None]) -> None:
     """Select these parameters on the open page and drop all others. Call it from a callback."""
-    for key in st.query_params:
-        # a widget bound to this parameter would put its own value back
-        st.session_state.pop(key, None)
-    st.query_params.from_dict({key: value for key, value in chosen.items() if value})
+    here = {key: value for key, value in chosen.items() if value}
+    for key in {*st.query_params, *here}:
+        if key in st.session_state:
+            # a widget bound to this parameter would put its own value back
+            del st.session_state[key]
+        else:
+            _remember(key, here.get(key))
+    st.query_params.from_dict(here)
 
 
 def selected(key: str) -> str | None:
@@ -56,6 +98,25 @@ def selected(key: str) -> str | None:
 
 def select(key: str, value: str | None) -> None:
     """Put a selection into the URL. For parameters that no widget is bound to."""
+    _remember(key, value)
+    _put(key, value)
+
+
+def hand_over(key: str, value: str, *where: str) -> None:
+    """Put a selection into the URL once this page is next drawn for this. For callbacks of messages that may arrive
+    while the visitor is on the way to another page. where: as in arrive."""
+    _remember(key, value, where)
+
+
+def _remember(key: str, value: str | None, where: tuple[str, ...] = ()) -> None:
+    chosen, known = _chosen(), selected(key)
+    earlier = chosen.pop(key).before if key in chosen else ()
+    before = tuple(each for each in (*earlier, known) if each != value)
+    if before:
+        chosen[key] = _Choice(where or (st.session_state.get(_OPEN, ""),), before, value)
+
+
+def _put(key: str, value: str | None) -> None:
     if value is None:
         st.query_params.pop(key, None)
     elif st.query_params.get(key) != value:
@@ -92,26 +153,3 @@ def selected_of(found: Sequence[P]) -> P | None:
     task_id, subgraph_id = selected("task"), selected("subgraph")
     alike = [each for each in found if each.subgraph_id == subgraph_id]
     return next((each for each in alike if each.task_id == task_id), alike[0] if alike else None)
-
-
-def hand_over(key: str, value: str, context: str) -> None:
-    """Put a selection into the URL when the page is next drawn in this context. Call it from a callback."""
-    st.session_state[f"coming-{key}"] = (context, st.query_params.get(key), value)
-
-
-def arrived(key: str, context: str) -> str | None:
-    """Return what the URL selects, with a selection that was handed over.
-
-    A message that the browser sent before it learned of the new URL still carries the old value, which the visitor has
-    not chosen. So the old value counts as the new one until the new one has been seen.
-    """
-    here = selected(key)
-    coming = st.session_state.get(f"coming-{key}")
-    if coming is None:
-        return here
-    where, before, value = coming
-    if where == context and here == before:
-        select(key, value)
-        return str(value)
-    del st.session_state[f"coming-{key}"]
-    return here

@@ -34,14 +34,14 @@ LAST = "last task"  # session state: what the URL selected here when the visitor
 
 
 def workbench(task: Task) -> None:
-    context = f"workbench {task.id}"
+    links.arrive("workbench", task.id)
     with frame.errors_shown():
         sharing.open_packed(task)
     with st.container(key="bench-head", horizontal=True, vertical_alignment="center", gap="xsmall"):
         subgraph, slot = selectors(task)
         draft = drafting.open_draft(task, slot)
-        toolbar(task, draft, context)
-        here = bench.latest(task, subgraph, draft, context)
+        toolbar(task, draft)
+        here = bench.latest(task, subgraph, draft)
         sharing.copy_link(task, draft, here.run_id if here.is_current else None)
     bench.verdict_bar(here)
     if asked := links.selected("talk"):
@@ -54,30 +54,28 @@ def workbench(task: Task) -> None:
         spec = spec_of(resources.service().device().device, Stage.CHECK)
         found = findings(draft.bundle, spec.replacement_cap, passnet=spec.profile is Profile.PASSNET)
         failed = editor.failures(here.outcome, found)
-        editor_pane(task, draft, here, graph, [*found, *failed], context)
+        editor_pane(task, draft, here, graph, [*found, *failed])
     with right:
         apply = functools.partial(drafting.apply_lines, draft)
         result_tabs(
             here.outcome,
             subgraph,
             draft.bundle,
-            of=context,
+            of=f"workbench {task.id}",
             apply=apply,
             verdict=functools.partial(here.draw, apply, [*found, *failed]),
         )
     st.session_state[LAST] = dict(st.query_params)
 
 
-def editor_pane(
-    task: Task, draft: EditorDraft, here: BenchView, graph: Graph, found: Sequence[Finding], context: str
-) -> None:
+def editor_pane(task: Task, draft: EditorDraft, here: BenchView, graph: Graph, found: Sequence[Finding]) -> None:
     drafting.draw_editor(
         task,
         draft,
         findings=[*found, *editor.misses(draft.bundle, here.outcome.match if here.outcome else None)],
         operations=editor.completed(graph),
         insert=st.session_state.get(INSERTED),
-        on_asked=lambda task, held: command(task, held, context),
+        on_asked=command,
     )
     passes = count(len(draft.drawn.passes), "pass", "passes")
     saved = ":material/save: Saved as a draft" if draft.theirs is None else ":material/save_as: Not saved"
@@ -189,13 +187,13 @@ def _titles(task: Task) -> dict[str, str]:
         return drafting.slot_titles(task, None)
 
 
-def toolbar(task: Task, draft: EditorDraft, context: str) -> None:
+def toolbar(task: Task, draft: EditorDraft) -> None:
     with_files = bool(draft.drawn.files)
     st.button(
         "Check",
         icon=":material/fact_check:",
         on_click=start,
-        args=(task, draft, Stage.CHECK, False, context),
+        args=(task, draft, Stage.CHECK, False),
         disabled=not with_files,
         help="Applies the static rules and matches the patterns, and keeps the result. Needs no GPU.",
     )
@@ -204,7 +202,7 @@ def toolbar(task: Task, draft: EditorDraft, context: str) -> None:
         type="primary",
         icon=":material/play_arrow:",
         on_click=start,
-        args=(task, draft, None, False, context),
+        args=(task, draft, None, False),
         disabled=not with_files,
         help="Compares values on this subgraph and, with a GPU, measures time.",
     )
@@ -212,7 +210,7 @@ def toolbar(task: Task, draft: EditorDraft, context: str) -> None:
         st.button(
             f"Run all {len(task.subgraphs)}",
             on_click=start,
-            args=(task, draft, None, True, context),
+            args=(task, draft, None, True),
             disabled=not with_files,
             help="Runs every subgraph of the task. A bundle has to handle them all.",
         )
@@ -254,16 +252,16 @@ def more(task: Task, draft: EditorDraft) -> None:
         links.link("explore", "Choose another task", icon=":material/travel_explore:")
 
 
-def start(task: Task, draft: EditorDraft, stage: Stage | None, everything: bool, context: str) -> None:
+def start(task: Task, draft: EditorDraft, stage: Stage | None, everything: bool) -> None:
     """Submit the text of the editor for the selected subgraph, or for every subgraph of the task."""
-    bench.submit(task, draft, draft.bundle, stage, context, everything=everything)
+    bench.submit(task, draft, draft.bundle, stage, everything=everything)
 
 
-def command(task: Task, held: EditorMessage, context: str) -> None:
+def command(task: Task, held: EditorMessage) -> None:
     """Carry out a command of the editor on the text that came with it."""
     draft = drafting.save_text(task, held)
     if draft is not None:
-        bench.submit(task, draft, draft.drawn, Stage.CHECK if held.what == "check" else None, context)
+        bench.submit(task, draft, draft.drawn, Stage.CHECK if held.what == "check" else None)
 
 
 def drafts_list() -> None:

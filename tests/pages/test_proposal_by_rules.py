@@ -34,6 +34,26 @@ def test_the_proposal_opens_beside_what_was_typed(visit: Visit, service: Service
     assert "The editor already shows this bundle." in texts(app)
 
 
+def test_a_message_from_before_a_click_does_not_undo_it(visit: Visit) -> None:
+    app = visit("workbench", task=TASK_ID)
+    button(app, "Write it for me").click()
+    app.run()
+    # polled while the click was under way: the browser had not heard of the new URL
+    del app.query_params["talk"]
+    app.run()
+    assert "Passes written by rules" in read(app)
+    assert app.query_params["talk"] == "rules"
+    button(app, "Close").click()
+    app.run()
+    app.query_params["talk"] = "rules"
+    app.run()
+    assert "Passes written by rules" not in read(app)
+    app.run()
+    app.query_params["talk"] = "rules"
+    app.run()
+    assert "Passes written by rules" in read(app), "the visitor went there, after the browser knew of the change"
+
+
 def test_closing_the_drawer_changes_nothing(visit: Visit, service: Service) -> None:
     app = visit("workbench", task=TASK_ID, talk="rules")
     before = Editor(app).texts

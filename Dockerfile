@@ -18,6 +18,9 @@ RUN .venv/bin/python -m pip install --constraint constraints.txt torch triton
 RUN --mount=type=bind,target=/source,readwrite \
     .venv/bin/python -m pip install --constraint constraints.txt "/source[app,judge,llm]"
 
+# the recorded results in a store, so that the first start has them at once
+RUN .venv/bin/passnet prepare
+
 ENV PASSNET_HOME=/home/playground/passnet PASSNET_ISOLATION=sandboxed
 RUN mkdir -p "$PASSNET_HOME" && chown playground:playground "$PASSNET_HOME"
 USER playground

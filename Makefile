@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 
 .PHONY: run smoke test test-all test-gpu lint bench screenshots bench-gpu tasks bundles assets wheel constraints clean
 
-run: $(VENV)/.app
+run: $(VENV)/.app $(VENV)/.prepared
 	$(BIN)/python -m compileall -q passnet_core
 	$(BIN)/python -m streamlit run app.py --server.address 127.0.0.1 --server.port $(PORT)
 
@@ -68,7 +68,7 @@ bundles: $(VENV)/.dev
 	$(BIN)/python -m tools.solving
 
 # builds dist/*.whl, which has all that the app needs; a stale build/lib would add files that no longer exist
-wheel: $(VENV)/.dev
+wheel: $(VENV)/.dev $(VENV)/.prepared
 	rm -rf build/lib
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
 
@@ -79,7 +79,7 @@ constraints: $(VENV)/.dev
 	} > constraints.new && mv constraints.new constraints.txt
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) data/recorded-*.duckdb .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -88,6 +88,11 @@ $(VENV)/bin/python:
 
 $(VENV)/.app: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --requirement requirements.txt --constraint constraints.txt
+	@touch $@
+
+# with the recorded results in a store, the first start has them at once
+$(VENV)/.prepared: $(wildcard data/baselines/*.gz data/conversations/*.jsonl passnet_core/store/migrations/*.sql) | $(VENV)/.app
+	$(BIN)/python -m passnet_core prepare
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python

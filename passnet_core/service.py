@@ -4,6 +4,7 @@ import atexit
 import contextlib
 import functools
 import json
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -47,6 +48,14 @@ from passnet_core.settings import Settings
 from passnet_core.solvers.conversations import Conversations
 from passnet_core.store import exchange
 from passnet_core.store import owner as store_owner
+from passnet_core.store.base import FILE
+from passnet_core.store.prepared import (
+    keep_prepared,
+    place_prepared,
+    prepared_store,
+    recorded_conversations,
+    recorded_runs,
+)
 from passnet_core.store.rows import (
     BaselineRow,
     Draft,
@@ -93,6 +102,7 @@ def open_service(settings: Settings, *, keep_warm: bool = False, backend: Backen
     from passnet_core.store.opening import open_store
 
     here = LocalBackend(settings.python, settings.isolation, settings.home, keep_warm=keep_warm, spares=settings.spares)
+    place_prepared(settings.home, settings.data)
     store = open_store(settings.home)
     with contextlib.ExitStack() as undoing:
         undoing.callback(store.close)
@@ -102,6 +112,26 @@ def open_service(settings: Settings, *, keep_warm: bool = False, backend: Backen
     if keep_warm and backend is None:
         threading.Thread(target=_warm_up, args=(service, here), name="passnet-warm", daemon=True).start()
     return service
+
+
+def prepare(settings: Settings) -> Path:
+    """Make the store that a first start opens, unless it is there already, and return its file. Takes some seconds.
+
+    Raises BadInput if what comes with the playground cannot be read, or if the folder of the data is not writable."""
+    if (there := prepared_store(settings.data)).exists():
+        return there
+    with tempfile.TemporaryDirectory(prefix="passnet-prepare-") as folder:
+        home = Path(folder)
+        service = open_service(replace(settings, home=home))
+        with contextlib.closing(service):
+            if service.problems:
+                raise BadInput(" ".join(service.problems))
+        try:
+            return keep_prepared(home / FILE, settings.data)
+        except OSError as error:
+            raise BadInput(
+                f"The store cannot be kept in {settings.data}: {error.strerror}. Make it writable."
+            ) from error
 
 
 def _warm_up(service: "Service", backend: LocalBackend) -> None:
@@ -425,7 +455,7 @@ class Service:
 
         here = {task.id for task in self.corpus.tasks()}
         bundles = [each.bundle for each in self._references if here.intersection(each.task_ids)]
-        for path in sorted(self._recorded_runs(), key=lambda path: path.stat().st_size):
+        for path in sorted(recorded_runs(self.settings.data), key=lambda path: path.stat().st_size):
             with contextlib.suppress(BadInput):  # problems has a sentence about it
                 if found := example_of(exchange.read_file(path)[1], bundles):
                     return found
@@ -564,15 +594,12 @@ class Service:
                 )
                 self._store.append(left.run.id, position, outcome)
 
-    def _recorded_runs(self) -> Iterator[Path]:
-        return (self.settings.data / "baselines").glob("*.jsonl.gz")
-
     def _load_recorded(self) -> None:
         """Import the conversations and the recorded runs that come with the playground, each file once."""
         problems = []
         known = set(self._store.recorded_files())
         # there are few of them, and whoever opens a page first can see them while the runs are imported
-        for path in sorted((self.settings.data / "conversations").glob("*.jsonl")):
+        for path in recorded_conversations(self.settings.data):
             try:
                 found = read_trajectory(path)
                 digest = digest_of(to_json(found))
@@ -580,7 +607,7 @@ class Service:
                     self._store.import_trajectory(digest, found)
             except PlaygroundError as error:
                 problems.append(f"The recorded conversation in {path.name} is left out: {error}")
-        for path in sorted(self._recorded_runs()):
+        for path in recorded_runs(self.settings.data):
             try:
                 digest, files = exchange.read_file(path, known)
                 for start in range(0, len(files), RECORDED_AT_ONCE):

@@ -1,4 +1,5 @@
-"""The command app, which serves the pages. It runs Streamlit as a program and never imports it."""
+"""The commands app, which serves the pages, and prepare, which an installation runs before it. Streamlit runs as a
+program and is never imported."""
 
 import argparse
 import importlib.util
@@ -6,6 +7,7 @@ import runpy
 import sys
 from typing import Any
 
+from passnet_core import service
 from passnet_core.cli.console import Console
 from passnet_core.cli.parser import command
 from passnet_core.errors import BadInput
@@ -31,13 +33,24 @@ def serve(address: str = LOCAL, port: int = PORT) -> int:
 
 
 def add_commands(commands: Any) -> None:
-    """Declare the command app."""
+    """Declare the commands app and prepare."""
     serving = command(commands, "app", app, "serve the app in the browser until it is stopped", as_json=False)
     serving.add_argument("--port", type=int, default=PORT, metavar="N", help="port to listen on (default: %(default)s)")
     serving.add_argument(
         "--address", default=LOCAL, metavar="A",
         help="address to listen on; 0.0.0.0 lets other machines in (default: %(default)s, this machine only)",
     )  # fmt: skip
+
+    command(
+        commands, "prepare", prepare, "make the store that a first start opens; without it, results come seconds later",
+        as_json=False,
+    )  # fmt: skip
+
+
+def prepare(args: argparse.Namespace, console: Console) -> int:
+    made = service.prepare(console.settings)
+    console.say(f"Prepared {made}.")
+    return 0
 
 
 def app(args: argparse.Namespace, console: Console) -> int:

@@ -1,5 +1,6 @@
 """The interface of the store, whichever process has its file open."""
 
+from pathlib import Path
 from typing import Protocol
 
 from passnet_core.errors import StoreError
@@ -21,6 +22,10 @@ from passnet_core.store.rows import (
     TrajectorySummary,
     Unfinished,
 )
+
+FILE = "results.duckdb"
+"""The store's file in its folder."""
+MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 class StoreBusy(StoreError):

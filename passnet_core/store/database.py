@@ -31,7 +31,7 @@ from passnet_core.records import (
     to_json,
 )
 from passnet_core.records.trajectories import Ending, Opening, Trajectory, Turn
-from passnet_core.store.base import StoreBusy
+from passnet_core.store.base import MIGRATIONS, StoreBusy
 from passnet_core.store.rows import (
     BaselineRow,
     Draft,
@@ -333,7 +333,7 @@ class Database:
             cursor.execute("CREATE TABLE IF NOT EXISTS migrations (name VARCHAR PRIMARY KEY)")
         with self._translated(), self._connection.cursor() as cursor:
             applied = {name for (name,) in cursor.execute("SELECT name FROM migrations").fetchall()}
-        files = {path.name: path for path in sorted((HERE / "migrations").glob("*.sql"))}
+        files = {path.name: path for path in sorted(MIGRATIONS.glob("*.sql"))}
         unknown = sorted(applied - set(files))
         if unknown:
             raise StoreError(

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from passnet_core.errors import StoreError
-from passnet_core.store.base import QUESTIONS, Store, StoreBusy, StoreGone
+from passnet_core.store.base import FILE, QUESTIONS, Store, StoreBusy, StoreGone
 from passnet_core.store.database import Database
 from passnet_core.store.remote import RemoteStore, StoreServer
 
-FILE = "results.duckdb"
 SOCKET = "store.sock"
 PATIENCE_S = 10.0
 """How long to wait for a process that has the file open but does not answer: it is starting or ending."""

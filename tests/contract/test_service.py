@@ -30,10 +30,12 @@ from passnet_core.records import (
     from_json,
 )
 from passnet_core.scoring.scores import error_aware_score
-from passnet_core.service import Service, open_service
+from passnet_core.service import Service, open_service, prepare
 from passnet_core.settings import Settings
 from passnet_core.store import exchange
-from passnet_core.store.rows import RunFile
+from passnet_core.store.opening import open_store
+from passnet_core.store.prepared import place_prepared
+from passnet_core.store.rows import RunFile, RunQuery
 from tests.contract.made import BUNDLE, MEASURE, job, outcome, run_of, task
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -350,6 +352,35 @@ def test_a_new_store_has_the_recorded_runs_and_reports_a_broken_file(opened: Ope
     assert (summary.run.recorded, summary.median_speedup) == ("H200, 2026-01-02", 1.2)
     service.close()
     assert len(opened().runs()) == 1
+
+
+def test_a_first_start_opens_the_prepared_store_and_no_other_start_does(opened: Opening, tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    folder = settings.data / "baselines"
+    folder.mkdir()
+    inductor = [job(number, bundle=None) for number in range(3)]
+    exchange.write_file(folder / "first.jsonl.gz", [recorded(*inductor, run_id="r-1", speedup=1.2)])
+    made = prepare(settings)
+    assert prepare(settings) == made, "made once"
+
+    place_prepared(settings.home, settings.data)
+    store = open_store(settings.home)
+    assert [each.run.id for each in store.runs(RunQuery(10))] == ["r-1"], "before anything is imported"
+    store.close()
+    own = settings.home / "results.duckdb"
+    before = own.stat()
+    place_prepared(settings.home, settings.data)
+    assert own.stat() == before, "a store that is there stays"
+
+    exchange.write_file(folder / "later.jsonl.gz", [recorded(*inductor, run_id="r-2", speedup=1.3)])
+    fresh = tmp_path / "fresh"
+    place_prepared(fresh, settings.data)
+    assert not fresh.exists(), "the prepared store is of other data"
+    service = opened()
+    service.wait_until_imported()
+    assert {each.run.id for each in service.runs()} == {"r-1", "r-2"}
+    assert prepare(settings) != made
+    assert not made.exists()
 
 
 def test_reference_bundles_are_read_and_a_broken_one_is_reported(opened: Opening, tmp_path: Path) -> None:

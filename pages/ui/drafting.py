@@ -1,12 +1,17 @@
 """Drafts of passes: which one is open, which files it has, and how typed text is saved.
 
-A draft belongs to a visitor, a task and a slot: "mine", a reference bundle's name, or a stored bundle's digest. Each
-message of the editor names its slot and revision. So text that arrives while the visitor changes page or slot is saved
-in the right draft, and text that has been replaced does not come back. Each tab knows which saved draft its text was
-made from. If another tab has saved one since, nothing is saved until the visitor has chosen between the two.
+A draft belongs to a visitor, a task and a slot: "mine", a reference bundle's name, or a stored bundle's digest. A
+reference and a stored bundle never change, so that a link to one opens what its sender meant: what a visitor makes of
+one is saved as a copy, in a slot named after it ("relu.1"), to which the page turns.
+
+Each message of the editor names its slot and revision. So text that arrives while the visitor changes page or slot is
+saved in the right draft, and text that has been replaced does not come back. Each tab knows which saved draft its text
+was made from. If another tab has saved one since, nothing is saved until the visitor has chosen between the two.
 """
 
 import ast
+import itertools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -25,6 +30,9 @@ from passnet_core.service import Draft, ReferenceBundle, SavedDraft
 from passnet_core.settings import ASSETS
 
 MINE = "mine"
+COPY = re.compile(r"(?P<original>.+)\.(?P<number>[1-9]\d*)", re.DOTALL)
+"""The slot of a copy: the slot of its original, and which copy of it this is."""
+COMING = "copy that is coming"  # session state: (task, slot, the copy of it to which the page turns)
 APPLIED = "applied"  # session state: (digest of the passes after the last suggested edit, what it changed)
 TEMPLATES = tuple(
     Template((ast.get_docstring(ast.parse(code)) or "").partition("\n")[0], code)
@@ -53,6 +61,27 @@ class Slot:
     def _revision_key(self) -> str:
         return f"revision-{self.task_id}-{self.name}"
 
+    @property
+    def original(self) -> "Slot | None":
+        """The slot that this one holds a copy of, or None."""
+        found = COPY.fullmatch(self.name)
+        return Slot(self.task_id, found["original"]) if found and found["original"] != MINE else None
+
+    @property
+    def stays(self) -> bool:
+        """Whether what is made of this slot's passes is saved in a copy."""
+        return self.name != MINE and self.original is None
+
+    @property
+    def document(self) -> str:
+        """What the editor calls this text. A copy goes on with the text, and the history of its changes, in which it
+        was begun; its original is a new text from then on."""
+        return st.session_state.get(self._document_key, f"{self.editor} {self.name}")
+
+    @property
+    def _document_key(self) -> str:
+        return f"document-{self.task_id}-{self.name}"
+
     def saved(self, place: int | None = None) -> SavedDraft | None:
         """The newest saved draft, from whichever tab, or the one at this place."""
         return resources.service().draft(visitors.visitor(), self.task_id, self.name, place)
@@ -73,13 +102,37 @@ class Slot:
     def _seen_key(self) -> str:
         return f"seen-{self.task_id}-{self.name}"
 
-    def save(self, bundle: Bundle) -> bool:
-        """Save what this tab has made of the draft. Saves nothing if another tab has saved something else since."""
-        service = resources.service()
-        place = service.save_draft(visitors.visitor(), self.task_id, self.name, bundle, self.seen)
-        if place is not None:
-            self.see(place)
-        return place is not None
+    def save(self, bundle: Bundle) -> "Slot | None":
+        """Save what this tab has made of the draft, and return the slot that it is in: this one or a copy. Saves
+        nothing and returns None if another tab has saved something else since."""
+        if self.stays:
+            return self._copy(bundle)
+        place = resources.service().save_draft(visitors.visitor(), self.task_id, self.name, bundle, self.seen)
+        if place is None:
+            return None
+        self.see(place)
+        return self
+
+    def _copy(self, bundle: Bundle) -> "Slot":
+        """Save the passes in a new copy of this slot, with which the editor goes on."""
+        if bundle.digest == original_of(self).digest:
+            return self
+        taken = {each.slot for each in resources.service().drafts(visitors.visitor()) if each.task_id == self.task_id}
+        names = (f"{self.name}.{number}" for number in itertools.count(1))
+        # another tab may take a name at the same time
+        copy = next(
+            slot
+            for slot in (Slot(self.task_id, name) for name in names if name not in taken)
+            if slot.seen is None and slot.save(bundle)
+        )
+        st.session_state[copy._document_key] = self.document
+        st.session_state[copy._revision_key] = self.revision
+        # what the editor sends before it hears of the copy belongs to the copy too
+        st.session_state[_went_key(self.task_id, self.name, self.revision)] = copy.name
+        self.renew()
+        st.session_state[self._document_key] = f"{self.editor} {self.name} after {copy.name}"
+        st.session_state[COMING] = (self.task_id, self.name, copy.name)
+        return copy
 
     @property
     def editor(self) -> str:
@@ -106,7 +159,15 @@ class EditorDraft:
 
     def owns(self, held: EditorMessage) -> bool:
         """Whether the text belongs to this draft at this revision."""
-        return held.slot == self.slot.name and held.revision == self.revision == self.slot.revision
+        now = self.place
+        return (
+            _went(now.task_id, held.slot, held.revision) == now.name and held.revision == self.revision == now.revision
+        )
+
+    @property
+    def place(self) -> Slot:
+        """The slot in which the text is: not the one of which it was drawn, if it went into a copy since."""
+        return Slot(self.slot.task_id, _went(self.slot.task_id, self.slot.name, self.revision))
 
     def with_text(self, held: EditorMessage) -> Bundle:
         def typed(files: Sequence[PassFile]) -> tuple[PassFile, ...]:
@@ -133,11 +194,24 @@ def slot_titles(task: Task, asked: str | None) -> dict[str, str]:
     """
     titles = {MINE: "My passes"}
     titles |= {name: f"Reference: {each.title}" for name, each in references(task).items()}
-    for digest in [*st.session_state.get(_opened_key(task), ()), *([asked] if asked else [])]:
+    asked_slot = Slot(task.id, asked or MINE)
+    for digest in [*st.session_state.get(_opened_key(task), ()), (asked_slot.original or asked_slot).name]:
         if digest not in titles:
             resources.service().bundle(digest)
             titles[digest] = f"Stored passes {digest[:8]}"
+    copies = {Slot(task.id, each.slot) for each in saved_drafts() if each.task_id == task.id} | {asked_slot}
+    for copy in sorted(copies, key=lambda slot: slot.name):
+        if copy.original and copy.original.name in titles:
+            number = copy.name.rpartition(".")[2]
+            titles[copy.name] = f"{titles[copy.original.name]}, edited{'' if number == '1' else f' ({number})'}"
     return titles
+
+
+def turn_to_copy(task: Task) -> None:
+    """Turn to the copy in which the text of the open slot is saved now. Call it before the slots are drawn."""
+    task_id, name, copy = st.session_state.pop(COMING, ("", "", ""))
+    if task_id == task.id and st.session_state.get("bundle", links.selected("bundle")) == name:
+        st.session_state["bundle"] = copy
 
 
 def open_stored(task: Task, digest: str) -> None:
@@ -152,8 +226,15 @@ def _opened_key(task: Task) -> str:
     return f"opened-{task.id}"
 
 
-def original(task: Task, name: str) -> Bundle:
+def original_of(slot: Slot) -> Bundle:
     """Return what a slot holds before anybody types in it."""
+    return original(resources.service().corpus.task(slot.task_id), slot.name)
+
+
+def original(task: Task, name: str) -> Bundle:
+    """Return what a slot of a task holds before anybody types in it."""
+    if (copied := Slot(task.id, name).original) is not None:
+        name = copied.name
     if name == MINE:
         if not task.subgraphs:
             raise UnknownItem(f"Task {task.id!r} has no subgraphs. Choose another task to write a pass for.")
@@ -169,9 +250,9 @@ def open_draft(task: Task, name: str) -> EditorDraft:
     seen, newest = slot.seen, slot.saved()
     if newest is None or newest.place == seen:
         draft = EditorDraft(slot, slot.revision, newest.bundle if newest else original(task, name))
-        if draft.bundle.digest != draft.drawn.digest:
-            # on a busy machine Streamlit may draw what was typed without having called the editor's callback
-            slot.save(draft.bundle)
+        # on a busy machine Streamlit may draw what was typed without having called the editor's callback
+        if draft.bundle.digest != draft.drawn.digest and slot.save(draft.bundle) != slot:
+            st.rerun()
         return draft
     before = slot.saved(seen) if seen is not None else None
     draft = EditorDraft(slot, slot.revision, before.bundle if before else original(task, name), newest)
@@ -203,7 +284,7 @@ def draft_links(drafts: Sequence[Draft]) -> None:
 
 def label(task: Task, draft: EditorDraft) -> str:
     """Return the label of a run of this draft: its slot, marked as edited if the passes differ from the original."""
-    name = draft.slot.name
+    name = (draft.slot.original or draft.slot).name
     return name if name == MINE or draft.bundle.digest == original(task, name).digest else f"{name}, edited"
 
 
@@ -232,6 +313,7 @@ def draw_editor(
     code_editor(
         draft.bundle,
         key=draft.slot.editor,
+        document=draft.slot.document,
         slot=draft.slot.name,
         revision=draft.revision,
         findings=findings,
@@ -254,12 +336,22 @@ def save(task: Task) -> None:
 
 def save_text(task: Task, held: EditorMessage) -> EditorDraft | None:
     """Save this text in the slot that it was typed for. Returns the draft, or None if other text has replaced it."""
-    draft = open_draft(task, held.slot)
+    draft = open_draft(task, _went(task.id, held.slot, held.revision))
     if not draft.owns(held):
         return None
     bundle = draft.with_text(held)
-    draft.slot.save(bundle)
-    return replace(draft, drawn=bundle)
+    slot = draft.slot.save(bundle) or draft.slot
+    return replace(draft, slot=slot, revision=slot.revision, drawn=bundle)
+
+
+def _went(task_id: str, name: str, revision: int) -> str:
+    """Return the copy that the text of a slot went into, of which the editor may not have heard, or else the slot."""
+    copy: str = st.session_state.get(_went_key(task_id, name, revision), name)
+    return copy
+
+
+def _went_key(task_id: str, name: str, revision: int) -> str:
+    return f"went-{task_id}-{name}-{revision}"
 
 
 def _choose_between(draft: EditorDraft, theirs: SavedDraft) -> None:
@@ -365,6 +457,7 @@ def apply_lines(draft: EditorDraft, name: str, changes: Sequence[LineChange]) ->
 
 
 def _replace(draft: EditorDraft, bundle: Bundle) -> None:
-    if not draft.slot.save(bundle):
+    slot = draft.place.save(bundle)
+    if slot is None:
         raise BadInput("Another tab has changed these passes. Choose above whose text stays, then do this again.")
-    draft.slot.renew()
+    slot.renew()

@@ -64,6 +64,7 @@ def code_editor(
     bundle: Bundle,
     *,
     key: str,
+    document: str,
     slot: str,
     revision: int,
     findings: Sequence[Finding],
@@ -76,8 +77,9 @@ def code_editor(
 ) -> None:
     """Draw the files of a bundle as tabs, in their order.
 
-    Typed text stays in the browser until slot or revision changes; a new revision of the same slot arrives as a change
-    that can be undone. on_held and on_asked are called with args, and find the message with held(key) and asked(key).
+    Typed text stays in the browser until document or revision changes; a new revision of the same document arrives as a
+    change that can be undone. Messages name the slot. on_held and on_asked are called with args, and find the message
+    with held(key) and asked(key).
     insert: (serial number, line) to insert into the pattern once. go_to() makes the editor go to a line.
     """
     place = st.session_state.get(PLACE)
@@ -86,7 +88,7 @@ def code_editor(
         key=key,
         height="stretch",
         data={
-            "document": f"{key} {slot}",
+            "document": document,
             "slot": slot,
             "revision": revision,
             "base": bundle.digest,

@@ -20,7 +20,8 @@ def copy_link(task: Task, draft: EditorDraft, run_id: str | None) -> None:
     bundle = draft.bundle
     chosen = {key: links.selected(key) for key in ("subgraph", "tab")} | {"task": task.id, "run": run_id}
     if bundle.digest == drafting.original(task, draft.slot.name).digest:
-        chosen["bundle"] = None if draft.slot.name == drafting.MINE else draft.slot.name
+        slot = draft.slot.original or draft.slot
+        chosen["bundle"] = None if slot.name == drafting.MINE else slot.name
     elif resources.bundle(bundle.digest):
         chosen["bundle"] = bundle.digest
     elif len(text := packed(bundle)) <= LONGEST:

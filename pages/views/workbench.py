@@ -38,6 +38,7 @@ def workbench(task: Task) -> None:
     with frame.errors_shown():
         sharing.open_packed(task)
     with st.container(key="bench-head", horizontal=True, vertical_alignment="center", gap="xsmall"):
+        drafting.turn_to_copy(task)
         subgraph, slot = selectors(task)
         draft = drafting.open_draft(task, slot)
         toolbar(task, draft)

@@ -12,7 +12,7 @@ from passnet_core.records import Verdict
 from passnet_core.service import open_service
 from passnet_core.settings import read_settings
 from tests.browser.typing_code import FILE, editor, kept, replace_text
-from tests.example_playground import PASS, TASK_ID, write_data
+from tests.example_playground import PASS, REFERENCE_NAME, TASK_ID, write_data
 from tests.serving import serving
 
 OpenPage = Callable[..., Page]
@@ -73,6 +73,29 @@ def test_what_is_replaced_can_be_undone(open_page: OpenPage) -> None:
     editor(page).focus()
     page.keyboard.press("Control+z")
     kept(page, text)
+
+
+def test_typing_into_a_reference_goes_on_in_a_copy(open_page: OpenPage) -> None:
+    link = f"/workbench?task={TASK_ID}&bundle={REFERENCE_NAME}"
+    page = open_page(link)
+    code = page.get_by_label("Code of add_relu.py")
+    expect(code).to_contain_text("def pattern")
+    code.click()
+    page.keyboard.press("Control+Home")
+    for number in range(60):
+        page.keyboard.insert_text(f"# {number}\n")
+    page.wait_for_url(re.compile(rf"bundle={REFERENCE_NAME}\.1"))
+    page.keyboard.insert_text("# last\n")
+    expect(code).to_contain_text("# last")
+    written = "".join(f"# {number}" for number in range(60)) + "# last"
+    assert written in (code.text_content() or ""), "not a key is lost"
+    page.keyboard.press("Control+z")
+    expect(code).not_to_contain_text("# last")
+    expect(code).to_contain_text("# 59")
+    page.go_back()
+    expect(code).not_to_contain_text("# 0")
+    page.go_forward()
+    expect(code).to_contain_text("# 0")
 
 
 def test_the_editor_goes_to_the_line_of_a_finding(open_page: OpenPage) -> None:

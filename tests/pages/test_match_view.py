@@ -71,7 +71,9 @@ def test_a_step_is_in_the_link_and_a_cold_link_opens_it(visit: Visit, judge: Fak
     app.run()
     assert "Attempt 2 of 2" in read(app)
     assert app.query_params["match"] == "1.2"
-    again = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME, run=app.query_params["run"], match="1.2")
+    again = visit(
+        "workbench", task=TASK_ID, bundle=app.query_params["bundle"], run=app.query_params["run"], match="1.2"
+    )
     assert "Attempt 2 of 2" in read(until(again, " of pass "))
     button(again, "Next").click()
     again.run()

@@ -13,7 +13,7 @@ from passnet_core.records import Baseline, Bundle, Device, EvalSpec, Job, Outcom
 from passnet_core.service import Service
 from tests.example_playground import OTHER_ID, PASS, REFERENCE, REFERENCE_NAME, TASK_ID, answer, outcome, task
 from tests.pages.editing import Editor
-from tests.pages.visiting import BROWSER, VISITOR, Visit, button, texts, until
+from tests.pages.visiting import BROWSER, VISITOR, Visit, button, read, texts, until
 
 
 def test_a_new_task_begins_with_a_pass_that_fits_it(visit: Visit) -> None:
@@ -26,9 +26,32 @@ def test_a_new_task_begins_with_a_pass_that_fits_it(visit: Visit) -> None:
 def test_what_was_typed_is_there_after_a_reload(visit: Visit) -> None:
     app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     Editor(app).hold(PASS + "# mine\n").run()
-    again = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
+    again = visit("workbench", task=TASK_ID, bundle=app.query_params["bundle"])
     assert Editor(again).text == PASS + "# mine\n"
     assert Editor(visit("workbench", task=OTHER_ID)).text != PASS + "# mine\n"
+
+
+def test_a_link_to_passes_opens_them_as_they_are_and_not_what_was_made_of_them(visit: Visit) -> None:
+    app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
+    Editor(app).hold(PASS + "# first\n").run()
+    # sent before the browser heard of the copy
+    early = Editor(app)
+    early.element.proto.json = early.element.proto.json.replace(f"{REFERENCE_NAME}.1", REFERENCE_NAME)
+    early.hold(PASS + "# first, and more\n").run()
+    assert app.query_params["bundle"] == f"{REFERENCE_NAME}.1"
+    app.selectbox(key="bundle").set_value(REFERENCE_NAME).run()
+    assert Editor(app).text == PASS
+
+    other = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
+    assert Editor(other).text == PASS
+    Editor(other).hold(PASS + "# second\n").run()
+    assert "Reference: Add and rectify, edited (2)" in read(other)
+    other.selectbox(key="bundle").set_value(f"{REFERENCE_NAME}.1").run()
+    assert Editor(other).text == PASS + "# first, and more\n"
+    assert "Reference: Add and rectify, edited ·" in read(other)
+    other.selectbox(key="bundle").set_value(f"{REFERENCE_NAME}.2").run()
+    assert Editor(other).text == PASS + "# second\n"
+    assert Editor(visit("workbench", task=TASK_ID, bundle=f"{REFERENCE_NAME}.9")).text == PASS, "somebody else's copy"
 
 
 def test_another_visitor_sees_none_of_it(visit: Visit) -> None:
@@ -103,20 +126,21 @@ def test_text_that_arrives_together_with_another_choice_of_passes_stays_with_its
     app.selectbox(key="bundle").set_value(MINE)
     app.run()
     assert "# for the reference" not in Editor(app).text
-    kept = service.draft(VISITOR, TASK_ID, REFERENCE_NAME)
+    kept = service.draft(VISITOR, TASK_ID, f"{REFERENCE_NAME}.1")
     assert kept is not None
     assert kept.bundle.passes[0].code == PASS + "# for the reference\n"
     assert service.draft(VISITOR, TASK_ID, MINE) is None
-    app.selectbox(key="bundle").set_value(REFERENCE_NAME).run()
+    app.selectbox(key="bundle").set_value(f"{REFERENCE_NAME}.1").run()
     assert Editor(app).text == PASS + "# for the reference\n"
 
 
 def test_text_that_arrives_together_with_a_change_of_page_is_kept(visit: Visit) -> None:
     app = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
     Editor(app).hold(PASS + "# before leaving\n").run()
+    copy = app.query_params["bundle"]
     app.switch_page(links.script("help")).run()
     assert app.title[0].value == "Help"
-    again = visit("workbench", task=TASK_ID, bundle=REFERENCE_NAME)
+    again = visit("workbench", task=TASK_ID, bundle=copy)
     assert Editor(again).text == PASS + "# before leaving\n"
 
 
@@ -202,7 +226,7 @@ def test_an_old_verdict_is_marked_once_the_text_has_changed(visit: Visit) -> Non
     assert Editor(app).text == judged
     assert "This result is for different code" not in texts(app)
     assert "Right, not timed" in texts(app)
-    app.selectbox(key="bundle").set_value(REFERENCE_NAME).run()
+    app.selectbox(key="bundle").set_value(f"{REFERENCE_NAME}.1").run()
     assert Editor(app).text == PASS + "\n# changed\n", "the draft stays as it was"
 
 
@@ -221,7 +245,7 @@ def test_files_are_added_and_removed_and_keep_what_was_typed(visit: Visit, servi
     name.set_value("shared_kernel")
     button(app, "Add helper").click()
     app.run()
-    kept = service.draft(VISITOR, TASK_ID, REFERENCE_NAME)
+    kept = service.draft(VISITOR, TASK_ID, f"{REFERENCE_NAME}.1")
     assert kept is not None
     assert [file.name for file in kept.bundle.files] == ["add_relu.py", "shared_kernel.py"]
     assert kept.bundle.passes[0].code == PASS + "# typed\n"
@@ -330,7 +354,7 @@ def test_a_command_judges_the_text_that_comes_with_it(visit: Visit, service: Ser
     until(app, "Matches")
     run = service.runs(checks=True)[0].run
     assert service.bundle(run.bundle_digest or "").passes[0].code == PASS + "# asked\n"
-    kept = service.draft(VISITOR, TASK_ID, REFERENCE_NAME)
+    kept = service.draft(VISITOR, TASK_ID, f"{REFERENCE_NAME}.1")
     assert kept is not None
     assert kept.bundle.passes[0].code == PASS + "# asked\n"
 

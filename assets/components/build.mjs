@@ -51,6 +51,7 @@ const files = [
   written("code", await bundled("code/index.js")),
   written("panes", await bundled("panes/index.js")),
   written("copy", await bundled("copy/index.js")),
+  written("back", await bundled("back/index.js")),
 ];
 const of = Object.fromEntries(
   sources(here)

@@ -24,11 +24,22 @@ SIZES: Mapping[str, range] = {
     "11 to 50": range(11, 51),
     "more": range(51, 10**9),
 }
+MOST_TO_GAIN = "Most to gain"
+ORDERS: Mapping[str, tuple[str, bool] | None] = {
+    MOST_TO_GAIN: None,
+    "Slowest in eager": ("eager µs", True),
+    "Slowest with Inductor": ("Inductor ×", False),
+    "Highest best ×": ("best ×", True),
+    "Most subgraphs": ("subgraphs", True),
+    "Most operations": ("operations", True),
+    "Name": ("task", False),
+}
+"""The orders of the table: by which column, and whether the largest value comes first. None: gains.order_by_gain."""
 
 
 @dataclass(frozen=True)
 class Search:
-    """The fields of a search. An empty field excludes nothing."""
+    """The fields of a search. An empty field excludes nothing. order: a key of ORDERS."""
 
     text: str = ""
     families: Sequence[str] = ()
@@ -38,6 +49,7 @@ class Search:
     splits: Sequence[str] = ()
     sizes: Sequence[str] = ()
     states: Sequence[str] = ()
+    order: str = MOST_TO_GAIN
 
 
 @dataclass(frozen=True)
@@ -74,11 +86,20 @@ class Listing:
         self._ranked: Standings | None = None
 
     def found(self, search: Search, standings: Mapping[str, TaskStanding]) -> list[int]:
-        """Return the positions of the tasks that match every field, in the order of gains.order_by_gain. A task must
-        have all operators of the search; in the other fields, one of the choices is enough."""
-        found = list(self._by_gain(standings).order)
+        """Return the positions of the tasks that match every field, in the order of the search. A task must have all
+        operators of the search; in the other fields, one of the choices is enough."""
+        ranked = self._by_gain(standings)
+        found = list(ranked.order)
         for demand in self._demands(search, standings):
             found = [place for place in found if demand(place)]
+        by = ORDERS.get(search.order)
+        if by:
+            column, largest_first = by
+            values = ranked.rows[column].to_pylist()
+            known = [place for place in found if values[place] is not None]
+            # the sort is stable: among equals, and without a value, the order stays
+            known.sort(key=values.__getitem__, reverse=largest_first)
+            found = known + [place for place in found if values[place] is None]
         return found
 
     def _demands(self, search: Search, standings: Mapping[str, TaskStanding]) -> Iterator[Callable[[int], bool]]:

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from pages.ui import links, resources, visitors
+from pages.ui.built import component
 from pages.ui.copying import copy_button
 from pages.ui.text import count, plain
 from passnet_core.errors import InfrastructureError, PlaygroundError, StoreError, UnknownItem
@@ -60,6 +61,8 @@ def show(page: Page) -> None:
     st.html(ASSETS / "style.css")
     if st.context.is_embedded:
         st.html(EMBEDDED)
+    with st.container(key="back"):
+        component("back")(key="back-and-forward")
     visitors.welcome()
     links.arrive(page.url_path or "start")
     with errors_shown():

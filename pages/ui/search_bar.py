@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.ui.filters import SIZES, STATES, Listing, Search
+from pages.ui.filters import ORDERS, SIZES, STATES, Listing, Search
 from pages.ui.text import code_span, key_of, plain
 
 SEARCH_HELP = """Words from the name, models, split or operators of a task. A task must have all of them.
@@ -54,11 +54,12 @@ def search_text() -> str:
 
 
 def search_bar(listing: Listing) -> Search:
-    """Draw search and filters, and below them what is set. Every field is bound to the URL."""
+    """Draw search, order and filters, and below them what is set. Every field is bound to the URL."""
     fields = fields_of(listing)
-    unknown = unknown_values(fields)
+    unknown = unknown_values([*fields, Field("order", "Order", "", list(ORDERS))])
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         text = search_text()
+        order = st.selectbox("Order", list(ORDERS), key="order", bind="query-params", width=210)
         with st.popover("Filters", icon=":material/filter_list:"):
             chosen = {
                 each.key: (several if each.key in ("op", "model") else chips)(each.title, each.key, each.options)
@@ -73,6 +74,7 @@ def search_bar(listing: Listing) -> Search:
         splits=chosen["split"],
         sizes=chosen["size"],
         states=chosen["state"],
+        order=order,
     )
     active_filters(fields, chosen, text)
     ignored_filters(unknown, search)

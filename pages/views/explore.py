@@ -7,7 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui import drafting, frame, gallery, links, live, measured, resources
 from pages.ui.components import input_rows
-from pages.ui.filters import INDUCTOR_SLOWER, Listing, Search, conditions_of
+from pages.ui.filters import INDUCTOR_SLOWER, MOST_TO_GAIN, Listing, Search, conditions_of
 from pages.ui.graphs import graph_view
 from pages.ui.search_bar import chips, search_bar, search_text
 from pages.ui.tables import choose_row
@@ -110,11 +110,17 @@ def found_words(
     said = total if len(matching) == len(listing.tasks) else f"{len(matching):,} of {total}"
     slowed = listing.slowed(matching, standings) if INDUCTOR_SLOWER in search.states else None
     pieces = (
-        f"{said}, where there is most to gain first." if matching and standings else f"{said}.",
+        f"{said}, {ordered(search.order)}." if matching and standings else f"{said}.",
         f"TorchInductor makes them slower, down to {slowed.worst:.2f}× the speed of eager." if slowed else "",
         "Choose a row to see the task below." if matching and not links.selected("task") else "",
     )
     return " ".join(filter(None, pieces))
+
+
+def ordered(order: str) -> str:
+    if order == MOST_TO_GAIN:
+        return "where there is most to gain first"
+    return "by name" if order == "Name" else f"{order[:1].lower()}{order[1:]} first"
 
 
 def gallery_view(listing: Listing) -> None:

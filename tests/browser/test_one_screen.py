@@ -67,6 +67,19 @@ def test_far_too_much_is_taken_and_told(open_page: OpenPage) -> None:
     expect(editor(page)).to_contain_text("def pattern")
 
 
+def test_back_shows_a_page_where_it_was(open_page: OpenPage) -> None:
+    page = open_page(f"/explore?order=Name&task={TASK_ID}")
+    scrolled = "document.querySelector('[data-testid=stMain]').scrollTop"
+    expect(page.get_by_text("All 2 subgraphs")).to_be_visible()
+    page.evaluate(f"{scrolled} = 120")
+    page.get_by_role("link", name="Write a pass for this task").click()
+    expect(editor(page)).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", name=TASK_ID, level=2, exact=True)).to_be_visible()
+    page.wait_for_function(f"{scrolled} === 120")
+    expect(page.get_by_text("by name.")).to_be_visible()
+
+
 def test_back_and_forward_lead_through_every_page(open_page: OpenPage) -> None:
     page = open_page("/")
     expect(page.get_by_role("heading", level=1, name="PassNet Playground")).to_be_visible()

@@ -186,6 +186,8 @@ def test_explore_shows_first_where_there_is_most_to_gain(visit: Visit) -> None:
     assert (never["task"], never["status"]) == (OTHER_ID, "not tried")
     assert list(app.dataframe[1].value["best ×"]) == pytest.approx([1.5, 1.5])
     assert "Best run\\: 1\\.50× eager by reference" in [each.label for each in page_links(app)]
+    app.selectbox(key="order").set_value("Name").run()
+    assert "2 tasks, by name." in texts(app)
 
 
 def test_filters_are_chips_that_go_by_one_click(visit: Visit) -> None:

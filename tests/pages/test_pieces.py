@@ -52,6 +52,9 @@ STANDINGS = {"norm": TaskStanding(3, 2, 20.0, 0.8, 1.5, "rules", (TIMED,))}
     ("search", "names"),
     [
         (Search(), ["norm", "gate"]),
+        (Search(order="Name"), ["gate", "norm"]),
+        (Search(order="Most operations"), ["norm", "gate"]),
+        (Search(order="Slowest with Inductor"), ["norm", "gate"]),
         (Search(text="RSQRT"), ["norm"]),
         (Search(text="model-gate silu"), ["gate"]),
         (Search(text="pow -> mean"), ["norm"]),

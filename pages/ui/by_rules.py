@@ -16,16 +16,16 @@ def by_rules(task: Task, draft: EditorDraft) -> None:
     kept = by_model(candidates)
     found = kept.written
     st.caption(
-        "Rules fuse what lies between library calls, such as matrix products and convolutions. No model is asked, and"
-        " nothing has been judged yet: open the bundle in the editor, then press Run."
+        "Rules fuse the operations between library calls, such as matrix products and convolutions. No model is used,"
+        " and nothing has been judged yet: open the bundle in the editor, then press Run."
     )
     proposal(task, draft, found.bundle, closes=True)
     if len(candidates) > 1:
         others = ", ".join(f"{each.name} {each.speedup:.2f}" for each in candidates if each is not kept)
         fastest = kept.speedup == max(each.speedup for each in candidates)
-        chosen = "takes this one for the fastest" if fastest else "takes none for clearly faster than this one"
+        chosen = "expects this one to be the fastest" if fastest else "expects none to be clearly faster than this one"
         st.caption(
-            f":material/speed: Of {len(candidates)} ways to write it a cost model for an H100 {chosen}:"
+            f":material/speed: Of {len(candidates)} ways to write it, a cost model for an H100 {chosen}:"
             f" {kept.name} {kept.speedup:.2f} times eager's speed, {others}."
         )
     if kept.gainless:

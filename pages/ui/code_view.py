@@ -123,7 +123,7 @@ def _poll_kernels(subgraph: Subgraph, bundle: Bundle) -> None:
     if found is not None:
         st.session_state[_compiled_key(subgraph, bundle)] = found.problem or found
         st.rerun()
-    st.markdown(":material/autorenew: Triton compiles the kernels after the jobs that already wait…")
+    st.markdown(":material/autorenew: Triton compiles the kernels after the jobs that are already waiting…")
 
 
 @st.fragment(run_every=POLL_S)
@@ -138,7 +138,7 @@ def _poll_code(subgraph: Subgraph, baseline: Baseline) -> None:
         st.session_state[_generated_key(subgraph, baseline)] = found if found.code else found.code_problem
         st.rerun()
     name = BASELINE_NAMES[baseline]
-    st.markdown(f":material/autorenew: {name} generates its code after the jobs that already wait…")
+    st.markdown(f":material/autorenew: {name} generates its code after the jobs that are already waiting…")
 
 
 def _compiled_key(subgraph: Subgraph, bundle: Bundle) -> str:

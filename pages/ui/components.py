@@ -47,8 +47,8 @@ def clocks_apart(versions: Sequence[int]) -> str:
         return ""
     named = " and ".join(map(str, versions))
     return (
-        f"Results of clock version {named} are left out here and can be chosen above: their times were taken in"
-        " another way and cannot be compared with these."
+        f"Results of clock version {named} are left out here and can be chosen above: their times were taken"
+        " differently and cannot be compared with these."
     )
 
 

@@ -357,7 +357,7 @@ def _went_key(task_id: str, name: str, revision: int) -> str:
 def _choose_between(draft: EditorDraft, theirs: SavedDraft) -> None:
     """Say that another tab has saved these passes, and let the visitor choose whose text stays."""
     st.warning(
-        f"Another tab saved other text for these passes ({when(theirs.saved_at)}). The text below is not saved yet.",
+        f"Another tab saved a different text of these passes ({when(theirs.saved_at)}). This one is not saved yet.",
         icon=":material/call_split:",
         title="Two versions of one draft",
     )

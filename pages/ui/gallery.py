@@ -19,7 +19,7 @@ from passnet_core.records import Bundle, Clock, Contender, Outcome, PassFile, Su
 ENTRY = "entry"
 """The URL parameter that names the task of the bundle that is open."""
 RATIOS = (
-    "Times are medians. Each speedup is over an eager that took turns with it in the same process, so it need not be"
+    "Times are medians. Each speedup is over eager calls that took turns with it in the same process, so it need not be"
     " the quotient of two of these times."
 )
 DASH = "A dash means that no time of the bundle is recorded: it has yet to be measured on a GPU."
@@ -161,7 +161,7 @@ def _start(task: Task, subgraph: Subgraph, bundle: Bundle) -> None:
         key=f"start-{task.id}",
         type="primary",
         icon=":material/construction:",
-        help="Opens the bundle in the Workbench as a draft of its own. Your other passes stay as they are.",
+        help="Opens the bundle in the Workbench as a separate draft. Your other passes stay as they are.",
     ):
         resources.service().add_bundle(bundle)
         drafting.open_stored(task, bundle.digest)
@@ -186,7 +186,7 @@ def _said(shown: Sequence[PassFile], bundle: Bundle) -> None:
 
 def _docstring(file: PassFile) -> None:
     first, _, rest = docstring(file.code).partition("\n\n")
-    st.markdown(f"**{plain(first or 'This pass says nothing of itself.')}** {plain(rest)}")
+    st.markdown(f"**{plain(first or 'This pass has no description.')}** {plain(rest)}")
     st.caption(plain(file.name))
 
 

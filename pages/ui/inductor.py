@@ -85,7 +85,7 @@ def inductor_section() -> None:
             selection_mode=PART,
         )
         st.caption(
-            "Click a part of a bar to find such tasks in Explore, as far as its filters go; it counts every speedup "
+            "Click a part of a bar to find such tasks in Explore, as far as its filters allow; it counts every speedup "
             "below 1 as slower."
         )
         with st.container(horizontal=True):

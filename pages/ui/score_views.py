@@ -458,7 +458,7 @@ def figures(look: Look, names: Sequence[str]) -> None:
                     "within t": level.correct,
                     "speedup where within t": level.alpha,
                     "slower where within t": level.slower,
-                    "what a failure counts": level.gamma,
+                    "what a failure counts as": level.gamma,
                     "aggregate score": line.report.aggregate,
                 }
             )

@@ -62,7 +62,7 @@ def _where_it_goes(outcome: Outcome, found: tuple[Breakdown, ...], floor: Floor 
         for part in parts:
             st.markdown(f"**{part.value}**: {plain(meaning(part, outcome.spec.capture, replayed=_replayed(outcome)))}")
         st.caption(
-            "Each clock times calls of its own, so the parts are estimates. A part is zero if the clock that ends it "
+            "Each clock times its own calls, so the parts are estimates. A part is zero if the clock that ends it "
             "shows no more time than the clock before. The whole is the time of the end-to-end clock."
         )
 

@@ -79,7 +79,7 @@ VERDICTS: Mapping[Verdict, Words] = {
         "developer_board",
         "gray",
         "the system",
-        "Run the passes on a machine with a GPU, or write the named line with what Triton's interpreter knows.",
+        "Run the passes on a machine with a GPU, or rewrite the named line with what Triton's interpreter supports.",
         "only a GPU can run one of its kernels",
     ),
     Verdict.MATCHED: Words("link", "blue", "", "Run the passes: this compares the values."),

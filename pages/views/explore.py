@@ -20,8 +20,8 @@ ALIKE_SHOWN, OPERATORS_SHOWN, ROWS_SHOWN = 8, 6, 8
 TASKS, GALLERY = "Tasks", "Gallery"
 CLICKED, ARRIVED = "clicked task", "task that was chosen elsewhere"
 MEAN = (
-    "End to end. Of several measured subgraphs it is the geometric mean, over the same subgraphs on the same device as"
-    " in the other two figures. The last column says how many, and where."
+    "End to end. If several subgraphs were measured, this is their geometric mean, over the same subgraphs and on the"
+    " same device as the other two figures. The last column says how many, and where."
 )
 COLUMNS = {
     "task": st.column_config.TextColumn("task", pinned=True, width=210),
@@ -42,7 +42,7 @@ COLUMNS = {
         help=f"Eager's time divided by that of the fastest solver: of all passes and of TorchInductor. {MEAN}",
     ),
     "by": st.column_config.TextColumn(
-        "by", width=115, help="Whose best × is. Several names: they lead on different subgraphs."
+        "by", width=115, help="Who has the best ×. If there are several names, they lead on different subgraphs."
     ),
     "status": st.column_config.TextColumn(
         "status", width=105, help="On how many subgraphs some passes are accepted, whether faster or not"
@@ -50,7 +50,7 @@ COLUMNS = {
     "subgraphs": st.column_config.NumberColumn("subgraphs", width=90),
     "operations": st.column_config.NumberColumn("operations", width=95, help="Of the largest subgraph"),
     "measured": st.column_config.TextColumn(
-        "measured", width="medium", help="How many subgraphs the figures are of, and the conditions of measurement"
+        "measured", width="medium", help="How many subgraphs the figures cover, and how they were measured"
     ),
 }
 

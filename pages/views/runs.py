@@ -89,8 +89,8 @@ def table_of_runs(runs: Sequence[RunSummary]) -> None:
     with place:
         offer([ids[each] for each in sorted(picked) if each < len(ids)])
     st.caption(
-        f"{'The newest ' if len(runs) >= LISTED else ''}{count(len(runs), 'run')}. The column “what” says what sets a "
-        "run apart from the one before it of the same visitor on the same tasks."
+        f"{'The newest ' if len(runs) >= LISTED else ''}{count(len(runs), 'run')}. The column “what” shows how a "
+        "run differs from the same visitor's previous run on the same tasks."
     )
 
 
@@ -104,7 +104,7 @@ def offer(chosen: Sequence[str]) -> None:
     elif chosen:
         st.caption(f"{count(len(chosen), 'run')} are selected. Two can be compared.")
     else:
-        st.caption("Tick the box of a run to open it, or those of two to compare them.")
+        st.caption("Tick one run to open it, or two to compare them.")
 
 
 @st.fragment(run_every=WATCH_S)
@@ -149,7 +149,7 @@ def column_config(runs: Sequence[RunSummary]) -> dict[str, Any]:
     tones = {_chip(*each): VERDICTS[each[0]].tone for summary in runs for each in summary.counts}
     chips = {UNDER_WAY: "violet", ENDED_EARLY: "red", **tones}
     return {
-        "started": st.column_config.TextColumn("started, UTC", help="Runs of today have only the time"),
+        "started": st.column_config.TextColumn("started, UTC", help="Runs from today show only the time"),
         "what": st.column_config.TextColumn(width=300),
         "task": st.column_config.TextColumn(width="medium"),
         "verdicts": st.column_config.MultiselectColumn(width="medium", options=list(chips), color=list(chips.values())),

@@ -70,7 +70,7 @@ def asked_board(boards: Sequence[Board], profile: Profile) -> Board:
     if found is None:
         st.warning(
             f"There is no board {plain(repr(value))} here, judged by: {plain(PROFILES[profile])}. New results may "
-            "have changed it. The board below says most; the others are under *Board and rules*.",
+            "have changed it. The board below is the most informative; the others are under *Board and rules*.",
             icon=":material/link_off:",
         )
     return by_id[found] if found else boards[0]
@@ -173,9 +173,9 @@ def table(lines: Sequence[Ranked], t: int, others: Sequence[Ranked], other: str)
     figures["aggregate score"] = st.column_config.NumberColumn("aggregate score", format="%.3f")
     st.dataframe(rows, hide_index=True, width="stretch", column_config=figures, placeholder="–")
     st.caption(
-        "Eager is 1 by definition. Intervals are bootstrapped over the subgraphs. Accepted is the verdict's word, which"
-        f" knows no t; within t = {t} means timed, and every output within that tolerance of eager. Click the chart to"
-        " see the subgraphs behind the nearest point."
+        "Eager is 1 by definition. Intervals are bootstrapped over the subgraphs. Accepted is a verdict and does not"
+        f" depend on t; within t = {t} means timed, with every output within that tolerance of eager. Click the chart"
+        " to see the subgraphs behind the nearest point."
         + (f" {twin_name}: the same subgraphs on the same device, judged by the other rules." if others else "")
     )
 

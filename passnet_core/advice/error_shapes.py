@@ -30,9 +30,9 @@ def _kept_from_before(output: OutputAccuracy, input_sets: tuple[str, ...]) -> Gu
     if not output.wrong_in or any(name in input_sets for name in output.wrong_in):
         return None
     return Guess(
-        "It was right until the same tensors got other values, or the same values got another address: something may be"
+        "It was right until the same tensors got new values, or the same values a new address: something may be"
         " kept between calls.",
-        "Compute everything anew in each call, and remember nothing by address or shape.",
+        "Recompute everything in each call, and cache nothing by address or shape.",
     )
 
 
@@ -55,7 +55,7 @@ def _wide_errors(output: OutputAccuracy, input_sets: tuple[str, ...]) -> Guess |
     more = (most.wrong or 0) > shown
     elsewhere = f"more elements than this one, most on {most.words}" if more else "all elements taken together"
     return Guess(
-        f"Other input sets fail in {elsewhere}. Perhaps a constant, a factor or a formula is not the subgraph's.",
+        f"Other input sets fail in {elsewhere}. Perhaps a constant, a factor or a formula differs from the subgraph's.",
         "Compare every number and every operation of the kernel with the subgraph.",
     )
 
@@ -208,7 +208,7 @@ ONLY_ON: Mapping[str, tuple[str, str]] = {
         "Check where eps is added, and look for a division by values near 0",
     ),
     "edges": (
-        "are in part 0, ±100 or at the ends of their range",
+        "are partly 0, ±100 or at the ends of their range",
         "Look for exp of large values, and for ties and zeros",
     ),
 }

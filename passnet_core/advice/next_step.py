@@ -159,7 +159,9 @@ def _failed(outcome: Outcome) -> str | None:
         return None
     (file, line), inside = frames[-1], _IN_KERNEL.search(trace)
     kernel = (
-        f": it launches a kernel, and the error is in line {inside[1]} of that, counted from its def" if inside else ""
+        f": it launches a kernel, and the error is in line {inside[1]} of the kernel, counted from its def"
+        if inside
+        else ""
     )
     last = trace.rstrip().rpartition("\n")[2]
     said = f" {'The compiler says' if inside else 'It says'}: {_cut(last)}." if last else ""
@@ -233,7 +235,7 @@ def _level(outcome: Outcome) -> str | None:
     share, kernels = own.share(Piece.KERNELS), own.parts[Piece.KERNELS]
     if share < LITTLE_KERNEL:
         return (
-            f"The kernels take {kernels:.3g} of {own.total_us:.3g} µs: the host takes the rest, so that faster kernels"
+            f"The kernels take {kernels:.3g} of {own.total_us:.3g} µs: the host takes the rest, so faster kernels"
             " hardly show. Match more operations with one pass, so that fewer are dispatched, or try a larger subgraph."
         )
     floor = memory_floor(outcome)
@@ -272,7 +274,7 @@ def _faster(outcome: Outcome) -> str | None:
 def _unsure(outcome: Outcome) -> str | None:
     control = next((each for each in outcome.evidence if each.topic == "negative control"), None)
     if control is not None:
-        return f"Choose another subgraph: here, passes that compute nothing are right as well ({_cut(_bare(control))})."
+        return f"Choose another subgraph: here, passes that compute nothing are also right ({_cut(_bare(control))})."
     spreads = [
         (spread(each), each) for each in outcome.timings if each.clock is Clock.END_TO_END and len(each.samples) > 3
     ]

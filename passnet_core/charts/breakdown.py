@@ -6,7 +6,7 @@
                as the kernels do not hide them
     return     the end-to-end clock minus the event clock: until the host knows that the device is done
 
-Each clock times calls of its own, so each part is an estimate from medians. The total is the median of the end-to-end
+Each clock times its own calls, so each part is an estimate from medians. The total is the median of the end-to-end
 clock, and no part is negative."""
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ def speedup_words(speedup: Speedup | None) -> str:
 
 
 MEDIANS_SAID = (
-    "Medians, end to end. The speedup is that of calls in turns, and need not be the quotient of two of them."
+    "Medians, end to end. The speedup is that of calls that take turns, and need not be the quotient of two of these."
 )
 
 

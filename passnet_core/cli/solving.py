@@ -216,7 +216,7 @@ def add_commands(commands: Any) -> None:
     solving.add_argument(
         "--choose", choices=("measure", "model"),
         help="only for --solver rules: measure judges all candidates and keeps the best, model judges only the one"
-        " that a cost model takes for it (default: measure where the judge takes times, otherwise model)",
+        " that a cost model expects to be the best (default: measure where the judge takes times, otherwise model)",
     )  # fmt: skip
     solving.add_argument(
         "--attempts", type=int, default=1, metavar="K", help="attempts per task (default: %(default)s)"
@@ -235,7 +235,9 @@ def add_commands(commands: Any) -> None:
         "language model", "Only for --solver model: the other solvers ignore these flags, and refuse --bundle."
     )
     model.add_argument("--model", default="", metavar="NAME", help="the model's name on the server (PASSNET_MODEL)")
-    model.add_argument("--base-url", default="", metavar="URL", help="the server, up to and with /v1 (OPENAI_BASE_URL)")
+    model.add_argument(
+        "--base-url", default="", metavar="URL", help="the server, up to and including /v1 (OPENAI_BASE_URL)"
+    )
     model.add_argument("--bundle", metavar="DIR", help="a bundle for the model to repair or improve")
     model.add_argument(
         "--turns",

@@ -157,7 +157,7 @@ class Corpus:
                     if not here:
                         pack.append(task, known)
                     elif here != content_of(task):
-                        raise BadInput("a task of this name exists already, with other content. Rename the folder.")
+                        raise BadInput("a task of this name exists already, with different content. Rename the folder.")
                     brought.append(task.id)
                     subgraphs += len(task.subgraphs)
                 except BadInput as error:

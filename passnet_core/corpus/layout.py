@@ -81,7 +81,7 @@ def forward_arguments(code: str, where: str) -> tuple[tuple[str, bool], ...]:
             if isinstance(inner, ast.FunctionDef) and inner.name == "forward":
                 arguments = [*inner.args.posonlyargs, *inner.args.args][1:]
                 return tuple((each.arg, _is_symbolic(each.annotation)) for each in arguments)
-    raise BadInput(f"{where} has no class with a forward method. It must hold a GraphModule, as PassNet records it.")
+    raise BadInput(f"{where} has no class with a forward method. It must define a GraphModule, as PassNet records it.")
 
 
 def write_task(task: Task, folder: Path) -> None:

@@ -417,7 +417,7 @@ class _Search:
 
     def _other_operator(self, node: Node, other: Node, place: _Place | None) -> Difference:
         if called(node) == called(other):
-            reason = f"The graph calls {called(node)} in another form (node {other.name})."
+            reason = f"The graph calls {called(node)} in a different form (node {other.name})."
         elif operator_label(node) == operator_label(other):
             reason = (
                 f"The graph calls {called(other)} (node {other.name}) where the pattern calls {called(node)}. They may "

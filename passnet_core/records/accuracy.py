@@ -31,8 +31,8 @@ NOT_COMPARED = "not compared"
 LEVELS_SAID = (
     f"The smallest t is the strictest of PassNet's tolerance levels, {LEVELS[0]} to {LOOSEST}, that all elements are"
     f" within, measured from eager, on every input set. Level {LOOSEST} allows an error of 1 plus the value's size,"
-    f' so wrong outputs can be within it. "{BEYOND}" means within no level. Right outputs can be there: the verdict'
-    " compares with float64, from which eager itself may be as far."
+    f' so wrong outputs can be within it. "{BEYOND}" means within no level. A right output can be there too: the'
+    " verdict compares with float64, and eager itself may be as far from that."
 )
 """Explains the figures that OutputAccuracy.level and level_of give."""
 

@@ -129,7 +129,7 @@ def _check_place(run: Run, position: int, outcome: Outcome, number: int) -> None
     if position >= len(run.job_digests) or outcome.job_digest != run.job_digests[position]:
         raise BadInput(f"Line {number}: this outcome does not belong to job {position + 1} of the run.")
     if outcome.bundle_digest != run.bundle_digest or outcome.solver is not run.solver or outcome.spec != run.spec:
-        raise BadInput(f"Line {number}: this outcome has another bundle, solver or spec than its run.")
+        raise BadInput(f"Line {number}: this outcome has a different bundle, solver or spec from its run.")
 
 
 def _record(kind: type[T], data: Any, number: int) -> T:

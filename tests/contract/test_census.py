@@ -100,7 +100,7 @@ def test_reading_addresses_is_a_warning_and_asking_for_alignment_is_none(
 ) -> None:
     outcome = judged(backend, job(replacing(line, "return own(a, b)")))
     assert outcome.verdict is Verdict.VALUES_ONLY, outcome.reason
-    assert any("reads addresses" in warning for warning in outcome.warnings) == warned
+    assert any("reads tensor addresses" in warning for warning in outcome.warnings) == warned
 
 
 LIBRARY = {
@@ -115,16 +115,17 @@ LIBRARY = {
                               "return own(a, b)"], "aten::copy_, which converts the dtype"),
     "halves put together": (["wide = torch.zeros_like(a)", "half = a.view(torch.int16)[..., 1::2].contiguous()",
                              "wide.view(torch.int16)[..., 1::2].copy_(half)", "return own(a, b)"],
-                            "aten::clone, by which elements are put together from parts of elements"),
+                            "aten::clone, which assembles elements from parts"),
     "halves put together later": (["pair = torch.zeros((4, 66), dtype=torch.int16)",
                                    "pair[:, 1::2].copy_(torch.zeros((4, 33), dtype=torch.int16))",
-                                   "pair.view(torch.float32)", "return own(a, b)"], "aten::view.dtype, by which"),
+                                   "pair.view(torch.float32)", "return own(a, b)"],
+                                  "aten::view.dtype, which assembles"),
     "halves cleared": (["cut = a.clone()", "cut.view(torch.int16)[..., ::2].zero_()", "return own(a, b)"],
-                       "aten::zero_, by which"),
+                       "aten::zero_, which assembles"),
     "operators measured": (["triton.testing.do_bench(lambda: (a + b).clamp(min=0))", "return own(a, b)"],
                            "aten::add.Tensor (measured"),
     "numpy": (["import numpy as np", "return torch.as_tensor(np.maximum(a.numpy() + b.numpy(), 0))"],
-              "takes values out of a tensor with numpy"),
+              "reads values from a tensor with numpy"),
     "numpy after a decoy": (["import numpy as np", "out = own(a, b)",
                              "return torch.as_tensor(np.maximum(np.asarray(a) + np.asarray(b), 0))"], "__array__"),
     "lists": (["own(a, b)", "rows = zip(a.tolist(), b.tolist())",
@@ -165,9 +166,7 @@ def test_operators_that_are_measured_while_a_bundle_is_loaded_are_library_work(
     code = replacing("return own(a, b)") + f"\n\nTHEIRS = torch.ones((4, 33), device='cuda')\n{lines}\n"
     outcome = judged(backend, job(code))
     assert outcome.verdict is Verdict.LIBRARY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
-    assert "takes the time of aten::add.Tensor, as if it might use it in place of its kernels, at pass_0.py:" in (
-        outcome.reason
-    )
+    assert "times aten::add.Tensor, as if it might use it instead of its kernels, at pass_0.py:" in (outcome.reason)
 
 
 def test_constants_may_be_computed_while_a_bundle_is_loaded(backend: LocalBackend) -> None:
@@ -283,7 +282,7 @@ def test_operators_in_a_call_that_is_not_watched_are_library_work(backend: Local
     lines = ["if not dispatching(): (a + b).clamp(min=0)", "return own(a, b)"]
     outcome = judged(backend, job(replacing(*lines, top=LOOKING)))
     assert outcome.verdict is Verdict.LIBRARY, f"{outcome.reason} {outcome.evidence} {outcome.log_tail}"
-    assert "calls add of torch in a call that is not watched at pass_0.py:" in outcome.reason
+    assert "calls torch's add in a call that is not watched at pass_0.py:" in outcome.reason
 
 
 def test_work_in_replacement_args_is_library_work(backend: LocalBackend) -> None:

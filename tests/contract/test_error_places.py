@@ -79,7 +79,7 @@ def test_a_compilers_error_is_placed_in_the_kernel(tmp_path: Path) -> None:
         ("Pointer argument (at 1) cannot be accessed from Triton (cpu tensor?)", "device=x.device"),
         ("RuntimeError: Expected all tensors to be on the same device, but found two", "device=x.device"),
         ("ValueError: arange's arguments must be of type tl.constexpr", "BLOCK: tl.constexpr"),
-        ("NameError: name 'z' is not defined", "how it is written"),
+        ("NameError: name 'z' is not defined", "correct its spelling"),
         ("TypeError: f() takes 1 positional argument but 2 were given", "exactly the arguments"),
     ],
 )
@@ -121,7 +121,7 @@ def test_an_error_in_a_kernel_names_its_line_in_the_kernel(backend: LocalBackend
     line = 1 + next(number for number, text in enumerate(RIGHT.splitlines()) if "tl.arange" in text)
     assert outcome.verdict is Verdict.COMPILE_FAILED
     assert f"pass_0.py line {line}, in add_relu_kernel: " in outcome.reason
-    assert "Declare each size of a block as a constant of the kernel" in outcome.reason
+    assert "Declare each block size as a constant of the kernel" in outcome.reason
     assert [(each.file, each.line, each.fatal) for each in outcome.findings] == [("pass_0.py", line, False)]
     (trace,) = [each.text for each in outcome.evidence if each.topic == "traceback"]
     assert not any(each in trace for each in ("site-packages", "passnet_core", "/tmp/"))

@@ -88,7 +88,7 @@ class Timed:
     first mark or after its last; wander, by how much all calls of a burst differ, burst by burst. drift: the factor of
     the passes' times, burst by burst. overclaims: the factor of what it claims for eager. lies: it sends a wrong
     digest. within: the share of its time between the device events, and clean_within that of eager's. busy: how many
-    times as long a copy takes now. full: there is no memory for eager.
+    times as long a copy takes now. full: there is Eager does not fit.
     """
 
     def __init__(self, times: dict[str, float], log: Log, **behaviour: Any) -> None:
@@ -291,7 +291,7 @@ def test_slowing_down_eager_beside_the_passes_gains_nothing(apart: float, passes
 def test_without_memory_for_eager_in_the_candidate_worker_the_clean_one_counts() -> None:
     found, _ = measured(100.0, 80.0, 50.0, apart=1.5, full=True)
     assert found.verdict is Verdict.FASTER
-    assert any("no memory for eager" in each for each in found.warnings)
+    assert any("Eager does not fit" in each for each in found.warnings)
     own = next(each for each in found.speedups if each.contender is Contender.PASSES)
     assert own.value == pytest.approx(2.0, rel=0.03)
 
@@ -391,7 +391,7 @@ def test_prepared_weights_stay_the_same_in_a_block_and_are_timed_separately() ->
     assert first > len(seen) / 2
     assert 5 <= second <= len(seen) / 10, "new ones for each block"
     (evidence,) = [each for each in found.evidence if each.topic == "prepare(weights)"]
-    assert "takes 50 µs, and with what passes prepare 50 µs" in evidence.text
+    assert "takes 50 µs, or with what passes prepare 50 µs" in evidence.text
     assert "prepare(weights)" not in {each.topic for each in measured(100.0, 80.0, 50.0)[0].evidence}
 
 
@@ -485,7 +485,7 @@ def test_calls_that_take_longer_than_they_claim_are_a_cheat(monkeypatch: pytest.
     monkeypatch.setattr(measure, "steady_core", lambda: nullcontext(3))
     found, _ = measured(100.0, 80.0, 5.0, hidden=90.0)
     assert found.verdict is Verdict.CHEAT
-    assert "claims 5.0 µs a call" in found.reason
+    assert "claims 5.0 µs per call" in found.reason
     assert "90" in found.reason
     assert found.speedups == ()
 
@@ -639,7 +639,7 @@ def test_a_doubt_that_remains_gives_no_speedup(monkeypatch: pytest.MonkeyPatch) 
 def test_a_device_that_is_busy_while_others_are_timed_gives_no_speedup() -> None:
     found, log = measured(100.0, 80.0, 50.0, witness={"busy": 2.0})
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert "2.0 times as long" in found.reason
+    assert "2.0 times its best time" in found.reason
     assert found.speedups == ()
     assert log.count(("passes", Clock.END_TO_END)) > 2 * 5, "it was timed again"
     noisy, _ = measured(100.0, 80.0, 50.0, witness={"busy": 1.2})
@@ -666,7 +666,7 @@ def test_passnets_protocol_aborts_if_either_clock_is_unsteady(who: str) -> None:
     behaviour = wild if who == "passes" else {"witness": wild}
     found, _ = measured(100.0, 80.0, 50.0, profile=Profile.PASSNET, **behaviour)
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert "to be run again" in found.reason
+    assert "run it again" in found.reason
     assert who in found.reason
 
 

@@ -59,16 +59,16 @@ def test_passes_with_another_replacement_function_than_the_first_are_left_out(ba
     assert outcome.verdict is Verdict.VALUES_ONLY, outcome.reason
     assert ran(outcome) == ["pass_0"]
     (warning,) = outcome.warnings
-    assert warning.startswith("pass_1.py is left out: at most 1 distinct replacement functions may be")
+    assert warning.startswith("pass_1.py is left out: at most 1 distinct replacement functions are allowed")
 
 
 def test_a_new_replacement_function_at_each_call_fails_the_bundle(backend: LocalBackend) -> None:
     outcome = by_passnet(backend, RENEWING)
     assert outcome.verdict is Verdict.DOES_NOT_LOAD
-    assert "replacement_func() of pass_0.py returns a new object at each call" in outcome.reason
+    assert "replacement_func() of pass_0.py returns a new object on each call" in outcome.reason
     strict = judged(backend, job(RENEWING, Stage.CHECK))
     assert strict.verdict is Verdict.MATCHED
-    assert "replacement_func() of pass_0.py returns a new object at each call. Return the same." in strict.warnings
+    assert "replacement_func() of pass_0.py returns a new object on each call. Return the same one." in strict.warnings
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ changed = y.clone()
 result, problems = repeated(relu, (x.clone(),), (changed,))
 assert torch.equal(changed, torch.relu(y)) and problems == [], problems
 (problem,) = repeated(relu, (x.clone(),), (y.clone(),), unchanging=frozenset({"f"}))[1]
-assert "a kernel changes argument 0 of its replacement function, and no operation of the pattern" in problem, problem
+assert "a kernel changes argument 0 of its replacement function, but no operation of the pattern" in problem, problem
 assert repeated(silu(False), halves(given), halves(other), unchanging=frozenset({"f"}))[1] == []
 
 
@@ -272,9 +272,9 @@ def into_an_argument(x):
 
 
 (said,) = copied_by_torch(all_but_one_row)
-assert said.startswith("copies by PyTorch, and no kernel, put 94% of result 0 of"), said
+assert said.startswith("copies by PyTorch, not kernels, put 94% of result 0 of"), said
 (said,) = copied_by_torch(into_an_argument)
-assert said.startswith("copies by PyTorch, and no kernel, put 38% of argument 0 of"), said
+assert said.startswith("copies by PyTorch, not kernels, put 38% of argument 0 of"), said
 for function in (turned_behind_the_kernel, one_row_of_a_copy, turned_before_the_kernel):
     assert copied_by_torch(function) == [], function
 print("copied")

@@ -642,7 +642,7 @@ def changed(line: int, **values: object) -> str:
         (changed(2, verdict="splendid"), "Line 3: .*'splendid'"),
         (changed(2, verdict="no match"), "Line 3: .*[Ii]mpossible"),
         (changed(3, job_digest="0"), "Line 4: this outcome does not belong to job 2"),
-        (changed(3, bundle_digest="0"), "Line 4: this outcome has another bundle"),
+        (changed(3, bundle_digest="0"), "Line 4: this outcome has a different bundle"),
         (exchange.written(a_file()).rstrip()[:-40], "Line 4 is not JSON"),
     ],
 )

@@ -83,7 +83,7 @@ for dtype in (torch.float32, torch.bfloat16, torch.float64, torch.int8, torch.bo
         copied[(4,)](given, out, n, n + 1, B=32)
     (problem,) = memory.problems
     assert problem.startswith("copied, kernels.py line 29: program (3, 0, 0) stores outside out, up to "), problem
-    assert f"{out.element_size()} bytes behind the last byte" in problem, problem
+    assert f"{out.element_size()} bytes after the last byte" in problem, problem
     assert torch.equal(out, given)
 
 # part of a tensor: what lies around it in the same storage may be used
@@ -96,7 +96,7 @@ assert memory.problems == []
 start = whole.data_ptr()
 assert changed(memory.launches[0]) == [(start + 800, start + 1200)]
 
-for by, side in ((1, "behind the last"), (-1, "before the first")):
+for by, side in ((1, "after the last"), (-1, "before the first")):
     with watched() as memory:
         shifted[(4,)](x, torch.empty(n), n, by, B=32)
     (problem,) = memory.problems
@@ -105,7 +105,7 @@ for by, side in ((1, "behind the last"), (-1, "before the first")):
 middle = (whole.data_ptr() + 400, whole.data_ptr() + 800)
 with watched(extent_of=lambda s: middle if s.nbytes() == 1200 else (s.data_ptr(), s.data_ptr() + s.nbytes())) as memory:
     shifted[(4,)](whole[100:200], torch.empty(n), n, 1, B=32)
-assert "loads outside x, up to 4 bytes behind" in memory.problems[0]
+assert "loads outside x, up to 4 bytes after" in memory.problems[0]
 
 with watched() as memory:
     anywhere[(1,)](torch.tensor([123456789]), torch.empty(1))
@@ -219,7 +219,7 @@ x = torch.rand(n)
 found = problems(norm_by_first[(4,)], x, torch.empty(1), torch.empty(n), n, B=32)
 assert found and "program (1, 0, 0) reads norm[0], which program (0, 0, 0) wrote in the same launch" in found[0], found
 found = problems(rows_too_wide[(4,)], torch.rand(4, 9), torch.empty(5, 9), 9, B=16)
-assert "program (1, 0, 0) writes another value to out[9], which program (0, 0, 0) wrote" in found[0], found
+assert "program (1, 0, 0) writes a different value to out[9], which program (0, 0, 0) wrote" in found[0], found
 found = problems(neighbours_in_place[(4,)], x.clone(), n, B=32)
 assert "writes x[32], which program (0, 0, 0) read in the same launch" in " ".join(found), found
 for dtype in (torch.float32, torch.bfloat16, torch.int64):
@@ -333,7 +333,7 @@ for dtype in (torch.float32, torch.bfloat16, torch.float64):
     for between in ("", "sum", "reshape"):
         scratch.zero_()
         (problem,) = problems(turned[(1,)], given, scratch, out, n, BETWEEN=between, B=128)
-        assert "reads scratch[99], which another lane of it has changed before: without tl.debug_barrier()" in problem
+        assert "reads scratch[99], which another of its lanes has changed before: without a tl.debug" in problem
     for between in ("barrier", *(("atomic",) if dtype != torch.bfloat16 else ())):
         scratch.zero_()
         assert problems(turned[(1,)], given, scratch, out, n, BETWEEN=between, B=128) == []
@@ -344,10 +344,10 @@ assert problems(in_two_loops[(1,)], x, torch.empty(n), n, B=32) == []
 
 places = torch.randperm(n)
 (problem,) = problems(filled_and_scattered[(1,)], places, torch.empty(n), n, BARRIER=False, B=128)
-assert "writes another value to out[" in problem and "another lane of it has changed before" in problem, problem
+assert "writes a different value to out[" in problem and "another of its lanes has changed before" in problem, problem
 assert problems(filled_and_scattered[(1,)], places, torch.empty(n), n, BARRIER=True, B=128) == []
 (problem,) = problems(turned_in_place[(1,)], x.clone(), n, BARRIER=False, B=128)
-assert "writes another value to x[" in problem and "another lane of it has read before" in problem, problem
+assert "writes a different value to x[" in problem and "another of its lanes has read before" in problem, problem
 assert problems(turned_in_place[(1,)], x.clone(), n, BARRIER=True, B=128) == []
 
 for atomic in (False, True):
@@ -393,7 +393,7 @@ x, out = torch.rand(8, 100), torch.empty(8, 100)
 usual = dict(STAGES=3, BARRIER=False, BACK=1, INNER=0, B=128)
 for wrong in (usual, {**usual, "BACK": 2}, {**usual, "STAGES": 2}):
     (problem,) = problems(running[(1,)], x, out, 8, 100, **wrong)
-    assert "reads out[" in problem and "which it stored a few turns of the loop before" in problem, problem
+    assert "reads out[" in problem and "which it stored a few iterations of the loop before" in problem, problem
 for other in ({"STAGES": 1}, {"STAGES": None}, {"BARRIER": True}, {"BACK": 3}, {"INNER": 2}):
     assert problems(running[(1,)], x, out, 8, 100, **{**usual, **other}) == [], other
 assert problems(kept_in_registers[(1,)], x, out, 8, 100, B=128) == []

@@ -202,7 +202,7 @@ def select(app: AppTest, *rows: int) -> AppTest:
 
 def test_one_run_is_opened_from_the_history_and_two_are_compared(visit: Visit) -> None:
     app = visit("runs")
-    assert "Tick the box of a run to open it" in read(app)
+    assert "Tick one run to open it" in read(app)
     assert len(app.dataframe[0].value) == 2
     ids = list(app.dataframe[0].value["run"])
     select(app, 1)

@@ -79,7 +79,7 @@ def test_the_fastest_by_the_cost_model_is_proposed_and_the_others_are_named(visi
     write_task(around_a_product("around"), service.settings.data / "tasks" / "around")
     service.corpus.refresh()
     shown = read(visit("workbench", task="around", talk="rules"))
-    assert "Of 3 ways to write it a cost model for an H100 takes this one for the fastest: products" in shown
+    assert "Of 3 ways to write it, a cost model for an H100 expects this one to be the fastest: products" in shown
     assert "exp_add_mul_linear.py" in shown
 
 

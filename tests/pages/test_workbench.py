@@ -82,7 +82,7 @@ def test_two_tabs_that_change_one_draft_lose_nothing(visit: Visit, service: Serv
     one, other = (visit("workbench", task=TASK_ID) for _ in range(2))
     Editor(one).hold("# from one\n").run()
     Editor(other).hold("# from the other\n").run()
-    assert "Another tab saved other text" in other.warning[0].value
+    assert "Another tab saved a different text" in other.warning[0].value
     assert "Not saved" in texts(other)
     assert Editor(other).text == "# from the other\n"
     assert "-# from the other\n+# from one" in texts(other)

@@ -70,7 +70,7 @@ GLUON = "triton.experimental.gluon"
 
 REMEDY = "Use Triton's language: tl.*, the methods of blocks and dtypes, the bundle's own kernels and constants."
 
-UNDEFINED_REMEDY = "Give the name a value before this line, or correct how it is written."
+UNDEFINED_REMEDY = "Give the name a value before this line, or correct its spelling."
 
 
 def kernel_language(module: Module, modules: dict[str, Module]) -> Iterator[Finding]:
@@ -185,7 +185,7 @@ class _Visitor(ast.NodeVisitor):
     def visit_Attribute(self, node: ast.Attribute) -> None:
         paths = self._paths(node.value)
         if not paths and not self.constant and node.attr not in self.attributes:
-            self._note(node, f"The attribute {node.attr}, which is not of Triton's language, is used")
+            self._note(node, f"The attribute {node.attr}, which is not part of Triton's language, is used")
         elif self.constant and (node.attr.startswith("_") or node.attr in HANDLES):
             self._note(node, f"The attribute {node.attr} is used")
         self._check(node, {f"{each}.{node.attr}" for each in paths if not self._own(each)})
@@ -202,7 +202,7 @@ class _Visitor(ast.NodeVisitor):
         for operation, (left, right) in zip(node.ops, pairwise(operands)):
             singletons = any(isinstance(each, ast.Constant) and _is_singleton(each.value) for each in (left, right))
             if isinstance(operation, ast.Is | ast.IsNot) and not singletons:
-                self._note(node, "Two values are asked whether they are the same object")
+                self._note(node, "Two values are compared by identity")
         for each in operands:
             if any(_in_language(path) and not _is_type(path) for path in self._paths(each)):
                 self._note(each, f"{ast.unparse(each)} is compared")

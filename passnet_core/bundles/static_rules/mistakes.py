@@ -44,7 +44,7 @@ def on_the_cpu(module: Module, modules: dict[str, Module]) -> Iterator[Finding]:
                 yield module.remark(
                     node,
                     DEVICE,
-                    f"{path} allocates on the CPU, where no kernel of a GPU can write.",
+                    f"{path} allocates on the CPU, where no GPU kernel can write.",
                     f"Allocate where the inputs are: {path}(…, device=x.device), or {path}_like(x).",
                     fatal=False,
                 )
@@ -83,7 +83,7 @@ def _is_none(node: ast.expr) -> bool:
 
 def _without_result(module: Module) -> Iterator[Finding]:
     remedies = {
-        "pattern": "End it with return, and every value that is used outside the match: return y.",
+        "pattern": "End it with return and every value that is used outside the match: return y.",
         "replacement_args": "End it with the arguments of the replacement as a tuple: return {}.",
     }
     for name, remedy in remedies.items():
@@ -99,7 +99,7 @@ def _replacement_func(module: Module) -> Iterator[Finding]:
     function = module.function("replacement_func")
     if function is None:
         return
-    remedy = f"Name the replacement, and do not call it: return {_replacement_name(module, function)}."
+    remedy = f"Name the replacement instead of calling it: return {_replacement_name(module, function)}."
     if _returns_nothing(function):
         message = "replacement_func returns None instead of the replacement."
         yield module.remark(function.body[-1], REPLACEMENT, message, remedy, fatal=False)
@@ -107,7 +107,7 @@ def _replacement_func(module: Module) -> Iterator[Finding]:
         match each.value:
             case ast.Call(func=ast.Name(id=name)) as call if _cannot_make_a_function(module, name, call):
                 message = f"replacement_func calls {name} instead of returning it."
-                remedy = f"Name the replacement, and do not call it: return {name}."
+                remedy = f"Name the replacement instead of calling it: return {name}."
                 yield module.remark(each, REPLACEMENT, message, remedy, fatal=False)
 
 

@@ -75,7 +75,7 @@ class _PassReader(ast.NodeVisitor):
         """Check what an import or an assignment gives a name to."""
         for module in FORBIDDEN_MODULES:
             if path == module or path.startswith(f"{module}."):
-                message = f"{path} gets a name, but nothing of {module} may."
+                message = f"{path} is bound to a name, which is not allowed for anything in {module}."
                 remedy = f"Remove the line. Inside pattern, write full names that begin with {module}."
                 self.found.append(self.module.remark(node, FORBIDDEN_IMPORT, message, remedy))
 

@@ -25,13 +25,13 @@ RULES = {
     TORCH_CALL: "Outside pattern and replacement_args, torch may only allocate and fill tensors.",
     FORBIDDEN_IMPORT: (
         "torch.nn, torch.ops and torch.autograd may not be imported, nor packages other than torch, triton and numpy, "
-        "nor modules for native code, processes, threads, the network or the interpreter itself. Of the standard "
-        "library a pass may import what computes with plain values, as functools, math and typing."
+        "nor modules for native code, processes, threads, the network or the interpreter itself. From the "
+        "standard library, a pass may import what computes with plain values, such as functools, math and typing."
     ),
     DYNAMIC_CODE: "No code from strings or data, no torch attribute by a computed name, no interpreter internals.",
     PATCHING: "A pass changes neither modules other than its own nor the environment.",
-    KERNEL_LANGUAGE: "A function written in Triton uses Triton's language, and nothing that tells who runs it.",
-    ADDRESS: "A pass asks of an address only how it is aligned, and not which object in memory a tensor is.",
+    KERNEL_LANGUAGE: "A function written in Triton uses Triton's language, and nothing that reveals who runs it.",
+    ADDRESS: "A pass asks only how an address is aligned, and not which object in memory a tensor is.",
     REPLACEMENT_CAP: "A bundle has no more distinct replacement functions than the evaluation allows.",
     RETURN: "pattern returns what it computes, and replacement_args the arguments of the replacement.",
     REPLACEMENT: "replacement_func returns the replacement by its name, without calling it.",

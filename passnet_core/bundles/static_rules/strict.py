@@ -201,9 +201,9 @@ class StrictVisitor(TorchVisitor):
         self.note(
             node,
             ADDRESS,
-            f"{name} tells where something lies in memory.",
+            f"{name} reveals where something is in memory.",
             f"Ask only for an alignment, x.data_ptr() % 16, by a constant of at most {forbidden.LARGEST_ALIGNMENT}."
-            " Keep what a pass remembers by shapes, dtypes and devices.",
+            " Key what a pass remembers by shapes, dtypes and devices.",
         )
 
     def visit_BinOp(self, node: ast.BinOp) -> None:

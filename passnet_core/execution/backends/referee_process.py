@@ -150,7 +150,7 @@ class Referee:
             except (KeyError, ValueError, BadInput) as error:
                 raise InfrastructureError(f"The judge's answer cannot be read: {error}") from error
             if outcome.job_digest != job.digest:
-                raise InfrastructureError("The judge answered another job.")
+                raise InfrastructureError("The judge answered a different job.")
             self.idle = True
             return SourceMatches(outcome, tuple(told.get("counts", ())))
         raise InfrastructureError("The judge's process ended without an answer. Run the job again.")

@@ -563,4 +563,4 @@ _ORDER = ("first", "second", "third")
 
 
 def _axis(key: _Key) -> str:
-    return ("the last axis", "the last axis but one", "the last axis but two")[key.number]
+    return ("the last axis", "the second-to-last axis", "the third-to-last axis")[key.number]

@@ -119,7 +119,7 @@ def compare(
     if not isinstance(actual.value, torch.Tensor) or actual.value.shape != eager.value.shape:
         return unlike(Verdict.WRONG_TYPE, f"its values cannot be read ({actual.type}, {actual.dtype})", eager)
     if actual.value.dtype is torch.bool and bool((actual.value.view(torch.uint8) > 1).any()):
-        return unlike(Verdict.WRONG_VALUES, "its bytes are not all 0 or 1, as those of booleans are", eager)
+        return unlike(Verdict.WRONG_VALUES, "its bytes are not all 0 or 1, as a boolean's must be", eager)
     elements = _elements(references, actual.value, output_size=output_size)
     found = _compare_tensors(elements, eager.shape)
     if references.exact is not None and found.verdict in (Verdict.WRONG_VALUES, Verdict.LOWER_PRECISION):

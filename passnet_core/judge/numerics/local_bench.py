@@ -178,7 +178,7 @@ class LocalReferenceBench:
             actual = self.witness.run(CallableName.BASELINE, fresh=fresh)
         problem = comparing.structure_problem(eager, actual) if self.plan.is_candidate else ""
         if problem or len(eager.outputs) != len(actual.outputs):
-            problem = problem or "it returns another number of values"
+            problem = problem or "it returns a different number of values"
             unlike = (comparing.unlike(Verdict.WRONG_TYPE, problem, each) for each in eager.outputs)
             return Judged(tuple(unlike), problem=problem)
         perturbed = self._perturbed_results()

@@ -227,7 +227,7 @@ def literal(value: Any) -> Value:
             return tuple(literal(each) for each in value)
         case bool() | int() | float() | str() | None:
             return value
-    raise BadInput(f"A graph cannot hold a constant of type {type(value).__name__}: {str(value)[:60]}")
+    raise BadInput(f"A graph cannot contain a constant of type {type(value).__name__}: {str(value)[:60]}")
 
 
 @cache

@@ -34,7 +34,7 @@ from passnet_core.records import LAUNCHED, Bundle, Device, Evidence, Verdict
 
 REMARKS = {
     "converts": ", which converts the dtype",
-    "parts": ", by which elements are put together from parts of elements, or taken apart",
+    "parts": ", which assembles elements from parts or takes them apart",
 }
 """What an accusation says of an operation with this remark."""
 
@@ -138,7 +138,7 @@ def judged(
     evidence = (Evidence(LAUNCHED, "\n".join(_cut(sorted(lines))) or "Nothing was launched."),)
     if foreign:
         more = f" ({len(foreign) - 1} more)" if len(foreign) > 1 else ""
-        reason = f"The values are right, but the bundle's own kernels did not compute them alone: {foreign[0]}{more}."
+        reason = f"The values are right, but not computed by the bundle's own kernels alone: {foreign[0]}{more}."
         return Census(Verdict.LIBRARY, reason, tuple(warnings), evidence)
     if not launched:
         reason = (
@@ -187,7 +187,7 @@ def _one_call(
         foreign += _unexplained(launches, classes, who)
         reads = {seen.where for seen in launches.seen if seen.kind == "read" and seen.name == "data_ptr"}
         if not reads <= aligning:
-            warnings.append(f"{subject} reads addresses of tensors outside a kernel launch.")
+            warnings.append(f"{subject} reads tensor addresses outside a kernel launch.")
         if device is Device.CUDA and _has_kind(launches, "kernel") and not _has_kind(launches, "device"):
             warnings.append(f"The device trace saw nothing of {who}; only the kernels launched by name are known.")
     return _CallCensus(tuple(lines), tuple(foreign), tuple(warnings), kernels, frozenset(launched))
@@ -271,7 +271,7 @@ def _unexplained(launches: Launches, classes: Mapping[Seen, WorkClass], who: str
         return []
     moves = [seen for seen, each in classes.items() if each is WorkClass.MOVE and seen.kind == "operation"]
     if moves:
-        return [f"{who} launches no kernel, {moves[0].name} does its work{_at(moves[0])}"]
+        return [f"{who} launches no kernel: {moves[0].name} does its work{_at(moves[0])}"]
     filled = any(bare(seen.name) in FILLS for seen in launches.seen if seen.kind != "measured")
     return [] if filled else [f"{who} launches no kernel, and nothing that was recorded computes its result"]
 
@@ -286,9 +286,9 @@ def _accused(seen: Seen, who: str) -> str:
         "operation": f"calls {seen.name}",
         "trace": f"computes {seen.name} where the launch recorder does not see it",
         "device": f"runs {_short(seen.name)} on the device",
-        "measured": f"takes the time of {seen.name}, as if it might use it in place of its kernels,",
-        "unwatched": f"calls {seen.name} of torch in a call that is not watched",
-        "read": f"takes values out of a tensor with {seen.name}",
+        "measured": f"times {seen.name}, as if it might use it instead of its kernels,",
+        "unwatched": f"calls torch's {seen.name} in a call that is not watched",
+        "read": f"reads values from a tensor with {seen.name}",
     }.get(seen.kind, seen.name)
     return f"{who} {what}{REMARKS.get(seen.remark, '')}{_at(seen)}"
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from passnet_core.judge.protocol.clients import CandidateClient
     from passnet_core.judge.protocol.messages import Loaded
 
-PREPARE_NOT_CALLED = "PassNet's rules know no prepare(weights): it was not called."
-RENEWED = "replacement_func() of {} returns a new object at each call. Return the same."
+PREPARE_NOT_CALLED = "PassNet's rules have no prepare(weights), so it was not called."
+RENEWED = "replacement_func() of {} returns a new object on each call. Return the same one."
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,8 @@ def _loaded_by_passnet(loaded: "Loaded", cap: int | None) -> LoadedPasses:
         raise CandidateFault("load", RENEWED.format(loaded.renewed[0]))
     kept = loaded.replacements[:cap]
     left_out = tuple(
-        f"{each.name}.py is left out: at most {cap} distinct replacement functions may be, and those of passes before"
-        " it come first."
+        f"{each.name}.py is left out: at most {cap} distinct replacement functions are allowed, and those of"
+        " earlier passes come first."
         for each in loaded.passes
         if each.replacement not in kept
     )
@@ -139,6 +139,6 @@ def _over_the_cap(bundle: Bundle, count: int, cap: int) -> Finding:
         line=1,
         column=1,
         rule="replacement-cap",
-        message=f"The bundle has {count} distinct replacement functions; at most {cap} may be.",
-        remedy="Return one shared function from every replacement_func(), and tell it by a literal what to do.",
+        message=f"The bundle has {count} distinct replacement functions; at most {cap} are allowed.",
+        remedy="Return one shared function from every replacement_func(). It can branch on a literal.",
     )

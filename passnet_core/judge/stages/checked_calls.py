@@ -35,7 +35,7 @@ def wrong_call(witness: CandidateClient, fills: Fills, picked: Sequence[Picked])
     for each in picked:
         found = witness.checked(fills, each.weights, each.seed, each.returned)
         if found.digest != each.digest:
-            reason = "What a timed call returned is not what it sent the digest of, so it was computed after the call."
+            reason = "A timed call's output does not match the digest that it sent, so it was computed after the call."
             return Verdict.CHEAT, reason
         if found.verdict is not None:
             reason = f"A timed call returned wrong values, though they were right in VERIFY: {found.problem}."
@@ -57,7 +57,7 @@ class MemoryFloor:
         if candidate_us >= self.least_us or eager_us < self.least_us:
             return None
         return Verdict.CHEAT, (
-            f"Its process claims {candidate_us:.1f} µs a call, but its outputs cannot be written in less than"
+            f"Its process claims {candidate_us:.1f} µs per call, but its outputs cannot be written in less than"
             f" {self.least_us:.1f} µs on this device."
         )
 

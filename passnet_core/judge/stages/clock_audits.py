@@ -160,14 +160,14 @@ def disagreement(found: Excess, timed: Timed, clock: Clock, *, one_core: bool) -
     just have had the slower core."""
     claim = median(pooled(timed.claimed[Contender.PASSES]))
     facts = (
-        f"its process claims {claim:.1f} µs a call ({clock.value}), but by the judge's own clock {found.words},"
-        " compared with the reference worker, also when measured again."
+        f"its process claims {claim:.1f} µs per call ({clock.value}), but by the judge's own clock {found.words},"
+        " compared with the reference worker, even when measured again."
     )
     slowdown = timed.slowdown
     if slowdown and 0 < found.more.value <= found.allowed + (slowdown.high - 1) * found.base:
         return (
             Verdict.INCONCLUSIVE,
-            f"Right, but the candidate's process is slower throughout, as eager is there: {facts}",
+            f"Right, but the candidate's process is slower throughout, and so is eager there: {facts}",
         )
     if not one_core and abs(found.more.value) < median(each.between for each in timed.clean):
         return Verdict.INCONCLUSIVE, f"Right, but the clocks disagree, as they may with few cores: {facts}"

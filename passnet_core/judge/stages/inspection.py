@@ -42,7 +42,7 @@ def inspection(job: Job, workers: JobWorkers, *, with_code: bool) -> Inspection:
     except CandidateEnd as end:
         if known is None:
             raise
-        return replace(known, code_problem=f"{BASELINE_NAMES[baseline]} did not write its code: {end}")
+        return replace(known, code_problem=f"{BASELINE_NAMES[baseline]} generated no code: {end}")
     return replace(known, code_problem=code) if isinstance(code, str) else replace(known, code=code)
 
 
@@ -55,7 +55,7 @@ def kernels(job: Job, workers: JobWorkers) -> PassKernels:
     _check_runnable(subgraph, graph)
     admission = check.admitted(bundle, job.spec)
     if fatal := [each for each in admission.findings if each.fatal]:
-        return known(problem=f"A rule rejects the passes, so that nothing of them is executed: {fatal[0].message}")
+        return known(problem=f"A rule rejects the passes, so none of their code is executed: {fatal[0].message}")
     try:
         with contextlib.ExitStack() as running:
             candidate = workers.start(running, "candidate", admission.bundle, alone=True)

@@ -186,7 +186,7 @@ def _inconclusive(names: Mapping[Contender, str], too_unsure: Sequence[Contender
     if too_unsure:
         unsure = " and ".join(names[each] for each in too_unsure)
         return (
-            f"Right, but the times of {unsure} were too unsteady, also when repeated. Run it again on a quiet machine."
+            f"Right, but the times of {unsure} were too unsteady, even when repeated. Run it again on a quiet machine."
         )
     if doubtful:
         return (
@@ -195,8 +195,8 @@ def _inconclusive(names: Mapping[Contender, str], too_unsure: Sequence[Contender
         )
     if busy > BUSY:
         return (
-            f"Right, but something kept the device busy while eager and {names[Contender.BASELINE]} were timed, also"
-            f" when repeated: copying memory took {busy:.1f} times as long as at best. Run it again on a quiet machine."
+            f"Right, but something kept the device busy while eager and {names[Contender.BASELINE]} were timed, even"
+            f" when repeated: copying memory took {busy:.1f} times its best time. Run it again on a quiet machine."
         )
     return ""
 
@@ -232,8 +232,8 @@ def as_passnet(session: TimingSession) -> Measurement:
     if unsteady:
         names = " and ".join(session.asked.names[each] for each in unsteady)
         reason = (
-            "Right, but to be run again: PassNet's protocol aborts where the interquartile range of a clock is more"
-            f" than {timed_blocks.UNSTABLE:.0%} of its median, as it is for {names}."
+            "Right, but run it again: PassNet's protocol aborts if the interquartile range of a clock exceeds"
+            f" {timed_blocks.UNSTABLE:.0%} of its median, as it does for {names}."
         )
         return session.measurement(Verdict.INCONCLUSIVE, reason, scored=False)
     return session.measurement(*timed_blocks.judged(session.scored_speedup(), timed_blocks.Noise(1.0)))
@@ -288,7 +288,7 @@ def _beside(asked: PreparedJob, fills: Fills, warnings: list[str]) -> Pair:
         if fault.kind != "memory":
             raise
         warnings.append(
-            "There is no memory for eager in the candidate worker, so the passes are compared with eager in another"
+            "Eager does not fit in the candidate worker's memory, so the passes are compared with eager in another"
             " process; two processes that run the same code may differ by 5%."
         )
         return alone

@@ -69,7 +69,7 @@ class JobPipeline:
     def _own_failure(self, error: Exception) -> Facts:
         """All that is needed to mend a bug of the judge, in place of what the stages found."""
         trace = Evidence("the judge's own failure", traceback.format_exc()[-8000:])
-        problem = f"The judge itself failed while it had to {self.facts.during or 'start'}: {error!r}"
+        problem = f"The judge itself failed in phase {self.facts.during or 'start'}: {error!r}"
         return Facts(problem=problem, during=self.facts.during, evidence=(trace,))
 
     def _decided(self, wall_s: float) -> Outcome:

@@ -98,8 +98,8 @@ def _compared(session: VerifySession, bench: LocalReferenceBench, watched: Watch
     unfilled = next((each for each in suspicions if each.unfilled), None)
     if not wrong and not complete and unfilled is not None and not sampled.atomic:
         reason = (
-            f"All programs at {described} are too much work for Triton's interpreter, and a few make it seem as if they"
-            f" left elements unwritten: {unfilled.text}"
+            f"Running all programs at {described} is too much work for Triton's interpreter, and a few of them seem"
+            f" to leave elements unwritten: {unfilled.text}"
         )
         return Census(Verdict.INCONCLUSIVE, reason, (), evidence)
     if not wrong:
@@ -141,12 +141,12 @@ def _suspicions(sampled: Repeated, eager: tuple[Produced, ...]) -> Iterator[_Sus
         alike = comparing.alike(actual, right)
         wrong, known = int((stored & ~alike).sum()), int(stored.sum())
         if wrong > SUSPICIOUS_SHARE * known:
-            yield _Suspicion(f"output {index}: of {known} elements that a few programs stored {wrong} are not eager's.")
+            yield _Suspicion(f"output {index}: {wrong} of {known} elements that a few programs stored are not eager's.")
         there = int((alike & ~stored).sum())
         if most + there < actual.numel():
             yield _Suspicion(
                 f"output {index}: all programs together store at most {most} elements if each stores as many as those"
-                f" that ran, {there} others are right without them, and it has {actual.numel()}.",
+                f" that ran; {there} others are right without them, and it has {actual.numel()}.",
                 unfilled=True,
             )
 

@@ -21,7 +21,7 @@ from passnet_core.records import Evidence, Verdict
 
 TOPIC = "repeated kernels"
 UNDEFINED = (
-    "the result depends on the order in which programs run, or on what lanes hold that a load leaves out by its mask,"
+    "the result depends on the order in which programs run, or on the values of lanes that a load masks out,"
     " and neither is defined on a GPU"
 )
 
@@ -100,15 +100,15 @@ def needless_kernels(session: VerifySession) -> Census | None:
     if nobody watched; else None."""
     if len(session.hidden_shares) > 1 and min(session.hidden_shares) > HIDDEN_SHARE:
         reason = (
-            "The values are right, but something else than the bundle's own kernels computes them if a call is not"
-            f" watched: {min(session.hidden_shares):.0%} of an output is right although no kernel does anything, and"
+            "The values are right, but something other than the bundle's own kernels computes them if a call is not"
+            f" watched: {min(session.hidden_shares):.0%} of an output is right although no kernel does anything, but"
             " not if the same call is watched."
         )
         return Census(Verdict.LIBRARY, reason, (), (Evidence(TOPIC, reason),))
     if len(session.right_without_kernels) < 2 or not all(session.right_without_kernels):
         return None
     reason = (
-        "The values are right, but the bundle's own kernels did not compute them: they are right as well if no kernel"
+        "The values are right, but the bundle's own kernels did not compute them: they are also right if no kernel"
         " of the bundle does anything."
     )
     return Census(Verdict.LIBRARY, reason, (), (Evidence(TOPIC, "Calls in which no kernel did anything were right."),))
@@ -140,7 +140,7 @@ def _judged(call: WatchedCall, repeated: Repeated, judged: Judged) -> Census:
         return Census(Verdict.WRONG_VALUES, reason, (), (Evidence(TOPIC, "\n".join(repeated.problems)),))
     if repeated.copied:
         reason = (
-            "The values are right, but the bundle's own kernels did not compute them alone:"
+            "The values are right, but not computed by the bundle's own kernels alone:"
             f" {repeated.copied[0].rstrip('.')}."
         )
         return Census(Verdict.LIBRARY, reason, (), (Evidence(TOPIC, "\n".join(repeated.copied)),))
@@ -149,7 +149,7 @@ def _judged(call: WatchedCall, repeated: Repeated, judged: Judged) -> Census:
         text = f"The launches of a call on {call.input_draw} inputs, repeated on others, computed every output."
         return Census(Verdict.VALUES_ONLY, "", (), (Evidence(TOPIC, text),))
     reason = (
-        "The values are right, but the bundle's own kernels did not compute them alone: its launches, repeated on other"
-        f" inputs, give something else in {wrong[0].rstrip('.')}."
+        "The values are right, but not computed by the bundle's own kernels alone: its launches, repeated on other"
+        f" inputs, differ in {wrong[0].rstrip('.')}."
     )
     return Census(Verdict.LIBRARY, reason, (), (Evidence(TOPIC, "\n".join(wrong)),))

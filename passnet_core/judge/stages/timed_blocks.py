@@ -198,14 +198,14 @@ def noise_sentence(timed: Timed, found: Noise) -> str:
     slowdown = timed.slowdown
     if slowdown is None:
         return said
-    beside = f" Beside the passes eager takes {slowdown.value:.3f} times as long as in a process without them"
+    beside = f" Beside the passes, eager takes {slowdown.value:.3f} times as long as in a process without them"
     if slowdown.value > SLOWED:
-        return f"{said}{beside}: too much, so that the passes are compared with the latter."
+        return f"{said}{beside}: too much, so the passes are compared with eager there."
     return f"{said}{beside}."
 
 
 def busy_evidence(busy: float, baseline: str) -> Evidence:
-    text = f"While eager and {baseline} were timed, copying memory took {busy:.2f} times as long as at best."
+    text = f"While eager and {baseline} were timed, copying memory took {busy:.2f} times its best time."
     return Evidence("the device beside the pass", text)
 
 
@@ -213,7 +213,7 @@ def preparing_evidence(timed: Timed, solver: str) -> Evidence:
     solved = median(each.begun_us for each in (timed.beside or timed.clean))
     return Evidence(
         "prepare(weights)",
-        f"Drawing new weights takes {median(each.begun_us for each in timed.clean):.0f} µs, and with what"
+        f"Drawing new weights takes {median(each.begun_us for each in timed.clean):.0f} µs, or with what"
         f" {solver} prepare {solved:.0f} µs, by the judge's own clock. That happens once per block of"
         " calls and is not part of their time.",
     )

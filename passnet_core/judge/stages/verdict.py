@@ -67,7 +67,7 @@ def outcome(
     if environment is None and verdict.judged:
         verdict, reason = (
             Verdict.INFRASTRUCTURE,
-            f"The judge could not find out which machine it ran on. Its reason would have been: {reason}",
+            f"The judge could not identify the machine that it ran on. Its reason would have been: {reason}",
         )
     measurement = facts.measurement
     shown = measurement is not None and verdict in TIMED | {Verdict.INCONCLUSIVE, Verdict.CHEAT}

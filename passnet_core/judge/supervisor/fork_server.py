@@ -125,7 +125,7 @@ class ForkServer:
             if told is None:
                 self.stop()
                 said = self.log.finish().strip()
-                raise InfrastructureError(f"The judge's process does not start: {said[-1500:] or 'it says nothing'}")
+                raise InfrastructureError(f"The judge's process cannot be started: {said[-1500:] or 'no output'}")
             self._note(told)
 
     @property
@@ -173,7 +173,7 @@ class ForkServer:
             socket.send_fds(self.control, [request], [remote.fileno(), log.writer])
         except OSError as error:
             channel.close()
-            raise InfrastructureError(f"The judge's process is gone: {error}") from error
+            raise InfrastructureError(f"The judge's process has ended: {error}") from error
         finally:
             remote.close()
             log.close_writer()

@@ -300,7 +300,7 @@ class WorkerProcess:
         try:
             self._resting = sandbox.stop_tree(self.fork_server.process.pid)
         except TimeoutError as error:
-            raise self._restless(f"it started ever new processes. {error}") from error
+            raise self._restless(f"it kept starting processes. {error}") from error
 
     def _wake(self) -> None:
         """Resume the worker. Raises CandidateFault if it computed although stopped."""
@@ -480,14 +480,14 @@ class WorkerProcess:
             self.on_log(text)
         if too_much := sandbox.excess(self.fork_server.process.pid, self.limits):
             self.fork_server.stop()
-            self._over = self._marked(CandidateGone(None, f"It was ended: {too_much} while it had to {doing}."))
+            self._over = self._marked(CandidateGone(None, f"It was ended: {too_much} when asked to {doing}."))
             raise self._over
         folder = self.fork_server.folder
         if folder is not None and sandbox.folder_bytes(folder) > self.limits.scratch_bytes:
             self._end_worker()
             limit = f"{self.limits.scratch_bytes >> 20} MiB"
             self._over = self._marked(
-                CandidateGone(None, f"It was ended: it wrote more than {limit} to disk while it had to {doing}.")
+                CandidateGone(None, f"It was ended: it wrote more than {limit} to disk when asked to {doing}.")
             )
             raise self._over
 
@@ -498,14 +498,14 @@ class WorkerProcess:
             told = self._end_worker()
         if told is None:
             self.fork_server.stop()
-            self._over = CandidateGone(None, f"It ended the process it lives in while it had to {doing}.")
+            self._over = CandidateGone(None, f"It ended its own process when asked to {doing}.")
         elif told.get("killed") and not told.get("why"):
-            self._over = CandidateGone(None, f"It closed its channel to the judge while it had to {doing}.")
+            self._over = CandidateGone(None, f"It closed its channel to the judge when asked to {doing}.")
         else:
             code = told.get("ended")
             code = code if isinstance(code, int) else None
             why = f": {told['why']}" if told.get("why") else ""
-            self._over = CandidateGone(code, f"It was gone while it had to {doing}: {_ending(code)}{why}.")
+            self._over = CandidateGone(code, f"It died when asked to {doing}: {_ending(code)}{why}.")
         return self._marked(self._over)
 
     def _end_worker(self) -> dict[str, Any] | None:

@@ -26,11 +26,11 @@ CARRIED = frozenset({"launching.py", "planning.py", "numerics.py"})
 REMEDIES = (
     (
         r"must be of type tl\.constexpr|must be a constexpr|Shape element \d+ must have type",
-        "Declare each size of a block as a constant of the kernel: BLOCK: tl.constexpr.",
+        "Declare each block size as a constant of the kernel: BLOCK: tl.constexpr.",
     ),
     (
         r"must be a power of 2",
-        "Launch with a power of 2 as the size of a block, and mask what lies beyond the end.",
+        "Launch with a power of 2 as the block size, and mask what lies beyond the end.",
     ),
     (
         r"same device|cpu tensor\?|at least two devices",
@@ -44,11 +44,11 @@ REMEDIES = (
     (r"triton\.language\S* has no attribute", "Use a function that triton.language has, such as tl.where."),
     (
         r"unexpected type|invalid operands of type|IncompatibleTypeError|Unsupported ptr type",
-        "Convert the values to types that the operation takes, as in x.to(tl.float32).",
+        "Convert the values to types that the operation supports, as in x.to(tl.float32).",
     ),
     (
         r"is not defined|cannot access local variable|referenced before assignment",
-        "Give the name a value before this line, or correct how it is written.",
+        "Give the name a value before this line, or correct its spelling.",
     ),
     (
         r"missing \d+ required \S+ argument|takes .* positional arguments? but|unexpected keyword argument"

@@ -57,7 +57,7 @@ class LoadedKernels:
         if isinstance(found, Unavailable):
             raise found
         if found is None:
-            raise Unavailable(f"{name} is no Triton function at the top level of {file}: move it there")
+            raise Unavailable(f"{name} is not a Triton function at the top level of {file}: move it there")
         return found
 
     def set_constant(self, file: str, name: str, value: Any) -> None:
@@ -101,7 +101,7 @@ class LoadedKernels:
         if f"{own}.py" in self.codes:
             space = self._namespace(f"{own}.py")
             # one import statement may name what is left out of the file, for other code than kernels
-            missing = {each: Unavailable(f"{each} of {own}.py is no Triton function") for each in fromlist or ()}
+            missing = {each: Unavailable(f"{each} of {own}.py is not a Triton function") for each in fromlist or ()}
             return types.SimpleNamespace(**{**missing, **space})
         if not own:
             files = {each: self._namespace(f"{each}.py") for each in fromlist or () if f"{each}.py" in self.codes}

@@ -452,7 +452,7 @@ def _interpreted_launches(recorder: LaunchRecorder) -> Iterator[None]:
             return run(self, *args, grid=grid, warmup=warmup, **kwargs)
         except BaseException:  # a kernel is candidate code, and the bundle may go on with what the launch has left
             if steps is not None:
-                steps.problem = steps.problem or "a launch of its failed"
+                steps.problem = steps.problem or "one of its launches failed"
             raise
         finally:
             launching[0] = None

@@ -58,7 +58,7 @@ class _GivenTensors:
         if (name := bare(seen.name)) not in ALLOWED:
             raise RefusedOperation(
                 f"torch's operation {name} is called with a tensor that the replacement function was given. By"
-                " PassNet's rules such a tensor may only be filled, be converted, and give others their form. Compute"
+                " PassNet's rules such a tensor may only be filled, converted, or used as the model of another. Compute"
                 " in a kernel."
             )
         self.tensors |= _tensors(seen.result)

@@ -133,7 +133,7 @@ class Repetition:
             call, contents = self.recorded[self.turn], self.contents[self.turn]
             self.turn += 1
             if call.get("problem") or call.get("function") != key:
-                raise NotRepeated(str(call.get("problem") or "the graph called another replacement function"))
+                raise NotRepeated(str(call.get("problem") or "the graph called a different replacement function"))
             return _Repeated(self, call, contents, arguments).result()
 
         return stand_in
@@ -189,13 +189,13 @@ class _Lent:
             restored = same_bits(value, self.at_first(value))
             if unchanging and not restored:
                 yield (
-                    f"a kernel changes {name} of its replacement function, and no operation of the pattern changes"
-                    " anything in place: whoever else uses it reads other values"
+                    f"a kernel changes {name} of its replacement function, but no operation of the pattern changes"
+                    " anything in place: other readers get wrong values"
                 )
             if restored and (self.changed & elements).any():
                 yield (
-                    f"a kernel overwrites {name} of its replacement function, which is restored later: whoever reads it"
-                    " meanwhile reads nonsense"
+                    f"a kernel overwrites {name} of its replacement function, which is restored later: a reader in"
+                    " between gets nonsense"
                 )
             beside &= ~elements
         if beside.any():
@@ -335,7 +335,7 @@ class _Repeated:
                     copied &= bits(each) != bits(value)
             share = int(copied.sum()) / max(value.numel(), 1)
             if share > COPIED_SHARE:
-                yield f"copies by PyTorch, and no kernel, put {share:.0%} of {name} of a replacement function in place"
+                yield f"copies by PyTorch, not kernels, put {share:.0%} of {name} of a replacement function in place"
 
     @contextmanager
     def _changing(self, place: Json) -> Iterator[None]:

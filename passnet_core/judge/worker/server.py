@@ -209,7 +209,7 @@ class _WorkerServer:
             if not callable(replacement):
                 raise LoadProblem(
                     f"replacement_func() of {file.name} returns {_article(replacement)} instead of a function. Name the"
-                    " replacement, and do not call it: return replacement.",
+                    " replacement instead of calling it: return replacement.",
                     error_places.place_of(module.replacement_func),
                 )
             if pretended(module.replacement_func)() is not replacement:
@@ -230,7 +230,7 @@ class _WorkerServer:
             if other:
                 raise LoadProblem(
                     f"{file_name} and {other} share a replacement, but not prepare() and the arguments it prepares."
-                    " Give both the same, or give each a replacement of its own."
+                    " Give both the same, or give each its own replacement."
                 )
             if hook is not None:
                 self.hooks[key] = replace(hook, prepare=pretended(hook.prepare))

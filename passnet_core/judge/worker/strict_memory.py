@@ -434,13 +434,13 @@ class _Checker:
                 writers[indices],
                 cells.write_times[indices],
                 changes,
-                "writes another value to",
+                "writes a different value to",
                 "wrote",
             )
             self._find_atomic(cells, indices, changes, "writes")
             self._find_readers(cells, indices, changes, "writes")
-            self._find_other_lanes(cells, indices, lanes, changes, "writes another value to", "changed")
-            self._find_other_lanes(cells, indices, lanes, changes, "writes another value to", "read")
+            self._find_other_lanes(cells, indices, lanes, changes, "writes a different value to", "changed")
+            self._find_other_lanes(cells, indices, lanes, changes, "writes a different value to", "read")
             writers[indices] = self.now.number
             cells.write_times[indices] = self.time
             cells.lanes[indices] = numbers(lanes, len(indices))
@@ -562,7 +562,7 @@ class _Checker:
             sides = [
                 (each.start - address, each.name, "before the first")
                 if address < each.start
-                else (address + size - each.end, each.name, "behind the last")
+                else (address + size - each.end, each.name, "after the last")
                 for each in touched or self.storages
             ]
             nearest += sorted(sides)[:1]
@@ -669,8 +669,8 @@ class _Checker:
             self._tell(
                 f"lanes {doing} {done}",
                 cells.name,
-                f"{doing} {element}, which another lane of it has {done} before: without tl.debug_barrier() between, a"
-                " GPU's warps may not be that far yet",
+                f"{doing} {element}, which another of its lanes has {done} before: without a tl.debug_barrier()"
+                " between, a GPU's warps may not have got that far",
             )
 
     def _find_loaded_ahead(self, cells: _Cells, indices: np.ndarray) -> None:
@@ -687,8 +687,8 @@ class _Checker:
             self._tell(
                 "ahead",
                 cells.name,
-                f"reads {element}, which it stored a few turns of the loop before: a GPU loads for several turns of"
-                " a loop with num_stages at once",
+                f"reads {element}, which it stored a few iterations of the loop before: a GPU loads for several"
+                " iterations of a loop with num_stages at once",
             )
 
     def _find_duplicates(
@@ -701,7 +701,7 @@ class _Checker:
         lost = _bits(values, lanes, size) != _held(plain, addresses, size)
         if lost.any():
             place = cells.described(int(cells.indices(addresses[lost][:1], size)[0]))
-            text = f"writes different values to {place} from several lanes at once: on a GPU any of them may stay"
+            text = f"writes different values to {place} from several lanes at once: on a GPU, any of them may remain"
             self._tell("duplicates", cells.name, text)
 
     def _tell(self, kind: str, argument: str, text: str) -> None:

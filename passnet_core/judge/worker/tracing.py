@@ -126,7 +126,7 @@ def _traced(function: Callable[..., Any]) -> FxReading:
     except NameError as error:
         if "module is not installed as a submodule" in str(error):
             raise Untraceable(
-                "it calls a torch.nn module. Use the function of torch.nn.functional, with weights as parameters."
+                "it calls a torch.nn module. Use the function in torch.nn.functional, with weights as parameters."
             ) from error
         raise Untraceable(f"NameError: {_first_line(error)}") from error
     except TypeError as error:
@@ -204,7 +204,7 @@ def graph_of_fx(traced: torch.fx.Graph) -> FxReading:
             case "output":
                 result = args[0]
             case _:
-                raise BadInput(f"A graph cannot hold the call of module {node.target}. Use torch.nn.functional.")
+                raise BadInput(f"A graph cannot contain a call of module {node.target}. Use torch.nn.functional.")
     graph = Graph((*inputs, *constants, *operations), result)
     graph.check()
     return FxReading(graph, attributes)

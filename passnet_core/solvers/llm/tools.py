@@ -48,7 +48,7 @@ TOOLS = (
     _tool("evaluate", "Judges values, and on a GPU time, on every subgraph. Only these results count."),
     _tool(
         "explain",
-        "Tells everything that the last check or evaluation found on one subgraph.",
+        "Reports everything that the last check or evaluation found on one subgraph.",
         subgraph={"type": "string", "description": "its name, such as float16/0/bert_op12"},
     ),
     _tool(

@@ -26,7 +26,7 @@ def test_other_bits_in_a_call_that_is_not_watched_are_found() -> None:
 
     found = verified(behaves_when_watched, candidate=Watching())
     assert found.verdict is Verdict.WRONG_VALUES, found.reason
-    assert "a second call with the same inputs gave other values" in found.reason
+    assert "a second call with the same inputs gave different values" in found.reason
 
 
 def test_the_same_bits_in_both_calls_are_right() -> None:

@@ -40,7 +40,7 @@ def test_results_that_need_no_kernel_are_a_librarys() -> None:
     found, _ = without_kernels(0.0)
     assert found.repeated is not None
     assert found.repeated.verdict is Verdict.LIBRARY
-    assert "right as well if no kernel" in found.repeated.reason
+    assert "also right if no kernel" in found.repeated.reason
 
 
 def test_results_that_need_the_kernels_are_the_bundles() -> None:

@@ -24,6 +24,6 @@ def test_an_output_that_comes_late_is_wrong_and_named() -> None:
     worker.run = late  # type: ignore[method-assign]
     found = verified(relu_of_sum, candidate=worker)
     assert found.verdict is Verdict.WRONG_VALUES
-    assert found.reason.startswith("Output 0 is wrong on recorded inputs: it was not there yet")
+    assert found.reason.startswith("Output 0 is wrong on recorded inputs: it was not complete")
     replayed = verified(relu_of_sum, candidate=worker, spec=EvalSpec(profile=Profile.PASSNET))
     assert replayed.verdict is Verdict.VALUES_ONLY

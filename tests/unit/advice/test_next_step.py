@@ -236,8 +236,8 @@ def test_an_exception_names_the_innermost_line_of_the_passes_own_files() -> None
     evidence = (Evidence("traceback", TRACE),)
     said = next_step(replace(outcome(job(), Verdict.COMPILE_FAILED), evidence=evidence))
     assert said == (
-        "Fix the error at line 57 of softmax.py: it launches a kernel, and the error is in line 9 of that, counted from"
-        " its def. Then press Run. The compiler says: arange's range must be a power of 2."
+        "Fix the error at line 57 of softmax.py: it launches a kernel, and the error is in line 9 of the kernel,"
+        " counted from its def. Then press Run. The compiler says: arange's range must be a power of 2."
     )
     crashed = next_step(replace(outcome(job(), Verdict.CRASHED), evidence=evidence)) or ""
     assert crashed.startswith("Fix the error at line 57 of softmax.py")

@@ -31,7 +31,7 @@ CASES = {
     "pattern without return": ((MATCH, "y = torch.nn.functional.relu(x)"), RETURN, 9, "pattern returns nothing."),
     "arguments without return": ((ARGS, "(x,)"), RETURN, 13, "as a tuple: return (x,)."),
     "arguments return None": ((ARGS, "return None"), RETURN, 13, "replacement_args returns nothing."),
-    "replacement not returned": ((NAMED, "    relu\n"), REPLACEMENT, 34, "do not call it: return relu."),
+    "replacement not returned": ((NAMED, "    relu\n"), REPLACEMENT, 34, "instead of calling it: return relu."),
     "replacement_func returns None": ((NAMED, "    return None\n"), REPLACEMENT, 34, "return relu."),
     "replacement called": ((NAMED, "    return relu()\n"), REPLACEMENT, 34, "calls relu instead of returning it."),
     "other parameter names": (("def replacement_args(x)", "def replacement_args(y)"), SIGNATURE, 12, "same names"),
@@ -59,7 +59,7 @@ def test_a_name_that_a_kernel_does_not_have_is_said_to_be_undefined() -> None:
     (finding,) = found(("0.0, x)", "0.0, xx)"))
     assert (finding.line, finding.fatal) == (21, True)
     assert finding.message.startswith("xx, which is not defined, is used in relu_kernel")
-    assert "how it is written" in finding.remedy
+    assert "correct its spelling" in finding.remedy
 
 
 @pytest.mark.parametrize(

@@ -32,5 +32,5 @@ def called_again(session: VerifySession, call: ComparedCall) -> Iterable[Objecti
             continue
         tensors = isinstance(one.value, torch.Tensor) and isinstance(other.value, torch.Tensor)
         if tensors and not same_bits(one.value, other.value):
-            problem = "a second call with the same inputs gave other values"
+            problem = "a second call with the same inputs gave different values"
             yield from call.objections_to(f"Output {output}", problem)

@@ -12,8 +12,8 @@ def inputs_after_call(session: VerifySession, call: ComparedCall) -> Iterable[Ob
             continue
         problem = found.problem or f"it is off by up to {found.max_error:.3g}"
         if not each.by_eager:
-            problem = "it was changed, and eager does not change it: " + problem.replace("eager's", "before")
+            problem = "it was changed, but eager does not change it: " + problem.replace("eager's", "before")
         elif not each.by_candidate:
-            problem = f"it was left as it was, but eager changes it: {problem}"
+            problem = f"it was left unchanged, but eager changes it: {problem}"
         subject = f"Input {session.specs[each.index].name} after the call"
         yield from call.objections_to(subject, f"{subject}: {problem}")

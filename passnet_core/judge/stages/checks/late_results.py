@@ -9,7 +9,6 @@ def late_results(session: VerifySession, call: ComparedCall) -> Iterable[Objecti
     if session.strict and call.returned is not None:
         for output in call.returned.late:
             problem = (
-                "it was not there yet when the stream of the call had finished:"
-                " wait for all other streams before returning"
+                "it was not complete when the call's stream had finished: wait for all other streams before returning"
             )
             yield from call.objections_to(f"Output {output}", problem)

@@ -10,7 +10,7 @@ def negative_controls(session: VerifySession, call: ComparedCall) -> Iterable[Ob
     if session.strict:
         problem = session.bench.control()
         reason = (
-            "Every output is right, but this subgraph needs no computation for that, so it cannot rank anybody."
+            "Every output is right, but this subgraph needs no computation, so it cannot rank anybody."
             f" These answers would be right too: {problem}."
         )
         session.doubt = Doubt(reason, Evidence("negative control", problem)) if problem else None

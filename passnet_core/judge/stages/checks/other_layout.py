@@ -10,7 +10,7 @@ def other_layout(session: VerifySession, call: ComparedCall) -> Iterable[Objecti
     optimiser may choose the layout."""
     for output, eager, actual in call.outputs():
         if strides := comparing.other_strides(eager, actual):
-            warning = f"Output {output} has other strides than eager's."
+            warning = f"Output {output} does not have eager's strides."
             session.remarks.setdefault(output, {}).setdefault(
                 warning, Evidence("strides", f"Output {output}: {strides}.")
             )

@@ -14,5 +14,5 @@ def shared_memory(session: VerifySession, call: ComparedCall) -> Iterable[Object
         if problem := comparing.sharing_problem(eager, actual):
             yield call.objection(output, Verdict.WRONG_VALUES, problem)
         for missing in sorted(changed.intersection(eager.shares) - set(actual.shares)):
-            problem = f"eager changes {missing} in place and returns its memory, this returns other memory"
+            problem = f"eager changes {missing} in place and returns its memory; this returns different memory"
             yield call.objection(output, Verdict.WRONG_VALUES, problem)

@@ -23,7 +23,7 @@ _CHOSEN = "chosen, but maybe not known to the browser yet"
 
 
 @dataclass
-class _Choice:
+class _Selection:
     """A selection that the app has put into the URL, or will when the page that it belongs to is drawn.
 
     where: the page, and what it shows. before: what the URL has selected before. new: whether no page was drawn since.
@@ -57,8 +57,8 @@ def arrive(*where: str) -> None:
                 _put(key, choice.value)
 
 
-def _chosen() -> dict[str, _Choice]:
-    found: dict[str, _Choice] = st.session_state.setdefault(_CHOSEN, {})
+def _chosen() -> dict[str, _Selection]:
+    found: dict[str, _Selection] = st.session_state.setdefault(_CHOSEN, {})
     return found
 
 
@@ -113,7 +113,7 @@ def _remember(key: str, value: str | None, where: tuple[str, ...] = ()) -> None:
     earlier = chosen.pop(key).before if key in chosen else ()
     before = tuple(each for each in (*earlier, known) if each != value)
     if before:
-        chosen[key] = _Choice(where or (st.session_state.get(_OPEN, ""),), before, value)
+        chosen[key] = _Selection(where or (st.session_state.get(_OPEN, ""),), before, value)
 
 
 def _put(key: str, value: str | None) -> None:

@@ -9,7 +9,7 @@ from pages.ui.components import match_marks, verdict_card
 from pages.ui.example import ShownExample, finished_example
 from pages.ui.graphs import graph_view
 from pages.ui.text import count, plain, when
-from passnet_core.bundles.excerpts import pattern_and_kernels
+from passnet_core.leaderboard.excerpts import kernels_of
 from passnet_core.service import Draft, RunSummary
 
 SHOWN = 3
@@ -52,14 +52,14 @@ def example_view(example: ShownExample) -> None:
 
 
 def pass_view(example: ShownExample) -> None:
-    """Show the pattern and the kernel, and the whole file folded."""
+    """Show the kernel, and the whole file folded."""
     file = example.found.bundle.passes[0]
-    gist = pattern_and_kernels(file.code)
+    gist = kernels_of(file.code)
     st.code(gist.text, language="python", wrap_lines=True)
     if gist.hidden:
         st.caption(
-            f"The pattern and the kernel: {count(gist.lines, 'line')} of {plain(file.name)}. Its other "
-            f"{count(gist.hidden, 'line')} are not shown: they launch the kernel."
+            f"The kernel of {plain(file.name)}: {count(gist.body, 'line')} compute the result. The other lines, "
+            "with the pattern of the match, find the place and launch the kernel."
         )
         with st.expander("Show the whole file", icon=":material/code:"):
             st.code(file.code, language="python", wrap_lines=True)

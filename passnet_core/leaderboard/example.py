@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from passnet_core.bundles.excerpts import pattern_and_kernels
+from passnet_core.leaderboard.excerpts import kernels_of
 from passnet_core.records import Bundle, Capture, Clock, Contender, Device, Outcome, Profile, Verdict
 from passnet_core.store.rows import RunFile
 
@@ -52,7 +52,7 @@ def _measured(files: Iterable[RunFile], bundles: dict[str, Bundle]) -> Iterator[
 
 
 def _order(example: Example) -> tuple[bool, int, bool, int, float, str]:
-    gist = pattern_and_kernels(example.bundle.passes[0].code)
+    gist = kernels_of(example.bundle.passes[0].code)
     return (
         not example.convinces,
         len(example.bundle.passes),

@@ -3,15 +3,16 @@
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, NamedTuple
 
 from passnet_core.corpus.likeness import Neighbours
 from passnet_core.corpus.searching import fits, read_query, searched
 from passnet_core.corpus.summaries import TaskSummary
 from passnet_core.leaderboard.gains import NEVER_TRIED, TaskStanding, order_by_gain
 from passnet_core.records import CLOCK_VERSION, Profile
+
+if TYPE_CHECKING:  # loading it takes a third of a second, and Start needs no table
+    import pyarrow as pa
 
 UNSOLVED = "unsolved"
 INDUCTOR_SLOWER = "Inductor slower than eager"
@@ -65,7 +66,7 @@ class Standings(NamedTuple):
 
     standings: Mapping[str, TaskStanding]
     order: Sequence[int]
-    rows: pa.Table
+    rows: "pa.Table"
 
 
 class Listing:
@@ -140,8 +141,10 @@ class Listing:
     def _neighbours(self) -> Neighbours:
         return Neighbours([task.operators for task in self.tasks])
 
-    def table(self, places: Sequence[int], standings: Mapping[str, TaskStanding]) -> pa.Table:
+    def table(self, places: Sequence[int], standings: Mapping[str, TaskStanding]) -> "pa.Table":
         """Return a row for the task at each of these positions, with its results so far."""
+        import pyarrow as pa
+
         return self._by_gain(standings).rows.take(pa.array(places, pa.int64()))
 
     def slowed(self, places: Sequence[int], standings: Mapping[str, TaskStanding]) -> Slowed | None:
@@ -160,7 +163,9 @@ class Listing:
             known = self._ranked = Standings(standings, order, self._rows(stood))
         return known
 
-    def _rows(self, stood: Sequence[TaskStanding]) -> pa.Table:
+    def _rows(self, stood: Sequence[TaskStanding]) -> "pa.Table":
+        import pyarrow as pa
+
         tasks = self.tasks
         return pa.table(
             {

@@ -232,11 +232,12 @@ def write_index(folder: Path) -> None:
 def files_digest(folder: Path) -> str:
     """Return the digest of the names and contents of all files below a folder."""
     digest = hashlib.sha256()
+    above = len(os.path.join(folder, ""))
     for root, folders, files in os.walk(folder):
         folders.sort()
         for name in sorted(files):
             path = os.path.join(root, name)
-            digest.update(os.path.relpath(path, folder).encode() + b"\0")
+            digest.update(path[above:].encode() + b"\0")
             with open(path, "rb") as file:
                 digest.update(hashlib.sha256(file.read()).digest())
     return digest.hexdigest()[:20]

@@ -252,7 +252,7 @@ def talking() -> Iterator[Figure]:
                 page.get_by_label("Attempts at once").fill(str(attempts))
                 page.get_by_label("Attempts at once").press("Tab")
                 page.get_by_text("let the judge run what its model writes").click()
-                page.get_by_role("button", name="Begin").click()
+                page.get_by_role("button", name="Start", exact=True).click()
                 page.get_by_text(re.compile("waiting for the model|the model is writing")).first.wait_for()
             _, during = _explored(browser, address, ("float16", "float32") * REPEATS)
             deadline = time.monotonic() + WAIT_S

@@ -27,7 +27,7 @@ from passnet_core.corpus.core import core
 from passnet_core.errors import BadInput
 from passnet_core.graphs import placement, source
 from passnet_core.judge.numerics.input_draws import draw, roles
-from passnet_core.judge.protocol.messages import CallableName, Preparation
+from passnet_core.judge.protocol.messages import CallableName, CandidateFault, Preparation
 from passnet_core.judge.protocol.timed_calls import Burst, planned
 from passnet_core.judge.stages import measure
 from passnet_core.judge.stages.prepared_job import PreparedJob
@@ -107,7 +107,7 @@ class Slower:
 
 def pairs(subgraphs: Sequence[Subgraph], factor: float = 1.0) -> Iterator[Pair]:
     """Measure A/A pairs over these subgraphs, shared by PROCESSES pairs of processes. factor: by how much the passes
-    are slowed."""
+    are slowed. A subgraph that does not run, as one without room for both processes on the device, is left out."""
     bundle = Bundle((PassFile("same.py", ""),))
     share = -(-len(subgraphs) // PROCESSES)
     for start in range(0, len(subgraphs), share):
@@ -129,7 +129,12 @@ def pairs(subgraphs: Sequence[Subgraph], factor: float = 1.0) -> Iterator[Pair]:
             candidate.settle()
             witness.settle()
             for subgraph in subgraphs[start : start + share]:
-                yield _pair(subgraph, bundle, candidate, witness, tight_loop, factor)
+                try:
+                    pair = _pair(subgraph, bundle, candidate, witness, tight_loop, factor)
+                except CandidateFault as fault:
+                    print(f"{subgraph.task_id} {subgraph.id}: left out: {fault}", file=sys.stderr, flush=True)
+                else:
+                    yield pair
                 candidate.forget()
                 witness.forget()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from pages.ui import resources
@@ -16,7 +16,6 @@ from pages.ui.frame import APP
 from pages.ui.links import Name
 from passnet_core.errors import PlaygroundError
 from passnet_core.reports.previews import Preview, run_preview
-from passnet_core.settings import ASSETS
 
 ABOUT = "Learn, write and judge compiler passes for real subgraphs."
 INDEX = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
@@ -25,9 +24,7 @@ FRESH = {"Cache-Control": "no-cache"}
 
 
 def routes(pages: Iterable[tuple[Name, str]], base: str = "") -> list[Route]:
-    """Return the routes of pages, by their paths and titles, of the pictures of runs, and of the app's icon.
-
-    base: the path of the app."""
+    """Return the routes of pages, by their paths and titles, and of the pictures of runs. base: the path of the app."""
     prefix = f"/{base.strip('/')}".rstrip("/")
 
     def of(name: Name, title: str) -> Route:
@@ -38,16 +35,8 @@ def routes(pages: Iterable[tuple[Name, str]], base: str = "") -> list[Route]:
 
         return Route(f"{prefix}/{name}", page)
 
-    return [
-        *(of(name, title) for name, title in pages),
-        Route(f"{prefix}/preview/{{run_id}}.png", _picture, name="preview"),
-        # for an icon in st.set_page_config, Streamlit would load NumPy and Pillow before the first page
-        Route(f"{prefix}/favicon.png", _icon),
-    ]
-
-
-async def _icon(request: Request) -> Response:
-    return FileResponse(ASSETS / "icon.png")
+    found = [of(name, title) for name, title in pages]
+    return [*found, Route(f"{prefix}/preview/{{run_id}}.png", _picture, name="preview")]
 
 
 async def _picture(request: Request) -> Response:

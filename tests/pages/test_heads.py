@@ -10,7 +10,6 @@ from starlette.testclient import TestClient
 from pages.ui import heads
 from passnet_core.records import EvalSpec, Stage
 from passnet_core.service import Service
-from passnet_core.settings import ASSETS
 from tests.example_playground import REFERENCE, task
 
 
@@ -42,7 +41,6 @@ def test_a_link_to_nothing_opens_the_page_all_the_same(client: TestClient) -> No
     assert "alert(1)" not in answer.text
     assert "og:image" not in said(answer.text)
     assert client.get("/preview/nothing.png").status_code == 404
-    assert client.get("/favicon.png").content == (ASSETS / "icon.png").read_bytes()
 
 
 def test_a_name_in_a_link_is_text(client: TestClient) -> None:

@@ -14,6 +14,7 @@ let installed = false;
 let timer;
 let left = 0;
 let leaving = 0;
+let returned = 0;
 
 export default function () {
   if (installed) return;
@@ -27,16 +28,23 @@ export default function () {
   window.addEventListener("popstate", restore);
   const push = history.pushState;
   history.pushState = function (state, title, url) {
-    const here = url != null && new URL(url, location.href).pathname === location.pathname;
-    // on the way to another page, Streamlit first puts a place into the history: this page without its parameters
-    if (here && Date.now() < leaving) return;
-    leaving = 0;
-    push.call(this, state, title, url);
+    if (url == null || !needless(new URL(url, location.href))) push.call(this, state, title, url);
   };
+}
+
+/** Streamlit puts places into the history that nobody has gone to, from which Back would lead nowhere. */
+function needless(to) {
+  const here = to.pathname === location.pathname;
+  // on the way to another page it first puts this one there, without its parameters
+  if (here && Date.now() < leaving) return true;
+  leaving = 0;
+  // after Back, what the page before still polls for puts that page there again, and then this one
+  return to.href === location.href || (!here && Date.now() < returned);
 }
 
 function clicked(event) {
   left = Date.now();
+  returned = 0;
   const link = event.composedPath().find((each) => each instanceof HTMLAnchorElement);
   const elsewhere = event.button || event.ctrlKey || event.metaKey || event.shiftKey || link?.target === "_blank";
   const away = link?.origin === location.origin && link.pathname !== location.pathname;
@@ -68,6 +76,7 @@ function keep() {
 function restore() {
   stop();
   left = Date.now();
+  returned = Date.now() + WITHIN_MS;
   const wanted = read()[location.href];
   if (!wanted?.some(Boolean)) return;
   const until = Date.now() + WITHIN_MS;

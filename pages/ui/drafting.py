@@ -245,15 +245,20 @@ def original(task: Task, name: str) -> Bundle:
 
 def open_draft(task: Task, name: str) -> EditorDraft:
     """Return the draft of this slot: as last saved, or else the original."""
+    draft = _draft(task, name)
+    # on a busy machine Streamlit may draw what was typed without having called the editor's callback
+    typed = draft.theirs is None and draft.bundle.digest != draft.drawn.digest
+    if typed and draft.slot.save(draft.bundle) != draft.slot:
+        st.rerun()
+    return draft
+
+
+def _draft(task: Task, name: str) -> EditorDraft:
     slot = Slot(task.id, name)
     visitors.adopt()
     seen, newest = slot.seen, slot.saved()
     if newest is None or newest.place == seen:
-        draft = EditorDraft(slot, slot.revision, newest.bundle if newest else original(task, name))
-        # on a busy machine Streamlit may draw what was typed without having called the editor's callback
-        if draft.bundle.digest != draft.drawn.digest and slot.save(draft.bundle) != slot:
-            st.rerun()
-        return draft
+        return EditorDraft(slot, slot.revision, newest.bundle if newest else original(task, name))
     before = slot.saved(seen) if seen is not None else None
     draft = EditorDraft(slot, slot.revision, before.bundle if before else original(task, name), newest)
     if draft.bundle.digest not in (draft.drawn.digest, newest.bundle.digest):
@@ -336,7 +341,7 @@ def save(task: Task) -> None:
 
 def save_text(task: Task, held: EditorMessage) -> EditorDraft | None:
     """Save this text in the slot that it was typed for. Returns the draft, or None if other text has replaced it."""
-    draft = open_draft(task, _went(task.id, held.slot, held.revision))
+    draft = _draft(task, _went(task.id, held.slot, held.revision))
     if not draft.owns(held):
         return None
     bundle = draft.with_text(held)

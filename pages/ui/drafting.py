@@ -30,7 +30,7 @@ from passnet_core.service import Draft, ReferenceBundle, SavedDraft
 from passnet_core.settings import ASSETS
 
 MINE = "mine"
-COPY = re.compile(r"(?P<original>.+)\.(?P<number>[1-9]\d*)", re.DOTALL)
+COPY = re.compile(r"(?P<original>.+)\.[1-9]\d*", re.DOTALL)
 """The slot of a copy: the slot of its original, and which copy of it this is."""
 COMING = "copy that is coming"  # session state: (task, slot, the copy of it to which the page turns)
 APPLIED = "applied"  # session state: (digest of the passes after the last suggested edit, what it changed)
@@ -62,15 +62,15 @@ class Slot:
         return f"revision-{self.task_id}-{self.name}"
 
     @property
-    def original(self) -> "Slot | None":
-        """The slot that this one holds a copy of, or None."""
+    def root(self) -> "Slot":
+        """The slot that this one holds a copy of, or this one if it holds none."""
         found = COPY.fullmatch(self.name)
-        return Slot(self.task_id, found["original"]) if found and found["original"] != MINE else None
+        return Slot(self.task_id, found["original"]) if found and found["original"] != MINE else self
 
     @property
     def stays(self) -> bool:
         """Whether what is made of this slot's passes is saved in a copy."""
-        return self.name != MINE and self.original is None
+        return self.name != MINE and self.root == self
 
     @property
     def document(self) -> str:
@@ -195,15 +195,15 @@ def slot_titles(task: Task, asked: str | None) -> dict[str, str]:
     titles = {MINE: "My passes"}
     titles |= {name: f"Reference: {each.title}" for name, each in references(task).items()}
     asked_slot = Slot(task.id, asked or MINE)
-    for digest in [*st.session_state.get(_opened_key(task), ()), (asked_slot.original or asked_slot).name]:
+    for digest in [*st.session_state.get(_opened_key(task), ()), asked_slot.root.name]:
         if digest not in titles:
             resources.service().bundle(digest)
             titles[digest] = f"Stored passes {digest[:8]}"
     copies = {Slot(task.id, each.slot) for each in saved_drafts() if each.task_id == task.id} | {asked_slot}
     for copy in sorted(copies, key=lambda slot: slot.name):
-        if copy.original and copy.original.name in titles:
+        if copy.root != copy and copy.root.name in titles:
             number = copy.name.rpartition(".")[2]
-            titles[copy.name] = f"{titles[copy.original.name]}, edited{'' if number == '1' else f' ({number})'}"
+            titles[copy.name] = f"{titles[copy.root.name]}, edited{'' if number == '1' else f' ({number})'}"
     return titles
 
 
@@ -233,8 +233,7 @@ def original_of(slot: Slot) -> Bundle:
 
 def original(task: Task, name: str) -> Bundle:
     """Return what a slot of a task holds before anybody types in it."""
-    if (copied := Slot(task.id, name).original) is not None:
-        name = copied.name
+    name = Slot(task.id, name).root.name
     if name == MINE:
         if not task.subgraphs:
             raise UnknownItem(f"Task {task.id!r} has no subgraphs. Choose another task to write a pass for.")
@@ -289,7 +288,7 @@ def draft_links(drafts: Sequence[Draft]) -> None:
 
 def label(task: Task, draft: EditorDraft) -> str:
     """Return the label of a run of this draft: its slot, marked as edited if the passes differ from the original."""
-    name = (draft.slot.original or draft.slot).name
+    name = draft.slot.root.name
     return name if name == MINE or draft.bundle.digest == original(task, name).digest else f"{name}, edited"
 
 

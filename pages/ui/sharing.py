@@ -20,8 +20,8 @@ def copy_link(task: Task, draft: EditorDraft, run_id: str | None) -> None:
     bundle = draft.bundle
     chosen = {key: links.selected(key) for key in ("subgraph", "tab")} | {"task": task.id, "run": run_id}
     if bundle.digest == drafting.original(task, draft.slot.name).digest:
-        slot = draft.slot.original or draft.slot
-        chosen["bundle"] = None if slot.name == drafting.MINE else slot.name
+        root = draft.slot.root.name
+        chosen["bundle"] = None if root == drafting.MINE else root
     elif resources.bundle(bundle.digest):
         chosen["bundle"] = bundle.digest
     elif len(text := packed(bundle)) <= LONGEST:

@@ -23,6 +23,7 @@ from passnet_core.execution.jobs import jobs_of, new_run, now
 from passnet_core.execution.live_checks import LiveChecks
 from passnet_core.execution.runs_in_progress import Progress, RunsInProgress
 from passnet_core.execution.scheduler import NOBODY, Scheduler
+from passnet_core.lessons.course import Course
 from passnet_core.records import (
     REUSED,
     Baseline,
@@ -147,7 +148,8 @@ class Service:
 
     def __init__(self, settings: Settings, store: "Store", backend: Backend) -> None:
         self.settings = settings
-        self.corpus = corpus_of(settings)
+        self.course = course_of(settings)
+        self.corpus = self.course.corpus
         self._store = store
         self._scheduler = Scheduler(backend)
         self._runs = RunsInProgress(self._scheduler, store.append, self._known)
@@ -170,7 +172,7 @@ class Service:
     def problems(self) -> tuple[str, ...]:
         """The tasks, bundles and recorded runs that could not be read, one sentence each. None is fatal."""
         self.wait_until_imported()
-        return self.corpus.problems + self._reference_problems + self._recorded_problems
+        return self.corpus.problems + self.course.problems + self._reference_problems + self._recorded_problems
 
     @property
     def importing_recorded(self) -> bool:
@@ -625,9 +627,20 @@ def _solved(path: Path) -> Mapping[str, Bundle]:
     return read_solved(path)
 
 
+def course_of(settings: Settings) -> Course:
+    """The bundled lessons and a teacher's own, with the bundled and the imported tasks."""
+    corpus = Corpus([settings.data / "tasks", settings.home / "tasks"])
+    return Course([settings.data / "lessons", settings.home / "lessons"], corpus)
+
+
+def lesson_spec() -> EvalSpec:
+    """How passes in a lesson are judged: by their values on a CPU, so that everybody gets the same stars."""
+    return EvalSpec(stage=Stage.VERIFY, device=Device.CPU)
+
+
 def corpus_of(settings: Settings) -> Corpus:
-    """The bundled and the imported tasks."""
-    return Corpus([settings.data / "tasks", settings.home / "tasks"])
+    """The bundled and the imported tasks, and those of the lessons."""
+    return course_of(settings).corpus
 
 
 def read_references(folder: Path) -> tuple[tuple[ReferenceBundle, ...], tuple[str, ...]]:

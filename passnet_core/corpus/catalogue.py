@@ -1,5 +1,6 @@
 """The corpus: browse, find, import and export the available tasks."""
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -44,6 +45,8 @@ class Corpus:
         self.folders = tuple(folders)
         self._lock = threading.RLock()
         self._read: dict[str, Task] = {}
+        self.unlisted: Callable[[str], Task | None] = lambda task_id: None
+        """Finds the tasks that can be opened by name, but are not in the list of tasks."""
         self.revision = 0
         """Grows with every refresh."""
         self.refresh()
@@ -98,17 +101,19 @@ class Corpus:
         """Return the task of this name. Raises UnknownItem if there is none."""
         with self._lock:
             reader = self._readers.get(task_id)
-            if reader is None:
-                raise UnknownItem(
-                    f"Task {task_id!r} is not in this corpus. List its tasks with: python -m passnet_core corpus list"
-                )
-            if task_id not in self._read:
-                self._read[task_id] = reader()
-            return self._read[task_id]
+            if reader is not None:
+                if task_id not in self._read:
+                    self._read[task_id] = reader()
+                return self._read[task_id]
+        if (unlisted := self.unlisted(task_id)) is not None:
+            return unlisted
+        raise UnknownItem(
+            f"Task {task_id!r} is not in this corpus. List its tasks with: python -m passnet_core corpus list"
+        )
 
     def resolve(self, name_or_folder: str) -> Task:
         """Return the task of this name, or else read the task in this folder. Raises UnknownItem if it is neither."""
-        if name_or_folder in self._readers:
+        with contextlib.suppress(UnknownItem):
             return self.task(name_or_folder)
         folder = Path(name_or_folder)
         if _is_folder(folder):

@@ -4,10 +4,15 @@ What the candidate worker says of its launches need not be trusted: whoever clai
 values on inputs that the candidate has never seen has written kernels that compute them. Work that left no steps (a
 library's, the host's, an earlier call's) is missing in the repetition, however it was hidden."""
 
+import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
+import torch
+
+from passnet_core.judge.numerics.input_draws import dtype_of
 from passnet_core.judge.protocol.clients import CandidateClient
 from passnet_core.judge.protocol.messages import (
     CallableName,
@@ -17,9 +22,8 @@ from passnet_core.judge.protocol.messages import (
 from passnet_core.judge.protocol.reference_bench import Judged
 from passnet_core.judge.stages.findings import Census
 from passnet_core.judge.stages.verify_session import EagerFailed, VerifySession, WatchedCall
-from passnet_core.records import Evidence, Verdict
+from passnet_core.records import REPEATED, Evidence, Verdict
 
-TOPIC = "repeated kernels"
 UNDEFINED = (
     "the result depends on the order in which programs run, or on the values of lanes that a load masks out,"
     " and neither is defined on a GPU"
@@ -91,8 +95,8 @@ def _repeated(session: VerifySession, call: WatchedCall, worker: Callable[[], Ca
         if fault.who != "repeater":
             raise
         reason = f"The judge cannot repeat the kernels without the rest of the bundle: {fault.text}"
-        return Census(Verdict.INCONCLUSIVE, reason, (), (Evidence(TOPIC, fault.trace or fault.text),))
-    return _judged(call, repeated, judged)
+        return Census(Verdict.INCONCLUSIVE, reason, (), (Evidence(REPEATED, fault.trace or fault.text),))
+    return _judged(session, call, repeated, judged)
 
 
 def needless_kernels(session: VerifySession) -> Census | None:
@@ -104,14 +108,16 @@ def needless_kernels(session: VerifySession) -> Census | None:
             f" watched: {min(session.hidden_shares):.0%} of an output is right although no kernel does anything, but"
             " not if the same call is watched."
         )
-        return Census(Verdict.LIBRARY, reason, (), (Evidence(TOPIC, reason),))
+        return Census(Verdict.LIBRARY, reason, (), (Evidence(REPEATED, reason),))
     if len(session.right_without_kernels) < 2 or not all(session.right_without_kernels):
         return None
     reason = (
         "The values are right, but the bundle's own kernels did not compute them: they are also right if no kernel"
         " of the bundle does anything."
     )
-    return Census(Verdict.LIBRARY, reason, (), (Evidence(TOPIC, "Calls in which no kernel did anything were right."),))
+    return Census(
+        Verdict.LIBRARY, reason, (), (Evidence(REPEATED, "Calls in which no kernel did anything were right."),)
+    )
 
 
 def _kept(session: VerifySession, call: WatchedCall) -> tuple[int, ...]:
@@ -134,22 +140,50 @@ def wrong_outputs(judged: Judged) -> list[str]:
     return [f"output {index}: {each.problem}" for index, each in enumerate(judged.values) if each.verdict is not None]
 
 
-def _judged(call: WatchedCall, repeated: Repeated, judged: Judged) -> Census:
+def _judged(session: VerifySession, call: WatchedCall, repeated: Repeated, judged: Judged) -> Census:
     if repeated.problems:
         reason = f"A kernel is wrong, although the values came out right: {repeated.problems[0].rstrip('.')}."
-        return Census(Verdict.WRONG_VALUES, reason, (), (Evidence(TOPIC, "\n".join(repeated.problems)),))
+        return Census(Verdict.WRONG_VALUES, reason, (), (Evidence(REPEATED, "\n".join(repeated.problems)),))
     if repeated.copied:
         reason = (
             "The values are right, but not computed by the bundle's own kernels alone:"
             f" {repeated.copied[0].rstrip('.')}."
         )
-        return Census(Verdict.LIBRARY, reason, (), (Evidence(TOPIC, "\n".join(repeated.copied)),))
+        return Census(Verdict.LIBRARY, reason, (), (Evidence(REPEATED, "\n".join(repeated.copied)),))
     wrong = wrong_outputs(judged)
     if not wrong:
         text = f"The launches of a call on {call.input_draw} inputs, repeated on others, computed every output."
-        return Census(Verdict.VALUES_ONLY, "", (), (Evidence(TOPIC, text),))
+        return Census(Verdict.VALUES_ONLY, "", (), (Evidence(REPEATED, text, _traffic(session, call, repeated)),))
     reason = (
         "The values are right, but not computed by the bundle's own kernels alone: its launches, repeated on other"
         f" inputs, differ in {wrong[0].rstrip('.')}."
     )
-    return Census(Verdict.LIBRARY, reason, (), (Evidence(TOPIC, "\n".join(wrong)),))
+    return Census(Verdict.LIBRARY, reason, (), (Evidence(REPEATED, "\n".join(wrong)),))
+
+
+def _traffic(session: VerifySession, call: WatchedCall, repeated: Repeated) -> tuple[tuple[str, float], ...]:
+    """The figures of REPEATED, for a call whose steps computed every output; none if the steps are not as they should
+    be, which the repeater has not noticed."""
+    try:
+        steps = [step for each in call.watched.steps for step in each["steps"]]
+        moved = sum(size for step in steps for size in _sizes(step).values())
+    except (AttributeError, KeyError, TypeError):
+        return ()
+    given = sum(math.prod(shape) * dtype_of(spec).itemsize for spec, shape in zip(session.specs, call.shapes))
+    made = sum(each.value.nbytes for each in repeated.returned.outputs if isinstance(each.value, torch.Tensor))
+    launches = sum("launch" in step for step in steps)
+    return (("launches", float(launches)), ("moved_bytes", float(moved)), ("least_bytes", float(given + made)))
+
+
+def _sizes(step: Mapping[str, Any]) -> dict[str, int]:
+    """The bytes of each tensor that a step in the form of memory_steps.py is given. One that it is given twice counts
+    once."""
+    given = [
+        *step.get("args", ()),
+        *step.get("kwargs", {}).values(),
+        step.get("copy"),
+        step.get("to"),
+        step.get("fill"),
+    ]
+    tensors = [each.get("tensor", each) for each in given if each and ("tensor" in each or "strides" in each)]
+    return {f"{each}": math.prod(each["shape"]) * int(getattr(torch, each["dtype"]).itemsize) for each in tensors}

@@ -1,0 +1,1 @@
+"""The course: lessons as data, and how the judge's outcomes are graded."""

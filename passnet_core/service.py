@@ -24,6 +24,7 @@ from passnet_core.execution.live_checks import LiveChecks
 from passnet_core.execution.runs_in_progress import Progress, RunsInProgress
 from passnet_core.execution.scheduler import NOBODY, Scheduler
 from passnet_core.lessons.course import Course
+from passnet_core.lessons.progress import Attempt, FinishedRun, reached
 from passnet_core.records import (
     REUSED,
     Baseline,
@@ -81,6 +82,8 @@ OnOutcome = Callable[[int, Outcome], None]
 
 LONGEST_NOTE = 2_000
 """How many characters a visitor's note on a run may have."""
+MOST_ATTEMPTS = 2_000
+"""How many of a person's newest runs are looked through for attempts at lessons."""
 RECORDED_AT_ONCE = 60
 """How many recorded runs are imported per transaction: a transaction costs as much as importing ten runs."""
 
@@ -495,6 +498,16 @@ class Service:
             file = replace(file, run=replace(file.run, recorded=exchange.origin(file)))
         self._store.import_runs("", (file,))
         return file.run.id
+
+    # --- the course ---
+
+    def attempts(self, visitor: str) -> Mapping[str, Attempt]:
+        """The attempt of a person that counts for each lesson, by the lesson's id."""
+        runs = self._store.runs(RunQuery(MOST_ATTEMPTS, visitor=visitor))
+        finished = [
+            FinishedRun(each.run, each.accepted == each.total) for each in reversed(runs) if each.done == each.total
+        ]
+        return reached(self.course, finished, self._store.outcomes)
 
     # --- notes ---
 

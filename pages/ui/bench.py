@@ -1,7 +1,7 @@
 """What the Workbench knows of the passes in the editor: a run of them, or else a check that needs no click."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -10,13 +10,15 @@ from pages.ui.components import announce, finding_list, headline_words, verdict_
 from pages.ui.drafting import EditorDraft
 from pages.ui.match_view import Apply, suggestions
 from pages.ui.options import spec_of
+from pages.ui.places import place_of
 from pages.ui.results import TAB, VERDICT
 from pages.ui.tables import choose_outcome
 from pages.ui.text import clock, count, is_before, plain
 from pages.ui.words import VERDICTS
 from passnet_core.errors import UnknownItem
 from passnet_core.execution.runs_in_progress import Progress
-from passnet_core.records import Bundle, Finding, Outcome, Stage, Subgraph, Task
+from passnet_core.records import Bundle, EvalSpec, Finding, Outcome, Stage, Subgraph, Task
+from passnet_core.service import lesson_spec
 
 LIVE_S = 0.25
 """How long a page waits for a check before it is drawn without."""
@@ -140,8 +142,17 @@ def _progress(run_id: str | None) -> Progress | None:
 
 def _checked(task: Task, bundle: Bundle, subgraph_id: str, seconds: float) -> Outcome | None:
     service = resources.service()
-    spec = spec_of(service.device().device, Stage.CHECK)
+    spec = spec_for(task, Stage.CHECK)
     return service.check_within(task, bundle, spec, subgraph_id, seconds, owner=visitors.visitor())
+
+
+def spec_for(task: Task, stage: Stage | None) -> EvalSpec:
+    """Return how passes for a task are judged: by the visitor's settings, or as in every lesson. stage: None for the
+    last one."""
+    service = resources.service()
+    if service.course.of_task(task.id) is None:
+        return spec_of(service.device().device, stage)
+    return replace(lesson_spec(), stage=stage or lesson_spec().stage)
 
 
 @st.fragment(run_every=POLL_S)
@@ -196,20 +207,21 @@ def submit(
     everything: bool = False,
     fresh: bool = False,
 ) -> None:
-    """Have these passes judged on the selected subgraph, or on every subgraph of the task. fresh: even if the outcome
-    is known."""
+    """Have these passes judged on the selected subgraph, or on every subgraph of the task or lesson. fresh: even if the
+    outcome is known."""
     editor.go_to_syntax_error(bundle)
     if stage is not Stage.CHECK:
         # a run takes a while, and its progress is there
         st.session_state[TAB] = VERDICT
-    chosen: Sequence[str] | None = None if everything else [st.session_state["subgraph"]]
+    page, selected = place_of(task.id)
+    chosen: Sequence[str] | None = None if everything or page == "learn" else [st.session_state["subgraph"]]
     run_id = resources.service().submit(
         task,
         bundle,
-        spec_of(resources.service().device().device, stage),
+        spec_for(task, stage),
         subgraph_ids=chosen,
         label=drafting.label(task, draft),
         owner=visitors.visitor(),
         fresh=fresh,
     )
-    links.hand_over("run", run_id, "workbench", task.id)
+    links.hand_over("run", run_id, page, *selected.values())

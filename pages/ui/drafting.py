@@ -20,6 +20,7 @@ import streamlit as st
 from pages.ui import editor, frame, links, resources, visitors
 from pages.ui.components import long_code
 from pages.ui.editor import EditorMessage, Template, code_editor
+from pages.ui.places import place_of
 from pages.ui.text import codes, difference, key_of, plain, when
 from passnet_core.bundles import carried
 from passnet_core.bundles.starting import starting_point
@@ -30,6 +31,8 @@ from passnet_core.service import Draft, ReferenceBundle, SavedDraft
 from passnet_core.settings import ASSETS
 
 MINE = "mine"
+SOLUTION = "solution"
+"""The slot with the solution of a lesson."""
 COPY = re.compile(r"(?P<original>.+)\.[1-9]\d*", re.DOTALL)
 """The slot of a copy: the slot of its original, and which copy of it this is."""
 COMING = "copy that is coming"  # session state: (task, slot, the copy of it to which the page turns)
@@ -183,7 +186,9 @@ def edited(bundle: Bundle, **files: tuple[PassFile, ...]) -> Bundle:
 
 
 def references(task: Task) -> dict[str, ReferenceBundle]:
-    """Return the reference bundles for this task, by name."""
+    """Return the reference bundles for this task, or the solution of its lesson, by name."""
+    if (lesson := resources.service().course.of_task(task.id)) is not None:
+        return {SOLUTION: ReferenceBundle(SOLUTION, "Solution", lesson.goal, (task.id,), lesson.solution)}
     return {each.name: each for each in resources.service().reference_bundles() if task.id in each.task_ids}
 
 
@@ -193,7 +198,9 @@ def slot_titles(task: Task, asked: str | None) -> dict[str, str]:
     asked: a slot that the URL names. Raises UnknownItem if it is neither a slot nor a stored bundle.
     """
     titles = {MINE: "My passes"}
-    titles |= {name: f"Reference: {each.title}" for name, each in references(task).items()}
+    titles |= {
+        name: each.title if name == SOLUTION else f"Reference: {each.title}" for name, each in references(task).items()
+    }
     asked_slot = Slot(task.id, asked or MINE)
     for digest in [*st.session_state.get(_opened_key(task), ()), asked_slot.root.name]:
         if digest not in titles:
@@ -237,6 +244,8 @@ def original(task: Task, name: str) -> Bundle:
     if name == MINE:
         if not task.subgraphs:
             raise UnknownItem(f"Task {task.id!r} has no subgraphs. Choose another task to write a pass for.")
+        if (lesson := resources.service().course.of_task(task.id)) is not None:
+            return lesson.start
         return starting_point(resources.graph(task.subgraphs[0].code))
     reference = references(task).get(name)
     return reference.bundle if reference else resources.service().bundle(name)
@@ -277,12 +286,13 @@ def saved_drafts() -> tuple[Draft, ...]:
 def draft_links(drafts: Sequence[Draft]) -> None:
     """Draw a link to each draft."""
     for each in drafts:
+        page, place = place_of(each.task_id)
         links.link(
-            "workbench",
+            page,
             f"{plain(each.task_id)} · {plain(each.slot)} · {when(each.saved_at)}",
             icon=":material/edit_note:",
-            task=each.task_id,
             bundle=None if each.slot == MINE else each.slot,
+            **place,
         )
 
 

@@ -33,6 +33,7 @@ ISOLATION = {
 
 PAGES: tuple[tuple[links.Name, str, str], ...] = (
     ("start", "Start", "home"),
+    ("learn", "Learn", "school"),
     ("explore", "Explore", "travel_explore"),
     ("workbench", "Workbench", "construction"),
     ("runs", "Runs", "history"),
@@ -66,8 +67,8 @@ def show(page: Page) -> None:
     visitors.welcome()
     links.arrive(page.url_path or "start")
     with errors_shown():
-        # the Workbench has a button of its own, as its link holds the passes
-        strip(with_link=page.url_path != "workbench")
+        # the desk has a button of its own, as its link holds the passes
+        strip(with_link=page.url_path != "workbench" and not (page.url_path == "learn" and links.selected("lesson")))
         st.session_state[NOTICES] = st.container(key="notices")
         report_failed_action()
         page.run()
@@ -76,7 +77,7 @@ def show(page: Page) -> None:
 def title(page: Page) -> str:
     """Return what the browser's tab and its history call this view: what is selected, the page, the app."""
     name = page.url_path or "start"
-    subject = links.selected({"runs": "run", "workbench": "task", "explore": "task"}.get(name, ""))
+    subject = links.selected({"runs": "run", "workbench": "task", "explore": "task", "learn": "lesson"}.get(name, ""))
     if name == "start":
         return APP
     return " · ".join([*([subject[:LONGEST_SUBJECT]] if subject else []), page.title, APP])

@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 from pages.ui import drafting, frame, links, resources
 from pages.ui.copying import copy_button
 from pages.ui.drafting import EditorDraft
+from pages.ui.places import place_of
 from passnet_core.bundles.packing import packed, unpacked
 from passnet_core.records import Bundle, Task
 
@@ -18,7 +19,8 @@ def copy_link(task: Task, draft: EditorDraft, run_id: str | None) -> None:
     """Draw a button that copies a link to this view of a task with the very passes in the editor. run_id: a run of
     these passes."""
     bundle = draft.bundle
-    chosen = {key: links.selected(key) for key in ("subgraph", "tab")} | {"task": task.id, "run": run_id}
+    page, place = place_of(task.id)
+    chosen = {key: links.selected(key) for key in ("subgraph", "tab")} | {**place, "run": run_id}
     if bundle.digest == drafting.original(task, draft.slot.name).digest:
         root = draft.slot.root.name
         chosen["bundle"] = None if root == drafting.MINE else root
@@ -29,7 +31,7 @@ def copy_link(task: Task, draft: EditorDraft, run_id: str | None) -> None:
     else:
         chosen = {}
     named = {key: value for key, value in chosen.items() if value}
-    copy_button("link-of-passes", f"workbench?{urlencode(named)}" if named else None, lambda: store(bundle))
+    copy_button("link-of-passes", f"{page}?{urlencode(named)}" if named else None, lambda: store(bundle))
 
 
 @frame.action

@@ -53,6 +53,7 @@ def read_lesson(folder: Path, find: Find) -> Lesson:
         text=_read(folder / TEXT),
         picture=_one(Picture, _text(about, "picture"), "picture"),
         task=replace(found[0][0], id=task_id, subgraphs=tuple(replace(each, task_id=task_id) for _, each in found)),
+        source_task=found[0][0].id,
         kept_back=tuple(
             each.id for each, about in zip((each for _, each in found), variants) if about.get("kept_back")
         ),

@@ -124,7 +124,7 @@ class Handles {
   }
 
   get key() {
-    return `passnet widths ${this.data.within}`;
+    return `passnet widths ${this.data.within} ${this.data.names.length}`;
   }
 
   keep() {

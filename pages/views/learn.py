@@ -1,0 +1,102 @@
+"""Learn: the lessons of the course, and each of them beside graph, editor and results."""
+
+import streamlit as st
+
+from pages.ui import bench, desk, drafting, frame, lesson_pane, links, resources, sharing, visitors
+from pages.ui.panes import panes
+from pages.ui.text import count, plain
+from passnet_core.errors import UnknownItem
+from passnet_core.lessons.lesson import Lesson
+from passnet_core.lessons.progress import next_lesson
+from passnet_core.records import Stage
+
+PANES = ("lesson", *desk.PANES)
+WIDTHS = (27, 18, 32, 23)
+
+
+def course() -> None:
+    """List the lessons, with what the visitor has reached, and lead on to the next one."""
+    service = resources.service()
+    attempts = service.attempts(visitors.visitor())
+    lessons = service.course.lessons
+    passed = [each for each in lessons if each.id in attempts and attempts[each.id].grade.passed]
+    st.title("Learn to write passes")
+    st.markdown(
+        "From a graph to a pass that beats the compiler, in short lessons. Each has a small real subgraph and passes"
+        " with one thing missing. The judge grades what you write: no GPU is needed."
+    )
+    following = next_lesson(service.course, attempts)
+    if following is not None:
+        label = f"{'Go on with' if attempts else 'Begin with'} {lesson_pane.numbered(following)}"
+        if st.button(plain(label), type="primary", icon=":material/play_arrow:"):
+            st.switch_page(links.script("learn"), query_params={"lesson": following.id})
+    st.progress(
+        len(passed) / len(lessons) if lessons else 0.0, f"{len(passed)} of {count(len(lessons), 'lesson')} done"
+    )
+    for each in lessons:
+        lesson_pane.row(each, attempts.get(each.id))
+
+
+def lesson_page(lesson: Lesson) -> None:
+    links.arrive("learn", lesson.id)
+    task = lesson.task
+    with frame.errors_shown():
+        sharing.open_packed(task)
+    with st.container(key="bench-head", horizontal=True, vertical_alignment="center", gap="xsmall"):
+        st.title(plain(lesson_pane.numbered(lesson)), anchor=False, width="stretch")
+        subgraph, slot = desk.selectors(task, lesson_pane.selectable(lesson))
+        draft = drafting.open_draft(task, slot)
+        toolbar(lesson, draft)
+        here = bench.latest(task, subgraph, draft)
+        sharing.copy_link(task, draft, here.run_id if here.is_current else None)
+    bench.verdict_bar(here)
+    left, *others = panes(PANES, WIDTHS)
+    view = lesson_pane.LessonView(lesson, here)
+    with left:
+        view.draw()
+    desk.desk(here, others, before=view.draw_grade)
+
+
+def toolbar(lesson: Lesson, draft: drafting.EditorDraft) -> None:
+    with_files = bool(draft.drawn.files)
+    st.button(
+        "Check",
+        icon=":material/fact_check:",
+        on_click=desk.start,
+        args=(lesson.task, draft, Stage.CHECK, True),
+        disabled=not with_files,
+        help="Applies the static rules and matches the patterns. The page does that by itself after typing, too.",
+    )
+    st.button(
+        "Run",
+        type="primary",
+        icon=":material/play_arrow:",
+        on_click=desk.start,
+        args=(lesson.task, draft, None, True),
+        disabled=not with_files,
+        help="Has the judge grade these passes, also on inputs and variants that the lesson does not show.",
+    )
+    with st.popover("More", icon=":material/more_horiz:"):
+        original = drafting.original(lesson.task, draft.slot.name)
+        st.button(
+            "Start over",
+            icon=":material/restart_alt:",
+            on_click=drafting.start_over,
+            args=(draft, original),
+            disabled=draft.bundle.digest == original.digest,
+            help="Restores the text that the lesson begins with.",
+        )
+        drafting.file_menu(draft)
+
+
+chosen = links.selected("lesson")
+if chosen is None:
+    course()
+else:
+    try:
+        opened = resources.service().course.lesson(chosen)
+    except UnknownItem as error:
+        frame.report(error)
+        course()
+    else:
+        lesson_page(opened)

@@ -23,7 +23,9 @@ from passnet_core.execution.jobs import jobs_of, new_run, now
 from passnet_core.execution.live_checks import LiveChecks
 from passnet_core.execution.runs_in_progress import Progress, RunsInProgress
 from passnet_core.execution.scheduler import NOBODY, Scheduler
+from passnet_core.lessons.certifying import certificate_of
 from passnet_core.lessons.course import Course
+from passnet_core.lessons.lesson import TASK, Lesson
 from passnet_core.lessons.progress import Attempt, FinishedRun, reached
 from passnet_core.records import (
     REUSED,
@@ -60,6 +62,7 @@ from passnet_core.store.prepared import (
 )
 from passnet_core.store.rows import (
     BaselineRow,
+    Certificate,
     Draft,
     RunNote,
     RunQuery,
@@ -82,6 +85,11 @@ OnOutcome = Callable[[int, Outcome], None]
 
 LONGEST_NOTE = 2_000
 """How many characters a visitor's note on a run may have."""
+LONGEST_HOLDER = 80
+"""How many characters the name on a certificate may have."""
+OWN_SLOT = "mine"
+"""The slot of the drafts that a person writes from the beginning."""
+MOST_RECENT = 20
 MOST_ATTEMPTS = 2_000
 """How many of a person's newest runs are looked through for attempts at lessons."""
 RECORDED_AT_ONCE = 60
@@ -508,6 +516,53 @@ class Service:
             FinishedRun(each.run, each.accepted == each.total) for each in reversed(runs) if each.done == each.total
         ]
         return reached(self.course, finished, self._store.outcomes)
+
+    def has_attempts(self, visitor: str) -> bool:
+        """Whether a person has a run of a lesson among the newest runs. Reads no lesson."""
+        runs = self._store.runs(RunQuery(MOST_RECENT, visitor=visitor))
+        return any(each.startswith(TASK) for run in runs for each in run.run.task_ids)
+
+    def certify(self, visitor: str, holder: str) -> Certificate:
+        """Issue a certificate of all lessons, to be shown to anybody by its id. holder: who it is for, in their own
+        words. Raises BadInput if a lesson is not passed, or if there is no name or too long a one."""
+        holder = " ".join(holder.split())
+        if not 0 < len(holder) <= LONGEST_HOLDER:
+            raise BadInput(f"A certificate needs a name of at most {LONGEST_HOLDER} characters. Type one.")
+        certificate = certificate_of(holder, self.course, self.attempts(visitor), self._store.outcomes)
+        self._store.add_certificate(certificate)
+        return certificate
+
+    def certificate(self, certificate_id: str) -> Certificate:
+        """A certificate that was issued here. Raises UnknownItem."""
+        found = self._store.certificate(certificate_id)
+        if found is None:
+            raise UnknownItem(f"There is no certificate {certificate_id!r} here. Ask its holder for the link.")
+        return found
+
+    def judge_lesson(self, lesson: Lesson, bundle: Bundle, *, fresh: bool = False, owner: str = NOBODY) -> str:
+        """Start the run that grades these passes in a lesson, and return its id. fresh: even if it is known."""
+        return self.submit(lesson.task, bundle, lesson_spec(), label=lesson.id, fresh=fresh, owner=owner)
+
+    def export_course(self, visitor: str) -> str:
+        """The attempts of a person that count, as the text of a run file."""
+        return "".join(self.export_run(each.run.id) for each in self.attempts(visitor).values())
+
+    def import_course(self, visitor: str, text: str) -> int:
+        """Open the passes of an exported course as this person's, and have them graded again. Returns in how many
+        lessons. All of the file is read before anything is changed. Raises BadInput that names the line."""
+        found = [
+            (lesson, file.bundles[0])
+            for file in exchange.read(text.splitlines())
+            for lesson in [self.course.of_task(file.run.task_ids[0])]
+            if lesson is not None and file.bundles
+        ]
+        if not found:
+            raise BadInput("This file has no passes of a lesson. Choose a file that was exported from Learn.")
+        for lesson, bundle in found:
+            before = self.draft(visitor, lesson.task.id, OWN_SLOT)
+            self.save_draft(visitor, lesson.task.id, OWN_SLOT, bundle, before.place if before else None)
+            self.judge_lesson(lesson, bundle, owner=visitor)
+        return len(found)
 
     # --- notes ---
 

@@ -225,11 +225,63 @@ def write_data(folder: Path, *, recorded: bool = True) -> Path:
     write_bundle(REFERENCE, place)
     about = {"title": "Add and rectify", "description": "One pointwise kernel.", "tasks": [TASK_ID]}
     (place / "about.json").write_text(json.dumps(about), encoding="utf-8")
+    for number, lesson_id in enumerate(LESSONS, 1):
+        write_lesson(folder / "lessons" / f"{number:02}-{lesson_id}")
     if recorded:
         (folder / "baselines").mkdir()
         files = [measured(REFERENCE, speedup=1.5), measured(None, speedup=0.7)]
         exchange.write_file(folder / "baselines" / "h200.jsonl.gz", files)
     return folder
+
+
+LESSONS = ("adding", "rectifying")
+BEGINNING = PASS.replace("a + b", "a  # SIGMOID: add b")
+LESSON = """
+title = "A title"
+goal = "Add two tensors."
+picture = "steps"
+hints = ["Look at the graph.", "What is added?", "Write a + b."]
+explains = ["no match", "other operator"]
+further = ["rectifying"]
+without = ["traffic"]
+
+[[variant]]
+id = "small"
+task = "add-relu"
+subgraph = "float32/48/toy"
+shapes = [[2, 5], [2, 5]]
+
+[[variant]]
+id = "half"
+task = "add-relu"
+subgraph = "float16/96/toy"
+kept_back = true
+
+[[mistake]]
+name = "no_match"
+star = "match"
+comment = "The pattern has to add."
+
+[[mistake]]
+name = "values"
+verdicts = ["wrong values"]
+comment = "The kernel computes something else."
+"""
+
+
+def write_lesson(folder: Path) -> None:
+    """Write a lesson on the task of the small playground."""
+    wrong = PASS.replace("s = ", "s = 2 * ") + "# WRONG\n"
+    for place, code in (
+        ("start", BEGINNING),
+        ("solution", PASS),
+        ("mistakes/no_match", BEGINNING),
+        ("mistakes/values", wrong),
+    ):
+        (folder / place).mkdir(parents=True)
+        write_bundle(Bundle((PassFile("add_relu.py", code),)), folder / place)
+    (folder / "lesson.toml").write_text(LESSON, encoding="utf-8")
+    (folder / "text.md").write_text("What a *pattern* is.\n", encoding="utf-8")
 
 
 def hostile(text: str) -> RunFile:

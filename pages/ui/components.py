@@ -5,11 +5,13 @@ from typing import Any
 
 import streamlit as st
 
+from pages.ui import links, resources
 from pages.ui.text import code_span, figure, plain, seconds, shape, when
 from pages.ui.words import VERDICTS, YOURS
 from passnet_core.advice import next_step as advising
 from passnet_core.charts.breakdown import MEDIANS_SAID, speedup_words, times_words
 from passnet_core.graphs import rendering
+from passnet_core.lessons.lesson import Lesson
 from passnet_core.records import (
     CLOCK_VERSION,
     NOISE_FLOOR,
@@ -82,7 +84,14 @@ def verdict_card(
         if more:
             more()
         st.markdown(f"**Next:** {next_step or plain(advising.next_step(outcome) or words.next_step)}")
+        learn_why("Learn why", resources.service().course.explaining(outcome))
         st.caption(" · ".join(plain(each) for each in conditions(outcome, recorded)))
+
+
+def learn_why(words: str, lesson: Lesson | None) -> None:
+    """Draw a link to a lesson that explains something, unless it is open."""
+    if lesson is not None and links.selected("lesson") != lesson.id:
+        links.link("learn", f"{words}: {plain(lesson.title)}", icon=":material/school:", lesson=lesson.id)
 
 
 def concerned(outcome: Outcome) -> str:
@@ -144,6 +153,7 @@ def finding_list(
 
     go_to: shows a file, line and column in an editor; each finding then has a button for its line."""
     files = {file.name: file.code.splitlines() for file in (bundle.files if bundle else ())}
+    course = resources.service().course
     for number, finding in enumerate(findings):
         show = st.error if finding.fatal else st.warning
         lines = files.get(finding.file, [])
@@ -162,6 +172,8 @@ def finding_list(
                 on_click=go_to,
                 args=(finding.file, finding.line, finding.column),
             )
+        if all(finding.rule != each.rule for each in findings[:number]):
+            learn_why(f"Learn about the rule {plain(finding.rule)}", course.explaining_word(finding.rule))
 
 
 def conditions(outcome: Outcome, recorded: str = "") -> tuple[str, ...]:

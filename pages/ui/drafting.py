@@ -27,10 +27,10 @@ from passnet_core.bundles.starting import starting_point
 from passnet_core.errors import BadInput, UnknownItem
 from passnet_core.graphs.respelling import patched
 from passnet_core.records import Bundle, Finding, LineChange, PassFile, Task
-from passnet_core.service import Draft, ReferenceBundle, SavedDraft
+from passnet_core.service import OWN_SLOT, Draft, ReferenceBundle, SavedDraft
 from passnet_core.settings import ASSETS
 
-MINE = "mine"
+MINE = OWN_SLOT
 SOLUTION = "solution"
 """The slot with the solution of a lesson."""
 COPY = re.compile(r"(?P<original>.+)\.[1-9]\d*", re.DOTALL)

@@ -23,6 +23,8 @@ STARS: dict[Star, str] = {
     Star.TRAFFIC: "no needless bytes",
 }
 """What each star says, in a few words."""
+CAME_FROM = ("workbench", "runs")
+"""The pages with verdicts that lead to a lesson, and to which one wants to go back."""
 SHOWN_HINTS = "hints shown"  # session state, followed by the lesson's id
 
 
@@ -76,6 +78,8 @@ class LessonView:
 
     def draw(self) -> None:
         """Draw the text, its picture, the hints, the solution, and what comes next."""
+        if (before := links.view_before()) is not None and before[0] in CAME_FROM:
+            links.link(before[0], "Back to where you were", icon=":material/undo:", **before[1])
         st.markdown(f"**{plain(self.lesson.goal)}**")
         st.markdown(self.lesson.text)
         self._picture()

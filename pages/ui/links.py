@@ -19,6 +19,8 @@ def script(name: Name) -> str:
 
 
 _OPEN = "page that is open"
+_VIEW = "page that is open, with what the URL selects there"
+_BEFORE = "page that was open before, with what the URL selected there"
 _CHOSEN = "chosen, but maybe not known to the browser yet"
 
 
@@ -42,7 +44,10 @@ def arrive(*where: str) -> None:
     chosen. So an old value counts as the one that replaced it, until the browser has shown that it knows better or the
     visitor has gone back in the history.
     """
+    if st.session_state.get(_OPEN, where[0]) != where[0]:
+        st.session_state[_BEFORE] = st.session_state[_VIEW]
     st.session_state[_OPEN] = where[0]
+    st.session_state[_VIEW] = (where[0], dict(st.query_params))
     run = get_script_run_ctx()
     chosen = _chosen()
     for key, choice in list(chosen.items()):
@@ -55,6 +60,12 @@ def arrive(*where: str) -> None:
             choice.new = False
             if is_old:
                 _put(key, choice.value)
+
+
+def view_before() -> tuple[Name, dict[str, str]] | None:
+    """Return the page from which the visitor came to this one, and what the URL selected there."""
+    found: tuple[Name, dict[str, str]] | None = st.session_state.get(_BEFORE)
+    return found
 
 
 def _chosen() -> dict[str, _Selection]:

@@ -1,11 +1,12 @@
-"""Uploads: importing a run."""
+"""Uploads: importing a run, or somebody's progress in the course."""
 
 import streamlit as st
 
-from pages.ui import frame, links, resources
+from pages.ui import frame, links, resources, visitors
+from pages.ui.text import count
 from passnet_core.errors import BadInput
 
-KEY = "imported-run"
+KEY, COURSE = "imported-run", "imported-course"
 
 
 def import_run() -> None:
@@ -15,11 +16,29 @@ def import_run() -> None:
 
 @frame.action
 def _import() -> None:
-    file = st.session_state[KEY]
+    text = _text(KEY)
+    if text is not None:
+        links.select("run", resources.service().import_run(text))
+
+
+def import_course() -> None:
+    """Draw the upload of a course that was exported in another browser."""
+    st.file_uploader("Progress to go on with (JSONL)", type=["jsonl"], key=COURSE, on_change=_import_course)
+
+
+@frame.action
+def _import_course() -> None:
+    text = _text(COURSE)
+    if text is not None:
+        number = resources.service().import_course(visitors.visitor(), text)
+        st.toast(f"The passes of {count(number, 'lesson')} are being judged.", icon=":material/gavel:")
+
+
+def _text(key: str) -> str | None:
+    file = st.session_state[key]
     if file is None:
-        return
+        return None
     try:
-        text = file.getvalue().decode("utf-8")
+        return str(file.getvalue().decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise BadInput(f"{file.name} is not a text file. Choose a file that Export has written.") from error
-    links.select("run", resources.service().import_run(text))
+        raise BadInput(f"{file.name} is not a text file. Choose a file that was exported here.") from error

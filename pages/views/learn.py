@@ -2,16 +2,19 @@
 
 import streamlit as st
 
-from pages.ui import bench, desk, drafting, frame, lesson_pane, links, resources, sharing, visitors
+from pages.ui import bench, desk, drafting, frame, lesson_pane, links, resources, sharing, uploads, visitors
+from pages.ui.certificates import certificate_page
 from pages.ui.panes import panes
 from pages.ui.text import count, plain
 from passnet_core.errors import UnknownItem
 from passnet_core.lessons.lesson import Lesson
 from passnet_core.lessons.progress import next_lesson
 from passnet_core.records import Stage
+from passnet_core.service import LONGEST_HOLDER
 
 PANES = ("lesson", *desk.PANES)
 WIDTHS = (27, 18, 32, 23)
+HOLDER = "holder"
 
 
 def course() -> None:
@@ -35,6 +38,43 @@ def course() -> None:
     )
     for each in lessons:
         lesson_pane.row(each, attempts.get(each.id))
+    if lessons and following is None:
+        certificate_form()
+    keeping(bool(attempts))
+
+
+def certificate_form() -> None:
+    st.header("Your certificate")
+    st.markdown(
+        "You have passed all lessons. A certificate has a link of its own, and anybody can have it judged again."
+    )
+    with st.form("certificate", border=False):
+        st.text_input("The name on it", key=HOLDER, max_chars=LONGEST_HOLDER)
+        st.form_submit_button("Make the certificate", icon=":material/workspace_premium:", on_click=certify)
+
+
+@frame.action
+def certify() -> None:
+    certificate = resources.service().certify(visitors.visitor(), st.session_state[HOLDER])
+    links.turn_to({"certificate": certificate.id})
+
+
+def keeping(is_anything: bool) -> None:
+    """Draw how to take one's progress to another browser or machine."""
+    with st.expander("Take your progress elsewhere", icon=":material/sync_alt:"):
+        st.markdown(
+            "Progress belongs to this browser. The file has your passes with their verdicts. Where it is read, the"
+            " passes replace those in the lessons and are judged again."
+        )
+        if is_anything:
+            st.download_button(
+                "Download my progress",
+                lambda: resources.service().export_course(visitors.visitor()),
+                file_name="passnet-course.jsonl",
+                icon=":material/download:",
+                on_click="ignore",
+            )
+        uploads.import_course()
 
 
 def lesson_page(lesson: Lesson) -> None:
@@ -89,8 +129,10 @@ def toolbar(lesson: Lesson, draft: drafting.EditorDraft) -> None:
         drafting.file_menu(draft)
 
 
-chosen = links.selected("lesson")
-if chosen is None:
+chosen, shown = links.selected("lesson"), links.selected("certificate")
+if shown is not None:
+    certificate_page(shown)
+elif chosen is None:
     course()
 else:
     try:

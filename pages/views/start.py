@@ -10,6 +10,7 @@ from pages.ui.example import ShownExample, finished_example
 from pages.ui.graphs import graph_view
 from pages.ui.text import count, plain, when
 from passnet_core.leaderboard.excerpts import kernels_of
+from passnet_core.lessons.progress import next_lesson
 from passnet_core.service import Draft, RunSummary
 
 SHOWN = 3
@@ -17,14 +18,22 @@ SHOWN = 3
 
 
 def actions(example: ShownExample) -> None:
-    """Draw the button that opens the example in the Workbench, and two links."""
+    """Draw the button that opens the first lesson, one that opens the example in the Workbench, and two links."""
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        if st.button("Run this yourself", type="primary", icon=":material/play_arrow:"):
+        first_lesson()
+        if st.button("Run this yourself", icon=":material/play_arrow:"):
             outcome = example.found.outcome
             place = {"task": outcome.task_id, "subgraph": outcome.subgraph_id, "bundle": example.reference}
             st.switch_page(links.script("workbench"), query_params=place)
         links.link("explore", "Browse the tasks", icon=":material/travel_explore:")
         links.link("help", "What is a pass?", icon=":material/help:")
+
+
+def first_lesson() -> None:
+    if st.button("First lesson", type="primary", icon=":material/school:"):
+        # not before: reading the lessons takes a moment
+        lessons = resources.service().course.lessons
+        st.switch_page(links.script("learn"), query_params={"lesson": lessons[0].id} if lessons else None)
 
 
 def example_view(example: ShownExample) -> None:
@@ -67,6 +76,7 @@ def pass_view(example: ShownExample) -> None:
 
 def returning() -> None:
     """Link to the visitor's latest drafts and runs."""
+    next_lesson_link()
     drafts = drafting.saved_drafts()[:SHOWN]
     runs = resources.service().runs(SHOWN, visitor=visitors.visitor())
     if drafts and runs:
@@ -79,6 +89,17 @@ def returning() -> None:
         draft_links(drafts)
     elif runs:
         run_links(runs)
+
+
+def next_lesson_link() -> None:
+    """Link to the lesson with which somebody goes on who has begun the course."""
+    service = resources.service()
+    if not service.has_attempts(visitors.visitor()):
+        return
+    following = next_lesson(service.course, service.attempts(visitors.visitor()))
+    if following is not None:
+        label = f"Go on with the lesson {plain(following.title)}"
+        links.link("learn", label, icon=":material/school:", lesson=following.id)
 
 
 def draft_links(drafts: Sequence[Draft]) -> None:
@@ -113,6 +134,7 @@ else:
     st.info(
         "There is no finished example here. Browse the tasks and write a pass for one.", icon=":material/lightbulb:"
     )
+    first_lesson()
     links.link("explore", "Browse the tasks", icon=":material/travel_explore:")
     links.link("help", "What is a pass?", icon=":material/help:")
 with latest:

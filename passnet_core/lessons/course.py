@@ -54,11 +54,11 @@ class Course:
     def explaining(self, outcome: Outcome) -> Lesson | None:
         """The lesson that explains why an outcome is as it is: a rule that was broken, or else what was missed, or else
         the verdict."""
-        for word in _to_explain(outcome):
-            for each in self.lessons:
-                if word in each.explains:
-                    return each
-        return None
+        return next(filter(None, map(self.explaining_word, _to_explain(outcome))), None)
+
+    def explaining_word(self, word: str) -> Lesson | None:
+        """The lesson that explains a rule, a kind of miss, or a verdict, by its value."""
+        return next((each for each in self.lessons if word in each.explains), None)
 
     @property
     def _read(self) -> tuple[tuple[Lesson, ...], tuple[str, ...]]:

@@ -8,6 +8,7 @@ from passnet_core.records import Bundle, Outcome, Run
 from passnet_core.records.trajectories import Ending, Opening, Trajectory, Turn
 from passnet_core.store.rows import (
     BaselineRow,
+    Certificate,
     Draft,
     JobName,
     KeptTrajectory,
@@ -93,6 +94,10 @@ class Store(Protocol):
 
     def adopt_drafts(self, visitor: str) -> None:
         """Give a person the drafts that are nobody's: those of before drafts belonged to somebody."""
+
+    def add_certificate(self, certificate: Certificate) -> None: ...
+
+    def certificate(self, certificate_id: str) -> Certificate | None: ...
 
     def start_trajectory(self, opening: Opening, owner: str, visitor: str) -> None:
         """owner, visitor: as in start_run."""

@@ -34,6 +34,7 @@ from passnet_core.records.trajectories import Ending, Opening, Trajectory, Turn
 from passnet_core.store.base import MIGRATIONS, StoreBusy
 from passnet_core.store.rows import (
     BaselineRow,
+    Certificate,
     Draft,
     EarlierRun,
     JobName,
@@ -141,6 +142,10 @@ class Database:
         with self._transaction() as cursor:
             cursor.execute(_sql("star_run"), {"visitor": visitor, "run_id": run_id, "starred": starred})
 
+    def add_certificate(self, certificate: Certificate) -> None:
+        with self._transaction() as cursor:
+            cursor.execute(_sql("add_certificate"), {"id": certificate.id, "content": _text(certificate)})
+
     def start_trajectory(self, opening: Opening, owner: str, visitor: str) -> None:
         with self._transaction() as cursor:
             _add_trajectory(cursor, opening, owner, visitor)
@@ -224,6 +229,10 @@ class Database:
 
     def drafts(self, visitor: str) -> tuple[Draft, ...]:
         return tuple(Draft(*row) for row in self._rows("drafts", visitor=visitor))
+
+    def certificate(self, certificate_id: str) -> Certificate | None:
+        rows = self._rows("certificate", id=certificate_id)
+        return _read(Certificate, rows[0][0]) if rows else None
 
     def trajectory(self, trajectory_id: str) -> KeptTrajectory | None:
         rows = self._rows("trajectory", trajectory_id=trajectory_id)

@@ -1,6 +1,7 @@
 """The small records that the store's questions return, made from rows."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from passnet_core.records import (
     LEVELS,
@@ -17,6 +18,8 @@ from passnet_core.records import (
     SolverKind,
     Speedup,
     Verdict,
+    digest_of,
+    to_json,
 )
 from passnet_core.records.trajectories import Ending, Opening, Trajectory
 
@@ -103,6 +106,32 @@ class SavedDraft:
     place: int
     saved_at: str
     bundle: Bundle
+
+
+@dataclass(frozen=True)
+class PassedLesson:
+    """A lesson of a certificate, and the run in which all its stars were earned. judge_digest: of the judge."""
+
+    lesson_id: str
+    title: str
+    run_id: str
+    bundle_digest: str
+    verdicts: tuple[Verdict, ...]
+    judge_digest: str
+    finished_at: str
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What somebody has passed in the course. holder: who it is for, in their own words."""
+
+    holder: str
+    lessons: tuple[PassedLesson, ...]
+
+    @cached_property
+    def id(self) -> str:
+        """Told from the content, so that a link to a certificate never shows another one."""
+        return digest_of(to_json(self))
 
 
 @dataclass(frozen=True)

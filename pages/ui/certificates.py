@@ -1,0 +1,91 @@
+"""A certificate of the course: what its holder has passed, and the same passes judged again by whoever looks at it."""
+
+import streamlit as st
+
+from pages.ui import frame, links, resources, visitors
+from pages.ui.text import count, plain, when
+from passnet_core.errors import PlaygroundError
+from passnet_core.lessons.grading import graded
+from passnet_core.service import Certificate
+from passnet_core.store.rows import PassedLesson
+
+POLL_S = 1.0
+
+
+def certificate_page(certificate_id: str) -> None:
+    certificate = resources.service().certificate(certificate_id)
+    st.title(f"Certificate of {plain(certificate.holder)}")
+    st.markdown(
+        f"{plain(certificate.holder)} has passed {count(len(certificate.lessons), 'lesson')} of the course with the"
+        " passes below. The judge has found each of them right, on inputs and variants that the lessons keep back."
+    )
+    st.caption(
+        "The name is the holder's own words. All else is told from the runs, and can be judged again by anybody."
+    )
+    st.button(
+        "Have it judged again",
+        icon=":material/gavel:",
+        type="primary",
+        on_click=judge_again,
+        args=(certificate,),
+        help="Judges these very passes afresh, with new inputs, on this machine.",
+    )
+    found = st.session_state.get(_key(certificate), {})
+    if found:
+        again(certificate, found)
+    else:
+        table(certificate, {})
+    for each in certificate.lessons:
+        links.link("runs", f"{plain(each.title)}: run {each.run_id}", icon=":material/history:", run=each.run_id)
+
+
+def table(certificate: Certificate, found: dict[str, str]) -> None:
+    """Draw the passed lessons. found: by lesson, what the judge says now."""
+    st.dataframe([_row(each, found) for each in certificate.lessons], hide_index=True, width="stretch")
+
+
+def _row(passed: PassedLesson, found: dict[str, str]) -> dict[str, str]:
+    return {
+        "lesson": passed.title,
+        "verdicts": ", ".join(dict.fromkeys(each.value for each in passed.verdicts)),
+        "judged": when(passed.finished_at),
+        "passes": passed.bundle_digest,
+        "judge": passed.judge_digest[:8],
+    } | ({"judged again": found.get(passed.lesson_id, "")} if found else {})
+
+
+@frame.action
+def judge_again(certificate: Certificate) -> None:
+    service = resources.service()
+    st.session_state[_key(certificate)] = {
+        each.lesson_id: service.judge_lesson(
+            service.course.lesson(each.lesson_id),
+            service.bundle(each.bundle_digest),
+            fresh=True,
+            owner=visitors.visitor(),
+        )
+        for each in certificate.lessons
+    }
+
+
+@st.fragment(run_every=POLL_S)
+def again(certificate: Certificate, runs: dict[str, str]) -> None:
+    """Draw the passed lessons with what the judge says of them now, until it has judged all."""
+    table(certificate, {lesson_id: _now(lesson_id, run_id) for lesson_id, run_id in runs.items()})
+
+
+def _now(lesson_id: str, run_id: str) -> str:
+    try:
+        progress = resources.service().progress(run_id)
+        if not progress.finished:
+            return "being judged…" if progress.done else "waiting…"
+        grade = graded(resources.service().course.lesson(lesson_id), progress.outcomes)
+    except PlaygroundError as error:
+        return str(error)
+    if grade.ungraded:
+        return f"not graded: {grade.ungraded}"
+    return "all stars again" if grade.passed else f"lacks {', '.join(grade.missing)}"
+
+
+def _key(certificate: Certificate) -> str:
+    return f"judged again {certificate.id}"

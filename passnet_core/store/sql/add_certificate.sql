@@ -1,0 +1,1 @@
+INSERT INTO certificates (id, content) VALUES ($id, $content) ON CONFLICT DO NOTHING

@@ -1,0 +1,1 @@
+SELECT content FROM certificates WHERE id = $id

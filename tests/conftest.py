@@ -170,12 +170,14 @@ def name_of(item: pytest.Item) -> str:
 
 
 def corpus_file(item: pytest.Item) -> str | None:
-    """The file of the adversarial corpus, or the reference bundle, that a test judges on the CPU, or None."""
+    """The file of the adversarial corpus, the reference bundle or the lesson that a test judges on the CPU, or None."""
     given = getattr(item, "callspec", None)
     if given is None:
         return None
     if (reference := given.params.get("judged_reference")) is not None:
         return full_run.reference_of(reference)
+    if (lesson := given.params.get("judged_lesson")) is not None:
+        return full_run.lesson_of(lesson)
     if not isinstance(given.params.get("entry"), Entry) or given.params.get("device") is not Device.CPU:
         return None
     return full_run.file_of(given.params["entry"])

@@ -1,4 +1,4 @@
-"""The last recorded run of the corpus and the reference bundles, and which have to be judged again since then."""
+"""The last recorded run of the corpus, the reference bundles and the lessons, and which have to be judged again."""
 
 import hashlib
 import json
@@ -10,8 +10,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from passnet_core.bundles.reading import read_bundle
+from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.layout import read_task
 from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.lessons.lesson import Lesson
+from passnet_core.lessons.reading import read_lesson
 from passnet_core.records import Device, digest_of
 from tests.adversarial.corpus import FOLDER, Entry, entries
 
@@ -20,8 +23,9 @@ DATA = FOLDER.parents[1] / "data"
 REFERENCES = tuple(sorted(path.parent for path in (DATA / "bundles").glob("*/about.json")))
 SAMPLE = 24
 """How many unchanged files, of those that need a judge, are judged while the judge is unchanged."""
-REFERENCE_SAMPLE = 2
-"""How many unchanged reference bundles are judged beside them."""
+LESSONS = tuple(sorted(path.parent for path in (DATA / "lessons").glob("*/lesson.toml")))
+SAMPLES = {"reference": 2, "lesson": 1}
+"""How many unchanged reference bundles and lessons are judged beside them."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,11 @@ def reference_of(folder: Path) -> str:
     return f"reference/{folder.name}"
 
 
+def lesson_of(folder: Path) -> str:
+    """The name of a lesson in plans and in the record."""
+    return f"lesson/{folder.name}"
+
+
 def tasks_of(folder: Path) -> list[str]:
     """The ids of the tasks that a reference bundle is for."""
     named: list[str] = json.loads((folder / "about.json").read_text(encoding="utf-8"))["tasks"]
@@ -73,6 +82,8 @@ def state() -> State:
         environment = LocalBackend(sys.executable, "auto", Path(home)).info().environment
     files = {file_of(each): each.job(Device.CPU).digest for each in on_cpu()}
     files |= {reference_of(each): _reference_digest(each) for each in REFERENCES}
+    corpus = Corpus([DATA / "tasks"])
+    files |= {lesson_of(each): _lesson_digest(read_lesson(each, corpus.task)) for each in LESSONS}
     if environment is None:
         return State("none", {}, files)
     named = {name: str(getattr(environment, name)) for name in ("python", "torch", "triton", "isolation", "platform")}
@@ -83,7 +94,7 @@ def planned(now: State, recorded: State | None, by_rule: frozenset[str], turn: i
     """Plan all files if the judge has changed since the recorded run, otherwise a sample and the files that changed.
 
     by_rule: files that a static rule must reject. Other tests check that without a judge, so a sample has only one of
-    them. The samples of successive turns cover the corpus and the reference bundles.
+    them. The samples of successive turns cover all of them.
     """
     if recorded is None:
         return Plan(None, "no full run is recorded")
@@ -94,9 +105,11 @@ def planned(now: State, recorded: State | None, by_rule: frozenset[str], turn: i
         return Plan(None, f"changed since the recorded full run: {', '.join(differing)}")
     changed = {name for name, digest in now.files.items() if recorded.files.get(name) != digest}
     unchanged = now.files.keys() - changed
-    references = {name for name in unchanged if name.startswith("reference/")}
-    sample = {*_window(unchanged - by_rule - references, turn, SAMPLE), *_window(unchanged & by_rule, turn, 1)}
-    sample |= {*_window(references, turn, REFERENCE_SAMPLE)}
+    apart = {kind: {name for name in unchanged if name.startswith(f"{kind}/")} for kind in SAMPLES}
+    rest = unchanged.difference(by_rule, *apart.values())
+    sample = {*_window(rest, turn, SAMPLE), *_window(unchanged & by_rule, turn, 1)}
+    for kind, names in apart.items():
+        sample |= {*_window(names, turn, SAMPLES[kind])}
     why = f"sample {turn}, and {len(changed)} that changed since the recorded full run"
     return Plan(frozenset(changed | sample), why)
 
@@ -113,6 +126,14 @@ def write(ran: State, path: Path = RECORD) -> None:
 def _reference_digest(folder: Path) -> str:
     tasks = [read_task(DATA / "tasks" / task_id) for task_id in tasks_of(folder)]
     return digest_of([read_bundle(folder).digest, [each.digest for task in tasks for each in task.subgraphs]])
+
+
+def _lesson_digest(lesson: Lesson) -> str:
+    """A digest of all of which grades depend: subgraphs, passes, and the symptoms of mistakes in their order."""
+    bundles = [lesson.start, lesson.solution, *(each.bundle for each in lesson.mistakes)]
+    symptoms = [repr(each.symptoms) for each in lesson.mistakes]
+    subgraphs = [each.digest for each in lesson.task.subgraphs]
+    return digest_of([[each.digest for each in bundles], symptoms, subgraphs, lesson.kept_back, lesson.without])
 
 
 def _differ(name: str, now: State, recorded: State) -> bool:

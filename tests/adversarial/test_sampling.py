@@ -7,12 +7,13 @@ import pytest
 
 from tests.adversarial import full_run
 from tests.adversarial.corpus import entries
-from tests.adversarial.full_run import REFERENCE_SAMPLE, SAMPLE, State, planned
+from tests.adversarial.full_run import SAMPLE, SAMPLES, State, planned
 
 NAMES = [f"values/{number}" for number in range(4 * SAMPLE - 10)]
 RULES = frozenset(f"rules/{number}" for number in range(4))
-REFERENCES = frozenset(f"reference/{number}" for number in range(6))
-THEN = State("a judge", {"torch": "2", "python": "3"}, dict.fromkeys((*NAMES, *RULES, *REFERENCES), "as it was"))
+APART = {kind: frozenset(f"{kind}/{number}" for number in range(3 * size)) for kind, size in SAMPLES.items()}
+OTHERS = frozenset.union(*APART.values())
+THEN = State("a judge", {"torch": "2", "python": "3"}, dict.fromkeys((*NAMES, *RULES, *OTHERS), "as it was"))
 
 
 def test_all_files_run_without_a_record() -> None:
@@ -36,10 +37,11 @@ def test_all_files_run_after_a_change_of_the_judge_or_of_a_version(now: State, w
 
 def test_successive_samples_cover_the_corpus() -> None:
     plans = [planned(THEN, THEN, RULES, turn).files or frozenset() for turn in range(700, 704)]
-    assert [len(each - RULES - REFERENCES) for each in plans] == [SAMPLE] * 4
+    assert [len(each - RULES - OTHERS) for each in plans] == [SAMPLE] * 4
     assert [len(each & RULES) for each in plans] == [1] * 4
-    assert [len(each & REFERENCES) for each in plans] == [REFERENCE_SAMPLE] * 4
-    assert frozenset.union(*plans) == {*NAMES, *RULES, *REFERENCES}
+    for kind, names in APART.items():
+        assert [len(each & names) for each in plans] == [SAMPLES[kind]] * 4
+    assert frozenset.union(*plans) == {*NAMES, *RULES, *OTHERS}
     assert planned(THEN, THEN, RULES, 700).files == plans[0]
 
 
@@ -49,7 +51,7 @@ def test_changed_and_new_files_run_in_every_turn() -> None:
         files = planned(now, THEN, RULES, turn).files
         assert files is not None
         assert files >= {"values/7", "rules/1", "honest/new"}
-        assert len(files) == SAMPLE + 1 + REFERENCE_SAMPLE + 3
+        assert len(files) == SAMPLE + 1 + sum(SAMPLES.values()) + 3
 
 
 def test_a_corpus_smaller_than_a_sample_runs_as_a_whole() -> None:
@@ -65,6 +67,8 @@ def test_a_record_reads_as_it_was_written(tmp_path: Path) -> None:
 
 def test_the_state_names_the_judge_its_versions_and_every_file_that_needs_no_gpu() -> None:
     state = full_run.state()
-    assert len(state.files) == sum(not each.needs_gpu for each in entries()) + len(full_run.REFERENCES)
+    assert len(state.files) == sum(not each.needs_gpu for each in entries()) + len(
+        full_run.REFERENCES + full_run.LESSONS
+    )
     assert len(state.judge) == 20
     assert {"python", "torch", "triton", "isolation"} <= state.versions.keys()

@@ -26,7 +26,7 @@ from passnet_core.execution.scheduler import NOBODY, Scheduler
 from passnet_core.lessons.certifying import certificate_of
 from passnet_core.lessons.course import Course
 from passnet_core.lessons.lesson import TASK, Lesson
-from passnet_core.lessons.progress import Attempt, FinishedRun, reached
+from passnet_core.lessons.progress import FinishedRun, GradedRun, reached
 from passnet_core.records import (
     REUSED,
     Baseline,
@@ -509,7 +509,7 @@ class Service:
 
     # --- the course ---
 
-    def attempts(self, visitor: str) -> Mapping[str, Attempt]:
+    def attempts(self, visitor: str) -> Mapping[str, GradedRun]:
         """The attempt of a person that counts for each lesson, by the lesson's id."""
         runs = self._store.runs(RunQuery(MOST_ATTEMPTS, visitor=visitor))
         finished = [

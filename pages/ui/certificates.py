@@ -7,7 +7,6 @@ from pages.ui.text import count, plain, when
 from passnet_core.errors import PlaygroundError
 from passnet_core.lessons.grading import graded
 from passnet_core.service import Certificate
-from passnet_core.store.rows import PassedLesson
 
 POLL_S = 1.0
 
@@ -41,17 +40,18 @@ def certificate_page(certificate_id: str) -> None:
 
 def table(certificate: Certificate, found: dict[str, str]) -> None:
     """Draw the passed lessons. found: by lesson, what the judge says now."""
-    st.dataframe([_row(each, found) for each in certificate.lessons], hide_index=True, width="stretch")
-
-
-def _row(passed: PassedLesson, found: dict[str, str]) -> dict[str, str]:
-    return {
-        "lesson": passed.title,
-        "verdicts": ", ".join(dict.fromkeys(each.value for each in passed.verdicts)),
-        "judged": when(passed.finished_at),
-        "passes": passed.bundle_digest,
-        "judge": passed.judge_digest[:8],
-    } | ({"judged again": found.get(passed.lesson_id, "")} if found else {})
+    rows = [
+        {
+            "lesson": each.title,
+            "verdicts": ", ".join(dict.fromkeys(verdict.value for verdict in each.verdicts)),
+            "judged": when(each.finished_at),
+            "passes": each.bundle_digest,
+            "judge": each.judge_digest[:8],
+        }
+        | ({"judged again": found.get(each.lesson_id, "")} if found else {})
+        for each in certificate.lessons
+    ]
+    st.dataframe(rows, hide_index=True, width="stretch")
 
 
 @frame.action

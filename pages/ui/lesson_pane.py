@@ -11,8 +11,8 @@ from pages.ui.lesson_pictures import cost_picture, traffic_picture
 from pages.ui.results import MATCH, TAB
 from pages.ui.text import plain
 from passnet_core.lessons.grading import Grade, graded
-from passnet_core.lessons.lesson import Lesson, Picture, Star
-from passnet_core.lessons.progress import Attempt
+from passnet_core.lessons.lesson import Lesson, LessonPicture, Star
+from passnet_core.lessons.progress import GradedRun
 from passnet_core.records import Outcome
 
 STARS: dict[Star, str] = {
@@ -33,7 +33,7 @@ def numbered(lesson: Lesson) -> str:
     return f"Checkpoint: {lesson.title}" if lesson.checkpoint else f"{lesson.number}. {lesson.title}"
 
 
-def row(lesson: Lesson, attempt: Attempt | None) -> None:
+def row(lesson: Lesson, attempt: GradedRun | None) -> None:
     """Draw a lesson in the list: a link, its goal, and what the visitor has reached."""
     stars = attempt.grade.stars if attempt else ()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -45,7 +45,7 @@ def row(lesson: Lesson, attempt: Attempt | None) -> None:
             )
 
 
-def _icon(lesson: Lesson, attempt: Attempt | None) -> str:
+def _icon(lesson: Lesson, attempt: GradedRun | None) -> str:
     if attempt and attempt.grade.passed:
         return ":material/check_circle:"
     if attempt:
@@ -123,11 +123,11 @@ class LessonView:
                 links.turn("To the list", icon=":material/list:")
 
     def _picture(self) -> None:
-        if self.lesson.picture is Picture.STEPS:
+        if self.lesson.picture is LessonPicture.STEPS:
             traffic_picture(self.lesson)
-        elif self.lesson.picture is Picture.COST:
+        elif self.lesson.picture is LessonPicture.COST:
             cost_picture(self.lesson)
-        elif self.lesson.picture is Picture.MATCH:
+        elif self.lesson.picture is LessonPicture.MATCH:
             st.button(
                 "Step through the match",
                 icon=":material/play_circle:",

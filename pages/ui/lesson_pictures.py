@@ -6,10 +6,11 @@ import streamlit as st
 
 from pages.ui import resources
 from pages.ui.text import plain
+from passnet_core.advice.eager_traffic import least_traffic, traffic
 from passnet_core.advice.memory_floor import memory_floor
 from passnet_core.charts.breakdown import breakdowns
 from passnet_core.charts.times import breakdown_chart
-from passnet_core.charts.traffic import least_traffic, traffic, traffic_chart, traffic_words
+from passnet_core.charts.traffic import traffic_chart, traffic_words
 from passnet_core.lessons.lesson import Lesson
 from passnet_core.records import Capture, Profile, SolverKind
 

@@ -1,14 +1,10 @@
 """Show how many bytes eager moves for each operation of a graph, up to one of its steps."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from passnet_core.advice.memory_floor import bytes_of
 from passnet_core.charts.library import alt, framed
-from passnet_core.graphs.effects import VIEWS, last_part
-from passnet_core.graphs.ir import Graph
-from passnet_core.records import TensorForm
 
 READ_COLOUR, WRITTEN_COLOUR = "#3b82c4", "#d97706"
 ROW = 22
@@ -28,28 +24,6 @@ class OperationTraffic:
     @property
     def moved(self) -> int:
         return self.read + self.written
-
-
-def traffic(graph: Graph, known: Mapping[str, Sequence[TensorForm]]) -> tuple[OperationTraffic, ...]:
-    """Return the traffic of each operation, in their order. known: the tensors of every node, inputs included; a node
-    without an entry is a plain number, or unknown, and counts nothing."""
-
-    def size(name: str) -> int:
-        return sum(bytes_of(each.shape, each.dtype) for each in known.get(name, ()))
-
-    found = []
-    for node in graph.operations:
-        operation = last_part(node)
-        is_view = operation in VIEWS
-        read = 0 if is_view else sum(size(name) for name in dict.fromkeys(node.inputs))
-        found.append(OperationTraffic(node.name, operation, read, 0 if is_view else size(node.name)))
-    return tuple(found)
-
-
-def least_traffic(graph: Graph, known: Mapping[str, Sequence[TensorForm]]) -> int:
-    """The bytes of all inputs and results, each once: what one kernel for the whole graph would move."""
-    names = [*(node.name for node in graph.inputs), *graph.returned]
-    return sum(bytes_of(each.shape, each.dtype) for name in dict.fromkeys(names) for each in known.get(name, ()))
 
 
 def traffic_chart(steps: Sequence[OperationTraffic], done: int) -> alt.LayerChart:

@@ -1,6 +1,7 @@
 """The commands of the course: list, show and grade lessons, and write new ones."""
 
 import argparse
+import contextlib
 import textwrap
 import threading
 from collections.abc import Iterator, Sequence
@@ -8,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from passnet_core.bundles.reading import read_bundle, write_bundle
-from passnet_core.cli.console import ACCEPTED, INFRASTRUCTURE, NOT_ACCEPTED, Console
+from passnet_core.cli.console import ACCEPTED, INFRASTRUCTURE, NOT_ACCEPTED, Console, cause
 from passnet_core.cli.parser import command, group
 from passnet_core.errors import BadInput
 from passnet_core.execution.jobs import jobs_of
@@ -21,6 +22,8 @@ from passnet_core.lessons.trying import MOST_S, Judge, symptoms_seen, trials
 from passnet_core.lessons.writing import new_lesson
 from passnet_core.records import Bundle, Outcome
 from passnet_core.service import course_of, lesson_spec
+from passnet_core.store import exchange
+from passnet_core.store.rows import RunFile
 
 LESSON = "a lesson's id, such as first-pattern"
 WIDTH = 100
@@ -82,7 +85,7 @@ def told(lesson: Lesson, found: Grade, outcomes: Sequence[Outcome]) -> Iterator[
     for star in lesson.stars:
         yield f"{'★' if star in found.stars else '☆'} {star.value}"
     if found.passed:
-        yield "All stars. Read on: lessons list."
+        yield "All stars."
         return
     worst = next((each for each in outcomes if not each.verdict.accepted), outcomes[0])
     where = " in a subgraph that the lesson keeps back" if worst.subgraph_id in lesson.kept_back else ""
@@ -120,6 +123,45 @@ def try_out(args: argparse.Namespace, console: Console) -> int:
                         console.say(f"      {line}")
     console.say(f"{problems} {'problem' if problems == 1 else 'problems'} in {len(lessons)} of the lessons.")
     return NOT_ACCEPTED if problems else ACCEPTED
+
+
+def collect(args: argparse.Namespace, console: Console) -> int:
+    course = _course(console)
+    handed_in = {path: _handed_in(Path(path), course) for path in args.file}
+    rows: list[dict[str, Any]] = []
+    with contextlib.ExitStack() as stack:
+        scheduler = stack.enter_context(console.scheduler()) if args.again else None
+        for path, files in handed_in.items():
+            for lesson, file in files:
+                outcomes = _judge(scheduler, lesson)(file.bundles[0]) if scheduler else file.outcomes
+                found = graded(lesson, outcomes)
+                row = {"file": Path(path).name, "lesson": lesson.id, "bundle_digest": file.run.bundle_digest}
+                rows.append({**row, **_graded(found)})
+    if args.json:
+        console.show(rows)
+    else:
+        cells = [
+            (each["file"], each["lesson"], f"{len(each['stars'])} of {len(each['stars']) + len(each['missing'])}",
+             "passed" if each["passed"] else each["mistake"] or "", each["bundle_digest"])
+            for each in rows
+        ]  # fmt: skip
+        console.table(("file", "lesson", "stars", "", "passes"), cells)
+        console.say("Judged again here." if args.again else "As the files say. Judge the passes again with --again.")
+    return ACCEPTED if rows else NOT_ACCEPTED
+
+
+def _handed_in(path: Path, course: Course) -> list[tuple[Lesson, RunFile]]:
+    """The runs of lessons in a file that was exported from Learn. Raises BadInput."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"'{path}' cannot be read: {cause(error)}. Name a file that was exported from Learn.") from error
+    try:
+        files = list(exchange.read(lines))
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from error
+    named = [(course.of_task(each.run.task_ids[0]), each) for each in files if each.bundles]
+    return [(lesson, each) for lesson, each in named if lesson is not None]
 
 
 def _course(console: Console) -> Course:
@@ -194,6 +236,12 @@ def add_commands(commands: Any) -> None:
     grading = command(made, "grade", grade, "grade passes by what the judge finds, and say what to do about it")
     grading.add_argument("lesson", metavar="LESSON", help=LESSON)
     grading.add_argument("--bundle", required=True, metavar="DIR", help="the folder with the passes")
+
+    collecting = command(made, "collect", collect, "list what the people of a class have handed in")
+    collecting.add_argument("file", nargs="+", metavar="FILE", help="progress that was downloaded from Learn")
+    collecting.add_argument(
+        "--again", action="store_true", help="judge the passes again, instead of believing the files"
+    )
 
     writing = command(made, "new", new, "write a lesson to fill in", as_json=False)
     writing.add_argument("folder", metavar="DIR", help="the lesson's folder, such as lessons/15-my-lesson")

@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 
 from passnet_core.errors import BadInput
 from passnet_core.lessons.course import Course
-from passnet_core.lessons.progress import Attempt, next_lesson
+from passnet_core.lessons.progress import GradedRun, next_lesson
 from passnet_core.records import Outcome
 from passnet_core.store.rows import Certificate, PassedLesson
 
 
 def certificate_of(
-    holder: str, course: Course, attempts: Mapping[str, Attempt], outcomes: Callable[[str], tuple[Outcome, ...]]
+    holder: str, course: Course, attempts: Mapping[str, GradedRun], outcomes: Callable[[str], tuple[Outcome, ...]]
 ) -> Certificate:
     """The certificate of somebody with these attempts. outcomes: returns those of a run. Raises BadInput if a lesson is
     not passed."""
@@ -21,7 +21,7 @@ def certificate_of(
     return Certificate(holder, tuple(_passed(attempts[each.id], outcomes) for each in course.lessons))
 
 
-def _passed(attempt: Attempt, outcomes: Callable[[str], tuple[Outcome, ...]]) -> PassedLesson:
+def _passed(attempt: GradedRun, outcomes: Callable[[str], tuple[Outcome, ...]]) -> PassedLesson:
     found = outcomes(attempt.run.id)
     environment = found[0].environment
     return PassedLesson(

@@ -27,7 +27,7 @@ class Star(StrEnum):
     """The launches are given hardly more bytes than the inputs and outputs have."""
 
 
-class Picture(StrEnum):
+class LessonPicture(StrEnum):
     """What the page of a lesson draws to play with."""
 
     STEPS = "steps"
@@ -118,7 +118,7 @@ class Lesson:
     title: str
     goal: str
     text: str
-    picture: Picture
+    picture: LessonPicture
     task: Task
     source_task: str
     kept_back: tuple[str, ...]

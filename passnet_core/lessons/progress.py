@@ -10,7 +10,7 @@ from passnet_core.records import Outcome, Run, Stage
 
 
 @dataclass(frozen=True)
-class Attempt:
+class GradedRun:
     """A finished run of a lesson, with its grade."""
 
     lesson: Lesson
@@ -28,11 +28,11 @@ class FinishedRun:
 
 def reached(
     course: Course, runs: Iterable[FinishedRun], outcomes: Callable[[str], tuple[Outcome, ...]]
-) -> Mapping[str, Attempt]:
+) -> Mapping[str, GradedRun]:
     """The attempt that counts for each lesson, by the lesson's id: the first that got all stars, or else the newest.
 
     runs: of one person, oldest first. outcomes: returns those of a run; it is asked for no more than is needed."""
-    found: dict[str, Attempt] = {}
+    found: dict[str, GradedRun] = {}
     newest: dict[str, FinishedRun] = {}
     for each in runs:
         lesson = course.of_task(each.run.task_ids[0]) if len(each.run.task_ids) == 1 else None
@@ -40,15 +40,15 @@ def reached(
             continue
         newest[lesson.id] = each
         if each.accepted and (grade := graded(lesson, outcomes(each.run.id))).passed:
-            found[lesson.id] = Attempt(lesson, each.run, grade)
+            found[lesson.id] = GradedRun(lesson, each.run, grade)
     for lesson_id, each in newest.items():
         if lesson_id not in found:
             lesson = course.lesson(lesson_id)
-            found[lesson_id] = Attempt(lesson, each.run, graded(lesson, outcomes(each.run.id)))
+            found[lesson_id] = GradedRun(lesson, each.run, graded(lesson, outcomes(each.run.id)))
     return found
 
 
-def next_lesson(course: Course, attempts: Mapping[str, Attempt]) -> Lesson | None:
+def next_lesson(course: Course, attempts: Mapping[str, GradedRun]) -> Lesson | None:
     """The first lesson that is not passed, or None if all are."""
     return next(
         (each for each in course.lessons if each.id not in attempts or not attempts[each.id].grade.passed), None

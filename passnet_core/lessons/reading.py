@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from passnet_core.bundles.reading import read_bundle
 from passnet_core.errors import BadInput, PlaygroundError
-from passnet_core.lessons.lesson import TASK, Lesson, Mistake, Picture, Star, Symptoms
+from passnet_core.lessons.lesson import TASK, Lesson, LessonPicture, Mistake, Star, Symptoms
 from passnet_core.records import Bundle, MissKind, Subgraph, Task, Verdict
 
 NAME = re.compile(r"(?P<number>\d\d)(?P<checkpoint>c?)-(?P<id>[a-z][a-z0-9-]*)")
@@ -51,7 +51,7 @@ def read_lesson(folder: Path, find: Find) -> Lesson:
         title=_text(about, "title"),
         goal=_text(about, "goal"),
         text=_read(folder / TEXT),
-        picture=_one(Picture, _text(about, "picture"), "picture"),
+        picture=_one(LessonPicture, _text(about, "picture"), "picture"),
         task=replace(found[0][0], id=task_id, subgraphs=tuple(replace(each, task_id=task_id) for _, each in found)),
         source_task=found[0][0].id,
         kept_back=tuple(

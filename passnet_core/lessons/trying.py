@@ -16,7 +16,7 @@ MOST_S = 5.0
 
 
 @dataclass(frozen=True)
-class Trial:
+class TriedBundle:
     """One bundle of a lesson, graded. place: its folder in the lesson's. problem: what the lesson should do otherwise,
     in a sentence; empty: nothing."""
 
@@ -31,7 +31,7 @@ class Trial:
         return sum(each.wall_s for each in self.outcomes)
 
 
-def trials(lesson: Lesson, judge: Judge) -> Iterator[Trial]:
+def trials(lesson: Lesson, judge: Judge) -> Iterator[TriedBundle]:
     """Grade every bundle of a lesson, and yield each as soon as it is judged."""
     yield _trial(lesson, SOLUTION, lesson.solution, judge, _of_solution)
     yield _trial(lesson, START, lesson.start, judge, _of_start)
@@ -46,11 +46,11 @@ def trials(lesson: Lesson, judge: Judge) -> Iterator[Trial]:
         yield _trial(lesson, f"{MISTAKES}/{mistake.name}", mistake.bundle, judge, problem)
 
 
-def _trial(lesson: Lesson, place: str, bundle: Bundle, judge: Judge, problem: Callable[[Grade], str]) -> Trial:
+def _trial(lesson: Lesson, place: str, bundle: Bundle, judge: Judge, problem: Callable[[Grade], str]) -> TriedBundle:
     outcomes = tuple(judge(bundle))
     grade = graded(lesson, outcomes)
     found = f"The judge could not grade it: {grade.ungraded}" if grade.ungraded else problem(grade)
-    return Trial(place, bundle, grade, outcomes, found)
+    return TriedBundle(place, bundle, grade, outcomes, found)
 
 
 def _of_solution(grade: Grade) -> str:
@@ -63,7 +63,7 @@ def _of_start(grade: Grade) -> str:
     return "The start gets all stars already." if grade.passed else ""
 
 
-def symptoms_seen(trial: Trial) -> Iterator[str]:
+def symptoms_seen(trial: TriedBundle) -> Iterator[str]:
     """What the judge found, in the words by which symptoms can be told: for authors of lessons."""
     for each in trial.outcomes:
         yield f"{each.subgraph_id}: verdict {each.verdict.value!r}"

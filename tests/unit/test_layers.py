@@ -23,10 +23,11 @@ ALLOWED: dict[str, set[str]] = {
     "judge": {"judge", *NOUNS, *PURE} - {"charts"},
     "advice": {"advice", *NOUNS, *PURE},
     "leaderboard": {"leaderboard", "corpus", "store", *NOUNS, *PURE},
+    "lessons": {"lessons", "advice", "corpus", "store", "settings", *NOUNS, *PURE},
     "solvers": {"solvers", "leaderboard", *NOUNS, *PURE, *EDGES},
-    "service": {"solvers", "leaderboard", *NOUNS, *PURE, *EDGES},
+    "service": {"solvers", "leaderboard", "lessons", *NOUNS, *PURE, *EDGES},
     "reports": {"reports", "service", *NOUNS, *PURE, *EDGES},
-    "cli": {"cli", "service", "reports", "solvers", "leaderboard", *NOUNS, *PURE, *EDGES},
+    "cli": {"cli", "service", "reports", "solvers", "leaderboard", "lessons", *NOUNS, *PURE, *EDGES},
     "__main__": {"cli"},
     "__init__": set(),
 }

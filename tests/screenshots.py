@@ -14,9 +14,11 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.conftest import chromium
 from tests.serving import serving
 
-TASK, REFERENCE = "rmsnorm", "normalisation-rmsnorm"
+TASK, REFERENCE, LESSON = "rmsnorm", "normalisation-rmsnorm", "first-kernel"
 PAGES = {
     "start": "/",
+    "learn": "/learn",
+    "lesson": f"/learn?lesson={LESSON}",
     "explore": f"/explore?task={TASK}",
     "workbench": f"/workbench?task={TASK}&bundle={REFERENCE}",
     "runs": "/runs",

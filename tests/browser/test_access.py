@@ -8,12 +8,14 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, TimeoutError, expect
 
-from tests.example_playground import REFERENCE_NAME, TASK_ID
+from tests.example_playground import LESSONS, REFERENCE_NAME, TASK_ID
 
 OpenPage = Callable[..., Page]
 FADED_MS = 20_000
 PAGES = {
     "/": "PassNet Playground",
+    "/learn": "Learn to write passes",
+    f"/learn?lesson={LESSONS[0]}": "1. A title",
     "/explore": "Explore",
     f"/explore?task={TASK_ID}": TASK_ID,
     "/workbench": "Workbench",

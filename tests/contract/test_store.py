@@ -31,7 +31,7 @@ from passnet_core.store import exchange, owner
 from passnet_core.store.base import Store
 from passnet_core.store.opening import FILE, SOCKET, open_store
 from passnet_core.store.remote import RemoteStore
-from passnet_core.store.rows import RunFile, RunNote, RunQuery, name_of
+from passnet_core.store.rows import Certificate, PassedLesson, RunFile, RunNote, RunQuery, name_of
 from tests.contract.made import BUNDLE, MEASURE, job, of_clock, outcome, run_of
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -138,6 +138,21 @@ def test_notes_and_stars_are_a_visitors_own_and_older_stores_get_them(tmp_path: 
     assert other.runs(RunQuery(9, starred_by="you")) == ()
     store.star_run("me", "run-1", False)
     assert other.run_notes("me", "run-1") == (RunNote("run-1", "second"),)
+    other.close()
+    store.close()
+
+
+def test_a_certificate_is_found_by_the_id_that_its_content_gives(tmp_path: Path) -> None:
+    passed = PassedLesson(
+        "one", "One", "run-1", "a digest", (Verdict.VALUES_ONLY,), "a judge", "2026-02-03T04:05:06+00:00"
+    )
+    certificate = Certificate("Ada", (passed,))
+    store = open_store(tmp_path)
+    other = open_store(tmp_path)
+    other.add_certificate(certificate)
+    other.add_certificate(certificate)
+    assert store.certificate(certificate.id) == other.certificate(certificate.id) == certificate
+    assert other.certificate(Certificate("Bob", (passed,)).id) is None
     other.close()
     store.close()
 

@@ -40,6 +40,7 @@ from tests.pages.visiting import Visit, button, page_links, read, texts
     ("page", "expected"),
     [
         ("start", "PassNet Playground"),
+        ("learn", "Learn to write passes"),
         ("explore", "Explore"),
         ("workbench", "Workbench"),
         ("runs", "Runs"),

@@ -543,6 +543,14 @@ class Service:
         """Start the run that grades these passes in a lesson, and return its id. fresh: even if it is known."""
         return self.submit(lesson.task, bundle, lesson_spec(), label=lesson.id, fresh=fresh, owner=owner)
 
+    def time_lesson(self, lesson: Lesson, bundle: Bundle, *, owner: str = NOBODY) -> str:
+        """Start a run that times these passes on the GPU, on the subgraph from which the lesson's is, and return its
+        id."""
+        task = self.corpus.task(lesson.source_task)
+        spec = EvalSpec(stage=Stage.MEASURE, device=self.device().device)
+        ids = [lesson.source_subgraph]
+        return self.submit(task, bundle, spec, subgraph_ids=ids, label=lesson.id, owner=owner)
+
     def export_course(self, visitor: str) -> str:
         """The attempts of a person that count, as the text of a run file."""
         return "".join(self.export_run(each.run.id) for each in self.attempts(visitor).values())

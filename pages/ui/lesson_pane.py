@@ -5,15 +5,16 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.ui import drafting, links, resources
+from pages.ui import drafting, frame, links, live, resources, visitors
 from pages.ui.bench import BenchView
+from pages.ui.components import headline_words
 from pages.ui.lesson_pictures import cost_picture, traffic_picture
 from pages.ui.results import MATCH, TAB
 from pages.ui.text import plain
 from passnet_core.lessons.grading import Grade, graded
 from passnet_core.lessons.lesson import Lesson, LessonPicture, Star
 from passnet_core.lessons.progress import GradedRun
-from passnet_core.records import Outcome
+from passnet_core.records import Bundle, Device, Outcome, Verdict
 
 STARS: dict[Star, str] = {
     Star.RULES: "rules kept",
@@ -25,6 +26,8 @@ STARS: dict[Star, str] = {
 """What each star says, in a few words."""
 CAME_FROM = ("workbench", "runs")
 """The pages with verdicts that lead to a lesson, and to which one wants to go back."""
+TIMED = "timed"
+"""The URL parameter with the run that times a lesson's passes."""
 SHOWN_HINTS = "hints shown"  # session state, followed by the lesson's id
 
 
@@ -116,11 +119,34 @@ class LessonView:
     def _passed(self) -> None:
         following = self._neighbour(1)
         st.success("You have all stars of this lesson.", icon=":material/celebration:")
+        if resources.service().device().device is Device.CUDA:
+            self._timed()
         with st.container(horizontal=True):
             if following:
                 links.turn(f"Go on: {plain(numbered(following))}", icon=":material/arrow_forward:", lesson=following.id)
             else:
                 links.turn("To the list", icon=":material/list:")
+
+    def _timed(self) -> None:
+        """Offer to time the passes on the GPU, at the sizes of the model, and draw one more star if they are faster."""
+        run_id = links.selected(TIMED)
+        progress = resources.service().progress(run_id) if run_id else None
+        if progress is None or progress.run.bundle_digest != self.here.draft.bundle.digest:
+            st.button(
+                "Time it on the GPU",
+                icon=":material/timer:",
+                on_click=_time,
+                args=(self.lesson, self.here.draft.bundle),
+                help="Measures these passes at the sizes of the model, beside eager and TorchInductor.",
+            )
+        elif not progress.finished:
+            live.under_way(progress.run.id)
+        else:
+            (outcome,) = progress.outcomes
+            earned = outcome.verdict is Verdict.FASTER
+            st.badge(f"{'★' if earned else '☆'} faster than eager", color="green" if earned else "gray")
+            st.markdown(plain(headline_words(outcome)))
+            links.link("runs", "The run with its times", icon=":material/timer:", run=progress.run.id)
 
     def _picture(self) -> None:
         if self.lesson.picture is LessonPicture.STEPS:
@@ -184,6 +210,12 @@ class LessonView:
         lessons = resources.service().course.lessons
         place = [each.id for each in lessons].index(self.lesson.id) + step
         return lessons[place] if 0 <= place < len(lessons) else None
+
+
+@frame.action
+def _time(lesson: Lesson, bundle: Bundle) -> None:
+    run_id = resources.service().time_lesson(lesson, bundle, owner=visitors.visitor())
+    links.hand_over(TIMED, run_id, "learn", lesson.id)
 
 
 def _show_hint(key: str) -> None:

@@ -107,7 +107,7 @@ class Mistake:
 @dataclass(frozen=True)
 class Lesson:
     """A lesson. goal: one sentence. text: Markdown. task: its subgraphs, which are small; its page shows the first.
-    source_task: the task from which that one is.
+    source_task, source_subgraph: the ids of the bundled subgraph from which that one is.
     kept_back: ids of those that are judged too, but not shown. start: the passes with one thing missing or broken.
     hints: each tells more than the one before. mistakes: the first that fits counts. explains: verdicts, kinds of
     misses and rules, by their values. further: ids of lessons, or links in Markdown, to read next. without: stars that
@@ -121,6 +121,7 @@ class Lesson:
     picture: LessonPicture
     task: Task
     source_task: str
+    source_subgraph: str
     kept_back: tuple[str, ...]
     start: Bundle
     solution: Bundle

@@ -54,6 +54,7 @@ def read_lesson(folder: Path, find: Find) -> Lesson:
         picture=_one(LessonPicture, _text(about, "picture"), "picture"),
         task=replace(found[0][0], id=task_id, subgraphs=tuple(replace(each, task_id=task_id) for _, each in found)),
         source_task=found[0][0].id,
+        source_subgraph=_text(variants[0], "subgraph"),
         kept_back=tuple(
             each.id for each, about in zip((each for _, each in found), variants) if about.get("kept_back")
         ),

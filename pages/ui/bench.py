@@ -214,7 +214,9 @@ def submit(
         # a run takes a while, and its progress is there
         st.session_state[TAB] = VERDICT
     page, selected = place_of(task.id)
-    chosen: Sequence[str] | None = None if everything or page == "learn" else [st.session_state["subgraph"]]
+    # a task with one subgraph has no selector
+    one = st.session_state.get("subgraph", task.subgraphs[0].id)
+    chosen: Sequence[str] | None = None if everything or page == "learn" else [one]
     run_id = resources.service().submit(
         task,
         bundle,

@@ -61,15 +61,17 @@ def selectors(task: Task, ids: Sequence[str]) -> tuple[Subgraph, str]:
         links.select("subgraph", None)
         frame.report(UnknownItem(f"Task {task.id!r} has no subgraph {asked!r}. This is its first one."))
     titles = _titles(task)
-    subgraph_id = st.selectbox(
-        f"Subgraph (of {len(ids)})",
-        ids,
-        key="subgraph",
-        bind="query-params",
-        label_visibility="collapsed",
-        width=130,
-        help=f"Subgraph, one of {len(ids)}",
-    )
+    subgraph_id = ids[0]
+    if len(ids) > 1:
+        subgraph_id = st.selectbox(
+            f"Subgraph (of {len(ids)})",
+            ids,
+            key="subgraph",
+            bind="query-params",
+            label_visibility="collapsed",
+            width=130,
+            help=f"Subgraph, one of {len(ids)}",
+        )
     slot = st.selectbox(
         "Passes",
         list(titles),

@@ -28,6 +28,7 @@ CAME_FROM = ("workbench", "runs")
 """The pages with verdicts that lead to a lesson, and to which one wants to go back."""
 TIMED = "timed"
 """The URL parameter with the run that times a lesson's passes."""
+LINK_PX = 300
 SHOWN_HINTS = "hints shown"  # session state, followed by the lesson's id
 
 
@@ -40,7 +41,8 @@ def row(lesson: Lesson, attempt: GradedRun | None) -> None:
     """Draw a lesson in the list: a link, its goal, and what the visitor has reached."""
     stars = attempt.grade.stars if attempt else ()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        links.link("learn", plain(numbered(lesson)), icon=_icon(lesson, attempt), lesson=lesson.id)
+        with st.container(width=LINK_PX):
+            links.link("learn", plain(numbered(lesson)), icon=_icon(lesson, attempt), lesson=lesson.id)
         st.caption(plain(lesson.goal), width="stretch")
         if attempt:
             st.caption(

@@ -30,23 +30,23 @@ def traffic_chart(steps: Sequence[OperationTraffic], done: int) -> alt.LayerChar
     """Draw a bar for each operation. done: how many are computed; the others are faint."""
     order = [f"{each.node} · {each.operation}" for each in steps]
     rows: list[dict[str, Any]] = [
-        {"operation": name, "what": what, "kB": size / 1e3, "faint": index >= done}
+        {"operation": name, "what": what, "rank": rank, "kB": size / 1e3, "faint": index >= done}
         for index, (name, each) in enumerate(zip(order, steps))
-        for what, size in ((READ, each.read), (WRITTEN, each.written))
+        for rank, (what, size) in enumerate(((READ, each.read), (WRITTEN, each.written)))
     ]
     bars = (
         alt.Chart(alt.Data(values=rows))
         .mark_bar(height=ROW - 8)
         .encode(
             y=alt.Y("operation:N", sort=order, title=None),
-            x=alt.X("sum(kB):Q", title="kB moved"),
+            x=alt.X("kB:Q", title="kB moved", stack="zero"),
             color=alt.Color(
                 "what:N",
                 title=None,
                 scale=alt.Scale(domain=[READ, WRITTEN], range=[READ_COLOUR, WRITTEN_COLOUR]),
                 legend=alt.Legend(orient="top"),
             ),
-            order=alt.Order("what:N"),
+            order=alt.Order("rank:Q"),
             opacity=alt.condition("datum.faint", alt.value(0.25), alt.value(1.0)),
             tooltip=[alt.Tooltip("operation:N"), alt.Tooltip("what:N"), alt.Tooltip("kB:Q", format=",.1f")],
         )

@@ -70,6 +70,12 @@ def test_verify_accepts_a_right_triton_pass(backend: LocalBackend) -> None:
     assert not outcome.speedups
 
 
+def test_measure_without_a_gpu_judges_only_values(backend: LocalBackend) -> None:
+    outcome = judged(backend, job(RIGHT, Stage.MEASURE))
+    assert outcome.verdict is Verdict.VALUES_ONLY, outcome.reason
+    assert any("values only" in warning for warning in outcome.warnings)
+
+
 @pytest.mark.parametrize(
     ("lines", "result"),
     [
@@ -108,12 +114,6 @@ def test_verify_rejects_a_wrong_triton_pass(backend: LocalBackend) -> None:
     assert outcome.verdict is Verdict.WRONG_VALUES, outcome.reason
     assert outcome.accuracy is not None
     assert (outcome.accuracy.outputs[0].max_error or 0) > 0.01
-
-
-def test_measure_without_a_gpu_judges_only_values(backend: LocalBackend) -> None:
-    outcome = judged(backend, job(RIGHT, Stage.MEASURE))
-    assert outcome.verdict is Verdict.VALUES_ONLY, outcome.reason
-    assert any("values only" in warning for warning in outcome.warnings)
 
 
 def test_a_helper_imported_under_two_names_is_one_module(backend: LocalBackend) -> None:

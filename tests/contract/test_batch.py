@@ -20,8 +20,9 @@ import pytest
 from passnet_core.bundles.reading import read_bundle, write_bundle
 from passnet_core.cli.main import main
 from passnet_core.corpus.layout import write_task
-from passnet_core.execution.backends.base import Backend
+from passnet_core.execution.backends.base import Backend, Capacity, Listen, Question, T
 from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend
+from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.records import (
     CLOCK_VERSION,
     Baseline,
@@ -30,6 +31,8 @@ from passnet_core.records import (
     Family,
     InductorCode,
     Inspection,
+    Job,
+    Outcome,
     PassFile,
     Subgraph,
     Task,
@@ -574,9 +577,30 @@ def test_inductor_cannot_start_from_a_bundle(playground: Playground) -> None:
     assert not playground.out.exists()
 
 
+class Lent(Backend):
+    """A backend that other tests use too: commands do not close it."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
+
+    def capacity(self) -> Capacity:
+        return self.backend.capacity()
+
+    def run(self, job: Job, listen: Listen, cancelled: threading.Event) -> Outcome:
+        return self.backend.run(job, listen, cancelled)
+
+    def inspect(self, question: Question[T], cancelled: threading.Event) -> T:
+        return self.backend.inspect(question, cancelled)
+
+    def close(self) -> None:
+        pass
+
+
 @pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="no torch")
-def test_the_real_judge_accepts_what_the_rules_write(tmp_path: Path, server: ModelServer) -> None:
-    playground = Playground(tmp_path, server, None)
+def test_the_real_judge_accepts_what_the_rules_write(
+    tmp_path: Path, server: ModelServer, backend: LocalBackend
+) -> None:
+    playground = Playground(tmp_path, server, Lent(backend))
     code, out, err = playground.solve("--solver", "rules", model="", key="", url="")
     assert code == 0, err
     assert "loads 1/1 · matches 1/1 · right 1/1 · faster 0/1" in out

@@ -79,13 +79,22 @@ def command(home: Path, *argv: str, python: str = sys.executable) -> tuple[int, 
     return code, out.getvalue(), err.getvalue()
 
 
-def test_each_part_of_whole_models_becomes_one_task(tmp_path: Path) -> None:
+def test_each_part_of_whole_models_becomes_one_task_and_a_model_that_cannot_be_cut_is_reported(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.pt"
+    secret.write_bytes(b"not to be read")
+    sample(tmp_path / "failing" / "broken", MODEL.replace("(1, 2)", "(1, 7)"))
+    sample(tmp_path / "failing" / "curious", MODEL.replace("L_x_.size()", f"torch.load({str(secret)!r})"))
+    sample(tmp_path / "failing" / "foreign", MODEL.replace("L_x_.size()", "os.listdir('/')"))
     sample(tmp_path / "models" / "first")
     sample(tmp_path / "models" / "second", MODEL.replace("/ 8", "/ 4"))
     home = tmp_path / "home"
-    code, out, err = command(home, "cut", str(tmp_path / "models"))
-    assert (code, err) == (0, "")
+    code, out, err = command(home, "cut", str(tmp_path / "failing"), str(tmp_path / "models"))
+    assert code == 0
     assert "Cut 2 models." in out
+    told = sorted(line.removeprefix("Warning: left out: ") for line in err.splitlines())
+    assert [line.split("/")[0] for line in told] == ["broken", "curious", "foreign"]
+    assert "The model does not run: IndexError: Dimension out of range" in told[0]
+    assert "No such file" in told[1], "the sandbox shows no file of the user"
     corpus = Corpus([home / "tasks"])
     assert corpus.problems == ()
     fusible = {task.operators: task for task in corpus.tasks() if task.family is Family.FUSIBLE}
@@ -109,22 +118,6 @@ def test_each_part_of_whole_models_becomes_one_task(tmp_path: Path) -> None:
     code, out, err = command(home, "cut", str(tmp_path / "models"), python="/nonexistent")
     assert (code, err) == (0, "")
     assert f"The corpus now has {len(corpus.tasks())} tasks" in out
-
-
-def test_a_model_that_cannot_be_cut_is_reported_and_does_not_stop_the_others(tmp_path: Path) -> None:
-    secret = tmp_path / "secret.pt"
-    secret.write_bytes(b"not to be read")
-    sample(tmp_path / "models" / "good")
-    sample(tmp_path / "models" / "broken", MODEL.replace("(1, 2)", "(1, 7)"))
-    sample(tmp_path / "models" / "curious", MODEL.replace("L_x_.size()", f"torch.load({str(secret)!r})"))
-    sample(tmp_path / "models" / "foreign", MODEL.replace("L_x_.size()", "os.listdir('/')"))
-    code, out, err = command(tmp_path / "home", "cut", str(tmp_path / "models"))
-    assert code == 0
-    assert "Cut 1 models." in out
-    told = sorted(line.removeprefix("Warning: left out: ") for line in err.splitlines())
-    assert [line.split("/")[0] for line in told] == ["broken", "curious", "foreign"]
-    assert "The model does not run: IndexError: Dimension out of range" in told[0]
-    assert "No such file" in told[1], "the sandbox shows no file of the user"
 
 
 def test_a_model_that_exceeds_the_time_limit_is_left_out(tmp_path: Path) -> None:

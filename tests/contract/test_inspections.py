@@ -49,33 +49,26 @@ def values(found: Inspection) -> dict[str, tuple[TensorForm, ...]]:
 
 
 @NEEDS_COMPILER
-def test_an_inspection_has_the_shapes_of_nodes_and_inductors_code(backend: LocalBackend) -> None:
+def test_an_inspection_has_the_shapes_of_nodes_and_the_code_of_each_baseline(backend: LocalBackend) -> None:
     asked = subgraph((4, 33), "float16")
-    found = inspected(backend, asked, with_code=True)
-    form = (TensorForm((4, 33), "float16"),)
-    assert values(found) == dict.fromkeys(("in_0", "in_1", "tmp_0", "tmp_1"), form)
-    assert (found.values_problem, found.code_problem) == ("", "")
-    assert found.code is not None
-    assert (found.code.launches, found.code.library_calls) == (1, 0)
-    assert "cpp_fused_add_relu" in found.code.text
-    assert str(backend.home) not in found.code.text
-    assert found.subgraph_digest == asked.digest
-    assert found.environment == backend.info().environment or backend.info().device is Device.CUDA
-    assert found.accelerator is None
-    assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
-
-
-@NEEDS_COMPILER
-def test_the_code_of_each_baseline_rounds_as_that_baseline_does(backend: LocalBackend) -> None:
-    asked = subgraph((4, 64), "float16")
     codes = {}
     for baseline in Baseline:
         found = backend.inspect(InspectSubgraph(asked, Device.CPU, True, baseline), threading.Event())
-        assert found.baseline is baseline
+        form = (TensorForm((4, 33), "float16"),)
+        assert values(found) == dict.fromkeys(("in_0", "in_1", "tmp_0", "tmp_1"), form)
+        assert (found.values_problem, found.code_problem) == ("", "")
         assert found.code is not None
+        assert (found.code.launches, found.code.library_calls) == (1, 0)
+        assert "cpp_fused_add_relu" in found.code.text
+        assert str(backend.home) not in found.code.text
+        assert found.subgraph_digest == asked.digest
+        assert found.baseline is baseline
+        assert found.environment == backend.info().environment or backend.info().device is Device.CUDA
+        assert found.accelerator is None
         codes[baseline] = found.code.text
     rounded = {baseline: code.count("convert<at::Half") for baseline, code in codes.items()}
     assert rounded[Baseline.EAGER_ROUNDING] > rounded[Baseline.INDUCTOR], "the sum is rounded before relu"
+    assert judged(backend, job(RIGHT, Stage.CHECK)).verdict is Verdict.MATCHED
 
 
 def test_shapes_of_tuples_are_known_and_those_that_depend_on_content_are_not(backend: LocalBackend) -> None:

@@ -1,5 +1,7 @@
 """The passnet profile before the real judge: whom it leaves out, what it refuses in a call, and how it compares."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -71,34 +73,46 @@ def test_a_new_replacement_function_at_each_call_fails_the_bundle(backend: Local
     assert "replacement_func() of pass_0.py returns a new object on each call. Return the same one." in strict.warnings
 
 
-@pytest.mark.parametrize(
-    ("statement", "operation"),
-    [
-        ("a.view(-1)", "view"),
-        ("a.reshape(-1)", "view"),
-        ("a.transpose(0, 1)", "transpose"),
-        ("a[0]", "select"),
-        ("a + b", "add"),
-        ("a.sum()", "sum"),
-        ("a.clone()", "clone"),
-        ("torch.empty_like(a).view(-1)", "view"),
-        ("a.to(torch.float64).exp()", "exp"),
-    ],
+REFUSED = (
+    ("a.view(-1)", "view"),
+    ("a.reshape(-1)", "view"),
+    ("a.transpose(0, 1)", "transpose"),
+    ("a[0]", "select"),
+    ("a + b", "add"),
+    ("a.sum()", "sum"),
+    ("a.clone()", "clone"),
+    ("torch.empty_like(a).view(-1)", "view"),
+    ("a.to(torch.float64).exp()", "exp"),
 )
+FINE = (
+    "assert a.is_contiguous() and a.stride(0) == 33 and a.size(1) == 33 and a.dim() == 2 and a.data_ptr()",
+    "torch.zeros_like(a).fill_(2); torch.full_like(b, 1.0); torch.as_tensor([1], device=a.device)",
+    "a.contiguous().to(torch.float16); a.detach(); torch.empty((4, 33), device=a.device).view(-1).zero_()",
+)
+BY_WIDTH = hostile_in_call(
+    "\n    ".join(
+        f"if a.size(1) == {width}: {statement}"
+        for width, statement in enumerate(("; ".join(FINE), *(statement for statement, _ in REFUSED)), 33)
+    )
+)
+"""One bundle does all of this, so that its processes start once: what it does depends on the number of columns."""
+
+
+def by_width(backend: LocalBackend, width: int) -> Outcome:
+    return judged(backend, replace(job(BY_WIDTH, profile=Profile.PASSNET), subgraph=subgraph((4, width))))
+
+
+@pytest.mark.parametrize(("statement", "operation"), REFUSED)
 def test_an_operation_on_what_a_replacement_function_is_given_is_refused(
     backend: LocalBackend, statement: str, operation: str
 ) -> None:
-    outcome = judged(backend, job(hostile_in_call(statement), profile=Profile.PASSNET))
+    outcome = by_width(backend, 34 + REFUSED.index((statement, operation)))
     assert outcome.verdict is Verdict.CRASHED, outcome.reason
     assert f"RefusedOperation: torch's operation {operation} is called with a tensor" in outcome.reason
 
 
 def test_allocations_conversions_and_questions_are_not_refused(backend: LocalBackend) -> None:
-    questions = "assert a.is_contiguous() and a.stride(0) == 33 and a.size(1) == 33 and a.dim() == 2 and a.data_ptr()"
-    allocations = "torch.zeros_like(a).fill_(2); torch.full_like(b, 1.0); torch.as_tensor([1], device=a.device)"
-    others = "a.contiguous().to(torch.float16); a.detach(); torch.empty((4, 33), device=a.device).view(-1).zero_()"
-    code = hostile_in_call(f"{questions}; {allocations}; {others}")
-    outcome = judged(backend, job(code, profile=Profile.PASSNET))
+    outcome = by_width(backend, 33)
     assert outcome.verdict is Verdict.VALUES_ONLY, outcome.reason
 
 

@@ -17,7 +17,7 @@ from passnet_core.execution.scheduler import Scheduler
 from passnet_core.lessons.course import Course
 from passnet_core.lessons.grading import Grade, graded
 from passnet_core.lessons.lesson import Lesson
-from passnet_core.lessons.reading import read_lesson, shortcomings
+from passnet_core.lessons.reading import shortcomings
 from passnet_core.lessons.trying import MOST_S, Judge, symptoms_seen, trials
 from passnet_core.lessons.writing import new_lesson
 from passnet_core.records import Bundle, Outcome
@@ -174,7 +174,7 @@ def _course(console: Console) -> Course:
 def _lesson(course: Course, named: str) -> Lesson:
     """The lesson with this id, or in this folder."""
     if Path(named).is_dir():
-        return read_lesson(Path(named).resolve(), course.corpus.task)
+        return course.read(Path(named).resolve())
     return course.lesson(named)
 
 

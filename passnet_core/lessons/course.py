@@ -7,8 +7,8 @@ from pathlib import Path
 
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.errors import BadInput, UnknownItem
-from passnet_core.lessons.lesson import TASK, Lesson
-from passnet_core.lessons.reading import ABOUT, read_lesson
+from passnet_core.lessons.lesson import TASK, Lesson, Mistake
+from passnet_core.lessons.reading import ABOUT, read_general, read_lesson
 from passnet_core.records import Outcome, Task
 
 
@@ -60,6 +60,16 @@ class Course:
         """The lesson that explains a rule, a kind of miss, or a verdict, by its value."""
         return next((each for each in self.lessons if word in each.explains), None)
 
+    def read(self, folder: Path) -> Lesson:
+        """Read the lesson in any folder, with the course's general mistakes. Raises BadInput."""
+        return read_lesson(folder, self.corpus.task, self.general[0])
+
+    @cached_property
+    def general(self) -> tuple[tuple[Mistake, ...], str]:
+        """The mistakes that can be made in any lesson, and the id of the lesson in which they are tried. Raises
+        BadInput."""
+        return next((found for found in map(read_general, self._folders) if found[0]), ((), ""))
+
     @property
     def _read(self) -> tuple[tuple[Lesson, ...], tuple[str, ...]]:
         with self._lock:
@@ -71,7 +81,7 @@ class Course:
         problems: list[str] = []
         for place in (each.parent for folder in self._folders for each in sorted(folder.glob(f"*/{ABOUT}"))):
             try:
-                found = read_lesson(place, self.corpus.task)
+                found = self.read(place)
                 if found.id in lessons:
                     raise BadInput(f"another lesson has the id {found.id!r}. Rename its folder.")
                 lessons[found.id] = found

@@ -76,7 +76,7 @@ def _shown_by(lesson: Lesson, outcomes: Sequence[Outcome]) -> Iterator[Mistake]:
         and (star := next((star for star in lesson.stars if not _earns(star, each)), None))
     ]
     shown = [each for each in lacking if not each[2]]
-    for mistake in lesson.mistakes:
+    for mistake in (*lesson.mistakes, *lesson.general):
         for outcome, star, kept_back in shown or lacking:
             if mistake.symptoms.fit(outcome, star=star, kept_back=kept_back):
                 yield mistake

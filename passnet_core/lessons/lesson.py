@@ -109,7 +109,8 @@ class Lesson:
     """A lesson. goal: one sentence. text: Markdown. task: its subgraphs, which are small; its page shows the first.
     source_task, source_subgraph: the ids of the bundled subgraph from which that one is.
     kept_back: ids of those that are judged too, but not shown. start: the passes with one thing missing or broken.
-    hints: each tells more than the one before. mistakes: the first that fits counts. explains: verdicts, kinds of
+    hints: each tells more than the one before. mistakes: the first that fits counts; general:
+    those that can be made in any lesson, after them. explains: verdicts, kinds of
     misses and rules, by their values. further: ids of lessons, or links in Markdown, to read next. without: stars that
     it does not give. checkpoint: a free task, whose start is a frame."""
 
@@ -127,6 +128,7 @@ class Lesson:
     solution: Bundle
     hints: tuple[str, ...]
     mistakes: tuple[Mistake, ...]
+    general: tuple[Mistake, ...] = ()
     explains: tuple[str, ...] = ()
     further: tuple[str, ...] = ()
     without: tuple[Star, ...] = ()

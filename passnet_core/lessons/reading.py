@@ -1,7 +1,8 @@
 """Read lessons from their folders. Nothing in them is executed.
 
 A folder is named by number and id, such as 02-first-pattern (a checkpoint has a c after its number), and holds
-lesson.toml, text.md, and bundles: start/, solution/, and mistakes/NAME/ for each mistake of lesson.toml.
+lesson.toml, text.md, and bundles: start/, solution/, and mistakes/NAME/ for each mistake of lesson.toml. Beside the
+lessons, mistakes.toml has those that can be made in any lesson, with mistakes/NAME/ for each, tried in its `lesson`.
 """
 
 import math
@@ -20,6 +21,7 @@ from passnet_core.records import Bundle, MissKind, Subgraph, Task, Verdict
 
 NAME = re.compile(r"(?P<number>\d\d)(?P<checkpoint>c?)-(?P<id>[a-z][a-z0-9-]*)")
 ABOUT, TEXT, START, SOLUTION, MISTAKES = "lesson.toml", "text.md", "start", "solution", "mistakes"
+GENERAL = "mistakes.toml"
 HINTS, LEAST_MISTAKES, MOST_WORDS, MOST_SENTENCE = 3, 5, 300, 25
 MOST_ELEMENTS = 1 << 16
 """How many elements the inputs of a lesson's subgraph may have, so that a grade takes seconds."""
@@ -32,13 +34,23 @@ Find = Callable[[str], Task]
 E = TypeVar("E", bound=StrEnum)
 
 
-def read_lesson(folder: Path, find: Find) -> Lesson:
-    """Return the lesson in a folder. find: finds the tasks from which its subgraphs are. Raises BadInput that names the
-    file, what is wrong, and the remedy."""
+def read_general(folder: Path) -> tuple[tuple[Mistake, ...], str]:
+    """Return the mistakes that can be made in any lesson of a folder, and the id of the lesson in which they are tried;
+    none without a file. Raises BadInput."""
+    if not (folder / GENERAL).exists():
+        return (), ""
+    about = _about(folder / GENERAL)
+    _only(about, {"lesson", "mistake"}, GENERAL)
+    return tuple(_mistake(each, folder) for each in _tables(about, "mistake")), _text(about, "lesson")
+
+
+def read_lesson(folder: Path, find: Find, general: tuple[Mistake, ...] = ()) -> Lesson:
+    """Return the lesson in a folder. find: finds the tasks from which its subgraphs are. general: mistakes that can be
+    made in any lesson. Raises BadInput that names the file, what is wrong, and the remedy."""
     named = NAME.fullmatch(folder.name)
     if named is None:
         raise BadInput(f"{folder.name!r} is not the name of a lesson. Name its folder like 02-first-pattern.")
-    about = _about(folder)
+    about = _about(folder / ABOUT)
     _only(about, FIELDS, ABOUT)
     variants = _tables(about, "variant")
     if not variants:
@@ -62,6 +74,7 @@ def read_lesson(folder: Path, find: Find) -> Lesson:
         solution=_bundle(folder / SOLUTION),
         hints=_texts(about, "hints"),
         mistakes=tuple(_mistake(each, folder) for each in _tables(about, "mistake")),
+        general=general,
         explains=_texts(about, "explains"),
         further=_texts(about, "further"),
         without=tuple(_one(Star, each, "stars") for each in _texts(about, "without")),
@@ -162,11 +175,11 @@ def _mistake(about: Mapping[str, Any], folder: Path) -> Mistake:
     )
 
 
-def _about(folder: Path) -> dict[str, Any]:
+def _about(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(_read(folder / ABOUT))
+        return tomllib.loads(_read(file))
     except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{ABOUT} is not TOML: {error}.") from error
+        raise BadInput(f"{file.name} is not TOML: {error}.") from error
 
 
 def _read(path: Path) -> str:

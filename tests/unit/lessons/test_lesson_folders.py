@@ -1,5 +1,6 @@
 """Reading lessons: what a folder must hold, and what is said of one that does not."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -104,3 +105,17 @@ def test_a_new_lesson_can_be_read_and_lacks_only_what_its_author_has_to_write(da
         new_lesson(folder, corpus, TASK_ID, None)
     with pytest.raises(BadInput, match="Name its folder"):
         new_lesson(data / "mine", corpus, TASK_ID, None)
+
+
+def test_a_mistake_of_any_lesson_comes_after_the_lessons_own(data: Path, corpus: Corpus) -> None:
+    folder = data / "lessons"
+    shutil.copytree(folder / f"01-{LESSONS[0]}" / "mistakes" / "values", folder / "mistakes" / "any")
+    text = f'lesson = "{LESSONS[1]}"\n[[mistake]]\nname = "any"\nstar = "match"\ncomment = "Whatever."\n'
+    (folder / "mistakes.toml").write_text(text, encoding="utf-8")
+    course = Course([folder], corpus)
+    assert course.general[1] == LESSONS[1]
+    assert [each.name for each in course.lesson(LESSONS[0]).general] == ["any"]
+    (folder / "mistakes.toml").write_text(text.replace("star", "stars"), encoding="utf-8")
+    broken = Course([folder], corpus)
+    assert broken.lessons == ()
+    assert "'stars'" in broken.problems[0]

@@ -4,7 +4,7 @@ import argparse
 import contextlib
 import textwrap
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from passnet_core.lessons.course import Course
 from passnet_core.lessons.grading import Grade, graded
 from passnet_core.lessons.lesson import Lesson
 from passnet_core.lessons.reading import shortcomings
-from passnet_core.lessons.trying import MOST_S, Judge, symptoms_seen, trials
+from passnet_core.lessons.trying import MOST_S, Judge, TriedBundle, of_mistakes, symptoms_seen, trials
 from passnet_core.lessons.writing import new_lesson
 from passnet_core.records import Bundle, Outcome
 from passnet_core.service import course_of, lesson_spec
@@ -110,19 +110,32 @@ def try_out(args: argparse.Namespace, console: Console) -> int:
             for each in shortcomings(lesson):
                 problems += 1
                 console.say(f"  problem: {each}")
-            for trial in trials(lesson, _judge(scheduler, lesson)):
-                stars = "".join("★" if star in trial.grade.stars else "☆" for star in lesson.stars)
-                slow = f" Longer than {MOST_S:g} s." if trial.wall_s > MOST_S else ""
-                comment = trial.grade.mistake.name if trial.grade.mistake else "no comment"
-                console.say(f"  {stars} {trial.place}: {comment}, {trial.wall_s:.1f} s.{slow}")
-                if trial.problem:
-                    problems += 1
-                    console.say(f"    problem: {trial.problem}")
-                if trial.problem or args.verbose:
-                    for line in symptoms_seen(trial):
-                        console.say(f"      {line}")
+            problems += _tried(lesson, trials(lesson, _judge(scheduler, lesson)), console, verbose=args.verbose)
+        mistakes, place = course.general
+        if mistakes and not args.lesson:
+            lesson = course.lesson(place)
+            console.say(f"mistakes of any lesson, in {lesson.id}")
+            found = of_mistakes(lesson, mistakes, _judge(scheduler, lesson))
+            problems += _tried(lesson, found, console, verbose=args.verbose)
     console.say(f"{problems} {'problem' if problems == 1 else 'problems'} in {len(lessons)} of the lessons.")
     return NOT_ACCEPTED if problems else ACCEPTED
+
+
+def _tried(lesson: Lesson, found: Iterable[TriedBundle], console: Console, *, verbose: bool) -> int:
+    """Print the grade of each bundle, and return how many are not as they should be."""
+    problems = 0
+    for each in found:
+        stars = "".join("★" if star in each.grade.stars else "☆" for star in lesson.stars)
+        slow = f" Longer than {MOST_S:g} s." if each.wall_s > MOST_S else ""
+        comment = each.grade.mistake.name if each.grade.mistake else "no comment"
+        console.say(f"  {stars} {each.place}: {comment}, {each.wall_s:.1f} s.{slow}")
+        if each.problem:
+            problems += 1
+            console.say(f"    problem: {each.problem}")
+        if each.problem or verbose:
+            for line in symptoms_seen(each):
+                console.say(f"      {line}")
+    return problems
 
 
 def collect(args: argparse.Namespace, console: Console) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from passnet_core.lessons.grading import Grade, graded
-from passnet_core.lessons.lesson import Lesson, said
+from passnet_core.lessons.lesson import Lesson, Mistake, said
 from passnet_core.lessons.reading import MISTAKES, SOLUTION, START
 from passnet_core.records import Bundle, Outcome
 
@@ -35,7 +35,12 @@ def trials(lesson: Lesson, judge: Judge) -> Iterator[TriedBundle]:
     """Grade every bundle of a lesson, and yield each as soon as it is judged."""
     yield _trial(lesson, SOLUTION, lesson.solution, judge, _of_solution)
     yield _trial(lesson, START, lesson.start, judge, _of_start)
-    for mistake in lesson.mistakes:
+    yield from of_mistakes(lesson, lesson.mistakes, judge)
+
+
+def of_mistakes(lesson: Lesson, mistakes: Sequence[Mistake], judge: Judge) -> Iterator[TriedBundle]:
+    """Grade the bundles of these mistakes in a lesson."""
+    for mistake in mistakes:
 
         def problem(grade: Grade, expected: str = mistake.name) -> str:
             if grade.passed:

@@ -4,7 +4,7 @@ import hashlib
 import json
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,8 +13,8 @@ from passnet_core.bundles.reading import read_bundle
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.layout import read_task
 from passnet_core.execution.backends.local import LocalBackend
-from passnet_core.lessons.lesson import Lesson
-from passnet_core.lessons.reading import read_lesson
+from passnet_core.lessons.course import Course
+from passnet_core.lessons.lesson import Lesson, Mistake
 from passnet_core.records import Device, digest_of
 from tests.adversarial.corpus import FOLDER, Entry, entries
 
@@ -23,7 +23,10 @@ DATA = FOLDER.parents[1] / "data"
 REFERENCES = tuple(sorted(path.parent for path in (DATA / "bundles").glob("*/about.json")))
 SAMPLE = 24
 """How many unchanged files, of those that need a judge, are judged while the judge is unchanged."""
+COURSE = Course([DATA / "lessons"], Corpus([DATA / "tasks"]))
 LESSONS = tuple(sorted(path.parent for path in (DATA / "lessons").glob("*/lesson.toml")))
+GENERAL = DATA / "lessons" / "mistakes"
+"""The mistakes that can be made in any lesson."""
 SAMPLES = {"reference": 2, "lesson": 1}
 """How many unchanged reference bundles and lessons are judged beside them."""
 
@@ -82,8 +85,9 @@ def state() -> State:
         environment = LocalBackend(sys.executable, "auto", Path(home)).info().environment
     files = {file_of(each): each.job(Device.CPU).digest for each in on_cpu()}
     files |= {reference_of(each): _reference_digest(each) for each in REFERENCES}
-    corpus = Corpus([DATA / "tasks"])
-    files |= {lesson_of(each): _lesson_digest(read_lesson(each, corpus.task)) for each in LESSONS}
+    files |= {lesson_of(each): _lesson_digest(COURSE.read(each)) for each in LESSONS}
+    mistakes, place = COURSE.general
+    files[lesson_of(GENERAL)] = digest_of([_mistakes_digest(mistakes), _lesson_digest(COURSE.lesson(place))])
     if environment is None:
         return State("none", {}, files)
     named = {name: str(getattr(environment, name)) for name in ("python", "torch", "triton", "isolation", "platform")}
@@ -130,10 +134,14 @@ def _reference_digest(folder: Path) -> str:
 
 def _lesson_digest(lesson: Lesson) -> str:
     """A digest of all of which grades depend: subgraphs, passes, and the symptoms of mistakes in their order."""
-    bundles = [lesson.start, lesson.solution, *(each.bundle for each in lesson.mistakes)]
-    symptoms = [repr(each.symptoms) for each in lesson.mistakes]
+    bundles = [each.digest for each in (lesson.start, lesson.solution)]
     subgraphs = [each.digest for each in lesson.task.subgraphs]
-    return digest_of([[each.digest for each in bundles], symptoms, subgraphs, lesson.kept_back, lesson.without])
+    mistakes = [_mistakes_digest(each) for each in (lesson.mistakes, lesson.general)]
+    return digest_of([bundles, mistakes, subgraphs, lesson.kept_back, lesson.without])
+
+
+def _mistakes_digest(mistakes: Iterable[Mistake]) -> str:
+    return digest_of([[each.bundle.digest, repr(each.symptoms)] for each in mistakes])
 
 
 def _differ(name: str, now: State, recorded: State) -> bool:

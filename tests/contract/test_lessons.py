@@ -1,40 +1,60 @@
 """The lessons before the real judge: each solution gets all stars, its start does not, each mistake its comment."""
 
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from passnet_core.corpus.catalogue import Corpus
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.jobs import jobs_of
-from passnet_core.lessons.reading import read_lesson, shortcomings
-from passnet_core.lessons.trying import symptoms_seen, trials
-from passnet_core.records import Bundle, Outcome
+from passnet_core.lessons.lesson import Lesson
+from passnet_core.lessons.reading import shortcomings
+from passnet_core.lessons.trying import Judge, TriedBundle, of_mistakes, symptoms_seen, trials
+from passnet_core.records import UNJUDGED, Bundle, Outcome, Verdict
 from passnet_core.service import lesson_spec
-from tests.adversarial import full_run
+from tests.adversarial.full_run import COURSE, GENERAL, LESSONS
 
 
-@pytest.fixture(scope="module")
-def corpus() -> Corpus:
-    return Corpus([full_run.DATA / "tasks"])
-
-
-@pytest.mark.parametrize("folder", full_run.LESSONS, ids=lambda folder: folder.name)
-def test_a_lesson_has_all_that_a_lesson_needs(corpus: Corpus, folder: Path) -> None:
-    assert shortcomings(read_lesson(folder, corpus.task)) == []
-
-
-@pytest.mark.parametrize("judged_lesson", full_run.LESSONS, ids=lambda folder: folder.name)
-def test_solution_start_and_mistakes_get_their_grades(
-    backend: LocalBackend, corpus: Corpus, judged_lesson: Path
-) -> None:
-    lesson = read_lesson(judged_lesson, corpus.task)
-
+def judging(backend: LocalBackend, lesson: Lesson) -> Judge:
     def judge(bundle: Bundle) -> list[Outcome]:
         jobs = jobs_of(lesson.task, bundle, lesson_spec(), None)
         return [backend.run(job, lambda event: None, threading.Event()) for job in jobs]
 
-    for trial in trials(lesson, judge):
-        seen = "\n".join(symptoms_seen(trial))
-        assert not trial.problem, f"{trial.place}: {trial.problem}\n{seen}"
+    return judge
+
+
+def assert_as_it_should_be(found: Iterable[TriedBundle]) -> None:
+    for each in found:
+        assert not each.problem, f"{each.place}: {each.problem}\n" + "\n".join(symptoms_seen(each))
+
+
+def test_there_are_fourteen_lessons_and_three_checkpoints() -> None:
+    assert COURSE.problems == ()
+    assert [each.number for each in COURSE.lessons if not each.checkpoint] == list(range(1, 15))
+    assert sum(each.checkpoint for each in COURSE.lessons) == 3
+    known = {each.id for each in COURSE.lessons}
+    for lesson in COURSE.lessons:
+        assert all(each in known or each.startswith("[") for each in lesson.further), lesson.id
+
+
+def test_every_verdict_on_passes_leads_to_a_lesson() -> None:
+    assert [each for each in Verdict if each not in UNJUDGED and COURSE.explaining_word(each) is None] == []
+
+
+@pytest.mark.parametrize("folder", LESSONS, ids=lambda folder: folder.name)
+def test_a_lesson_has_all_that_a_lesson_needs(folder: Path) -> None:
+    assert shortcomings(COURSE.read(folder)) == []
+
+
+@pytest.mark.parametrize("judged_lesson", LESSONS, ids=lambda folder: folder.name)
+def test_solution_start_and_mistakes_get_their_grades(backend: LocalBackend, judged_lesson: Path) -> None:
+    lesson = COURSE.read(judged_lesson)
+    assert_as_it_should_be(trials(lesson, judging(backend, lesson)))
+
+
+@pytest.mark.parametrize("judged_lesson", [GENERAL], ids=["any lesson"])
+def test_the_mistakes_of_any_lesson_get_their_comments(backend: LocalBackend, judged_lesson: Path) -> None:
+    mistakes, place = COURSE.general
+    lesson = COURSE.lesson(place)
+    assert_as_it_should_be(of_mistakes(lesson, mistakes, judging(backend, lesson)))

@@ -8,6 +8,7 @@ import streamlit as st
 from pages.ui import drafting, frame, links, live, resources, visitors
 from pages.ui.bench import BenchView
 from pages.ui.components import headline_words
+from pages.ui.help_chapters import CHAPTERS
 from pages.ui.lesson_pictures import cost_picture, traffic_picture
 from pages.ui.results import MATCH, TAB
 from pages.ui.text import plain
@@ -17,13 +18,13 @@ from passnet_core.lessons.progress import GradedRun
 from passnet_core.records import Bundle, Device, Outcome, Verdict
 
 STARS: dict[Star, str] = {
-    Star.RULES: "rules kept",
-    Star.MATCH: "matches",
-    Star.VALUES: "right values",
-    Star.KERNELS: "own kernels",
-    Star.TRAFFIC: "no needless bytes",
+    Star.RULES: "No rule rejects the passes, and they load.",
+    Star.MATCH: "They match in every subgraph of the lesson.",
+    Star.VALUES: "Every output is right.",
+    Star.KERNELS: "The passes' own kernels compute the values.",
+    Star.TRAFFIC: "The launches are given hardly more bytes than the inputs and outputs have.",
 }
-"""What each star says, in a few words."""
+"""What each star says."""
 CAME_FROM = ("workbench", "runs")
 """The pages with verdicts that lead to a lesson, and to which one wants to go back."""
 TIMED = "timed"
@@ -99,7 +100,9 @@ class LessonView:
         with st.container(key="stars", horizontal=True, gap="small"):
             for star in self.lesson.stars:
                 earned = star in stars
-                st.badge(f"{'★' if earned else '☆'} {STARS[star]}", color="green" if earned else "gray")
+                st.badge(
+                    f"{'★' if earned else '☆'} {star.value}", color="green" if earned else "gray", help=STARS[star]
+                )
         if grade is None:
             return
         if grade.ungraded:
@@ -199,6 +202,8 @@ class LessonView:
         for each in self.lesson.further:
             if each in lessons:
                 links.turn(plain(numbered(lessons[each])), icon=":material/school:", lesson=each)
+            elif each in CHAPTERS:
+                links.link("help", each, icon=":material/help:", chapter=each)
             else:
                 st.markdown(each)
         with st.container(horizontal=True):

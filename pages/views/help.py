@@ -6,20 +6,12 @@ import platform
 import streamlit as st
 
 from pages.ui import resources
+from pages.ui.help_chapters import CHAPTERS, JUDGE
 from pages.ui.text import plain
 from passnet_core import __version__
 from passnet_core.records import to_json
 from passnet_core.settings import ASSETS
 
-JUDGE = "How the judge works"
-CHAPTERS = {
-    "The contract of a pass": "contract",
-    "What verdicts and scores mean": "verdicts",
-    JUDGE: "judge",
-    "Glossary": "glossary",
-    "Command line": "command-line",
-    "Limits, privacy, keys": "limits",
-}
 DIAGNOSTICS = "Diagnostics"
 
 
@@ -43,7 +35,8 @@ def diagnostics() -> dict[str, object]:
 
 
 st.title("Help")
-for tab, name in zip(st.tabs([*CHAPTERS, DIAGNOSTICS]), [*CHAPTERS.values(), None]):
+tabs = st.tabs([*CHAPTERS, DIAGNOSTICS], key="chapter", bind="query-params")
+for tab, name in zip(tabs, [*CHAPTERS.values(), None]):
     with tab:
         if name == CHAPTERS[JUDGE]:
             st.image(ASSETS / "judge.svg", width=760)

@@ -111,7 +111,8 @@ class Lesson:
     kept_back: ids of those that are judged too, but not shown. start: the passes with one thing missing or broken.
     hints: each tells more than the one before. mistakes: the first that fits counts; general:
     those that can be made in any lesson, after them. explains: verdicts, kinds of
-    misses and rules, by their values. further: ids of lessons, or links in Markdown, to read next. without: stars that
+    misses and rules, by their values. further: ids of lessons, titles of
+    chapters of Help, or links in Markdown, to read next. without: stars that
     it does not give. checkpoint: a free task, whose start is a frame."""
 
     id: str

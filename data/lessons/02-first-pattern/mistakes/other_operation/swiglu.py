@@ -6,26 +6,30 @@ import triton.language as tl
 
 
 def pattern(gate, up):
+    """What to look for: the same two operations as in the graph, with the inputs as parameters."""
     activated = torch.nn.functional.silu(gate)
     return activated + up
 
 
 def replacement_args(gate, up):
+    """What the replacement is called with."""
     return (gate, up)
 
 
 @triton.jit
 def swiglu_kernel(gate_ptr, up_ptr, out_ptr, count, BLOCK: tl.constexpr):
+    """Each program computes one block of BLOCK elements."""
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = offsets < count
-    gate = tl.load(gate_ptr + offsets, mask=inside).to(tl.float32)
-    up = tl.load(up_ptr + offsets, mask=inside).to(tl.float32)
-    activated = (gate * tl.sigmoid(gate)).to(out_ptr.dtype.element_ty).to(tl.float32)
-    tl.store(out_ptr + offsets, (activated * up).to(out_ptr.dtype.element_ty), mask=inside)
+    gate = tl.load(gate_ptr + offsets, mask=inside)
+    up = tl.load(up_ptr + offsets, mask=inside)
+    activated = gate * tl.sigmoid(gate)
+    tl.store(out_ptr + offsets, activated * up, mask=inside)
 
 
 @torch.fx.wrap
 def swiglu(gate, up):
+    """The replacement: launches the kernel once and returns the product."""
     gate, up = gate.contiguous(), up.contiguous()
     out = torch.empty_like(gate)
     count = out.numel()
@@ -34,4 +38,5 @@ def swiglu(gate, up):
 
 
 def replacement_func():
+    """Names the replacement."""
     return swiglu

@@ -1,4 +1,4 @@
-"""The details of an outcome: match, values, time, code, and the log with the evidence."""
+"""The details of an outcome: match, values, time, code, programs, and the log with the evidence."""
 
 import functools
 from collections.abc import Callable
@@ -9,11 +9,13 @@ from pages.ui import links
 from pages.ui.code_view import code_tab
 from pages.ui.components import evidence_list, long_code
 from pages.ui.match_view import PLACE, Apply, match_tab
+from pages.ui.programs import programs_tab
 from pages.ui.time_view import time_tab
 from pages.ui.value_view import values_tab
 from passnet_core.records import ACCEPTED, WRONG, Bundle, Outcome, Subgraph, Verdict
 
 VERDICT, MATCH, VALUES, TIME, CODE, LOG = "Verdict", "Match", "Values", "Time", "Code", "Log"
+PROGRAMS = "Programs"
 TAB = "tab"
 """The URL parameter with the open tab."""
 OPENS: dict[Verdict, str] = {
@@ -44,6 +46,7 @@ def result_tabs(
         VALUES: values_tab,
         TIME: time_tab,
         CODE: code_tab,
+        PROGRAMS: programs_tab,
         LOG: log_tab,
     }
     names = [*([VERDICT] if verdict else []), *tabs]

@@ -5,10 +5,21 @@ import textwrap
 import streamlit as st
 
 from pages.ui import resources
-from pages.ui.text import code_span, count, key_of, plain
+from pages.ui.text import code_span, count, key_of, plain, shape
 from passnet_core.charts import steps, tiles
 from passnet_core.errors import PlaygroundError
-from passnet_core.records import Bundle, MemoryAccess, Outcome, PassTrace, Subgraph, TracedLaunch, TracedProgram
+from passnet_core.records import (
+    UNLOADED,
+    UNREPLACED,
+    Bundle,
+    MemoryAccess,
+    Outcome,
+    PassTrace,
+    Subgraph,
+    TracedLaunch,
+    TracedProgram,
+    TracedTensor,
+)
 
 POLL_S = 1.0
 AROUND = 2
@@ -22,6 +33,9 @@ def programs_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) ->
     if bundle is None:
         st.info("There are no passes here, so no kernel of theirs is launched. Judge passes to step through them.")
         return
+    if outcome.verdict in UNLOADED | UNREPLACED:
+        _nothing(outcome.reason)
+        return
     failed = _failed_key(subgraph, bundle)
     if problem := st.session_state.get(failed):
         st.info(plain(problem), icon=":material/error:")
@@ -31,13 +45,18 @@ def programs_tab(outcome: Outcome, subgraph: Subgraph, bundle: Bundle | None) ->
     if found is None:
         _poll(subgraph, bundle)
     elif found.problem:
-        st.info(
-            f"There is no program to step through. {plain(found.problem)} A kernel is launched where a pass matches"
-            " and its replacement calls one, as in `kernel[grid](…)`.",
-            icon=":material/grid_off:",
-        )
+        _nothing(found.problem)
     else:
         _stepping(found, bundle)
+
+
+def _nothing(problem: str) -> None:
+    """Say why no kernel is launched, and where one would be."""
+    st.info(
+        f"There is no program to step through. {plain(problem)} A kernel is launched where a pass matches and its"
+        " replacement calls one, as in `kernel[grid](…)`.",
+        icon=":material/grid_off:",
+    )
 
 
 def _asked(subgraph: Subgraph, bundle: Bundle) -> PassTrace | None:
@@ -61,22 +80,27 @@ def _poll(subgraph: Subgraph, bundle: Bundle) -> None:
 def _stepping(trace: PassTrace, bundle: Bundle) -> None:
     """Choose a launch, a program and a step, and show them. Only this part of the page is drawn anew."""
     key = key_of("programs", f"{trace.subgraph_digest} {trace.bundle_digest}")
-    launch = _launch(trace, key)
-    program = _program(launch, f"{key}-{trace.launches.index(launch)}")
+    number = _launch(trace, key)
+    launch, key = trace.launches[number], f"{key}-{number}"
+    program = _program(launch, key)
     if not program.accesses:
         st.info("This program accesses no memory.")
         return
-    step = _step(launch, program, f"{key}-{trace.launches.index(launch)}-step")
+    step = _step(program, key)
     access = program.accesses[step]
+    tensor = launch.tensor(access.tensor)
     said = steps.words(launch, program, step)
     st.markdown(plain(said))
     _source(access, bundle)
+    if tensor:
+        _tensor(launch, program, step, tensor, legend=True)
+    st.markdown(f"Block of {plain(shape(access.shape))} lanes")
     st.altair_chart(tiles.lanes_chart(access, said), width="stretch")
-    for number, tensor in enumerate(launch.tensors):
-        st.markdown(f"{code_span(tensor.name)} {plain(steps.described(tensor))}")
-        st.altair_chart(tiles.tensor_chart(launch, program, step, tensor, legend=number == 0), width="stretch")
+    for each in launch.tensors:
+        if each is not tensor:
+            _tensor(launch, program, step, each, legend=False)
     st.dataframe(
-        steps.value_rows(access, launch.tensor(access.tensor)),
+        steps.value_rows(access, tensor),
         hide_index=True,
         width="stretch",
         height=220,
@@ -87,12 +111,17 @@ def _stepping(trace: PassTrace, bundle: Bundle) -> None:
     st.caption(plain(" ".join(steps.remarks(trace, launch, program))))
 
 
-def _launch(trace: PassTrace, key: str) -> TracedLaunch:
-    launches = trace.launches
-    if len(launches) == 1:
-        return launches[0]
-    titles = {f"{number + 1}: {each.kernel}": each for number, each in enumerate(launches)}
-    return titles[st.selectbox(LAUNCH, list(titles), key=f"{key}-launch")]
+def _tensor(launch: TracedLaunch, program: TracedProgram, step: int, tensor: TracedTensor, *, legend: bool) -> None:
+    st.markdown(f"{code_span(tensor.name)} {plain(steps.described(tensor))}")
+    st.altair_chart(tiles.tensor_chart(launch, program, step, tensor, legend=legend), width="stretch")
+
+
+def _launch(trace: PassTrace, key: str) -> int:
+    """The index of the launch that the visitor chooses."""
+    titles = [f"{number + 1}: {each.kernel}" for number, each in enumerate(trace.launches)]
+    if len(titles) == 1:
+        return 0
+    return titles.index(st.selectbox(LAUNCH, titles, key=f"{key}-launch"))
 
 
 def _program(launch: TracedLaunch, key: str) -> TracedProgram:
@@ -104,12 +133,12 @@ def _program(launch: TracedLaunch, key: str) -> TracedProgram:
     return programs[st.select_slider(label, list(programs), key=f"{key}-program")]
 
 
-def _step(launch: TracedLaunch, program: TracedProgram, key: str) -> int:
+def _step(program: TracedProgram, key: str) -> int:
     """The index of the access that the visitor chooses."""
     titles = [f"{number + 1}: {each.kind} {each.tensor or 'elsewhere'}" for number, each in enumerate(program.accesses)]
     if len(titles) == 1:
         return 0
-    return titles.index(st.select_slider(STEP, titles, key=key))
+    return titles.index(st.select_slider(STEP, titles, key=f"{key}-step"))
 
 
 def _source(access: MemoryAccess, bundle: Bundle) -> None:

@@ -167,7 +167,14 @@ def lanes_chart(access: MemoryAccess, said: str) -> alt.Chart:
     cells = {lane: (lane_state(access, lane), value) for lane, value in enumerate(access.values)}
     marks = _drawn(cells, table, window, access.shape)
     states = list(dict.fromkeys(state for state, _ in cells.values()))
-    return _chart(marks, table, window, ("lane", ""), states if len(states) > 1 else (), f"Block of lanes. {said}")
+    return _chart(
+        marks,
+        table,
+        window,
+        (f"lanes, {WRAP} in each row" if table.wrapped else "lane", ""),
+        states if len(states) > 1 else (),
+        f"Block of lanes. {said}",
+    )
 
 
 def lane_state(access: MemoryAccess, lane: int) -> str:
@@ -277,7 +284,7 @@ def _chart(
         axis=numbers if rows > 1 else None,
         scale=alt.Scale(domain=[window.bottom, window.top], nice=False),
     )
-    legend = alt.Legend(orient="top", columns=2, values=list(states)) if states else None
+    legend = alt.Legend(orient="top", columns=2, rowPadding=0, values=list(states)) if states else None
 
     def scale(colours: Mapping[str, str]) -> alt.Scale:
         # the same in all charts, so that a colour has one meaning

@@ -96,8 +96,9 @@ def _stepping(trace: PassTrace, bundle: Bundle) -> None:
         _tensor(launch, program, step, tensor, legend=True)
     st.markdown(f"Block of {plain(shape(access.shape))} lanes")
     st.altair_chart(tiles.lanes_chart(access, said), width="stretch")
+    accessed = {each.tensor for each in program.accesses}
     for each in launch.tensors:
-        if each is not tensor:
+        if each is not tensor and each.name in accessed:
             _tensor(launch, program, step, each, legend=False)
     st.dataframe(
         steps.value_rows(access, tensor),

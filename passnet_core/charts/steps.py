@@ -80,6 +80,9 @@ def remarks(trace: PassTrace, launch: TracedLaunch, program: TracedProgram) -> l
     said = []
     if launch.constants:
         said.append(f"Launched with {', '.join(f'{name}={value}' for name, value in launch.constants)}.")
+    accessed = {each.tensor for each in program.accesses}
+    if other := [each.name for each in launch.tensors if each.name not in accessed]:
+        said.append(f"Not accessed by this program: {', '.join(other)}.")
     if len(launch.programs) < launch.size:
         said.append(f"{len(launch.programs)} of {launch.size:,} programs are recorded, the last one among them.")
     if launch.ran < launch.size:

@@ -455,6 +455,7 @@ def test_a_trace_that_holds_more_than_it_may_is_refused() -> None:
     rubbish: tuple[object, ...] = (
         fits | {"programs": fits["programs"] * 33},
         fits | {"kernel": "k" * 1000},
+        fits | {"constants": [["BLOCK", "1"]] * 65},
         fits | {"grid": [10**30, 1, 1]},
         fits | {"programs": None},
         ["k"],

@@ -22,6 +22,7 @@ from passnet_core.judge.numerics import rechecking
 from passnet_core.judge.protocol import encoding, framing
 from passnet_core.judge.protocol.messages import (
     MOST_ACCESSES,
+    MOST_ARGUMENTS,
     MOST_LANES,
     MOST_LAUNCHES,
     MOST_PROGRAMS,
@@ -612,6 +613,7 @@ def _traced_launch(told: Any) -> TracedLaunch:
     texts += [text for each in launch.tensors for text in (each.name, each.dtype, each.source)]
     texts += [text for each in accesses for text in (each.file, *each.values)]
     fits = len(launch.programs) <= MOST_PROGRAMS and max(map(len, texts)) <= PLACE_CHARACTERS
+    fits &= max(len(launch.tensors), len(launch.constants)) <= MOST_ARGUMENTS
     fits &= all(len(each.accesses) <= MOST_ACCESSES for each in launch.programs)
     fits &= all(len(each.elements) <= MOST_LANES for each in accesses)
     if not fits:

@@ -15,6 +15,7 @@ import triton.runtime.interpreter as interpreter
 
 from passnet_core.judge.protocol.messages import (
     MOST_ACCESSES,
+    MOST_ARGUMENTS,
     MOST_LANES,
     MOST_LAUNCHES,
     MOST_PROGRAMS,
@@ -31,7 +32,6 @@ WHOLE = 256
 """Of a grid of so many programs all run, so that later kernels find complete results."""
 RUNNING_S = 10.0
 """After how many seconds no further program of a launch runs that is not needed."""
-MOST_CONSTANTS = 40
 NAME_CHARACTERS = 100
 
 
@@ -87,10 +87,11 @@ class _Recorder:
             self.tensors |= found
             if not found:
                 constants.append((argument[:NAME_CHARACTERS], _constant(value)))
-        self.constants = tuple(constants[:MOST_CONSTANTS])
+        self.constants = tuple(constants[:MOST_ARGUMENTS])
         storages = {each.untyped_storage().data_ptr(): each.untyped_storage() for each in self.tensors.values()}
         self.storages = [(start, start + each.nbytes()) for start, each in storages.items()]
-        self.elements = {name[:NAME_CHARACTERS]: _Elements(each) for name, each in self.tensors.items()}
+        self.shown = {name[:NAME_CHARACTERS]: each for name, each in list(self.tensors.items())[:MOST_ARGUMENTS]}
+        self.elements = {name: _Elements(each) for name, each in self.shown.items()}
 
     def run(self, places: Sequence[Place], program: Callable[[Place], None]) -> None:
         recorded: list[TracedProgram] = []
@@ -118,7 +119,7 @@ class _Recorder:
                 self.left_out += 1
 
     def _keep(self, recorded: list[TracedProgram], ran: int) -> None:
-        tensors = tuple(self._described(name, each) for name, each in self.tensors.items())
+        tensors = tuple(self._described(name, each) for name, each in self.shown.items())
         recorded.sort(key=lambda each: each.ids)
         name = self.name[:NAME_CHARACTERS]
         self.launches.append(TracedLaunch(name, self.grid, self.constants, tensors, tuple(recorded), ran))
@@ -127,7 +128,7 @@ class _Recorder:
         address = tensor.data_ptr()
         held = (each for each, given in self.inputs.items() if 0 <= address - given.data_ptr() < max(given.nbytes, 1))
         return TracedTensor(
-            name=name[:NAME_CHARACTERS],
+            name=name,
             shape=tuple(tensor.shape),
             strides=tuple(tensor.stride()),
             dtype=str(tensor.dtype).removeprefix("torch."),

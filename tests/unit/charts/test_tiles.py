@@ -84,7 +84,7 @@ def test_what_is_unusual_is_said(elements: list[int], masked: list[bool], said: 
 def test_what_is_left_out_and_who_says_it_is_said() -> None:
     trace = PassTrace("s", "b", FAKE_ENVIRONMENT, (LAUNCH,), left_out=1)
     said = " ".join(remarks(trace, LAUNCH, TracedProgram((0, 0, 0), (), left_out=7)))
-    for each in ("BLOCK=256", "Only 1 ran", "7 further accesses", "1 further launch.", "does not check it"):
+    for each in ("BLOCK=256", "Only 1 ran", "7 further accesses", "1 further launch.", "x, y.", "does not check it"):
         assert each in said
 
 

@@ -39,8 +39,8 @@ def result_tabs(
     """Draw the tabs of an outcome.
 
     of: names the result: a new one opens the tab that explains it, otherwise the reader's tab stays open. apply:
-    applies an edit to the passes. verdict: draws a first tab with the verdict, which is then the one that opens; it is
-    the only one with content while there is no outcome."""
+    applies an edit to the passes. verdict: draws a first tab with the verdict, which is then the one that opens; while
+    there is no outcome, every tab shows it, since it waits for one."""
     tabs: dict[str, Callable[[Outcome, Subgraph, Bundle | None], None]] = {
         MATCH: functools.partial(match_tab, apply=apply),
         VALUES: values_tab,
@@ -61,7 +61,7 @@ def result_tabs(
         if not tab.open:
             continue
         with tab:
-            if name == VERDICT and verdict:
+            if verdict and (name == VERDICT or outcome is None):
                 verdict()
             elif outcome is None:
                 st.info("There is no result yet.", icon=":material/hourglass_empty:")

@@ -37,6 +37,7 @@ from passnet_core.records import (
     Job,
     Outcome,
     PassKernels,
+    PassTrace,
     Phase,
     Run,
     SolverKind,
@@ -333,6 +334,10 @@ class Service:
     def kernels(self, subgraph: Subgraph, bundle: Bundle) -> PassKernels | None:
         """What Triton compiles for the kernels that a bundle launches on a subgraph; None until it is known."""
         return self._inspections.kernels(subgraph, bundle, self.device().device)
+
+    def programs(self, subgraph: Subgraph, bundle: Bundle) -> PassTrace | None:
+        """What the programs of the kernels access that a bundle launches on a subgraph; None until it is known."""
+        return self._inspections.programs(subgraph, bundle)
 
     def inspect_within(
         self, subgraphs: Sequence[Subgraph], seconds: float, cancelled: threading.Event

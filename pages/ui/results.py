@@ -1,4 +1,4 @@
-"""The details of an outcome: match, values, time, code, and the log with the evidence."""
+"""The details of an outcome: match, values, time, code, programs, and the log with the evidence."""
 
 import functools
 from collections.abc import Callable
@@ -9,11 +9,13 @@ from pages.ui import links
 from pages.ui.code_view import code_tab
 from pages.ui.components import evidence_list, long_code
 from pages.ui.match_view import PLACE, Apply, match_tab
+from pages.ui.programs import programs_tab
 from pages.ui.time_view import time_tab
 from pages.ui.value_view import values_tab
 from passnet_core.records import ACCEPTED, WRONG, Bundle, Outcome, Subgraph, Verdict
 
 VERDICT, MATCH, VALUES, TIME, CODE, LOG = "Verdict", "Match", "Values", "Time", "Code", "Log"
+PROGRAMS = "Programs"
 TAB = "tab"
 """The URL parameter with the open tab."""
 OPENS: dict[Verdict, str] = {
@@ -37,13 +39,14 @@ def result_tabs(
     """Draw the tabs of an outcome.
 
     of: names the result: a new one opens the tab that explains it, otherwise the reader's tab stays open. apply:
-    applies an edit to the passes. verdict: draws a first tab with the verdict, which is then the one that opens; it is
-    the only one with content while there is no outcome."""
+    applies an edit to the passes. verdict: draws a first tab with the verdict, which is then the one that opens; while
+    there is no outcome, every tab shows it, since it waits for one."""
     tabs: dict[str, Callable[[Outcome, Subgraph, Bundle | None], None]] = {
         MATCH: functools.partial(match_tab, apply=apply),
         VALUES: values_tab,
         TIME: time_tab,
         CODE: code_tab,
+        PROGRAMS: programs_tab,
         LOG: log_tab,
     }
     names = [*([VERDICT] if verdict else []), *tabs]
@@ -58,7 +61,7 @@ def result_tabs(
         if not tab.open:
             continue
         with tab:
-            if name == VERDICT and verdict:
+            if verdict and (name == VERDICT or outcome is None):
                 verdict()
             elif outcome is None:
                 st.info("There is no result yet.", icon=":material/hourglass_empty:")

@@ -81,3 +81,12 @@ def _run(begin: int, end: int, name: str = "element", plural: str = "") -> str:
     if end - begin == 1:
         return f"{name} {begin}"
     return f"{plural or name + 's'} {begin} to {end - 1}"
+
+
+def index_of(place: int, shape: Sequence[int]) -> list[int]:
+    """The index, one number per axis, of the element at a row-major position."""
+    found: list[int] = []
+    for size in reversed(shape):
+        place, rest = divmod(place, size)
+        found.append(rest)
+    return found[::-1]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from passnet_core.charts.library import alt, framed
-from passnet_core.charts.places import where
+from passnet_core.charts.places import index_of, where
 from passnet_core.records import ErrorMap, Neighbourhood, OutputAccuracy
 
 RIGHT_COLOUR = "#8a8a8a"
@@ -95,8 +95,8 @@ def cells(spots: ErrorMap, shape: Sequence[int]) -> list[dict[str, Any]]:
                 "state": state,
                 "error": error if state == "wrong" else None,
                 "said": said(error),
-                "from": str(_index(y * width + x, shape)),
-                "to": str(_index((y2 - 1) * width + x2 - 1, shape)),
+                "from": str(index_of(y * width + x, shape)),
+                "to": str(index_of((y2 - 1) * width + x2 - 1, shape)),
             }
         )
     return found
@@ -129,14 +129,6 @@ def tables(around: Neighbourhood, worst: Sequence[int]) -> tuple[list[dict[str, 
             }
             table.append({**name, **shown})
     return expected, actual
-
-
-def _index(place: int, shape: Sequence[int]) -> list[int]:
-    found: list[int] = []
-    for size in reversed(shape):
-        place, rest = divmod(place, size)
-        found.append(rest)
-    return found[::-1]
 
 
 def _axis_title(name: str, begin: int, end: int, shape: Sequence[int]) -> str:

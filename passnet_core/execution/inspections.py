@@ -1,4 +1,5 @@
-"""A cache of inspections: shapes and dtypes of a subgraph's nodes, TorchInductor's code, and Triton's kernels."""
+"""A cache of inspections: shapes and dtypes of a subgraph's nodes, TorchInductor's code, Triton's kernels and what they
+access."""
 
 import math
 import threading
@@ -7,22 +8,25 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from concurrent.futures import Future, wait
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from passnet_core.errors import InfrastructureError, PlaygroundError
-from passnet_core.execution.backends.base import CompileKernels, InspectSubgraph
+from passnet_core.execution.backends.base import CompileKernels, InspectSubgraph, TracePrograms
 from passnet_core.execution.scheduler import Scheduler
-from passnet_core.records import Baseline, Bundle, Device, Inspection, PassKernels, Subgraph
+from passnet_core.records import Baseline, Bundle, Device, Inspection, PassKernels, PassTrace, Subgraph
 
 KEPT = 200
 """How many inspections of subgraphs are remembered."""
 KEPT_KERNELS = 20
 """How many inspections of kernels are remembered; their texts are long."""
+KEPT_TRACES = 6
+"""How many traces of kernels are remembered; each takes up to ten megabytes."""
 LOOK_EVERY_S = 0.05
 
 T = TypeVar("T")
+B = TypeVar("B", PassKernels, PassTrace)
 _Key = tuple[str, Device, str, Baseline | str | None]
-"""Subgraph digest, device, environment digest, and the question: whose code (None: no code), or a bundle's digest."""
+"""Subgraph digest, device, environment digest, and the question: whose code (None: no code), or what about a bundle."""
 
 
 class Inspections:
@@ -35,8 +39,10 @@ class Inspections:
         """Inspections of subgraphs, finished or requested; the least recently used first."""
         self._compiled: OrderedDict[_Key, Future[PassKernels]] = OrderedDict()
         """Inspections of kernels, in the same order."""
+        self._traced: OrderedDict[_Key, Future[PassTrace]] = OrderedDict()
+        """Traces of kernels, in the same order."""
         self._failed: dict[_Key, PlaygroundError] = {}
-        """Errors of failed inspections that known() and kernels() have yet to raise."""
+        """Errors of failed inspections that have yet to be raised."""
         self._closed = threading.Event()
 
     def of(
@@ -83,19 +89,29 @@ class Inspections:
 
     def kernels(self, subgraph: Subgraph, bundle: Bundle, device: Device) -> PassKernels | None:
         """What Triton compiles of a bundle's kernels on a subgraph. Like known(): None until it is available."""
-        key = self._key(subgraph, device, bundle.digest)
+        return self._of_bundle(self._compiled, KEPT_KERNELS, CompileKernels(subgraph, bundle, device))
+
+    def programs(self, subgraph: Subgraph, bundle: Bundle) -> PassTrace | None:
+        """What the programs of a bundle's kernels access on a subgraph. Like known(): None until it is available."""
+        return self._of_bundle(self._traced, KEPT_TRACES, TracePrograms(subgraph, bundle))
+
+    def _of_bundle(
+        self, asked: "OrderedDict[_Key, Future[B]]", kept: int, question: CompileKernels | TracePrograms
+    ) -> B | None:
+        """The answer about a bundle, if it is known; otherwise None, and a thread asks for it. asked: the answers to
+        such questions, of which so many are kept. Raises its error, once."""
+        key = self._key(question.subgraph, question.device, f"{type(question).__name__} {question.bundle.digest}")
         with self._lock:
             if (failed := self._failed.pop(key, None)) is not None:
                 raise failed
-            future = self._compiled.get(key)
+            future = asked.get(key)
             if future is None:
-                future = self._compiled[key] = Future()
-                while len(self._compiled) > KEPT_KERNELS:
-                    self._compiled.popitem(last=False)
-                compile_them = partial(self._scheduler.inspect, CompileKernels(subgraph, bundle, device), self._closed)
-                asking = threading.Thread(target=self._ask, args=(self._compiled, future, compile_them), daemon=True)
-                asking.start()
-            self._compiled.move_to_end(key)
+                future = asked[key] = Future()
+                while len(asked) > kept:
+                    asked.popitem(last=False)
+                inspect: Any = partial(self._scheduler.inspect, question, self._closed)
+                threading.Thread(target=self._ask, args=(asked, future, inspect), daemon=True).start()
+            asked.move_to_end(key)
         return future.result() if future.done() and future.exception() is None else None
 
     def close(self) -> None:

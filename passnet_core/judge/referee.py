@@ -2,7 +2,7 @@
 
 It runs no candidate code, and owns seeds, clock and verdict. Its private channel carries one JSON object per line. A
 {"job": …} is answered by {"event": …} lines and an {"outcome": …}; {"survey": …} is a job with more sources in which to
-count matches. {"inspect": …} and {"compile": …} judge nothing; they are answered by {"inspection": …} or
+count matches. {"inspect": …}, {"compile": …} and {"trace": …} judge nothing; they are answered by {"inspection": …} or
 {"problem": …}. {"warm": …} starts what jobs will need, and has no answer."""
 
 import contextlib
@@ -36,6 +36,7 @@ from passnet_core.records import (
     Inspection,
     Job,
     PassKernels,
+    PassTrace,
     Stage,
     Subgraph,
     from_json,
@@ -66,10 +67,8 @@ def main(descriptor: int, isolation: str, home: Path, spares: int) -> None:
                 if "warm" in request:
                     pool.refill(Device(request["warm"]["device"]), checking=request["warm"]["checking"])
                     _load_torch()
-                elif "inspect" in request:
-                    _inspect(request["inspect"], pool, home, lines)
-                elif "compile" in request:
-                    _inspect(request["compile"], pool, home, lines)
+                elif question := next((each for each in ("inspect", "compile", "trace") if each in request), ""):
+                    _inspect(question, request[question], pool, home, lines)
                 else:
                     asked = request.get("survey", request)
                     _answer(asked["job"], asked.get("codes", ()), pool, home, lines)
@@ -144,15 +143,15 @@ def _answer(asked: Any, codes: Sequence[str], pool: WorkerPool, home: Path, line
     workers.tidy()
 
 
-def _inspect(asked: Any, pool: WorkerPool, home: Path, lines: TextIO) -> None:
-    """Write what eager and TorchInductor make of a subgraph; with a bundle, what Triton makes of its kernels there; or
-    why that cannot be known. Nothing is judged."""
+def _inspect(question: str, asked: Any, pool: WorkerPool, home: Path, lines: TextIO) -> None:
+    """Write what eager and TorchInductor make of a subgraph, or Triton or its interpreter of a bundle's kernels there;
+    or why that cannot be known. Nothing is judged."""
     answer: dict[str, Any]
     with contextlib.ExitStack() as later:
         try:
             job, workers = _unjudged(asked, pool, home)
             later.callback(workers.tidy)
-            answer = {"inspection": to_json(_inspected(job, workers, asked))}
+            answer = {"inspection": to_json(_inspected(question, job, workers, asked))}
         except BadInput as error:
             answer = {"problem": str(error), "bad_input": True}
         except (PlaygroundError, CandidateEnd) as error:
@@ -166,12 +165,12 @@ def _inspect(asked: Any, pool: WorkerPool, home: Path, lines: TextIO) -> None:
         _write(lines, **answer)
 
 
-def _inspected(job: Job, workers: JobWorkers, asked: Any) -> Inspection | PassKernels:
+def _inspected(question: str, job: Job, workers: JobWorkers, asked: Any) -> Inspection | PassKernels | PassTrace:
     from passnet_core.judge.stages import inspection
 
-    if job.bundle is None:
+    if question == "inspect":
         return inspection.inspection(job, workers, with_code=asked["code"])
-    return inspection.kernels(job, workers)
+    return inspection.kernels(job, workers) if question == "compile" else inspection.programs(job, workers)
 
 
 def _unjudged(asked: Any, pool: WorkerPool, home: Path) -> tuple[Job, JobWorkers]:

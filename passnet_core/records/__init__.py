@@ -55,12 +55,18 @@ from passnet_core.records.enums import (
     contender_names,
 )
 from passnet_core.records.inspections import (
+    AccessKind,
     CompiledKernel,
     InductorCode,
     Inspection,
+    MemoryAccess,
     NodeValue,
     PassKernels,
+    PassTrace,
     TensorForm,
+    TracedLaunch,
+    TracedProgram,
+    TracedTensor,
 )
 from passnet_core.records.jobs import EvalSpec, Job
 from passnet_core.records.machines import Accelerator, Environment
@@ -94,11 +100,12 @@ __all__ = [
     "CONTENDER_NAMES", "DISQUALIFIED", "ERROR_CLASS", "LAUNCHED", "LEVELS", "LEVELS_SAID", "LOOSEST",
     "MEMORY_FLOOR", "MOST_CELLS", "NOISE_FLOOR", "ONLY_CHECKED", "OWN_CLOCK", "REPEATED", "REPLAY",
     "RESTS_ON_EVIDENCE", "REUSED", "RIGHT", "TIMED", "TIMED_CALLS", "UNDECIDED", "UNJUDGED", "UNLOADED",
-    "UNREPLACED", "UNTIMED", "WRONG", "Accelerator", "Accuracy", "Baseline", "Bundle", "Capture", "Clock",
-    "CompiledKernel", "Contender", "Device", "Difference", "Environment", "ErrorClass", "ErrorMap", "EvalSpec",
-    "Evidence", "FailedInputs", "Family", "Finding", "InductorCode", "Inspection", "Isolation", "Job", "LineChange",
-    "MatchAttempt", "MatchReport", "MissKind", "NearestMiss", "Neighbourhood", "NodeValue", "Outcome",
-    "OutputAccuracy", "Pairing", "PassFile", "PassKernels", "PassMatches", "PatternEdit", "Phase", "Profile", "Run",
-    "SolverKind", "Speedup", "Stage", "Subgraph", "Task", "TensorForm", "TensorSpec", "Timing", "Verdict",
-    "base_set", "contender_names", "counted", "digest_of", "from_json", "level_of", "percent", "to_json", "whole",
+    "UNREPLACED", "UNTIMED", "WRONG", "Accelerator", "AccessKind", "Accuracy", "Baseline", "Bundle", "Capture",
+    "Clock", "CompiledKernel", "Contender", "Device", "Difference", "Environment", "ErrorClass", "ErrorMap",
+    "EvalSpec", "Evidence", "FailedInputs", "Family", "Finding", "InductorCode", "Inspection", "Isolation", "Job",
+    "LineChange", "MatchAttempt", "MatchReport", "MemoryAccess", "MissKind", "NearestMiss", "Neighbourhood",
+    "NodeValue", "Outcome", "OutputAccuracy", "Pairing", "PassFile", "PassKernels", "PassMatches", "PassTrace",
+    "PatternEdit", "Phase", "Profile", "Run", "SolverKind", "Speedup", "Stage", "Subgraph", "Task", "TensorForm",
+    "TensorSpec", "Timing", "TracedLaunch", "TracedProgram", "TracedTensor", "Verdict", "base_set",
+    "contender_names", "counted", "digest_of", "from_json", "level_of", "percent", "to_json", "whole",
 ]  # fmt: skip

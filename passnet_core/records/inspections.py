@@ -1,9 +1,14 @@
 """Facts about a subgraph that need no verdict: its values' shapes, Inductor's code, the kernels that passes launch."""
 
+import math
 from dataclasses import dataclass
+from enum import StrEnum
 
 from passnet_core.records.enums import Baseline
 from passnet_core.records.machines import Accelerator, Environment
+
+MOST_AXES, LARGEST_SIZE = 64, 1 << 62
+"""The most axes that torch gives a tensor, and more elements than an axis can have."""
 
 
 @dataclass(frozen=True)
@@ -94,3 +99,132 @@ class PassKernels:
     def __post_init__(self) -> None:
         if bool(self.kernels) == bool(self.problem):
             raise ValueError("PassKernels has either kernels or the reason why there are none.")
+
+
+class AccessKind(StrEnum):
+    """What a program does to memory. An atomic operation does both of the others at once."""
+
+    LOAD = "load"
+    STORE = "store"
+    ATOMIC = "atomic"
+
+
+@dataclass(frozen=True)
+class TracedTensor:
+    """A tensor that a kernel is launched with. name: the kernel's parameter. strides: in elements. dtype: without
+    "torch.". source: the subgraph's input in whose memory it lies; empty: in none."""
+
+    name: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: str
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        _check_sizes(self.shape)
+
+    @property
+    def size(self) -> int:
+        """How many elements it has."""
+        return math.prod(self.shape)
+
+
+@dataclass(frozen=True)
+class MemoryAccess:
+    """One load, store or atomic operation of one program, on a block of lanes.
+
+    line: where it is in the source file. tensor: the name of the one that most lanes address, or that lies before the
+    memory that they address; empty: there is none.
+    shape: of the block. The other fields have one entry per lane, in row-major order; of a large block without its end.
+    elements: the element's row-major position in the shape of the tensor; -1: the address is not one of its elements.
+    masked: whether the mask leaves the lane out. values: what the lane loads, stores, or combines with the element, as
+    text; "?" if that is not defined, since the lane is left out of a load."""
+
+    kind: AccessKind
+    file: str
+    line: int
+    tensor: str
+    shape: tuple[int, ...]
+    elements: tuple[int, ...]
+    masked: tuple[bool, ...]
+    values: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        _check_sizes(self.shape)
+        if not len(self.elements) == len(self.masked) == len(self.values) <= self.lanes:
+            raise ValueError("An access must have an element, a mask and a value for each of its lanes.")
+
+    @property
+    def lanes(self) -> int:
+        """How many lanes the block has."""
+        return math.prod(self.shape)
+
+    @property
+    def touched(self) -> tuple[int, ...]:
+        """The elements that it accesses, one per lane that the mask does not leave out; -1 for other addresses."""
+        return tuple(element for element, masked in zip(self.elements, self.masked) if not masked)
+
+
+@dataclass(frozen=True)
+class TracedProgram:
+    """One program of a launch. ids: its place in the grid. left_out: how many further accesses it made."""
+
+    ids: tuple[int, int, int]
+    accesses: tuple[MemoryAccess, ...]
+    left_out: int = 0
+
+
+@dataclass(frozen=True)
+class TracedLaunch:
+    """The memory accesses of some programs of one launch, by their place in the grid. constants: the arguments that are
+    no tensors, with their values as text. ran: how many programs of the grid ran; the others left their elements of the
+    results at zero."""
+
+    kernel: str
+    grid: tuple[int, int, int]
+    constants: tuple[tuple[str, str], ...]
+    tensors: tuple[TracedTensor, ...]
+    programs: tuple[TracedProgram, ...]
+    ran: int
+
+    def __post_init__(self) -> None:
+        _check_sizes(self.grid)
+        sizes = {each.name: each.size for each in self.tensors} | {"": 0}
+        for program in self.programs:
+            if not all(0 <= place < size for place, size in zip(program.ids, self.grid)):
+                raise ValueError("A program must have a place in the grid.")
+            for access in program.accesses:
+                size = sizes.get(access.tensor, -1)
+                if not -1 <= min(access.elements, default=-1) <= max(access.elements, default=-1) < size:
+                    raise ValueError("An access must name a tensor of its launch, and elements of that tensor.")
+
+    @property
+    def size(self) -> int:
+        """How many programs the grid has."""
+        return math.prod(self.grid)
+
+    def tensor(self, name: str) -> TracedTensor | None:
+        return next((each for each in self.tensors if each.name == name), None)
+
+
+@dataclass(frozen=True)
+class PassTrace:
+    """Which elements the programs of the kernels load and store that passes launch on a subgraph, in Triton's
+    interpreter. Only the candidate worker reports it, so it is a claim, not a fact. left_out: how many further launches
+    there were. problem: why there are none."""
+
+    subgraph_digest: str
+    bundle_digest: str
+    environment: Environment
+    launches: tuple[TracedLaunch, ...] = ()
+    left_out: int = 0
+    problem: str = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.launches) == bool(self.problem):
+            raise ValueError("PassTrace has either launches or the reason why there are none.")
+
+
+def _check_sizes(sizes: tuple[int, ...]) -> None:
+    if len(sizes) > MOST_AXES or not all(0 <= size < LARGEST_SIZE for size in sizes):
+        raise ValueError("A shape has at most 64 axes, each with a size that is not negative.")

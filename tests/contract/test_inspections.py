@@ -10,8 +10,8 @@ import pytest
 
 from passnet_core.errors import BadInput, InfrastructureError
 from passnet_core.execution.backends import local
-from passnet_core.execution.backends.base import CompileKernels, InspectSubgraph
-from passnet_core.execution.backends.fake import FakeBackend, uncompiled, uninspected
+from passnet_core.execution.backends.base import CompileKernels, InspectSubgraph, TracePrograms
+from passnet_core.execution.backends.fake import FakeBackend, uncompiled, uninspected, untraced
 from passnet_core.execution.backends.local import LocalBackend
 from passnet_core.execution.inspections import KEPT, Inspections
 from passnet_core.execution.scheduler import Scheduler
@@ -28,7 +28,10 @@ from passnet_core.records import (
     Subgraph,
     TensorForm,
     TensorSpec,
+    TracedLaunch,
+    TracedProgram,
     Verdict,
+    to_json,
 )
 from tests.contract.judging import ADD_RELU, RIGHT, bundle, hostile_in_call, job, judged, subgraph
 
@@ -381,4 +384,88 @@ def test_the_kernels_of_a_bundle_are_compiled_once() -> None:
     assert settled(bundle(RIGHT)).problem == settled(bundle(RIGHT)).problem
     settled(bundle(RIGHT + "# other"))
     assert len(fake.compiled) == 3, "again after a failure, and once for another bundle"
+    known.close()
+
+
+# --- what the programs of kernels access ---
+
+STRAYING = RIGHT.replace("    total =", "    past = tl.load(b_ptr + offsets + 200)\n    total =")
+"""The right pass with a load that no mask restrains, beyond the end of the tensor in the last program."""
+
+
+def test_the_accesses_of_the_programs_are_traced(backend: LocalBackend) -> None:
+    asked = subgraph((4, 99), "bfloat16")
+    found = backend.inspect(TracePrograms(asked, bundle(STRAYING)), threading.Event())
+    assert (found.problem, found.left_out) == ("", 0)
+    assert (found.subgraph_digest, found.bundle_digest) == (asked.digest, bundle(STRAYING).digest)
+    (launch,) = found.launches
+    assert (launch.kernel, launch.grid, launch.ran) == ("add_relu_kernel", (2, 1, 1), 2)
+    assert launch.constants == (("count", "396"), ("BLOCK", "256"))
+    assert [(each.name, each.source) for each in launch.tensors] == [
+        ("a_ptr", "in_0"),
+        ("b_ptr", "in_1"),
+        ("out_ptr", ""),
+    ]
+    assert {(each.shape, each.strides, each.dtype) for each in launch.tensors} == {((4, 99), (99, 1), "bfloat16")}
+    last = launch.programs[-1]
+    assert [(each.kind, each.tensor, each.shape) for each in last.accesses] == [
+        ("load", "b_ptr", (256,)),
+        ("load", "a_ptr", (256,)),
+        ("load", "b_ptr", (256,)),
+        ("store", "out_ptr", (256,)),
+    ]
+    past, a, b, out = last.accesses
+    code = STRAYING.splitlines()
+    assert [code[each.line - 1].split()[0] for each in (past, a, b, out)] == [
+        "past",
+        "total",
+        "total",
+        "tl.store(out_ptr",
+    ]
+    assert past.file == "pass_0.py"
+    assert past.elements == (-1,) * 256
+    assert past.touched == past.elements, "no mask restrains it"
+    for each in (a, b, out):
+        assert each.elements == (*range(256, 396), *[-1] * 116)
+        assert each.masked == (*[False] * 140, *[True] * 116)
+    sums = [float(x) + float(y) for x, y in zip(a.values[:140], b.values[:140])]
+    assert [float(each) for each in out.values[:140]] == pytest.approx([max(each, 0.0) for each in sums], rel=0.01)
+    assert len(set(a.values[:140])) > 70, "the inputs as they were drawn"
+    assert set(a.values[140:]) == {"?"}
+
+
+def test_a_trace_of_what_a_rule_rejects_says_so(backend: LocalBackend) -> None:
+    found = backend.inspect(TracePrograms(subgraph(), bundle("import subprocess\n" + RIGHT)), threading.Event())
+    assert found.launches == ()
+    assert "A rule rejects the passes" in found.problem
+
+
+def test_a_trace_that_holds_more_than_it_may_is_refused() -> None:
+    from passnet_core.judge.supervisor.worker_process import NONSENSE, _traced_launch
+
+    fits = to_json(TracedLaunch("k", (64, 1, 1), (), (), (TracedProgram((0, 0, 0), ()),), 64))
+    assert _traced_launch(fits).kernel == "k"
+    rubbish: tuple[object, ...] = (
+        fits | {"programs": fits["programs"] * 33},
+        fits | {"kernel": "k" * 1000},
+        fits | {"constants": [["BLOCK", "1"]] * 65},
+        fits | {"grid": [10**30, 1, 1]},
+        fits | {"programs": None},
+        ["k"],
+        {},
+    )
+    for told in rubbish:
+        with pytest.raises(NONSENSE):
+            _traced_launch(told)
+
+
+def test_a_trace_is_made_once_apart_from_the_code_of_its_kernels() -> None:
+    fake = FakeBackend(lambda job: None)  # type: ignore[arg-type,return-value]
+    known = Inspections(Scheduler(fake))
+    passes, deadline = bundle(RIGHT), time.monotonic() + 60
+    while (found := known.programs(subgraph(), passes)) is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert found == known.programs(subgraph(), passes) == untraced(subgraph(), passes)
+    assert (len(fake.traced), len(fake.compiled)) == (1, 0)
     known.close()

@@ -1,4 +1,5 @@
-"""The Code tab: panes whose lines belong to nodes, and generated code on demand or the reason why there is none."""
+"""The Code tab: panes whose lines belong to nodes, and generated code on demand or the reason why there is none. The
+Programs tab: what the kernels access."""
 
 import json
 import time
@@ -12,21 +13,27 @@ from passnet_core.errors import InfrastructureError
 from passnet_core.execution.backends.fake import FAKE_ENVIRONMENT, FakeBackend, uninspected
 from passnet_core.records import (
     Accelerator,
+    AccessKind,
     Baseline,
     Bundle,
     CompiledKernel,
     InductorCode,
     Inspection,
+    MemoryAccess,
     NodeValue,
     PassKernels,
+    PassTrace,
     Subgraph,
     TensorForm,
+    TracedLaunch,
+    TracedProgram,
+    TracedTensor,
 )
 from passnet_core.service import Service
 from passnet_core.store import exchange
 from tests.example_playground import CODE, OTHER_ID, PASS, TASK_ID, measured
 from tests.pages.editing import Editor
-from tests.pages.visiting import Visit, turned, until
+from tests.pages.visiting import Visit, read, texts, turned, until
 
 INDUCTOR, TRITON = "Show TorchInductor's code", "Show Triton IR and PTX of the passes"
 HOSTILE = "</script><img src=x onerror=alert(1)> **bold** :red[x]"
@@ -133,10 +140,12 @@ def test_an_outcome_beside_another_baseline_shows_its_code_first(
     drawn_until(app, lambda: "Code of TorchInductor with eager's rounding" in panes(app))
 
 
-def test_without_generated_code_the_reason_is_shown(visit: Visit) -> None:
+def test_without_generated_code_the_reason_is_shown(visit: Visit, judge: FakeBackend) -> None:
     app = checked(visit("workbench", task=TASK_ID), INDUCTOR, TRITON)
     for said in ("The fake judge has no compiler", "The fake judge compiles no kernel"):
         drawn_until(app, lambda said=said: any(said in each.value for each in app.info))  # type: ignore[misc]
+    assert judge.traced == [], "nobody has looked at the programs"
+    until(turned(app, "Programs"), "The fake judge runs no kernel")
 
 
 def test_triton_ir_and_ptx_are_marked_as_reported_by_the_candidate(visit: Visit, judge: FakeBackend) -> None:
@@ -161,6 +170,39 @@ def test_triton_ir_and_ptx_are_marked_as_reported_by_the_candidate(visit: Visit,
     assert {node for _, _, nodes, _ in ptx["spans"] for node in nodes} == {2, 3}
     assert not any("<img" in each.value.replace("\\<", "") for each in app.info if "`" not in each.value)
     assert any(each.value == HOSTILE for each in app.code), "the reason why a kernel has no code"
+    judge.tracing = traced
+    until(turned(app, "Programs"), "Program 0")
+    assert "loads 2 elements of x_ptr" in read(app)
+    assert HOSTILE not in texts(app)
+    assert any(each.value.startswith("▶   1  ") for each in app.code)
+    step_through(app)
+
+
+def traced(subgraph: Subgraph, bundle: Bundle) -> PassTrace:
+    """A launch of two programs; the last one makes fewer accesses."""
+    file = bundle.passes[0].name
+
+    def access(kind: AccessKind, element: int) -> MemoryAccess:
+        return MemoryAccess(kind, file, 1, "x_ptr", (2,), (element, element + 1), (False, False), (HOSTILE, "2"))
+
+    steps = access(AccessKind.LOAD, 0), access(AccessKind.STORE, 0)
+    programs = TracedProgram((0, 0, 0), steps), TracedProgram((1, 0, 0), (access(AccessKind.ATOMIC, 2),))
+    launch = TracedLaunch("k", (2, 1, 1), (), (TracedTensor("x_ptr", (4,), (1,), "float32", HOSTILE),), programs, 2)
+    return PassTrace(subgraph.digest, bundle.digest, FAKE_ENVIRONMENT, (launch, replace(launch, kernel=HOSTILE)))
+
+
+def step_through(app: AppTest) -> None:
+    """Choose another step, then a program without such a step, then another launch."""
+    app.select_slider[1].set_value("2: store x_ptr").run()
+    assert "step 2 of 2" in texts(app)
+    app.select_slider[0].set_value("1").run()
+    assert "Program 1, step 1 of 1" in texts(app)
+    assert "atomically changes" in texts(app)
+    app.select_slider[0].set_value("0").run()
+    assert "Program 0, step" in texts(app)
+    app.selectbox[-1].set_value(app.selectbox[-1].options[1]).run()
+    assert not app.exception, app.exception[0].message
+    assert "Program 0, step 1" in texts(app)
 
 
 def test_a_failure_of_the_judge_is_said_once_and_can_be_asked_again(visit: Visit, judge: FakeBackend) -> None:

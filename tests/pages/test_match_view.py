@@ -67,6 +67,9 @@ def test_a_match_is_drawn_beside_the_pattern_with_the_same_marks(visit: Visit, j
 def test_a_step_is_in_the_link_and_a_cold_link_opens_it(visit: Visit, judge: FakeBackend) -> None:
     app = checked(visit, judge, MISSING.replace("torch.relu(b + a)", "torch.sigmoid(a + b)"))
     assert "Attempt 1 of 2 of pass `add_relu`, the nearest" in read(app)
+    assert "There is no program to step through" in read(turned(app, "Programs"))
+    assert judge.traced == [], "no code of the passes would run"
+    turned(app, "Match")
     button(app, "Next").click()
     app.run()
     assert "Attempt 2 of 2" in read(app)

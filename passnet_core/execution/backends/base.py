@@ -17,6 +17,7 @@ from passnet_core.records import (
     Job,
     Outcome,
     PassKernels,
+    PassTrace,
     Phase,
     Subgraph,
     Verdict,
@@ -89,6 +90,15 @@ class CompileKernels(Question[PassKernels]):
     subgraph: Subgraph
     bundle: Bundle
     device: Device
+
+
+@dataclass(frozen=True)
+class TracePrograms(Question[PassTrace]):
+    """Which elements do the programs of the kernels access that a bundle launches on a subgraph, on a CPU?"""
+
+    subgraph: Subgraph
+    bundle: Bundle
+    device = Device.CPU
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from passnet_core.execution.backends.base import (
     Listen,
     MatchSources,
     SourceMatches,
+    TracePrograms,
     outcome_without_judge,
 )
 from passnet_core.records import (
@@ -26,6 +27,7 @@ from passnet_core.records import (
     Job,
     Outcome,
     PassKernels,
+    PassTrace,
     Phase,
     Subgraph,
     Verdict,
@@ -53,6 +55,11 @@ def uncompiled(subgraph: Subgraph, bundle: Bundle) -> PassKernels:
     return PassKernels(subgraph.digest, bundle.digest, FAKE_ENVIRONMENT, problem="The fake judge compiles no kernel.")
 
 
+def untraced(subgraph: Subgraph, bundle: Bundle) -> PassTrace:
+    """A trace without results."""
+    return PassTrace(subgraph.digest, bundle.digest, FAKE_ENVIRONMENT, problem="The fake judge runs no kernel.")
+
+
 class FakeBackend:
     """Answers a job with answer(job), and questions with the other functions. Records all requests in order."""
 
@@ -63,15 +70,18 @@ class FakeBackend:
         matches: Callable[[str], int | None] = lambda code: 0,
         inspection: Callable[[Subgraph], Inspection] = uninspected,
         compiling: Callable[[Subgraph, Bundle], PassKernels] = uncompiled,
+        tracing: Callable[[Subgraph, Bundle], PassTrace] = untraced,
         judges: int = 1,
         checkers: int = 1,
     ) -> None:
-        self.answer, self.matches, self.inspection, self.compiling = answer, matches, inspection, compiling
+        self.answer, self.matches, self.inspection = answer, matches, inspection
+        self.compiling, self.tracing = compiling, tracing
         here = DeviceInfo(device, FAKE_ENVIRONMENT.device, FAKE_ENVIRONMENT.isolation, FAKE_ENVIRONMENT)
         self.told = Capacity((here,), judges, checkers)
         self.jobs: list[Job] = []
         self.inspected: list[tuple[Subgraph, bool]] = []
         self.compiled: list[tuple[Subgraph, Bundle]] = []
+        self.traced: list[tuple[Subgraph, Bundle]] = []
         self.closed = False
 
     def capacity(self) -> Capacity:
@@ -93,6 +103,9 @@ class FakeBackend:
             case CompileKernels(subgraph=subgraph, bundle=bundle):
                 self.compiled.append((subgraph, bundle))
                 return self.compiling(subgraph, bundle)
+            case TracePrograms(subgraph=subgraph, bundle=bundle):
+                self.traced.append((subgraph, bundle))
+                return self.tracing(subgraph, bundle)
             case MatchSources(job=job, sources=sources):
                 outcome = self.run(job, lambda event: None, cancelled)
                 loaded = outcome.verdict.accepted or outcome.verdict is Verdict.NO_MATCH

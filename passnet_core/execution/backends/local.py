@@ -22,6 +22,7 @@ from passnet_core.execution.backends.base import (
     MatchSources,
     Question,
     SourceMatches,
+    TracePrograms,
     outcome_without_judge,
 )
 from passnet_core.execution.backends.referee_process import Referee, RefereeProgram
@@ -33,6 +34,7 @@ from passnet_core.records import (
     Job,
     Outcome,
     PassKernels,
+    PassTrace,
     Stage,
     Verdict,
     from_json,
@@ -54,6 +56,8 @@ INSPECTION_LIMIT_S = 60.0
 """How many seconds a referee may take to find the shapes in a subgraph and to have TorchInductor generate code."""
 COMPILING_LIMIT_S = 90.0
 """How many seconds a referee may take to load a candidate and to have Triton compile its kernels."""
+TRACING_LIMIT_S = 90.0
+"""How many seconds a referee may take to load a candidate and to have Triton's interpreter run its kernels."""
 GRACE_S = 240.0
 """How many seconds a referee may be silent beyond the deadline, for starting processes on a busy machine."""
 UNAVAILABLE = 3
@@ -136,6 +140,11 @@ class LocalBackend:
                 asked = {"subgraph": to_json(subgraph), "bundle": to_json(bundle), "device": device.value}
                 asked["deadline_s"] = COMPILING_LIMIT_S
                 return referee.inspected(PassKernels, {"compile": asked}, device, COMPILING_LIMIT_S, cancelled)
+            case TracePrograms(subgraph, bundle):
+                device = TracePrograms.device
+                asked = {"subgraph": to_json(subgraph), "bundle": to_json(bundle), "device": device.value}
+                asked["deadline_s"] = TRACING_LIMIT_S
+                return referee.inspected(PassTrace, {"trace": asked}, device, TRACING_LIMIT_S, cancelled)
             case MatchSources(job, sources):
                 if problem:
                     return SourceMatches(outcome_without_judge(job, Verdict.INFRASTRUCTURE, problem))

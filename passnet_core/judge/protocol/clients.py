@@ -26,6 +26,7 @@ from passnet_core.records import (
     Clock,
     CompiledKernel,
     InductorCode,
+    TracedLaunch,
 )
 
 if TYPE_CHECKING:
@@ -154,6 +155,11 @@ class CandidateClient(Protocol):
     def compiled(self, name: str) -> tuple[CompiledKernel, ...]:
         """Call the callable on the given inputs, and return what Triton compiled for the kernels that it launched.
         Candidate only. The worker must get no other request afterwards."""
+
+    def traced(self, name: str, inputs: Sequence[str]) -> tuple[tuple[TracedLaunch, ...], int]:
+        """Call the callable on the given inputs in Triton's interpreter, and return what programs of its first launches
+        access, and how many launches there were besides. inputs: the names of the inputs. Candidate on the CPU only.
+        The worker must get no other request afterwards."""
 
     def generate(self, source: str, given: Sequence[Given], baseline: Baseline) -> InductorCode | str:
         """Return the baseline's code for this source, or a sentence that says why there is none. Witness only."""

@@ -167,6 +167,15 @@ class Propagated:
 TEXT_CHARACTERS, TEXTS_CHARACTERS = 150_000, 900_000
 """Most characters of one text of a compiled kernel, and of the texts of all kernels together."""
 
+MOST_LAUNCHES, MOST_PROGRAMS, MOST_ACCESSES, MOST_LANES = 4, 32, 24, 4096
+"""What a trace of kernels holds at most: launches, programs per launch, accesses per program, lanes per access."""
+MOST_TRACED_LANES = 90_000
+"""How many lanes all accesses of a trace have together at most."""
+MOST_ARGUMENTS = 64
+"""How many tensors, and how many other arguments, a launch in a trace has at most."""
+VALUE_CHARACTERS = 40
+"""Most characters of a value in a trace."""
+
 
 Fills: TypeAlias = Sequence[Mapping[str, Any]]
 """How each input of a timed call is drawn, in the form of timed_inputs.fills."""

@@ -1,18 +1,24 @@
-"""Answers that judge nothing: what eager and TorchInductor make of a subgraph, and Triton of a bundle's kernels."""
+"""Answers that judge nothing: what eager and TorchInductor make of a subgraph, and Triton and its interpreter of a
+bundle's kernels."""
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any, TypeVar
 
 from passnet_core.errors import BadInput
 from passnet_core.graphs import placement, source
 from passnet_core.graphs.ir import Graph
 from passnet_core.judge.numerics import input_draws
+from passnet_core.judge.protocol.clients import CandidateClient
 from passnet_core.judge.protocol.messages import CallableName, CandidateEnd, CandidateFault
 from passnet_core.judge.stages import check, verify
 from passnet_core.judge.stages.job_workers import JobWorkers
 from passnet_core.judge.stages.prepared_job import preparations
-from passnet_core.records import BASELINE_NAMES, Inspection, Job, PassKernels, Subgraph
+from passnet_core.records import BASELINE_NAMES, Inspection, Job, PassKernels, PassTrace, Subgraph
+
+A = TypeVar("A", PassKernels, PassTrace)
 
 
 def inspection(job: Job, workers: JobWorkers, *, with_code: bool) -> Inspection:
@@ -47,11 +53,43 @@ def inspection(job: Job, workers: JobWorkers, *, with_code: bool) -> Inspection:
 
 
 def kernels(job: Job, workers: JobWorkers) -> PassKernels:
-    """What Triton makes of the kernels that the job's bundle launches on its subgraph, in a candidate worker that is
-    used for nothing else. Raises like inspection."""
+    """What Triton makes of the kernels that the job's bundle launches on its subgraph. Raises like inspection."""
+    return _of_candidate(
+        job,
+        workers,
+        PassKernels,
+        lambda candidate: (candidate.compiled(CallableName.PASSES),),
+        "before their kernels were compiled",
+    )
+
+
+def programs(job: Job, workers: JobWorkers) -> PassTrace:
+    """What the programs of the kernels access that the job's bundle launches on its subgraph. Raises like inspection.
+    The job's device has to be a CPU."""
+    names = [each.name for each in job.subgraph.inputs]
+    return _of_candidate(
+        job,
+        workers,
+        PassTrace,
+        lambda candidate: candidate.traced(CallableName.PASSES, names),
+        "in Triton's interpreter",
+    )
+
+
+def _of_candidate(
+    job: Job,
+    workers: JobWorkers,
+    kind: Callable[..., A],
+    ask: Callable[[CandidateClient], tuple[Any, ...]],
+    failing: str,
+) -> A:
+    """What a candidate worker that is used for nothing else finds out about the kernels that the job's bundle launches.
+
+    kind: the answer, made of subgraph, bundle, environment and what was found, or of a problem. ask: asks the worker,
+    whose passes and inputs are ready. failing: where the passes fail, if they do."""
     bundle, subgraph, graph = job.bundle, job.subgraph, check.parsed(job.subgraph)
     assert bundle is not None
-    known = partial(PassKernels, subgraph.digest, bundle.digest, workers.find_device())
+    known = partial(kind, subgraph.digest, bundle.digest, workers.find_device())
     _check_runnable(subgraph, graph)
     admission = check.admitted(bundle, job.spec)
     if fatal := [each for each in admission.findings if each.fatal]:
@@ -69,10 +107,10 @@ def kernels(job: Job, workers: JobWorkers) -> PassKernels:
                 input_draws.draw(subgraph.inputs, "recorded", 0, roles=input_draws.roles(graph, subgraph.inputs))
             )
             with workers.lock(lambda text: None).alone():
-                found = candidate.compiled(CallableName.PASSES)
+                found = ask(candidate)
     except CandidateFault as fault:
-        return known(problem=f"The passes failed before their kernels were compiled: {str(fault)[:1000]}")
-    return known(found) if found else known(problem="The replacements launch no Triton kernel here.")
+        return known(problem=f"The passes failed {failing}: {str(fault)[:1000]}")
+    return known(*found) if found[0] else known(problem="The replacements launch no Triton kernel here.")
 
 
 def _check_runnable(subgraph: Subgraph, graph: Graph) -> None:

@@ -21,6 +21,11 @@ from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge.numerics import rechecking
 from passnet_core.judge.protocol import encoding, framing
 from passnet_core.judge.protocol.messages import (
+    MOST_ACCESSES,
+    MOST_ARGUMENTS,
+    MOST_LANES,
+    MOST_LAUNCHES,
+    MOST_PROGRAMS,
     TEXT_CHARACTERS,
     CandidateEnd,
     CandidateFault,
@@ -49,6 +54,7 @@ from passnet_core.records import (
     CompiledKernel,
     InductorCode,
     TensorForm,
+    TracedLaunch,
     from_json,
     to_json,
 )
@@ -353,6 +359,14 @@ class WorkerProcess:
         except NONSENSE as error:
             raise self._marked(CandidateFault("protocol", f"It sent no kernels: {_cut(error)}")) from error
 
+    def traced(self, name: str, inputs: Sequence[str]) -> tuple[tuple[TracedLaunch, ...], int]:
+        asked = {"do": "traced", "name": name, "inputs": list(inputs)}
+        reply = self._ask("trace the kernels", asked).fields
+        try:
+            return tuple(map(_traced_launch, reply["launches"][:MOST_LAUNCHES])), _count(reply["left_out"]) or 0
+        except NONSENSE as error:
+            raise self._marked(CandidateFault("protocol", f"It sent no trace: {_cut(error)}")) from error
+
     # --- the process ---
 
     @property
@@ -589,6 +603,22 @@ def _compiled(told: Any) -> CompiledKernel:
         ptx=text("ptx"),
         problem=str(told.get("problem", ""))[:TEXT_LIMIT],
     )
+
+
+def _traced_launch(told: Any) -> TracedLaunch:
+    """Read one launch of a trace. Raises ValueError if it holds more than a trace may."""
+    launch = from_json(TracedLaunch, told)
+    accesses = [access for program in launch.programs for access in program.accesses]
+    texts = [launch.kernel, *(text for constant in launch.constants for text in constant)]
+    texts += [text for each in launch.tensors for text in (each.name, each.dtype, each.source)]
+    texts += [text for each in accesses for text in (each.file, *each.values)]
+    fits = len(launch.programs) <= MOST_PROGRAMS and max(map(len, texts)) <= PLACE_CHARACTERS
+    fits &= max(len(launch.tensors), len(launch.constants)) <= MOST_ARGUMENTS
+    fits &= all(len(each.accesses) <= MOST_ACCESSES for each in launch.programs)
+    fits &= all(len(each.elements) <= MOST_LANES for each in accesses)
+    if not fits:
+        raise ValueError("it holds more than a trace may")
+    return launch
 
 
 def _count(told: Any) -> int | None:

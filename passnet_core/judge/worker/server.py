@@ -176,6 +176,7 @@ class _WorkerServer:
             "propagate": self._propagate,
             "generate": self._generate,
             "compiled": self._compiled,
+            "traced": self._traced,
         }
         try:
             return handlers[operation](request)  # type: ignore[index]
@@ -619,6 +620,17 @@ class _WorkerServer:
     def _compiled(self, request: framing.WireMessage) -> framing.WireMessage:
         from passnet_core.judge.worker import compiling  # loads Triton, which a witness does not need
 
+        once = self._once(request)
+        return framing.WireMessage({"kernels": compiling.kernels(once, self.device, _folder(self.scratch))})
+
+    def _traced(self, request: framing.WireMessage) -> framing.WireMessage:
+        from passnet_core.judge.worker import kernel_steps  # loads Triton, which a witness does not need
+
+        launches, left_out = kernel_steps.traced(self._once(request), dict(zip(request.fields["inputs"], self.inputs)))
+        return framing.WireMessage({"launches": to_json(launches), "left_out": left_out})
+
+    def _once(self, request: framing.WireMessage) -> Callable[[], object]:
+        """A function that calls the requested callable on the given inputs. Its weights have been prepared."""
         call = self.calls[request.fields["name"]]
         call.pack(self.inputs)
 
@@ -626,7 +638,7 @@ class _WorkerServer:
             with torch.no_grad():
                 return call(list(self.inputs))
 
-        return framing.WireMessage({"kernels": compiling.kernels(once, self.device, _folder(self.scratch))})
+        return once
 
     def _without_scratch(self, text: str) -> str:
         """The text without the path of this worker's scratch folder, which differs from run to run."""

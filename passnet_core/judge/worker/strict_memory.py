@@ -117,22 +117,22 @@ def watched(
     emulation.mend()
     checker = _Checker(on_problem, seed, extent_of or _whole, chosen or _all)
     with contextlib.ExitStack() as undoing:
-        undoing.enter_context(_replaced(interpreter, "_interpreter", _CheckedAccess(interpreter._interpreter, checker)))
+        undoing.enter_context(replaced(interpreter, "_interpreter", _CheckedAccess(interpreter._interpreter, checker)))
         builder = interpreter.InterpreterBuilder
-        undoing.enter_context(_replaced(builder, "create_barrier", lambda self: checker.meet()))
+        undoing.enter_context(replaced(builder, "create_barrier", lambda self: checker.meet()))
         for name in ("create_atomic_rmw", "create_atomic_cas"):
-            undoing.enter_context(_replaced(builder, name, _scoped(getattr(builder, name), checker)))
+            undoing.enter_context(replaced(builder, name, _scoped(getattr(builder, name), checker)))
         if seed is not None:
-            undoing.enter_context(_replaced(emulation, "undefined", checker.undefined))
-            undoing.enter_context(_replaced(builder, "create_gather", _gathering_anywhere(builder.create_gather)))
-        undoing.enter_context(_replaced(kernel_syntax.Operations, "pipelined", staticmethod(checker.pipelined)))
+            undoing.enter_context(replaced(emulation, "undefined", checker.undefined))
+            undoing.enter_context(replaced(builder, "create_gather", _gathering_anywhere(builder.create_gather)))
+        undoing.enter_context(replaced(kernel_syntax.Operations, "pipelined", staticmethod(checker.pipelined)))
         launching.watchers.append(checker)
         undoing.callback(launching.watchers.remove, checker)
         yield checker.memory
 
 
 @contextlib.contextmanager
-def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
+def replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
     before = getattr(owner, name)
     setattr(owner, name, value)
     try:
@@ -183,13 +183,13 @@ class _Argument:
     itemsize: int
 
 
-def _tensors(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+def tensors_in(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """The tensors in an argument, with their names."""
     if isinstance(value, tuple | list):
         for index, each in enumerate(value):
-            yield from _tensors(f"{name}[{index}]", each)
+            yield from tensors_in(f"{name}[{index}]", each)
     elif isinstance(value, TensorDescriptor | TensorWrapper):
-        yield from _tensors(name, value.base)
+        yield from tensors_in(name, value.base)
     elif hasattr(value, "untyped_storage"):
         yield name, value
 
@@ -361,7 +361,7 @@ class _Checker:
         self._reset(name, grid)
         storages: dict[int, _Cells] = {}
         for argument, value in arguments.items():
-            for tensor_name, tensor in _tensors(argument, value):
+            for tensor_name, tensor in tensors_in(argument, value):
                 start, end = self.extent_of(tensor.untyped_storage())
                 if end <= start:
                     continue
@@ -719,12 +719,18 @@ def _place(place: Place) -> str:
     return f"({', '.join(map(str, place))})"
 
 
-def _line() -> str:
-    """Where the kernel is, as ", pass.py line 12"."""
+def kernel_line() -> tuple[str, int] | None:
+    """The file's name and the line that the kernel has reached. None: no kernel runs."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith((*_LIBRARIES, "<")):
         frame = frame.f_back
-    return f", {Path(frame.f_code.co_filename).name} line {frame.f_lineno}" if frame is not None else ""
+    return (Path(frame.f_code.co_filename).name, frame.f_lineno) if frame is not None else None
+
+
+def _line() -> str:
+    """Where the kernel is, as ", pass.py line 12"."""
+    place = kernel_line()
+    return f", {place[0]} line {place[1]}" if place else ""
 
 
 class _CheckedAccess:

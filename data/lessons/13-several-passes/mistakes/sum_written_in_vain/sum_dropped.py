@@ -1,0 +1,18 @@
+"""Dropout, sum and layer normalisation where nothing else needs the sum."""
+
+import torch
+from add_layernorm import add_layernorm
+
+
+def pattern(x, residual, weight, bias, p, width, eps):
+    # This is still the other pass, word for word. Describe graphs that do not need the sum, and write none for them.
+    total = torch.nn.functional.dropout(x, p, False, False) + residual
+    return total, torch.nn.functional.layer_norm(total, (width,), weight, bias, eps)
+
+
+def replacement_args(x, residual, weight, bias, p, width, eps):
+    return (x, residual, weight, bias, eps, True)
+
+
+def replacement_func():
+    return add_layernorm

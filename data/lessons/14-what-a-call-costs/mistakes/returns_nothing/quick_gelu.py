@@ -1,0 +1,49 @@
+"""CLIP's activation, x * sigmoid(1.702 * x), in one kernel, with as little work around it as a call needs."""
+
+import torch
+import triton
+import triton.language as tl
+from launching import Launch, facts
+
+
+def pattern(x):
+    return x * torch.sigmoid(1.702 * x)
+
+
+def replacement_args(x):
+    return (x,)
+
+
+@triton.jit
+def quick_gelu_kernel(x_ptr, out_ptr, count, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = offsets < count
+    x = tl.load(x_ptr + offsets, mask=inside)
+    wide = x.to(tl.float32)
+    # eager rounds after every operation
+    scaled = (wide * 1.702).to(x.dtype).to(tl.float32)
+    gate = tl.sigmoid(scaled).to(x.dtype).to(tl.float32)
+    tl.store(out_ptr + offsets, (wide * gate).to(x.dtype), mask=inside)
+
+
+LAUNCHES = {}
+
+
+@torch.fx.wrap
+def quick_gelu(x):
+    # no copy where x is contiguous already
+    x = x.contiguous()
+    # the kernel writes every element, so nothing need be filled before
+    out = torch.empty_like(x)
+    # the same facts need the same compiled kernel: look for it once, and keep the launch
+    key = facts(x)
+    launch = LAUNCHES.get(key)
+    if launch is None:
+        count = x.numel()
+        grid = (triton.cdiv(count, 1024),)
+        launch = LAUNCHES[key] = Launch(quick_gelu_kernel, grid, (x, out), {"count": count, "BLOCK": 1024})
+    launch(x, out)
+
+
+def replacement_func():
+    return quick_gelu

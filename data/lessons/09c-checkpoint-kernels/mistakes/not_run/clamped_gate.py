@@ -18,12 +18,12 @@ def replacement_args(x, dtype):
 
 @triton.jit
 def clamped_gate_kernel(x_ptr, out_ptr, count, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, 2 * BLOCK, 2)
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = offsets < count
     dtype = x_ptr.dtype.element_ty
-    # Element i of the output comes from elements 2 i and 2 i + 1 of the input.
-    gate = tl.load(x_ptr + 2 * offsets, mask=inside).to(tl.float32)
-    up = tl.load(x_ptr + 2 * offsets + 1, mask=inside).to(tl.float32)
+    pairs = tl.load(x_ptr + tl.program_id(0) * 2 * BLOCK + tl.arange(0, 2 * BLOCK)).to(tl.float32)
+    gate = pairs[::2]
+    up = pairs[1::2]
     gate = tl.minimum(gate, 7.0)
     up = tl.minimum(tl.maximum(up, -7.0), 7.0)
     # Rounded where eager rounds: after each operation.
@@ -31,7 +31,7 @@ def clamped_gate_kernel(x_ptr, out_ptr, count, BLOCK: tl.constexpr):
     share = tl.sigmoid(slope).to(dtype).to(tl.float32)
     activated = (gate * share).to(dtype).to(tl.float32)
     raised = (up + 1.0).to(dtype).to(tl.float32)
-    result = (raised * activated).to(dtype=dtype)
+    result = (raised * activated).to(dtype)
     tl.store(out_ptr + offsets, result.to(out_ptr.dtype.element_ty), mask=inside)
 
 

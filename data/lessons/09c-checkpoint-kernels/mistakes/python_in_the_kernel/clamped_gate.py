@@ -31,7 +31,7 @@ def clamped_gate_kernel(x_ptr, out_ptr, count, BLOCK: tl.constexpr):
     share = tl.sigmoid(slope).to(dtype).to(tl.float32)
     activated = (gate * share).to(dtype).to(tl.float32)
     raised = (up + 1.0).to(dtype).to(tl.float32)
-    result = (raised * activated).to(dtype=dtype)
+    result = (raised * activated).to(dtype)
     tl.store(out_ptr + offsets, result.to(out_ptr.dtype.element_ty), mask=inside)
 
 

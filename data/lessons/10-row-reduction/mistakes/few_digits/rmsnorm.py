@@ -25,10 +25,10 @@ def rmsnorm_kernel(x_ptr, weight_ptr, out_ptr, columns, eps, BLOCK: tl.constexpr
     x = tl.load(x_ptr + row * columns + column, mask=inside, other=0.0).to(tl.float32)
     weight = tl.load(weight_ptr + column, mask=inside, other=0.0).to(tl.float32)
     # The mean is over the row's own elements, not over the block's lanes.
-    mean = tl.sum(x * x, axis=0) / columns
+    mean = tl.sum((x * x).to(tl.bfloat16), axis=0) / columns
     scale = tl.rsqrt(mean + eps)
     # Eager rounds to the output's dtype before it multiplies with the weight.
-    normal = (x * scale).to(tl.float16).to(tl.float32)
+    normal = (x * scale).to(dtype).to(tl.float32)
     tl.store(out_ptr + row * columns + column, (weight * normal).to(dtype), mask=inside)
 
 

@@ -16,18 +16,19 @@ def replacement_args(x, weight, eps, dtype):
 
 
 @triton.jit
-def rmsnorm_kernel(x_ptr, weight_ptr, out_ptr, scale_ptr, columns, BLOCK: tl.constexpr):
+def rmsnorm_kernel(x_ptr, out_ptr, columns, eps, BLOCK: tl.constexpr):
     row = tl.program_id(0)
     column = tl.arange(0, BLOCK)
     inside = column < columns
     dtype = out_ptr.dtype.element_ty
     # Lanes beyond the row hold 0, which adds nothing to a sum.
     x = tl.load(x_ptr + row * columns + column, mask=inside, other=0.0).to(tl.float32)
-    weight = tl.load(weight_ptr + column, mask=inside, other=0.0).to(tl.float32)
-    scale = tl.load(scale_ptr + row)
+    # The mean is over the row's own elements, not over the block's lanes.
+    mean = tl.sum(x * x, axis=0) / columns
+    scale = tl.rsqrt(mean + eps)
     # Eager rounds to the output's dtype before it multiplies with the weight.
     normal = (x * scale).to(dtype).to(tl.float32)
-    tl.store(out_ptr + row * columns + column, (weight * normal).to(dtype), mask=inside)
+    tl.store(out_ptr + row * columns + column, normal.to(dtype), mask=inside)
 
 
 @torch.fx.wrap
@@ -35,10 +36,9 @@ def rmsnorm(x, weight, eps, dtype):
     x, weight = x.contiguous(), weight.contiguous()
     out = torch.empty_like(x, dtype=dtype)
     columns = x.shape[-1]
-    scale = (x.float().pow(2).mean(-1) + eps).rsqrt()
     rows = x.numel() // columns
-    rmsnorm_kernel[(rows,)](x, weight, out, scale, columns, BLOCK=triton.next_power_of_2(columns))
-    return out
+    rmsnorm_kernel[(rows,)](x, out, columns, eps, BLOCK=triton.next_power_of_2(columns))
+    return weight * out
 
 
 def replacement_func():

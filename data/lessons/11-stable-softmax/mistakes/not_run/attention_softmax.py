@@ -23,7 +23,7 @@ def softmax_kernel(scores_ptr, out_ptr, columns, scale, BLOCK: tl.constexpr):
     narrow = tl.load(scores_ptr + row * columns + column, mask=inside, other=float("-inf"))
     x = (narrow.to(tl.float32) * scale).to(narrow.dtype).to(tl.float32)
     # The largest exponent is 0 now, so that exp cannot overflow. The factor that this takes out cancels below.
-    powers = tl.exp(x - max(x))
+    powers = tl.exp(x - tl.max(x, axis=0)[0])
     weights = powers / tl.sum(powers, axis=0)
     tl.store(out_ptr + row * columns + column, weights.to(out_ptr.dtype.element_ty), mask=inside)
 

@@ -10,7 +10,7 @@ from pages.ui.bench import BenchView
 from pages.ui.components import headline_words
 from pages.ui.help_chapters import CHAPTERS
 from pages.ui.lesson_pictures import cost_picture, traffic_picture
-from pages.ui.results import MATCH, TAB
+from pages.ui.results import MATCH, PROGRAMS, TAB
 from pages.ui.text import plain
 from passnet_core.lessons.grading import Grade, graded
 from passnet_core.lessons.lesson import Lesson, LessonPicture, Star
@@ -25,6 +25,19 @@ STARS: dict[Star, str] = {
     Star.TRAFFIC: "The launches are given hardly more bytes than the inputs and outputs have.",
 }
 """What each star says."""
+TABS = {
+    LessonPicture.MATCH: (
+        MATCH,
+        "Step through the match",
+        "Opens the tab Match: how each node of the pattern finds a node of the graph.",
+    ),
+    LessonPicture.PROGRAMS: (
+        PROGRAMS,
+        "Step through the programs",
+        "Opens the tab Programs: which elements each program of your kernel loads and stores.",
+    ),
+}
+"""The tabs of the results that are the picture of a lesson: their name, and what a button says that opens them."""
 CAME_FROM = ("workbench", "runs")
 """The pages with verdicts that lead to a lesson, and to which one wants to go back."""
 TIMED = "timed"
@@ -158,14 +171,9 @@ class LessonView:
             traffic_picture(self.lesson)
         elif self.lesson.picture is LessonPicture.COST:
             cost_picture(self.lesson)
-        elif self.lesson.picture is LessonPicture.MATCH:
-            st.button(
-                "Step through the match",
-                icon=":material/play_circle:",
-                on_click=_open_tab,
-                args=(MATCH,),
-                help="Opens the tab Match beside the editor: how each node of the pattern finds a node of the graph.",
-            )
+        else:
+            tab, words, help = TABS[self.lesson.picture]
+            st.button(words, icon=":material/play_circle:", on_click=_open_tab, args=(tab,), help=help)
 
     def _hints(self) -> None:
         key = f"{SHOWN_HINTS} {self.lesson.id}"

@@ -25,12 +25,12 @@ def norm_kernel(x_ptr, residual_ptr, weight_ptr, total_ptr, normal_ptr, width, e
     place = tl.program_id(0) * width + column
     dtype: tl.constexpr = total_ptr.dtype.element_ty
     x = tl.load(x_ptr + place, mask=inside, other=0.0).to(tl.float32)
-    residual = tl.load(residual_ptr + place).to(tl.float32)
+    residual = tl.load(residual_ptr + place, mask=inside, other=0.0).to(tl.float32)
     total = (x + residual).to(dtype).to(tl.float32)
     tl.store(total_ptr + place, total, mask=inside)
     scale = tl.rsqrt(tl.sum(total * total) / width + eps)
     normal = (total * scale).to(dtype).to(tl.float32)
-    weight = tl.load(weight_ptr + column, mask=inside).to(tl.float32)
+    weight = tl.load(weight_ptr + column).to(tl.float32)
     tl.store(normal_ptr + place, weight * normal, mask=inside)
 
 

@@ -561,8 +561,19 @@ class _Search:
         if follower is None:
             reason = f"{after} returns the value."
             return Difference(MissKind.OPERATOR, expected.name, candidate.name, reason)
-        reason = f"{after} has {called(self.graph.by_name[follower])} (node {follower})."
+        found = self.graph.by_name[follower]
+        reason = f"{after} has {called(found)} (node {follower})."
+        if called(found) == called(expected) and _operand(found, candidate.name) != _operand(expected, node.name):
+            reason = (
+                f"After {candidate.name} ({called(candidate)}), pattern and graph both have {called(found)} (node"
+                f" {follower}), but the graph has its operands in another order. Write them as the graph does."
+            )
         return Difference(MissKind.OPERATOR, expected.name, follower, reason)
+
+
+def _operand(node: Node, name: str) -> int | None:
+    """The place of a value among the operands of an operation; None if it is within another one."""
+    return next((place for place, each in enumerate(node.args) if each == Ref(name)), None)
 
 
 def _attempt(fit: _Fit, problem: Difference) -> MatchAttempt:

@@ -161,6 +161,12 @@ def test_the_node_after_which_the_graph_differs_is_reported() -> None:
     assert found.miss.matched == (("m", "p"), ("s", "q"))
 
 
+def test_operands_in_another_order_are_reported_where_only_a_part_fits() -> None:
+    reason = missed("a, b: m = torch.relu(a); return torch.sigmoid(b * m)", "x, y: p = torch.relu(x); return p * y")[3]
+    assert "both have operator.mul" in reason
+    assert "the graph has its operands in another order. Write them as the graph does." in reason
+
+
 def test_a_difference_in_the_middle_is_reported_if_the_end_is_missing() -> None:
     kind, pattern_node, node, reason = missed(
         "a: s = torch.exp(a); t = torch.sum(s, dim=-1); return torch.erf(t)",

@@ -235,7 +235,7 @@ def write_data(folder: Path, *, recorded: bool = True) -> Path:
 
 
 LESSONS = ("adding", "rectifying")
-BEGINNING = PASS.replace("a + b", "a  # SIGMOID: add b")
+BEGINNING = PASS.replace("relu(a + b)", "sigmoid(a + b)  # SIGMOID")
 LESSON = """
 title = "A title"
 goal = "Add two tensors."

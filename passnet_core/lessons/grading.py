@@ -55,7 +55,7 @@ def _earns(star: Star, outcome: Outcome) -> bool:
     verdict = outcome.verdict
     match star:
         case Star.RULES:
-            return verdict not in UNLOADED
+            return verdict not in UNLOADED and not outcome.findings
         case Star.MATCH:
             return verdict not in UNLOADED | UNREPLACED
         case Star.VALUES:

@@ -16,7 +16,7 @@ class Star(StrEnum):
     """What passes can earn in a lesson. Each star needs those before it that the lesson gives."""
 
     RULES = "rules"
-    """No rule rejects the passes, and they load."""
+    """No rule finds anything, and the passes load."""
     MATCH = "match"
     """They match in every subgraph of the lesson, also in those that it keeps back."""
     VALUES = "values"

@@ -18,7 +18,7 @@ from passnet_core.lessons.progress import GradedRun
 from passnet_core.records import Bundle, Device, Outcome, Verdict
 
 STARS: dict[Star, str] = {
-    Star.RULES: "No rule finds anything, and the passes load.",
+    Star.RULES: "The passes keep the rules, and load.",
     Star.MATCH: "They match in every subgraph of the lesson.",
     Star.VALUES: "Every output is right.",
     Star.KERNELS: "The passes' own kernels compute the values.",

@@ -3,12 +3,16 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from passnet_core.bundles.static_rules.rules import DEVICE, WRAP
 from passnet_core.lessons.lesson import Lesson, Mistake, Star
 from passnet_core.records import RIGHT, UNDECIDED, UNJUDGED, UNLOADED, UNREPLACED, Outcome, Stage, Verdict
 from passnet_core.records.outcomes import REPEATED
 
 MOST_TRAFFIC = 1.05
 """How many times the bytes of all inputs and outputs the launches may be given for the star of traffic."""
+
+UNSEEN = frozenset({WRAP, DEVICE})
+"""Rules that reject nothing, but whose fault does not show where the rewritten graph is called on a CPU."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ def _earns(star: Star, outcome: Outcome) -> bool:
     verdict = outcome.verdict
     match star:
         case Star.RULES:
-            return verdict not in UNLOADED and not outcome.findings
+            return verdict not in UNLOADED and not any(each.rule in UNSEEN for each in outcome.findings)
         case Star.MATCH:
             return verdict not in UNLOADED | UNREPLACED
         case Star.VALUES:
@@ -76,7 +80,8 @@ def _shown_by(lesson: Lesson, outcomes: Sequence[Outcome]) -> Iterator[Mistake]:
         and (star := next((star for star in lesson.stars if not _earns(star, each)), None))
     ]
     shown = [each for each in lacking if not each[2]]
-    for mistake in (*lesson.mistakes, *lesson.general):
+    # a rule says more than any other symptom, and the lesson itself more than what holds for all
+    for mistake in sorted((*lesson.mistakes, *lesson.general), key=lambda each: not each.symptoms.rule):
         for outcome, star, kept_back in shown or lacking:
             if mistake.symptoms.fit(outcome, star=star, kept_back=kept_back):
                 yield mistake

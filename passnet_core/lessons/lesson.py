@@ -16,7 +16,7 @@ class Star(StrEnum):
     """What passes can earn in a lesson. Each star needs those before it that the lesson gives."""
 
     RULES = "rules"
-    """No rule finds anything, and the passes load."""
+    """No rule rejects the passes, they load, and the replacement is wrapped and allocates on its inputs' device."""
     MATCH = "match"
     """They match in every subgraph of the lesson, also in those that it keeps back."""
     VALUES = "values"
@@ -107,13 +107,12 @@ class Mistake:
 @dataclass(frozen=True)
 class Lesson:
     """A lesson. goal: one sentence. text: Markdown. task: its subgraphs, which are small; its page shows the first.
-    source_task, source_subgraph: the ids of the bundled subgraph from which that one is.
-    kept_back: ids of those that are judged too, but not shown. start: the passes with one thing missing or broken.
-    hints: each tells more than the one before. mistakes: the first that fits counts; general:
-    those that can be made in any lesson, after them. explains: verdicts, kinds of
-    misses and rules, by their values. further: ids of lessons, titles of
-    chapters of Help, or links in Markdown, to read next. without: stars that
-    it does not give. checkpoint: a free task, whose start is a frame."""
+    source_task, source_subgraph: the ids of the bundled subgraph from which that one is. kept_back: ids of those that
+    are judged too, but not shown. start: the passes with one thing missing or broken. hints: each tells more than the
+    one before. mistakes: the first that fits counts, those with a rule before the others; general: those that can be
+    made in any lesson. explains: verdicts, kinds of misses and rules, by their values. further: ids of lessons, titles
+    of chapters of Help, or links in Markdown, to read next. without: stars that it does not give. checkpoint: a free
+    task, whose start is a frame."""
 
     id: str
     number: int

@@ -63,7 +63,8 @@ def match_marks(match: MatchReport | None) -> dict[str, Any]:
 def verdict_card(
     outcome: Outcome, *, recorded: str = "", next_step: str | None = None, more: Callable[[], None] | None = None
 ) -> None:
-    """Draw the verdict, its reason, its conditions and one next step. more: draws what comes before the next step."""
+    """Draw the verdict, its reason, its conditions and one next step, with a link to the lesson that explains it unless
+    the step is given. more: draws what comes before the next step."""
     words = VERDICTS[outcome.verdict]
     with st.container(border=True):
         headline(outcome)
@@ -84,7 +85,8 @@ def verdict_card(
         if more:
             more()
         st.markdown(f"**Next:** {next_step or plain(advising.next_step(outcome) or words.next_step)}")
-        learn_why("Learn why", resources.service().course.explaining(outcome))
+        if next_step is None:
+            learn_why("Learn why", resources.service().course.explaining(outcome))
         st.caption(" · ".join(plain(each) for each in conditions(outcome, recorded)))
 
 

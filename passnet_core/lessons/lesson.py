@@ -4,8 +4,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
+from pathlib import Path
 
 from passnet_core.advice.error_shapes import guessed
+from passnet_core.bundles.reading import read_bundle
 from passnet_core.records import Bundle, MissKind, NearestMiss, Outcome, Subgraph, Task, Verdict
 
 TASK = "lesson-"
@@ -96,12 +99,17 @@ def _failed_sets(outcome: Outcome) -> set[str]:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A common mistake. bundle: somebody's passes with it. comment: the sentences that help, Markdown."""
+    """A common mistake. comment: the sentences that help, Markdown. folder: of somebody's passes with it."""
 
     name: str
     symptoms: Symptoms
     comment: str
-    bundle: Bundle
+    folder: Path
+
+    @cached_property
+    def bundle(self) -> Bundle:
+        """The passes with the mistake, which are read only where lessons are tried out. Raises BadInput."""
+        return read_bundle(self.folder, author="course")
 
 
 @dataclass(frozen=True)

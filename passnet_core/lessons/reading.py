@@ -159,6 +159,9 @@ def _mistake(about: Mapping[str, Any], folder: Path) -> Mistake:
         re.compile(says)
     except re.error as error:
         raise BadInput(f"{ABOUT}: says of mistake {name!r} is not a regular expression: {error}.") from error
+    place = folder / MISTAKES / name
+    if not place.is_dir():
+        raise BadInput(f"{ABOUT}: there is no folder {MISTAKES}/{name} with passes that have this mistake. Write it.")
     return Mistake(
         name=name,
         symptoms=Symptoms(
@@ -171,7 +174,7 @@ def _mistake(about: Mapping[str, Any], folder: Path) -> Mistake:
             inputs=_texts(about, "inputs"),
         ),
         comment=_text(about, "comment"),
-        bundle=_bundle(folder / MISTAKES / name),
+        folder=place,
     )
 
 

@@ -1,6 +1,7 @@
 """Grading: stars and comments told from what the judge found."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -85,7 +86,7 @@ def test_the_star_of_traffic_compares_bytes_with_the_least(lesson: Lesson) -> No
 
 def test_the_first_mistake_that_fits_counts_and_kept_back_ones_only_after_the_shown(lesson: Lesson) -> None:
     def mistakes(*symptoms: Symptoms) -> Lesson:
-        made = tuple(Mistake(str(at), each, "", lesson.start) for at, each in enumerate(symptoms))
+        made = tuple(Mistake(str(at), each, "", Path()) for at, each in enumerate(symptoms))
         return replace(lesson, mistakes=made)
 
     of = mistakes(

@@ -287,9 +287,11 @@ def draft_links(drafts: Sequence[Draft]) -> None:
     """Draw a link to each draft."""
     for each in drafts:
         page, place = place_of(each.task_id)
+        lesson = resources.service().course.of_task(each.task_id)
+        subject = f"Lesson: {lesson.title}" if lesson else each.task_id
         links.link(
             page,
-            f"{plain(each.task_id)} · {plain(each.slot)} · {when(each.saved_at)}",
+            f"{plain(subject)} · {plain(each.slot)} · {when(each.saved_at)}",
             icon=":material/edit_note:",
             bundle=None if each.slot == MINE else each.slot,
             **place,

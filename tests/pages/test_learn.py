@@ -76,6 +76,14 @@ def test_a_lesson_that_does_not_exist_is_reported_beside_the_list(visit: Visit) 
     assert "no certificate 'x'" in read(visit("learn", certificate="x"))
 
 
+def test_a_link_to_a_lessons_task_opens_the_lesson(visit: Visit) -> None:
+    app = visit("workbench", task=f"lesson-{FIRST}", bundle="solution")
+    assert app.title[0].value.replace("\\", "") == "1. A title"
+    assert Editor(app).text == PASS
+    Editor(app).hold(PASS + "# mine\n").run()
+    assert any(each.startswith("Lesson: A title · solution.1 · ") for each in labels(visit("start")))
+
+
 def test_a_verdict_leads_to_the_lesson_that_explains_it(visit: Visit) -> None:
     app = visit("workbench", task="add-relu")
     Editor(app).hold(BEGINNING).run()
@@ -100,12 +108,3 @@ def test_whoever_has_passed_everything_gets_a_certificate_that_can_be_judged_aga
         service.wait(run.run.id)
     stranger.run()
     assert list(stranger.dataframe[0].value["judged again"]) == ["all stars again"] * len(LESSONS)
-
-
-def test_progress_goes_to_another_browser(visit: Visit, service: Service) -> None:
-    passed(visit, FIRST)
-    text = service.export_course(VISITOR)
-    assert service.import_course("somebody", text) == 1
-    draft = service.draft("somebody", f"lesson-{FIRST}", "mine")
-    assert draft is not None
-    assert draft.bundle.passes[0].code == PASS

@@ -1,11 +1,13 @@
 """Links between pages. Everything that can be selected is in the URL, so a link can select it."""
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 VIEWS = Path(__file__).resolve().parent.parent / "views"
@@ -129,7 +131,9 @@ def _remember(key: str, value: str | None, where: tuple[str, ...] = ()) -> None:
 
 def _put(key: str, value: str | None) -> None:
     if value is None:
-        st.query_params.pop(key, None)
+        # Streamlit refuses to drop a parameter of a widget that was drawn before, though it may not be drawn now
+        with contextlib.suppress(StreamlitAPIException):
+            st.query_params.pop(key, None)
     elif st.query_params.get(key) != value:
         st.query_params[key] = value
 

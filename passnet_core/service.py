@@ -718,7 +718,7 @@ def course_of(settings: Settings) -> Course:
 
 def lesson_spec() -> EvalSpec:
     """How passes in a lesson are judged: by their values on a CPU, so that everybody gets the same stars."""
-    return EvalSpec(stage=Stage.VERIFY, device=Device.CPU)
+    return EvalSpec(stage=Stage.VERIFY, device=Device.CPU, deadline_s=60.0)
 
 
 def corpus_of(settings: Settings) -> Corpus:

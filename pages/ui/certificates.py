@@ -34,8 +34,9 @@ def certificate_page(certificate_id: str) -> None:
         again(certificate, found)
     else:
         table(certificate, {})
-    for each in certificate.lessons:
-        links.link("runs", f"{plain(each.title)}: run {each.run_id}", icon=":material/history:", run=each.run_id)
+    with st.expander("The runs", icon=":material/history:"):
+        for each in certificate.lessons:
+            links.link("runs", f"{plain(each.title)}: run {each.run_id}", icon=":material/history:", run=each.run_id)
 
 
 def table(certificate: Certificate, found: dict[str, str]) -> None:
@@ -51,7 +52,7 @@ def table(certificate: Certificate, found: dict[str, str]) -> None:
         | ({"judged again": found.get(each.lesson_id, "")} if found else {})
         for each in certificate.lessons
     ]
-    st.dataframe(rows, hide_index=True, width="stretch")
+    st.dataframe(rows, hide_index=True, width="stretch", height="content")
 
 
 @frame.action

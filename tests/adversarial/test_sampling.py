@@ -67,8 +67,7 @@ def test_a_record_reads_as_it_was_written(tmp_path: Path) -> None:
 
 def test_the_state_names_the_judge_its_versions_and_every_file_that_needs_no_gpu() -> None:
     state = full_run.state()
-    assert len(state.files) == sum(not each.needs_gpu for each in entries()) + len(
-        full_run.REFERENCES + full_run.LESSONS
-    )
+    apart = [*full_run.REFERENCES, *full_run.LESSONS, full_run.GENERAL]
+    assert len(state.files) == sum(not each.needs_gpu for each in entries()) + len(apart)
     assert len(state.judge) == 20
     assert {"python", "torch", "triton", "isolation"} <= state.versions.keys()

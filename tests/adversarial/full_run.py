@@ -21,7 +21,7 @@ from tests.adversarial.corpus import FOLDER, Entry, entries
 RECORD = FOLDER / "full_run.json"
 DATA = FOLDER.parents[1] / "data"
 REFERENCES = tuple(sorted(path.parent for path in (DATA / "bundles").glob("*/about.json")))
-SAMPLE = 14
+SAMPLE = 8
 """How many unchanged files, of those that need a judge, are judged while the judge is unchanged."""
 COURSE = Course([DATA / "lessons"], Corpus([DATA / "tasks"]))
 LESSONS = tuple(sorted(path.parent for path in (DATA / "lessons").glob("*/lesson.toml")))

@@ -55,8 +55,8 @@ def test_changed_and_new_files_run_in_every_turn() -> None:
 
 
 def test_a_corpus_smaller_than_a_sample_runs_as_a_whole() -> None:
-    small = replace(THEN, files=dict.fromkeys(NAMES[:9], "as it was"))
-    assert planned(small, small, RULES, 5).files == set(NAMES[:9])
+    small = replace(THEN, files=dict.fromkeys(NAMES[: SAMPLE - 1], "as it was"))
+    assert planned(small, small, RULES, 5).files == set(NAMES[: SAMPLE - 1])
 
 
 def test_a_record_reads_as_it_was_written(tmp_path: Path) -> None:

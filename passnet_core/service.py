@@ -26,7 +26,7 @@ from passnet_core.execution.scheduler import NOBODY, Scheduler
 from passnet_core.lessons.certifying import certificate_of
 from passnet_core.lessons.course import Course
 from passnet_core.lessons.lesson import TASK, Lesson
-from passnet_core.lessons.progress import FinishedRun, GradedRun, reached
+from passnet_core.lessons.progress import FinishedRun, GradedRun, handed_in, reached
 from passnet_core.records import (
     REUSED,
     Baseline,
@@ -565,12 +565,7 @@ class Service:
     def import_course(self, visitor: str, text: str) -> int:
         """Open the passes of an exported course as this person's, and have them graded again. Returns in how many
         lessons. All of the file is read before anything is changed. Raises BadInput that names the line."""
-        found = [
-            (lesson, file.bundles[0])
-            for file in exchange.read(text.splitlines())
-            for lesson in [self.course.of_task(file.run.task_ids[0])]
-            if lesson is not None and file.bundles
-        ]
+        found = [(lesson, file.bundles[0]) for lesson, file in handed_in(self.course, text)]
         if not found:
             raise BadInput("This file has no passes of a lesson. Choose a file that was exported from Learn.")
         for lesson, bundle in found:

@@ -152,7 +152,7 @@ def spec_for(task: Task, stage: Stage | None) -> EvalSpec:
     service = resources.service()
     if service.course.of_task(task.id) is None:
         return spec_of(service.device().device, stage)
-    return replace(lesson_spec(), stage=stage or lesson_spec().stage)
+    return replace(lesson_spec(), stage=stage) if stage else lesson_spec()
 
 
 @st.fragment(run_every=POLL_S)

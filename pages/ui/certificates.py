@@ -29,11 +29,11 @@ def certificate_page(certificate_id: str) -> None:
         args=(certificate,),
         help="Judges these very passes afresh, with new inputs, on this machine.",
     )
-    found = st.session_state.get(_key(certificate), {})
-    if found:
-        again(certificate, found)
+    runs = st.session_state.get(_key(certificate), {})
+    if _finished(runs):
+        table(certificate, _now(runs))
     else:
-        table(certificate, {})
+        again(certificate, runs)
     with st.expander("The runs", icon=":material/history:"):
         for each in certificate.lessons:
             links.link("runs", f"{plain(each.title)}: run {each.run_id}", icon=":material/history:", run=each.run_id)
@@ -72,10 +72,20 @@ def judge_again(certificate: Certificate) -> None:
 @st.fragment(run_every=POLL_S)
 def again(certificate: Certificate, runs: dict[str, str]) -> None:
     """Draw the passed lessons with what the judge says of them now, until it has judged all."""
-    table(certificate, {lesson_id: _now(lesson_id, run_id) for lesson_id, run_id in runs.items()})
+    if _finished(runs):
+        st.rerun()
+    table(certificate, _now(runs))
 
 
-def _now(lesson_id: str, run_id: str) -> str:
+def _finished(runs: dict[str, str]) -> bool:
+    return all(resources.service().progress(each).finished for each in runs.values())
+
+
+def _now(runs: dict[str, str]) -> dict[str, str]:
+    return {lesson_id: _said(lesson_id, run_id) for lesson_id, run_id in runs.items()}
+
+
+def _said(lesson_id: str, run_id: str) -> str:
     try:
         progress = resources.service().progress(run_id)
         if not progress.finished:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from passnet_core.advice.memory_floor import bytes_of
+from passnet_core.advice.memory_floor import bytes_moved
 from passnet_core.charts.traffic import OperationTraffic
 from passnet_core.graphs.effects import VIEWS, last_part
 from passnet_core.graphs.ir import Graph
@@ -14,7 +14,7 @@ def traffic(graph: Graph, known: Mapping[str, Sequence[TensorForm]]) -> tuple[Op
     without an entry is a plain number, or unknown, and counts nothing."""
 
     def size(name: str) -> int:
-        return sum(bytes_of(each.shape, each.dtype) for each in known.get(name, ()))
+        return bytes_moved(known.get(name, ()), ())
 
     found = []
     for node in graph.operations:
@@ -28,4 +28,4 @@ def traffic(graph: Graph, known: Mapping[str, Sequence[TensorForm]]) -> tuple[Op
 def least_traffic(graph: Graph, known: Mapping[str, Sequence[TensorForm]]) -> int:
     """The bytes of all inputs and results, each once: what one kernel for the whole graph would move."""
     names = [*(node.name for node in graph.inputs), *graph.returned]
-    return sum(bytes_of(each.shape, each.dtype) for name in dict.fromkeys(names) for each in known.get(name, ()))
+    return bytes_moved([each for name in dict.fromkeys(names) for each in known.get(name, ())], ())

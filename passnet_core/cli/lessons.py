@@ -17,12 +17,12 @@ from passnet_core.execution.scheduler import Scheduler
 from passnet_core.lessons.course import Course
 from passnet_core.lessons.grading import Grade, graded
 from passnet_core.lessons.lesson import Lesson
+from passnet_core.lessons.progress import handed_in
 from passnet_core.lessons.reading import shortcomings
 from passnet_core.lessons.trying import MOST_S, Judge, TriedBundle, of_mistakes, symptoms_seen, trials
 from passnet_core.lessons.writing import new_lesson
 from passnet_core.records import Bundle, Outcome
 from passnet_core.service import course_of, lesson_spec
-from passnet_core.store import exchange
 from passnet_core.store.rows import RunFile
 
 LESSON = "a lesson's id, such as first-pattern"
@@ -166,15 +166,13 @@ def collect(args: argparse.Namespace, console: Console) -> int:
 def _handed_in(path: Path, course: Course) -> list[tuple[Lesson, RunFile]]:
     """The runs of lessons in a file that was exported from Learn. Raises BadInput."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"'{path}' cannot be read: {cause(error)}. Name a file that was exported from Learn.") from error
     try:
-        files = list(exchange.read(lines))
+        return handed_in(course, text)
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from error
-    named = [(course.of_task(each.run.task_ids[0]), each) for each in files if each.bundles]
-    return [(lesson, each) for lesson, each in named if lesson is not None]
 
 
 def _course(console: Console) -> Course:

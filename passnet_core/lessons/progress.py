@@ -7,6 +7,8 @@ from passnet_core.lessons.course import Course
 from passnet_core.lessons.grading import Grade, graded
 from passnet_core.lessons.lesson import Lesson
 from passnet_core.records import Outcome, Run, Stage
+from passnet_core.store import exchange
+from passnet_core.store.rows import RunFile
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,13 @@ def reached(
             lesson = course.lesson(lesson_id)
             found[lesson_id] = GradedRun(lesson, each.run, graded(lesson, outcomes(each.run.id)))
     return found
+
+
+def handed_in(course: Course, text: str) -> list[tuple[Lesson, RunFile]]:
+    """The runs of lessons in an exported file, with their passes. Raises BadInput that names the line."""
+    files = [each for each in exchange.read(text.splitlines()) if each.bundles]
+    named = [(course.of_task(each.run.task_ids[0]), each) for each in files]
+    return [(lesson, each) for lesson, each in named if lesson is not None]
 
 
 def next_lesson(course: Course, attempts: Mapping[str, GradedRun]) -> Lesson | None:

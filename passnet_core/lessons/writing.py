@@ -1,6 +1,7 @@
 """Write the folder of a new lesson, for a teacher to fill in."""
 
 import json
+import math
 from pathlib import Path
 
 from passnet_core.bundles.reading import write_bundle
@@ -39,12 +40,7 @@ def new_lesson(folder: Path, corpus: Corpus, task_id: str, subgraph_id: str | No
 def _smaller(shape: tuple[int, ...], inputs: int) -> list[int]:
     """A shape with few enough elements. Sizes that a graph knows by heart must stay, which the author sees to."""
     sizes = list(shape)
-    while sizes:
-        size = 1
-        for each in sizes:
-            size *= each
-        if size <= MOST_ELEMENTS // inputs:
-            break
+    while math.prod(sizes) > MOST_ELEMENTS // inputs:
         largest = max(range(len(sizes)), key=lambda axis: sizes[axis])
         sizes[largest] = max(1, sizes[largest] // 2)
     return sizes

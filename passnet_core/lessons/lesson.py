@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 
 from passnet_core.advice.error_shapes import guessed
-from passnet_core.bundles.reading import read_bundle
-from passnet_core.records import Bundle, MissKind, NearestMiss, Outcome, Subgraph, Task, Verdict
+from passnet_core.bundles.reading import ORDER_FILE, read_bundle
+from passnet_core.records import Bundle, MissKind, NearestMiss, Outcome, PassFile, Subgraph, Task, Verdict
 
 TASK = "lesson-"
 """What the ids of lessons' tasks begin with; the lesson's id follows."""
@@ -99,17 +99,30 @@ def _failed_sets(outcome: Outcome) -> set[str]:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A common mistake. comment: the sentences that help, Markdown. folder: of somebody's passes with it."""
+    """A common mistake. comment: the sentences that help, Markdown. folder: of somebody's passes with it: a bundle, or
+    only the files that differ from those of the solution; solution is None if it must be a bundle."""
 
     name: str
     symptoms: Symptoms
     comment: str
     folder: Path
+    solution: Bundle | None = None
 
     @cached_property
     def bundle(self) -> Bundle:
         """The passes with the mistake, which are read only where lessons are tried out. Raises BadInput."""
-        return read_bundle(self.folder, author="course")
+        if self.solution is None or (self.folder / ORDER_FILE).exists():
+            return read_bundle(self.folder, author="course")
+        return replace(
+            self.solution, passes=self._changed(self.solution.passes), helpers=self._changed(self.solution.helpers)
+        )
+
+    def _changed(self, files: tuple[PassFile, ...]) -> tuple[PassFile, ...]:
+        places = {each: self.folder / each.name for each in files}
+        return tuple(
+            replace(each, code=place.read_text(encoding="utf-8")) if place.exists() else each
+            for each, place in places.items()
+        )
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """Read lessons from their folders. Nothing in them is executed.
 
 A folder is named by number and id, such as 02-first-pattern (a checkpoint has a c after its number), and holds
-lesson.toml, text.md, and bundles: start/, solution/, and mistakes/NAME/ for each mistake of lesson.toml. Beside the
+lesson.toml, text.md, and bundles: start/, solution/, and mistakes/NAME/ for each mistake of lesson.toml, which
+may leave out what the solution has too. Beside the
 lessons, mistakes.toml has those that can be made in any lesson, with mistakes/NAME/ for each, tried in its `lesson`.
 """
 
@@ -57,6 +58,7 @@ def read_lesson(folder: Path, find: Find, general: tuple[Mistake, ...] = ()) -> 
         raise BadInput(f"{ABOUT} needs a table [[variant]] for each subgraph.")
     found = [_variant(each, find) for each in variants]
     task_id = f"{TASK}{named['id']}"
+    solution = _bundle(folder / SOLUTION)
     return Lesson(
         id=named["id"],
         number=int(named["number"]),
@@ -71,9 +73,9 @@ def read_lesson(folder: Path, find: Find, general: tuple[Mistake, ...] = ()) -> 
             each.id for each, about in zip((each for _, each in found), variants) if about.get("kept_back")
         ),
         start=_bundle(folder / START),
-        solution=_bundle(folder / SOLUTION),
+        solution=solution,
         hints=_texts(about, "hints"),
-        mistakes=tuple(_mistake(each, folder) for each in _tables(about, "mistake")),
+        mistakes=tuple(_mistake(each, folder, solution) for each in _tables(about, "mistake")),
         general=general,
         explains=_texts(about, "explains"),
         further=_texts(about, "further"),
@@ -151,7 +153,7 @@ def _variant(about: Mapping[str, Any], find: Find) -> tuple[Task, Subgraph]:
     return task, replace(subgraph, id=name, inputs=inputs)
 
 
-def _mistake(about: Mapping[str, Any], folder: Path) -> Mistake:
+def _mistake(about: Mapping[str, Any], folder: Path, solution: Bundle | None = None) -> Mistake:
     _only(about, SYMPTOMS, f"a mistake in {ABOUT}")
     name = _text(about, "name")
     says = _text(about, "says") if "says" in about else ""
@@ -175,6 +177,7 @@ def _mistake(about: Mapping[str, Any], folder: Path) -> Mistake:
         ),
         comment=_text(about, "comment"),
         folder=place,
+        solution=solution,
     )
 
 

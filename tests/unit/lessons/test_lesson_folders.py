@@ -82,6 +82,17 @@ def test_a_lesson_that_cannot_be_read_leaves_the_others(data: Path, corpus: Corp
     assert "Name its folder like 02-first-pattern" in course.problems[1]
 
 
+def test_a_mistake_may_hold_only_what_differs_from_the_solution(data: Path, corpus: Corpus) -> None:
+    folder = data / "lessons" / f"01-{LESSONS[0]}"
+    whole = [each.bundle for each in read_lesson(folder, corpus.task).mistakes]
+    for order in folder.glob("mistakes/*/*.json"):
+        order.unlink()
+    lesson = read_lesson(folder, corpus.task)
+    assert [each.bundle for each in lesson.mistakes] == whole
+    (folder / "mistakes" / "values" / "add_relu.py").unlink()
+    assert read_lesson(folder, corpus.task).mistakes[1].bundle == lesson.solution
+
+
 def test_what_a_lesson_lacks_is_named(data: Path, corpus: Corpus) -> None:
     folder = data / "lessons" / f"01-{LESSONS[0]}"
     (folder / "lesson.toml").write_text(LESSON.replace('"What is added?", ', "").replace("kept_back = true", ""))

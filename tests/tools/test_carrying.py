@@ -29,7 +29,7 @@ def test_copies_are_brought_up_to_date_where_there_is_one(tmp_path: Path) -> Non
     for name in ("a/launching.py", "b/gate.py"):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_text("old\n")
-    assert refresh(tmp_path) == 1
+    assert refresh([tmp_path]) == 1
     assert (tmp_path / "a" / "launching.py").read_text() == carried.launching().code
     assert (tmp_path / "b" / "gate.py").read_text() == "old\n"
 

@@ -86,6 +86,42 @@ def selectors(task: Task, ids: Sequence[str]) -> tuple[Subgraph, str]:
     return task.subgraph(subgraph_id), slot
 
 
+def check_and_run(task: Task, draft: EditorDraft, *, check: str, run: str, whole: bool = False) -> None:
+    """Draw the buttons that have the passes checked and judged. check, run: what they do, in words. whole: on every
+    subgraph of the task, not only the chosen one."""
+    without_files = not draft.drawn.files
+    st.button(
+        "Check",
+        icon=":material/fact_check:",
+        on_click=start,
+        args=(task, draft, Stage.CHECK, whole),
+        disabled=without_files,
+        help=check,
+    )
+    st.button(
+        "Run",
+        type="primary",
+        icon=":material/play_arrow:",
+        on_click=start,
+        args=(task, draft, None, whole),
+        disabled=without_files,
+        help=run,
+    )
+
+
+def start_over(task: Task, draft: EditorDraft, words: str) -> None:
+    """Draw the button that restores the text which the passes began with. words: what it does."""
+    original = drafting.original(task, draft.slot.name)
+    st.button(
+        "Start over",
+        icon=":material/restart_alt:",
+        on_click=drafting.start_over,
+        args=(draft, original),
+        disabled=draft.bundle.digest == original.digest,
+        help=words,
+    )
+
+
 def _titles(task: Task) -> dict[str, str]:
     """Return the slots with their titles. Passes that the URL names and that do not exist are reported and dropped."""
     try:

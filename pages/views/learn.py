@@ -9,7 +9,6 @@ from pages.ui.text import count, plain
 from passnet_core.errors import UnknownItem
 from passnet_core.lessons.lesson import Lesson
 from passnet_core.lessons.progress import next_lesson
-from passnet_core.records import Stage
 from passnet_core.service import LONGEST_HOLDER
 
 PANES = ("lesson", *desk.PANES)
@@ -98,34 +97,15 @@ def lesson_page(lesson: Lesson) -> None:
 
 
 def toolbar(lesson: Lesson, draft: drafting.EditorDraft) -> None:
-    with_files = bool(draft.drawn.files)
-    st.button(
-        "Check",
-        icon=":material/fact_check:",
-        on_click=desk.start,
-        args=(lesson.task, draft, Stage.CHECK, True),
-        disabled=not with_files,
-        help="Applies the static rules and matches the patterns. The page does that by itself after typing, too.",
-    )
-    st.button(
-        "Run",
-        type="primary",
-        icon=":material/play_arrow:",
-        on_click=desk.start,
-        args=(lesson.task, draft, None, True),
-        disabled=not with_files,
-        help="Has the judge grade these passes, also on inputs and variants that the lesson does not show.",
+    desk.check_and_run(
+        lesson.task,
+        draft,
+        check="Applies the static rules and matches the patterns. The page does that by itself after typing, too.",
+        run="Has the judge grade these passes, also on inputs and variants that the lesson does not show.",
+        whole=True,
     )
     with st.popover("More", icon=":material/more_horiz:"):
-        original = drafting.original(lesson.task, draft.slot.name)
-        st.button(
-            "Start over",
-            icon=":material/restart_alt:",
-            on_click=drafting.start_over,
-            args=(draft, original),
-            disabled=draft.bundle.digest == original.digest,
-            help="Restores the text that the lesson begins with.",
-        )
+        desk.start_over(lesson.task, draft, "Restores the text that the lesson begins with.")
         drafting.file_menu(draft)
 
 

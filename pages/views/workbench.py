@@ -9,7 +9,7 @@ from pages.ui.panes import panes
 from pages.ui.places import place_of
 from pages.ui.text import plain
 from passnet_core.errors import UnknownItem
-from passnet_core.records import Stage, Task
+from passnet_core.records import Task
 
 WIDTHS = (26, 42, 32)
 LISTED = 12
@@ -36,30 +36,18 @@ def workbench(task: Task) -> None:
 
 
 def toolbar(task: Task, draft: EditorDraft) -> None:
-    with_files = bool(draft.drawn.files)
-    st.button(
-        "Check",
-        icon=":material/fact_check:",
-        on_click=desk.start,
-        args=(task, draft, Stage.CHECK, False),
-        disabled=not with_files,
-        help="Applies the static rules and matches the patterns, and keeps the result. Needs no GPU.",
-    )
-    st.button(
-        "Run",
-        type="primary",
-        icon=":material/play_arrow:",
-        on_click=desk.start,
-        args=(task, draft, None, False),
-        disabled=not with_files,
-        help="Compares values on this subgraph and, with a GPU, measures time.",
+    desk.check_and_run(
+        task,
+        draft,
+        check="Applies the static rules and matches the patterns, and keeps the result. Needs no GPU.",
+        run="Compares values on this subgraph and, with a GPU, measures time.",
     )
     if len(task.subgraphs) > 1:
         st.button(
             f"Run all {len(task.subgraphs)}",
             on_click=desk.start,
             args=(task, draft, None, True),
-            disabled=not with_files,
+            disabled=not draft.drawn.files,
             help="Runs every subgraph of the task. A bundle has to handle them all.",
         )
     st.button(
@@ -84,15 +72,7 @@ def more(task: Task, draft: EditorDraft) -> None:
     files, options, other = st.tabs(["Files", "Options", "Drafts"])
     with files:
         drafting.file_menu(draft)
-        original = drafting.original(task, draft.slot.name)
-        st.button(
-            "Start over",
-            icon=":material/restart_alt:",
-            on_click=drafting.start_over,
-            args=(draft, original),
-            disabled=draft.bundle.digest == original.digest,
-            help="Restores the text that these passes started with.",
-        )
+        desk.start_over(task, draft, "Restores the text that these passes started with.")
     with options:
         options_menu(resources.service().device().device)
     with other:

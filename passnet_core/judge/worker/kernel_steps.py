@@ -23,9 +23,10 @@ from passnet_core.judge.protocol.messages import (
     VALUE_CHARACTERS,
 )
 from passnet_core.judge.worker import emulation, launching
+from passnet_core.judge.worker.guarded_memory import FAR_BYTES, kernel_line, tensors_in
 from passnet_core.judge.worker.launching import Place
 from passnet_core.judge.worker.sampling import ZeroedMemory
-from passnet_core.judge.worker.strict_memory import FAR_BYTES, kernel_line, replaced, tensors_in
+from passnet_core.judge.worker.strict_memory import replaced
 from passnet_core.records import AccessKind, MemoryAccess, TracedLaunch, TracedProgram, TracedTensor
 
 WHOLE = 256

@@ -22,6 +22,7 @@ from triton.runtime.autotuner import Autotuner
 from triton.runtime.errors import InterpreterError
 from triton.runtime.jit import JITFunction
 
+from passnet_core.judge.worker import guarded_memory
 from passnet_core.judge.worker.needs_gpu import NeedsGpu, root_of
 
 Place = tuple[int, int, int]
@@ -96,6 +97,7 @@ def mend() -> None:
     JITFunction.run = _refuse_compiled
     _mend_globals()
     _mend_autotuning()
+    guarded_memory.mend()
 
 
 # --- launches --------------------------------------------------------------------------------------------------------
@@ -172,6 +174,7 @@ def _run_programs(function: Any, grid: Place, given: dict[str, Any], converted: 
     builder = interpreter.interpreter_builder
     builder.set_grid_dim(*grid)
     places = _Places(grid)
+    guarded_memory.begin(given)
     watching = tuple(watchers)
     for each in watching:
         each.begin(function.__name__, grid, given)

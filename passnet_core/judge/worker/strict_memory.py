@@ -11,22 +11,17 @@ wherever kernels are interpreted; nothing outside the context is changed."""
 
 import contextlib
 import random
-import sys
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import numpy as np
-import triton
 import triton.runtime.interpreter as interpreter
-from triton.runtime.jit import TensorWrapper
-from triton.tools.tensor_descriptor import TensorDescriptor
 
 from passnet_core.judge.worker import emulation, kernel_syntax, launching
+from passnet_core.judge.worker.guarded_memory import kernel_line, outside, place_text, tensors_in
 from passnet_core.judge.worker.interleaving import Turns
 from passnet_core.judge.worker.launching import Place
 
@@ -39,10 +34,6 @@ MOST_PENDING = 1 << 23
 """Addresses of loads that are kept as they are. Most tensors are only read or only written, and cost no more."""
 MOST_LANES, MOST_SHAPES = 1 << 20, 1 << 11
 """Lanes of a block, which Triton allows, and shapes of blocks, which are told apart."""
-FAR_BYTES = 1 << 30
-"""An address that is farther away belongs to no argument."""
-
-_LIBRARIES = (triton.__path__[0] + "/", str(Path(np.__file__).parent) + "/", str(Path(__file__).parent) + "/")
 
 ACQUIRES = frozenset({"ACQUIRE", "ACQUIRE_RELEASE"})
 RELEASES = frozenset({"RELEASE", "ACQUIRE_RELEASE"})
@@ -181,17 +172,6 @@ class _Argument:
     start: int
     end: int
     itemsize: int
-
-
-def tensors_in(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """The tensors in an argument, with their names."""
-    if isinstance(value, tuple | list):
-        for index, each in enumerate(value):
-            yield from tensors_in(f"{name}[{index}]", each)
-    elif isinstance(value, TensorDescriptor | TensorWrapper):
-        yield from tensors_in(name, value.base)
-    elif hasattr(value, "untyped_storage"):
-        yield name, value
 
 
 class _Cells:
@@ -556,21 +536,8 @@ class _Checker:
 
     def _tell_outside(self, addresses: np.ndarray, size: int, doing: str, touched: Sequence[_Cells]) -> None:
         """Describe accesses outside. Of all tensors, those that the same operation touches are the likeliest."""
-
-        nearest: list[tuple[int, str, str]] = []
-        for address in {int(addresses.min()), int(addresses.max())}:
-            sides = [
-                (each.start - address, each.name, "before the first")
-                if address < each.start
-                else (address + size - each.end, each.name, "after the last")
-                for each in touched or self.storages
-            ]
-            nearest += sorted(sides)[:1]
-        far, name, side = max(nearest, default=(FAR_BYTES, "", ""))
-        if far >= FAR_BYTES:
-            self._tell("outside", "", f"{doing} at an address that belongs to none of its arguments")
-            return
-        self._tell("outside", name, f"{doing} outside {name}, up to {far} bytes {side} byte of its memory")
+        name, text = outside(addresses, size, doing, touched or self.storages)
+        self._tell("outside", name, text)
 
     # races
 
@@ -626,8 +593,8 @@ class _Checker:
             self._tell(
                 f"race {doing} {did}",
                 cells.name,
-                f"{doing} {element}, which program {_place(other)} {did} in the same launch: a GPU runs programs in any"
-                " order",
+                f"{doing} {element}, which program {place_text(other)} {did} in the same launch: a GPU runs programs in"
+                " any order",
             )
 
     def _released_by(self, programs: np.ndarray) -> np.ndarray:
@@ -709,22 +676,10 @@ class _Checker:
         if (kind, argument, line) in self.told or len(self.problems) >= MOST_PROBLEMS:
             return
         self.told.add((kind, argument, line))
-        problem = f"{self.name}{line}: program {_place(self.now.place)} {text}."
+        problem = f"{self.name}{line}: program {place_text(self.now.place)} {text}."
         self.problems.append(problem)
         if self.on_problem is not None:
             self.on_problem(problem)
-
-
-def _place(place: Place) -> str:
-    return f"({', '.join(map(str, place))})"
-
-
-def kernel_line() -> tuple[str, int] | None:
-    """The file's name and the line that the kernel has reached. None: no kernel runs."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith((*_LIBRARIES, "<")):
-        frame = frame.f_back
-    return (Path(frame.f_code.co_filename).name, frame.f_lineno) if frame is not None else None
 
 
 def _line() -> str:

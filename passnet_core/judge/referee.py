@@ -25,7 +25,7 @@ from passnet_core.errors import BadInput, PlaygroundError
 from passnet_core.judge.protocol.messages import CandidateEnd
 from passnet_core.judge.stages.job_workers import JobWorkers
 from passnet_core.judge.stages.pipeline import JobPipeline
-from passnet_core.judge.supervisor import sandbox
+from passnet_core.judge.supervisor import machine, sandbox
 from passnet_core.judge.supervisor.fork_server import WorkerPlace
 from passnet_core.judge.supervisor.worker_pool import WorkerPool
 from passnet_core.records import (
@@ -65,8 +65,7 @@ def main(descriptor: int, isolation: str, home: Path, spares: int) -> None:
             for line in lines:
                 request = json.loads(line)
                 if "warm" in request:
-                    pool.refill(Device(request["warm"]["device"]), checking=request["warm"]["checking"])
-                    _load_torch()
+                    _get_ready(pool, Device(request["warm"]["device"]), checking=request["warm"]["checking"])
                 elif question := next((each for each in ("inspect", "compile", "trace") if each in request), ""):
                     _inspect(question, request[question], pool, home, lines)
                 else:
@@ -108,10 +107,19 @@ def _own_scratch(folder: Path) -> Path:
     return own
 
 
-def _load_torch() -> None:
-    """Import the modules that load torch: before the first job, while the fork servers start."""
-    from passnet_core.judge.stages import inspection, measure, verify  # noqa: F401
+def _get_ready(pool: WorkerPool, device: Device, *, checking: bool) -> None:
+    """Start what jobs need, and meanwhile do what the first one would have to do first. checking: they are CHECKs."""
+    pool.refill(device, checking=checking)
+    if device is Device.CPU and not checking:
+        pool.start_repeater(device)
     from passnet_core.judge.supervisor import worker_process  # noqa: F401
+
+    machine.judge_digest()
+    if not checking:
+        # torch loads it for the first operation on the meta device, on which sizes are tried
+        import torch._dynamo  # noqa: F401
+
+        from passnet_core.judge.stages import inspection, measure, verify  # noqa: F401
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

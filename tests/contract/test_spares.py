@@ -30,7 +30,7 @@ def wait_for(name):
 
 class Worker:
     said = b"not primed"
-    def rehearse(self, device):
+    def rehearse(self, device, who):
         wait_for("loaded")
     def load_compilers(self, device, *, trusted):
         pass

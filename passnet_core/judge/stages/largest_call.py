@@ -37,7 +37,7 @@ def largest_call(session: VerifySession) -> Census | None:
 
     COMPILE_FAILED if Triton's compiler refuses what it launched. None: nothing is wrong with it, or it was not made.
     Raises CandidateFault for what CUDA or Triton refuses at once."""
-    asked, shapes = session.asked, session.pace.larger(lambda step: _bytes(session, step.shapes) <= MOST_BYTES)
+    asked, shapes = session.asked, session.pace.larger(lambda step: session.input_bytes(step.shapes) <= MOST_BYTES)
     if asked.repeater is None or shapes is None:
         return None
     # who reads a number may go on with one that the kernels have not computed here
@@ -57,10 +57,6 @@ def largest_call(session: VerifySession) -> Census | None:
         return None
     session.watched.append(WatchedCall(INPUTS, False, shapes, watched))
     return refused_kernels(session, session.watched[-1:])
-
-
-def _bytes(session: VerifySession, shapes: Shapes) -> int:
-    return sum(math.prod(shape) * dtype_of(spec).itemsize for spec, shape in zip(session.specs, shapes))
 
 
 def _eager_s(session: VerifySession, shapes: Shapes) -> float:

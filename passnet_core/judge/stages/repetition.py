@@ -12,7 +12,6 @@ from typing import Any
 
 import torch
 
-from passnet_core.judge.numerics.input_draws import dtype_of
 from passnet_core.judge.protocol.clients import CandidateClient
 from passnet_core.judge.protocol.messages import (
     CallableName,
@@ -169,10 +168,13 @@ def _traffic(session: VerifySession, call: WatchedCall, repeated: Repeated) -> t
         moved = sum(size for step in steps for size in _sizes(step).values())
     except (AttributeError, KeyError, TypeError):
         return ()
-    given = sum(math.prod(shape) * dtype_of(spec).itemsize for spec, shape in zip(session.specs, call.shapes))
     made = sum(each.value.nbytes for each in repeated.returned.outputs if isinstance(each.value, torch.Tensor))
     launches = sum("launch" in step for step in steps)
-    return (("launches", float(launches)), ("moved_bytes", float(moved)), ("least_bytes", float(given + made)))
+    return (
+        ("launches", float(launches)),
+        ("moved_bytes", float(moved)),
+        ("least_bytes", float(session.input_bytes(call.shapes) + made)),
+    )
 
 
 def _sizes(step: Mapping[str, Any]) -> dict[str, int]:

@@ -272,14 +272,16 @@ def smaller(graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping[str,
     All axes of the same recorded size shrink together, leading axes first. Sizes that the source has as literals cannot
     shrink, because then the subgraph does not run. Tables keep their length: only the indexed rows are computed with,
     and a kernel that knows a part of the rows must be found out."""
-    probe = Probe(graph, specs, known_roles)
     recorded: Shapes = tuple(spec.shape for spec in specs)
+    elements = computed(specs, recorded, known_roles)
+    if elements <= PROBE_ELEMENTS:
+        return ()
+    probe = Probe(graph, specs, known_roles)
     form = probe.form(recorded)
     kept = lengths(specs, known_roles)
     sizes = [size for size in _sizes(recorded) if size not in kept]
     sums = _sums(sizes)
     now = {size: size for size in sizes}
-    elements = computed(specs, recorded, known_roles)
     steps: list[SizeStep] = []
     while form is not None and sizes and len(steps) < MOST_STEPS and elements > PROBE_ELEMENTS:
         halved = {**now, sizes[0]: max(LEAST_SIZE, now[sizes[0]] // 2)}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
 from passnet_core.judge.numerics import comparing, telling_draws
-from passnet_core.judge.numerics.input_draws import PROFILES, roles
+from passnet_core.judge.numerics.input_draws import PROFILES, dtype_of, roles
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
 from passnet_core.judge.protocol.messages import (
     CALLABLES,
@@ -259,6 +259,10 @@ class VerifySession:
         except (EagerFailed, CandidateFault):
             return
         self.pace.choose(work_s / probe.elements, sum(each.calls for each in self.planned_draws))
+
+    def input_bytes(self, shapes: Shapes) -> int:
+        """How many bytes the inputs of a call in these shapes have."""
+        return sum(math.prod(shape) * dtype_of(spec).itemsize for spec, shape in zip(self.specs, shapes))
 
     def draw(self, planned: PlannedDraw) -> bool:
         """Draw new inputs and give them to the candidate. Return whether eager can compute on them.

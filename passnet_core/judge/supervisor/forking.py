@@ -45,7 +45,7 @@ def tell(control: socket.socket, **fields: Any) -> None:
 class Worker(Protocol):
     """What a forked process runs: the module passnet_core.judge.worker.server."""
 
-    def rehearse(self, device: Device) -> None: ...
+    def rehearse(self, device: Device, who: str) -> None: ...
 
     def load_compilers(self, device: Device, *, trusted: bool) -> None: ...
 
@@ -66,7 +66,7 @@ def main(descriptor: int, device: Device, scratch: Path, load_worker: Callable[[
     # imported modules stay alive: collecting garbage during the imports takes a tenth of the time and finds none
     gc.disable()
     worker = load_worker()
-    worker.rehearse(device)
+    worker.rehearse(device, who)
     fork_server = _ForkServerLoop(control, device, scratch, worker, who)
     fork_server.import_compiler()
     gc.collect()

@@ -8,6 +8,7 @@ import os
 import platform
 import shutil
 import subprocess
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -57,18 +58,34 @@ def code_only(source: str) -> str:
     """The source without comments, docstrings and layout, as text: equal for sources that execute alike.
 
     Empty fields are left out, so that Python versions whose syntax trees have more fields give the same text."""
-    return _spelled(ast.parse(source))
+    spelled: list[str] = []
+    _spell(ast.parse(source), spelled.append)
+    return "".join(spelled)
 
 
-def _spelled(part: Any) -> str:
-    """A syntax tree, a list of them or a constant."""
-    if isinstance(part, list):
-        return f"[{','.join(_spelled(each) for each in part if not _is_prose(each))}]"
-    if not isinstance(part, ast.AST):
-        return repr(part)
-    fields = ((name, getattr(part, name, None)) for name in part._fields)
-    spelled = ",".join(f"{name}={_spelled(value)}" for name, value in fields if value not in (None, []))
-    return f"{type(part).__name__}({spelled})"
+def _spell(part: Any, write: Callable[[str], None]) -> None:
+    """Write a syntax tree, a list of them or a constant as text."""
+    if isinstance(part, ast.AST):
+        write(f"{type(part).__name__}(")
+        comma = ""
+        for name in part._fields:
+            value = getattr(part, name, None)
+            if value is not None and value != []:
+                write(f"{comma}{name}=")
+                _spell(value, write)
+                comma = ","
+        write(")")
+    elif isinstance(part, list):
+        write("[")
+        comma = ""
+        for each in part:
+            if not _is_prose(each):
+                write(comma)
+                _spell(each, write)
+                comma = ","
+        write("]")
+    else:
+        write(repr(part))
 
 
 def _is_prose(part: Any) -> bool:

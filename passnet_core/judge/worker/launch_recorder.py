@@ -28,11 +28,12 @@ from typing import Any
 import torch
 import triton
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_leaves
 
 from passnet_core.judge.protocol.messages import Launches, Seen, Watched
 from passnet_core.judge.protocol.operation_names import ALLOCATIONS, FILLS, MOVES, bare
+from passnet_core.judge.worker.dispatching import EagerDispatchMode
 from passnet_core.judge.worker.memory_steps import StepRecorder
 from passnet_core.records import Device
 
@@ -302,13 +303,8 @@ class DispatchedOperation:
     is_housekeeping: bool
 
 
-class DispatchedOperations(TorchDispatchMode):
+class DispatchedOperations(EagerDispatchMode):
     """Tells of every operation. A copy to another dtype gets the remark CONVERTS, one of parts of elements PARTS."""
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        # nothing is compiled inside; with True, torch would load Dynamo first, which takes seconds
-        return False
 
     def __init__(self, device: Device, told: Callable[[DispatchedOperation], object]) -> None:
         super().__init__()

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from passnet_core.judge.numerics.elements import HALF
 from passnet_core.judge.numerics.perturbing import AT_RANDOM, MOVED, perturbed
+from passnet_core.judge.worker.dispatching import EagerDispatchMode
 
 Function = Callable[..., Any]
 
@@ -26,7 +26,7 @@ EXACT = frozenset(
 """Operators that round nothing: their results are numbers that they were given."""
 
 
-class _Moving(TorchDispatchMode):
+class _Moving(EagerDispatchMode):
     def __init__(self) -> None:
         super().__init__()
         self.turn, self.seed, self.place = -1, 0, 0

@@ -153,11 +153,6 @@ _MISSING = object()
 class _Devices(TorchFunctionMode):
     """Answers for the device of tensors, and creates tensors for "cuda" in this machine's memory."""
 
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        # nothing is compiled inside; with True, torch would load Dynamo first, which takes seconds
-        return False
-
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:

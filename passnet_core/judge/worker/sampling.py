@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from passnet_core.judge.worker.dispatching import EagerDispatchMode
 from passnet_core.judge.worker.launching import Place
 from passnet_core.judge.worker.repeating import InterpreterWork
 
@@ -29,7 +29,7 @@ NOT_FILLED = frozenset(
 )
 
 
-class ZeroedMemory(TorchDispatchMode):
+class ZeroedMemory(EagerDispatchMode):
     """Memory that is asked for holds zeros: to other kernels, what a program has not written may be an index."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -105,12 +105,24 @@ def prime(device: Device, *, trusted: bool) -> None:
     torch.cuda.synchronize()
 
 
-def rehearse(device: Device) -> None:
+def rehearse(device: Device, who: str) -> None:
     """Do once, before any worker exists, what every worker would have to do first. No candidate code runs."""
     if device is Device.CPU:
         interpreter.mend()
+        _load_modules(who)
     tracing.trace_pattern(_rehearsed)
     tracing.trace_arguments(_rehearsed)
+
+
+def _load_modules(who: str) -> None:
+    """Load what the first request to a worker on the CPU would have it load."""
+    if who == "witness":
+        from passnet_core.judge.worker import bench_server  # noqa: F401
+    elif who != "checker":
+        import numpy.random  # noqa: F401
+        import triton.experimental.gluon  # noqa: F401  Triton's interpreter loads it for its first launch
+
+        from passnet_core.judge.worker import kernel_loading, launch_recorder, pretended_device, sampling  # noqa: F401
 
 
 def _rehearsed(a: Any, b: Any) -> Any:

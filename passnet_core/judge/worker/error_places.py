@@ -36,7 +36,7 @@ REMEDIES = (
         r"same device|cpu tensor\?|at least two devices",
         "Allocate where the inputs are: torch.empty(…, device=x.device), or torch.empty_like(x).",
     ),
-    (r"OutsideMemory", "Leave out the lanes beyond the end: tl.store(pointers, values, mask=offsets < size)."),
+    (r"OutsideMemory", "Leave out such lanes by a mask: tl.store(pointers, values, mask=offsets < size)."),
     (r"Mask argument cannot be block type", "Use a block of pointers, one for each element: x_ptr + offsets."),
     (
         r"incompatible dimensions|[Cc]annot broadcast",

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from passnet_core.fx import tracing
 from passnet_core.graphs.placement import placed
 from passnet_core.graphs.rewriting import TracedPass
-from passnet_core.judge.worker import tracing
 from passnet_core.records import Bundle
 
 

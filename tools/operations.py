@@ -16,10 +16,10 @@ import torch
 
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.errors import BadInput
+from passnet_core.fx import signatures
+from passnet_core.fx.refused_operations import Reason, refused_for
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
 from passnet_core.graphs.source import parse
-from passnet_core.judge.protocol import signatures
-from passnet_core.judge.protocol.refused_operations import Reason, refused_for
 from passnet_core.records import Subgraph
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "tasks"

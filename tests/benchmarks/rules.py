@@ -24,9 +24,9 @@ import torch
 
 from passnet_core.corpus.core import core
 from passnet_core.corpus.solved import read_solved
+from passnet_core.fx import signatures
 from passnet_core.graphs import placement, source
 from passnet_core.graphs.rewriting import rewrite
-from passnet_core.judge.protocol import signatures
 from passnet_core.judge.protocol.messages import Preparation
 from passnet_core.judge.worker import building
 from passnet_core.records import Baseline, Bundle, Capture, Contender, Device, Task

@@ -11,11 +11,11 @@ import torch
 
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.errors import BadInput
+from passnet_core.fx import modules, signatures, tracing
 from passnet_core.graphs.rewriting import TracedPass, rewrite
 from passnet_core.graphs.source import emit, parse
-from passnet_core.judge.protocol import signatures
 from passnet_core.judge.protocol.messages import Preparation
-from passnet_core.judge.worker import building, timing, tracing
+from passnet_core.judge.worker import building, timing
 from passnet_core.records import Baseline, Capture, Contender, Device
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -241,7 +241,7 @@ def with_weights(
     )
     source = emit(rewrite(parse(LINEAR), [each], bind=signatures.bind).graph) if capture is Capture.DIRECT else LINEAR
     asked = Preparation(Contender.PASSES, source, capture, Device.CPU, weights=weights)
-    hooks = {"replacement_0": building.Hook(prepare, ("x", "weight", "bias"))}
+    hooks = {"replacement_0": modules.Hook(prepare, ("x", "weight", "bias"))}
     return building.prepared(asked, (each,), {"replacement_0": product}, hooks), seen
 
 

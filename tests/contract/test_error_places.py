@@ -9,9 +9,9 @@ pytest.importorskip("triton")
 
 from passnet_core.bundles import carried
 from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.fx.loading import BundleLine
 from passnet_core.judge.stages import compilation
 from passnet_core.judge.worker import error_places
-from passnet_core.judge.worker.loading import BundleLine
 from passnet_core.records import Outcome, Stage, Verdict
 from tests.contract.judging import RIGHT, bundle, job, judged
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import torch
 
+from passnet_core.fx import modules
 from passnet_core.graphs.source import parse
 from passnet_core.judge.numerics.input_draws import INPUT_DRAWS, roles
 from passnet_core.judge.protocol.messages import Returned
 from passnet_core.judge.stages import sizes
-from passnet_core.judge.worker import building
 from passnet_core.records import (
     TensorSpec,
     Verdict,
@@ -178,7 +178,7 @@ class GraphModule(torch.nn.Module):
     specs = tuple(TensorSpec(name, shape, "float32") for name, shape in zip(("x", "weight", "bias"), fitting))
     probe = sizes.Probe(graph, specs, {})
     assert probe.form(fitting) == ((3, torch.float32),)
-    module = building.module_of(graph, {})
+    module = modules.module_of(graph, {})
     for shapes in misfits:
         assert probe.form(shapes) is None
         with pytest.raises(RuntimeError):

@@ -12,12 +12,11 @@ from torch.nn.functional import tanh
 
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.errors import BadInput
+from passnet_core.fx import signatures, tracing
 from passnet_core.graphs.effects import live
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice
 from passnet_core.graphs.matching import Call, find_matches, same
 from passnet_core.graphs.source import emit, parse
-from passnet_core.judge.protocol import signatures
-from passnet_core.judge.worker import tracing
 
 PROJECT = Path(__file__).resolve().parents[2]
 PASSBENCH = PROJECT / ".." / "shared" / "passbench-dev"

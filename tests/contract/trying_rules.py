@@ -21,13 +21,13 @@ import torch
 from passnet_core.corpus.catalogue import Corpus
 from passnet_core.corpus.layout import read_task
 from passnet_core.errors import PlaygroundError
+from passnet_core.fx import modules, signatures
 from passnet_core.graphs.placement import placed
 from passnet_core.graphs.rewriting import rewrite
 from passnet_core.graphs.source import parse
 from passnet_core.judge.numerics.input_draws import roles
-from passnet_core.judge.protocol import signatures
 from passnet_core.judge.stages.sizes import smaller
-from passnet_core.judge.worker import building, interpreter
+from passnet_core.judge.worker import interpreter
 from passnet_core.records import Subgraph, Task, TensorSpec
 from passnet_core.scoring.tolerances import tolerance
 from passnet_core.solvers.rules.candidates import candidates
@@ -77,8 +77,8 @@ def difference(subgraph: Subgraph, passes: Loaded, seed: int = 0, *, strided: bo
         inputs = [each.mT.contiguous().mT if each.dim() > 1 else each for each in inputs]
     with torch.no_grad():
         given, mine = [each.clone() for each in inputs], [each.clone() for each in inputs]
-        wanted = building.module_of(graph, {})(*given)
-        found = building.module_of(rewriting.graph, passes.functions)(*mine)
+        wanted = modules.module_of(graph, {})(*given)
+        found = modules.module_of(rewriting.graph, passes.functions)(*mine)
     for place, (one, other) in enumerate(zip(given, mine)):
         if not torch.equal(
             one.nan_to_num() if one.is_floating_point() else one,

@@ -11,10 +11,10 @@ from typing import Any, cast
 
 import torch
 
+from passnet_core.fx import modules, signatures, tracing
 from passnet_core.graphs.rewriting import TracedPass, rewrite
 from passnet_core.graphs.source import parse
 from passnet_core.judge.numerics.local_bench import LocalReferenceBench
-from passnet_core.judge.protocol import signatures
 from passnet_core.judge.protocol.clients import CandidateClient
 from passnet_core.judge.protocol.messages import (
     CandidateFault,
@@ -28,7 +28,7 @@ from passnet_core.judge.protocol.reference_bench import BenchPlan, ReferenceBenc
 from passnet_core.judge.stages import verify
 from passnet_core.judge.stages.findings import Verification
 from passnet_core.judge.stages.prepared_job import PreparedJob, preparations
-from passnet_core.judge.worker import building, tracing
+from passnet_core.judge.worker import building
 from passnet_core.judge.worker.staging import Staging
 from passnet_core.records import (
     Device,
@@ -53,7 +53,7 @@ class Here:
 
     def __init__(self, traced: Sequence[TracedPass] = (), functions: dict[str, Function] | None = None) -> None:
         self.traced, self.functions = tuple(traced), functions or {}
-        self.hooks: dict[str, building.Hook] = {}
+        self.hooks: dict[str, modules.Hook] = {}
         self.calls: dict[str, building.Prepared] = {}
         self.staging = Staging(Device.CPU)
         self.inputs: list[object] = []
@@ -138,7 +138,7 @@ def verified(
     compiling: Callable[[], AbstractContextManager[None]] = nullcontext,
     work_s: float | None = None,
     repeating: Callable[[float, Here], CountingRepeater] = CountingRepeater,
-    hook: building.Hook | None = None,
+    hook: modules.Hook | None = None,
 ) -> Verification:
     """Run VERIFY on one replacement in this process. work_s: the work per input element that a repeater counts; None:
     there is no repeater. repeating: makes it from work_s and the candidate. hook: prepare(weights) of the pass."""

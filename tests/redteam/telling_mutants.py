@@ -20,11 +20,10 @@ from typing import Any
 
 import torch
 
+from passnet_core.fx import modules, signatures
 from passnet_core.graphs.placement import placed
 from passnet_core.graphs.rewriting import rewrite
 from passnet_core.graphs.source import parse
-from passnet_core.judge.protocol import signatures
-from passnet_core.judge.worker import building
 from passnet_core.judge.worker.strict_memory import watched
 from passnet_core.records import Bundle, Subgraph, TensorSpec, from_json
 from passnet_core.scoring.tolerances import tolerance
@@ -107,7 +106,7 @@ def _module(subgraph: Subgraph, bundle: Bundle, *, told: dict[str, Any] | None =
     graph = placed(parse(subgraph.code), "cpu")
     with loaded(bundle) as passes:
         rewriting = rewrite(graph, passes.traced, bind=signatures.bind)
-        yield building.module_of(rewriting.graph, passes.functions)
+        yield modules.module_of(rewriting.graph, passes.functions)
         if told is not None:
             told["used"] = {each.name: _functions(each.name) for each in rewriting.reports if each.matches}
 
@@ -155,7 +154,7 @@ class Original:
         self.inputs = {draw: inputs_of(self.subgraph, draw) for draw in DRAWS}
         self.wanted: dict[str, Ran] = {}
         self.nudged: dict[str, list[Ran]] = {}
-        eager = building.module_of(placed(parse(self.subgraph.code), "cpu"), {})
+        eager = modules.module_of(placed(parse(self.subgraph.code), "cpu"), {})
         for module in _module(self.subgraph, self.bundle, told=self.told):
             for draw, inputs in self.inputs.items():
                 begun = time.process_time()

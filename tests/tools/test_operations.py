@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from passnet_core.errors import BadInput
+from passnet_core.fx import modules, signatures
+from passnet_core.fx.refused_operations import Reason
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
-from passnet_core.judge.protocol import signatures
-from passnet_core.judge.protocol.refused_operations import Reason
-from passnet_core.judge.worker import building
 from tools import operations
 
 CODE = """
@@ -45,10 +44,10 @@ def test_every_offered_operation_is_built_or_refused_for_a_stated_reason() -> No
         reason = operations.refusal(name)
         assert reason is not Reason.UNKNOWN, name
         if reason is None:
-            building.module_of(calling(name), {})
+            modules.module_of(calling(name), {})
         else:
             with pytest.raises(BadInput, match="is not"):
-                building.module_of(calling(name), {})
+                modules.module_of(calling(name), {})
 
 
 def test_what_is_private_is_refused_unless_it_is_listed() -> None:

@@ -20,7 +20,8 @@ ALLOWED: dict[str, set[str]] = {
     "records": NOUNS,
     **{part: {part, *NOUNS, *PURE} for part in (*PURE, *EDGES)},
     "corpus": {"corpus", "execution", *NOUNS, *PURE},
-    "judge": {"judge", *NOUNS, *PURE} - {"charts"},
+    "fx": {"fx", "records", "errors", "graphs"},
+    "judge": {"judge", "fx", *NOUNS, *PURE} - {"charts"},
     "advice": {"advice", *NOUNS, *PURE},
     "leaderboard": {"leaderboard", "corpus", "store", *NOUNS, *PURE},
     "lessons": {"lessons", "advice", "corpus", "store", "settings", *NOUNS, *PURE},
@@ -46,7 +47,7 @@ INSIDE_JUDGE: dict[str, set[str]] = {
 CUTTING_MODELS = ("corpus/scheduling.py", "corpus/evaluation.py", "corpus/partitioning.py", "corpus/running.py")
 """What the program that cuts whole models consists of, which runs apart from the app, in the judge's sandbox."""
 ONLY_IN = {
-    "torch": ("judge", *CUTTING_MODELS),
+    "torch": ("judge", "fx", *CUTTING_MODELS),
     "triton": ("judge",),
     "transformers": (),
     "duckdb": ("store",),

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TypeGuard
 
+from passnet_core.fx import signatures
 from passnet_core.graphs.effects import last_part
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Value
 from passnet_core.judge.numerics.integer_ranges import UNCHANGED
-from passnet_core.judge.protocol import signatures
 
 MOST_ELEMENTS = 64
 """Of a constant, so many elements are evaluated."""

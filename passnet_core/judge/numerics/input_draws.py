@@ -9,12 +9,12 @@ from typing import TypeGuard
 import torch
 
 from passnet_core.errors import BadInput
+from passnet_core.fx import signatures
 from passnet_core.graphs.effects import last_part
 from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref
 from passnet_core.judge.numerics.constants import exact_constants
 from passnet_core.judge.numerics.integer_ranges import COMPARISONS, TURNING, UNCHANGED, dtypes, indexings, whole_ranges
 from passnet_core.judge.numerics.parameters import is_of_a_module, parameters
-from passnet_core.judge.protocol import signatures
 from passnet_core.judge.protocol.messages import Given
 from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, Drawn, InputRole
 from passnet_core.records import Profile, TensorForm, TensorSpec

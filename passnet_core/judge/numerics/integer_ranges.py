@@ -9,9 +9,9 @@ from functools import partial, reduce
 
 import torch
 
+from passnet_core.fx import signatures
 from passnet_core.graphs.effects import changed, has_effect, is_random, is_switch, last_part
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Symbol, Value
-from passnet_core.judge.protocol import signatures
 from passnet_core.records import TensorSpec
 
 BEYOND = 3

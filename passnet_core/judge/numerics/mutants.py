@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from passnet_core.errors import BadInput
+from passnet_core.fx import signatures
 from passnet_core.graphs.effects import DROPOUT, is_random, is_switch, last_part
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice, Symbol, Value, substituted
 from passnet_core.graphs.source import emit
@@ -29,7 +30,6 @@ from passnet_core.judge.numerics.input_draws import (
 )
 from passnet_core.judge.numerics.integer_ranges import TURNING, dtypes, indexings, whole_ranges
 from passnet_core.judge.numerics.parameters import parameters
-from passnet_core.judge.protocol import signatures
 from passnet_core.records import TensorSpec
 
 MOST_MUTANTS = 60

@@ -6,10 +6,10 @@ the input, perhaps through views and conversions, takes it as a weight. A name s
 import re
 from collections.abc import Sequence
 
+from passnet_core.fx import signatures
 from passnet_core.graphs.effects import last_part
 from passnet_core.graphs.ir import Graph, Node, Ref
 from passnet_core.judge.numerics.integer_ranges import UNCHANGED
-from passnet_core.judge.protocol import signatures
 from passnet_core.records import TensorSpec
 
 OF_A_MODULE = re.compile(r"(^|_)self_(\w+_)?(parameters|buffers)_", re.IGNORECASE)

@@ -91,7 +91,7 @@ def _loaded_by_passnet(loaded: "Loaded", cap: int | None) -> LoadedPasses:
 
 def match(bundle: Bundle, passes: Sequence[TracedPass], graph: Graph) -> MatchedGraph:
     """Replace every match of the passes in the graph, and explain the passes that do not match."""
-    from passnet_core.judge.protocol import signatures
+    from passnet_core.fx import signatures
 
     sources = {file.name.removesuffix(".py"): file.code for file in bundle.passes}
     try:
@@ -107,7 +107,7 @@ def match(bundle: Bundle, passes: Sequence[TracedPass], graph: Graph) -> Matched
 def matched_alike(graph: Graph, passes: Sequence[TracedPass], report: MatchReport) -> Graph | None:
     """Replace every match of the passes in another graph. None: some pass has other matches there than in the report,
     or it cannot be rewritten."""
-    from passnet_core.judge.protocol import signatures
+    from passnet_core.fx import signatures
 
     try:
         changed = rewriting.rewrite(graph, passes, bind=signatures.bind)
@@ -119,7 +119,7 @@ def matched_alike(graph: Graph, passes: Sequence[TracedPass], report: MatchRepor
 
 def matches_in(code: str, passes: Sequence[TracedPass]) -> int | None:
     """Count the matches of the passes in another source. None: that source cannot be read or rewritten."""
-    from passnet_core.judge.protocol import signatures
+    from passnet_core.fx import signatures
 
     try:
         changed = rewriting.rewrite(source.parse(code), passes, bind=signatures.bind)

@@ -14,11 +14,11 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from passnet_core.fx import modules
 from passnet_core.graphs.ir import Graph, Slice, Value
 from passnet_core.graphs.placement import placed
 from passnet_core.judge.numerics.input_draws import dtype_of
 from passnet_core.judge.protocol.reference_bench import PLAIN_ROLE, InputRole
-from passnet_core.judge.worker import building
 from passnet_core.records import TensorSpec
 
 Shapes = tuple[tuple[int, ...], ...]
@@ -398,7 +398,7 @@ class Probe:
     """Runs the subgraph on meta tensors, to see whether sizes fit."""
 
     def __init__(self, graph: Graph, specs: Sequence[TensorSpec], known_roles: Mapping[str, InputRole]) -> None:
-        self.module = building.module_of(placed(graph, "meta"), {})
+        self.module = modules.module_of(placed(graph, "meta"), {})
         self.specs = specs
         self.numbers = {spec.name for spec in specs if known_roles.get(spec.name, PLAIN_ROLE).number}
         self.recorded: Shapes = tuple(spec.shape for spec in specs)
@@ -416,7 +416,7 @@ class Probe:
         would take one axis to be both the batch and the rest of the last one. Windows are often written out."""
         _, wanted = self._at_recorded_sizes
         if graph is not None:
-            outputs, found = self._run(shapes, building.module_of(placed(graph, "meta"), {}))
+            outputs, found = self._run(shapes, modules.module_of(placed(graph, "meta"), {}))
         else:
             outputs, found = self._at_recorded_sizes if shapes == self.recorded else self._run(shapes, self.module)
         joined = all(_joints(*one) <= _joints(*other) for one, other in zip(wanted.views, found.views))

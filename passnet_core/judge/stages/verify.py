@@ -7,9 +7,9 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 from passnet_core.errors import BadInput
+from passnet_core.fx import signatures
 from passnet_core.graphs.ir import Graph
 from passnet_core.judge.numerics.input_draws import dtype_of
-from passnet_core.judge.protocol import signatures
 from passnet_core.judge.stages.checks.called_again import called_again
 from passnet_core.judge.stages.checks.exchanged_in_place import exchanged_in_place
 from passnet_core.judge.stages.checks.form import form

@@ -17,7 +17,7 @@ from passnet_core.errors import InfrastructureError
 from passnet_core.judge.supervisor import sandbox
 from passnet_core.records import CLOCK_VERSION, Device, Environment, Isolation, to_json
 
-JUDGING = ("judge", "bundles", "graphs", "scoring", "records")
+JUDGING = ("judge", "fx", "bundles", "graphs", "scoring", "records")
 """The parts of the package that decide verdicts."""
 NOT_JUDGING = (
     "records/trajectories.py",

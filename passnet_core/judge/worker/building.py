@@ -10,19 +10,24 @@ from typing import Any
 import torch
 
 from passnet_core.errors import BadInput
+from passnet_core.fx import signatures, tracing
+from passnet_core.fx.modules import (
+    Function,
+    Hook,
+    Packing,
+    attribute,
+    globals_of,
+    module_of,
+    placed_passes,
+    with_packed,
+)
 from passnet_core.graphs.effects import is_random
-from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice, Symbol, Value
-from passnet_core.graphs.placement import placed
+from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Slice, Symbol, Value
 from passnet_core.graphs.rewriting import TracedPass, rewrite
-from passnet_core.graphs.source import emit, parse
-from passnet_core.graphs.spelling import Names
-from passnet_core.judge.protocol import signatures
+from passnet_core.graphs.source import parse
 from passnet_core.judge.protocol.messages import Preparation
-from passnet_core.judge.worker import tracing
 from passnet_core.judge.worker.moving import moved
 from passnet_core.records import Baseline, Capture, Contender
-
-Function = Callable[..., Any]
 
 RANDOM_SEED = 1024
 """The seed before each call of a graph that draws random numbers, so that every contender draws the same."""
@@ -39,31 +44,6 @@ INDUCTOR_OPTIONS: Mapping[Baseline, Options] = {
 
 NARROW = frozenset({"torch.float16", "torch.bfloat16", "torch.float32"})
 NARROWING_METHODS = frozenset({"half", "bfloat16", "float"})
-
-
-@dataclass(frozen=True)
-class Hook:
-    """prepare(weights) of the passes that share a replacement. names: for each argument of the replacement, the
-    pattern's input that is passed there unchanged, or an empty string."""
-
-    prepare: Function
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Packing:
-    """One call of a hook. weights: the indices of the inputs that it gets, by argument name."""
-
-    prepare: Function
-    weights: Mapping[str, int]
-
-    def __call__(self, inputs: Sequence[Any]) -> list[Any]:
-        """Call the hook. Return the prepared weights in their order. Raises TypeError if the hook returns others."""
-        found = self.prepare({name: inputs[index] for name, index in self.weights.items()})
-        if not isinstance(found, dict) or set(found) != set(self.weights):
-            given = ", ".join(map(str, found)) if isinstance(found, dict) else type(found).__name__
-            raise TypeError(f"prepare() returned {given}. Return a dict with {', '.join(self.weights)}.")
-        return [found[name] for name in self.weights]
 
 
 @dataclass
@@ -156,54 +136,14 @@ def _prepared(
         case Contender.BASELINE, Capture.DIRECT:
             return _inductor_direct(module_of(graph, {}), INDUCTOR_OPTIONS[preparation.baseline])
         case Contender.PASSES, Capture.COMPILED:
-            here = _placed_passes(traced, preparation.device.value)
+            here = placed_passes(traced, preparation.device.value)
             backend = _RewritingBackend(here, dict(replacements))
             compiled = _compiled(module_of(graph, {}), backend)
             call = Prepared(compiled, matches=0, replacements=backend.functions)
             backend.report_to = call
             return call
     module = module_of(graph, functions)
-    return Prepared(module, namespaces=[_globals(module)], replacements=dict(functions))
-
-
-def with_packed(graph: Graph, hooks: Mapping[str, Hook], weights: Sequence[str]) -> tuple[Graph, tuple[Packing, ...]]:
-    """Append an input for each weight that a hook prepares. Return the graph, and the hook calls that fill these."""
-    places = {node.name: index for index, node in enumerate(graph.inputs)}
-    names = Names(tuple(graph.by_name))
-    more: list[Node] = []
-    packings: list[Packing] = []
-    operations: list[Node] = []
-    for node in graph.operations:
-        hook = hooks.get(node.target)
-        chosen: dict[str, int] = {}
-        args = list(node.args)
-        for position, (name, value) in enumerate(zip(hook.names, node.args) if hook else ()):
-            if name and isinstance(value, Ref) and value.name in weights and name not in chosen:
-                chosen[name] = places[value.name]
-                packed = names.free(f"packed_{value.name}")
-                more.append(Node(packed, NodeKind.INPUT, packed))
-                args[position] = Ref(packed)
-        if hook and chosen:
-            packings.append(Packing(hook.prepare, chosen))
-        operations.append(replace(node, args=tuple(args)))
-    return Graph((*graph.inputs, *more, *operations), graph.result), tuple(packings)
-
-
-def module_of(graph: Graph, functions: Mapping[str, Function]) -> torch.nn.Module:
-    """The graph as a module that calls these functions by name. Raises BadInput for unknown operations."""
-    problem = signatures.refusal(graph, frozenset(functions))
-    if problem:
-        raise BadInput(problem)
-    namespace: dict[str, Any] = dict(functions)
-    # drop values after their last use, as captured modules do: peak memory is part of a graph's behaviour
-    exec(compile(emit(graph, release=True), "<subgraph>", "exec"), namespace)
-    module: torch.nn.Module = namespace["GraphModule"]()
-    return module.eval()
-
-
-def _globals(module: torch.nn.Module) -> dict[str, Any]:
-    namespace: dict[str, Any] = type(module).forward.__globals__
-    return namespace
+    return Prepared(module, namespaces=[globals_of(module)], replacements=dict(functions))
 
 
 def _seed() -> None:
@@ -297,25 +237,11 @@ class _RewritingBackend:
             self.report_to.matches = (self.report_to.matches or 0) + matches
         module = module_of(rewriting.graph, self.functions)
         if self.report_to is not None:
-            self.report_to.namespaces.append(_globals(module))
-        constants = tuple(_attribute(captured, path) for path in reading.attributes.values())
+            self.report_to.namespaces.append(globals_of(module))
+        constants = tuple(attribute(captured, path) for path in reading.attributes.values())
         if not constants:
             return module.forward
         return lambda *inputs: module.forward(*inputs, *constants)
-
-
-def _attribute(module: torch.nn.Module, path: str) -> Any:
-    found: Any = module
-    for part in path.split("."):
-        found = getattr(found, part)
-    return found
-
-
-def _placed_passes(traced: Sequence[TracedPass], device: str) -> tuple[TracedPass, ...]:
-    """The passes, placed on this device as the captured graph is."""
-    return tuple(
-        replace(each, pattern=placed(each.pattern, device), arguments=placed(each.arguments, device)) for each in traced
-    )
 
 
 def _inductor_direct(module: torch.nn.Module, options: Options) -> Prepared:

@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from passnet_core.judge.worker.loading import BundleLine
+from passnet_core.fx.loading import BundleLine
 
 MOST_CAUSES = 20
 WRAPPERS = frozenset(
@@ -109,12 +109,6 @@ def trace(error: BaseException, folder: Path) -> str:
 def without_paths(text: str, scratch: Path) -> str:
     """The text without folders of the machine: those of installed packages, and this worker's own."""
     return OF_MACHINE.sub("", re.sub(rf"{re.escape(str(scratch))}/bundle-\d+/", "", text))
-
-
-def place_of(function: object) -> BundleLine | None:
-    """Where a function is defined; None for what is not a function of Python."""
-    code = getattr(function, "__code__", None)
-    return BundleLine(Path(code.co_filename).name, code.co_firstlineno, code.co_name) if code is not None else None
 
 
 def syntax_place(error: BaseException, folder: Path) -> BundleLine | None:

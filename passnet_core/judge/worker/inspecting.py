@@ -13,11 +13,11 @@ import torch.fx
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from passnet_core.errors import BadInput
+from passnet_core.fx import signatures, tracing
 from passnet_core.graphs.ir import Graph, Node, NodeKind
 from passnet_core.graphs.source import parse
-from passnet_core.judge.protocol import signatures
 from passnet_core.judge.protocol.messages import Given, Propagated
-from passnet_core.judge.worker import building, tracing
+from passnet_core.judge.worker import building
 from passnet_core.records import BASELINE_NAMES, Baseline, Device, InductorCode, NodeValue, TensorForm
 
 MOST_CHARACTERS = 500_000

@@ -3,7 +3,7 @@ for it."""
 
 import traceback
 
-from passnet_core.judge.worker.loading import FOLDER
+from passnet_core.fx.loading import FOLDER
 
 MOST_CAUSES = 20
 

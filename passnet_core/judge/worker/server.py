@@ -4,7 +4,6 @@ In the candidate worker, the bundle shares this process, so the referee trusts n
 right for honest bundles only."""
 
 import gc
-import inspect
 import math
 import os
 import platform
@@ -12,30 +11,29 @@ import random
 import re
 import socket
 import traceback
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from passnet_core.graphs.ir import Graph, Ref, graph_from_json, graph_to_json
+from passnet_core.fx import modules, tracing
+from passnet_core.fx.loading import FOLDER, LoadProblem, make_importable
+from passnet_core.fx.passes import UntraceablePattern, imported_passes
+from passnet_core.graphs.ir import graph_from_json, graph_to_json
 from passnet_core.graphs.rewriting import TracedPass
 from passnet_core.judge.numerics import output_digest, timed_inputs
 from passnet_core.judge.protocol import encoding, framing, timed_calls
 from passnet_core.judge.protocol.messages import CandidateFault, Preparation, Returned
-from passnet_core.judge.worker import building, error_places, interpreter, passnet_timing, timing, timing_loop, tracing
-from passnet_core.judge.worker.loading import FOLDER, LoadProblem, imported, make_importable
+from passnet_core.judge.worker import building, error_places, interpreter, passnet_timing, timing, timing_loop
 from passnet_core.judge.worker.needs_gpu import need_of, root_of
 from passnet_core.judge.worker.staging import LARGE_BYTES, Staging
 from passnet_core.records import Baseline, Bundle, Capture, Clock, Contender, Device, TensorForm, from_json, to_json
 
 TEXT_LIMIT = 2_000
 TRACE_LIMIT = 6_000
-
-NEEDED = ("pattern", "replacement_args", "replacement_func")
 
 COLLECTED, LEFT_BYTES = 8, 64 << 20
 """After how many jobs at most a resident worker collects garbage, and how many bytes on the device may be left till
@@ -54,10 +52,6 @@ if TYPE_CHECKING:
     from passnet_core.judge.worker.compiler_process import CompilerProcess
     from passnet_core.judge.worker.kernel_loading import LoadedKernels
     from passnet_core.judge.worker.launch_recorder import Always
-
-
-class UntraceablePattern(Exception):
-    """A function of a pass that torch.fx could not trace. The cause says why."""
 
 
 def serve(channel: socket.socket, device: Device, scratch: Path) -> None:
@@ -138,7 +132,7 @@ class _WorkerServer:
         self.channel = channel
         self.traced: tuple[TracedPass, ...] = ()
         self.replacements: dict[str, Callable[..., Any]] = {}
-        self.hooks: dict[str, building.Hook] = {}
+        self.hooks: dict[str, modules.Hook] = {}
         self.calls: dict[str, building.Prepared] = {}
         self.inputs: list[Any] = []
         self.staging = Staging(device)
@@ -205,49 +199,18 @@ class _WorkerServer:
             (folder / Path(file.name).name).write_text(file.code)
         make_importable(folder)
         pretending, pretended = self._pretence()
-        loading = self.always.loading if self.always is not None else nullcontext
-        passes: list[TracedPass] = []
-        warnings: list[str] = []
-        renewed: list[str] = []
-        keys: dict[int, str] = {}
-        hooks: dict[str, list[tuple[str, building.Hook | None]]] = {}
-        for file in bundle.passes:
-            name = Path(file.name).stem
-            with pretending(), loading():
-                module = imported(folder / file.name)
-            missing = [each for each in NEEDED if not callable(getattr(module, each, None))]
-            if missing:
-                raise LoadProblem(f"{file.name} does not define {missing[0]}(). A pass defines {', '.join(NEEDED)}.")
-            replacement = pretended(module.replacement_func)()
-            if not callable(replacement):
-                raise LoadProblem(
-                    f"replacement_func() of {file.name} returns {_article(replacement)} instead of a function. Name the"
-                    " replacement instead of calling it: return replacement.",
-                    error_places.place_of(module.replacement_func),
-                )
-            if pretended(module.replacement_func)() is not replacement:
-                renewed.append(file.name)
-            key = keys.setdefault(id(replacement), f"replacement_{len(keys)}")
-            seen = self.always.replacement(replacement) if self.always is not None else replacement
-            self.replacements[key] = pretended(seen)
-            pattern = _traced(tracing.trace_pattern, module.pattern, f"pattern() of {file.name}")
-            arguments = _traced(tracing.trace_arguments, module.replacement_args, f"replacement_args() of {file.name}")
-            passes.append(TracedPass(name=name, pattern=pattern, arguments=arguments, replacement=key))
-            hook = _hook(module, arguments)
-            if hook is None and callable(getattr(module, "prepare", None)):
-                warnings.append(f"prepare() of {file.name} is not called: its only parameter has to be named weights.")
-            hooks.setdefault(key, []).append((file.name, hook))
-        for key, sharing in hooks.items():
-            file_name, hook = sharing[0]
-            other = next((name for name, each in sharing if each != hook), None)
-            if other:
-                raise LoadProblem(
-                    f"{file_name} and {other} share a replacement, but not prepare() and the arguments it prepares."
-                    " Give both the same, or give each its own replacement."
-                )
-            if hook is not None:
-                self.hooks[key] = replace(hook, prepare=pretended(hook.prepare))
-        self.traced = tuple(passes)
+        always = self.always
+
+        @contextmanager
+        def importing() -> Iterator[None]:
+            with pretending(), always.loading() if always is not None else nullcontext():
+                yield
+
+        def seen(replacement: Callable[..., Any]) -> Callable[..., Any]:
+            return pretended(always.replacement(replacement) if always is not None else replacement)
+
+        found = imported_passes(bundle.passes, folder, importing=importing, calling=pretended, replacing=seen)
+        self.traced, self.replacements, self.hooks = found.passes, found.replacements, found.hooks
         return framing.WireMessage(
             {
                 "passes": [
@@ -257,11 +220,11 @@ class _WorkerServer:
                         "arguments": graph_to_json(each.arguments),
                         "replacement": each.replacement,
                     }
-                    for each in passes
+                    for each in found.passes
                 ],
                 "replacements": list(self.replacements),
-                "warnings": warnings,
-                "renewed": renewed,
+                "warnings": list(found.warnings),
+                "renewed": list(found.renewed),
                 "prepares": bool(self.hooks),
             }
         )
@@ -758,28 +721,6 @@ def _kind_of(error: BaseException, operation: str) -> str:
     if root is not error and (frames := traceback.extract_tb(root.__traceback__)):
         compiling |= any(each in frames[-1].filename for each in LANGUAGE)
     return "compile" if compiling else "runtime"
-
-
-def _traced(trace: Callable[[Callable[..., Any]], Any], function: Callable[..., Any], label: str) -> Any:
-    try:
-        return trace(function)
-    except Exception as error:  # the function is candidate code
-        raise UntraceablePattern(f"{label} cannot be traced: {error}") from error
-
-
-def _article(value: object) -> str:
-    return "None" if value is None else f"a {type(value).__name__}"
-
-
-def _hook(module: ModuleType, arguments: Graph) -> building.Hook | None:
-    """The hook prepare(weights) of a pass, or None. A prepare() with other parameters is not a hook."""
-    prepare = getattr(module, "prepare", None)
-    if not inspect.isfunction(prepare) or list(inspect.signature(prepare).parameters) != ["weights"]:
-        return None
-    inputs = {node.name for node in arguments.inputs}
-    result = arguments.result if isinstance(arguments.result, tuple) else (arguments.result,)
-    names = (each.name if isinstance(each, Ref) and each.name in inputs else "" for each in result)
-    return building.Hook(prepare, tuple(names))
 
 
 def _on_device(tensor: torch.Tensor, device: Device) -> torch.Tensor:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from passnet_core.judge.worker.building import Hook
+from passnet_core.fx.modules import Hook
 from passnet_core.records import (
     Verdict,
 )

@@ -15,9 +15,9 @@ import torch
 from torch.jit._builtins import _find_builtin
 
 from passnet_core.errors import BadInput
+from passnet_core.fx.refused_operations import refused_for
 from passnet_core.graphs.ir import DeviceLiteral, Graph, Listed, Node, NodeKind, Ref, Slice, Symbol, Value
 from passnet_core.graphs.matching import Call
-from passnet_core.judge.protocol.refused_operations import refused_for
 
 UNDERSCORED = frozenset(
     {

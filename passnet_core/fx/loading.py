@@ -38,6 +38,12 @@ class LoadProblem(Exception):
         self.place = place
 
 
+def place_of(function: object) -> BundleLine | None:
+    """Where a function is defined; None for what is not a function of Python."""
+    code = getattr(function, "__code__", None)
+    return BundleLine(Path(code.co_filename).name, code.co_firstlineno, code.co_name) if code is not None else None
+
+
 def imported(file: Path) -> ModuleType:
     """Import a pass. A file named like a module that is loaded already, such as json.py, gets another module name."""
     name = file.stem

@@ -13,9 +13,9 @@ from torch.fx.proxy import Proxy, TraceError
 from torch.overrides import TorchFunctionMode
 
 from passnet_core.errors import BadInput
+from passnet_core.fx import signatures
 from passnet_core.graphs.ir import Graph, Listed, Node, NodeKind, Ref, Slice, Value
 from passnet_core.graphs.spelling import operator_of
-from passnet_core.judge.protocol import signatures
 
 IN_PLACE = ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "imatmul", "iand", "ior", "ixor")
 

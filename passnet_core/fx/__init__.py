@@ -1,0 +1,1 @@
+"""Between graphs as data and torch: names resolved to functions, patterns traced, bundles imported, modules built."""

@@ -26,10 +26,12 @@ class Untraceable(Exception):
 
 @dataclass(frozen=True)
 class FxReading:
-    """A torch.fx graph as data. attributes: the constants that became its last inputs, path by input name, in order."""
+    """A torch.fx graph as data. attributes: the constants that became its last inputs, path by input name, in order.
+    origins: the node of torch.fx of each node, by name."""
 
     graph: Graph
     attributes: Mapping[str, str]
+    origins: Mapping[str, torch.fx.Node]
 
 
 class PatternProxy(Proxy):
@@ -207,7 +209,8 @@ def graph_of_fx(traced: torch.fx.Graph) -> FxReading:
                 raise BadInput(f"A graph cannot contain a call of module {node.target}. Use torch.nn.functional.")
     graph = Graph((*inputs, *constants, *operations), result)
     graph.check()
-    return FxReading(graph, attributes)
+    origins = {name: node for node, name in names.items() if node.op != "output"}
+    return FxReading(graph, attributes, origins)
 
 
 def fx_of_graph(graph: Graph) -> torch.fx.Graph:

@@ -44,6 +44,7 @@ MARKED: dict[str, tuple[str, ...]] = {
         "contract/test_guarded_memory.py",
         "contract/test_inputs.py",
         "contract/test_inspections.py",
+        "contract/test_integrate.py",
         "contract/test_interpreter.py",
         "contract/test_kernel_language.py",
         "contract/test_kernel_syntax.py",

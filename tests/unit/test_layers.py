@@ -21,6 +21,7 @@ ALLOWED: dict[str, set[str]] = {
     **{part: {part, *NOUNS, *PURE} for part in (*PURE, *EDGES)},
     "corpus": {"corpus", "execution", *NOUNS, *PURE},
     "fx": {"fx", "records", "errors", "graphs"},
+    "integrate": {"integrate", "fx", "settings", "corpus", *NOUNS, *PURE},
     "judge": {"judge", "fx", *NOUNS, *PURE} - {"charts"},
     "advice": {"advice", *NOUNS, *PURE},
     "leaderboard": {"leaderboard", "corpus", "store", *NOUNS, *PURE},
@@ -47,7 +48,7 @@ INSIDE_JUDGE: dict[str, set[str]] = {
 CUTTING_MODELS = ("corpus/scheduling.py", "corpus/evaluation.py", "corpus/partitioning.py", "corpus/running.py")
 """What the program that cuts whole models consists of, which runs apart from the app, in the judge's sandbox."""
 ONLY_IN = {
-    "torch": ("judge", "fx", *CUTTING_MODELS),
+    "torch": ("judge", "fx", "integrate", *CUTTING_MODELS),
     "triton": ("judge",),
     "transformers": (),
     "duckdb": ("store",),

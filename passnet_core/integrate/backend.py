@@ -1,0 +1,193 @@
+"""A backend of torch.compile that applies the passes of a bundle to what Dynamo captures."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.fx
+
+from passnet_core.errors import BadInput
+from passnet_core.fx.modules import Function
+from passnet_core.integrate import applying
+from passnet_core.integrate.bundles import found, is_accepted, passes_of
+from passnet_core.integrate.calls import Callee, PassFailed, callee, is_weight
+from passnet_core.integrate.explanation import Explanation, GraphExplanation
+from passnet_core.integrate.operators import operator_for, refusal
+from passnet_core.records import Bundle
+
+__all__ = ["PassBackend", "PassFailed", "PassWarning", "backend"]
+
+RESTS = ("eager", "inductor")
+TRAINING = (
+    "A graph was captured for training, and passes have no gradients: it is left as it is. Call the model under"
+    " torch.no_grad() or torch.inference_mode() to use the passes."
+)
+
+
+class PassWarning(UserWarning):
+    """What a backend did not do, or cannot vouch for."""
+
+
+def backend(bundle: str | Path | Bundle, *, rest: str = "eager", digest: str = "") -> "PassBackend":
+    """A backend for torch.compile that replaces what the passes of a bundle match.
+
+    bundle: a folder, or the digest of one that comes with the playground. Its files are run: they can do whatever your
+    program can. rest: what computes everything else, "eager" or "inductor". digest: refuse any other bundle than the
+    one whose digest begins so. Raises BadInput for a bundle that cannot be read or imported, or is another one; warns
+    of one that the judge is not known to have accepted."""
+    if rest not in RESTS:
+        raise BadInput(f"rest={rest!r} is neither 'eager' nor 'inductor'.")
+    chosen = found(bundle)
+    if not chosen.digest.startswith(digest.lower()):
+        raise BadInput(f"The bundle has the digest {chosen.digest}, not {digest}: it is another one, or was changed.")
+    if not is_accepted(chosen):
+        warnings.warn(
+            f"Bundle {chosen.digest[:12]} does not come with the playground: nothing here says that its passes are"
+            " right. Have it judged on your subgraphs first.",
+            PassWarning,
+            stacklevel=2,
+        )
+    return PassBackend(chosen, rest)
+
+
+@dataclass(frozen=True)
+class _Captured:
+    """What was done with a graph that was captured. misses: why each pass that does not match it does not."""
+
+    explained: GraphExplanation
+    misses: dict[str, str]
+
+
+class PassBackend:
+    """What torch.compile calls with each captured graph. explain() tells what it did so far."""
+
+    def __init__(self, bundle: Bundle, rest: str) -> None:
+        imported = passes_of(bundle)
+        self.bundle, self.rest = bundle, rest
+        self.notes: tuple[str, ...] = ()
+        self._captured: list[_Captured] = []
+        self._warned: set[str] = set()
+        callees = [
+            callee(
+                each,
+                f"pass_{number}",
+                imported.replacements[each.replacement],
+                imported.hooks.get(each.replacement),
+                also=rest == "inductor",
+            )
+            for number, each in enumerate(imported.passes)
+        ]
+        self._callees = {each.traced.replacement: each for each in callees}
+        if rest == "inductor":
+            refused = {each.traced.name: reason for each in callees if (reason := refusal(each))}
+            self.notes = tuple(f"{name} is left out: {reason}." for name, reason in refused.items())
+            self._callees = {key: each for key, each in self._callees.items() if each.traced.name not in refused}
+
+    def __call__(self, captured: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Function:
+        """The callable for a captured graph, with the passes applied where they match and may be applied."""
+        if torch.is_grad_enabled() and any(
+            isinstance(each, torch.Tensor) and each.requires_grad for each in example_inputs
+        ):
+            self._warn(TRAINING)
+            self._keep(
+                _operations(captured.graph), left_alone="it was captured for training, and passes have no gradients"
+            )
+            return self._rest(captured, example_inputs)
+        if self.rest == "inductor":
+            return self._in_inductor(captured, example_inputs)
+        self._apply(
+            captured.graph, example_inputs, lambda chosen, args: (chosen.function(_weights(chosen, args)), args)
+        )
+        captured.recompile()
+        return captured.forward
+
+    def explain(self) -> Explanation:
+        """What was captured so far, which passes matched how often, and what was left alone and why."""
+        matched = {name for each in self._captured for name in each.explained.matches}
+        missed: dict[str, str] = {}
+        # the reason in the largest graph
+        for each in sorted(self._captured, key=lambda each: each.explained.operations):
+            missed |= {name: reason for name, reason in each.misses.items() if name not in matched}
+        graphs = tuple(each.explained for each in self._captured)
+        return Explanation(self.bundle.digest[:12], graphs, missed, self.notes)
+
+    # --- inside ---
+
+    def _rest(self, captured: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Function:
+        if self.rest == "eager":
+            return captured.forward
+        from torch._inductor.compile_fx import compile_fx
+
+        compiled: Function = compile_fx(captured, list(example_inputs))
+        return compiled
+
+    def _in_inductor(self, captured: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Function:
+        """Have Inductor apply the passes before it does anything else with the graph."""
+        from torch._inductor.compile_fx import compile_fx
+
+        def operator(chosen: Callee, args: Sequence[Any]) -> tuple[Function, Sequence[Any]]:
+            return operator_for(chosen, self.bundle.digest, args, _weights(chosen, args))
+
+        def apply(graph: torch.fx.Graph) -> None:
+            self._apply(graph, example_inputs, operator)
+
+        options: dict[str, Any] = {"pre_grad_custom_pass": apply}
+        if hasattr(torch._inductor.config, "pre_grad_pass_timing"):
+            # also where Inductor finds the compiled graph on disk: the operators are this process's
+            options["pre_grad_pass_timing"] = "early"
+        compiled: Function = compile_fx(captured, list(example_inputs), config_patches=options)
+        return compiled
+
+    def _apply(
+        self,
+        graph: torch.fx.Graph,
+        example_inputs: Sequence[Any],
+        making: Callable[[Callee, Sequence[Any]], tuple[Function, Sequence[Any]]],
+    ) -> None:
+        """Apply the passes to a graph, in place, and note what came of it."""
+        operations = _operations(graph)
+        device = applying.device_of(example_inputs)
+        callees = {key: each.placed(device) for key, each in self._callees.items()}
+        try:
+            reports = applying.apply(
+                graph,
+                [each.traced for each in callees.values()],
+                lambda traced, args: making(callees[traced.replacement], args),
+            )
+        except (BadInput, RecursionError, TypeError) as error:
+            self._keep(operations, left_alone=f"the passes cannot be applied to it: {error}")
+            return
+        matches = {each.name: len(each.matches) for each in reports if each.matches}
+        misses = {each.name: each.miss.reason for each in reports if each.miss is not None}
+        self._keep(operations, matches, misses, left_alone="" if matches else "no pass matches")
+
+    def _keep(
+        self,
+        operations: int,
+        matches: dict[str, int] | None = None,
+        misses: dict[str, str] | None = None,
+        *,
+        left_alone: str = "",
+    ) -> None:
+        self._captured.append(_Captured(GraphExplanation(operations, matches or {}, left_alone), misses or {}))
+
+    def _warn(self, text: str) -> None:
+        if text not in self._warned:
+            self._warned.add(text)
+            warnings.warn(text, PassWarning, stacklevel=3)
+
+
+def _operations(graph: torch.fx.Graph) -> int:
+    return sum(each.op.startswith("call_") for each in graph.nodes)
+
+
+def _weights(chosen: Callee, args: Sequence[Any]) -> tuple[str, ...]:
+    """The names of the arguments that are parameters of the model."""
+    return tuple(
+        name
+        for name, each in zip(chosen.given, args)
+        if isinstance(each, torch.fx.Node) and is_weight(each.meta.get("example_value"))
+    )

@@ -1,0 +1,110 @@
+"""The functions that replaced matches call: the pass's arguments, its replacement, and prepared weights."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from passnet_core.fx.modules import Function, Hook, module_of, placed_passes
+from passnet_core.graphs.ir import Graph, Node, NodeKind, Ref, references
+from passnet_core.graphs.placement import placed
+from passnet_core.graphs.rewriting import TracedPass
+
+
+class PassFailed(RuntimeError):
+    """A replacement function raised an exception. The cause is that exception."""
+
+
+@dataclass(frozen=True)
+class Callee:
+    """A pass whose call takes the pattern's inputs, as far as the pass reads them, instead of the replacement's
+    arguments.
+
+    traced: with the key that stands for it. names: of the pattern's inputs that the call gets, in order. given: their
+    names in replacement_args, by which prepare() knows them."""
+
+    traced: TracedPass
+    names: tuple[str, ...]
+    given: tuple[str, ...]
+    arguments: Graph
+    replacement: Function
+    hook: Hook | None
+
+    def placed(self, device: str) -> "Callee":
+        """The same on this device, "cpu" or "cuda", which device literals of pattern and arguments then name."""
+        (traced,) = placed_passes([self.traced], device)
+        return replace(self, traced=traced, arguments=placed(self.arguments, device))
+
+    def function(self, weights: Sequence[str]) -> Function:
+        """What a match calls. weights: those of given that are parameters of the model."""
+        compute = module_of(self.arguments, {self.traced.replacement: self._called(weights)}).forward
+        name = self.traced.name
+
+        def call(*inputs: Any) -> Any:
+            try:
+                return compute(*inputs)
+            except Exception as error:
+                raise PassFailed(
+                    f"The replacement of pass {name} raised {type(error).__name__}: {error}. Leave this pass out of its"
+                    " bundle, or compile the model without the bundle."
+                ) from error
+
+        call.__name__ = call.__qualname__ = name
+        return call
+
+    def _called(self, weights: Sequence[str]) -> Function:
+        """The replacement function, which gets prepared weights if the pass prepares any of these."""
+        if self.hook is None or not set(self.hook.names) & set(weights):
+            return self.replacement
+        places = {name: place for place, name in enumerate(self.hook.names) if name in weights}
+        return _Prepared(self.replacement, self.hook.prepare, places)
+
+
+def callee(traced: TracedPass, key: str, replacement: Function, hook: Hook | None, also: bool) -> Callee:
+    """A pass that is called with the pattern's inputs. key: stands for it in graphs; each pass has its own. also: give
+    it the inputs too that only the pattern reads, so that the pattern can be computed from them."""
+    pattern, given = traced.pattern.inputs, traced.arguments.inputs
+    read = {*references(traced.arguments.result)}
+    read.update(name for node in traced.arguments.operations for name in node.inputs)
+    needed = {first.name for first, second in zip(pattern, given) if second.name in read}
+    if also:
+        needed |= {name for node in traced.pattern.operations for name in node.inputs}
+        needed |= set(references(traced.pattern.result))
+    kept = [(first.name, second.name) for first, second in zip(pattern, given) if first.name in needed]
+    inputs = tuple(Node(second, NodeKind.INPUT, second) for _, second in kept)
+    result = traced.arguments.result
+    arguments = result if isinstance(result, tuple) else (result,)
+    called = Node("called", NodeKind.CALL, key, arguments)
+    computing = Graph((*inputs, *traced.arguments.operations, called), Ref(called.name))
+    as_they_are = Graph(traced.arguments.inputs, tuple(Ref(second) for _, second in kept))
+    renamed = replace(traced, arguments=as_they_are, replacement=key)
+    names, given_names = (tuple(each) for each in zip(*kept)) if kept else ((), ())
+    return Callee(renamed, names, given_names, computing, replacement, hook)
+
+
+class _Prepared:
+    """Calls a replacement function with prepared weights, which are prepared again when the weights have changed."""
+
+    def __init__(self, function: Function, prepare: Callable[..., Any], places: Mapping[str, int]) -> None:
+        self.function, self.prepare, self.places = function, prepare, places
+        self.state: list[tuple[int, int]] | None = None
+        self.packed: Mapping[str, Any] = {}
+
+    def __call__(self, *args: Any) -> Any:
+        weights = {name: args[place] for name, place in self.places.items()}
+        state = [(each.data_ptr(), 0 if each.is_inference() else each._version) for each in weights.values()]
+        if state != self.state:
+            packed = self.prepare(weights)
+            if not isinstance(packed, dict) or set(packed) != set(weights):
+                raise TypeError(f"prepare() has to return a dict with {', '.join(weights)}.")
+            self.state, self.packed = state, packed
+        given = list(args)
+        for name, place in self.places.items():
+            given[place] = self.packed[name]
+        return self.function(*given)
+
+
+def is_weight(value: Any) -> bool:
+    """Whether an example input is a parameter of the model."""
+    return isinstance(value, torch.nn.Parameter)

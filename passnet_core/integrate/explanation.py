@@ -1,0 +1,39 @@
+"""What a backend did with the graphs that torch.compile gave it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class GraphExplanation:
+    """One captured graph. operations: how many it has. matches: how often each pass was applied, by its name; passes
+    that did not match are left out. left_alone: why no pass was applied, or empty."""
+
+    operations: int
+    matches: dict[str, int]
+    left_alone: str = ""
+
+    @property
+    def count(self) -> int:
+        """How many matches were replaced."""
+        return sum(self.matches.values())
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The graphs in the order in which they were captured. missed: why a pass matched in none of them, by its name.
+    notes: sentences about the bundle."""
+
+    bundle: str
+    graphs: tuple[GraphExplanation, ...]
+    missed: dict[str, str]
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if not self.graphs:
+            return f"Bundle {self.bundle}: no graph was captured yet. Call the compiled model first."
+        lines = [f"Bundle {self.bundle}: {len(self.graphs)} graphs, {sum(each.count for each in self.graphs)} matches."]
+        for number, each in enumerate(self.graphs):
+            found = ", ".join(f"{name} × {count}" for name, count in each.matches.items())
+            lines.append(f"graph {number}, {each.operations} operations: {found or each.left_alone}")
+        lines += [f"{name} matched nowhere. {reason}" for name, reason in self.missed.items()]
+        return "\n".join([*lines, *self.notes])

@@ -40,7 +40,7 @@ def test_a_model_computes_the_same_with_passes(rest: str, dtype: torch.dtype) ->
     torch.manual_seed(0)
     model = torch.nn.Sequential(*(Gated(256, 640) for _ in range(3))).to("cuda", dtype).eval()
     x = torch.randn(2, 77, 256, device="cuda", dtype=dtype)
-    # the second size is captured once more, with symbolic sizes; a graph from a channels-last view is strided
+    # the second size is captured once more, with symbolic sizes; the third is strided
     found = compared(model, rest, x, x[:, :50], x.transpose(0, 1))
     assert all(each.count == 3 for each in found.graphs), found
     assert found.graphs[0].matches == {"swiglu": 3}

@@ -15,7 +15,6 @@ from passnet_core.integrate import applying
 from passnet_core.integrate.bundles import found, is_accepted, passes_of
 from passnet_core.integrate.calls import Callee, PassFailed, callee, is_weight
 from passnet_core.integrate.explanation import Explanation, GraphExplanation
-from passnet_core.integrate.operators import operator_for, refusal
 from passnet_core.records import Bundle
 
 __all__ = ["PassBackend", "PassFailed", "PassWarning", "backend"]
@@ -82,6 +81,8 @@ class PassBackend:
         ]
         self._callees = {each.traced.replacement: each for each in callees}
         if rest == "inductor":
+            from passnet_core.integrate.operators import refusal
+
             refused = {each.traced.name: reason for each in callees if (reason := refusal(each))}
             self.notes = tuple(f"{name} is left out: {reason}." for name, reason in refused.items())
             self._callees = {key: each for key, each in self._callees.items() if each.traced.name not in refused}
@@ -117,29 +118,23 @@ class PassBackend:
     # --- inside ---
 
     def _rest(self, captured: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Function:
+        """The callable for a graph without passes."""
         if self.rest == "eager":
             return captured.forward
-        from torch._inductor.compile_fx import compile_fx
+        from passnet_core.integrate.inductor import compiled
 
-        compiled: Function = compile_fx(captured, list(example_inputs))
-        return compiled
+        return compiled(captured, example_inputs)
 
     def _in_inductor(self, captured: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Function:
-        """Have Inductor apply the passes before it does anything else with the graph."""
-        from torch._inductor.compile_fx import compile_fx
+        """The callable for a graph to which Inductor applies the passes before it does anything else with it."""
+        from passnet_core.integrate.inductor import PreGradPass, compiled
+        from passnet_core.integrate.operators import operator_for
 
         def operator(chosen: Callee, args: Sequence[Any]) -> tuple[Function, Sequence[Any]]:
             return operator_for(chosen, self.bundle.digest, args, _weights(chosen, args))
 
-        def apply(graph: torch.fx.Graph) -> None:
-            self._apply(graph, example_inputs, operator)
-
-        options: dict[str, Any] = {"pre_grad_custom_pass": apply}
-        if hasattr(torch._inductor.config, "pre_grad_pass_timing"):
-            # also where Inductor finds the compiled graph on disk: the operators are this process's
-            options["pre_grad_pass_timing"] = "early"
-        compiled: Function = compile_fx(captured, list(example_inputs), config_patches=options)
-        return compiled
+        hook = PreGradPass(lambda graph: self._apply(graph, example_inputs, operator), self.bundle.digest)
+        return compiled(captured, example_inputs, hook)
 
     def _apply(
         self,

@@ -23,6 +23,7 @@ from passnet_core.reports.comparison import environment_facts
 from passnet_core.reports.gathering import run_report
 from passnet_core.reports.gravity import summary_words, worst_first
 from passnet_core.reports.history import label_of
+from passnet_core.reports.reproducing import reproducer_of
 from passnet_core.service import RunNote, RunSummary
 
 LISTED = 500
@@ -251,6 +252,16 @@ def actions(run: Run, outcome: Outcome) -> None:
             on_click="ignore",
             help="The whole run as one HTML file, which opens without this app and without a network.",
         )
+        if outcome.match is not None and outcome.match.rewritten:
+            st.download_button(
+                "Reproduce",
+                functools.partial(reproducer_of, resources.service(), outcome),
+                file_name=f"{outcome.task_id}-{run.id[:8]}.py",
+                mime="text/x-python",
+                icon=":material/terminal:",
+                on_click="ignore",
+                help="This outcome as one Python file that needs torch and Triton only.",
+            )
         offer_other_rules(run, outcome)
     choose_other(run.id, outcome.task_id)
 

@@ -1,4 +1,4 @@
-"""The group runs (list, export, import) and the command report, on the runs in the store."""
+"""The group runs (list, export, reproduce, import) and the command report, on the runs in the store."""
 
 import argparse
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 from passnet_core.cli.console import ACCEPTED, Console, cause
 from passnet_core.cli.parser import command, group
-from passnet_core.errors import BadInput
+from passnet_core.errors import BadInput, UnknownItem
 
 
 def runs_list(args: argparse.Namespace, console: Console) -> int:
@@ -50,14 +50,30 @@ def runs_list(args: argparse.Namespace, console: Console) -> int:
 def runs_export(args: argparse.Namespace, console: Console) -> int:
     with console.service() as service:
         text = service.export_run(args.run)
-    if args.file is None:
+    return _written(text, args.file, console)
+
+
+def runs_reproduce(args: argparse.Namespace, console: Console) -> int:
+    from passnet_core.reports.reproducing import reproducer_of
+
+    with console.service() as service:
+        outcomes = [each for each in service.outcomes(args.run) if args.subgraph in ("", each.subgraph_id)]
+        if not outcomes:
+            raise UnknownItem(f"Run {args.run} has no outcome on a subgraph {args.subgraph!r}.")
+        text = reproducer_of(service, outcomes[0])
+    return _written(text, args.file, console)
+
+
+def _written(text: str, file: str | None, console: Console) -> int:
+    """Write the text to the file, or to standard output if there is none."""
+    if file is None:
         console.out.write(text)
         return ACCEPTED
     try:
-        Path(args.file).write_text(text, encoding="utf-8")
+        Path(file).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise BadInput(f"'{args.file}' cannot be written: {error.strerror}. Name another file.") from error
-    console.tell(f"Wrote {args.file}.")
+        raise BadInput(f"'{file}' cannot be written: {error.strerror}. Name another file.") from error
+    console.tell(f"Wrote {file}.")
     return ACCEPTED
 
 
@@ -94,7 +110,7 @@ def report(args: argparse.Namespace, console: Console) -> int:
 
 def add_commands(commands: Any) -> None:
     """Declare the group runs, and report."""
-    runs = group(commands, "runs", "list, export and import runs")
+    runs = group(commands, "runs", "list, export, reproduce and import runs")
     listing = command(runs, "list", runs_list, "list runs, newest first")
     listing.add_argument("--task", metavar="TASK", help="only runs on this task")
     listing.add_argument(
@@ -103,6 +119,18 @@ def add_commands(commands: Any) -> None:
     exporting = command(runs, "export", runs_export, "write a run as one JSONL file", as_json=False)
     exporting.add_argument("run", metavar="ID", help="the run's id, as runs list prints it")
     exporting.add_argument("file", metavar="FILE", nargs="?", help="the file to write (default: standard output)")
+    reproducing = command(
+        runs,
+        "reproduce",
+        runs_reproduce,
+        "write an outcome as one Python file that needs torch and Triton only",
+        as_json=False,
+    )
+    reproducing.add_argument("run", metavar="ID", help="the run's id, as runs list prints it")
+    reproducing.add_argument("file", metavar="FILE", nargs="?", help="the file to write (default: standard output)")
+    reproducing.add_argument(
+        "--subgraph", default="", metavar="SUBGRAPH", help="the outcome on this subgraph (default: the run's first)"
+    )
     importing = command(runs, "import", runs_import, "import a run that runs export wrote")
     importing.add_argument("file", metavar="FILE", help="the exported file")
 

@@ -1,0 +1,107 @@
+"""Outcomes as programs that need torch and Triton only, and come to the judge's verdict by themselves."""
+
+import ast
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from passnet_core.errors import BadInput
+from passnet_core.execution.backends.local import LocalBackend
+from passnet_core.execution.jobs import jobs_of
+from passnet_core.lessons.lesson import Lesson
+from passnet_core.records import Bundle, Outcome, Verdict
+from passnet_core.reports.reproducing import reproducer
+from passnet_core.service import course_of, lesson_spec
+from passnet_core.settings import read_settings
+from tests.contract.interpreted import run_interpreted
+
+OUTCOMES = {
+    ("first-kernel", "solution"): Verdict.VALUES_ONLY,
+    ("row-reduction", "too_few_programs"): Verdict.WRONG_VALUES,
+    ("first-pattern", "half_precision"): Verdict.LOWER_PRECISION,
+    ("row-reduction", "other_shape"): Verdict.WRONG_SHAPE,
+    ("row-reduction", "solution"): Verdict.VALUES_ONLY,
+    ("row-reduction", "read_twice"): Verdict.VALUES_ONLY,
+    ("row-reduction", "other_type"): Verdict.WRONG_TYPE,
+    ("row-reduction", "block_of_columns"): Verdict.COMPILE_FAILED,
+    ("row-reduction", "not_run"): Verdict.COMPILE_FAILED,
+    ("row-reduction", "launch_and_parameters"): Verdict.CRASHED,
+    ("row-reduction", "no_mean"): Verdict.WRONG_VALUES,
+    ("row-reduction", "other_number"): Verdict.WRONG_VALUES,
+    ("first-kernel", "no_relu"): Verdict.WRONG_VALUES,
+    ("first-kernel", "nothing_stored"): Verdict.WRONG_VALUES,
+    ("first-kernel", "blocks_left_out"): Verdict.WRONG_VALUES,
+    ("first-kernel", "other_result"): Verdict.WRONG_TYPE,
+    ("first-kernel", "launched_twice"): Verdict.VALUES_ONLY,
+    ("first-kernel", "other_arguments"): Verdict.CRASHED,
+    ("first-pattern", "solution"): Verdict.VALUES_ONLY,
+    ("first-pattern", "arguments_reversed"): Verdict.WRONG_VALUES,
+}
+"""Twenty outcomes of passes in lessons: (lesson, the solution or a mistake), and the verdict."""
+SAMPLE = 4
+COURSE = course_of(read_settings({}))
+
+
+def passes(lesson: Lesson, name: str) -> Bundle:
+    if name == "solution":
+        return lesson.solution
+    return next(each.bundle for each in lesson.mistakes if each.name == name)
+
+
+def judged(backend: LocalBackend, lesson: Lesson, bundle: Bundle) -> Outcome:
+    (job, *_) = jobs_of(lesson.task, bundle, replace(lesson_spec(), seed=7), None)
+    return backend.run(job, lambda event: None, threading.Event())
+
+
+def test_outcomes_come_to_the_same_verdict_again(
+    backend: LocalBackend, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    every = request.config.getoption("--lane") == "all"
+    for (lesson_id, name), verdict in list(OUTCOMES.items())[: None if every else SAMPLE]:
+        lesson = COURSE.lesson(lesson_id)
+        bundle = passes(lesson, name)
+        outcome = judged(backend, lesson, bundle)
+        assert outcome.verdict is verdict, (lesson_id, name, outcome.reason)
+        text = reproducer(outcome, lesson.task.subgraphs[0], bundle)
+        assert text == reproducer(outcome, lesson.task.subgraphs[0], bundle)
+        imported = {
+            alias.name.partition(".")[0]
+            for node in ast.walk(ast.parse("#" + text.rpartition("# --- what follows")[2]))
+            if isinstance(node, ast.Import)
+            for alias in node.names
+        }
+        assert imported - set(sys.stdlib_module_names) == {"torch"}
+        folder = tmp_path / f"{lesson_id}-{name}"
+        folder.mkdir()
+        # it exits with another code than 0 if it comes to another verdict
+        said = run_interpreted(text.replace("sys.exit(main())", "sys.exit(main(['--here']))"), folder, head="")
+        known = {"right"} if verdict is Verdict.VALUES_ONLY else {verdict.value}
+        assert any(f"verdict: {each}" in said for each in known), said
+
+
+def test_a_process_that_ends_is_a_crash(backend: LocalBackend, tmp_path: Path) -> None:
+    """A store outside of a tensor is refused by the judge's interpreter only: Triton's own is ended by it."""
+    lesson = COURSE.lesson("first-kernel")
+    bundle = passes(lesson, "writes_past_the_end")
+    astray = [replace(each, code=each.code.replace("out_ptr +", "out_ptr + (1 << 40) +")) for each in bundle.passes]
+    far = replace(bundle, passes=tuple(astray))
+    outcome = judged(backend, lesson, far)
+    assert outcome.verdict is Verdict.CRASHED
+    assert "OutsideMemory" in outcome.reason
+    file = tmp_path / "outcome.py"
+    file.write_text(reproducer(outcome, lesson.task.subgraphs[0], far))
+    found = subprocess.run([sys.executable, str(file), "--values-only"], capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found
+    assert "verdict: crashed (the process was ended by SIGSEGV)" in found.stdout
+
+
+def test_without_a_match_there_is_nothing_to_reproduce(backend: LocalBackend) -> None:
+    lesson = COURSE.lesson("first-pattern")
+    outcome = judged(backend, lesson, lesson.start)
+    assert outcome.verdict is Verdict.NO_MATCH
+    with pytest.raises(BadInput, match="nothing to reproduce"):
+        reproducer(outcome, lesson.task.subgraphs[0], lesson.start)
